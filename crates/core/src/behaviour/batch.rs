@@ -12,7 +12,7 @@ use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::depth;
 use crate::panic::drop_quietly;
-use crate::queue::append::{Request, append_all};
+use crate::queue::append::{StepEntry, append_all};
 use crate::queue::multi::Multi;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
@@ -42,7 +42,7 @@ pub fn batch() -> Batch {
 #[must_use = "a batch does nothing until `spawn` is called"]
 pub struct Batch {
     entries: Vec<BatchEntry>,
-    requests: Vec<Request>,
+    requests: Vec<StepEntry>,
 }
 
 struct BatchEntry {
@@ -175,7 +175,7 @@ impl Batch {
         let before = self.requests.len();
         let mut requests = |request| self.requests.push(request);
         let mut prepared = Prepared::<S, F, C>::new(&set, len, closure, completion, &mut requests);
-        if let Err(refusal) = prepared.settle(|| false) {
+        if let Err(refusal) = prepared.check_and_bind(|| false) {
             self.requests.truncate(before);
             let (closure, _) = prepared.dismantle();
             return Err((refusal, closure));

@@ -17,7 +17,7 @@ use crate::cown::held::Held;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
 use crate::path_coverage::Path;
-use crate::promise::{Call, Resolver};
+use crate::promise::{Callback, Resolver};
 use crate::queue::backlog;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::member::Member;
@@ -56,14 +56,14 @@ impl<R: Send + 'static> Resolver<R> {
         }
         // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
         // the value are `Send`.
-        unsafe { Self::of_call(Waiting::allocate(cown, continuation)) }
+        unsafe { Self::of_callback(Waiting::allocate(cown, continuation)) }
     }
 }
 
 /// The body of such a behaviour. The resolver points to its head.
 #[repr(C)]
 struct Parts<R, K> {
-    call: Call<R>,
+    head: Callback<R>,
     continuation: ManuallyDrop<K>,
 }
 
@@ -75,10 +75,10 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&backlog::BACKLOG);
 
     #[inline]
-    fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<Call<R>> {
+    fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<Callback<R>> {
         let cown = ManuallyDrop::new(cown).header_ptr();
         let parts = Parts {
-            call: Call::new(Self::resolved),
+            head: Callback::new(Self::resolved),
             continuation: ManuallyDrop::new(continuation),
         };
         let block = pool::alloc(Single::<Parts<R, K>>::LAYOUT);
@@ -91,15 +91,15 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     /// Spawns the behaviour, whose value has come.
     ///
     /// # Safety
-    /// The call comes from `allocate`, and has its value. The caller owns the block exclusively and must
+    /// The callback comes from `allocate`, and has its value. The caller owns the block exclusively and must
     /// not use it afterwards.
-    unsafe fn resolved(call: NonNull<Call<R>>) {
-        // SAFETY: the call is the head of the body, which is this far behind the start of its node, and
+    unsafe fn resolved(callback: NonNull<Callback<R>>) {
+        // SAFETY: the callback is the head of the body, which is this far behind the start of its node, and
         // the pointer was derived from that of the node. The node's handle keeps the cown alive until
         // the behaviour has run; the request was begun for this member, and is unqueued.
         unsafe {
-            let node = call.byte_sub(offset_of!(Single<Parts<R, K>>, body)).cast();
-            Call::end(call);
+            let node = callback.byte_sub(offset_of!(Single<Parts<R, K>>, body)).cast();
+            Callback::end(callback);
             let cown = Single::slot(node).as_ref().member().header_ptr();
             let is_plain = !cown.as_ref().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED);
             match context::worker() {
@@ -141,7 +141,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         // SAFETY: the caller owns the body, whose value is initialised, and takes both parts once.
         unsafe {
             let continuation = ManuallyDrop::take(&mut (*parts.as_ptr()).continuation);
-            (continuation, Call::take_value(parts.cast()))
+            (continuation, Callback::take_value(parts.cast()))
         }
     }
 

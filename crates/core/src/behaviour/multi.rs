@@ -22,7 +22,7 @@ use crate::group;
 use crate::group::multi_member::Grouped;
 use crate::group::turn;
 use crate::panic::drop_quietly;
-use crate::queue::append::Request;
+use crate::queue::append::StepEntry;
 use crate::queue::group_header::HoldingRequest;
 use crate::queue::header::CownHeader;
 use crate::queue::member::Member;
@@ -73,14 +73,14 @@ where
     const VTABLE_IN_GROUP: TaskVTable =
         TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
 
-    /// Creates the behaviour, which must then be [settled](Self::settle), and passes its requests
+    /// Creates the behaviour, which must then be [checked and bound](Self::check_and_bind), and passes its requests
     /// on in the order of the members, of which there are [`len`](placing::count_members).
     pub(crate) fn new(
         set: &S,
         len: u32,
         closure: F,
         completion: C,
-        requests: &mut dyn FnMut(Request),
+        requests: &mut dyn FnMut(StepEntry),
     ) -> Self {
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len as usize);
         let node = pool::alloc(layout).cast::<Multi>();
@@ -97,7 +97,7 @@ where
                 if member.header().is_grouped() {
                     grouped.push(at.cast());
                 } else {
-                    requests(Request::new(at.cast(), member.header_ptr()));
+                    requests(StepEntry::new(at.cast(), member.header_ptr()));
                 }
                 at = at.add(1);
             }
@@ -117,13 +117,17 @@ where
         Self { node, in_group, body: std::marker::PhantomData }
     }
 
-    /// Determines where the behaviour runs. `is_distinct` returns whether its cowns are certainly
+    /// Checks that a behaviour can hold the cowns, and binds it to a runtime if one of them is
+    /// bound. `is_distinct` returns whether its cowns are certainly
     /// distinct; if not, they are compared here.
     ///
     /// # Errors
     /// Returns why no behaviour can hold these cowns: then it can only be dismantled.
     #[inline]
-    pub(crate) fn settle(&mut self, is_distinct: impl FnOnce() -> bool) -> Result<(), Refusal> {
+    pub(crate) fn check_and_bind(
+        &mut self,
+        is_distinct: impl FnOnce() -> bool,
+    ) -> Result<(), Refusal> {
         // SAFETY: this thread owns the node, and the caller's set keeps its cowns alive.
         let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
         let bound = placing::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
@@ -148,9 +152,9 @@ where
     unsafe fn join(
         node: NonNull<Multi>,
         grouped: Grouped,
-        requests: &mut dyn FnMut(Request),
+        requests: &mut dyn FnMut(StepEntry),
     ) -> bool {
-        let mut queue = |leader, slot| requests(Request::new(slot, leader));
+        let mut queue = |leader, slot| requests(StepEntry::new(slot, leader));
         // SAFETY: the slots are initialised, the cowns alive, and this thread owns the node.
         unsafe {
             let joined = grouped.join(&mut queue);

@@ -15,7 +15,7 @@ use crate::body::{Body, Completion, Forget};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
-use crate::queue::append::{Request, append_all};
+use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
 use crate::queue::member::Member;
 use crate::queue::multi::Multi;
@@ -25,7 +25,7 @@ use crate::sched::{at_work_in, context, external, schedule};
 use crate::simulated;
 
 /// Requests for the usual number of cowns are on the stack.
-type Requests = SmallVec<[Request; 8]>;
+type Requests = SmallVec<[StepEntry; 8]>;
 
 /// Spawns a behaviour.
 ///
@@ -240,7 +240,7 @@ where
     let mut collect = |request| requests.push(request);
     let mut behaviour = Prepared::new(set, len, closure, completion, &mut collect);
     sort(&mut requests);
-    if let Err(refusal) = behaviour.settle(|| has_no_overlap(set, &requests)) {
+    if let Err(refusal) = behaviour.check_and_bind(|| has_no_overlap(set, &requests)) {
         let (closure, completion) = behaviour.dismantle();
         return Err((refusal, closure, completion));
     }
@@ -276,14 +276,14 @@ fn prefetch_cowns<S: CownSet>(set: &S) {
 
 /// Sorts requests by cown. The order among those of one cown is kept.
 #[inline]
-pub(crate) fn sort(requests: &mut [Request]) {
+pub(crate) fn sort(requests: &mut [StepEntry]) {
     match requests {
         [a, b] => {
             if b.rank() < a.rank() {
                 std::mem::swap(a, b);
             }
         }
-        _ => requests.sort_by_key(Request::rank),
+        _ => requests.sort_by_key(StepEntry::rank),
     }
 }
 
@@ -308,7 +308,7 @@ where
 
 /// Returns whether sorted requests of one behaviour certainly name no cown twice.
 #[inline]
-fn has_no_overlap<S: CownSet>(set: &S, sorted: &[Request]) -> bool {
+fn has_no_overlap<S: CownSet>(set: &S, sorted: &[StepEntry]) -> bool {
     // Members of one group are joined, including any that are named twice.
     sorted.len() == set.member_count()
         && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)

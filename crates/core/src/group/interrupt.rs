@@ -49,7 +49,7 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
             Notice::of(cown.as_ref()).take();
             simulated::point();
             // After the exchange: a shutdown past its deadline says so before it interrupts.
-            let gate = (interruptible::kind(cown).on_interrupt)(cown, mode_now(context));
+            let gate = (interruptible::vtable(cown).on_interrupt)(cown, mode_now(context));
             note_gate(leader, cown, gate);
         }
     }
@@ -107,10 +107,10 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
                 }
             };
             member.as_ref().set_in_line(false);
-            let kind = interruptible::kind(member);
+            let vtable = interruptible::vtable(member);
             let gate = match mode_now(context) {
-                Mode::Run => (kind.take_turn)(member),
-                Mode::Cancel => (kind.on_interrupt)(member, Mode::Cancel),
+                Mode::Run => (vtable.take_turn)(member),
+                Mode::Cancel => (vtable.on_interrupt)(member, Mode::Cancel),
             };
             note_gate(leader, member, gate);
         }

@@ -17,17 +17,17 @@ use crate::ids::RuntimeId;
 use crate::panic::{catch, drop_quietly};
 use crate::queue::group_interrupt::interrupt_last;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{Kind, link};
+use crate::queue::interruptible::{GuardVTable, link};
 use crate::sched::ending::Ending;
-use crate::task::{self, TaskVTable};
+use crate::task::{Kind, TaskVTable};
 
 /// The functions for a `T`.
 struct Functions<T>(std::marker::PhantomData<T>);
 
 impl<T: Interruptible> Functions<T> {
     const VTABLE: TaskVTable =
-        TaskVTable::new(run::<T>, link, type_name::<T>).of_kind(task::Kind::new(&Self::KIND));
-    const KIND: Kind = Kind {
+        TaskVTable::new(run::<T>, link, type_name::<T>).of_kind(Kind::new(&Self::GUARD_VTABLE));
+    const GUARD_VTABLE: GuardVTable = GuardVTable {
         failed: fail::<T>,
         on_interrupt: on_interrupt::<T>,
         take_turn: take_turn::<T>,
@@ -51,7 +51,7 @@ pub(super) fn allocate<T: Interruptible>(
     Block::<T>::allocate(&Functions::<T>::VTABLE, runtime, leader, shared, make_state, complete)
 }
 
-/// The `failed` of a guard's kind.
+/// The `failed` of a guard's functions.
 ///
 /// # Safety
 /// The caller holds the cown exclusively; it is an interruptible `T`.

@@ -1,17 +1,17 @@
 //! The cell that a promise and its resolver share: one value, one waiter, two owners. The protocol is
 //! in `cell/state.rs`.
 
-mod call;
+mod callback;
 mod consumer;
 mod producer;
 mod shared;
 mod state;
 
 use crate::simulated;
-use call::Calling;
+use callback::ClosureCallback;
 use shared::{Shared, Value};
 
-pub(crate) use call::Call;
+pub(crate) use callback::Callback;
 pub(super) use consumer::Consumer;
 pub(super) use producer::Producer;
 
@@ -30,7 +30,7 @@ where
     F: FnOnce(Value<R>) + Send + 'static,
 {
     // SAFETY: the block is new, owns its closure, which is `Send`, and frees itself when called.
-    unsafe { Producer::of_call(Calling::allocate(closure)) }
+    unsafe { Producer::of_callback(ClosureCallback::allocate(closure)) }
 }
 
 #[cfg(all(test, loom))]

@@ -11,7 +11,7 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-pub(crate) use cell::Call;
+pub(crate) use cell::Callback;
 use cell::{Consumer, Producer};
 
 pub use crate::fault::Broken;
@@ -216,9 +216,9 @@ impl<R: Send + 'static> Resolver<R> {
     /// # Safety
     /// There is no other one. The block stays alive until it is called, which may happen on any thread.
     #[inline]
-    pub(crate) unsafe fn of_call(call: NonNull<Call<R>>) -> Self {
-        // SAFETY: the conditions are those of `Producer::of_call`.
-        Self(unsafe { Producer::of_call(call) })
+    pub(crate) unsafe fn of_callback(callback: NonNull<Callback<R>>) -> Self {
+        // SAFETY: the conditions are those of `Producer::of_callback`.
+        Self(unsafe { Producer::of_callback(callback) })
     }
 
     /// Completes the promise with the value.

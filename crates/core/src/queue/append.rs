@@ -123,7 +123,7 @@ unsafe fn follow_in_overload(
 /// # Safety
 /// See [`append_single`]; the request may be in any kind of behaviour.
 pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> bool {
-    let mut request = Request::new(slot, NonNull::from(header));
+    let mut request = StepEntry::new(slot, NonNull::from(header));
     // SAFETY: `slot` is a live, unqueued request for `header`, which is alive; a successor waits
     // for the end of the step, so the request stays live up to that.
     unsafe {
@@ -136,15 +136,15 @@ pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> boo
     request.previous.is_none()
 }
 
-/// One cown's part of an atomic append.
-pub(crate) struct Request {
+/// One entry of a step: a request, and the cown, or leader, whose queue it enters.
+pub(crate) struct StepEntry {
     pub(crate) header: NonNull<CownHeader>,
     pub(crate) slot: NonNull<Slot>,
     /// Its predecessor; valid in the first request of each cown.
     previous: Option<NonNull<Slot>>,
 }
 
-impl Request {
+impl StepEntry {
     #[inline]
     pub(crate) fn new(slot: NonNull<Slot>, header: NonNull<CownHeader>) -> Self {
         Self { header, slot, previous: None }
@@ -156,7 +156,7 @@ impl Request {
         CownHeader::rank(self.header)
     }
 
-    fn same_cown(a: &Request, b: &Request) -> bool {
+    fn same_cown(a: &StepEntry, b: &StepEntry) -> bool {
         a.header == b.header
     }
 
@@ -184,9 +184,9 @@ impl Request {
 /// Every entry is a live, unqueued request that its behaviour misses, and the cowns are alive. A
 /// behaviour whose requests are all in `requests` may have run and be gone when this returns.
 #[inline]
-pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready) {
-    debug_assert!(requests.is_sorted_by_key(Request::rank));
-    for group in requests.chunk_by_mut(Request::same_cown) {
+pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl Ready) {
+    debug_assert!(requests.is_sorted_by_key(StepEntry::rank));
+    for group in requests.chunk_by_mut(StepEntry::same_cown) {
         // SAFETY: the cown is alive, and the requests are not queued, so this thread owns them.
         unsafe { swap_in(group) };
     }
@@ -194,12 +194,12 @@ pub(crate) unsafe fn append_all(requests: &mut [Request], ready: &mut impl Ready
     // no run may depend.
     simulated::point();
     let mut deferring = Deferring::new(ready);
-    for group in requests.chunk_by(Request::same_cown) {
+    for group in requests.chunk_by(StepEntry::same_cown) {
         // SAFETY: the request is in its queue and not granted yet, so it is live.
         unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
     }
     simulated::point();
-    for group in requests.chunk_by(Request::same_cown) {
+    for group in requests.chunk_by(StepEntry::same_cown) {
         // SAFETY: the requests of this group are in their queue and not granted yet. Those of
         // earlier groups may be granted and gone, and are not accessed again.
         unsafe { attach(&group[0], &mut deferring) };
@@ -370,7 +370,7 @@ unsafe fn unplaced(previous: Option<NonNull<Slot>>) -> Option<NonNull<Slot>> {
 /// # Safety
 /// The cown is alive, the requests are unqueued, and the caller owns them.
 #[inline]
-unsafe fn swap_in(group: &mut [Request]) {
+unsafe fn swap_in(group: &mut [StepEntry]) {
     for pair in group.windows(2) {
         // SAFETY: the request is live and unqueued, so only this thread writes its link.
         unsafe { link(pair[0].slot, pair[1].slot) };
@@ -409,7 +409,7 @@ unsafe fn wait_for_place(previous: NonNull<Slot>) {
 /// # Safety
 /// `first` is the first request of a segment that [`swap_in`] has put into its queue.
 #[inline]
-unsafe fn attach(first: &Request, ready: &mut impl Ready) {
+unsafe fn attach(first: &StepEntry, ready: &mut impl Ready) {
     // SAFETY: the segment is in its queue. If that was empty, this thread has the token, and the
     // segment keeps the cown alive.
     unsafe {

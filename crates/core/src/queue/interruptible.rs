@@ -38,8 +38,8 @@ impl Listed {
     pub(crate) const NOWHERE: Self = Self(null());
 }
 
-/// The functions of a guard's type.
-pub(crate) struct Kind {
+/// The functions of a guard, for the type of its state.
+pub(crate) struct GuardVTable {
     /// # Safety
     /// The caller holds the cown exclusively.
     pub(crate) failed: unsafe fn(NonNull<CownHeader>, &Broken),
@@ -104,7 +104,7 @@ pub(crate) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
 
 /// # Safety
 /// The cown is interruptible.
-pub(crate) unsafe fn kind(cown: NonNull<CownHeader>) -> &'static Kind {
+pub(crate) unsafe fn vtable(cown: NonNull<CownHeader>) -> &'static GuardVTable {
     // SAFETY: an interruptible cown has a guard, whose vtable is constant.
     let kind = unsafe { (*of(cown).as_ptr()).task.vtable.kind };
     // SAFETY: the task of a guard has a kind, of this type.
@@ -145,7 +145,7 @@ pub(crate) unsafe fn set_next(guard: NonNull<Guard>, next: *mut Guard) {
 /// The cown is interruptible, and the caller holds it exclusively, or nothing else of it is left.
 pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
     // SAFETY: the cown is interruptible, and only the caller accesses its guard's position.
-    unsafe { (kind(cown).unlist)(cown) };
+    unsafe { (vtable(cown).unlist)(cown) };
 }
 
 /// Drops the shared state of an interruptible cown and frees its block.
@@ -155,7 +155,7 @@ pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
 pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
     // SAFETY: the cown is interruptible, nothing else of it is left, and the table no longer lists
     // it.
-    unsafe { (kind(cown).free)(cown) };
+    unsafe { (vtable(cown).free)(cown) };
 }
 
 /// The scheduler's link: the word of the cown that only its holder uses. The token comes with the
@@ -206,7 +206,7 @@ pub(crate) fn try_park(header: &CownHeader) -> bool {
 #[cold]
 pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
     // SAFETY: the cown is interruptible, and the caller holds it exclusively.
-    unsafe { (kind(cown).failed)(cown, why) };
+    unsafe { (vtable(cown).failed)(cown, why) };
 }
 
 /// Cancels a state, unless that has happened. Returns whether it has ended; if not, it is not
@@ -223,7 +223,7 @@ pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
     }
     if !header.has(Flags::CLOSED) {
         // SAFETY: the cown is interruptible, and the caller has exclusive access to its state.
-        unsafe { (kind(cown).on_interrupt)(cown, Mode::Cancel) };
+        unsafe { (vtable(cown).on_interrupt)(cown, Mode::Cancel) };
     }
     header.has(Flags::CLOSED)
 }

@@ -67,7 +67,7 @@ impl Multi {
     /// hint.
     ///
     /// # Safety
-    /// The behaviour and its cowns are alive, its home is settled, and it has not been passed to
+    /// The behaviour and its cowns are alive, it was bound if it must be, and it has not been passed to
     /// the scheduler yet.
     #[inline]
     pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {

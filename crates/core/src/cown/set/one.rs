@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::handles::exclusive;
-use super::owned;
+use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, OwnedUnchecked};
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
@@ -91,33 +91,33 @@ macro_rules! one_cown {
     };
 }
 
-one_cown!([H: AsCown] &H, owned::Exclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES, |this| *this,
-    own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] owned::Exclusive<H>, owned::Exclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES,
-    |this| this.0, own: owned::Exclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] Read<'_, H::View, H>, owned::Read<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
-    |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
-one_cown!([H: AsCown] owned::Read<H>, owned::Read<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
-    |this| this.0, own: owned::Read, member: Member::read, |cown| view::<H>(cown));
-one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, owned::CheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
+one_cown!([H: AsCown] &H, OwnedExclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES, |this| *this,
+    own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown] OwnedExclusive<H>, OwnedExclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES,
+    |this| this.0, own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown] Read<'_, H::View, H>, OwnedRead<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
+    |this| this.0, own: OwnedRead, member: Member::read, |cown| view::<H>(cown));
+one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
+    |this| this.0, own: OwnedRead, member: Member::read, |cown| view::<H>(cown));
+one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, OwnedCheckedRead<T>,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
     member: Member::checked_read, |cown| checked_members::read_one::<Cown<T>>(cown));
-one_cown!([T: Send + Sync + 'static] owned::CheckedRead<T>, owned::CheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: owned::CheckedRead,
+one_cown!([T: Send + Sync + 'static] OwnedCheckedRead<T>, OwnedCheckedRead<T>,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
     member: Member::checked_read, |cown| checked_members::read_one::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] Checked<'_, T>, owned::Checked<T>, Result<&'a mut T, Poisoned<'a, T>>,
-    single: true, announces: false, |this| this.0, own: owned::Checked, member: Member::checked, |cown| hold_checked(cown));
-one_cown!([T: Send + 'static] owned::Checked<T>, owned::Checked<T>,
-    Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: owned::Checked,
+one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>, Result<&'a mut T, Poisoned<'a, T>>,
+    single: true, announces: false, |this| this.0, own: OwnedChecked, member: Member::checked, |cown| hold_checked(cown));
+one_cown!([T: Send + 'static] OwnedChecked<T>, OwnedChecked<T>,
+    Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: OwnedChecked,
     member: Member::checked, |cown| hold_checked(cown));
-one_cown!([T: Send + 'static] Unchecked<'_, T>, owned::Unchecked<T>, &'a mut T, single: true, announces: false,
-    unchecked: true, |this| this.0, own: owned::Unchecked, member: Member::checked,
+one_cown!([T: Send + 'static] Unchecked<'_, T>, OwnedUnchecked<T>, &'a mut T, single: true, announces: false,
+    unchecked: true, |this| this.0, own: OwnedUnchecked, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, owned::Unchecked<T>, &'a mut T, single: true,
-    announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: owned::Unchecked, member: Member::checked,
+one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, OwnedUnchecked<T>, &'a mut T, single: true,
+    announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: OwnedUnchecked, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] owned::Unchecked<T>, owned::Unchecked<T>, &'a mut T, single: true, announces: false,
-    unchecked: true, |this| this.0, own: owned::Unchecked, member: Member::checked,
+one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, single: true, announces: false,
+    unchecked: true, |this| this.0, own: OwnedUnchecked, member: Member::checked,
     |cown| view_mut::<Cown<T>>(cown));
 
 impl<T: Send + 'static> Sealed for Cown<T> {}

@@ -2,12 +2,12 @@
 
 use crate::cown::handle::Cown;
 
-pub struct Exclusive<H>(pub(super) H);
-pub struct Read<H>(pub(super) H);
-pub struct Checked<T: Send + 'static>(pub(super) Cown<T>);
-pub struct Unchecked<T: Send + 'static>(pub(super) Cown<T>);
-pub struct Slice<H>(pub(super) Box<[H]>);
-pub struct ReadAll<H>(pub(super) Box<[H]>);
-pub struct CheckedRead<T: Send + 'static>(pub(super) Cown<T>);
-pub struct CheckedAll<H>(pub(super) Box<[H]>);
-pub struct CheckedReadAll<H>(pub(super) Box<[H]>);
+pub struct OwnedExclusive<H>(pub(super) H);
+pub struct OwnedRead<H>(pub(super) H);
+pub struct OwnedChecked<T: Send + 'static>(pub(super) Cown<T>);
+pub struct OwnedUnchecked<T: Send + 'static>(pub(super) Cown<T>);
+pub struct OwnedSlice<H>(pub(super) Box<[H]>);
+pub struct OwnedReadAll<H>(pub(super) Box<[H]>);
+pub struct OwnedCheckedRead<T: Send + 'static>(pub(super) Cown<T>);
+pub struct OwnedCheckedAll<H>(pub(super) Box<[H]>);
+pub struct OwnedCheckedReadAll<H>(pub(super) Box<[H]>);

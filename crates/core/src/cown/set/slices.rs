@@ -1,7 +1,7 @@
 //! Slices of cowns as sets.
 
 use super::handles::exclusive;
-use super::owned;
+use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
 use crate::cown::checked_members::{CheckedMembers, CheckedReadMembers};
@@ -17,7 +17,7 @@ macro_rules! slice_of_cowns {
         impl<$($generics)*> CownSet for $set {
             type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
             type Shape = usize;
-            type Owned = owned::$owned<$handle>;
+            type Owned = $owned<$handle>;
 
             fn member_count(&self) -> usize {
                 let $this = self;
@@ -30,7 +30,7 @@ macro_rules! slice_of_cowns {
 
             fn to_owned_set(&self) -> Self::Owned {
                 let $this = self;
-                owned::$owned($slice.iter().map(|cown| cown.handle().clone()).collect())
+                $owned($slice.iter().map(|cown| cown.handle().clone()).collect())
             }
 
             fn visit(&self, visitor: &mut Visitor<'_>) {
@@ -72,24 +72,24 @@ macro_rules! slice_of_cowns {
     };
 }
 
-slice_of_cowns!([R: CownRef] &[R], of R::Handle, Slice, Members,
+slice_of_cowns!([R: CownRef] &[R], of R::Handle, OwnedSlice, Members,
     |this| this, member: exclusive::<R::Handle>);
-slice_of_cowns!([R: CownRef] &Vec<R>, of R::Handle, Slice, Members,
+slice_of_cowns!([R: CownRef] &Vec<R>, of R::Handle, OwnedSlice, Members,
     |this| this, member: exclusive::<R::Handle>);
-slice_of_cowns!([R: CownRef, const N: usize] &[R; N], of R::Handle, Slice, Members,
+slice_of_cowns!([R: CownRef, const N: usize] &[R; N], of R::Handle, OwnedSlice, Members,
     |this| this, member: exclusive::<R::Handle>);
-slice_of_cowns!([H: AsCown] owned::Slice<H>, of H, Slice, Members,
+slice_of_cowns!([H: AsCown] OwnedSlice<H>, of H, OwnedSlice, Members,
     |this| this.0, member: exclusive::<H>);
 slice_of_cowns!([R: CownRef] ReadAll<'_, <R::Handle as AsCown>::View, R>,
-    of R::Handle, ReadAll, ReadMembers, |this| this.0, member: Member::read);
-slice_of_cowns!([H: AsCown] owned::ReadAll<H>, of H, ReadAll, ReadMembers,
+    of R::Handle, OwnedReadAll, ReadMembers, |this| this.0, member: Member::read);
+slice_of_cowns!([H: AsCown] OwnedReadAll<H>, of H, OwnedReadAll, ReadMembers,
     |this| this.0, member: Member::read);
 slice_of_cowns!([R: CownRef] CheckedAll<'_, <R::Handle as AsCown>::View, R>,
-    of R::Handle, CheckedAll, CheckedMembers, |this| this.0, member: Member::checked);
-slice_of_cowns!([H: AsCown] owned::CheckedAll<H>, of H, CheckedAll, CheckedMembers,
+    of R::Handle, OwnedCheckedAll, CheckedMembers, |this| this.0, member: Member::checked);
+slice_of_cowns!([H: AsCown] OwnedCheckedAll<H>, of H, OwnedCheckedAll, CheckedMembers,
     |this| this.0, member: Member::checked);
 slice_of_cowns!([R: CownRef<Handle: AsCown<State: Sync>>]
-    CheckedReadAll<'_, <R::Handle as AsCown>::View, R>, of R::Handle, CheckedReadAll,
+    CheckedReadAll<'_, <R::Handle as AsCown>::View, R>, of R::Handle, OwnedCheckedReadAll,
     CheckedReadMembers, |this| this.0, member: Member::checked_read);
-slice_of_cowns!([H: AsCown<State: Sync>] owned::CheckedReadAll<H>, of H, CheckedReadAll,
+slice_of_cowns!([H: AsCown<State: Sync>] OwnedCheckedReadAll<H>, of H, OwnedCheckedReadAll,
     CheckedReadMembers, |this| this.0, member: Member::checked_read);

@@ -187,7 +187,7 @@ fn abandonment_is_final() {
 /// A closure without a promise gets the value of another thread, or hears that there is none; it is
 /// called once, and the block is freed.
 ///
-/// Fails if `Calling::call` does not give back the block.
+/// Fails if `ClosureCallback::call` does not give back the block.
 #[test]
 fn a_value_for_a_closure() {
     for is_given in [true, false] {

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use super::call::Call;
+use super::callback::Callback;
 use super::shared::{Shared, Value, Waiter, drop_value};
 use super::state::Next;
 use crate::depth;
@@ -12,7 +12,7 @@ use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::simulated;
 
-/// The resolver's end: of a [`Shared`], or of a [`Call`], which begins like one.
+/// The resolver's end: of a [`Shared`], or of a [`Callback`], which begins like one.
 pub(in crate::promise) struct Producer<R>(NonNull<Shared<R>>);
 
 // SAFETY: the value moves from one thread to another, once; there is never a shared reference to
@@ -36,8 +36,8 @@ impl<R> Producer<R> {
     /// # Safety
     /// There is no other one. The block stays alive until it is called, which may happen on any thread.
     #[inline]
-    pub(in crate::promise) unsafe fn of_call(call: NonNull<Call<R>>) -> Self {
-        Self(call.cast())
+    pub(in crate::promise) unsafe fn of_callback(callback: NonNull<Callback<R>>) -> Self {
+        Self(callback.cast())
     }
 
     /// Provides the value and notifies the waiter. Returns `false` if the consumer had given up.
@@ -53,9 +53,9 @@ impl<R> Producer<R> {
         // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*this.as_ptr()).state };
         if state.calls() {
-            // SAFETY: the state says that this is a `Call`; such a block has no other end, so this
+            // SAFETY: the state says that this is a `Callback`; such a block has no other end, so this
             // end owns it.
-            unsafe { Call::call_with(this.cast(), value()) };
+            unsafe { Callback::call_with(this.cast(), value()) };
             return true;
         }
         // SAFETY: the state says that this is a `Shared`; this end keeps it alive and is given up.

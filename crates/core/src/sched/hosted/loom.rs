@@ -7,7 +7,7 @@ use coact_sync::shim::sync::Arc;
 use loom::thread;
 
 use super::monitor_sleep::MonitorSleep;
-use super::worker_slot::{Call, Next, Polled, WorkerSlot};
+use super::worker_slot::{Next, Notification, Polled, WorkerSlot};
 use crate::sched::loom::{Permit, check};
 
 /// One slot, and what wakes the monitor.
@@ -20,13 +20,13 @@ struct World {
 impl World {
     fn with_sleeper() -> Arc<Self> {
         let slot = WorkerSlot::new();
-        assert!(matches!(slot.put(1, Next::Asleep), Call::Heard));
+        assert!(matches!(slot.put(1, Next::Asleep), Notification::NotNeeded));
         Arc::new(Self { slot, sleep: MonitorSleep::new(), monitor: Permit::default() })
     }
 
     /// Like `Hosted::call`, except for the executor.
     fn call(&self) -> bool {
-        let woken = matches!(self.slot.call(), Call::Wake { .. });
+        let woken = matches!(self.slot.call(), Notification::Wake { .. });
         if woken && self.sleep.is_to_end() {
             self.monitor.unpark();
         }
@@ -86,7 +86,7 @@ fn call_against_put() {
             let world = world.clone();
             move || world.call()
         });
-        let is_due = matches!(world.slot.put(worker, Next::Asleep), Call::Wake { .. });
+        let is_due = matches!(world.slot.put(worker, Next::Asleep), Notification::Wake { .. });
         let woken = caller.join().unwrap();
         assert!(is_due != woken, "it is put back due, or the caller has the executor woken");
         assert_eq!(world.poll(), Some(1));

@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 pub(crate) use self::slots::Hosted;
 use self::slots::{ParkedWorker, Turn, wake};
 use self::turn::OnLoan;
-use self::worker_slot::{Call, Next, Polled};
+use self::worker_slot::{Next, Notification, Polled};
 use super::phase::Phase;
 use super::shared::Shared;
 use super::worker::Worker;
@@ -71,7 +71,7 @@ impl Hosted {
         shared: &'static Shared,
         index: usize,
         mut parked: ParkedWorker,
-        wake_up: fn(&Self, Call),
+        wake_up: fn(&Self, Notification),
     ) -> bool {
         loop {
             let next = match parked.worker.take_turn(parked.asleep) {

@@ -8,7 +8,7 @@ use parking::{Parker, Unparker};
 
 use super::fallback_threads::FallbackThreads;
 use super::monitor_sleep::MonitorSleep;
-use super::worker_slot::{Call, Next, WorkerSlot};
+use super::worker_slot::{Next, Notification, WorkerSlot};
 use crate::current::Nested;
 use crate::panic::drop_quietly;
 
@@ -77,17 +77,17 @@ impl Hosted {
     }
 
     /// Makes the executor poll a worker, or a fallback thread run it.
-    pub(super) fn wake(&self, call: Call) {
-        if let Call::Wake { neglected, .. } = call {
+    pub(super) fn wake(&self, notification: Notification) {
+        if let Notification::Wake { neglected, .. } = notification {
             if self.sleep.is_to_end() || neglected && !self.fallbacks.wake_one() {
                 self.monitor.unpark();
             }
-            self.wake_executor(call);
+            self.wake_executor(notification);
         }
     }
 
-    pub(super) fn wake_executor(&self, call: Call) {
-        if let Call::Wake { waker: Some(waker), .. } = call {
+    pub(super) fn wake_executor(&self, notification: Notification) {
+        if let Notification::Wake { waker: Some(waker), .. } = notification {
             wake(waker);
         }
     }

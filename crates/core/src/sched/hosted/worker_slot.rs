@@ -29,11 +29,11 @@ enum Status<W> {
     Over,
 }
 
-/// What must be done after a call, or after a turn.
+/// Whom a call, or the end of a turn, must notify.
 #[derive(Debug)]
-pub(super) enum Call {
-    /// Nothing: the worker is on its way, asleep, or over.
-    Heard,
+pub(super) enum Notification {
+    /// The worker is on its way, asleep, or over.
+    NotNeeded,
     /// Wake the executor, if there is a waker; and a fallback thread, if the worker is `neglected`.
     Wake { waker: Option<Waker>, neglected: bool },
 }
@@ -66,17 +66,17 @@ impl<W> WorkerSlot<W> {
     }
 
     /// The worker was taken off the list of sleepers: some thread must run it.
-    pub(super) fn call(&self) -> Call {
+    pub(super) fn call(&self) -> Notification {
         let mut state = self.0.lock();
         match std::mem::replace(&mut state.status, Status::Over) {
             Status::Asleep(worker) => state.set_due(worker),
             Status::Running { .. } => {
                 state.status = Status::Running { called: true };
-                Call::Heard
+                Notification::NotNeeded
             }
             other => {
                 state.status = other;
-                Call::Heard
+                Notification::NotNeeded
             }
         }
     }
@@ -125,13 +125,13 @@ impl<W> WorkerSlot<W> {
     }
 
     /// Puts the worker back after a turn. It is due if it has more to do, or was called meanwhile.
-    pub(super) fn put(&self, worker: W, next: Next) -> Call {
+    pub(super) fn put(&self, worker: W, next: Next) -> Notification {
         let mut state = self.0.lock();
         if state.is_due_after(next) {
             return state.set_due(worker);
         }
         state.status = Status::Asleep(worker);
-        Call::Heard
+        Notification::NotNeeded
     }
 
     /// The same for the monitor, which does not ask the executor: if the worker is due, a fallback
@@ -176,9 +176,9 @@ impl<W> State<W> {
         next == Next::Due || matches!(self.status, Status::Running { called: true })
     }
 
-    fn set_due(&mut self, worker: W) -> Call {
+    fn set_due(&mut self, worker: W) -> Notification {
         self.status = Status::Due { worker, seen: false };
-        Call::Wake { waker: self.waker.take(), neglected: self.neglected }
+        Notification::Wake { waker: self.waker.take(), neglected: self.neglected }
     }
 
     fn take_if(&mut self, may: impl FnOnce(&Status<W>) -> bool) -> Option<W> {
