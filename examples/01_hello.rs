@@ -12,7 +12,7 @@ fn main() {
 
     // Behaviours on one cown run in the order in which they were spawned, so this one sees the
     // whole greeting. `ask` gives a promise of what the closure returns.
-    let text = ask(&greeting, |text| text.clone()).wait().expect("nobody panicked");
+    let text = call(&greeting, |text| text.clone()).wait().expect("nobody panicked");
 
     println!("{text}");
     assert_eq!(text, "Hello, world");

@@ -30,10 +30,10 @@ fn main() {
 
     // A behaviour over any number of accounts, in one slice.
     let accounts = [alice, bob];
-    let total = ask(&accounts[..], |accounts| accounts.iter().map(|a| a.balance).sum::<i64>());
+    let total = call(&accounts[..], |accounts| accounts.iter().map(|a| a.balance).sum::<i64>());
     assert_eq!(total.wait(), Ok(100));
 
-    let [alice, bob] = accounts.each_ref().map(|account| ask(account, |a| a.balance).wait());
+    let [alice, bob] = accounts.each_ref().map(|account| call(account, |a| a.balance).wait());
     println!("alice has {alice:?}, bob has {bob:?}");
     assert_eq!((alice, bob), (Ok(80), Ok(20)));
 

@@ -10,7 +10,7 @@ fn main() {
 
     // Behaviours must not block. What is to happen with a result is chained instead: `then` spawns
     // a behaviour on other cowns once the value is there.
-    let taken = ask(&stock, |stock| {
+    let taken = call(&stock, |stock| {
         let taken = (*stock).min(3);
         *stock -= taken;
         taken

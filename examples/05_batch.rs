@@ -25,7 +25,7 @@ fn main() {
         }
     });
 
-    let (log, audit) = ask((&log, &audit), |(log, audit)| (log.clone(), audit.clone()))
+    let (log, audit) = call((&log, &audit), |(log, audit)| (log.clone(), audit.clone()))
         .wait()
         .expect("nobody panicked");
 

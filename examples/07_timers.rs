@@ -41,7 +41,7 @@ fn main() -> Result<(), BuildError> {
     timer.cancel();
     runtime.wait_idle();
 
-    let ticks = ask(&state, |(ticks, _)| *ticks).wait().expect("nobody panicked");
+    let ticks = call(&state, |(ticks, _)| *ticks).wait().expect("nobody panicked");
     println!("{ticks} ticks");
     assert!(ticks >= 3);
     Ok(())

@@ -23,14 +23,14 @@ fn main() -> Result<(), BuildError> {
     let right = Cown::new(0);
 
     // The panic leaves the two half changed: `left` has paid, `right` has not got it.
-    let paid = ask((&left, &right), |(left, _right)| {
+    let paid = call((&left, &right), |(left, _right)| {
         *left -= 3;
         panic!("out of ink");
     });
     assert_eq!(paid.wait(), Err::<(), _>(Broken::Panicked("out of ink".into())));
 
     // Both are poisoned now, and later behaviours on them are skipped, ...
-    let skipped = ask(&left, |left| *left);
+    let skipped = call(&left, |left| *left);
     assert_eq!(skipped.wait(), Err(Broken::Poisoned { position: 0 }));
 
     // ... and a spawner that wants no result can be told all the same, ...
@@ -40,18 +40,18 @@ fn main() -> Result<(), BuildError> {
 
     // ... while one that looks at many still sees those that are sound, ...
     let all = [left.clone(), Cown::new(7), Cown::new(8)];
-    let sum = ask(read_all(&all).checked(), |all| all.iter().flatten().sum::<i32>());
+    let sum = call(read_all(&all).checked(), |all| all.iter().flatten().sum::<i32>());
     assert_eq!(sum.wait(), Ok(15));
 
     // ... and one that asks to see the poison runs. This one puts the state right and clears the mark.
-    let mended = ask((left.checked(), right.checked()), |(left, right)| {
+    let mended = call((left.checked(), right.checked()), |(left, right)| {
         let (Err(mut left), Err(right)) = (left, right) else { panic!("both were poisoned") };
         *left.get_mut() = 10;
         left.clear();
         right.clear();
     });
     assert_eq!(mended.wait(), Ok(()));
-    assert_eq!(ask((&left, &right), |(l, r)| (*l, *r)).wait(), Ok((10, 0)));
+    assert_eq!(call((&left, &right), |(l, r)| (*l, *r)).wait(), Ok((10, 0)));
 
     let told = told.lock().expect("no panic in here");
     println!("{}", told.join("\n"));

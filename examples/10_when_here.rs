@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use coact::ask_here;
+use coact::call_here;
 use coact::prelude::*;
 use coact::runtime::BuildError;
 
@@ -20,7 +20,7 @@ fn main() -> Result<(), BuildError> {
     assert!(ran);
 
     // With a result, which is there when the call returns.
-    let sum = ask_here((&a, &b), |(a, b)| *a + *b);
+    let sum = call_here((&a, &b), |(a, b)| *a + *b);
     assert_eq!(sum.try_wait().expect("it has run"), Ok(3));
 
     // While a behaviour holds `a`, the same call is queued behind it, as `when` would be. The

@@ -8,7 +8,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let inventory = Cown::new(vec!["apple", "pear"]);
 
     // Tokio's tasks spawn behaviours like any other thread, and await the results.
-    let count = ask(&inventory, |items| items.len()).await?;
+    let count = call(&inventory, |items| items.len()).await?;
     assert_eq!(count, 2);
 
     // Many tasks, one cown: no mutex is held across an await, since there is none.
@@ -16,7 +16,7 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         let inventory = inventory.clone();
         tokio::spawn(async move {
             let kind = if n % 2 == 0 { "plum" } else { "fig" };
-            ask(&inventory, move |items| items.push(kind)).await
+            call(&inventory, move |items| items.push(kind)).await
         })
     });
     for task in tasks.collect::<Vec<_>>() {
@@ -34,10 +34,10 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // Any mix with tokio's own futures works as well.
-    let ask_plums = ask(&inventory, |items| items.iter().filter(|item| **item == "plum").count());
+    let ask_plums = call(&inventory, |items| items.iter().filter(|item| **item == "plum").count());
     let plums = tokio::time::timeout(std::time::Duration::from_secs(60), ask_plums).await??;
     println!("{plums} plums");
     assert_eq!(plums, 50);
-    assert_eq!(ask(&inventory, |items| items.len()).await?, 1_102);
+    assert_eq!(call(&inventory, |items| items.len()).await?, 1_102);
     Ok(())
 }

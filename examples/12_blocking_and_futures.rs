@@ -22,8 +22,8 @@ fn main() -> Result<(), BuildError> {
             let index = index.clone();
             spawn_future(async move {
                 read.await?;
-                let lines = ask(&index, |index| index.len()).await?;
-                let names = ask(&index, |index| {
+                let lines = call(&index, |index| index.len()).await?;
+                let names = call(&index, |index| {
                     index.iter().filter(|line| line.starts_with("name")).count()
                 });
                 Ok::<_, Broken>(format!("{} names in {lines} lines", names.await?))

@@ -49,7 +49,7 @@ fn main() {
 
     // Other cowns can be in the same set as members.
     let report = Cown::new(String::new());
-    let told = ask((&sums, &report), |(sums, report)| {
+    let told = call((&sums, &report), |(sums, report)| {
         *report = format!("{} words, {} letters", sums.words, sums.letters);
         report.clone()
     });

@@ -80,11 +80,11 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert!(matches!(failed, Err(AskError::Panicked(why)) if why.starts_with("a number")));
     // The same address, a new state; the store beside it has lost nothing.
     assert_eq!(parser.ask(Line("1")).wait()?, 1);
-    assert_eq!(ask(&store, |store| store.0.clone()).wait(), Ok(vec![20, 1]));
+    assert_eq!(call(&store, |store| store.0.clone()).wait(), Ok(vec![20, 1]));
 
     // Children that come and go.
     let session = sessions.start_child(transient(|| Session(7))).wait()?;
-    assert_eq!(ask(&session, |session| session.0).wait(), Ok(7));
+    assert_eq!(call(&session, |session| session.0).wait(), Ok(7));
     sessions.delete_child(session.id()).wait()?;
     assert!(session.has_ended());
 

@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         patient.send_blocking(Reading(n))?;
         assert!(patient.mailbox().len() <= 8);
     }
-    assert_eq!(ask(&patient, |meter| meter.sum).wait()?, 500_500);
+    assert_eq!(call(&patient, |meter| meter.sum).wait()?, 500_500);
 
     // The newest readings are worth more than the oldest.
     let sensor = meter(Mailbox::bounded(3).drop_oldest());
@@ -51,7 +51,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("{:?}", sensor.mailbox());
     assert_eq!((sensor.mailbox().len(), sensor.mailbox().dropped()), (3, 7));
     sensor.resume()?;
-    assert_eq!(ask(&sensor, |meter| (meter.sum, meter.last)).wait()?, (8 + 9 + 10, 10));
+    assert_eq!(call(&sensor, |meter| (meter.sum, meter.last)).wait()?, (8 + 9 + 10, 10));
 
     // Whoever comes too late has its message back, and an ask fails.
     let strict = meter(Mailbox::bounded(1).fail());

@@ -56,7 +56,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     printer.send(Job("poster"))?;
     printer.send_in(1, Job("boss: chart"))?;
     printer.resume()?;
-    let printed = ask(&printer, |printer| printer.printed.clone()).wait()?;
+    let printed = call(&printer, |printer| printer.printed.clone()).wait()?;
     println!("{printed:?}");
     let expected = ["boss: memo", "letter", "report", "-- page --", "boss: chart", "poster"];
     assert_eq!(printed, expected);

@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(topic::<Report>("reports")?.publish(Report("calm seas".into())), 1);
     drop(subscription);
     assert_eq!(topic::<Report>("reports")?.publish(Report("unheard".into())), 0);
-    assert_eq!(ask(&reader, |reader| reader.read.len()).wait()?, 1);
+    assert_eq!(call(&reader, |reader| reader.read.len()).wait()?, 1);
 
     // Paths and patterns.
     let (tell, told) = mpsc::channel();

@@ -74,7 +74,7 @@ fn main() -> Result<(), Broken> {
     let sum = spawn(Sum { primes: primes.clone(), sum: 0 });
     assert_eq!(sum.ended().wait()?, ExitReason::Normal);
     // No more were made than were asked for, and those were few more than were read.
-    let made = ask(&primes, |primes| primes.found.len()).wait()?;
+    let made = call(&primes, |primes| primes.found.len()).wait()?;
     assert!((100..=104).contains(&made), "{made}");
     Ok(())
 }

@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
 
     // Looked at together with nothing else in between: the table is a cown like any other.
-    let (counts, most) = ask(&table, |table| (table.counts.clone(), table.most_at_once)).wait()?;
+    let (counts, most) = call(&table, |table| (table.counts.clone(), table.most_at_once)).wait()?;
     println!("{TASKS} tasks, {} keys, at most {most} messages waited", counts.len());
     assert!(KEYS.iter().all(|key| counts[*key] == 2 * TASKS as u64));
     assert!(most <= 16, "the mailbox is bounded");

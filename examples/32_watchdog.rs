@@ -23,7 +23,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
     let (finish, finished) = mpsc::channel();
     when(&page, move |page| render(page, &finished));
-    let count = ask(&counter, |n| {
+    let count = call(&counter, |n| {
         *n += 1;
         *n
     });

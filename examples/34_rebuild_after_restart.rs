@@ -99,7 +99,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // This one may have the ledger before the report is there again.
     book(&ledger, &report, 10);
     println!("the sum is {}", report.ask(Sum).wait()?);
-    let both = ask((&ledger, &report), |(ledger, report)| {
+    let both = call((&ledger, &report), |(ledger, report)| {
         (ledger.iter().sum::<i64>(), *report.sum(ledger))
     });
     assert_eq!(both.wait()?, (16, 16));

@@ -5,7 +5,7 @@ use std::error::Error;
 use std::time::Duration;
 
 use coact::prelude::*;
-use coact::try_ask;
+use coact::try_call;
 
 type Account = Cown<i64>;
 type Failure = Box<dyn Error + Send + Sync>;
@@ -13,7 +13,7 @@ type Failure = Box<dyn Error + Send + Sync>;
 /// What a connection's task does with a request: an atomic step over two accounts. (`ask` would panic if they were the
 /// same; here the client may say so, and gets an error.)
 async fn transfer(from: Account, to: Account, amount: i64) -> Result<bool, Failure> {
-    let covered = try_ask((&from, &to), move |(from, to)| {
+    let covered = try_call((&from, &to), move |(from, to)| {
         let covered = *from >= amount;
         if covered {
             *from -= amount;
@@ -61,7 +61,7 @@ async fn main() -> Result<(), Failure> {
     println!("{}", transfer(ann.clone(), ann, 10).await.unwrap_err());
 
     let all = (&accounts["ann"], &accounts["bob"], &accounts["cid"]);
-    let (ann, bob, cid) = ask(all, |(a, b, c)| (*a, *b, *c)).await?;
+    let (ann, bob, cid) = call(all, |(a, b, c)| (*a, *b, *c)).await?;
     println!("ann {ann}, bob {bob}, cid {cid}");
     assert_eq!(ann + bob + cid, 3_000);
 

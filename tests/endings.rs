@@ -63,7 +63,7 @@ fn burden(runtime: &Runtime) -> Vec<Promise<()>> {
     let day = Duration::from_secs(86_400);
     let far = cown.clone();
     vec![
-        ask(&cown, move |()| when(&far, |()| ())),
+        call(&cown, move |()| when(&far, |()| ())),
         sleep(day).then(&cown, |(), _| ()),
         spawn_future(std::future::pending()),
         blocking(|| ()),
@@ -84,7 +84,7 @@ fn t8_in_a_behaviour_of_its_own() {
         let runtime = build("own-worker");
         let (cown, work) = (runtime.run(|| Cown::new(())), burden(&runtime));
         let owned = own(runtime);
-        assert_eq!(ask(&cown, move |()| take(&owned)).wait(), Ok(()));
+        assert_eq!(call(&cown, move |()| take(&owned)).wait(), Ok(()));
         assert_ended(work);
     }
     assert_no_threads_of("own-worker");
@@ -98,7 +98,7 @@ fn in_a_behaviour_of_another_one() {
     for _ in 0..ROUNDS {
         let runtime = build("far-worker");
         let work = burden(&runtime);
-        assert_eq!(ask(&cown, move |()| drop(runtime)).wait(), Ok(()));
+        assert_eq!(call(&cown, move |()| drop(runtime)).wait(), Ok(()));
         assert_ended(work);
     }
     assert_no_threads_of("far-worker");
@@ -161,8 +161,8 @@ fn in_a_behaviour_on_its_own_threads_that_may_block() {
         let runtime = builder.build().unwrap();
         let (cown, work) = (runtime.run(|| Cown::new(())), burden(&runtime));
         let owned = own(runtime);
-        let (behind, dropped) = (cown.clone(), ask(&cown, move |()| take(&owned)));
-        let after = ask(&behind, |()| ());
+        let (behind, dropped) = (cown.clone(), call(&cown, move |()| take(&owned)));
+        let after = call(&behind, |()| ());
         assert_eq!(dropped.wait(), Ok(()));
         assert!(after.wait_timeout(PATIENCE).is_ok());
         assert_ended(work);
@@ -285,7 +285,7 @@ fn while_a_watcher_has_stolen_a_task() {
         let [cown, other] = cowns;
         when(&cown, move |()| {
             // Goes to where it runs next, once this ends: so the watcher must find it.
-            let behind = ask(&other, |()| ());
+            let behind = call(&other, |()| ());
             let _ = tell.send(behind);
             let _ = waits.recv_timeout(PATIENCE);
         });

@@ -73,6 +73,6 @@ fn ten_thousand_receivers_share_one_copy() {
     // What the messages themselves take: far less than a tenth of so many copies.
     assert!(asked_for < RECEIVERS * BYTES / 10, "{asked_for} bytes");
     let sums =
-        runtime.run(|| ask(read_all(&readers), |all| all.iter().map(|r| r.sum).sum()).wait());
+        runtime.run(|| call(read_all(&readers), |all| all.iter().map(|r| r.sum).sum()).wait());
     assert_eq!(sums, Ok(RECEIVERS as u64));
 }

@@ -18,7 +18,7 @@ impl Account {
 }
 
 fn balance(account: &Cown<Account>) -> i64 {
-    ask(account.read(), |account| account.balance).wait().unwrap()
+    call(account.read(), |account| account.balance).wait().unwrap()
 }
 
 /// Listing 1, "Creating cowns to protect data". That line 6 is refused is shown by
@@ -61,7 +61,7 @@ mod listing_2 {
         let met = runtime.run(|| {
             let (src, dst, both) = (Account::with(10), Account::with(0), Meeting::of(2));
             let other = both.clone();
-            (ask(&src, move |_| both.wait()), ask(&dst, move |_| other.wait()))
+            (call(&src, move |_| both.wait()), call(&dst, move |_| other.wait()))
         });
         assert_eq!((met.0.wait(), met.1.wait()), (Ok(true), Ok(true)));
     }
@@ -115,8 +115,8 @@ mod listing_3 {
             let account = Account::with(0);
             let (outer, inner, again) = (journal.clone(), journal.clone(), account.clone());
             // The inner one needs the cown that the outer one holds, so waiting would be for ever.
-            let spawned = ask(&account, move |_| {
-                outer.body("outer", || ask(&again, move |_| inner.note("inner")))
+            let spawned = call(&account, move |_| {
+                outer.body("outer", || call(&again, move |_| inner.note("inner")))
             });
             spawned.wait().unwrap().wait().unwrap();
             journal.assert_before("outer", "inner");
@@ -130,7 +130,7 @@ mod listing_3 {
             let (src, dst) = (Account::with(100), Account::with(100));
             transfer(&src, &dst, 1);
             transfer(&dst, &src, 2);
-            let withdrawn = ask((&src, &dst), |_| ());
+            let withdrawn = call((&src, &dst), |_| ());
             withdrawn.wait().unwrap();
             assert_eq!((balance(&src), balance(&dst)), (101, 99));
         });
@@ -144,9 +144,9 @@ mod listing_3 {
             let (src, dst, both) = (Account::with(1), Account::with(1), Meeting::of(2));
             let nested = |from: &Cown<Account>, to: &Cown<Account>| {
                 let (to, both) = (to.clone(), both.clone());
-                ask(from, move |_| {
+                call(from, move |_| {
                     let met = both.wait();
-                    (met, ask(&to, |to| to.balance += 1))
+                    (met, call(&to, |to| to.balance += 1))
                 })
             };
             [nested(&src, &dst), nested(&dst, &src)]
@@ -192,7 +192,7 @@ fn listing_5_no_money_is_on_its_way() {
         let mut sums = Vec::new();
         for round in 0..20 {
             transfer(&accounts[round % 2], &accounts[1 - round % 2], 30);
-            sums.push(ask([accounts[0].read(), accounts[1].read()], |[a, b]| {
+            sums.push(call([accounts[0].read(), accounts[1].read()], |[a, b]| {
                 a.balance + b.balance
             }));
         }
@@ -239,7 +239,7 @@ fn listing_7_four_cowns_are_not_ordered() {
         let [s1, s2, s3, s4] = [(); 4].map(|()| Account::with(0));
         let both = Meeting::of(2);
         let other = both.clone();
-        [ask((&s1, &s2), move |_| both.wait()), ask((&s3, &s4), move |_| other.wait())]
+        [call((&s1, &s2), move |_| both.wait()), call((&s3, &s4), move |_| other.wait())]
     });
     assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);
 }
@@ -270,8 +270,8 @@ fn listing_8_the_log_is_accurate() {
             j.clone().body("b6", || when(&l, move |log| write(log, &j, "b7", "transfer")));
         });
 
-        ask((&src, &dst), |_| ()).wait().unwrap();
-        let lines = ask(&log, std::mem::take).wait().unwrap();
+        call((&src, &dst), |_| ()).wait().unwrap();
+        let lines = call(&log, std::mem::take).wait().unwrap();
         assert_eq!((lines[0], lines[3], lines.len()), ("begin", "transfer", 4));
         for (first, second) in [
             ("b2", "b6"),
@@ -299,7 +299,7 @@ fn listing_9_neighbours_one_after_the_other() {
             let journal = journal.clone();
             when((left, right), move |_| journal.note(name));
         }
-        ask([&f1, &f2, &f3, &f4], |_| ()).wait().unwrap();
+        call([&f1, &f2, &f3, &f4], |_| ()).wait().unwrap();
         journal.assert_chain(&["b1", "b2", "b3", "b4"]);
     });
 }
@@ -314,7 +314,7 @@ fn listing_10_opposites_at_the_same_time() {
         let (first, second) = (Meeting::of(2), Meeting::of(2));
         let eat = |name, left: &Cown<()>, right: &Cown<()>, table: &Meeting| {
             let (journal, table) = (journal.clone(), table.clone());
-            ask((left, right), move |_| journal.body(name, || table.wait()))
+            call((left, right), move |_| journal.body(name, || table.wait()))
         };
         [
             eat("b1", &f1, &f2, &first),
@@ -346,7 +346,7 @@ fn listing_11_the_dependency_graph() {
         when(&c1, move |_| b3());
         when((&c2, &c3), move |_| b4());
         when(&c3, move |_| b5());
-        ask([&c1, &c2, &c3], |_| ()).wait().unwrap();
+        call([&c1, &c2, &c3], |_| ()).wait().unwrap();
         for (first, second) in
             [("b0", "b2"), ("b1", "b4"), ("b2", "b3"), ("b2", "b4"), ("b4", "b5")]
         {
@@ -367,9 +367,9 @@ fn listing_11_what_has_no_edge_may_run_at_the_same_time() {
             move || meeting.wait()
         };
         let (b0, b1, b3, b4) = (attend(&first), attend(&first), attend(&second), attend(&second));
-        let early = [ask(&c1, move |_| b0()), ask(&c3, move |_| b1())];
+        let early = [call(&c1, move |_| b0()), call(&c3, move |_| b1())];
         when((&c1, &c2), |_| ());
-        let late = [ask(&c1, move |_| b3()), ask((&c2, &c3), move |_| b4())];
+        let late = [call(&c1, move |_| b3()), call((&c2, &c3), move |_| b4())];
         when(&c3, |_| ());
         early.into_iter().chain(late).collect::<Vec<_>>()
     });

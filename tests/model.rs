@@ -248,7 +248,7 @@ impl Run {
             Way::Inline(inline) => {
                 match inline {
                     Inline::When => _ = when_here(set, closure),
-                    Inline::Ask => drop(coact::ask_here(set, closure)),
+                    Inline::Ask => drop(coact::call_here(set, closure)),
                     Inline::Serve => _ = serve_here(set, FOLLOWERS, closure),
                 }
                 true
@@ -448,7 +448,7 @@ fn threads_that_meet_at_cowns_get_them_after_all() {
         meet(false) + other.join().expect("nothing panics in there")
     });
     let [a, b] = &cowns;
-    assert_eq!(ask((a, b), |(a, b)| (*a, *b)).wait(), Ok((spawned, spawned)));
+    assert_eq!(call((a, b), |(a, b)| (*a, *b)).wait(), Ok((spawned, spawned)));
 }
 
 /// A program in which every feature occurs, over and over: the traces differ from run to run.

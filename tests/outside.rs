@@ -149,7 +149,7 @@ fn t7_handles_are_used_from_everywhere() {
     assert_eq!(drops.recv_timeout(PATIENCE), Ok(actor.id()));
     actor.resume().unwrap();
     system.wait_idle();
-    assert_eq!(ask(&cown, |n| *n).wait(), Ok(2));
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(2));
     assert!(log.take().contains(&"later"));
     let report = on("stray", move || system.shutdown(PATIENCE));
     assert!(report.is_complete(), "{report}");

@@ -133,7 +133,7 @@ fn one_actor_subscribes_many_times() {
             topic.publish(Said);
             all.into_iter().rev().for_each(drop);
             assert_eq!(topic.publish(Said), 0);
-            ask(&ear, |ear| ear.0)
+            call(&ear, |ear| ear.0)
         });
         assert_eq!(heard.wait(), Ok(count as u64));
     });
@@ -159,7 +159,7 @@ fn routees_come_and_go() {
                     router.send(Said).unwrap();
                 }
                 assert_eq!(router.routees(), [ears[0].to_recipient()]);
-                ears.iter().map(|ear| ask(ear, |ear| ear.0)).collect::<Vec<_>>()
+                ears.iter().map(|ear| call(ear, |ear| ear.0)).collect::<Vec<_>>()
             });
             let heard: u64 = heard.into_iter().map(|heard| heard.wait().unwrap()).sum();
             assert_eq!(heard, 3 * count as u64 - 1);
@@ -192,7 +192,7 @@ fn a_hundred_thousand_routees() {
         let ears = ears(100_000);
         ears.iter().for_each(|ear| assert!(router.add(ear.clone())));
         (0..100_000).for_each(|_| router.send(Said).unwrap());
-        let each: Vec<_> = ears.iter().map(|ear| ask(ear, |ear| ear.0)).collect();
+        let each: Vec<_> = ears.iter().map(|ear| call(ear, |ear| ear.0)).collect();
         each.into_iter().for_each(|heard| assert_eq!(heard.wait(), Ok(1)));
     });
 }
@@ -215,7 +215,7 @@ fn monitors_go_with_the_list_that_has_set_them() {
         router.send(Said).unwrap();
     });
     assert_eq!([&alive, &gone].map(std::sync::Arc::strong_count), [1, 1]);
-    assert_eq!(runtime.run(|| ask(&ear, |ear| ear.0)).wait(), Ok(1));
+    assert_eq!(runtime.run(|| call(&ear, |ear| ear.0)).wait(), Ok(1));
     assert!(!ear.has_ended());
 }
 

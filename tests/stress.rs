@@ -203,7 +203,7 @@ fn actors_more_workers_than_cores() {
             (actors, asks)
         });
         assert!(faults.is_empty(), "{:?}", faults.take());
-        let sum: u64 = ask(&actors, |all| all.iter().map(|summer| summer.0).sum()).wait().unwrap();
+        let sum: u64 = call(&actors, |all| all.iter().map(|summer| summer.0).sum()).wait().unwrap();
         assert_eq!(sum, 3 * 200, "messages were lost or doubled");
         assert_eq!(asks.into_inner().ok(), Some(0), "asks go on");
     }

@@ -59,7 +59,7 @@ fn one_core_has_every_line_and_each_run_is_the_same() {
 /// Each case that the command counts can be run on the machine.
 #[test]
 fn tasks_of_another_executor_run_to_their_end() {
-    let Some(run) = run_way("tokio-front", "coact-ask", 2, false) else { return };
+    let Some(run) = run_way("tokio-front", "coact-call", 2, false) else { return };
     assert!(answer(&run).operations > 0);
 }
 

@@ -100,7 +100,7 @@ fn m8_asking_the_dead_fails_at_once() {
                 diary.log.push(format!("{answer:?}"));
             });
         });
-        assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
+        assert_eq!(call(&diary, |_| ()).wait(), Ok(()));
         sleep(ms(1)).wait().unwrap();
         assert_eq!(log.take(), ["started", "Err(Stopped(Killed))"]);
         drop(diary);
@@ -420,8 +420,8 @@ fn an_answer_comes_from_any_thread() {
                 });
             }
         });
-        assert_eq!(ask(&asker, |_| ()).wait(), Ok(()));
-        let mut replies = ask(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
+        assert_eq!(call(&asker, |_| ()).wait(), Ok(()));
+        let mut replies = call(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
         assert_eq!(replies.len(), 4);
         let mut answer = move |inline: bool| {
             let (first, second) = (replies.remove(0), replies.remove(0));
@@ -439,7 +439,7 @@ fn an_answer_comes_from_any_thread() {
         answer(true);
         answer(false);
         let is_complete = |diary: &mut Diary| diary.log.len() == 5;
-        while !ask(&asker, is_complete).wait().unwrap() {
+        while !call(&asker, is_complete).wait().unwrap() {
             std::thread::yield_now();
         }
         let mut log = log.take();
@@ -462,10 +462,10 @@ fn an_answer_to_a_runtime_that_has_ended_is_dropped() {
     tell(&asker, move |_, context| {
         context.ask(&of, Note("asked"), move |_, _, _| panic!("{kept:?} is not called"));
     });
-    assert_eq!(ask(&asker, |_| ()).wait(), Ok(()));
+    assert_eq!(call(&asker, |_| ()).wait(), Ok(()));
     drop(asker);
     drop(there);
-    let mut replies = ask(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
+    let mut replies = call(&keeper, |keeper| std::mem::take(&mut keeper.0)).wait().unwrap();
     replies.remove(0).send(1);
     while std::sync::Arc::strong_count(&dropped) > 1 {
         std::thread::yield_now();
@@ -511,7 +511,7 @@ fn diary_reply() -> Reply<()> {
     let kept = Log::new();
     let keeper = spawn(Keeper(kept.clone()));
     drop(keeper.ask(Give));
-    assert_eq!(ask(&keeper, |_| ()).wait(), Ok(()));
+    assert_eq!(call(&keeper, |_| ()).wait(), Ok(()));
     let mut replies = kept.take();
     assert!(!replies[0].is_wanted());
     replies.remove(0)

@@ -303,8 +303,8 @@ fn f4_of_many_actors_those_that_live_are_seen() {
             gone.stop().unwrap();
             gone.ended().wait().unwrap();
         }
-        assert_eq!(ask(read_all(&all), |_| ()).wait(), Err(Broken::Closed { position: 0 }));
-        let seen = ask(read_all(&all).checked(), |all| {
+        assert_eq!(call(read_all(&all), |_| ()).wait(), Err(Broken::Closed { position: 0 }));
+        let seen = call(read_all(&all).checked(), |all| {
             let closed = |member: &Result<_, _>| matches!(member, Err(MemberError::Closed));
             let sum: u64 = all.iter().flatten().map(|account| account.0).sum();
             (all.iter().filter(closed).count(), sum)
@@ -312,7 +312,7 @@ fn f4_of_many_actors_those_that_live_are_seen() {
         assert_eq!(seen.wait(), Ok((2, 4950 - 42)));
         let living: Vec<&Addr<Account>> = all.iter().filter(|addr| !addr.has_ended()).collect();
         when(&living, |living| living.into_iter().for_each(|account| account.0 += 1));
-        let sum = ask(checked_all(&all), |mut all| {
+        let sum = call(checked_all(&all), |mut all| {
             let living = all.iter_mut().flatten();
             living.map(|account| std::mem::take(&mut account.0)).sum::<u64>()
         });

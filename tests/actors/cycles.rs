@@ -144,7 +144,7 @@ fn a_cycle_through_a_behaviour() {
         let peer = links[1].clone();
         let asked = links[0].ask(Ahead(go, peer));
         // Behind A's handler, and before its message to B.
-        let passed = ask((&links[0], &links[1]), |(a, b)| a.number + b.number);
+        let passed = call((&links[0], &links[1]), |(a, b)| a.number + b.number);
         held.resolve(());
         let cycle = cycle_of(asked.wait());
         let (a, b) = (links[0].to_any(), links[1].to_any());
@@ -164,8 +164,8 @@ fn a_cycle_through_a_chain_of_behaviours() {
         let between = Cown::new(0);
         let (held, go) = Promise::<()>::channel();
         let asked = links[0].ask(Ahead(go, links[1].clone()));
-        let first = ask((&links[0], &between), |(a, between)| *between += a.number);
-        let second = ask((&between, &links[1]), |(between, b)| *between + b.number);
+        let first = call((&links[0], &between), |(a, between)| *between += a.number);
+        let second = call((&between, &links[1]), |(between, b)| *between + b.number);
         held.resolve(());
         cycle_of(asked.wait());
         first.wait().unwrap();
@@ -180,7 +180,7 @@ fn behaviours_behind_the_message_are_no_cycle() {
     check(|| {
         let links = chain(2);
         let slow = links[0].ask(Slow(links[1].clone()));
-        let passed = ask((&links[0], &links[1]), |(a, b)| a.number + b.number);
+        let passed = call((&links[0], &links[1]), |(a, b)| a.number + b.number);
         let answer = slow.wait().unwrap();
         assert!(matches!(answer, Ok(_) | Err(AskError::Cycle(_))), "{answer:?}");
         assert_eq!(passed.wait(), Ok(1));

@@ -147,7 +147,7 @@ fn however_the_end_is_told() {
         let [monitor, link, closure] = [0; 3].map(|_| Promise::channel());
         let (as_monitor, by_link) = (Some(monitor.0), Some(link.0));
         let heir = spawn(Heir { of: office.clerk.clone(), as_monitor, by_link });
-        coact::ask(&heir, |_| ()).wait().unwrap();
+        coact::call(&heir, |_| ()).wait().unwrap();
         let clerk = office.clerk.downgrade();
         office.clerk.on_down(move |_| closure.0.resolve(clerk.upgrade().unwrap().dead_letters()));
         office.clerk.suspend().unwrap();
@@ -175,7 +175,7 @@ fn an_end_is_told_while_a_behaviour_cannot_run() {
         }
         one.clerk.resume().unwrap();
         // What stands behind it is counted when it comes.
-        coact::ask(&one.clerk, |_| ()).wait().unwrap();
+        coact::call(&one.clerk, |_| ()).wait().unwrap();
         let log = other.clone();
         coact_tests::finally(move || log.assert_counted(4));
     });

@@ -28,7 +28,7 @@ fn what_a_name_or_a_result_stands_for_goes_on_without_it() {
         let _: Timer = diary.send_later(Duration::from_millis(1), Note("sent later"));
         let _: Timer =
             after(Duration::from_millis(1), &diary, |diary| diary.log.push("after".into()));
-        drop(ask(&diary, |diary| diary.log.push("asked of the state".into())));
+        drop(call(&diary, |diary| diary.log.push("asked of the state".into())));
         let far = log.clone();
         let _: OnDownId = watched.on_down(move |_| far.push("down".into()));
         watched.kill().unwrap();

@@ -148,7 +148,7 @@ fn assert_others_run() {
         drop(company);
         Runtime::wait_idle_all(&[RuntimeHandle::current()]);
         // Two of the guard's, and one of each that called its last hook: alone, and two children.
-        assert_eq!(ask(&number, |n| *n).wait(), Ok(2 + 3));
+        assert_eq!(call(&number, |n| *n).wait(), Ok(2 + 3));
         assert_eq!(gone.0.load(Ordering::Relaxed), 1);
         diary.stop().unwrap();
         assert_eq!(diary.ended().wait(), Ok(ExitReason::Shutdown));

@@ -205,7 +205,7 @@ fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
             });
         }
         (0..HOLDS).for_each(|_| busy.send(Occupy).unwrap());
-        let last = ask(&busy, |busy| (busy.holds, busy.too_early));
+        let last = call(&busy, |busy| (busy.holds, busy.too_early));
         let last = last.wait_timeout(PATIENCE);
         done.store(true, Ordering::Relaxed);
         assert_eq!(last.expect("it goes on"), Ok((HOLDS, 0)));
@@ -226,7 +226,7 @@ fn an_actor_that_is_held_handles_nothing_on_any_schedule() {
             };
             let others = [resumes(), resumes()];
             (0..3).for_each(|_| busy.send(Occupy).unwrap());
-            let last = ask(&busy, |busy| (busy.holds, busy.too_early)).wait();
+            let last = call(&busy, |busy| (busy.holds, busy.too_early)).wait();
             assert_eq!(last, Ok((3, 0)));
             others.into_iter().for_each(|other| other.wait().unwrap());
         });

@@ -192,7 +192,7 @@ fn each_senders_messages_come_in_order() {
         }
         for source in sources {
             // What it has left to itself comes in one piece with its end.
-            while ask(&source, |source| source.1).wait() != Ok(20) {}
+            while call(&source, |source| source.1).wait() != Ok(20) {}
         }
         assert_eq!(sink.ask(Count).wait(), Ok(60));
     });
@@ -289,7 +289,7 @@ fn behaviours_join_actors_of_different_hosts() {
             }
         }
         let [a, b, c, d, e] = &purses;
-        let sum = ask((a, b, c, d, e), |(a, b, c, d, e)| a.0 + b.0 + c.0 + d.0 + e.0);
+        let sum = call((a, b, c, d, e), |(a, b, c, d, e)| a.0 + b.0 + c.0 + d.0 + e.0);
         assert_eq!(sum.wait(), Ok(550));
     });
 }
@@ -317,7 +317,7 @@ fn a_held_actor_is_held_wherever_it_is() {
         let log = Log::new();
         let sleepy = place.spawn(Sleepy(log.clone()));
         let nap = sleepy.ask(Nap);
-        let next = ask(&sleepy, |sleepy| sleepy.0.push("next"));
+        let next = call(&sleepy, |sleepy| sleepy.0.push("next"));
         nap.wait().unwrap();
         next.wait().unwrap();
         assert_eq!(log.take(), ["asleep", "awake", "next"]);
@@ -670,7 +670,7 @@ fn callers_in_a_circle_get_along() {
     system.wait_idle();
     Runtime::global().wait_idle();
     // 1001 throws, and one that the last but one has sent to itself.
-    assert_eq!(ask((&a, &b), |(a, b)| a.1 + b.1).wait(), Ok(1002));
+    assert_eq!(call((&a, &b), |(a, b)| a.1 + b.1).wait(), Ok(1002));
     when((&a, &b), |(a, b)| (a.0, b.0) = (None, None));
 }
 

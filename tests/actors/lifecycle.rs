@@ -152,9 +152,9 @@ fn f8_a_behaviour_on_an_actor_that_has_ended_is_skipped() {
         diary.kill().unwrap();
         diary.ended().wait().unwrap();
         let other = Cown::new(1);
-        let skipped = ask((&other, &diary), |_| ()).wait();
+        let skipped = call((&other, &diary), |_| ()).wait();
         assert_eq!(skipped, Err(Broken::Closed { position: 1 }));
-        assert_eq!(ask(&other, |other| *other).wait(), Ok(1));
+        assert_eq!(call(&other, |other| *other).wait(), Ok(1));
     });
 }
 
@@ -381,7 +381,7 @@ fn state_that_is_derived_from_a_cown_is_rebuilt_after_a_restart() {
         let derived = tree.child(permanent(make));
         let supervisor = tree.spawn();
         derived.send(WaitAndFail).unwrap();
-        let seen = ask((&source, &derived), |(source, derived)| {
+        let seen = call((&source, &derived), |(source, derived)| {
             source.push(4);
             let before = derived.sum;
             derived.sum(source);

@@ -175,7 +175,7 @@ fn perform(setup: &Setup, bursts: &[Vec<Op>]) -> Observed {
             Some(Err(AskError::Full)) => Outcome::Refused,
             Some(Err(error)) => panic!("{error}"),
         }));
-        ask(&reader, |_| ()).wait().unwrap();
+        call(&reader, |_| ()).wait().unwrap();
     }
     let view = reader.mailbox();
     let lost = outcomes.iter().filter(|outcome| **outcome == Outcome::Refused).count() as u64;
@@ -223,7 +223,7 @@ fn race(setup: &Setup, senders: &[Vec<Op>], real: bool) -> Result<(), String> {
         })
         .collect();
     let refused: u64 = refused.into_iter().map(|refused| refused.wait().unwrap()).sum();
-    ask(&reader, |_| ()).wait().unwrap();
+    call(&reader, |_| ()).wait().unwrap();
     let handled = log.take();
     let sent: usize = senders.iter().map(Vec::len).sum();
     let view = reader.mailbox();

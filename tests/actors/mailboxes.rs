@@ -365,7 +365,7 @@ fn destructors_of_what_is_dropped_do_no_harm() {
             diary.send(Grenade).unwrap();
             assert_eq!(diary.mailbox().dropped(), 1);
             diary.resume().unwrap();
-            ask(&diary, |_| ()).wait().unwrap();
+            call(&diary, |_| ()).wait().unwrap();
             assert!(!diary.has_ended());
         }
         assert_eq!(faults.len(), 2);
@@ -433,7 +433,7 @@ fn waiting_for_room_cannot_deadlock() {
                 let done = Arc::clone(&done);
                 move |_| done.store(true, Ordering::Relaxed)
             });
-            ask((&a, &b), |_| ()).wait().unwrap();
+            call((&a, &b), |_| ()).wait().unwrap();
             assert!(done.load(Ordering::Relaxed));
         });
     }
@@ -444,7 +444,7 @@ mod behaviours {
     use coact::behaviour::Refusal;
     use coact::mailbox::Mailbox;
     use coact::prelude::*;
-    use coact::try_ask;
+    use coact::try_call;
     use coact_tests::{check, check_with_faults, finally, panic_of};
 
     struct Purse(i64);
@@ -470,7 +470,7 @@ mod behaviours {
             }
             let refused = try_when((&free, &full), |_| panic!("it is refused")).unwrap_err();
             assert_eq!(refused.refusal, FULL);
-            assert_eq!(try_ask([&free, &full], |_| ()).unwrap_err().refusal, FULL);
+            assert_eq!(try_call([&free, &full], |_| ()).unwrap_err().refusal, FULL);
             assert_eq!(batch().try_when((&free, &full), |_| ()).unwrap_err().refusal, FULL);
             let read = try_when((full.read(), &free), |_| ()).unwrap_err();
             assert_eq!(read.refusal, Refusal::Full { position: 0 });
@@ -478,8 +478,8 @@ mod behaviours {
             assert_eq!((view.len(), view.capacity(), view.refused()), (4, 4, 4));
             full.resume().unwrap();
             // Each gives its room back when it begins.
-            ask(&free, |_| ()).wait().unwrap();
-            let both = try_ask((&free, &full), |(free, full)| (free.0, full.0)).unwrap();
+            call(&free, |_| ()).wait().unwrap();
+            let both = try_call((&free, &full), |(free, full)| (free.0, full.0)).unwrap();
             assert_eq!(both.wait(), Ok((4, 4)));
             finally(move || assert!(full.mailbox().behaviours().unwrap().is_empty()));
         });
@@ -531,7 +531,7 @@ mod behaviours {
             other.kill().unwrap();
             other.ended().wait().unwrap();
             for _ in 0..3 {
-                assert!(try_ask((&other, &full), |_| ()).unwrap().wait().is_err());
+                assert!(try_call((&other, &full), |_| ()).unwrap().wait().is_err());
                 assert!(!full.has_ended());
             }
             assert!(full.mailbox().behaviours().unwrap().is_empty());
@@ -558,7 +558,7 @@ mod behaviours {
         check(|| {
             let full = bounded(1);
             let inside = full.clone();
-            let counts = ask(&full, move |_| {
+            let counts = call(&full, move |_| {
                 // The one that runs does not count.
                 [try_when(&inside, |_| ()).is_ok(), try_when(&inside, |_| ()).is_ok()]
             });

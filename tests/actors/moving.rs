@@ -119,7 +119,7 @@ fn order_is_kept_while_an_actor_is_moved() {
         system.wait_idle();
         assert_in_order(&log, SENDERS, EACH);
         assert_eq!(restarts.len(), 10);
-        let sums = others.map(|other| ask(&other, |other| other.0).wait().unwrap());
+        let sums = others.map(|other| call(&other, |other| other.0).wait().unwrap());
         assert_eq!(sums.iter().sum::<u32>(), SENDERS as u32 * EACH / 3);
         assert!(homes.contains(&clerk.runtime()));
     }

@@ -77,7 +77,7 @@ fn every_form_of_asking_is_told_the_message() {
         assert_eq!(why(bombed(then)), "boom");
         // The runtime's own ask of a cown says it as well.
         let (diary, _) = Diary::spawn();
-        let broken = coact::ask(&diary, |_| -> u32 { fail("as a cown") }).wait();
+        let broken = coact::call(&diary, |_| -> u32 { fail("as a cown") }).wait();
         assert_eq!(broken, Err(Broken::Panicked("as a cown".into())));
     });
 }
@@ -153,7 +153,7 @@ fn several_replies_go_with_one_panic() {
             case(move |reply, _| when(&kept, |kept| kept.push(reply)))
         };
         let asks = [0; 3].map(|_| clerk.ask(keep(&kept)));
-        coact::ask(&clerk, |_| ()).wait().unwrap();
+        coact::call(&clerk, |_| ()).wait().unwrap();
         when(&kept, |kept| {
             let _kept = std::mem::take(kept);
             fail("all of them");
@@ -317,8 +317,8 @@ fn a_call_that_panics_points_at_its_caller() {
 }
 
 /// The same inside of a behaviour.
-fn place_of_in_handler(call: impl FnOnce() + Send + 'static) -> String {
-    ask(Cown::new(()), |_| place_of(call)).wait().unwrap()
+fn place_of_in_handler(misuse: impl FnOnce() + Send + 'static) -> String {
+    call(Cown::new(()), |_| place_of(misuse)).wait().unwrap()
 }
 
 /// Keeps two values whose destructors panic where one destructor after the other is called: a second panic while the

@@ -195,7 +195,7 @@ fn behaviours_join_it_with_others() {
         pump_until(&pump, || threads.iter().all(thread::ScopedJoinHandle::is_finished));
     });
     pump.run_until_idle(&[system.runtime()]);
-    assert_eq!((drawn.get(), ask(&model, |model| model.0).wait()), (900, Ok(900)));
+    assert_eq!((drawn.get(), call(&model, |model| model.0).wait()), (900, Ok(900)));
     assert_here(&log, &["started"]);
 }
 

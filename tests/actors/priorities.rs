@@ -86,7 +86,7 @@ fn m1_urgent_messages_do_not_overtake_behaviours() {
         when((&reader, &other), |(reader, ())| reader.0.push(3));
         reader.send(Item(4)).unwrap();
         reader.send_in(0, Item(5)).unwrap();
-        let seen = ask(reader.read(), |reader| reader.0.len());
+        let seen = call(reader.read(), |reader| reader.0.len());
         reader.send_in(0, Item(6)).unwrap();
         reader.resume().unwrap();
         assert_eq!(seen.wait(), Ok(5));

@@ -439,6 +439,6 @@ fn who_is_found_by_name_begins_before_its_first_message() {
         let _early = actor(Early::default()).in_group(&group).named("early").spawn();
         assert_eq!(finder.wait(), Ok(Ok(true)));
         worker.wait().unwrap();
-        assert_eq!(ask(&busy, |busy| *busy).wait(), Ok(3));
+        assert_eq!(call(&busy, |busy| *busy).wait(), Ok(3));
     });
 }

@@ -121,7 +121,7 @@ fn timers_of_a_supervised_child_end_with_its_run() {
             assert!(child.ask(Note("boom")).wait().is_err());
         }
         // Up again: whatever has ticked so far does not count.
-        coact::ask(&child, |_| ()).wait().unwrap();
+        coact::call(&child, |_| ()).wait().unwrap();
         let before = ticks.load(Ordering::Relaxed);
         sleep(ms(105)).wait().unwrap();
         tree.stop().unwrap();

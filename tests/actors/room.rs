@@ -111,7 +111,7 @@ fn plain_threads_wait_at_recipients_routers_and_pools() {
     let (full, _) = full();
     let message = panic_of(|| {
         let to = full.to_recipient::<Item>();
-        let inside = ask((), move |()| panic_of(|| to.send_blocking(Item(1))));
+        let inside = call((), move |()| panic_of(|| to.send_blocking(Item(1))));
         panic!("{}", inside.wait().unwrap());
     });
     assert!(message.starts_with("`send_blocking` would wait for room inside"), "{message}");

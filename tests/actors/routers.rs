@@ -122,7 +122,7 @@ fn to_the_smallest_mailbox() {
         asks.remove(1).wait().unwrap();
         for n in 3..10 {
             // Counted until it is handled: the answer may be there a moment before.
-            let before = ask(&clerks[1], |_| ());
+            let before = call(&clerks[1], |_| ());
             before.wait().unwrap();
             assert_eq!(router.ask(Item(n)).wait(), Ok(1));
         }

@@ -90,7 +90,7 @@ fn m7_a_suspended_actor_lets_messages_and_behaviours_wait() {
             diary.log.push("both".into());
             *other += 1;
         });
-        let after = ask(&other, |other| *other);
+        let after = call(&other, |other| *other);
         let (witness, _) = Diary::spawn();
         witness.ask(Note("time passes")).wait().unwrap();
         log.push("resume".into());

@@ -190,7 +190,7 @@ fn a_restart_lets_it_come_again() {
         let (shop, log) = shop(Mailbox::unbounded());
         let first = shop.ask(Item(1));
         send_all(&shop, [2]);
-        ask(&shop, |_| ()).wait().unwrap();
+        call(&shop, |_| ()).wait().unwrap();
         shop.restart().unwrap();
         send_all(&shop, [3]);
         assert_eq!(first.wait(), Ok(1));
@@ -206,7 +206,7 @@ fn an_end_fails_what_is_set_aside() {
     check(|| {
         let (shop, log) = shop(Mailbox::unbounded());
         let asks = [1, 2].map(|item| shop.ask(Item(item)));
-        ask(&shop, |_| ()).wait().unwrap();
+        call(&shop, |_| ()).wait().unwrap();
         shop.stop().unwrap();
         let stopped = || Err(AskError::Stopped(ExitReason::Shutdown));
         assert_eq!(asks.map(|ask| ask.wait()), [stopped(), stopped()]);
@@ -271,7 +271,7 @@ fn a_long_stash_is_interrupted_by_signals_and_others() {
         send_all(&shop, 100..1000);
         shop.send(Open).unwrap();
         send_all(&shop, [5]);
-        assert_eq!(ask(&shop, |shop| shop.log.len()).wait(), Ok(901));
+        assert_eq!(call(&shop, |shop| shop.log.len()).wait(), Ok(901));
         send_all(&shop, [17]);
         send_all(&shop, 100..1000);
         shop.send(Open).unwrap();
@@ -373,7 +373,7 @@ fn what_comes_again_waits_while_another_member_of_the_group_is_held() {
         let held = other.ask(Item(23));
         shop.restart().unwrap();
         assert_eq!(held.wait(), Ok(23));
-        ask(&shop, |_| ()).wait().unwrap();
+        call(&shop, |_| ()).wait().unwrap();
         let log = log.take();
         let at = |entry: &str| log.iter().position(|other| other == entry).unwrap();
         // Set aside, it has come before the other one was held: or it comes again when that is over.

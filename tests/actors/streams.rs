@@ -180,7 +180,7 @@ fn detaching_ends_it_once_and_tells() {
             let feed = context.attach(silence(&seen));
             given.push(feed.on_end(|diary, end, _| diary.log.push(format!("{end:?}"))).items());
         });
-        assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
+        assert_eq!(call(&diary, |_| ()).wait(), Ok(()));
         let attached = handles.take().remove(0);
         assert!(!attached.has_ended());
         assert!(attached.detach());
@@ -202,7 +202,7 @@ fn what_was_polled_before_a_detach_is_handled() {
             let feed = context.attach(stream).window(3);
             handles.push(feed.on_end(|diary, _, _| diary.log.push("end".into())).items());
         });
-        assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
+        assert_eq!(call(&diary, |_| ()).wait(), Ok(()));
         given.take().remove(0).detach();
         sleep(ms(500)).wait().unwrap();
         let mut log = log.take();
@@ -245,9 +245,9 @@ fn it_ends_with_the_state_that_has_attached_it() {
             let feed = context.attach(silence(&seen));
             feed.on_end(|diary, _, _| diary.log.push("never told".into())).items();
         });
-        assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
+        assert_eq!(call(&diary, |_| ()).wait(), Ok(()));
         diary.restart().unwrap();
-        assert_eq!(ask(&diary, |_| ()).wait(), Ok(()));
+        assert_eq!(call(&diary, |_| ()).wait(), Ok(()));
         sleep(ms(1)).wait().unwrap();
         let log = log.take();
         assert!(log.contains(&"stream dropped".into()), "{log:?}");
@@ -493,7 +493,7 @@ fn a_producer_that_ends_ends_its_streams() {
             let source = Source::spawn(&Log::new(), &[Plan::Keep]);
             let mut stream = source.stream::<usize>();
             assert!(ready(&mut stream).is_empty());
-            assert_eq!(ask(&source, |source| source.kept.is_some()).wait(), Ok(true));
+            assert_eq!(call(&source, |source| source.kept.is_some()).wait(), Ok(true));
             let told = match way {
                 End::Kill => source.kill(),
                 End::Stop => source.stop(),
@@ -528,11 +528,11 @@ fn a_consumer_that_is_gone_is_seen_at_the_next_push() {
         let mut stream = source.stream::<usize>();
         assert!(ready(&mut stream).is_empty());
         assert_eq!(
-            ask(&source, |source| source.kept.as_ref().unwrap().is_wanted()).wait(),
+            call(&source, |source| source.kept.as_ref().unwrap().is_wanted()).wait(),
             Ok(true)
         );
         drop(stream);
-        let refused = ask(&source, |source| {
+        let refused = call(&source, |source| {
             let demand = source.kept.as_mut().unwrap();
             let before = demand.left();
             let refused = [demand.push(7), demand.push(8)].map(Result::unwrap_err);
@@ -642,7 +642,7 @@ fn a_producer_is_told_that_its_consumer_is_gone_without_a_push() {
         press.suspend().unwrap();
         drop(left);
         press.resume().unwrap();
-        assert_eq!(ask(&press, |press| press.demands.len()).wait(), Ok(1));
+        assert_eq!(call(&press, |press| press.demands.len()).wait(), Ok(1));
         when(&press, |press| assert_eq!(press.demands[0].push(2), Ok(())));
         assert_eq!(stays.wait_next(), Some(2));
         finally(move || {
@@ -664,7 +664,7 @@ fn a_producer_is_told_at_once_of_a_consumer_that_has_gone_before() {
             context.watch_consumer(&press.demands[0]);
         };
         press.ask(Look(Box::new(late))).wait().unwrap();
-        assert_eq!(ask(&press, |press| press.demands.len()).wait(), Ok(0));
+        assert_eq!(call(&press, |press| press.demands.len()).wait(), Ok(0));
         finally(move || assert_eq!(gone.take(), [id]));
     });
 }
@@ -711,8 +711,8 @@ fn a_departure_against_a_watch_under_every_schedule() {
         let first = sim::thread(move || stream.wait_next());
         assert_eq!(first.wait(), Ok(Some(1)));
         while gone.is_empty() {
-            ask(&press, |_| ()).wait().unwrap();
+            call(&press, |_| ()).wait().unwrap();
         }
-        assert_eq!(ask(&press, |press| press.demands.len()).wait(), Ok(0));
+        assert_eq!(call(&press, |press| press.demands.len()).wait(), Ok(0));
     });
 }

@@ -109,7 +109,7 @@ fn a_suspended_actor() {
     let report = report(|| {
         let keeper = spawn(Keeper::default());
         keeper.suspend().unwrap();
-        let _ = ask(&keeper, |_| ()).wait(); // waits for a suspended one
+        let _ = call(&keeper, |_| ()).wait(); // waits for a suspended one
     });
     let main = [&at("waits for a suspended one"), " for the result of `", "`", ", which", HELD];
     assert_line(&report, &main);

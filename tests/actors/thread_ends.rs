@@ -89,14 +89,14 @@ fn behaviours_of_all_kinds_run() {
     let seen = end_a_thread(|log| {
         let [a, b] = [1, 2].map(Cown::new);
         when((&a, &b), |(a, b)| std::mem::swap(a, b));
-        log.push(ask((&a, &b), |(a, b)| *a * 10 + *b).wait().unwrap());
-        log.push(ask(&a, |a| *a).then(&b, |b, a| *b + a.unwrap()).wait().unwrap());
+        log.push(call((&a, &b), |(a, b)| *a * 10 + *b).wait().unwrap());
+        log.push(call(&a, |a| *a).then(&b, |b, a| *b + a.unwrap()).wait().unwrap());
         when_here((&a, &b), |(a, b)| *a += *b);
         batch().when(&a, |a| *a *= 2).when(&b, |b| *b *= 2).spawn();
         scope(|scope| {
             scope.when(&a, |a| log.push(*a));
         });
-        log.push(ask(&b, |b| *b).wait().unwrap());
+        log.push(call(&b, |b| *b).wait().unwrap());
     });
     assert_eq!(seen, [21, 3, 6, 2, 1]);
 }
@@ -132,7 +132,7 @@ fn a_worker_may_spawn_and_send_when_it_ends() {
     let home = other.handle();
     let runtime = runtime(1, &faults);
     let cown = runtime.run(|| Cown::new(()));
-    let used = ask(&cown, move |_| {
+    let used = call(&cown, move |_| {
         AT_THE_END.with_borrow_mut(|end| {
             end.0 = Some(Box::new(move || {
                 let _entered = home.enter();

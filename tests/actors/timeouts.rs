@@ -35,7 +35,7 @@ fn pass(time: Duration) {
 
 /// Lets what is due now happen.
 fn settle(diary: &Addr<Diary>) {
-    assert_eq!(ask(diary.read(), |_| ()).wait(), Ok(()));
+    assert_eq!(call(diary.read(), |_| ()).wait(), Ok(()));
 }
 
 fn ms(n: u64) -> Duration {

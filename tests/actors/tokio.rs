@@ -97,7 +97,7 @@ fn handlers_and_futures_use_tokio_on_every_host() {
         assert!(held.into_iter().all(|ask| ask.wait() == Ok(2)));
         assert!(beside.into_iter().all(|ask| ask.wait() == Ok(3)));
         // Behaviours, futures and jobs as well.
-        let home = ask(&actors[0], |_| Handle::current().id());
+        let home = call(&actors[0], |_| Handle::current().id());
         let future = spawn_future(async {
             tokio::time::sleep(SHORT).await;
             Handle::current().id()

@@ -114,7 +114,7 @@ fn order_holds_under_every_schedule() {
         for thread in threads {
             thread.wait().unwrap();
         }
-        ask(&listener, |_| ()).wait().unwrap();
+        call(&listener, |_| ()).wait().unwrap();
         let heard = log.take();
         for me in 0..2 {
             assert!(heard.iter().filter(|said| said.0 == me).map(|said| said.1).eq(0..3));
@@ -130,7 +130,7 @@ fn a_publication_and_a_message_stand_in_one_order() {
         let (listener, log) = listener();
         let subscription = topic.subscribe(listener.clone());
         topic.publish(Said(0, 1));
-        let seen = ask(&listener, |listener| listener.0.len());
+        let seen = call(&listener, |listener| listener.0.len());
         topic.publish(Said(0, 2));
         assert_eq!(seen.wait(), Ok(1));
         finally(move || {

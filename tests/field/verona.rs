@@ -96,7 +96,7 @@ fn a_handle_that_is_kept_keeps_the_state() {
                 held.1.push("given");
             })
             .spawn();
-        assert_eq!(ask(&kept, |body| body.1.take()).wait().unwrap(), ["lent", "given"]);
+        assert_eq!(call(&kept, |body| body.1.take()).wait().unwrap(), ["lent", "given"]);
         assert_eq!((count.now(), log.len()), (1, 0));
     });
 }
@@ -146,18 +146,19 @@ fn slices_are_members_of_sets() {
             read.iter().sum()
         }
         let none: &[Cown<u32>] = &[];
-        assert_eq!(ask(read_all(none), sum).wait(), Ok(0));
-        assert_eq!(ask(read_all(&some[..1]), sum).wait(), Ok(0));
-        assert_eq!(ask(read_all(&cowns), sum).wait(), Ok(10));
-        let two = ask((read_all(some), read_all(rest)), move |(some, rest)| (sum(some), sum(rest)));
+        assert_eq!(call(read_all(none), sum).wait(), Ok(0));
+        assert_eq!(call(read_all(&some[..1]), sum).wait(), Ok(0));
+        assert_eq!(call(read_all(&cowns), sum).wait(), Ok(10));
+        let two =
+            call((read_all(some), read_all(rest)), move |(some, rest)| (sum(some), sum(rest)));
         assert_eq!(two.wait(), Ok((1, 9)));
         let mixed =
-            ask((read_all(some), &rest[0], read_all(&rest[1..])), move |(some, n, rest)| {
+            call((read_all(some), &rest[0], read_all(&rest[1..])), move |(some, n, rest)| {
                 *n += 10;
                 (sum(some), *n, sum(rest))
             });
         assert_eq!(mixed.wait(), Ok((1, 12, 7)));
-        let mixed = ask((some[0].read(), rest, some[1].read()), |(a, mut all, b)| {
+        let mixed = call((some[0].read(), rest, some[1].read()), |(a, mut all, b)| {
             all.iter_mut().for_each(|n| *n += 1);
             (*a, all.iter().sum::<u32>(), *b)
         });
@@ -234,7 +235,7 @@ fn a_weak_handle_does_not_keep_the_state() {
             drop(cown);
             assert!(weak.upgrade().is_some());
             // A behaviour has none of its own, and yet runs.
-            let ran = ask(&again, |_| ());
+            let ran = call(&again, |_| ());
             drop(again);
             ran.wait().unwrap();
             assert!(weak.upgrade().is_none());
@@ -397,7 +398,7 @@ fn threads_outside_bring_work_while_the_runtime_is_held_open() {
                 outside(move || {
                     for _ in 0..rounds {
                         // When it is answered, nothing of it is left.
-                        ask(&sum, |sum| *sum += 1).wait().unwrap();
+                        call(&sum, |sum| *sum += 1).wait().unwrap();
                     }
                     when(ended, |mut ended| *ended += 1);
                     // Before the guard: what is left of the runtime afterwards is its handle's.
@@ -435,7 +436,7 @@ fn two_overloaded_pairs_do_not_block_each_other() {
         let times = of_many(1000, 20);
         overload(&from, &to, times);
         overload(&other_from, &other_to, times);
-        ask((&from, &other_to), |_| ()).wait().unwrap();
+        call((&from, &other_to), |_| ()).wait().unwrap();
         Runtime::wait_idle_all(&[RuntimeHandle::current()]);
         let all = [from, to, other_from, other_to].map(|cown| cown.into_inner().unwrap());
         assert_eq!(all, [times; 4]);
@@ -550,7 +551,7 @@ fn a_behaviour_may_leave_any_amount_of_work() {
 fn work_is_forked_and_joined() {
     fn sum(from: usize, to: usize) -> Promise<usize> {
         if to - from == 1 {
-            return ask((), move |()| from);
+            return call((), move |()| from);
         }
         let middle = from.midpoint(to);
         let (left, right) = (sum(from, middle), sum(middle, to));
@@ -572,7 +573,7 @@ fn a_future_takes_turns() {
                 let cown = cown.clone();
                 drop(spawn_future(async move {
                     for turn in 0..4 {
-                        ask(&cown, move |list| list.push((name, turn))).await.unwrap();
+                        call(&cown, move |list| list.push((name, turn))).await.unwrap();
                     }
                 }));
             }

@@ -68,7 +68,7 @@ fn jobs_may_wait_and_spawn() {
             // In the same runtime.
             let cown = Cown::new(5);
             when(&cown, |n| *n += 1);
-            ask(&cown, |n| *n).wait().unwrap()
+            call(&cown, |n| *n).wait().unwrap()
         })
     });
     assert_eq!(sum.wait(), Ok(6));
@@ -78,7 +78,7 @@ fn jobs_may_wait_and_spawn() {
 fn behaviours_may_start_jobs() {
     let runtime = runtime(1, &Faults::new());
     let job =
-        runtime.run(|| ask((), |()| blocking(|| thread::current().name().map(str::to_owned))));
+        runtime.run(|| call((), |()| blocking(|| thread::current().name().map(str::to_owned))));
     let name = job.wait().unwrap().wait().unwrap().unwrap();
     assert!(name.starts_with("test-blocking"), "{name}");
 }

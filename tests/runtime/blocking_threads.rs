@@ -20,7 +20,7 @@ fn h6_behaviours_on_different_cowns_block_side_by_side() {
     let met = runtime.run(|| {
         let meet = |_| {
             let all = all.clone();
-            ask(&Cown::new(()), move |_| all.wait())
+            call(&Cown::new(()), move |_| all.wait())
         };
         (0..20).map(meet).collect::<Vec<_>>()
     });
@@ -34,10 +34,10 @@ fn h6_waiting_is_allowed() {
     let credits = Credits::new(1);
     let permit = credits.acquire_blocking(1);
     let here = runtime.run(|| Cown::new(0));
-    let sum = ask(&here, {
+    let sum = call(&here, {
         let credits = credits.clone();
         move |n| {
-            *n = ask(&there, |n| *n + 1).wait().unwrap();
+            *n = call(&there, |n| *n + 1).wait().unwrap();
             drop(credits.acquire_blocking(1));
             *n * 2
         }
@@ -72,9 +72,9 @@ fn sets_over_hosts_run_where_their_first_member_is_at_home() {
     let (runtime, workers) = (runtime(2), Runtime::builder().name("w").build().unwrap());
     let (here, there) = (runtime.run(|| Cown::new(())), workers.run(|| Cown::new(())));
     let name = |_: &mut ()| thread::current().name().unwrap().to_owned();
-    let on_both = ask((&here, &there), move |(here, _)| name(here)).wait().unwrap();
+    let on_both = call((&here, &there), move |(here, _)| name(here)).wait().unwrap();
     assert!(on_both.starts_with("files-blocking-"), "{on_both}");
-    assert!(ask((&there, &here), move |(there, _)| name(there)).wait().unwrap().starts_with("w-"));
+    assert!(call((&there, &here), move |(there, _)| name(there)).wait().unwrap().starts_with("w-"));
 }
 
 #[test]
@@ -104,19 +104,19 @@ fn a_shutdown_waits_then_cancels_and_tells_who_is_stuck() {
     let runtime = runtime(1);
     let cown = runtime.run(|| Cown::new(0));
     let ((release, gate), (started, has_started)) = (mpsc::channel::<()>(), Promise::channel());
-    let stuck = ask(&cown, move |_| {
+    let stuck = call(&cown, move |_| {
         started.resolve(());
         gate.recv_timeout(PATIENCE).is_err()
     });
     has_started.wait().unwrap();
-    let behind = [ask(&cown, |n| *n), ask(&cown, |n| *n)];
+    let behind = [call(&cown, |n| *n), call(&cown, |n| *n)];
     let report = runtime.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_workers, 1);
     drop(release);
     assert_eq!(stuck.wait(), Ok(true));
     assert_eq!(behind.map(Promise::wait), [Err(Broken::Cancelled), Err(Broken::Cancelled)]);
     assert!(try_when(&cown, |_| ()).is_err());
-    assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+    assert_eq!(call(&cown, |n| *n).wait(), Err(Broken::Cancelled));
 }
 
 #[test]
@@ -129,7 +129,7 @@ fn what_is_queued_is_dropped_by_a_shutdown() {
         let _ = gate.recv_timeout(PATIENCE);
     });
     has_started.wait().unwrap();
-    let waiting: Vec<_> = (0..100).map(|_| ask((&a, &b), |_| ())).collect();
+    let waiting: Vec<_> = (0..100).map(|_| call((&a, &b), |_| ())).collect();
     let stopper = thread::spawn(move || runtime.shutdown(Duration::from_millis(1)));
     while !b.runtime().is_cancelled() {
         thread::yield_now();
@@ -159,7 +159,7 @@ fn a_group_that_never_ends_leaves_its_thread_to_others() {
     let (group, other) = (Group::new(), Cown::new(1));
     let players = [group.cown(0), group.cown(0)];
     play(players[0].clone(), players[1].clone());
-    let turn = ask(&other, |n| *n).wait_timeout(PATIENCE);
+    let turn = call(&other, |n| *n).wait_timeout(PATIENCE);
     drop(_entered);
     let report = runtime.shutdown(Duration::from_millis(10));
     assert!(matches!(turn, Ok(Ok(1))), "others had no turn");

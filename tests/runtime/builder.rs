@@ -82,7 +82,7 @@ fn hooks_run_on_each_worker() {
 fn hooks_that_panic_are_survived() {
     let builder = Runtime::builder().workers(1).on_start(|| fail("at the start"));
     let runtime = builder.on_stop(|| fail("at the end")).build().unwrap();
-    assert_eq!(runtime.run(|| ask((), |()| 1)).wait(), Ok(1));
+    assert_eq!(runtime.run(|| call((), |()| 1)).wait(), Ok(1));
     assert!(runtime.shutdown(Duration::ZERO).is_complete());
 }
 
@@ -95,7 +95,7 @@ fn hooks_of_workers_are_refused_what_would_block() {
     let runtime = builder
         .on_start(move || {
             log.push(may_block());
-            ask(&Cown::new(1), |n| *n).wait().unwrap();
+            call(&Cown::new(1), |n| *n).wait().unwrap();
         })
         .around_threads(move |run| {
             around.push(may_block());
@@ -104,7 +104,7 @@ fn hooks_of_workers_are_refused_what_would_block() {
         })
         .build()
         .unwrap();
-    assert_eq!(runtime.run(|| ask((), |()| may_block())).wait(), Ok(false));
+    assert_eq!(runtime.run(|| call((), |()| may_block())).wait(), Ok(false));
     assert!(runtime.shutdown(PATIENCE).is_complete());
     assert_eq!((at_start.take(), seen.take()), (vec![false], vec![false, false]));
 }
@@ -117,7 +117,7 @@ fn stacks_are_as_large_as_asked_for() {
         if depth == 0 { 0 } else { deep(depth - 1) + frame[7] - depth + 1 }
     }
     let runtime = Runtime::builder().workers(1).stack_size(64 << 20).build().unwrap();
-    assert_eq!(runtime.run(|| ask((), |()| deep(2000))).wait(), Ok(2000));
+    assert_eq!(runtime.run(|| call((), |()| deep(2000))).wait(), Ok(2000));
 }
 
 #[test]

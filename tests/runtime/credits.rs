@@ -169,7 +169,7 @@ fn a_free_credit_may_be_taken_in_a_behaviour() {
     let credits = Credits::new(1);
     let inside = credits.clone();
     let taken = runtime.run(|| {
-        ask((), move |()| {
+        call((), move |()| {
             let permit = inside.acquire_blocking(1);
             (permit.amount(), inside.try_acquire(1).is_none())
         })

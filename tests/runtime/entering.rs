@@ -154,7 +154,7 @@ fn t5_timers_belong_to_the_runtime_of_their_cowns_or_to_one_that_is_chosen() {
     // Set from outside: the bank is not idle before it has fired.
     after(Duration::from_millis(5), &account, |balance| *balance += 1);
     bank.wait_idle();
-    assert_eq!(ask(&account, |balance| *balance).wait(), Ok(1));
+    assert_eq!(call(&account, |balance| *balance).wait(), Ok(1));
     // Stopping a runtime cancels its timers, and no others.
     let never = Duration::from_secs(3600);
     let chosen = clock.handle().after(never, &account, |balance| *balance = 0);

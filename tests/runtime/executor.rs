@@ -59,9 +59,9 @@ async fn ask_around(runtime: &Runtime, tasks: usize, asks: usize) -> usize {
                 for n in 0..asks {
                     let (a, b) = (&cowns[(task + n) % 8], &cowns[(task * n + 1) % 8]);
                     if a == b {
-                        ask(a, |a| *a += 1).await.unwrap();
+                        call(a, |a| *a += 1).await.unwrap();
                     } else {
-                        ask((a, b), |(a, _)| *a += 1).await.unwrap();
+                        call((a, b), |(a, _)| *a += 1).await.unwrap();
                     }
                 }
             })
@@ -72,7 +72,7 @@ async fn ask_around(runtime: &Runtime, tasks: usize, asks: usize) -> usize {
     }
     let mut sum = 0;
     for cown in &cowns {
-        sum += ask(cown, |n| *n).await.unwrap();
+        sum += call(cown, |n| *n).await.unwrap();
     }
     sum
 }
@@ -99,7 +99,7 @@ fn one_thread_does_everything() {
         let mut elsewhere = 0;
         for _ in 0..1_000 {
             elsewhere +=
-                ask(&cown, move |_| usize::from(thread::current().id() != here)).await.unwrap();
+                call(&cown, move |_| usize::from(thread::current().id() != here)).await.unwrap();
         }
         elsewhere
     });
@@ -115,9 +115,9 @@ fn h9_an_executor_that_is_blocked_is_not_waited_for() {
         let cown = runtime.run(|| Cown::new(0));
         for _ in 0..100 {
             // It blocks the one thread that could run the behaviour.
-            ask(&cown, |n| *n += 1).wait().unwrap();
+            call(&cown, |n| *n += 1).wait().unwrap();
         }
-        assert_eq!(ask(&cown, |n| *n).await, Ok(100));
+        assert_eq!(call(&cown, |n| *n).await, Ok(100));
         runtime.wait_idle();
         assert!(runtime.shutdown(PATIENCE).is_complete());
     });
@@ -134,7 +134,7 @@ fn a_task_that_blocks_its_thread_does_not_keep_the_worker_that_it_has_woken() {
                 let cown = cown.clone();
                 // tokio has the woken worker run next on this very thread, and lets no other take it.
                 tokio::spawn(async move {
-                    (0..50).map(|_| ask(&cown, |n| *n += 1).wait()).all(|r| r.is_ok())
+                    (0..50).map(|_| call(&cown, |n| *n += 1).wait()).all(|r| r.is_ok())
                 })
             })
             .collect();
@@ -142,7 +142,7 @@ fn a_task_that_blocks_its_thread_does_not_keep_the_worker_that_it_has_woken() {
             assert!(task.await.unwrap());
         }
     });
-    assert_eq!(ask(&cown, |n| *n).wait(), Ok(100));
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(100));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn h9_the_executor_may_go_first() {
             names.push(thread_name());
         });
     }
-    assert_eq!(ask(&cown, |n| *n).wait(), Ok(1_000));
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(1_000));
     assert!(names.take().iter().all(|name| name.starts_with("hosted-fallback-")));
     assert!(runtime.shutdown(PATIENCE).is_complete());
 }
@@ -255,7 +255,7 @@ fn an_executor_that_polls_where_it_is_woken_runs_nothing_there() {
             *b += 1;
         });
     }
-    assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((20, 20)));
+    assert_eq!(call((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((20, 20)));
     assert!(inline.lock().unwrap().iter().any(|task| task.polls.load(Ordering::Relaxed) > 0));
     assert!(runtime.shutdown(PATIENCE).is_complete());
     // The tasks own themselves.
@@ -362,7 +362,7 @@ fn runtimes_host_each_other() {
         }
     }
     hosted.wait_idle();
-    assert_eq!(ask((&near, &far), |(a, b)| (*a, *b)).wait(), Ok((1_000, 1_000)));
+    assert_eq!(call((&near, &far), |(a, b)| (*a, *b)).wait(), Ok((1_000, 1_000)));
     assert!(hosted.shutdown(PATIENCE).is_complete());
     assert!(host.shutdown(PATIENCE).is_complete());
     assert!(faults.is_empty());
@@ -381,11 +381,11 @@ fn panics_stay_in_their_behaviours() {
     let runtime = hosted_runtime(1, &executor, &faults);
     let cown = runtime.run(|| Cown::new(0));
     assert!(matches!(
-        ask(&cown, |_| -> () { fail("on purpose") }).wait(),
+        call(&cown, |_| -> () { fail("on purpose") }).wait(),
         Err(Broken::Panicked(_))
     ));
     let other = runtime.run(|| Cown::new(1));
-    assert_eq!(ask(&other, |n| *n).wait(), Ok(1));
+    assert_eq!(call(&other, |n| *n).wait(), Ok(1));
     assert_eq!(faults.take().len(), 1);
 }
 
@@ -427,7 +427,7 @@ fn long_behaviours_keep_no_others_where_the_executor_is_gone() {
         let runtime = builder.build().unwrap();
         let stuck = [stick(&runtime), stick(&runtime)];
         let cown = make(&runtime, 1);
-        assert_eq!(ask(&cown, |n| *n).wait_timeout(PATIENCE).ok(), Some(Ok(1)));
+        assert_eq!(call(&cown, |n| *n).wait_timeout(PATIENCE).ok(), Some(Ok(1)));
         drop(stuck);
         assert!(runtime.shutdown(PATIENCE).is_complete());
     }
@@ -500,7 +500,7 @@ fn wakers_do_not_keep_who_looks_after_the_workers() {
             when(&short, move |_| tell.send(()).unwrap());
             told.recv_timeout(PATIENCE).expect("what waits behind a long behaviour runs");
         });
-        ask(&long, |()| ()).wait().expect("the behaviour before has not failed");
+        call(&long, |()| ()).wait().expect("the behaviour before has not failed");
     }
     assert_eq!(counts.0.load(Ordering::Relaxed), 0);
 }
@@ -538,7 +538,7 @@ fn a_behaviour_knows_nothing_of_what_its_worker_is_polled_for() {
     let mut context = Context::from_waker(Waker::noop());
     assert_eq!(Pin::new(&mut worker).poll(&mut context), Poll::Pending);
     let cown = make(&runtime, ());
-    let answer = ask(&cown, |()| {
+    let answer = call(&cown, |()| {
         (coact::internals::principal().is_some(), coact::internals::scoped(|value| value.is_some()))
     });
     let me: coact::internals::Principal = Arc::new(());
@@ -561,7 +561,7 @@ fn many_runtimes_come_and_go_on_one_executor() {
         let cown = runtime.run(|| Cown::new(0));
         (0..20).for_each(|_| when(&cown, |n| *n += 1));
         if n % 2 == 0 {
-            assert_eq!(ask(&cown, |n| *n).wait(), Ok(20));
+            assert_eq!(call(&cown, |n| *n).wait(), Ok(20));
         }
         let began = Instant::now();
         drop(runtime);

@@ -66,7 +66,7 @@ fn what_is_cancelled_is_dropped_and_counted() {
     let cown = runtime.run(|| Cown::new(0));
     runtime.cancel();
     runtime.cancel();
-    assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+    assert_eq!(call(&cown, |n| *n).wait(), Err(Broken::Cancelled));
     let report = runtime.shutdown(Duration::from_secs(5));
     assert_eq!((report.abandoned, report.stuck_workers), (1, 0));
 }

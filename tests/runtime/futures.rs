@@ -20,7 +20,7 @@ fn a_future_gives_its_output() {
         let sum = spawn_future(async move {
             let mut sum = 0;
             for cown in &far {
-                sum += ask(cown, |n| *n).await.unwrap();
+                sum += call(cown, |n| *n).await.unwrap();
             }
             sum
         });

@@ -12,7 +12,7 @@ use coact::behaviour::Refusal;
 use coact::prelude::*;
 use coact::runtime::{RuntimeHandle, blocking, spawn_future};
 use coact::time::sleep;
-use coact::try_ask;
+use coact::try_call;
 use coact_tests::{Faults, Journal, Log, Meeting, PATIENCE, panic_of, runtime};
 
 /// The four lines of the README: no runtime is made, the global one runs it.
@@ -20,12 +20,12 @@ use coact_tests::{Faults, Journal, Log, Meeting, PATIENCE, panic_of, runtime};
 fn the_global_runtime_needs_nothing() {
     let cown = Cown::new(20);
     when(&cown, |n| *n += 1);
-    assert_eq!(ask(&cown, |n| *n * 2).wait(), Ok(42));
+    assert_eq!(call(&cown, |n| *n * 2).wait(), Ok(42));
     assert!(Runtime::global().workers() >= 1);
 }
 
 fn where_it_runs(cown: &Cown<()>) -> String {
-    ask(cown, |_| thread::current().name().unwrap().to_owned()).wait().unwrap()
+    call(cown, |_| thread::current().name().unwrap().to_owned()).wait().unwrap()
 }
 
 #[test]
@@ -44,7 +44,7 @@ fn runtimes_live_side_by_side() {
     assert_eq!(where_it_runs(&Cown::new(())), "one-0");
     drop(outer);
     // What a behaviour makes belongs to its runtime.
-    let nested = ask(&b, |_| Cown::new(())).wait().unwrap();
+    let nested = call(&b, |_| Cown::new(())).wait().unwrap();
     assert_eq!(where_it_runs(&nested), "two-0");
 }
 
@@ -55,7 +55,7 @@ fn t1_sets_may_mix_runtimes() {
         ["one", "two"].map(|name| Runtime::builder().workers(2).name(name).build().unwrap());
     let (a, b) = (one.run(|| Cown::new(0)), two.run(|| Cown::new(0)));
     let on = |set: (&Cown<i32>, &Cown<i32>)| {
-        ask(set, |_| thread::current().name().unwrap()[..3].to_owned()).wait().unwrap()
+        call(set, |_| thread::current().name().unwrap()[..3].to_owned()).wait().unwrap()
     };
     assert_eq!((on((&a, &b)), on((&b, &a))), ("one".into(), "two".into()));
     thread::scope(|scope| {
@@ -71,7 +71,7 @@ fn t1_sets_may_mix_runtimes() {
             });
         }
     });
-    assert_eq!(ask((a.read(), b.read()), |(a, b)| (*a, *b)).wait(), Ok((1000, 1000)));
+    assert_eq!(call((a.read(), b.read()), |(a, b)| (*a, *b)).wait(), Ok((1000, 1000)));
 }
 
 #[test]
@@ -160,7 +160,7 @@ fn a_thread_may_spawn_from_its_destructors() {
     let cown = runtime.run(|| Cown::new(0));
     let far = cown.clone();
     thread::spawn(move || LATE.set(Some(Late(far)))).join().unwrap();
-    assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(1));
 }
 
 #[test]
@@ -216,7 +216,7 @@ fn t3_queued_behaviours_are_cancelled() {
         let _ = gate.recv_timeout(PATIENCE);
     });
     has_started.wait().unwrap();
-    let queued: Vec<_> = (0..10_000).map(|_| ask(&cown, |n| *n += 1)).collect();
+    let queued: Vec<_> = (0..10_000).map(|_| call(&cown, |n| *n += 1)).collect();
     let (told, canceller) = (Log::new(), Arc::new(std::sync::Mutex::new(Some(release))));
     // Lets the first one go as soon as the deadline has passed: this is dropped then.
     let (log, last) = (told.clone(), Arc::clone(&canceller));
@@ -242,12 +242,12 @@ fn t3_a_worker_in_a_behaviour_without_end_is_reported() {
     let (release, gate) = mpsc::channel::<()>();
     let cown = runtime.run(|| Cown::new(()));
     let (started, has_started) = Promise::channel();
-    let ended = ask(&cown, move |_| {
+    let ended = call(&cown, move |_| {
         started.resolve(());
         gate.recv_timeout(PATIENCE).is_err()
     });
     has_started.wait().unwrap();
-    let queued = ask(&cown, |_| ());
+    let queued = call(&cown, |_| ());
     let report = runtime.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_workers, 1);
     assert!(report.to_string().contains("1 worker still in a behaviour"), "{report}");
@@ -337,7 +337,7 @@ fn a_shutdown_does_not_wait_for_destructors_that_are_stuck() {
     type Leave = fn(Stuck, fn(Stuck));
     let leave: [(&str, Leave); 7] = [
         ("a thread-local of a worker", |stuck, put| {
-            ask(Cown::new(()), move |_| put(stuck)).wait().unwrap();
+            call(Cown::new(()), move |_| put(stuck)).wait().unwrap();
         }),
         ("a thread-local of a blocking thread", |stuck, put| {
             blocking(move || put(stuck)).wait().unwrap();
@@ -451,11 +451,11 @@ fn t3_what_waits_behind_a_stuck_worker_is_dropped() {
     let behind = cowns.clone();
     when(&Cown::new(()), |()| ());
     when(&cowns[0], move |()| {
-        started.resolve(behind.map(|cown| ask(&cown, |()| ())));
+        started.resolve(behind.map(|cown| call(&cown, |()| ())));
         let _ = gate.recv_timeout(PATIENCE);
     });
     let [same, next, fresh] = has_started.wait().unwrap();
-    let from_outside = ask(&cowns[1], |()| ());
+    let from_outside = call(&cowns[1], |()| ());
     assert_eq!(runtime.shutdown(Duration::ZERO).stuck_workers, 1);
     for promise in [next, fresh, from_outside] {
         assert_eq!(promise.wait_timeout(PATIENCE).unwrap(), Err(Broken::Cancelled));
@@ -470,7 +470,7 @@ fn a_body_that_has_begun_may_end() {
     let runtime = runtime(1, &Faults::new());
     let (started, has_started) = Promise::channel();
     let cown = runtime.run(|| Cown::new(()));
-    let ended = ask(&cown, move |()| {
+    let ended = call(&cown, move |()| {
         started.resolve(());
         let begun = Instant::now();
         while begun.elapsed() < Duration::from_millis(1) {
@@ -501,12 +501,12 @@ fn t4_after_a_shutdown_nothing_is_spawned_and_everything_is_told_so() {
     when(&cown, capture());
     assert!(!when_here(&cown, capture()));
     batch().when(&cown, capture()).spawn();
-    assert_eq!(ask(&cown, |_| ()).wait(), Err(Broken::Cancelled));
+    assert_eq!(call(&cown, |_| ()).wait(), Err(Broken::Cancelled));
     let error = try_when(&cown, capture()).unwrap_err();
     assert_eq!(error.refusal, Refusal::Closed);
     assert_eq!(error.to_string(), "the runtime of the cowns is shut down");
     drop(error);
-    assert_eq!(try_ask(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
+    assert_eq!(try_call(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
     let error = batch().try_when(&cown, capture()).unwrap_err();
     drop(error);
     let chained = Promise::ready(()).then(&cown, |_, _| ());
@@ -564,10 +564,10 @@ fn t8_a_behaviour_may_drop_its_runtime() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| Cown::new(()));
     *owned.lock().unwrap() = Some(runtime);
-    let dropped = ask(&cown, move |_| drop(owned.lock().unwrap().take()));
+    let dropped = call(&cown, move |_| drop(owned.lock().unwrap().take()));
     assert_eq!(dropped.wait(), Ok(()));
     assert_eq!(try_when(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
-    assert_eq!(ask(&cown, |_| ()).wait(), Err(Broken::Cancelled));
+    assert_eq!(call(&cown, |_| ()).wait(), Err(Broken::Cancelled));
 }
 
 /// Waits for the end of all work, in each of the ways that there are.
@@ -616,7 +616,7 @@ fn p4_a_blocking_job_does_not_wait_for_itself() {
 fn a_blocking_job_may_wait_for_another_runtime() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
     let _entered = mine.enter();
-    let job = blocking(move || other.run(|| ask(&Cown::new(1), |n| *n + 1)).wait());
+    let job = blocking(move || other.run(|| call(&Cown::new(1), |n| *n + 1)).wait());
     assert_eq!(job.wait(), Ok(Ok(2)));
 }
 

@@ -12,7 +12,7 @@ fn h7_behaviours_after_the_move_run_in_the_new_home() {
     let [one, two] =
         ["one", "two"].map(|name| Runtime::builder().workers(1).name(name).build().unwrap());
     let cown = one.run(|| Cown::new(()));
-    let name = |cown| ask(cown, |_: &mut ()| thread::current().name().unwrap().to_owned()).wait();
+    let name = |cown| call(cown, |_: &mut ()| thread::current().name().unwrap().to_owned()).wait();
     assert_eq!(name(&cown), Ok("one-0".into()));
     cown.move_to(two.handle()).unwrap();
     assert_eq!(name(&cown), Ok("two-0".into()));
@@ -32,14 +32,14 @@ fn a_poisoned_cown_moves_as_any_other() {
         });
         when(&cown, |_| panic!("planned"));
         cown.move_to(two.handle()).unwrap();
-        let moved = ask(cown.checked(), |state| {
+        let moved = call(cown.checked(), |state| {
             state.unwrap_err().clear();
             RuntimeHandle::current()
         });
         assert_eq!(moved.wait(), Ok(two.handle()));
         assert_eq!(cown.runtime(), two.handle());
         assert_eq!(
-            ask(&other, |_| RuntimeHandle::current()).wait().unwrap() == two.handle(),
+            call(&other, |_| RuntimeHandle::current()).wait().unwrap() == two.handle(),
             in_group
         );
     }
@@ -82,7 +82,7 @@ fn a_runtime_that_has_been_shut_down_takes_no_cowns_and_gives_none() {
     assert!(ended.shutdown(PATIENCE).is_complete());
     assert_eq!(stays.move_to(home), Err(MoveError::ToEnded));
     assert_eq!(left.move_to(living.handle()), Err(MoveError::Ended));
-    assert_eq!(ask(&stays, |n| *n).wait(), Ok(7));
+    assert_eq!(call(&stays, |n| *n).wait(), Ok(7));
 }
 
 /// Whatever the shape of the behaviour: when it is spawned the cown may still wait to be moved.
@@ -99,22 +99,22 @@ fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
         let (go, may_go) = mpsc::channel::<()>();
         when(&cown, move |()| may_go.recv_timeout(PATIENCE).unwrap());
         let before = [
-            ask(&cown, move |()| home()),
-            ask(cown.read(), move |()| home()),
-            ask((&cown, &other), move |_| home()),
+            call(&cown, move |()| home()),
+            call(cown.read(), move |()| home()),
+            call((&cown, &other), move |_| home()),
         ];
         cown.move_to(two.handle()).unwrap();
         let after = [
-            ask(cown.read(), move |()| home()),
-            ask(&[&cown][..], move |_| home()),
-            ask((&cown, &other), move |_| home()),
-            ask((cown.read(), other.read()), move |_| home()),
-            ask(&cown, move |()| home()),
+            call(cown.read(), move |()| home()),
+            call(&[&cown][..], move |_| home()),
+            call((&cown, &other), move |_| home()),
+            call((cown.read(), other.read()), move |_| home()),
+            call(&cown, move |()| home()),
         ];
         let (resolver, batched) = Promise::channel();
         batch().when((&cown, &other), move |_| resolver.resolve(home())).spawn();
         // A set runs where the first of its cowns is.
-        let elsewhere = ask((&other, &cown), move |_| home());
+        let elsewhere = call((&other, &cown), move |_| home());
         go.send(()).unwrap();
         for before in before {
             assert_eq!(before.wait(), Ok(one.handle()));
@@ -142,7 +142,7 @@ fn g8_what_a_group_sends_itself_after_a_move_runs_in_the_new_home() {
         (0..3).for_each(|_| note(&far));
     });
     Runtime::wait_idle_all(&[one.handle(), two.handle()]);
-    let homes = ask(&b, |homes| homes.clone());
+    let homes = call(&b, |homes| homes.clone());
     let mut expected = vec![two.handle(); 4];
     expected[0] = one.handle();
     assert_eq!(homes.wait(), Ok(expected));

@@ -12,7 +12,7 @@ use coact::behaviour::{Refusal, WhenError};
 use coact::credits::Credits;
 use coact::prelude::*;
 use coact::runtime::{MoveError, Pump, blocking, spawn_future};
-use coact::try_ask;
+use coact::try_call;
 use coact_tests::{Faults, Log, Meeting, PATIENCE, fail, panic_of, runtime};
 
 fn pump() -> Pump {
@@ -56,7 +56,7 @@ fn h4_behaviours_run_when_the_pump_says_so() {
     when(&cown, |n| *n += 1);
     let other = make(&pump, ());
     when(&other, |()| ());
-    let seen = ask(&cown, |n| *n).try_wait().unwrap_err();
+    let seen = call(&cown, |n| *n).try_wait().unwrap_err();
     assert_eq!(pump.run_pending(), 4);
     assert_eq!(seen.try_wait().unwrap(), Ok(2));
     assert_eq!(pump.run_pending(), 0);
@@ -110,7 +110,7 @@ fn h1_the_state_is_touched_by_one_thread_only() {
     });
     pump.run_until_idle(&[workers.handle()]);
     assert_eq!(plain.into_inner().unwrap(), 3000);
-    let touched = ask(&cown, |here| here.touched);
+    let touched = call(&cown, |here| here.touched);
     assert_eq!(pump.run_future(touched), Ok(4000));
     thread::spawn(move || drop(cown)).join().unwrap();
     assert!(dropped.is_empty(), "dropped elsewhere");
@@ -122,7 +122,7 @@ fn h1_the_state_is_touched_by_one_thread_only() {
 fn h1_readers_of_a_pinned_cown_run_on_its_thread() {
     let (workers, pump, here) = (runtime(2, &Faults::new()), pump(), thread::current().id());
     let (pinned, plain) = (make(&pump, 1), workers.run(|| Cown::new(2)));
-    let sum = ask((plain.read(), pinned.read()), move |(a, b)| {
+    let sum = call((plain.read(), pinned.read()), move |(a, b)| {
         assert_eq!(thread::current().id(), here);
         a + b
     });
@@ -137,7 +137,7 @@ fn h2_two_pumps_do_not_mix() {
     let error = try_when((&plain, &a, &b), |_| ()).unwrap_err();
     let Refusal::PinnedApart(apart) = error.refusal else { panic!("{error}") };
     assert_eq!((apart.first, apart.second), (1, 2));
-    assert!(try_ask((&b, &a), |_| ()).is_err());
+    assert!(try_call((&b, &a), |_| ()).is_err());
     assert!(batch().try_when((&a, &b), |_| ()).is_err());
     let message = "members 0 and 1 of the set belong to different pumps: no thread may access both";
     assert_eq!(panic_of(|| when((&a, &b), |_| ())), message);
@@ -180,7 +180,7 @@ fn it_sleeps_until_work_comes() {
     thread::scope(|scope| {
         scope.spawn(|| {
             for n in 0..2000 {
-                assert_eq!(ask(&cown, |n| std::mem::replace(n, *n + 1)).wait(), Ok(n));
+                assert_eq!(call(&cown, |n| std::mem::replace(n, *n + 1)).wait(), Ok(n));
             }
             let done = Arc::clone(&done);
             when(&cown, move |_| done.store(1, Ordering::Relaxed));
@@ -306,7 +306,7 @@ fn it_does_not_run_inside_of_itself() {
     thread_local!(static PUMP: Pump = pump());
     let message = PUMP.with(|pump| {
         let inside =
-            ask(&make(pump, ()), |()| panic_of(|| PUMP.with(|pump| pump.run_until_idle(&[]))));
+            call(&make(pump, ()), |()| panic_of(|| PUMP.with(|pump| pump.run_until_idle(&[]))));
         pump.run_future(inside).unwrap()
     });
     assert!(message.starts_with("running a `Pump`"), "{message}");
@@ -328,7 +328,7 @@ fn panics_are_caught_and_those_of_futures_passed_on() {
     assert_eq!(panic_of(|| pump.run_future(async { fail("in a future") })), "in a future");
     // It still works, and its idleness is still known.
     cown.clear_poison();
-    assert_eq!(pump.run_future(ask(&cown, |n| *n)), Ok(0));
+    assert_eq!(pump.run_future(call(&cown, |n| *n)), Ok(0));
     pump.run_until_idle(&[]);
 }
 
@@ -336,7 +336,7 @@ fn panics_are_caught_and_those_of_futures_passed_on() {
 fn h5_dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
     let (pump, dropped) = (pump(), Log::new());
     let [queued, late, own] = [(); 3].map(|()| make(&pump, Here::new(&dropped)));
-    let promise = ask(&queued, Here::touch);
+    let promise = call(&queued, Here::touch);
     thread::spawn(move || drop(queued)).join().unwrap();
     let report = pump.shutdown(Duration::ZERO);
     // The deadline was over before the first look.
@@ -347,7 +347,7 @@ fn h5_dropping_it_drops_what_is_queued_and_forgets_what_lives_on() {
         Err(WhenError { refusal: Refusal::Closed, .. })
     ));
     // It does not get stuck, either.
-    assert_eq!(ask(&late, Here::touch).wait(), Err(Broken::Cancelled));
+    assert_eq!(call(&late, Here::touch).wait(), Err(Broken::Cancelled));
     thread::spawn(move || drop(late)).join().unwrap();
     assert!(dropped.is_empty(), "no thread was left that could drop it");
     drop(own);
@@ -410,24 +410,24 @@ fn the_hook_is_called_when_a_batch_is_queued_as_a_whole() {
 fn its_thread_does_not_wait_for_its_work() {
     let (pump, worker) = (pump(), runtime(1, &Faults::new()));
     let (cown, far) = (make(&pump, 20), worker.run(|| Cown::new(1)));
-    let message = panic_of(|| ask(&cown, |n| *n + 1).wait());
+    let message = panic_of(|| call(&cown, |n| *n + 1).wait());
     assert!(message.contains("the pump `pump`"), "{message}");
     assert!(message.contains("`Pump::run_future`"), "{message}");
     // So too behind that.
-    assert!(panic_of(|| ask((&far, &cown), |_| ()).wait()).contains("`Pump::run_future`"));
+    assert!(panic_of(|| call((&far, &cown), |_| ()).wait()).contains("`Pump::run_future`"));
     let credits = Credits::new(1);
     let permit = credits.acquire(1).wait();
     when(&cown, move |_| drop(permit));
     assert!(panic_of(|| credits.acquire_blocking(1)).contains("`Pump::run_future`"));
     // The advice is good, and what is there already, or has an end, needs none.
-    assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
+    assert_eq!(pump.run_future(call(&cown, |n| *n + 1)), Ok(21));
     assert_eq!(credits.acquire_blocking(1).amount(), 1);
-    let pending = ask(&cown, |n| *n);
+    let pending = call(&cown, |n| *n);
     let pending = pending.wait_timeout(Duration::from_millis(1)).unwrap_err();
     pump.run_until_idle(&[]);
     assert_eq!(pending.wait(), Ok(20));
     // A pump without work keeps nobody from waiting for others.
-    assert_eq!(ask(&far, |n| *n).wait(), Ok(1));
+    assert_eq!(call(&far, |n| *n).wait(), Ok(1));
     let message = panic_of(|| scope(|scope| scope.when(&cown, |_| ())));
     assert!(message.contains("run the pump"), "{message}");
 }

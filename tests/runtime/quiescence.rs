@@ -9,7 +9,7 @@ use std::time::Duration;
 use coact::behaviour::Refusal;
 use coact::prelude::*;
 use coact::runtime::{RuntimeHandle, blocking};
-use coact::{ask_here, try_ask};
+use coact::{call_here, try_call};
 use coact_tests::{Faults, PATIENCE, panic_of, runtime, side_by_side};
 
 type Court = [Cown<()>; 3];
@@ -80,7 +80,7 @@ fn all_who_wait_are_told() {
             tell.send(two).unwrap();
         }
         Runtime::wait_idle_all(&[one, two]);
-        let seen = ask(&b, |n| *n);
+        let seen = call(&b, |n| *n);
         for (_, tell) in &threads {
             tell.send(one).unwrap();
             tell.send(two).unwrap();
@@ -116,7 +116,7 @@ fn a_runtime_that_is_gone_is_idle() {
 fn behaviours_cannot_wait_for_it() {
     let runtime = runtime(1, &Faults::new());
     let home = runtime.handle();
-    let message = runtime.run(|| ask((), move |()| panic_of(|| Runtime::wait_idle_all(&[home]))));
+    let message = runtime.run(|| call((), move |()| panic_of(|| Runtime::wait_idle_all(&[home]))));
     assert!(message.wait().unwrap().contains("idle"));
 }
 
@@ -207,11 +207,11 @@ fn a_body_on_the_spot_is_at_home() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
     let (cown, from) = (mine.run(|| Cown::new(())), other.run(|| Cown::new(())));
     let place = move || {
-        let here = ask_here(&cown, |()| (RuntimeHandle::current(), Cown::new(()).runtime()));
+        let here = call_here(&cown, |()| (RuntimeHandle::current(), Cown::new(()).runtime()));
         (here.wait().unwrap(), RuntimeHandle::current())
     };
     let outside = place();
-    let inside = ask(&from, move |()| place()).wait().unwrap();
+    let inside = call(&from, move |()| place()).wait().unwrap();
     assert_eq!(
         (outside.0, inside.0),
         ((mine.handle(), mine.handle()), (mine.handle(), mine.handle()))
@@ -251,11 +251,11 @@ fn a_worker_of_another_runtime_is_refused_by_a_stopped_one() {
     let (cown, from) = (mine.run(|| Cown::new(0)), other.run(|| Cown::new(())));
     let far = cown.clone();
     assert!(mine.shutdown(PATIENCE).is_complete());
-    let refused = ask(&from, move |()| {
+    let refused = call(&from, move |()| {
         let here = when_here(&far, |n| *n += 1);
         let served = coact::behaviour::serve_here(&far, 3, |n| *n += 1);
         let tried = try_when(&far, |n| *n += 1).map_err(|error| error.refusal);
-        let asked = try_ask(&far, |n| *n += 1).map(drop).map_err(|error| error.refusal);
+        let asked = try_call(&far, |n| *n += 1).map(drop).map_err(|error| error.refusal);
         (here, served, tried, asked)
     });
     let closed = Err(Refusal::Closed);

@@ -17,7 +17,7 @@ fn together(count: usize) -> Vec<Promise<bool>> {
         let all = all.clone();
         move |_: &mut ()| all.wait()
     };
-    (0..count).map(|_| ask(&Cown::new(()), attend())).collect()
+    (0..count).map(|_| call(&Cown::new(()), attend())).collect()
 }
 
 fn assert_met(promises: Vec<Promise<bool>>) {
@@ -44,7 +44,7 @@ fn behaviours_that_a_behaviour_spawns_are_shared() {
     for workers in [2, 4, 8] {
         let runtime = runtime(workers, &Faults::new());
         for _ in 0..30 {
-            let promises = runtime.run(|| ask((), move |()| together(workers)));
+            let promises = runtime.run(|| call((), move |()| together(workers)));
             assert_met(promises.wait().unwrap());
         }
     }
@@ -57,7 +57,7 @@ fn p3_what_waits_behind_a_long_behaviour_is_picked_up() {
         let runtime = runtime(2, &Faults::new());
         for _ in 0..30 {
             let met = runtime.run(|| {
-                ask((), move |()| {
+                call((), move |()| {
                     // All of them pass the meeting, one by one, while this body is in it.
                     let all = Meeting::of(waiting + 1);
                     for _ in 1..waiting {
@@ -83,8 +83,8 @@ fn what_becomes_ready_together_runs_together() {
             let (a, b, both) = (Cown::new(()), Cown::new(()), Meeting::of(2));
             let (on_a, on_b) = (both.clone(), both);
             let (far_a, far_b) = (a.clone(), b.clone());
-            ask((&a, &b), move |_| {
-                [ask(&far_a, move |_| on_a.wait()), ask(&far_b, move |_| on_b.wait())]
+            call((&a, &b), move |_| {
+                [call(&far_a, move |_| on_a.wait()), call(&far_b, move |_| on_b.wait())]
             })
         });
         assert_eq!(met.wait().unwrap().map(Promise::wait), [Ok(true), Ok(true)]);
@@ -111,7 +111,7 @@ trait RunLater {
 impl RunLater for Runtime {
     fn run_later(&self, work: impl FnOnce(()) -> bool + Send + 'static) -> Promise<bool> {
         let _entered = self.enter();
-        ask((), work)
+        call((), work)
     }
 }
 
@@ -121,7 +121,7 @@ fn p1_nothing_is_lost_with_more_workers_than_cores() {
     fn fib(n: u64) -> Promise<u64> {
         let result = Cown::new(0);
         if n < 2 {
-            return ask(&result, move |_| n);
+            return call(&result, move |_| n);
         }
         let (resolver, promise) = Promise::channel();
         when(&result, move |_| {
@@ -151,7 +151,7 @@ fn p1_no_wake_up_is_lost() {
                 // Each waits for its answer, so that there is hardly ever any work.
                 for n in 0..2000 {
                     assert_eq!(
-                        ask(cown, |count| {
+                        call(cown, |count| {
                             *count += 1;
                             *count
                         })
@@ -198,7 +198,7 @@ fn burst() -> usize {
             }
         }
     };
-    let all = ask((), move |()| [(); 8].map(|()| ask(&Cown::new(()), long.clone())));
+    let all = call((), move |()| [(); 8].map(|()| call(&Cown::new(()), long.clone())));
     all.wait().unwrap().into_iter().for_each(|each| each.wait().unwrap());
     seen.lock().unwrap().len()
 }

@@ -63,7 +63,7 @@ fn o5_timers_take_their_place_when_their_time_has_come() {
         when(&log, |log| log.push("between"));
         sleep(ms(14)).wait().unwrap();
         ticks.cancel();
-        let log = ask(&log, |log| log.clone()).wait().unwrap();
+        let log = call(&log, |log| log.clone()).wait().unwrap();
         assert_eq!(log, ["meanwhile", "once", "between", "tick", "tick"]);
     });
 }

@@ -105,7 +105,7 @@ fn p6_what_waits_behind_hogs_runs_on_spares_before_they_end() {
     let [one, two, three] = runtime.run(|| [0, 0, 0].map(Cown::new));
     let hogs = [Hog::spawn(&one), Hog::spawn(&two)];
     let ran_on =
-        ask(&three, |_| (thread::current().id(), thread::current().name().map(String::from)));
+        call(&three, |_| (thread::current().id(), thread::current().name().map(String::from)));
     let (_, name) = ran_on.wait_timeout(PATIENCE).expect("the third behaviour waits").unwrap();
     assert!(name.is_some_and(|name| name.starts_with("watched-spare-")));
     hogs.into_iter().for_each(Hog::let_go);
@@ -140,7 +140,7 @@ fn p6_a_spare_that_stalls_gets_a_spare_up_to_the_limit() {
     let hogs: Vec<Hog> = cowns[..3].iter().map(Hog::spawn).collect();
     let stalls: Vec<String> = (0..3).map(|_| next_stall(&told).1).collect();
     assert_eq!(stalls, ["watched-0", "watched-spare", "watched-spare"]);
-    let fourth = ask(&cowns[3], |_| ());
+    let fourth = call(&cowns[3], |_| ());
     let mut hogs = hogs.into_iter();
     hogs.next().unwrap().let_go();
     assert_eq!(fourth.wait_timeout(PATIENCE).unwrap(), Ok(()), "the worker is back");
@@ -153,7 +153,7 @@ fn p6_without_spares_it_only_reports() {
     let (runtime, told) = watched(1, Some(0));
     let [one, two] = runtime.run(|| [0, 0].map(Cown::new));
     let hog = Hog::spawn(&one);
-    let second = ask(&two, |_| thread::current().name().map(String::from));
+    let second = call(&two, |_| thread::current().name().map(String::from));
     next_stall(&told);
     hog.let_go();
     assert_eq!(second.wait().unwrap().as_deref(), Some("watched-0"));
@@ -173,7 +173,7 @@ fn order_and_atomicity_hold_across_workers_and_spares() {
         });
     }
     let [a, b, c] = &cowns;
-    let all = ask((a, b, c), |(a, b, c)| [a, b, c].map(|list| list.clone()));
+    let all = call((a, b, c), |(a, b, c)| [a, b, c].map(|list| list.clone()));
     let all = all.wait_timeout(PATIENCE).expect("the behaviours wait for the hogs").unwrap();
     for (at, list) in all.iter().enumerate() {
         let expected: Vec<u32> =
@@ -195,7 +195,7 @@ fn spares_run_the_hooks_of_workers_and_end_with_the_stall() {
     let runtime = builder.on_start(note(&starts)).on_stop(note(&ends)).build().unwrap();
     let [one, two] = runtime.run(|| [0, 0].map(Cown::new));
     let hog = Hog::spawn(&one);
-    let spare = ask(&two, |_| thread::current().id()).wait().unwrap();
+    let spare = call(&two, |_| thread::current().id()).wait().unwrap();
     assert!(starts.lock().unwrap().contains(&spare));
     hog.let_go();
     assert!(runtime.shutdown(PATIENCE).is_complete());
@@ -212,7 +212,7 @@ fn a_spare_refuses_to_block_as_a_worker_does() {
     let [one, two] = runtime.run(|| [0, 0].map(Cown::new));
     let hog = Hog::spawn(&one);
     let never = Promise::<()>::channel();
-    let blocked = ask(&two, move |_| never.1.wait());
+    let blocked = call(&two, move |_| never.1.wait());
     let failed = blocked.wait_timeout(PATIENCE).unwrap();
     assert!(matches!(failed, Err(coact::Broken::Panicked(why)) if why.contains("block a worker")));
     hog.let_go();
@@ -224,7 +224,7 @@ fn a_spare_with_nothing_to_do_does_not_put_a_shutdown_off() {
     let (runtime, told) = watched(1, Some(1));
     let (kept, free) = (runtime.run(|| Cown::new(0)), runtime.run(|| Cown::new(0)));
     let hog = Hog::spawn(&kept);
-    assert_eq!(ask(&free, |_| 1).wait(), Ok(1), "a spare has run it");
+    assert_eq!(call(&free, |_| 1).wait(), Ok(1), "a spare has run it");
     next_stall(&told);
     let began = Instant::now();
     let report = runtime.shutdown(Duration::ZERO);
@@ -240,7 +240,7 @@ fn a_shutdown_in_the_middle_of_stalls_counts_the_spares_that_are_stuck() {
     let hogs = [Hog::spawn(&one), Hog::spawn(&two)];
     next_stall(&told);
     next_stall(&told);
-    let third = ask(&three, |_| ());
+    let third = call(&three, |_| ());
     let report = runtime.shutdown(Duration::ZERO);
     assert_eq!(report.stuck_workers, 2, "{report}");
     assert_eq!(third.wait(), Err(coact::Broken::Cancelled));

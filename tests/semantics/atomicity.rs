@@ -14,8 +14,8 @@ fn a1_nobody_sees_a_behaviour_half_done() {
                 *a = n;
                 *b = n;
             });
-            looks.push(ask((b.read(), a.read()), |(b, a)| (*a, *b)));
-            looks.push(ask((&a, &b), |(a, b)| (*a, *b)));
+            looks.push(call((b.read(), a.read()), |(b, a)| (*a, *b)));
+            looks.push(call((&a, &b), |(a, b)| (*a, *b)));
         }
         for look in looks {
             let (a, b) = look.wait().unwrap();
@@ -38,7 +38,7 @@ fn a4_no_two_behaviours_have_a_cown_at_the_same_time() {
         when((&b, &c), move |_| bc());
         when((&c, &a), move |_| ca());
         when((&a, &b, &c), move |_| abc());
-        ask([&a, &b, &c], |_| ()).wait().unwrap();
+        call([&a, &b, &c], |_| ()).wait().unwrap();
         journal.assert_chain(&["ab", "bc", "ca", "abc"]);
     });
 }
@@ -50,13 +50,13 @@ fn a2_nothing_is_released_early() {
         let journal = Journal::new();
         let (a, b) = (Cown::new(()), Cown::new(()));
         let (outer, far_a, far_b) = (journal.clone(), a.clone(), b.clone());
-        let spawned = ask((&a, &b), move |_| {
+        let spawned = call((&a, &b), move |_| {
             let on_a = outer.clone();
             let on_b = outer.clone();
             outer.body("outer", || {
                 let spawned = [
-                    ask(&far_a, move |_| on_a.note("on a")),
-                    ask(&far_b, move |_| on_b.note("on b")),
+                    call(&far_a, move |_| on_a.note("on a")),
+                    call(&far_b, move |_| on_b.note("on b")),
                 ];
                 (0..100).for_each(|_| std::thread::yield_now());
                 spawned
@@ -77,8 +77,8 @@ fn a2_nothing_more_is_acquired_by_a_behaviour_that_runs() {
     let met = runtime.run(|| {
         let (held, other, both) = (Cown::new(()), Cown::new(()), Meeting::of(2));
         let here = both.clone();
-        ask(&held, move |()| {
-            let there = ask(&other, move |()| both.wait());
+        call(&held, move |()| {
+            let there = call(&other, move |()| both.wait());
             (here.wait(), there)
         })
     });
@@ -98,7 +98,7 @@ fn a5_transfers_keep_the_sum_whatever_stands_between() {
                 *to += n as i64;
             });
             if n % 10 == 0 {
-                sums.push(ask(read_all(&accounts), |all| all.iter().sum::<i64>()));
+                sums.push(call(read_all(&accounts), |all| all.iter().sum::<i64>()));
             }
         }
         for sum in sums {

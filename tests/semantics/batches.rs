@@ -17,7 +17,7 @@ fn o3_a_batch_runs_in_its_order() {
             .when(&other, |_| ())
             .when(log.checked(), |log| log.unwrap().push(3))
             .spawn();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec![1, 2, 3]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec![1, 2, 3]));
     });
 }
 
@@ -27,9 +27,9 @@ fn nothing_runs_before_the_batch_is_spawned() {
         let log = Cown::new(Vec::new());
         let together = batch().when(&log, |log| log.push("batch"));
         assert_eq!((together.len(), together.is_empty()), (1, false));
-        assert_eq!(ask(&log, |log| log.len()).wait(), Ok(0));
+        assert_eq!(call(&log, |log| log.len()).wait(), Ok(0));
         together.spawn();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["batch"]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec!["batch"]));
     });
 }
 
@@ -186,7 +186,7 @@ fn o3_readers_and_writers_of_a_batch_keep_their_order() {
             .when(&a, |n| *n += 1)
             .when(a.read(), move |n| fourth(n))
             .spawn();
-        ask(&a, |_| ()).wait().unwrap();
+        call(&a, |_| ()).wait().unwrap();
         assert_eq!(log.take(), [0, 1, 1, 2]);
     });
 }
@@ -201,7 +201,7 @@ fn a_panic_in_a_batch_takes_nothing_else_with_it() {
             .when((&a, &b), |(_, b)| *b += 10)
             .when(&b, |b| *b += 100)
             .spawn();
-        assert_eq!(ask(&b, |b| *b).wait(), Ok(101));
+        assert_eq!(call(&b, |b| *b).wait(), Ok(101));
         let faults = faults.take();
         assert!(
             matches!(&faults[..], [Fault::Panicked { .. }, Fault::Skipped { position: 0, .. }]),
@@ -215,7 +215,7 @@ fn a_batch_may_be_spawned_by_a_behaviour_and_sent_to_it() {
     everywhere(|| {
         let log = Cown::new(Vec::new());
         let together = batch().when(&log, |log| log.push(1)).when(&log, |log| log.push(2));
-        ask((), move |()| together.spawn()).wait().unwrap();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec![1, 2]));
+        call((), move |()| together.spawn()).wait().unwrap();
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec![1, 2]));
     });
 }

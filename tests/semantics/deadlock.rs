@@ -24,7 +24,7 @@ fn p2_philosophers_who_take_forks_in_any_order_all_eat() {
             }
         }
         assert_eq!(
-            ask(&forks, |all| all.iter().copied().collect::<Vec<_>>()).wait().unwrap(),
+            call(&forks, |all| all.iter().copied().collect::<Vec<_>>()).wait().unwrap(),
             [40; 5]
         );
     });
@@ -73,9 +73,9 @@ fn p2_a_behaviour_may_spawn_on_whatever_it_holds() {
 }
 
 /// The message of a blocking call inside a behaviour.
-fn refusal(call: impl FnOnce() + Send + 'static) -> String {
+fn refusal(blocking: impl FnOnce() + Send + 'static) -> String {
     let runtime = runtime(1, &Faults::new());
-    let result = runtime.run(|| ask(&Cown::new(()), move |_| call()));
+    let result = runtime.run(|| call(&Cown::new(()), move |_| blocking()));
     match result.wait() {
         Err(Broken::Panicked(message)) => message.to_string(),
         other => panic!("this had to be refused: {other:?}"),
@@ -133,7 +133,7 @@ fn p4_other_blocking_calls_in_a_behaviour_are_refused() {
 #[test]
 fn p4_a_value_that_is_there_may_be_taken_in_a_behaviour() {
     everywhere(|| {
-        let taken = ask(&Cown::new(()), |_| {
+        let taken = call(&Cown::new(()), |_| {
             let now = Promise::ready(1).wait().unwrap();
             let soon = Promise::ready(2).wait_timeout(Duration::ZERO).unwrap().unwrap();
             let maybe = Promise::ready(3).try_wait().unwrap().unwrap();
@@ -150,5 +150,5 @@ fn waiting_outside_is_allowed_once_the_behaviour_is_over() {
     let _entered = runtime.enter();
     let cown = Cown::new(());
     when_here(&cown, |_| fail("on this very thread"));
-    assert_eq!(ask(cown.checked(), |state| state.is_err()).wait(), Ok(true));
+    assert_eq!(call(cown.checked(), |state| state.is_err()).wait(), Ok(true));
 }

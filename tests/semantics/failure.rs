@@ -40,11 +40,11 @@ fn told(faults: &Faults) -> Vec<String> {
 #[test]
 fn f1_a_panic_is_caught_and_told() {
     everywhere_with_faults(|faults| {
-        let result: Promise<()> = ask(&Cown::new(()), |_| fail("half way"));
+        let result: Promise<()> = call(&Cown::new(()), |_| fail("half way"));
         assert_eq!(result.wait(), Err(panicked("half way")));
         assert_eq!(told(faults), ["p half way"]);
         // Something else than a string.
-        let result: Promise<()> = ask(&Cown::new(()), |_| resume_unwind(Box::new(1)));
+        let result: Promise<()> = call(&Cown::new(()), |_| resume_unwind(Box::new(1)));
         assert_eq!(result.wait(), Err(panicked("(no message)")));
         assert_eq!(told(faults), ["p (no message)"]);
     });
@@ -54,7 +54,7 @@ fn f1_a_panic_is_caught_and_told() {
 fn f2_exclusive_cowns_are_poisoned_and_read_ones_are_not() {
     everywhere_with_faults(|_| {
         let (a, b, c) = (Cown::new(1), Cown::new(2), Cown::new(3));
-        let result = ask((&a, b.read(), c.checked()), |(a, ..)| {
+        let result = call((&a, b.read(), c.checked()), |(a, ..)| {
             *a = 10;
             fail("half way")
         });
@@ -69,13 +69,13 @@ fn f3_behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
         let (sound, poisoned) = (Cown::new(0), Cown::new(0));
         when(&poisoned, |_| fail("half way"));
         let skipped = [
-            ask(&poisoned, |n| *n),
-            ask(poisoned.read(), |n| *n),
-            ask((&sound, poisoned.read()), |(sound, n)| {
+            call(&poisoned, |n| *n),
+            call(poisoned.read(), |n| *n),
+            call((&sound, poisoned.read()), |(sound, n)| {
                 *sound = 1;
                 *n
             }),
-            ask(&[sound.clone(), poisoned.clone()], |all| all.len()),
+            call(&[sound.clone(), poisoned.clone()], |all| all.len()),
         ];
         let positions = skipped.map(|promise| match promise.wait() {
             Err(Broken::Poisoned { position }) => position,
@@ -87,7 +87,7 @@ fn f3_behaviours_on_a_poisoned_cown_are_skipped_and_reported() {
         told.sort();
         assert_eq!(told, ["p half way", "s 0", "s 0", "s 1", "s 1"]);
         // They did nothing, and poisoned nothing else.
-        assert_eq!(ask(&sound, |n| *n).wait(), Ok(0));
+        assert_eq!(call(&sound, |n| *n).wait(), Ok(0));
     });
 }
 
@@ -97,7 +97,7 @@ fn f3_a_skipped_behaviour_drops_what_it_captured() {
         let (cown, captured) = (Cown::new(()), Arc::new(()));
         when(&cown, |_| fail("half way"));
         let kept = captured.clone();
-        let skipped = ask(&cown, move |_| drop(kept));
+        let skipped = call(&cown, move |_| drop(kept));
         skipped.wait().unwrap_err();
         assert_eq!(Arc::strong_count(&captured), 1);
     });
@@ -107,13 +107,13 @@ fn f3_a_skipped_behaviour_drops_what_it_captured() {
 fn f4_a_checked_member_sees_the_poison_and_can_clear_it() {
     everywhere_with_faults(|_| {
         let cown = Cown::new(1);
-        assert_eq!(ask(cown.checked(), |state| state.map(|n| *n).unwrap()).wait(), Ok(1));
+        assert_eq!(call(cown.checked(), |state| state.map(|n| *n).unwrap()).wait(), Ok(1));
         when(&cown, |n| {
             *n = 2;
             fail("half way")
         });
 
-        let seen = ask(cown.checked(), |state| {
+        let seen = call(cown.checked(), |state| {
             let poisoned = state.unwrap_err();
             assert!(poisoned.to_string().contains("poisoned"));
             *poisoned.get_ref()
@@ -122,13 +122,13 @@ fn f4_a_checked_member_sees_the_poison_and_can_clear_it() {
         // It looked, and left the mark.
         assert!(cown.is_poisoned());
 
-        let cleared = ask(cown.checked(), |state| {
+        let cleared = call(cown.checked(), |state| {
             let mut poisoned = state.unwrap_err();
             *poisoned.get_mut() += 5;
             *poisoned.clear() *= 2;
         });
         cleared.wait().unwrap();
-        assert_eq!(ask(&cown, |n| *n).wait(), Ok(14));
+        assert_eq!(call(&cown, |n| *n).wait(), Ok(14));
         assert!(!cown.is_poisoned());
     });
 }
@@ -137,10 +137,10 @@ fn f4_a_checked_member_sees_the_poison_and_can_clear_it() {
 fn poison_can_be_cleared_from_outside() {
     everywhere_with_faults(|_| {
         let cown = Cown::new(1);
-        ask(&cown, |_| -> () { fail("half way") }).wait().unwrap_err();
+        call(&cown, |_| -> () { fail("half way") }).wait().unwrap_err();
         assert!(cown.is_poisoned() && cown.clone().is_poisoned());
         cown.clear_poison();
-        assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
+        assert_eq!(call(&cown, |n| *n).wait(), Ok(1));
     });
 }
 
@@ -155,7 +155,7 @@ fn f3_the_mark_takes_its_place_in_the_order() {
         when(&cown, |log| log.push("skipped"));
         when(cown.checked(), |log| log.unwrap_err().clear().push("cleared"));
         when(&cown, |log| log.push("after"));
-        let log = ask(&cown, |log| log.clone());
+        let log = call(&cown, |log| log.clone());
         assert_eq!(log.wait().unwrap(), ["before", "cleared", "after"]);
         assert_eq!(told(faults), ["p half way", "s 0"]);
     });
@@ -166,7 +166,7 @@ fn a_panic_after_clearing_poisons_again() {
     everywhere_with_faults(|_| {
         let cown = Cown::new(());
         when(&cown, |_| fail("half way"));
-        let again: Promise<()> = ask(cown.checked(), |state| {
+        let again: Promise<()> = call(cown.checked(), |state| {
             state.unwrap_err().clear();
             fail("again")
         });
@@ -207,13 +207,13 @@ fn what_a_behaviour_spawned_before_its_panic_runs() {
     everywhere_with_faults(|_| {
         let (cown, log) = (Cown::new(()), Cown::new(Vec::new()));
         let far = log.clone();
-        ask(&cown, move |_| -> () {
+        call(&cown, move |_| -> () {
             when(&far, |log| log.push("spawned"));
             fail("half way")
         })
         .wait()
         .unwrap_err();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["spawned"]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec!["spawned"]));
     });
 }
 
@@ -235,17 +235,17 @@ fn f6_a_destructor_of_the_state_that_panics() {
 fn a_destructor_of_a_captured_value_that_panics() {
     everywhere_with_faults(|faults| {
         let (cown, bomb) = (Cown::new(()), Bomb("captured"));
-        let result = ask(&cown, move |_| drop(bomb));
+        let result = call(&cown, move |_| drop(bomb));
         assert_eq!(result.wait(), Err(panicked("captured")));
         assert!(cown.is_poisoned());
         assert_eq!(told(faults), ["p captured"]);
         // The behaviour is skipped: nobody's body fails.
         let bomb = Bomb("skipped");
-        let result = ask(&cown, move |_| drop(bomb));
+        let result = call(&cown, move |_| drop(bomb));
         assert_eq!(result.wait(), Err(Broken::Poisoned { position: 0 }));
         assert_eq!(told(faults), ["s 0", "c skipped"]);
         cown.clear_poison();
-        assert_eq!(ask(&cown, |_| true).wait(), Ok(true));
+        assert_eq!(call(&cown, |_| true).wait(), Ok(true));
     });
 }
 
@@ -253,10 +253,10 @@ fn a_destructor_of_a_captured_value_that_panics() {
 fn a_destructor_of_a_payload_that_panics() {
     everywhere_with_faults(|faults| {
         let cown = Cown::new(());
-        let result: Promise<()> = ask(&cown, |_| resume_unwind(Box::new(Bomb("the payload"))));
+        let result: Promise<()> = call(&cown, |_| resume_unwind(Box::new(Bomb("the payload"))));
         assert_eq!(result.wait(), Err(panicked("(no message)")));
         assert_eq!(told(faults), ["c the payload", "p (no message)"]);
-        assert_eq!(ask(cown.checked(), |state| state.is_err()).wait(), Ok(true));
+        assert_eq!(call(cown.checked(), |state| state.is_err()).wait(), Ok(true));
     });
 }
 
@@ -272,7 +272,7 @@ fn a_destructor_that_throws_a_payload_whose_destructor_panics() {
         }
     }
     everywhere_with_faults(|faults| {
-        let result: Promise<()> = ask(&Cown::new(()), |_| resume_unwind(Box::new(Nested)));
+        let result: Promise<()> = call(&Cown::new(()), |_| resume_unwind(Box::new(Nested)));
         assert_eq!(result.wait(), Err(panicked("(no message)")));
         assert_eq!(told(faults), ["c (no message)", "p (no message)"]);
     });
@@ -284,9 +284,9 @@ fn f6_a_destructor_of_a_result_that_panics() {
         let cown = Cown::new(());
         let again = cown.clone();
         // Nobody wants the result, and that is known before it is there: the cown is held.
-        let spawned = ask(&cown, move |_| drop(ask(&again, |_| Bomb("a result"))));
+        let spawned = call(&cown, move |_| drop(call(&again, |_| Bomb("a result"))));
         spawned.wait().unwrap();
-        assert_eq!(ask(&cown, |_| true).wait(), Ok(true));
+        assert_eq!(call(&cown, |_| true).wait(), Ok(true));
         let seen = faults.clone();
         coact_tests::finally(move || assert_eq!(told(&seen), ["c a result"]));
     });
@@ -299,7 +299,7 @@ fn f6_a_hook_that_panics_is_survived() {
     let cown = Cown::new(0);
     when(&cown, |_| fail("half way"));
     when(&cown, |_| ());
-    assert_eq!(ask(cown.checked(), |state| state.is_err()).wait(), Ok(true));
+    assert_eq!(call(cown.checked(), |state| state.is_err()).wait(), Ok(true));
 }
 
 #[test]
@@ -320,14 +320,14 @@ fn f6_a_waker_that_panics_is_survived() {
         let far = log.clone();
         let hold = cown.clone();
         // The promise is polled while its behaviour waits for the cown.
-        let polled = ask(&cown, move |_| {
-            let mut promise = ask(&hold, |_| ());
+        let polled = call(&cown, move |_| {
+            let mut promise = call(&hold, |_| ());
             let waker = Waker::from(Arc::new(Bad));
             assert!(Pin::new(&mut promise).poll(&mut Context::from_waker(&waker)).is_pending());
             far.push(promise);
         });
         polled.wait().unwrap();
-        assert_eq!(ask(&cown, |_| true).wait(), Ok(true));
+        assert_eq!(call(&cown, |_| true).wait(), Ok(true));
         assert!(log.take().into_iter().all(|promise| promise.wait().is_ok()));
     });
     assert_eq!(told(&faults), ["c the waker"]);
@@ -338,7 +338,7 @@ fn f5_faults_are_described() {
     everywhere_with_faults(|faults| {
         let cown = Cown::new(());
         when(&cown, |_| fail("half way"));
-        let skipped = ask(&cown, |_| ());
+        let skipped = call(&cown, |_| ());
         assert!(skipped.wait().unwrap_err().to_string().contains("Cown::checked"));
         let lines: Vec<String> = faults.take().iter().map(ToString::to_string).collect();
         assert_eq!(
@@ -375,7 +375,7 @@ fn behaviour_of(fault: Option<&Fault>) -> &'static str {
 #[test]
 fn f5_a_fault_names_the_function_that_spawned_the_behaviour() {
     fn spawner(cown: &Cown<u8>) -> Promise<()> {
-        ask(cown, |_| fail("here"))
+        call(cown, |_| fail("here"))
     }
     everywhere_with_faults(|faults| {
         let cown = Cown::new(0);
@@ -409,7 +409,7 @@ fn f8_a_spawner_is_told_why_a_behaviour_did_not_run_to_its_end() {
         when_or_else((&cown, &other), |(n, _)| *n += 1, tell(&told));
         when_or_else(&cown, |_| fail("half way"), tell(&told));
         when_or_else((&other, &cown), |(n, _)| *n += 1, tell(&told));
-        assert_eq!(ask(&other, |n| *n).wait(), Ok(0));
+        assert_eq!(call(&other, |n| *n).wait(), Ok(0));
         finally(move || {
             assert_eq!(told.take(), [panicked("half way"), Broken::Poisoned { position: 1 }]);
         });
@@ -457,12 +457,12 @@ fn f8_a_spawner_is_told_of_a_shutdown() {
 fn f4_a_poisoned_cown_can_be_read() {
     everywhere_with_faults(|_| {
         let cown = Cown::new(1);
-        assert_eq!(ask(cown.read().checked(), |n| *n.unwrap()).wait(), Ok(1));
+        assert_eq!(call(cown.read().checked(), |n| *n.unwrap()).wait(), Ok(1));
         when(&cown, |n| {
             *n = 2;
             fail("half way")
         });
-        let seen = ask((cown.read().checked(), ()), |(n, ())| *n.unwrap_err().get_ref());
+        let seen = call((cown.read().checked(), ()), |(n, ())| *n.unwrap_err().get_ref());
         assert_eq!(seen.wait(), Ok(2));
         assert!(when_here(cown.read().checked(), |n| assert!(n.is_err())));
         let then = Promise::ready(()).then(cown.read().checked(), |n, _| n.is_err());
@@ -481,8 +481,8 @@ fn f4_those_of_many_that_are_sound_can_be_read() {
                 fail("half way")
             });
         }
-        assert_eq!(ask(read_all(&all), |_| ()).wait(), Err(Broken::Poisoned { position: 0 }));
-        let report = ask(read_all(&all).checked(), |all| {
+        assert_eq!(call(read_all(&all), |_| ()).wait(), Err(Broken::Poisoned { position: 0 }));
+        let report = call(read_all(&all).checked(), |all| {
             assert_eq!((all.len(), all.is_empty()), (1000, false));
             assert!(all.get(1000).is_none());
             let poisoned: Vec<_> = all
@@ -499,7 +499,7 @@ fn f4_those_of_many_that_are_sound_can_be_read() {
         assert_eq!(report.wait(), Ok((sum, vec![(0, 5000), (7, 5007), (999, 5999)])));
         // By references, and in a mix.
         let some: Vec<&Cown<u64>> = all.iter().take(3).collect();
-        let sum = ask((read_all(&some).checked(), &all[8]), |(some, eight)| {
+        let sum = call((read_all(&some).checked(), &all[8]), |(some, eight)| {
             some.iter().flatten().sum::<u64>() + *eight
         });
         assert_eq!(sum.wait(), Ok(11));
@@ -511,7 +511,7 @@ fn f4_those_of_many_that_are_not_sound_can_be_put_right() {
     everywhere_with_faults(|_| {
         let all: Vec<Cown<u64>> = (0..10).map(Cown::new).collect();
         when((&all[2], &all[5]), |_| fail("half way"));
-        let cured = ask(checked_all(&all), |mut all| {
+        let cured = call(checked_all(&all), |mut all| {
             assert_eq!((all.len(), all.is_empty()), (10, false));
             assert!(all.get(5).unwrap().is_err() && all.get(10).is_none());
             assert_eq!(all.iter().filter(Result::is_err).count(), 2);
@@ -528,10 +528,10 @@ fn f4_those_of_many_that_are_not_sound_can_be_put_right() {
             cured
         });
         assert_eq!(cured.wait(), Ok(2));
-        let seen = ask(&all, |all| all.iter().copied().collect::<Vec<_>>());
+        let seen = call(&all, |all| all.iter().copied().collect::<Vec<_>>());
         assert_eq!(seen.wait().unwrap(), [100, 1, 8, 3, 4, 8, 6, 7, 8, 9]);
         // A panic poisons them all, and does not hide them.
         when(checked_all(&all), |_| fail("again"));
-        assert_eq!(ask(checked_all(&all), |all| all.iter().flatten().count()).wait(), Ok(0));
+        assert_eq!(call(checked_all(&all), |all| all.iter().flatten().count()).wait(), Ok(0));
     });
 }

@@ -34,7 +34,7 @@ fn membership_is_known() {
         assert_eq!(outsider.group(), None);
         assert_eq!(member.runtime(), group.runtime());
         drop((group, other));
-        assert_eq!(ask(&member, |n| *n).wait(), Ok(1));
+        assert_eq!(call(&member, |n| *n).wait(), Ok(1));
     });
 }
 
@@ -76,7 +76,7 @@ fn g2_behaviours_run_in_the_order_of_spawning_across_members() {
                 _ => batch().when(&cowns[n % 3], move |()| log.push(n)).spawn(),
             }
         }
-        ask(&cowns[0], |()| ()).wait().unwrap();
+        call(&cowns[0], |()| ()).wait().unwrap();
         assert_eq!(log.take(), (0..90).collect::<Vec<_>>());
     });
 }
@@ -123,7 +123,7 @@ fn g4_outside_work_is_not_overtaken() {
         when(&b, |log| log.push("outside"));
         go.send(()).unwrap();
         runtime.wait_idle();
-        let log = ask(&b, |log| log.clone()).wait().unwrap();
+        let log = call(&b, |log| log.clone()).wait().unwrap();
         assert_eq!(log, ["sent before", "outside", "sent after"]);
     }
 }
@@ -165,7 +165,7 @@ fn g3_several_members_are_held_together() {
             when((a.read(), &b), |(a, b)| assert!(*a >= *b));
         }
         let sums =
-            ask((&a, outside.read(), read_all(&[b, c])), |(a, o, bc)| (*a, *o, bc[0], bc[1]));
+            call((&a, outside.read(), read_all(&[b, c])), |(a, o, bc)| (*a, *o, bc[0], bc[1]));
         assert_eq!(sums.wait(), Ok((3 * 1275, 1275, 2 * 1275, 2 * 1275)));
     });
 }
@@ -205,7 +205,7 @@ fn g3_naming_a_member_twice_is_an_overlap() {
         let here = std::panic::catch_unwind(|| when_here((&a, &b, &a), |_| ()));
         assert!(here.is_err());
         // Nothing is left behind.
-        assert_eq!(ask((&a, &b), |(a, b)| *a + *b).wait(), Ok(0));
+        assert_eq!(call((&a, &b), |(a, b)| *a + *b).wait(), Ok(0));
     });
 }
 
@@ -219,7 +219,7 @@ fn a_free_group_is_used_at_once() {
     assert!(when_here((&b, outside.read(), a.read()), |(b, o, a)| *b += *a + *o));
     let again = b.clone();
     assert!(when_here(&a, move |_| assert!(!when_here(&again, |b| *b += 10), "the group is held")));
-    assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 13)));
+    assert_eq!(call((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 13)));
 }
 
 #[test]
@@ -228,16 +228,16 @@ fn g1_results_are_delivered() {
         let [a, b, c] = three(|| 1);
         let (far, out) = (b.clone(), Cown::new(Vec::new()));
         let log = out.clone();
-        let nested = ask(&a, move |a| {
-            drop(ask(&far, |b| *b + 1).then(&log, |log, n| log.push(n.unwrap())));
-            let sum = ask((&far, c.read()), |(b, c)| *b + *c);
+        let nested = call(&a, move |a| {
+            drop(call(&far, |b| *b + 1).then(&log, |log, n| log.push(n.unwrap())));
+            let sum = call((&far, c.read()), |(b, c)| *b + *c);
             *a += 1;
             sum
         });
         assert_eq!(nested.wait().unwrap().wait(), Ok(2));
-        let last = ask(&b, |b| *b).then(&a, |a, b| *a + b.unwrap());
+        let last = call(&b, |b| *b).then(&a, |a, b| *a + b.unwrap());
         assert_eq!(last.wait(), Ok(3));
-        assert_eq!(ask(&out, |log| log.clone()).wait(), Ok(vec![2]));
+        assert_eq!(call(&out, |log| log.clone()).wait(), Ok(vec![2]));
     });
 }
 
@@ -250,8 +250,8 @@ fn g10_a_promise_is_kept_when_its_behaviour_has_ended_though_the_group_goes_on()
     let (begin, may_begin) = mpsc::channel::<()>();
     let (end, may_end) = mpsc::channel::<()>();
     when(&a, move |_| may_begin.recv().unwrap());
-    let first = ask(&a, |n| *n + 1);
-    let second = ask(&b, move |_| may_end.recv_timeout(PATIENCE).is_ok());
+    let first = call(&a, |n| *n + 1);
+    let second = call(&b, move |_| may_end.recv_timeout(PATIENCE).is_ok());
     begin.send(()).unwrap();
     assert_eq!(first.wait(), Ok(1));
     a.into_inner().expect_err("the group was released in between");
@@ -340,8 +340,8 @@ fn g5_a_busy_group_leaves_its_worker_to_others() {
     }
     when(&ring[0], pass);
     // On other cowns, and on the group itself.
-    assert_eq!(ask(&Cown::new(1), |n| *n).wait(), Ok(1));
-    assert_eq!(ask(&ring[1], |_| 2).wait(), Ok(2));
+    assert_eq!(call(&Cown::new(1), |n| *n).wait(), Ok(1));
+    assert_eq!(call(&ring[1], |_| 2).wait(), Ok(2));
     STOP.store(true, Ordering::Relaxed);
     runtime.wait_idle();
     for node in &ring {
@@ -516,7 +516,7 @@ fn g8_a_group_moves_as_a_whole() {
     let group = Group::new_in(first.handle());
     let (a, b) = (group.cown(()), group.cown(()));
     let home =
-        |cown: &Cown<()>| ask(cown, |()| coact::runtime::RuntimeHandle::current()).wait().unwrap();
+        |cown: &Cown<()>| call(cown, |()| coact::runtime::RuntimeHandle::current()).wait().unwrap();
     assert_eq!((home(&a), home(&b)), (first.handle(), first.handle()));
     a.move_to(second.handle()).unwrap();
     first.wait_idle();
@@ -586,7 +586,7 @@ fn an_idle_member_is_interrupted() {
             b.interrupt();
         }
         drop(b); // In the list of interrupts, perhaps.
-        assert!(!ask(&a, |a| a.calls.is_empty()).wait().unwrap());
+        assert!(!call(&a, |a| a.calls.is_empty()).wait().unwrap());
     });
 }
 
@@ -608,7 +608,7 @@ fn g9_a_shut_gate_shuts_the_group() {
         // One of two gates is not enough.
         a.shared_state().shut.store(false, Ordering::Relaxed);
         a.interrupt();
-        let passed = ask(&plain, |journal| journal.has("behind the gates"));
+        let passed = call(&plain, |journal| journal.has("behind the gates"));
         runtime.wait_idle();
         assert!(journal.has("outside"));
         let passed = passed.wait_timeout(Duration::ZERO).unwrap_err();
@@ -634,7 +634,7 @@ fn g9_the_ring_waits_at_a_shut_gate() {
         near.interrupt();
     });
     runtime.wait_idle();
-    let sent = ask(&b, |b| b.calls.len());
+    let sent = call(&b, |b| b.calls.len());
     runtime.wait_idle();
     let sent = sent.wait_timeout(Duration::ZERO).unwrap_err();
     a.shared_state().shut.store(false, Ordering::Relaxed);
@@ -778,7 +778,7 @@ fn no_interrupt_is_lost() {
                 });
             }
         });
-        let both = ask((&clerks[0], &clerks[1]), |_| ());
+        let both = call((&clerks[0], &clerks[1]), |_| ());
         assert!(both.wait_timeout(Duration::from_secs(30)).is_ok(), "stuck in round {round}");
     }
 }
@@ -806,7 +806,7 @@ impl LetGo {
 
     fn assert_all_counted(&self, runtime: &Runtime) {
         runtime.wait_idle();
-        assert_eq!(ask(&self.to, |count| *count).wait(), Ok(2 * SENT));
+        assert_eq!(call(&self.to, |count| *count).wait(), Ok(2 * SENT));
     }
 }
 
@@ -828,7 +828,7 @@ fn a_waker_that_runs_when_the_group_was_let_go_uses_its_queue() {
     let woken = Arc::clone(&let_go);
     let (woken_too, other) = (Arc::clone(&let_go), member.clone());
     when(&member, move |()| {
-        let mut promise = ask((&lost, &other), |_| ());
+        let mut promise = call((&lost, &other), |_| ());
         let waker = Waker::from(woken);
         assert!(Pin::new(&mut promise).poll(&mut TaskContext::from_waker(&waker)).is_pending());
         when(&other, move |()| woken_too.send());

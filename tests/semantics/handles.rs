@@ -99,7 +99,7 @@ fn l2_into_inner_gives_the_handle_back_while_a_behaviour_is_queued() {
         (Promise::<()>::channel(), Promise::channel());
     // A future may hold a promise; the behaviour runs when it is kept.
     let cown = Cown::new(0);
-    let done = ask(&cown, move |n| {
+    let done = call(&cown, move |n| {
         started.resolve(());
         *n += 1;
         while !resolver.is_abandoned() {
@@ -118,7 +118,7 @@ fn l2_into_inner_gives_the_handle_back_while_somebody_reads() {
     everywhere(|| {
         let cown = Cown::new(0);
         let again = cown.clone();
-        let inner = ask(cown.read(), move |_| again.into_inner().is_err());
+        let inner = call(cown.read(), move |_| again.into_inner().is_err());
         assert_eq!(inner.wait(), Ok(true));
     });
 }
@@ -127,7 +127,7 @@ fn l2_into_inner_gives_the_handle_back_while_somebody_reads() {
 fn the_state_of_a_poisoned_cown_can_be_taken_out() {
     everywhere_with_faults(|_| {
         let cown = Cown::new(1);
-        ask(&cown, |n| {
+        call(&cown, |n| {
             *n = 2;
             fail("half way")
         })
@@ -171,7 +171,7 @@ fn a_cown_may_have_a_weak_handle_of_itself() {
         let cown = Cown::new(Node(None, Noisy("node", log.clone())));
         let weak = cown.downgrade();
         when(&cown, move |node| node.0 = Some(weak));
-        ask(&cown, |node| assert!(node.0.as_ref().unwrap().upgrade().is_some())).wait().unwrap();
+        call(&cown, |node| assert!(node.0.as_ref().unwrap().upgrade().is_some())).wait().unwrap();
         drop(cown);
         assert_eq!(log.take(), ["node"]);
     });
@@ -269,7 +269,7 @@ fn a_long_list_of_cowns_is_dropped() {
     drop(list(LENGTH).into_inner().ok());
     let head = list(LENGTH);
     drop(batch().when((), move |()| drop(head)));
-    drop(ask((), |()| list(LENGTH)).then((), |(), list| drop(list)));
+    drop(call((), |()| list(LENGTH)).then((), |(), list| drop(list)));
     runtime.wait_idle();
 }
 
@@ -310,13 +310,13 @@ fn packed_cowns_are_cowns() {
             });
         }
         let weak = packed[3].downgrade();
-        let sum = ask(read_all(&packed), |all| all.iter().map(|state| state.0).sum::<u64>());
+        let sum = call(read_all(&packed), |all| all.iter().map(|state| state.0).sum::<u64>());
         drop(packed);
         let seen = Arc::clone(&dropped);
         finally(move || {
             assert_eq!(sum.wait(), Ok(780 + 40));
             assert!(weak.upgrade().is_none());
-            assert_eq!(ask(&other, |state| state.0).wait(), Ok(140));
+            assert_eq!(call(&other, |state| state.0).wait(), Ok(140));
             assert_eq!(seen.load(Ordering::Relaxed), 40);
         });
     });

@@ -4,8 +4,8 @@
 use std::cell::Cell;
 use std::thread;
 
-use coact::ask_here;
 use coact::behaviour::Answer;
+use coact::call_here;
 use coact::prelude::*;
 use coact::runtime::{Fault, spawn_future};
 use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
@@ -30,13 +30,13 @@ fn o4_a_cown_that_is_held_is_waited_for_in_its_queue() {
     everywhere(|| {
         let log = Cown::new(Vec::new());
         let again = log.clone();
-        let at_once = ask(&log, move |log| {
+        let at_once = call(&log, move |log| {
             let at_once = when_here(&again, |log| log.push("inner"));
             log.push("outer");
             at_once
         });
         assert_eq!(at_once.wait(), Ok(false));
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["outer", "inner"]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec!["outer", "inner"]));
     });
 }
 
@@ -46,7 +46,7 @@ fn all_cowns_or_none() {
     everywhere(|| {
         let (held, free) = (Cown::new(0), Cown::new(0));
         let (far_held, far_free) = (held.clone(), free.clone());
-        let seen = ask(&held, move |held| {
+        let seen = call(&held, move |held| {
             *held = 1;
             let set =
                 if far_held < far_free { (&far_held, &far_free) } else { (&far_free, &far_held) };
@@ -55,7 +55,7 @@ fn all_cowns_or_none() {
             swapped
         });
         assert_eq!(seen.wait(), Ok(false));
-        assert_eq!(ask((&held, &free), |(held, free)| (*held, *free)).wait(), Ok((10, 11)));
+        assert_eq!(call((&held, &free), |(held, free)| (*held, *free)).wait(), Ok((10, 11)));
     });
 }
 
@@ -68,7 +68,7 @@ fn o4_order_is_kept() {
             when(&log, move |log| log.push(n));
             when_here(&log, move |log| log.push(n + 1));
         }
-        assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..100).collect::<Vec<_>>());
+        assert_eq!(call(&log, |log| log.clone()).wait().unwrap(), (0..100).collect::<Vec<_>>());
     });
 }
 
@@ -77,7 +77,7 @@ fn o4_a_reader_joins_readers_and_a_writer_does_not() {
     everywhere(|| {
         let cown = Cown::new(1);
         let again = cown.clone();
-        let at_once = ask(cown.read(), move |_| {
+        let at_once = call(cown.read(), move |_| {
             let read = when_here(again.read(), |_| ());
             let written = when_here(&again, |n| *n += 1);
             // A writer waits now, and is not overtaken.
@@ -94,7 +94,7 @@ fn a_held_reader_is_seen_by_other_threads() {
     let met = runtime.run(|| {
         let (cown, both) = (Cown::new(0), Meeting::of(2));
         let (other, (tell, told)) = (both.clone(), Promise::channel());
-        let reader = ask(cown.read(), move |_| other.wait());
+        let reader = call(cown.read(), move |_| other.wait());
         assert!(when_here(cown.read(), move |_| tell.resolve(both.wait())));
         [reader, told]
     });
@@ -110,7 +110,7 @@ fn what_comes_meanwhile_runs_afterwards() {
             when(&again, |log| log.push("spawned"));
             log.push("here");
         });
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["here", "spawned"]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec!["here", "spawned"]));
     });
 }
 
@@ -174,7 +174,7 @@ fn nothing_is_held_after_a_panic() {
         when_here((&a, &b), |_| fail("here"));
         a.clear_poison();
         b.clear_poison();
-        assert_eq!(ask((&a, &b), |_| true).wait(), Ok(true));
+        assert_eq!(call((&a, &b), |_| true).wait(), Ok(true));
         assert!(a.into_inner().is_ok() && b.into_inner().is_ok());
     });
 }
@@ -207,14 +207,14 @@ fn what_comes_meanwhile_runs_after_a_panic() {
                 if on_worker {
                     let cowns = cowns.clone();
                     assert_eq!(
-                        ask(&Cown::new(()), move |()| panic_here(&cowns, is_pair)).wait(),
+                        call(&Cown::new(()), move |()| panic_here(&cowns, is_pair)).wait(),
                         Ok(())
                     );
                 } else {
                     panic_here(&cowns, is_pair);
                 }
                 let [a, b] = cowns;
-                let log = ask(a.checked(), |log| log.unwrap_err().get_mut().clone());
+                let log = call(a.checked(), |log| log.unwrap_err().get_mut().clone());
                 assert_eq!(log.wait(), Ok(vec![1]));
                 assert_eq!((a.is_poisoned(), b.is_poisoned()), (true, is_pair));
                 assert_eq!(faults.take().len(), 1);
@@ -229,7 +229,7 @@ fn the_body_is_inside_of_the_cowns_runtime() {
     let faults = Faults::new();
     let runtime = runtime(1, &faults);
     let cown = runtime.run(|| Cown::new(()));
-    when_here(&cown, |_| drop(ask(&Cown::new(()), |_| fail("told to this runtime's hook"))));
+    when_here(&cown, |_| drop(call(&Cown::new(()), |_| fail("told to this runtime's hook"))));
     runtime.wait_idle();
     assert_eq!(faults.len(), 1);
 }
@@ -278,7 +278,7 @@ fn serving_goes_on_up_to_a_bound_and_in_order() {
         });
         assert!(served);
         runtime.wait_idle();
-        let log = ask(&cown, std::mem::take).wait().unwrap();
+        let log = call(&cown, std::mem::take).wait().unwrap();
         let me = thread::current().id();
         let here = log.iter().filter(|(_, thread)| *thread == me).count();
         assert_eq!(here, 1 + bound.min(5) as usize);
@@ -312,16 +312,16 @@ fn o4_an_answer_is_there_at_once_if_all_cowns_are_free() {
         let (a, b) = (Cown::new(1), Cown::new(2));
         let thread = thread::current().id();
         let sum =
-            ask_here((&a, b.read()), move |(a, b)| (*a + *b, thread::current().id() == thread));
+            call_here((&a, b.read()), move |(a, b)| (*a + *b, thread::current().id() == thread));
         assert!(sum.is_ready());
         assert_eq!(sum.wait(), Ok((3, true)));
-        assert_eq!(ask_here(&a, |a| *a).try_wait().unwrap(), Ok(1));
-        assert_eq!(ask_here(&a, |a| *a).into_promise().wait(), Ok(1));
-        assert_eq!(futures::executor::block_on(ask_here(&a, |a| *a)), Ok(1));
-        assert_eq!(ask_here(&a, |a| *a).then(&b, |b, a| *b + a.unwrap()).wait(), Ok(3));
+        assert_eq!(call_here(&a, |a| *a).try_wait().unwrap(), Ok(1));
+        assert_eq!(call_here(&a, |a| *a).into_promise().wait(), Ok(1));
+        assert_eq!(futures::executor::block_on(call_here(&a, |a| *a)), Ok(1));
+        assert_eq!(call_here(&a, |a| *a).then(&b, |b, a| *b + a.unwrap()).wait(), Ok(3));
         // In a behaviour one may wait for what is there.
         let far = b.clone();
-        assert_eq!(ask(&a, move |a| *a + ask_here(&far, |b| *b).wait().unwrap()).wait(), Ok(3));
+        assert_eq!(call(&a, move |a| *a + call_here(&far, |b| *b).wait().unwrap()).wait(), Ok(3));
     });
 }
 
@@ -330,8 +330,8 @@ fn o4_an_answer_is_a_promise_if_some_cown_is_busy() {
     everywhere(|| {
         let (log, free) = (Cown::new(Vec::new()), Cown::new(0));
         let (far, far_free) = (log.clone(), free.clone());
-        let later = ask(&log, move |log| {
-            let later = ask_here((&far, &far_free), |(log, _)| {
+        let later = call(&log, move |log| {
+            let later = call_here((&far, &far_free), |(log, _)| {
                 log.push("inner");
                 log.len()
             });
@@ -343,10 +343,10 @@ fn o4_an_answer_is_a_promise_if_some_cown_is_busy() {
         let sum = later.then(&free, |free, len| *free + len.unwrap());
         assert_eq!(sum.wait(), Ok(2));
         let far = log.clone();
-        let promise = ask(&log, move |_| ask_here(&far, |log| log.len()).try_wait().unwrap_err());
+        let promise = call(&log, move |_| call_here(&far, |log| log.len()).try_wait().unwrap_err());
         assert_eq!(promise.wait().unwrap().wait(), Ok(2));
         let far = log.clone();
-        let awaited = ask(&log, move |_| ask_here(&far, |log| log.len()));
+        let awaited = call(&log, move |_| call_here(&far, |log| log.len()));
         let awaited = awaited.wait().unwrap();
         assert_eq!(spawn_future(awaited).wait(), Ok(Ok(2)));
     });
@@ -356,9 +356,9 @@ fn o4_an_answer_is_a_promise_if_some_cown_is_busy() {
 fn f8_an_answer_tells_what_went_wrong() {
     everywhere_with_faults(|faults| {
         let cown = Cown::new(0);
-        let answer: Answer<()> = ask_here(&cown, |_| fail("here"));
+        let answer: Answer<()> = call_here(&cown, |_| fail("here"));
         assert_eq!(answer.wait(), Err(Broken::Panicked("here".into())));
-        let skipped = ask_here(&cown, |n| *n);
+        let skipped = call_here(&cown, |n| *n);
         assert!(skipped.is_ready());
         assert_eq!(skipped.wait(), Err(Broken::Poisoned { position: 0 }));
         assert_eq!(faults.take().len(), 2);

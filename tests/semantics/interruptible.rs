@@ -57,7 +57,7 @@ fn panic_without_a_handle(make: impl FnOnce(State) -> Cown<State>) {
         panic!("on purpose");
     });
     let seen = Arc::clone(&counts);
-    let calls = ask(&cown, move |_| seen.calls.load(Ordering::Relaxed));
+    let calls = call(&cown, move |_| seen.calls.load(Ordering::Relaxed));
     has_begun.recv_timeout(PATIENCE).unwrap();
     drop(cown);
     go.send(()).unwrap();
@@ -169,7 +169,7 @@ fn l1_a_shut_gate_opens_when_the_last_handle_goes() {
         while counts.calls.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();
         }
-        let waits = ask(&cown, |_| 7);
+        let waits = call(&cown, |_| 7);
         runtime.wait_idle();
         assert!(!format!("{waits:?}").contains("true"), "the gate is shut: {waits:?}");
         drop(cown);
@@ -191,7 +191,7 @@ fn a_gate_is_not_shut_when_no_handle_is_left() {
             may_go.recv_timeout(PATIENCE).unwrap();
         });
         has_begun.recv_timeout(PATIENCE).unwrap();
-        let waits = ask(&cown, |_| 7);
+        let waits = call(&cown, |_| 7);
         cown.interrupt();
         drop(cown);
         go.send(()).unwrap();
@@ -212,7 +212,7 @@ fn a_closed_cown_has_no_gate() {
         while counts.calls.load(Ordering::Relaxed) == 0 {
             std::thread::yield_now();
         }
-        let (waits, regardless) = (ask(&cown, |_| 7), ask(cown.unchecked(), |_| 8));
+        let (waits, regardless) = (call(&cown, |_| 7), call(cown.unchecked(), |_| 8));
         cown.downgrade().close();
         assert_eq!(waits.wait_timeout(PATIENCE).ok(), Some(Err(Broken::Closed { position: 0 })));
         assert_eq!(regardless.wait_timeout(PATIENCE).ok(), Some(Ok(8)));
@@ -239,7 +239,7 @@ fn shut_down_at_a_shut_gate(which: usize, goes: Goes) -> (ShutdownReport, Result
     while counts.calls.load(Ordering::Relaxed) == 0 {
         std::thread::yield_now();
     }
-    let waits = ask(&cown, |_| 7);
+    let waits = call(&cown, |_| 7);
     runtime.wait_idle();
     let mut last = Some(cown);
     if goes == Goes::BeforeTheShutdown {
@@ -283,7 +283,7 @@ fn nothing_is_left_at_a_gate_on_any_schedule() {
             let (one, other) = (cown.clone(), cown.clone());
             let interrupts = coact::sim::thread(move || one.interrupt());
             let drops = coact::sim::thread(move || drop(other));
-            let waits = ask(&cown, |_| 7);
+            let waits = call(&cown, |_| 7);
             drop(cown);
             assert_eq!(waits.wait(), Ok(7));
             assert_eq!((interrupts.wait(), drops.wait()), (Ok(()), Ok(())));

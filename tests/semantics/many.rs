@@ -29,12 +29,13 @@ fn members_of_one_set() {
     run(|| {
         let all = cowns();
         when(&all, |mut all| all.iter_mut().for_each(|n| *n += 1));
-        let sum = ask(&all[..], |all| all.iter().sum::<usize>());
+        let sum = call(&all[..], |all| all.iter().sum::<usize>());
         assert_eq!(sum.wait(), Ok(SUM + MANY));
-        let last = ask((&all[..MANY - 1], all[MANY - 1].read()), |(rest, last)| rest.len() + *last);
+        let last =
+            call((&all[..MANY - 1], all[MANY - 1].read()), |(rest, last)| rest.len() + *last);
         assert_eq!(last.wait(), Ok(MANY - 1 + MANY));
         assert!(try_when(&all, |mut all| all[MANY - 1] = 0).is_ok());
-        assert_eq!(ask(&all[MANY - 1], |n| *n).wait(), Ok(0));
+        assert_eq!(call(&all[MANY - 1], |n| *n).wait(), Ok(0));
     });
 }
 
@@ -42,7 +43,7 @@ fn members_of_one_set() {
 fn readers_of_one_set() {
     run(|| {
         let all = cowns();
-        let sums = [0, 1].map(|_| ask(read_all(&all), |all| all.iter().sum::<usize>()));
+        let sums = [0, 1].map(|_| call(read_all(&all), |all| all.iter().sum::<usize>()));
         assert!(sums.into_iter().all(|sum| sum.wait() == Ok(SUM)));
     });
 }
@@ -75,7 +76,7 @@ fn members_of_a_behaviour_that_waits() {
         let held = all[MANY - 1].clone();
         when(&all[0], move |_| drop(gate));
         drop(held);
-        let sum = ask(&all, |all| all.iter().sum::<usize>());
+        let sum = call(&all, |all| all.iter().sum::<usize>());
         drop::<Resolver<()>>(go);
         assert_eq!(sum.wait(), Ok(SUM));
     });
@@ -92,7 +93,7 @@ fn behaviours_of_a_batch() {
         many = many.when(&all, |mut all| all[0] = 1);
         assert_eq!(many.len(), MANY + 1);
         many.spawn();
-        assert_eq!(ask((&one, &all[0]), |(one, first)| (*one, *first)).wait(), Ok((SUM, 1)));
+        assert_eq!(call((&one, &all[0]), |(one, first)| (*one, *first)).wait(), Ok((SUM, 1)));
     });
 }
 
@@ -116,13 +117,13 @@ fn members_of_a_group() {
     run(|| {
         let group = Group::new();
         let all: Vec<Cown<usize>> = (0..MANY).map(|n| group.cown(n)).collect();
-        let sum = ask(&all, |all| all.iter().sum::<usize>());
+        let sum = call(&all, |all| all.iter().sum::<usize>());
         assert_eq!(sum.wait(), Ok(SUM));
         let far = all.clone();
         // Through the ring.
-        let again = ask(&all[0], move |_| {
+        let again = call(&all[0], move |_| {
             far.iter().for_each(|cown| when(cown, |n| *n += 1));
-            ask(read_all(&far), |all| all.iter().sum::<usize>())
+            call(read_all(&far), |all| all.iter().sum::<usize>())
         });
         assert_eq!(again.wait().unwrap().wait(), Ok(SUM + MANY));
         assert!(when_here(&all, |all| assert_eq!(all.len(), MANY)));
@@ -133,7 +134,7 @@ fn members_of_a_group() {
 fn groups_in_one_set() {
     run(|| {
         let all: Vec<Cown<usize>> = (0..MANY).map(|n| Group::new().cown(n)).collect();
-        let sum = ask(&all, |all| all.iter().sum::<usize>());
+        let sum = call(&all, |all| all.iter().sum::<usize>());
         assert_eq!(sum.wait(), Ok(SUM));
     });
 }
@@ -142,13 +143,13 @@ fn groups_in_one_set() {
 fn readers_and_writers_of_one_cown() {
     run(|| {
         let (cown, total) = (Cown::new(1_usize), Cown::new(0));
-        let sums: Vec<_> = (0..MANY).map(|_| ask(cown.read(), |n| *n)).collect();
+        let sums: Vec<_> = (0..MANY).map(|_| call(cown.read(), |n| *n)).collect();
         for sum in sums {
             let add = |total: &mut usize, n: Result<usize, Broken>| *total += n.unwrap();
             drop(sum.then(&total, add));
         }
         (0..MANY).for_each(|_| when(&cown, |n| *n += 1));
-        assert_eq!(ask(&cown, |n| *n).wait(), Ok(MANY + 1));
+        assert_eq!(call(&cown, |n| *n).wait(), Ok(MANY + 1));
         coact_tests::finally(move || assert_eq!(total.into_inner(), Ok(MANY)));
     });
 }
@@ -225,9 +226,9 @@ fn s6_more_members_than_memory_could_hold_are_refused() {
     assert_eq!(refused.refusal, Refusal::TooMany { members: 1 << 32 });
     let message = "a behaviour can name up to 4294967295 cowns, not 4294967296";
     assert_eq!(panic_of(|| when(all, |_| ())), message);
-    assert_eq!(panic_of(|| drop(ask(all, |_| ()))), message);
+    assert_eq!(panic_of(|| drop(call(all, |_| ()))), message);
     assert_eq!(panic_of(|| when_here(all, |_| ())), message);
     assert_eq!(panic_of(|| scope(|s| s.when(all, |_| ()))), message);
-    let promise = ask((), |()| ());
+    let promise = call((), |()| ());
     assert_eq!(panic_of(|| drop(promise.then(all, |_, _| ()))), message);
 }

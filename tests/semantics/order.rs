@@ -12,7 +12,7 @@ fn o1_behaviours_on_one_cown_run_in_the_order_of_spawning() {
     everywhere(|| {
         let log = Cown::new(Vec::new());
         (0..300).for_each(|n| when(&log, move |log| log.push(n)));
-        assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..300).collect::<Vec<_>>());
+        assert_eq!(call(&log, |log| log.clone()).wait().unwrap(), (0..300).collect::<Vec<_>>());
     });
 }
 
@@ -29,7 +29,7 @@ fn o1_one_common_cown_is_enough() {
         when((&a, &b), move |_| first());
         when((&c, &b), move |_| second());
         when((&d, &c), move |_| third());
-        ask([&a, &b, &c, &d], |_| ()).wait().unwrap();
+        call([&a, &b, &c, &d], |_| ()).wait().unwrap();
         journal.assert_chain(&["first", "second", "third"]);
     });
 }
@@ -44,7 +44,7 @@ fn o1_single_and_multiple_requests_share_one_order() {
             when(log.checked(), move |log| log.unwrap().push(n + 2));
             batch().when(&log, move |log| log.push(n + 3)).spawn();
         }
-        assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..60).collect::<Vec<_>>());
+        assert_eq!(call(&log, |log| log.clone()).wait().unwrap(), (0..60).collect::<Vec<_>>());
     });
 }
 
@@ -54,9 +54,9 @@ fn o2_what_a_behaviour_spawns_comes_after_what_was_spawned_before_it() {
         let (log, other) = (Cown::new(Vec::new()), Cown::new(()));
         let far = log.clone();
         when(&log, |log| log.push(1));
-        let nested = ask(&other, move |_| when(&far, |log| log.push(2)));
+        let nested = call(&other, move |_| when(&far, |log| log.push(2)));
         nested.wait().unwrap();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec![1, 2]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec![1, 2]));
     });
 }
 
@@ -69,8 +69,8 @@ fn o2_order_is_inherited_by_what_is_spawned() {
             let log = log.clone();
             when(&chain, move |_| when(&log, move |log| log.push(n)));
         }
-        ask(&chain, |_| ()).wait().unwrap();
-        assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..50).collect::<Vec<_>>());
+        call(&chain, |_| ()).wait().unwrap();
+        assert_eq!(call(&log, |log| log.clone()).wait().unwrap(), (0..50).collect::<Vec<_>>());
     });
 }
 
@@ -84,9 +84,9 @@ fn o2_order_passes_through_several_cowns() {
             when(&far_log, |log| log.push("direct"));
             when(&far_b, move |_| when(&far_log, |log| log.push("through b")));
         });
-        ask(&a, |_| ()).wait().unwrap();
-        ask(&b, |_| ()).wait().unwrap();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["direct", "through b"]));
+        call(&a, |_| ()).wait().unwrap();
+        call(&b, |_| ()).wait().unwrap();
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec!["direct", "through b"]));
     });
 }
 
@@ -95,8 +95,9 @@ fn o1_a_behaviour_on_the_spawners_own_cown_runs_after_it() {
     everywhere(|| {
         let (journal, cown) = (Journal::new(), Cown::new(()));
         let (outer, inner, again) = (journal.clone(), journal.clone(), cown.clone());
-        let nested =
-            ask(&cown, move |_| outer.body("outer", || ask(&again, move |_| inner.note("inner"))));
+        let nested = call(&cown, move |_| {
+            outer.body("outer", || call(&again, move |_| inner.note("inner")))
+        });
         nested.wait().unwrap().wait().unwrap();
         journal.assert_before("outer", "inner");
     });
@@ -168,8 +169,8 @@ fn o2_order_is_causal_through_promises() {
         let (a, log) = (Cown::new(()), Cown::new(Vec::new()));
         for n in 0..20 {
             let far = log.clone();
-            ask(&a, move |_| when(&far, move |log| log.push(n))).wait().unwrap();
+            call(&a, move |_| when(&far, move |log| log.push(n))).wait().unwrap();
         }
-        assert_eq!(ask(&log, |log| log.clone()).wait().unwrap(), (0..20).collect::<Vec<_>>());
+        assert_eq!(call(&log, |log| log.clone()).wait().unwrap(), (0..20).collect::<Vec<_>>());
     });
 }

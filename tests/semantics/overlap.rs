@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact::behaviour::{Batch, Overlap, Refusal, WhenError};
 use coact::prelude::*;
-use coact::try_ask;
+use coact::try_call;
 use coact_tests::{Faults, everywhere, panic_of, runtime};
 
 fn overlap_of<F>(result: Result<(), WhenError<F>>) -> (usize, usize) {
@@ -49,9 +49,9 @@ fn s1_try_when_gives_the_closure_back() {
         assert!(error.to_string().contains("members 0 and 1 of the set are the same cown"));
         // It is the same closure: it can be spawned on another set.
         when((&a, &Cown::new(10)), error.closure);
-        assert_eq!(ask(&a, |a| *a).wait(), Ok(19));
-        assert!(try_ask((&a, &a), |_| 1).is_err());
-        assert_eq!(try_ask(&a, |a| *a).unwrap().wait(), Ok(19));
+        assert_eq!(call(&a, |a| *a).wait(), Ok(19));
+        assert!(try_call((&a, &a), |_| 1).is_err());
+        assert_eq!(try_call(&a, |a| *a).unwrap().wait(), Ok(19));
     });
 }
 
@@ -63,7 +63,7 @@ fn s1_the_others_panic_in_the_caller() {
     let day = Duration::from_secs(86_400);
     let messages = [
         panic_of(|| when((&a, &b, &a), |_| ())),
-        panic_of(|| ask((&a, &b, &a), |_| ())),
+        panic_of(|| call((&a, &b, &a), |_| ())),
         panic_of(|| when_here((&a, &b, &a), |_| ())),
         panic_of(|| after(day, (&a, &b, &a), |_| ())),
         panic_of(|| every(day, (&a, &b, &a), |_| ())),
@@ -83,7 +83,7 @@ fn inside_a_behaviour_the_spawner_panics() {
     let runtime = runtime(1, &faults);
     let result = runtime.run(|| {
         let a = Cown::new(0);
-        ask(&Cown::new(()), move |_| when((&a, &a), |_| ()))
+        call(&Cown::new(()), move |_| when((&a, &a), |_| ()))
     });
     let Err(Broken::Panicked(message)) = result.wait() else { panic!("no overlap was found") };
     assert!(message.contains("members 0 and 1"), "{message}");
@@ -109,7 +109,7 @@ fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
         let (a, b) = (Cown::new(0), Cown::new(0));
         let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
         error.batch.when(&a, |a| *a = 2).spawn();
-        assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 1)));
+        assert_eq!(call((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 1)));
     });
 }
 
@@ -119,7 +119,7 @@ fn behaviours_of_a_batch_may_share_cowns() {
     everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(1));
         batch().when((&a, &b), |(a, b)| *a += *b).when((&b, &a), |(b, a)| *b += *a).spawn();
-        assert_eq!(ask((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 3)));
+        assert_eq!(call((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 3)));
     });
 }
 
@@ -137,7 +137,7 @@ fn errors_of_different_closures_come_together() {
     fn spawn(which: u32, a: &Cown<u32>) -> Result<(), Refusal> {
         match which {
             0 => try_when((a, a), |(a, b)| *a += *b)?,
-            1 => _ = try_ask([a, a], |[a, _]| *a)?,
+            1 => _ = try_call([a, a], |[a, _]| *a)?,
             2 => batch().try_when((a, a), |_| ())?.spawn(),
             _ => add(0, a)?.spawn(),
         }
@@ -157,6 +157,6 @@ fn errors_of_different_closures_come_together() {
         add(2, &a).unwrap().spawn();
         assert!((0..4).all(|which| matches!(spawn(which, &a), Err(Refusal::Overlap(_)))));
         assert!(boxed(&a).unwrap_err().to_string().contains("members 0 and 1"));
-        assert_eq!(ask(&a, |a| *a).wait(), Ok(4));
+        assert_eq!(call(&a, |a| *a).wait(), Ok(4));
     });
 }

@@ -57,7 +57,7 @@ fn runtime() -> Runtime {
 fn assert_alive(runtime: &Runtime) {
     let _entered = runtime.enter();
     let cown = Cown::new(1);
-    assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(1));
     assert_eq!(blocking(|| 2).wait(), Ok(2));
     assert_eq!(sleep(Duration::ZERO).wait(), Ok(()));
     drop(cown);
@@ -68,7 +68,7 @@ fn of_a_behaviour() {
     let runtime = runtime();
     let cown = runtime.run(|| Cown::new(()));
     for left in [0, 1, 2, 3, 100, u32::MAX] {
-        let result: Promise<()> = ask(cown.checked(), move |_| Bomb::of(left).throw());
+        let result: Promise<()> = call(cown.checked(), move |_| Bomb::of(left).throw());
         assert!(matches!(result.wait(), Err(Broken::Panicked(_))));
         assert_alive(&runtime);
     }
@@ -183,7 +183,7 @@ fn of_destructors() {
     when(&poisoned, |_| Bomb::endless().throw());
     let bomb = Bomb::endless();
     when(&poisoned, move |_| drop(bomb));
-    drop(ask(&Cown::new(()), |_| Bomb::endless()));
+    drop(call(&Cown::new(()), |_| Bomb::endless()));
     runtime.wait_idle();
     assert_alive(&runtime);
 }
@@ -224,7 +224,7 @@ fn of_wakers() {
         resolver.resolve(5);
         *n += 1;
     });
-    assert_eq!(ask(&cown, |n| *n).wait(), Ok(2));
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(2));
     assert_eq!(promise.wait(), Ok(5));
     // Nor is it when the resolver is dropped, if only since its owner panics.
     let (resolver, mut promise) = Promise::<()>::channel();
@@ -295,7 +295,7 @@ fn values_that_nobody_wants_and_that_panic() {
         let (resolver, promise) = Promise::channel();
         drop(promise);
         when(&cown, move |()| resolver.resolve(Value));
-        assert_eq!(ask(&cown, |()| 7).wait(), Ok(7));
+        assert_eq!(call(&cown, |()| 7).wait(), Ok(7));
     });
     assert_alive(&runtime);
 }

@@ -7,7 +7,7 @@ use coact_tests::{Faults, Journal, Meeting, everywhere, fail, runtime};
 /// Spawns a reader that must meet others in the middle of its body.
 fn reader(cown: &Cown<u32>, meeting: &Meeting) -> Promise<bool> {
     let meeting = meeting.clone();
-    ask(cown.read(), move |_| meeting.wait())
+    call(cown.read(), move |_| meeting.wait())
 }
 
 #[test]
@@ -28,7 +28,7 @@ fn o6_readers_behind_a_writer_run_at_the_same_time() {
         let (cown, both) = (Cown::new(0), Meeting::of(2));
         let again = cown.clone();
         // Spawned while the cown is held: they stand in its queue.
-        ask(&cown, move |_| [reader(&again, &both), reader(&again, &both)])
+        call(&cown, move |_| [reader(&again, &both), reader(&again, &both)])
     });
     assert_eq!(met.wait().unwrap().map(Promise::wait), [Ok(true), Ok(true)]);
 }
@@ -40,7 +40,7 @@ fn o6_a_late_reader_joins() {
     let met = runtime.run(|| {
         let (cown, both) = (Cown::new(0), Meeting::of(2));
         let (late, again) = (both.clone(), cown.clone());
-        ask(cown.read(), move |_| {
+        call(cown.read(), move |_| {
             let joined = reader(&again, &late);
             (both.wait(), joined)
         })
@@ -58,8 +58,8 @@ fn o6_readers_with_other_cowns_run_at_the_same_time() {
         let both = Meeting::of(2);
         let other = both.clone();
         [
-            ask((&a, shared.read()), move |_| both.wait()),
-            ask((shared.read(), &b), move |_| other.wait()),
+            call((&a, shared.read()), move |_| both.wait()),
+            call((shared.read(), &b), move |_| other.wait()),
         ]
     });
     assert_eq!(met.map(Promise::wait), [Ok(true), Ok(true)]);
@@ -72,8 +72,8 @@ fn a5_a_reader_sees_what_was_written_before_it_and_nothing_later() {
         let mut seen = Vec::new();
         for n in 1..50 {
             when(&cown, move |state| *state = n);
-            seen.push((n, ask(cown.read(), |state| *state)));
-            seen.push((n, ask(read_all(std::slice::from_ref(&cown)), |all| all[0])));
+            seen.push((n, call(cown.read(), |state| *state)));
+            seen.push((n, call(read_all(std::slice::from_ref(&cown)), |all| all[0])));
         }
         for (n, seen) in seen {
             assert_eq!(seen.wait(), Ok(n));
@@ -96,7 +96,7 @@ fn o1_a_writer_waits_for_the_readers_before_it_and_holds_up_those_behind() {
         when(cown.read(), move |_| r3());
         when(cown.read(), move |_| r4());
         when(&cown, move |_| w2());
-        ask(&cown, |_| ()).wait().unwrap();
+        call(&cown, |_| ()).wait().unwrap();
         for reader in ["r1", "r2"] {
             journal.assert_chain(&[reader, "w1"]);
         }
@@ -113,10 +113,10 @@ fn readers_do_not_overtake_a_writer() {
         let (journal, cown) = (Journal::new(), Cown::new(0));
         let (reader, writer, late, again) =
             (journal.clone(), journal.clone(), journal.clone(), cown.clone());
-        let done = ask(cown.read(), move |_| {
+        let done = call(cown.read(), move |_| {
             reader.body("reader", || {
                 when(&again, move |_| writer.note("writer"));
-                ask(again.read(), move |_| late.note("late reader"))
+                call(again.read(), move |_| late.note("late reader"))
             })
         });
         done.wait().unwrap().wait().unwrap();
@@ -129,7 +129,7 @@ fn a_behaviour_may_read_some_and_write_others() {
     everywhere(|| {
         let (config, total) = (Cown::new(3), Cown::new(0));
         (0..50).for_each(|_| when((config.read(), &total), |(step, total)| *total += *step));
-        assert_eq!(ask(total.read(), |total| *total).wait(), Ok(150));
+        assert_eq!(call(total.read(), |total| *total).wait(), Ok(150));
     });
 }
 
@@ -147,7 +147,7 @@ fn a4_readers_and_writers_by_turns_lose_nothing() {
                 _ => when((a.read(), b.read(), &reads), |(_, _, reads)| *reads += 1),
             }
         }
-        let all = ask((a.read(), b.read(), reads.read()), |(a, b, reads)| (*a, *b, *reads));
+        let all = call((a.read(), b.read(), reads.read()), |(a, b, reads)| (*a, *b, *reads));
         assert_eq!(all.wait(), Ok((120, 60, 120)));
     });
 }
@@ -156,10 +156,10 @@ fn a4_readers_and_writers_by_turns_lose_nothing() {
 fn f2_a_reader_that_panics_leaves_the_cown_as_it_is() {
     coact_tests::everywhere_with_faults(|_| {
         let cown = Cown::new(5);
-        let failed = ask(cown.read(), |_| fail("while reading"));
+        let failed = call(cown.read(), |_| fail("while reading"));
         when(&cown, |state| *state += 1);
         assert_eq!(failed.wait(), Err::<(), _>(Broken::Panicked("while reading".into())));
-        assert_eq!(ask(cown.read(), |state| *state).wait(), Ok(6));
+        assert_eq!(call(cown.read(), |state| *state).wait(), Ok(6));
         assert!(!cown.is_poisoned());
     });
 }

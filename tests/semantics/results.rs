@@ -13,17 +13,17 @@ use coact_tests::{Faults, Log, PATIENCE, everywhere, everywhere_with_faults, fai
 fn r1_ask_gives_what_the_behaviour_returns() {
     everywhere(|| {
         let (a, b) = (Cown::new(2), Cown::new(String::from("x")));
-        assert_eq!(ask((&a, b.read()), |(a, b)| b.repeat(*a)).wait(), Ok("xx".into()));
+        assert_eq!(call((&a, b.read()), |(a, b)| b.repeat(*a)).wait(), Ok("xx".into()));
     });
 }
 
 #[test]
 fn a_value_may_be_anything_that_is_send() {
     everywhere(|| {
-        let unit = ask((), |()| ());
-        let large = ask((), |()| [7_u64; 100]);
-        let boxed: Promise<Box<dyn FnOnce() -> u8 + Send>> = ask((), |()| Box::new(|| 3_u8) as _);
-        let promise = ask((), |()| Promise::ready(4));
+        let unit = call((), |()| ());
+        let large = call((), |()| [7_u64; 100]);
+        let boxed: Promise<Box<dyn FnOnce() -> u8 + Send>> = call((), |()| Box::new(|| 3_u8) as _);
+        let promise = call((), |()| Promise::ready(4));
         assert_eq!(unit.wait(), Ok(()));
         assert_eq!(large.wait(), Ok([7; 100]));
         assert_eq!((boxed.wait().unwrap())(), 3);
@@ -36,7 +36,7 @@ fn a_value_may_be_anything_that_is_send() {
 fn r2_a_promise_is_kept_after_the_release() {
     everywhere(|| {
         let cown = Cown::new(1);
-        ask(&cown, |n| *n += 1).wait().unwrap();
+        call(&cown, |n| *n += 1).wait().unwrap();
         assert_eq!(cown.into_inner().unwrap(), 2);
     });
 }
@@ -66,8 +66,8 @@ fn r4_a_promise_is_awaited_in_a_future_of_the_runtime() {
     everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(2));
         let sum = spawn_future(async move {
-            let a = ask(&a, |a| *a).await?;
-            let b = ask(&b, move |b| *b + a).await?;
+            let a = call(&a, |a| *a).await?;
+            let b = call(&b, move |b| *b + a).await?;
             Ok::<_, Broken>(a + b)
         });
         assert_eq!(sum.wait(), Ok(Ok(4)));
@@ -82,7 +82,7 @@ fn r4_a_promise_is_awaited_on_tokio() {
     let sum = tokio.block_on(async move {
         let tasks: Vec<_> = cowns
             .into_iter()
-            .map(|cown| tokio::spawn(async move { ask(&cown, |n| *n).await.unwrap() }))
+            .map(|cown| tokio::spawn(async move { call(&cown, |n| *n).await.unwrap() }))
             .collect();
         let mut sum = 0;
         for task in tasks {
@@ -98,7 +98,7 @@ fn r4_a_promise_is_awaited_on_another_executor() {
     let runtime = runtime(1, &Faults::new());
     let cown = runtime.run(|| Cown::new(3));
     let both = futures::executor::block_on(async {
-        let (a, b) = futures::join!(ask(&cown, |n| *n), ask(&cown, |n| *n * 2));
+        let (a, b) = futures::join!(call(&cown, |n| *n), call(&cown, |n| *n * 2));
         (a.unwrap(), b.unwrap())
     });
     assert_eq!(both, (3, 6));
@@ -139,12 +139,12 @@ fn a_promise_may_be_polled_by_one_task_and_then_by_another() {
 fn r4_then_runs_on_other_cowns_with_the_value() {
     everywhere(|| {
         let (source, sink) = (Cown::new(20), Cown::new(1));
-        let product = ask(&source, |n| *n + 1).then(&sink, |sink, n| {
+        let product = call(&source, |n| *n + 1).then(&sink, |sink, n| {
             *sink *= n.unwrap();
             *sink * 2
         });
         assert_eq!(product.wait(), Ok(42));
-        assert_eq!(ask(&sink, |sink| *sink).wait(), Ok(21));
+        assert_eq!(call(&sink, |sink| *sink).wait(), Ok(21));
     });
 }
 
@@ -153,13 +153,13 @@ fn r4_then_can_be_chained_and_used_inside_of_behaviours() {
     everywhere(|| {
         let (a, b, log) = (Cown::new(1), Cown::new(10), Cown::new(Vec::new()));
         let (far_a, far_b, far_log) = (a.clone(), b.clone(), log.clone());
-        let done = ask((), move |()| {
-            ask(&far_a, |a| *a)
+        let done = call((), move |()| {
+            call(&far_a, |a| *a)
                 .then(&far_b, |b, a| *b + a.unwrap())
                 .then((&far_log, far_a.read()), |(log, a), sum| log.push((sum.unwrap(), *a)))
         });
         done.wait().unwrap().wait().unwrap();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec![(11, 1)]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec![(11, 1)]));
     });
 }
 
@@ -167,7 +167,7 @@ fn r4_then_can_be_chained_and_used_inside_of_behaviours() {
 fn then_is_told_of_the_error() {
     everywhere_with_faults(|_| {
         let sink = Cown::new(0);
-        let failed: Promise<i32> = ask((), |()| fail("no value"));
+        let failed: Promise<i32> = call((), |()| fail("no value"));
         let seen = failed.then(&sink, |_, value| value);
         assert_eq!(seen.wait(), Ok(Err(Broken::Panicked("no value".into()))));
     });
@@ -183,7 +183,7 @@ fn o5_then_takes_its_place_when_the_value_is_there() {
         when(&log, |log| log.push("meanwhile"));
         resolver.resolve("later");
         done.wait().unwrap();
-        assert_eq!(ask(&log, |log| log.clone()).wait(), Ok(vec!["meanwhile", "later"]));
+        assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec!["meanwhile", "later"]));
     });
 }
 
@@ -199,7 +199,7 @@ fn a_long_chain_of_thens() {
         }
         resolver.resolve(());
         last.wait().unwrap();
-        assert_eq!(ask(&count, |count| *count).wait(), Ok(20_000));
+        assert_eq!(call(&count, |count| *count).wait(), Ok(20_000));
     });
 }
 
@@ -238,8 +238,8 @@ fn r1_a_resolver_can_fail() {
 fn r3_work_whose_promise_is_dropped_is_done_all_the_same() {
     everywhere(|| {
         let cown = Cown::new(0);
-        drop(ask(&cown, |n| *n += 1));
-        drop(ask(&cown, |n| *n += 1).then(&cown, |n, _| *n += 1));
+        drop(call(&cown, |n| *n += 1));
+        drop(call(&cown, |n| *n += 1).then(&cown, |n, _| *n += 1));
         coact_tests::finally(move || assert_eq!(cown.into_inner().unwrap(), 3));
     });
 }
@@ -260,14 +260,14 @@ fn values_are_dropped_once() {
         let (dropped, cown) = (Log::new(), Cown::new(()));
         let value = |name| Note(name, dropped.clone());
         let (untaken, taken) = (value("untaken"), value("taken"));
-        drop(ask(&cown, move |_| untaken));
-        let taken = ask(&cown, move |_| taken).wait().unwrap();
+        drop(call(&cown, move |_| untaken));
+        let taken = call(&cown, move |_| taken).wait().unwrap();
         let (resolver, promise) = Promise::channel();
         drop(promise);
         resolver.resolve(value("late"));
         let never = value("never");
-        drop(ask(&cown, move |_| never).then(&cown, |_, value| drop(value)));
-        ask(&cown, |_| ()).wait().unwrap();
+        drop(call(&cown, move |_| never).then(&cown, |_, value| drop(value)));
+        call(&cown, |_| ()).wait().unwrap();
         drop(taken);
         coact_tests::finally(move || {
             let mut dropped = dropped.take();

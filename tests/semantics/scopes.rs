@@ -70,7 +70,7 @@ fn scoped_behaviours_are_ordered_with_others() {
             when(&log, |log| log.push("not of the scope"));
             s.when(&log, |log| log.push("at the end of the scope"));
         });
-        let lines = ask(&log, |log| log.clone()).wait().unwrap();
+        let lines = call(&log, |log| log.clone()).wait().unwrap();
         assert_eq!(
             lines,
             ["before", "in the scope", "not of the scope", "at the end of the scope"]
@@ -230,5 +230,5 @@ fn what_a_simulation_leaves_behind_blocks_nobody() {
     let why = panic_of(|| scope(|s| s.when(&cown, |n| *n += 1)));
     assert!(why.starts_with("in a scope, the runtime was shut down"), "{why}");
     assert!(panic_of(|| when(&cown, |n| *n += 1)).contains(refused));
-    assert!(panic_of(|| ask(&cown, |n| *n)).contains(refused));
+    assert!(panic_of(|| call(&cown, |n| *n)).contains(refused));
 }

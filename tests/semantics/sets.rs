@@ -21,10 +21,10 @@ macro_rules! tuple {
             everywhere(|| {
                 let all = cowns(8);
                 when(($(&all[$index],)*), |($($member,)*)| { $(*$member = *$member * 10 + $index;)* });
-                let seen = ask(($(all[$index].read(),)*), |($($member,)*)| vec![$(*$member),*]);
+                let seen = call(($(all[$index].read(),)*), |($($member,)*)| vec![$(*$member),*]);
                 assert_eq!(seen.wait().unwrap(), vec![$($index * 11),*]);
                 // Not in the order of their addresses.
-                let seen = ask(($(&all[7 - $index],)*), |($($member,)*)| vec![$(*$member % 10),*]);
+                let seen = call(($(&all[7 - $index],)*), |($($member,)*)| vec![$(*$member % 10),*]);
                 assert_eq!(seen.wait().unwrap(), vec![$(7 - $index),*]);
             });
         }
@@ -49,8 +49,8 @@ fn s2_the_members_of_a_tuple_may_be_of_different_types() {
             text.push_str(&number.to_string());
             list.push(f64::from(*number));
         });
-        assert_eq!(ask(&text, |text| text.clone()).wait().unwrap(), "n = 7");
-        assert_eq!(ask(&list, |list| list.clone()).wait().unwrap(), [1.5, 7.0]);
+        assert_eq!(call(&text, |text| text.clone()).wait().unwrap(), "n = 7");
+        assert_eq!(call(&list, |list| list.clone()).wait().unwrap(), [1.5, 7.0]);
     });
 }
 
@@ -66,7 +66,7 @@ fn s2_slices_vecs_and_arrays() {
             two[1] += first;
         });
         when([&all[3], &all[1]], |[three, one]| std::mem::swap(three, one));
-        let seen = ask(read_all(&all[..]), |all| all.iter().copied().collect::<Vec<_>>());
+        let seen = call(read_all(&all[..]), |all| all.iter().copied().collect::<Vec<_>>());
         assert_eq!(seen.wait().unwrap(), [24, 13, 0, 11, 14]);
     });
 }
@@ -74,7 +74,7 @@ fn s2_slices_vecs_and_arrays() {
 #[test]
 fn s2_members_of_a_slice() {
     everywhere(|| {
-        let seen = ask(&cowns(3), |mut all| {
+        let seen = call(&cowns(3), |mut all| {
             assert_eq!((all.len(), all.is_empty()), (3, false));
             assert_eq!((all.get(2), all.get(3)), (Some(&2), None));
             assert_eq!(all.get_mut(3), None);
@@ -88,7 +88,7 @@ fn s2_members_of_a_slice() {
         });
         assert_eq!(seen.wait().unwrap(), [5, 6, 2]);
 
-        let seen = ask(read_all(&cowns(3)), |all| {
+        let seen = call(read_all(&cowns(3)), |all| {
             assert_eq!((all.len(), all.is_empty()), (3, false));
             assert_eq!((all.get(2), all.get(3), all[1]), (Some(&2), None, 1));
             (all.clone().iter().sum::<usize>(), panic_of(|| all[3]))
@@ -105,7 +105,7 @@ fn s2_mixes() {
     everywhere(|| {
         let (many, few) = (cowns(4), cowns(2));
         let (a, b) = (Cown::new(100_usize), Cown::new(String::new()));
-        let seen = ask(
+        let seen = call(
             (&a, (&b, read_all(&many)), [few[0].read(), few[1].read()], a_pair(&many[..0])),
             |(a, (b, many), [zero, one], (none, also_none))| {
                 *a += many.iter().sum::<usize>() + zero + one;
@@ -114,7 +114,7 @@ fn s2_mixes() {
             },
         );
         assert_eq!(seen.wait(), Ok(0));
-        assert_eq!(ask(&b, |b| b.clone()).wait().unwrap(), "107");
+        assert_eq!(call(&b, |b| b.clone()).wait().unwrap(), "107");
     });
 
     fn a_pair(slice: &[Cown<usize>]) -> (&[Cown<usize>], ReadAll<'_, usize>) {
@@ -129,7 +129,7 @@ fn arrays_of_sets() {
         let pairs = [(&all[0], all[1].read()), (&all[2], all[3].read()), (&all[4], all[5].read())];
         when(pairs, |pairs| pairs.into_iter().for_each(|(to, from)| *to += *from));
         when([all[0].checked(), all[2].checked()], |[a, b]| std::mem::swap(a.unwrap(), b.unwrap()));
-        let seen = ask(&all, |all| all.iter().copied().collect::<Vec<_>>());
+        let seen = call(&all, |all| all.iter().copied().collect::<Vec<_>>());
         assert_eq!(seen.wait().unwrap(), [5, 1, 1, 3, 9, 5]);
     });
 }
@@ -141,7 +141,7 @@ fn nested_tuples() {
         let all = cowns(10);
         let at = |n: usize| &all[n];
         let set = ((at(0), at(1), at(2), at(3), at(4)), (at(5), (at(6), (at(7), (at(8), at(9))))));
-        let sum = ask(set, |((a, b, c, d, e), (f, (g, (h, (i, j)))))| {
+        let sum = call(set, |((a, b, c, d, e), (f, (g, (h, (i, j)))))| {
             [a, b, c, d, e, f, g, h, i, j].map(|n| *n)
         });
         assert_eq!(sum.wait().unwrap(), [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
@@ -153,12 +153,12 @@ fn s3_empty_sets_run() {
     everywhere(|| {
         let none: [Cown<u8>; 0] = [];
         let ran = [
-            ask((), |()| true),
-            ask(&none[..], |none| none.is_empty()),
-            ask(read_all(&none), |none| none.is_empty()),
-            ask(&Vec::<Cown<u8>>::new(), |none| none.iter().next().is_none()),
-            ask([(); 0], |[]| true),
-            ask(((), [(), ()]), |((), [(), ()])| true),
+            call((), |()| true),
+            call(&none[..], |none| none.is_empty()),
+            call(read_all(&none), |none| none.is_empty()),
+            call(&Vec::<Cown<u8>>::new(), |none| none.iter().next().is_none()),
+            call([(); 0], |[]| true),
+            call(((), [(), ()]), |((), [(), ()])| true),
         ];
         assert!(ran.into_iter().all(|ran| ran.wait() == Ok(true)));
         assert!(when_here((), |()| ()));
@@ -183,7 +183,7 @@ fn a_set_of_a_thousand() {
     everywhere(|| {
         let all = cowns(1000);
         when(&all, |mut all| all.iter_mut().for_each(|n| *n *= 2));
-        let sum = ask((read_all(&all[..500]), &all[500..]), |(low, high)| {
+        let sum = call((read_all(&all[..500]), &all[500..]), |(low, high)| {
             low.iter().sum::<usize>() + high.iter().sum::<usize>()
         });
         assert_eq!(sum.wait(), Ok(999_000));
@@ -199,7 +199,7 @@ fn slices_of_references() {
         when(&even[1..], |mut two| two[0] += 100);
         when(&[even[2], even[0]], |mut two| two[0] += two[1]);
         when([even[0], &all[1]], |[zero, one]| std::mem::swap(zero, one));
-        let seen = ask((read_all(&even), &all[1]), |(even, one)| {
+        let seen = call((read_all(&even), &all[1]), |(even, one)| {
             (even.iter().copied().collect::<Vec<_>>(), *one)
         });
         assert_eq!(seen.wait(), Ok((vec![1, 112, 24], 10)));
@@ -219,7 +219,7 @@ fn members_are_iterators() {
                 *n += 1;
             }
         });
-        let seen = ask(&all, |mut all| {
+        let seen = call(&all, |mut all| {
             for n in &mut all {
                 *n *= 2;
             }
@@ -242,7 +242,7 @@ fn members_are_iterators() {
             states.into_iter().map(|n| *n).collect::<Vec<_>>()
         });
         assert_eq!(seen.wait().unwrap(), [20, 6, 4, 2]);
-        let seen = ask(read_all(&all), |all| {
+        let seen = call(read_all(&all), |all| {
             let (mut sum, twice) = (0, all.clone().into_iter().chain(&all));
             for n in twice {
                 sum += *n;
@@ -315,7 +315,7 @@ fn s4_spawning_clones_no_handle_and_runs_no_code_of_the_user() {
         (handle.clone(), handle.clone(), handle.clone(), [handle.clone()]);
     let before = (calls.load(Ordering::Relaxed), [&a, &b, &c].map(Cown::strong_count));
     when(&a, move |_| one.count());
-    let sum = ask((&a, &b, &handle), move |(a, b, c)| {
+    let sum = call((&a, &b, &handle), move |(a, b, c)| {
         two.count();
         *a + *b + *c
     });

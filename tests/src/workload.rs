@@ -69,14 +69,14 @@ impl Bank {
             6 => self.audit(done),
             7 => self.batch(done, a, b, amount),
             8 => self.nested(done, dice, a, b),
-            9 => drop(ask(a.read(), |a| *a).then(b.read(), move |b, a| {
+            9 => drop(call(a.read(), |a| *a).then(b.read(), move |b, a| {
                 done.tell();
                 a.unwrap_or(0) + *b
             })),
             10 => {
                 let (far_a, far_b) = (a.clone(), b.clone());
                 drop(spawn_future(async move {
-                    let seen = ask((far_a.read(), far_b.read()), |(a, b)| *a + *b).await;
+                    let seen = call((far_a.read(), far_b.read()), |(a, b)| *a + *b).await;
                     done.tell();
                     seen
                 }));
@@ -88,7 +88,7 @@ impl Bank {
             }
             12 => drop(blocking(move || done.tell())),
             13 => self.panicking(done, a),
-            14 => drop(ask(a, move |a| {
+            14 => drop(call(a, move |a| {
                 done.tell();
                 Box::new(*a)
             })),
@@ -146,7 +146,7 @@ impl Bank {
         assert_eq!(ran, spawned, "some work was lost");
         let expected = accounts.len() as i64 * BALANCE;
         let total: i64 =
-            ask(read_all(&accounts), |all| all.iter().sum()).wait().expect("no poison is left");
+            call(read_all(&accounts), |all| all.iter().sum()).wait().expect("no poison is left");
         assert_eq!(total, expected, "money was lost or made");
     }
 }

@@ -4,6 +4,6 @@ use coact::prelude::*;
 
 fn main() {
     let cown = Cown::new(String::from("text"));
-    let text: Promise<&str> = ask(&cown, |text| text.as_str());
+    let text: Promise<&str> = call(&cown, |text| text.as_str());
     drop(text);
 }

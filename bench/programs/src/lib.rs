@@ -90,8 +90,8 @@ pub const WAYS: &[Way] = &[
     Way::new(&["transfers"], "coact-singles", "two behaviours, one on each account (not atomic)", behaviours::bank::singles),
     Way::new(&["here-free", "here-contended"], "coact", "when_here on both accounts", behaviours::bank::here),
     Way::new(&["here-free"], "coact-behaviour", "the same inside a behaviour", behaviours::bank::here_in_a_behaviour),
-    Way::new(FRONTS, "coact", "ask_here on both accounts: at once, in the task, if they are free", behaviours::front::here),
-    Way::new(FRONTS, "coact-ask", "ask on both accounts: a worker's turn", behaviours::front::asked),
+    Way::new(FRONTS, "coact", "call_here on both accounts: at once, in the task, if they are free", behaviours::front::here),
+    Way::new(FRONTS, "coact-call", "call on both accounts: a worker's turn", behaviours::front::asked),
     Way::new(FRONTS, "coact-hosted", "the same, with workers on tokio's threads", behaviours::front::hosted),
 
     Way::new(CACHES, "coact", "futures that ask an actor, and sleep by the runtime's timers", actors::cache::run),

@@ -10,5 +10,5 @@ pub const ALL: &[Case] = &[
     case("cown-dining", "coact", (50_000, 300_000)),
     case("fork-join", "coact", (60_000, 240_000)),
     case("many-to-one-spawned", "coact", (400, 2_400)),
-    case("tokio-front", "coact-ask", (2_000, 10_000)),
+    case("tokio-front", "coact-call", (2_000, 10_000)),
 ];

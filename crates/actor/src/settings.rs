@@ -158,7 +158,7 @@ macro_rules! settings_methods {
         ///
         /// ```
         /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-        /// use coact::{Actor, Group, ask};
+        /// use coact::{Actor, Group, call};
         /// use coact::actor::actor;
         ///
         /// struct Stage(u32);
@@ -167,7 +167,7 @@ macro_rules! settings_methods {
         /// let line = Group::new();
         /// let (first, second) =
         ///     (actor(Stage(1)).in_group(&line).spawn(), actor(Stage(2)).in_group(&line).spawn());
-        /// assert_eq!(ask((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
+        /// assert_eq!(call((&first, &second), |(first, second)| first.0 + second.0).wait(), Ok(3));
         /// ```
         ///
         /// While a [supervised](crate::supervise::Supervisor) member is down (waiting for its

@@ -54,7 +54,7 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 ///
 /// let counter = actor(Counter(7)).restartable(Counter::default).spawn();
 /// counter.restart()?;
-/// assert_eq!(coact::ask(&counter, |counter| counter.0).wait(), Ok(0));
+/// assert_eq!(coact::call(&counter, |counter| counter.0).wait(), Ok(0));
 /// # Ok::<(), coact::actor::Stopped>(())
 /// ```
 pub fn actor<A: SendActor>(state: A) -> Spawn<A> {

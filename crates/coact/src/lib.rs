@@ -6,7 +6,7 @@
 //!
 //! let (from, to) = (Cown::new(100), Cown::new(0));
 //! when((&from, &to), |(from, to)| { *from -= 30; *to += 30; });
-//! let both = ask((from.read(), to.read()), |(from, to)| (*from, *to));
+//! let both = call((from.read(), to.read()), |(from, to)| (*from, *to));
 //! assert_eq!(both.wait(), Ok((70, 30)));
 //! ```
 //!
@@ -47,8 +47,8 @@
 //! | have all that are sound, and be told which are not | [`ReadAll::checked`], [`checked_all`] |
 //! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
 //! | let cowns talk to each other at the least cost | [`Group`]: one queue for all of them |
-//! | have a result | [`ask`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
-//! | run on the spot if the cowns are free | [`when_here`]; with a result: [`ask_here`] |
+//! | have a result | [`call`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
+//! | run on the spot if the cowns are free | [`when_here`]; with a result: [`call_here`] |
 //! | be told if it cannot run to its end | [`when_or_else`] |
 //! | spawn several behaviours as one step | [`batch`] |
 //! | borrow from the stack | [`scope`] |
@@ -145,7 +145,7 @@
 #[cfg(feature = "actors")]
 pub use coact_actor::{Actor, Addr, Context, Handler, Message, spawn};
 pub use coact_core::{
-    Broken, Cown, Group, Promise, Runtime, WeakCown, ask, ask_here, batch, scope, try_ask,
+    Broken, Cown, Group, Promise, Runtime, WeakCown, batch, call, call_here, scope, try_call,
     try_when, when, when_here, when_or_else,
 };
 #[cfg(feature = "macros")]
@@ -190,7 +190,7 @@ pub mod prelude {
     pub use coact_core::time::{after, every};
     #[doc(no_inline)]
     pub use coact_core::{
-        Broken, Cown, Group, Promise, Runtime, ask, batch, scope, try_when, when, when_here,
+        Broken, Cown, Group, Promise, Runtime, batch, call, scope, try_when, when, when_here,
     };
     #[cfg(feature = "macros")]
     #[doc(no_inline)]

@@ -9,14 +9,14 @@ use std::time::Duration;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Broken, Cown, ask};
+/// use coact::{Broken, Cown, call};
 ///
 /// let (tank, log) = (Cown::new(10), Cown::new(String::new()));
-/// let level = ask(&tank, |tank| { assert!(*tank > 50, "too low"); *tank });
+/// let level = call(&tank, |tank| { assert!(*tank > 50, "too low"); *tank });
 /// assert_eq!(level.wait(), Err(Broken::Panicked("too low".into())));
 ///
 /// // The panic has poisoned the tank.
-/// let told = ask((&log, &tank), |(log, tank)| log.push_str(&tank.to_string()));
+/// let told = call((&log, &tank), |(log, tank)| log.push_str(&tank.to_string()));
 /// assert_eq!(told.wait(), Err(Broken::Poisoned { position: 1 }));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -90,7 +90,7 @@ pub enum Fault {
         message: Arc<str>,
     },
     /// A behaviour was skipped because a member of its set is poisoned. Its spawner is notified as
-    /// well if it used [`ask`](crate::ask) or [`when_or_else`](crate::when_or_else).
+    /// well if it used [`call`](crate::call) or [`when_or_else`](crate::when_or_else).
     #[non_exhaustive]
     Skipped {
         /// The name of its type; for a closure it includes the enclosing function.

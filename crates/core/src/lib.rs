@@ -37,9 +37,9 @@ mod tests;
 pub mod time;
 
 pub use behaviour::batch::batch;
-pub use behaviour::here::{ask_here, when_here};
+pub use behaviour::here::{call_here, when_here};
 pub use behaviour::scope::scope;
-pub use behaviour::when::{ask, try_ask, try_when, when, when_or_else};
+pub use behaviour::when::{call, try_call, try_when, when, when_or_else};
 pub use cown::handle::{Cown, WeakCown};
 pub use fault::Broken;
 pub use group::Group;

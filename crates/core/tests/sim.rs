@@ -13,7 +13,7 @@ use coact_core::cown::read_all;
 use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Bounds, Config, Method, Seed, Sim};
 use coact_core::time::{after, every, sleep};
-use coact_core::{Cown, Group, Runtime, ask, scope, when};
+use coact_core::{Cown, Group, Runtime, call, scope, when};
 
 fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
@@ -37,8 +37,8 @@ fn both_orders_of_unrelated_behaviours_are_found_and_no_others() {
             let log = log.clone();
             when(cown, move |()| when(&log, move |log| log.push(name)));
         }
-        ask((&a, &b), |_| ()).wait().unwrap();
-        ask(&log, |log| log.clone()).wait().unwrap()
+        call((&a, &b), |_| ()).wait().unwrap();
+        call(&log, |log| log.clone()).wait().unwrap()
     });
     assert_eq!(orders, ["ab", "ba"].map(String::from).into());
 }
@@ -50,7 +50,7 @@ fn behaviours_on_one_cown_have_one_order() {
         for name in ['a', 'b', 'c'] {
             when(&log, move |log| log.push(name));
         }
-        ask(&log, |log| log.clone()).wait().unwrap()
+        call(&log, |log| log.clone()).wait().unwrap()
     });
     assert_eq!(orders, [String::from("abc")].into());
 }
@@ -85,9 +85,9 @@ fn failing(program: impl Fn(&[Cown<u32>])) {
 fn a_run_does_not_depend_on_where_its_cowns_lie() {
     let programs: [fn(); 6] = [
         || failing(|cowns| when(read_all(cowns), |_| ())),
-        || failing(|cowns| ask(read_all(cowns), |_| ()).wait().unwrap()),
+        || failing(|cowns| call(read_all(cowns), |_| ()).wait().unwrap()),
         || failing(|cowns| when((cowns[2].read(), cowns[0].read()), |_| ())),
-        || failing(|cowns| ask((cowns[3].read(), &cowns[1]), |_| ()).wait().unwrap()),
+        || failing(|cowns| call((cowns[3].read(), &cowns[1]), |_| ()).wait().unwrap()),
         || failing(|cowns| when((&cowns[3], &cowns[2], &cowns[1]), |_| ())),
         || {
             failing(|cowns| {
@@ -117,7 +117,7 @@ fn all_schedules_of_readers_are_found_wherever_their_cowns_lie() {
         when(&cowns[0], |count| *count += 1);
         when(read_all(&cowns), |_| ());
         when(&cowns[1], |count| *count += 1);
-        ask(&cowns, |cowns| cowns.iter().sum::<i32>()).wait().unwrap()
+        call(&cowns, |cowns| cowns.iter().sum::<i32>()).wait().unwrap()
     };
     for _ in 0..3 {
         assert_eq!(results(exhaustive(), program), [2].into());
@@ -160,7 +160,7 @@ fn waiting_in_a_behaviour_is_refused() {
     let failure = Sim::new()
         .run(|| {
             let (a, b) = (Cown::new(()), Cown::new(()));
-            when(&a, move |()| drop(ask(&b, |()| ()).wait()));
+            when(&a, move |()| drop(call(&b, |()| ()).wait()));
         })
         .unwrap_err();
     assert!(failure.cause().contains("Promise::then"), "{failure}");
@@ -173,7 +173,7 @@ fn time_is_virtual() {
         let timer = every(Duration::from_secs(3600), &ticks, |ticks| *ticks += 1);
         sleep(Duration::from_secs(24 * 3600 + 1)).wait().unwrap();
         assert!(timer.cancel());
-        assert_eq!(ask(&ticks, |ticks| *ticks).wait(), Ok(24));
+        assert_eq!(call(&ticks, |ticks| *ticks).wait(), Ok(24));
         assert_eq!(sim::elapsed(), Duration::from_secs(24 * 3600 + 1));
     });
 }
@@ -185,7 +185,7 @@ fn a_timer_without_cowns_fires_in_the_simulation() {
         let far = cown.clone();
         after(Duration::from_secs(1), (), move |()| when(&far, |n| *n += 1));
         sleep(Duration::from_secs(2)).wait().unwrap();
-        assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
+        assert_eq!(call(&cown, |n| *n).wait(), Ok(1));
     });
 }
 
@@ -194,11 +194,11 @@ fn everything_that_waits_can_be_simulated() {
     sim::check(|| {
         let (a, b) = (Cown::new(1), Cown::new(2));
         let far = b.clone();
-        let future = spawn_future(async move { ask(&far, |b| *b).await });
+        let future = spawn_future(async move { call(&far, |b| *b).await });
         let job = blocking(|| 5).then(&a, |a, five| *a += five.unwrap());
         let thread = sim::thread({
             let a = a.clone();
-            move || ask(&a, |a| *a).wait().unwrap()
+            move || call(&a, |a| *a).wait().unwrap()
         });
         let mut inside = 0;
         scope(|s| s.when((&a, &b), |(a, b)| inside = *a * *b));
@@ -206,7 +206,7 @@ fn everything_that_waits_can_be_simulated() {
         assert_eq!(future.wait(), Ok(Ok(2)));
         assert_eq!(job.wait(), Ok(()));
         assert!([1, 6].contains(&thread.wait().unwrap()));
-        assert_eq!(ask(&a, |a| *a).wait(), Ok(6));
+        assert_eq!(call(&a, |a| *a).wait(), Ok(6));
     });
 }
 
@@ -220,7 +220,7 @@ fn the_atomic_step_of_a_transfer_is_never_seen_half_done() {
                     *a -= 1;
                     *b += 1;
                 });
-                ask((a.read(), b.read()), |(a, b)| a + b)
+                call((a.read(), b.read()), |(a, b)| a + b)
             })
             .collect();
         for audit in audits {
@@ -234,7 +234,7 @@ fn a_panic_is_told_unless_it_is_allowed() {
     let program = || {
         let cown = Cown::new(());
         when(&cown, |()| panic!("on purpose"));
-        assert!(ask(&cown, |()| ()).wait().is_err());
+        assert!(call(&cown, |()| ()).wait().is_err());
     };
     let failure = Sim::new().run(program).unwrap_err();
     assert!(failure.cause().contains("on purpose"), "{failure}");
@@ -294,7 +294,7 @@ fn a_pump_runs_one_behaviour_at_a_time_and_only_when_it_is_pumped() {
         // The pump has not run.
         assert_eq!(pump.run_pending(), 2);
         pump.run_until_idle(&[]);
-        assert_eq!(pump.run_future(ask((&a, &b), |(a, b)| (*a, *b))), Ok((11, 1)));
+        assert_eq!(pump.run_future(call((&a, &b), |(a, b)| (*a, *b))), Ok((11, 1)));
         let woken = Arc::new(Mutex::new(false));
         let mut other = None;
         pump.run_future(poll_fn(|context| {
@@ -326,12 +326,12 @@ fn behaviours_on_blocking_threads_may_wait() {
     sim::check(|| {
         let files = Runtime::builder().on_blocking_threads(2).build().unwrap();
         let (here, there) = (files.run(|| Cown::new(1)), Cown::new(2));
-        let sum = ask(&here, move |n| *n + ask(&there, |n| *n).wait().unwrap());
+        let sum = call(&here, move |n| *n + call(&there, |n| *n).wait().unwrap());
         assert_eq!(sum.wait(), Ok(3));
         // Each needs a thread, and the third waits for one of the two.
         let (resolver, promise) = coact_core::Promise::channel();
         let waiting = files.run(|| {
-            let first = ask(&Cown::new(()), move |()| promise.wait());
+            let first = call(&Cown::new(()), move |()| promise.wait());
             when(&Cown::new(()), move |()| resolver.resolve(5));
             first
         });

@@ -15,7 +15,7 @@ use std::time::Duration;
 use coact_core::runtime::may_block;
 use coact_core::sim::{self, Config, Failure, Method, Sim};
 use coact_core::time::{after, sleep};
-use coact_core::{Broken, Cown, Promise, Runtime, ask, when};
+use coact_core::{Broken, Cown, Promise, Runtime, call, when};
 
 /// Values whose destructors send, spawn and wait.
 struct Guards {
@@ -39,7 +39,7 @@ struct Waits(Cown<u32>);
 impl Drop for Waits {
     fn drop(&mut self) {
         if may_block() {
-            assert!(ask(&self.0, |n| *n).wait().is_ok());
+            assert!(call(&self.0, |n| *n).wait().is_ok());
         }
     }
 }
@@ -103,7 +103,7 @@ fn assert_fails(because: &str, sim: impl Fn() -> Sim, program: impl Fn() + Clone
     }
     sim::check(|| {
         let cown = Cown::new(1);
-        assert_eq!(ask(&cown, |n| *n).wait(), Ok(1));
+        assert_eq!(call(&cown, |n| *n).wait(), Ok(1));
         // As deep a chain of destructors as ever.
         drop((0..100).fold(None, |next: Option<Cown<Box<dyn Send>>>, _| {
             Some(Cown::new(Box::new(next) as Box<dyn Send>))
@@ -294,7 +294,7 @@ fn handles_that_outlive_a_failed_run_do_not_hide_the_report() {
     struct Asks(Cown<u32>);
     impl Drop for Asks {
         fn drop(&mut self) {
-            assert_eq!(ask(&self.0, |n| *n).wait(), Err(Broken::Cancelled));
+            assert_eq!(call(&self.0, |n| *n).wait(), Err(Broken::Cancelled));
         }
     }
     let caught = catch_unwind(AssertUnwindSafe(|| {

@@ -4,7 +4,7 @@
 use coact_core::credits::Credits;
 use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Config, Failure, Method, Sim};
-use coact_core::{Cown, Promise, Runtime, ask, batch, scope, when};
+use coact_core::{Cown, Promise, Runtime, batch, call, scope, when};
 
 /// The report on a program that fails, which is the same in a replay.
 #[track_caller]
@@ -68,11 +68,11 @@ fn a_circle_of_asks_from_blocking_threads() {
         let (a, b) = files.run(|| (Cown::new(1), Cown::new(2)));
         let (far_a, far_b) = (a.clone(), b.clone());
         when(&a, move |_| {
-            let answer = ask(&far_b, |b| *b); // a asks
+            let answer = call(&far_b, |b| *b); // a asks
             let _ = answer.wait(); // a waits
         });
         when(&b, move |_| {
-            let answer = ask(&far_a, |a| *a); // b asks
+            let answer = call(&far_a, |a| *a); // b asks
             let _ = answer.wait(); // b waits
         });
         files.wait_idle();
@@ -119,7 +119,7 @@ fn promises_that_come_after_each_other() {
         let files = Runtime::builder().name("files").on_blocking_threads(2).build().unwrap();
         let held = files.run(|| Cown::new(1));
         when(&held, |_| drop(never().wait()));
-        let future = spawn_future(async move { ask(&held, |n| *n).await });
+        let future = spawn_future(async move { call(&held, |n| *n).await });
         let job = blocking(move || future.wait()); // the job
         let cown = Cown::new(0);
         let first = job.then(&cown, |n, _| *n += 1); // first
@@ -165,7 +165,7 @@ fn pumps() {
     let report = report(|| {
         let pump = Runtime::builder().name("window").build_pumped().unwrap();
         let far = pump.run(|| Cown::new(0));
-        let asked = ask(&far, |n| *n); // asked
+        let asked = call(&far, |n| *n); // asked
         drop(sim::thread(move || drop(asked.wait()))); // waits for the pump
         let mut never = Box::pin(never());
         let other = Runtime::builder().name("loop").build_pumped().unwrap();

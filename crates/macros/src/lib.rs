@@ -60,7 +60,7 @@ use syn::Error;
 /// }
 ///
 /// let shelf = spawn(Shelf { books: vec!["one", "two"] });
-/// assert_eq!(ask(&shelf, |shelf| shelf.books.len()).wait(), Ok(2));
+/// assert_eq!(call(&shelf, |shelf| shelf.books.len()).wait(), Ok(2));
 /// ```
 #[proc_macro_derive(Actor, attributes(actor))]
 pub fn derive_actor(input: TokenStream) -> TokenStream {

@@ -54,23 +54,23 @@ impl Bank {
     fn spawn(&self, operation: &Operation) -> Promise<Decision> {
         let work = self.work;
         match *operation {
-            Operation::Change(change, id) => ask(self.account(id), move |account| {
+            Operation::Change(change, id) => call(self.account(id), move |account| {
                 work.perform();
                 account.apply(change)
             }),
             Operation::Transfer { amount, from, to } => {
-                ask((self.account(from), self.account(to)), move |(from, to)| {
+                call((self.account(from), self.account(to)), move |(from, to)| {
                     work.perform();
                     transfer(from, to, amount)
                 })
             }
             Operation::Split { amount, from, ref to } => {
-                ask((self.account(from), &self.accounts(to)[..]), move |(from, to)| {
+                call((self.account(from), &self.accounts(to)[..]), move |(from, to)| {
                     work.perform();
                     split(from, &mut to.into_iter().collect::<Vec<_>>(), amount)
                 })
             }
-            Operation::Audit(ref ids) => ask(read_all(&self.accounts(ids)), move |accounts| {
+            Operation::Audit(ref ids) => call(read_all(&self.accounts(ids)), move |accounts| {
                 work.perform();
                 audit(accounts)
             }),
@@ -87,7 +87,7 @@ impl Bank {
 
     /// The accounts after all operations spawned so far.
     fn balances(&self) -> Result<Vec<Account>> {
-        let all = ask(read_all(&self.accounts), |accounts| accounts.iter().copied().collect());
+        let all = call(read_all(&self.accounts), |accounts| accounts.iter().copied().collect());
         Ok(all.wait()?)
     }
 }

@@ -105,7 +105,7 @@ fn behaviours_over_siblings_cannot_keep_a_supervisor_for_ever() {
         b.ask(Ping).wait().unwrap();
         let (x, y) = (a.clone(), b.clone());
         a.send(Bomb).unwrap();
-        let both = ask((&y, &x), |(b, a)| {
+        let both = call((&y, &x), |(b, a)| {
             b.note("both");
             a.handled
         });

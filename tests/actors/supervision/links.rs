@@ -60,11 +60,11 @@ fn a_link_of_a_life_that_was_replaced_is_over() {
         child.ask(LinkWith(other.to_any())).wait().unwrap();
         assert!(child.ask(Bomb).wait().is_err());
         // The second life ends for good; it has asked for no link.
-        coact::ask(&child, |_| ()).wait().unwrap();
+        coact::call(&child, |_| ()).wait().unwrap();
         child.kill().unwrap();
         supervisor.delete_child(child.id()).wait().unwrap();
         child.ended().wait().unwrap();
-        coact::ask(&other, |_| ()).wait().expect("nothing was told to it");
+        coact::call(&other, |_| ()).wait().expect("nothing was told to it");
     });
 }
 
@@ -105,11 +105,11 @@ fn a_link_that_is_set_while_the_child_is_down_holds_when_it_is_up() {
         let (child, _supervisor) = down_for(Duration::from_secs(1), &log);
         let (other, _) = Diary::spawn();
         link(&other, &child.to_any());
-        coact::ask(&child, |_| ()).wait().expect("it is up again");
+        coact::call(&child, |_| ()).wait().expect("it is up again");
         log.take();
         other.send(crate::world::Bomb).unwrap();
         other.ended().wait().unwrap();
-        coact::ask(&child, |_| ()).wait().expect("it is up again");
+        coact::call(&child, |_| ()).wait().expect("it is up again");
         let down = ExitReason::Linked(other.id(), boom().into());
         assert_eq!(log.take(), [format!("child down: {down}"), format!("child again: {down}")]);
     });
@@ -127,7 +127,7 @@ fn m10_a_child_that_was_down_hears_of_the_end_of_its_link_when_it_is_up() {
         assert_eq!(log.take(), ["child up", "child down: it panicked: boom"]);
         // Behind the first life that hears of it.
         sleep(Duration::from_secs(5)).wait().unwrap();
-        coact::ask(&child, |_| ()).wait().expect("it is up again");
+        coact::call(&child, |_| ()).wait().expect("it is up again");
         let down = ExitReason::Linked(other.id(), boom().into());
         let again = |why: &ExitReason| format!("child again: {why}");
         assert_eq!(log.take(), [again(&boom()), format!("child down: {down}"), again(&down)]);
@@ -175,7 +175,7 @@ fn a_child_that_traps_exits_is_told_of_those_that_came_while_it_was_down() {
         }
         assert_eq!(log.take(), ["up"]);
         sleep(Duration::from_secs(5)).wait().unwrap();
-        coact::ask(&child, |_| ()).wait().expect("it is up again");
+        coact::call(&child, |_| ()).wait().expect("it is up again");
         let boom = "it panicked: boom";
         assert_eq!(log.take(), ["up", boom, boom]);
     });
@@ -192,7 +192,7 @@ fn who_links_itself_with_a_child_that_is_down_hears_of_its_end() {
         let ended = child.ended().wait_timeout(PATIENCE).expect("its supervisor has ended");
         let reason = ended.unwrap();
         if reason.is_normal() {
-            finally(move || assert!(coact::ask(&other, |_| ()).wait().is_ok()));
+            finally(move || assert!(coact::call(&other, |_| ()).wait().is_ok()));
         } else {
             let linked = ExitReason::Linked(child.id(), reason.into());
             assert_eq!(other.ended().wait(), Ok(linked));

@@ -163,9 +163,9 @@ fn siblings_that_a_behaviour_names_together_come_up_again() {
                 .map(|name| tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown)));
             let supervisor = tree.spawn();
             let [a, b, c] = &children;
-            coact::ask((a, b, c), |_| ()).wait().unwrap();
+            coact::call((a, b, c), |_| ()).wait().unwrap();
             b.send(Bomb).unwrap();
-            let all = coact::ask((a, b, c), |(a, b, c)| a.handled + b.handled + c.handled);
+            let all = coact::call((a, b, c), |(a, b, c)| a.handled + b.handled + c.handled);
             assert_eq!(all.wait(), Ok(0));
             for child in &children {
                 assert!(child.ask(Ping).wait().is_ok());
@@ -198,11 +198,11 @@ fn a_circle_by_way_of_a_supervisor_ends_with_the_deadline() {
         let [a, b] = ["a", "b"]
             .map(|name| tree.child(permanent(Worker::make(name, &log)).shutdown(shutdown)));
         let supervisor = tree.spawn();
-        coact::ask((&a, &b), |_| ()).wait().unwrap();
+        coact::call((&a, &b), |_| ()).wait().unwrap();
         let holder = spawn(Holder(b.clone()));
         b.send(Bomb).unwrap();
         let held = holder.ask(Ping);
-        let both = coact::ask((&a, &holder), |(a, _)| a.handled);
+        let both = coact::call((&a, &holder), |(a, _)| a.handled);
         assert_eq!(held.wait(), Ok(1));
         assert_eq!(both.wait(), Ok(0));
         assert_eq!(a.ask(Ping).wait(), Ok(1));

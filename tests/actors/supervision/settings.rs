@@ -168,7 +168,7 @@ fn children_in_a_group_stay_in_it() {
         });
         let supervisor = tree.spawn();
         let pair = |a: &Addr<Worker>, b: &Addr<Worker>| {
-            ask((a, b), |(a, b)| (a.handled, b.handled)).wait()
+            call((a, b), |(a, b)| (a.handled, b.handled)).wait()
         };
         a.ask(Ping).wait().unwrap();
         assert_eq!(pair(&a, &b), Ok((1, 0)));

@@ -21,7 +21,7 @@ pub fn ended(given: &Given) -> anyhow::Result<Measured> {
     let all: Vec<_> = (0..count).map(|_| spawn(Counted(Arc::clone(&dropped)))).collect();
     runtime.wait_idle();
     let start = Instant::now();
-    ask(Cown::new(all), |held| drop(std::mem::take(&mut *held.into_parts().0)))
+    call(Cown::new(all), |held| drop(std::mem::take(&mut *held.into_parts().0)))
         .wait()
         .expect("they are dropped");
     runtime.wait_idle();
@@ -40,7 +40,7 @@ pub fn spawned(given: &Given) -> anyhow::Result<Measured> {
     let _entered = runtime.enter();
     let mut all = places(count);
     let begun = Begun::now();
-    let spawning = ask(Cown::new(()), move |_| {
+    let spawning = call(Cown::new(()), move |_| {
         for (number, place) in (0..).zip(&mut all) {
             *place = Some(spawn(Idle { number }));
         }
@@ -49,6 +49,6 @@ pub fn spawned(given: &Given) -> anyhow::Result<Measured> {
     let all = spawning.wait().expect("they are spawned");
     runtime.wait_idle();
     let mut measured = begun.measured(count);
-    measured.result = alive(&all, |actor| ask(actor, |actor| actor.number));
+    measured.result = alive(&all, |actor| call(actor, |actor| actor.number));
     Ok(measured)
 }

@@ -2,7 +2,7 @@
 
 use std::time::Instant;
 
-use coact::prelude::{Cown, ask, when};
+use coact::prelude::{Cown, call, when};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 use crate::runtime;
@@ -58,7 +58,7 @@ impl Client {
     fn ask(&self, own: Cown<Client>) {
         let client = own.clone();
         // The promise of the continuation has nothing to tell: the client has ended the run when it is over.
-        let _over = ask(&self.server, Server::answer).then(&client, move |client, reply| {
+        let _over = call(&self.server, Server::answer).then(&client, move |client, reply| {
             if client.take(reply.expect("the server answers")) {
                 client.ask(own);
             }
@@ -105,7 +105,8 @@ pub fn waiting(given: &Given) -> anyhow::Result<Measured> {
     let _entered = runtime.enter();
     let server = Cown::new(Server::default());
     let start = Instant::now();
-    let sum =
-        (0..rounds).map(|_| ask(&server, Server::answer).wait().expect("the server answers")).sum();
+    let sum = (0..rounds)
+        .map(|_| call(&server, Server::answer).wait().expect("the server answers"))
+        .sum();
     Ok(Measured::new(start.elapsed(), rounds, sum))
 }

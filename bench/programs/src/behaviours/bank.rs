@@ -1,6 +1,6 @@
 //! An account is a cown.
 
-use coact::prelude::{Cown, ask, when, when_here};
+use coact::prelude::{Cown, call, when, when_here};
 use coact_bench_workloads::threads;
 use coact_bench_workloads::work::bank::{Account, Size, Transfer, digest};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
@@ -80,7 +80,8 @@ pub fn here(given: &Given) -> anyhow::Result<Measured> {
         }
     });
     // What found an account taken has been scheduled; this comes after all of it.
-    let digest =
-        ask(&accounts, |accounts| digest(accounts.iter().copied())).wait().expect("the audit runs");
+    let digest = call(&accounts, |accounts| digest(accounts.iter().copied()))
+        .wait()
+        .expect("the audit runs");
     Ok(Measured::new(start.elapsed(), size.transfers, digest))
 }

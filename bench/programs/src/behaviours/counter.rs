@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use coact::credits::Credits;
-use coact::prelude::{Cown, ask, when, when_here};
+use coact::prelude::{Cown, call, when, when_here};
 use coact_bench_workloads::threads;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
@@ -134,6 +134,6 @@ fn ask_in_the_end(given: &Given, add: fn(&Cown<u64>)) -> anyhow::Result<Measured
             add(&counter);
         }
     });
-    let sum = ask(&counter, |counter| *counter).wait().expect("the counter answers");
+    let sum = call(&counter, |counter| *counter).wait().expect("the counter answers");
     Ok(Measured::new(start.elapsed(), size.total(), sum))
 }

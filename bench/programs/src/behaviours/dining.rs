@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use coact::prelude::{Cown, ask, when};
+use coact::prelude::{Cown, call, when};
 use coact_bench_workloads::random::busy;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
@@ -75,7 +75,7 @@ fn dine(
         }
     });
     let (elapsed, _) = stopwatch.until(&finish);
-    let uses = ask(forks, |forks| forks.iter().map(|fork| fork.uses).sum())
+    let uses = call(forks, |forks| forks.iter().map(|fork| fork.uses).sum())
         .wait()
         .expect("the count runs");
     Ok(Measured::new(elapsed, SEATS as u64 * meals_each, uses))

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use coact::ask_here;
-use coact::prelude::{Cown, Runtime, ask};
+use coact::call_here;
+use coact::prelude::{Cown, Runtime, call};
 use coact_bench_workloads::work::bank::{Account, Transfer, digest};
 use coact_bench_workloads::work::front::{Size, drive_on, handle, tokio};
 use coact_bench_workloads::{Given, Measured};
@@ -17,7 +17,7 @@ pub fn here(given: &Given) -> anyhow::Result<Measured> {
     let size = Size::of(given)?;
     run(given, size, |accounts, Transfer { from, to, amount }| {
         let answer =
-            ask_here((&accounts[from], &accounts[to]), move |(from, to)| handle(from, to, amount));
+            call_here((&accounts[from], &accounts[to]), move |(from, to)| handle(from, to, amount));
         async { answer.await.expect("it is handled") }
     })
 }
@@ -42,7 +42,7 @@ fn by_a_worker(
     accounts: &Accounts,
     Transfer { from, to, amount }: Transfer,
 ) -> impl Future<Output = i64> + Send + use<> {
-    let answer = ask((&accounts[from], &accounts[to]), move |(from, to)| handle(from, to, amount));
+    let answer = call((&accounts[from], &accounts[to]), move |(from, to)| handle(from, to, amount));
     async { answer.await.expect("it is handled") }
 }
 
@@ -72,6 +72,6 @@ where
     let bank = Arc::clone(&accounts);
     let measured =
         drive_on(tokio, size, move |transfer| request(&bank, transfer)).expect("no task panics");
-    let digest = ask(&accounts[..], |accounts| digest(accounts.iter().copied()));
+    let digest = call(&accounts[..], |accounts| digest(accounts.iter().copied()));
     Ok(Measured { result: digest.wait().expect("the audit runs"), ..measured })
 }

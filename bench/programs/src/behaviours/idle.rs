@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use coact::prelude::{Cown, ask, when};
+use coact::prelude::{Cown, call, when};
 use coact_bench_workloads::memory::{Begun, places};
 use coact_bench_workloads::work::idle::{make, witnesses};
 use coact_bench_workloads::{Given, Measured};
@@ -27,10 +27,10 @@ fn make_all(given: &Given, one: fn(u64) -> Cown<u64>) -> anyhow::Result<Measured
     let runtime = runtime::coact(given)?;
     let _entered = runtime.enter();
     let (cowns, mut measured) =
-        ask(Cown::new(()), move |_| make(count, one)).wait().expect("they are made");
+        call(Cown::new(()), move |_| make(count, one)).wait().expect("they are made");
     for witness in witnesses(count) {
         let cown = cowns[witness as usize].as_ref().expect("all are made");
-        measured.result += ask(cown, |number| *number).wait().expect("it answers");
+        measured.result += call(cown, |number| *number).wait().expect("it answers");
     }
     Ok(measured)
 }
@@ -43,7 +43,7 @@ pub fn ended(given: &Given) -> anyhow::Result<Measured> {
     let dropped = Arc::default();
     let all: Vec<_> = (0..count).map(|_| Cown::new(Counted(Arc::clone(&dropped)))).collect();
     let start = Instant::now();
-    ask(Cown::new(all), |held| drop(std::mem::take(&mut *held.into_parts().0)))
+    call(Cown::new(all), |held| drop(std::mem::take(&mut *held.into_parts().0)))
         .wait()
         .expect("they are dropped");
     runtime.wait_idle();
@@ -57,7 +57,7 @@ pub fn started(given: &Given) -> anyhow::Result<Measured> {
     let _entered = runtime.enter();
     let mut all = places(count);
     let begun = Begun::now();
-    let making = ask(Cown::new(()), move |_| {
+    let making = call(Cown::new(()), move |_| {
         for (number, place) in (0..).zip(&mut all) {
             let cown = Cown::new(number);
             when(&cown, |_| {});
@@ -68,6 +68,6 @@ pub fn started(given: &Given) -> anyhow::Result<Measured> {
     let all = making.wait().expect("they are made");
     runtime.wait_idle();
     let mut measured = begun.measured(count);
-    measured.result = alive(&all, |cown| ask(cown, |number| *number));
+    measured.result = alive(&all, |cown| call(cown, |number| *number));
     Ok(measured)
 }

@@ -58,7 +58,7 @@ impl<A: Actor> Addr<A> {
     /// clerk.send(Case(1))?;
     /// clerk.send_in(0, Case(2))?;
     /// clerk.resume()?;
-    /// assert_eq!(coact::ask(&clerk, |clerk| clerk.0.clone()).wait()?, [2, 1]);
+    /// assert_eq!(coact::call(&clerk, |clerk| clerk.0.clone()).wait()?, [2, 1]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
@@ -113,7 +113,7 @@ impl<A: Actor> Addr<A> {
     ///     }
     /// });
     /// producer.wait()?;
-    /// assert_eq!(coact::ask(&sum, |sum| sum.0).wait()?, 500_500);
+    /// assert_eq!(coact::call(&sum, |sum| sum.0).wait()?, 500_500);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

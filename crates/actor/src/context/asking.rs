@@ -97,7 +97,7 @@ impl<A: Actor> Context<A> {
     ///
     /// let log = spawn(Log { clock: spawn(Clock(7)), at: None });
     /// // No message or behaviour sees a log without its time.
-    /// assert_eq!(coact::ask(&log, |log| log.at).wait(), Ok(Some(7)));
+    /// assert_eq!(coact::call(&log, |log| log.at).wait(), Ok(Some(7)));
     /// ```
     pub fn ask_await<B, M, F>(&mut self, of: &Addr<B>, message: M, timeout: Duration, then: F)
     where

@@ -51,7 +51,7 @@ impl<A: Actor> Context<A> {
     ///
     /// let disk = actor(Disk(0)).mailbox(Mailbox::bounded(1)).spawn();
     /// spawn(Editor { disk: disk.clone(), saved: 0 }).ended().wait()?;
-    /// assert_eq!(coact::ask(&disk, |disk| disk.0).wait()?, 10);
+    /// assert_eq!(coact::call(&disk, |disk| disk.0).wait()?, 10);
     /// # Ok::<(), coact::Broken>(())
     /// ```
     pub fn send_when_room<M, F>(&mut self, to: impl Into<Recipient<M>>, message: M, then: F)

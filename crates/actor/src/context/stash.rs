@@ -48,7 +48,7 @@ impl<A: Actor> Context<A> {
     /// shop.send(Open)?;
     /// shop.send(Buy("soap"))?;
     /// assert_eq!(early.map(|ask| ask.wait()), [Ok(1), Ok(2)]);
-    /// assert_eq!(coact::ask(&shop, |shop| shop.sold.clone()).wait()?, ["tea", "salt", "soap"]);
+    /// assert_eq!(coact::call(&shop, |shop| shop.sold.clone()).wait()?, ["tea", "salt", "soap"]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///

@@ -94,7 +94,7 @@ pub trait Actor: Sized + 'static {
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, ask, spawn, when};
+/// use coact::{Actor, call, spawn, when};
 ///
 /// struct Account { balance: i64 }
 /// impl Actor for Account {}
@@ -104,7 +104,7 @@ pub trait Actor: Sized + 'static {
 ///     a.balance -= 30;
 ///     b.balance += 30;
 /// });
-/// let sum = ask((a.read(), b.read()), |(a, b)| (a.balance, b.balance));
+/// let sum = call((a.read(), b.read()), |(a, b)| (a.balance, b.balance));
 /// assert_eq!(sum.wait(), Ok((70, 30)));
 /// ```
 ///

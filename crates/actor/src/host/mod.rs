@@ -162,7 +162,7 @@ impl Host {
     /// let journal = actor(Journal(Arc::clone(&lines))).on(Host::caller()).spawn();
     /// let next = lines.lock().unwrap().len() as u32 + 1; // unlocked again before the send
     /// journal.send(Note(next))?;
-    /// coact::ask(&journal, |_| ()).wait()?;
+    /// coact::call(&journal, |_| ()).wait()?;
     /// assert_eq!(*lines.lock().unwrap(), [1, 2]);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

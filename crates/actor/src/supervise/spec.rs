@@ -19,7 +19,7 @@ use crate::settings::{Settings, settings_methods};
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, ask, when};
+/// use coact::{Actor, call, when};
 /// use coact::supervise::{Supervisor, permanent};
 ///
 /// struct Cache(Vec<u32>);
@@ -30,7 +30,7 @@ use crate::settings::{Settings, settings_methods};
 /// let supervisor = tree.spawn();
 /// when(&cache, |cache| cache.0.push(7));
 /// cache.drain()?; // An end that was meant is no end either.
-/// assert_eq!(ask(&cache, |cache| cache.0.len()).wait(), Ok(0));
+/// assert_eq!(call(&cache, |cache| cache.0.len()).wait(), Ok(0));
 /// # drop(supervisor);
 /// # Ok::<(), coact::actor::Stopped>(())
 /// ```
@@ -43,7 +43,7 @@ pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-/// use coact::{Actor, ask, when};
+/// use coact::{Actor, call, when};
 /// use coact::actor::ExitReason;
 /// use coact::supervise::{Supervisor, transient};
 ///
@@ -53,7 +53,7 @@ pub fn permanent<A: SendActor>(make: impl FnMut() -> A + Send + 'static) -> Chil
 /// let sessions = Supervisor::dynamic().spawn();
 /// let session = sessions.start_child(transient(|| Session(7))).wait()?;
 /// when(&session, |_| panic!("out of luck"));
-/// assert_eq!(ask(&session, |session| session.0).wait(), Ok(7), "it is restarted");
+/// assert_eq!(call(&session, |session| session.0).wait(), Ok(7), "it is restarted");
 /// session.stop()?;
 /// assert_eq!(session.ended().wait(), Ok(ExitReason::Shutdown), "it is not");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -162,7 +162,7 @@ impl<A: Actor> Child<A> {
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
-    /// use coact::{Actor, Runtime, ask};
+    /// use coact::{Actor, Runtime, call};
     /// use coact::supervise::{Child, Restart, Supervisor};
     /// use std::rc::Rc;
     ///
@@ -174,7 +174,7 @@ impl<A: Actor> Child<A> {
     /// let window =
     ///     tree.child(Child::local(pump.runtime(), Restart::Permanent, || Window("main".into())));
     /// let supervisor = tree.spawn();
-    /// let title = pump.run_future(ask(&window, |window| window.0.to_string()));
+    /// let title = pump.run_future(call(&window, |window| window.0.to_string()));
     /// assert_eq!(title.as_deref(), Ok("main"));
     /// # drop(supervisor);
     /// # pump.run_future(window.ended()).unwrap();

@@ -87,7 +87,7 @@ impl Supervisor {
     ///
     /// let sessions = Supervisor::dynamic().spawn();
     /// let session = sessions.start_child(transient(|| Session(7))).wait()?;
-    /// assert_eq!(coact::ask(&session, |session| session.0).wait(), Ok(7));
+    /// assert_eq!(coact::call(&session, |session| session.0).wait(), Ok(7));
     /// sessions.delete_child(session.id()).wait()?;
     /// assert!(session.has_ended());
     /// # Ok::<(), Box<dyn std::error::Error>>(())

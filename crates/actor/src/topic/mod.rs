@@ -57,7 +57,7 @@ pub use tree::TopicTree;
 /// assert_eq!(prices.publish(Price(7)), 1);
 /// drop(subscription);
 /// assert_eq!(prices.publish(Price(9)), 0);
-/// assert_eq!(coact::ask(&highest, |highest| highest.0).wait(), Ok(7));
+/// assert_eq!(coact::call(&highest, |highest| highest.0).wait(), Ok(7));
 /// ```
 ///
 /// **Cost.** Without subscribers, one relaxed load. Otherwise a shared lock for the time of a clone

@@ -25,14 +25,14 @@ use crate::simulated;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, batch};
+/// use coact::{Cown, call, batch};
 ///
 /// let (order, stock) = (Cown::new(Vec::new()), Cown::new(10));
 /// batch()
 ///     .when(&order, |order| order.push("pens"))
 ///     .when(&stock, |stock| *stock -= 1)
 ///     .spawn();
-/// assert_eq!(ask((&order, &stock), |(o, s)| (o.len(), *s)).wait(), Ok((1, 9)));
+/// assert_eq!(call((&order, &stock), |(o, s)| (o.len(), *s)).wait(), Ok((1, 9)));
 /// ```
 pub fn batch() -> Batch {
     Batch { entries: Vec::new(), requests: Vec::new() }

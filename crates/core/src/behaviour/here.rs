@@ -67,18 +67,18 @@ where
     }
 }
 
-/// [`ask`](crate::ask), run inline if all cowns of the set are free, like [`when_here`]: then the
+/// [`call`](crate::call), run inline if all cowns of the set are free, like [`when_here`]: then the
 /// result is available when this returns, without a promise. Otherwise the behaviour is spawned,
 /// and the answer is a promise.
 ///
-/// **Cost.** See [`when_here`]; if it is spawned, that attempt in addition to [`ask`](crate::ask).
+/// **Cost.** See [`when_here`]; if it is spawned, that attempt in addition to [`call`](crate::call).
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask_here};
+/// use coact::{Cown, call_here};
 ///
 /// let words = Cown::new(vec!["one", "two"]);
-/// let count = ask_here(&words, |words| words.len());
+/// let count = call_here(&words, |words| words.len());
 /// assert!(count.is_ready());
 /// assert_eq!(count.wait(), Ok(2));
 /// ```
@@ -86,10 +86,10 @@ where
 /// # Panics
 /// Panics if the set names a cown twice, cowns of different pumps, or an actor that is full
 /// ([`Refusal::Full`](crate::behaviour::Refusal::Full)). A panic of the closure is caught as in
-/// `ask`.
+/// `call`.
 #[inline]
 #[track_caller]
-pub fn ask_here<S, F, R>(set: S, closure: F) -> Answer<R>
+pub fn call_here<S, F, R>(set: S, closure: F) -> Answer<R>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
@@ -98,7 +98,7 @@ where
     let mut result = None;
     match try_here_for_a_while(set, closure, Keep(&mut result)) {
         None => Answer::ready(result.expect("an ended behaviour has a result")),
-        Some((set, closure, _)) => Answer::pending(crate::ask(set, closure)),
+        Some((set, closure, _)) => Answer::pending(crate::call(set, closure)),
     }
 }
 

@@ -9,7 +9,7 @@ use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::promise::Promise;
 
-/// The return type of [`ask_here`](crate::ask_here): the result if the behaviour has run, otherwise
+/// The return type of [`call_here`](crate::call_here): the result if the behaviour has run, otherwise
 /// a promise of it.
 ///
 /// Use it like a [`Promise`]: await it, wait for it, chain it. [`try_wait`](Self::try_wait) tells
@@ -89,7 +89,7 @@ impl<R: Send + 'static> Answer<R> {
         match self.0 {
             State::Ready(result) => {
                 let result = result.expect(TAKEN);
-                crate::ask(set, move |access| closure(access, result))
+                crate::call(set, move |access| closure(access, result))
             }
             State::Pending(promise) => promise.then(set, closure),
         }

@@ -1,6 +1,6 @@
 //! Behaviours: closures that run once they hold all the cowns they name.
 //!
-//! [`when`] spawns one, and [`ask`] also returns its result. The `try_` forms return the closure
+//! [`when`] spawns one, and [`call`] also returns its result. The `try_` forms return the closure
 //! instead of panicking ([`WhenError`]), the `_here` forms run it inline if possible, [`batch`]
 //! spawns several in one step, and [`scope`] lets them borrow.
 
@@ -25,8 +25,8 @@ mod then;
 pub(crate) mod when;
 
 pub use batch::{Batch, BatchError, BatchRefusal, batch};
-pub use here::{MAX_NESTED_HERE, ask_here, serve_here, when_here};
+pub use here::{MAX_NESTED_HERE, call_here, serve_here, when_here};
 pub use inline_answer::Answer;
 pub use refusal::{Overlap, PinnedApart, Refusal, WhenError};
 pub use scope::{Scope, scope};
-pub use when::{ask, try_ask, try_when, when, when_or_else};
+pub use when::{call, try_call, try_when, when, when_or_else};

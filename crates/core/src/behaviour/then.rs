@@ -18,10 +18,10 @@ impl<R: Send + 'static> Promise<R> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, ask};
+    /// use coact::{Cown, call};
     ///
     /// let (source, sink) = (Cown::new(20), Cown::new(1));
-    /// let product = ask(&source, |n| *n + 1).then(&sink, |sink, n| {
+    /// let product = call(&source, |n| *n + 1).then(&sink, |sink, n| {
     ///     *sink *= n.unwrap();
     ///     *sink * 2
     /// });

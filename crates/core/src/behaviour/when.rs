@@ -19,7 +19,7 @@ use crate::simulated;
 ///
 /// Returns at once. The closure runs on a worker of the runtime of the set's first cown, or, if a
 /// cown of the set belongs to a [`Pump`](crate::runtime::Pump), on that pump's thread. With an
-/// empty set it is ready at once, on the current runtime. For a result, use [`ask`].
+/// empty set it is ready at once, on the current runtime. For a result, use [`call`].
 ///
 /// If the closure panics, the cowns that it held exclusively are poisoned, and later behaviours on
 /// them are skipped (see [`Cown::checked`](crate::Cown::checked)).
@@ -33,14 +33,14 @@ use crate::simulated;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, when};
+/// use coact::{Cown, call, when};
 ///
 /// let (from, to) = (Cown::new(100), Cown::new(0));
 /// when((&from, &to), |(from, to)| {
 ///     *from -= 30;
 ///     *to += 30;
 /// });
-/// let both = ask((from.read(), to.read()), |(from, to)| (*from, *to));
+/// let both = call((from.read(), to.read()), |(from, to)| (*from, *to));
 /// assert_eq!(both.wait(), Ok((70, 30)));
 /// ```
 ///
@@ -71,7 +71,7 @@ where
 /// hook](crate::runtime::Builder::panic_hook) is called as well.
 ///
 /// **Cost.** See [`when`]; `otherwise` is stored in the same block as the closure. A promise
-/// ([`ask`]) costs more.
+/// ([`call`]) costs more.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -150,17 +150,17 @@ where
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask};
+/// use coact::{Cown, call};
 ///
 /// let words = Cown::new(vec!["one", "two"]);
-/// assert_eq!(ask(&words, |words| words.len()).wait(), Ok(2));
+/// assert_eq!(call(&words, |words| words.len()).wait(), Ok(2));
 /// ```
 ///
 /// # Panics
 /// See [`when`].
 #[inline]
 #[track_caller]
-pub fn ask<S, F, R>(set: S, closure: F) -> Promise<R>
+pub fn call<S, F, R>(set: S, closure: F) -> Promise<R>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
@@ -173,18 +173,18 @@ where
     promise
 }
 
-/// Like [`ask`], but returns an error if it cannot spawn.
+/// Like [`call`], but returns an error if it cannot spawn.
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, try_ask};
+/// use coact::{Cown, try_call};
 /// use coact::behaviour::Refusal;
 ///
 /// let (stock, sold) = (Cown::new(3), Cown::new(4));
-/// let sum = try_ask((&stock, &sold), |(stock, sold)| *stock + *sold).expect("two cowns");
+/// let sum = try_call((&stock, &sold), |(stock, sold)| *stock + *sold).expect("two cowns");
 /// assert_eq!(sum.wait(), Ok(7));
 ///
-/// let error = try_ask((&stock, &stock), |(a, b)| *a + *b).unwrap_err();
+/// let error = try_call((&stock, &stock), |(a, b)| *a + *b).unwrap_err();
 /// assert!(matches!(error.refusal, Refusal::Overlap(_)));
 /// assert_eq!((error.closure)((&mut 1, &mut 2)), 3, "the closure is given back");
 /// ```
@@ -192,7 +192,7 @@ where
 /// # Errors
 /// See [`try_when`].
 #[cfg_attr(feature = "sim", track_caller)]
-pub fn try_ask<S, F, R>(set: S, closure: F) -> Result<Promise<R>, WhenError<F>>
+pub fn try_call<S, F, R>(set: S, closure: F) -> Result<Promise<R>, WhenError<F>>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,

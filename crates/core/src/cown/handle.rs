@@ -30,12 +30,12 @@ use crate::simulated;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, when, ask};
+/// use coact::{Cown, when, call};
 ///
 /// let log = Cown::new(Vec::new());
 /// when(&log, |log| log.push("first"));
 /// when(&log, |log| log.push("second"));
-/// assert_eq!(ask(&log, |log| log.join(", ")).wait().unwrap(), "first, second");
+/// assert_eq!(call(&log, |log| log.join(", ")).wait().unwrap(), "first, second");
 /// ```
 ///
 /// The state is not accessible outside of a behaviour:
@@ -136,10 +136,10 @@ impl<T: Send + 'static> Cown<T> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, ask};
+    /// use coact::{Cown, call};
     ///
     /// let cells: Vec<Cown<u64>> = (0..100_000).map(Cown::packed).collect();
-    /// assert_eq!(ask(&cells[7], |cell| *cell).wait(), Ok(7));
+    /// assert_eq!(call(&cells[7], |cell| *cell).wait(), Ok(7));
     /// ```
     #[inline]
     pub fn packed(state: T) -> Self {
@@ -162,11 +162,11 @@ impl<T: Send + 'static> Cown<T> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, ask, when};
+    /// use coact::{Cown, call, when};
     ///
     /// let cown = Cown::new(1);
     /// when(&cown, |_| panic!("half way"));
-    /// let state = ask(cown.checked(), |state| match state {
+    /// let state = call(cown.checked(), |state| match state {
     ///     Ok(sound) => *sound,
     ///     Err(mut poisoned) => {
     ///         *poisoned.get_mut() = 7;

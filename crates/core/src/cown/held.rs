@@ -75,7 +75,7 @@ impl<T> std::error::Error for Poisoned<'_, T> {}
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, when};
+/// use coact::{Cown, call, when};
 /// use coact::cown::Held;
 ///
 /// fn count_down(mut n: Held<'_, u32>) {
@@ -88,7 +88,7 @@ impl<T> std::error::Error for Poisoned<'_, T> {}
 /// let n = Cown::new(3);
 /// when(n.clone(), count_down);
 /// # coact::Runtime::global().wait_idle();
-/// assert_eq!(ask(&n, |n| *n).wait(), Ok(0));
+/// assert_eq!(call(&n, |n| *n).wait(), Ok(0));
 /// ```
 #[derive(Debug)]
 pub struct Held<'a, T: Send + 'static> {

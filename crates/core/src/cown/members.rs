@@ -18,7 +18,7 @@ use super::set::{AsCown, view, view_mut};
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, when};
+/// use coact::{Cown, call, when};
 /// use coact::cown::Members;
 ///
 /// fn level(mut tanks: Members<'_, u32>) {
@@ -29,7 +29,7 @@ use super::set::{AsCown, view, view_mut};
 /// let tanks: Vec<Cown<u32>> = [1, 5, 9].map(Cown::new).into();
 /// when(&tanks, level);
 /// when(&tanks[1..], |mut last_two| last_two[0] += 1);
-/// assert_eq!(ask(&tanks[1], |tank| *tank).wait(), Ok(6));
+/// assert_eq!(call(&tanks[1], |tank| *tank).wait(), Ok(6));
 /// ```
 pub struct Members<'a, T, H = Cown<T>> {
     cursor: Cursor<'a>,
@@ -41,7 +41,7 @@ pub struct Members<'a, T, H = Cown<T>> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask};
+/// use coact::{Cown, call};
 /// use coact::cown::{ReadMembers, read_all};
 ///
 /// fn sum(tanks: ReadMembers<'_, u32>) -> u32 {
@@ -49,7 +49,7 @@ pub struct Members<'a, T, H = Cown<T>> {
 /// }
 ///
 /// let tanks: Vec<Cown<u32>> = [1, 5, 9].map(Cown::new).into();
-/// let (all, most) = (ask(read_all(&tanks), sum), ask(read_all(&tanks[1..]), sum));
+/// let (all, most) = (call(read_all(&tanks), sum), call(read_all(&tanks[1..]), sum));
 /// assert_eq!((all.wait(), most.wait()), (Ok(15), Ok(14)), "readers run in parallel");
 /// ```
 pub struct ReadMembers<'a, T, H = Cown<T>> {

@@ -56,7 +56,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Group, Runtime, ask, when};
+/// use coact::{Group, Runtime, call, when};
 /// use coact::cown::Held;
 ///
 /// let group = Group::new();
@@ -68,7 +68,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 ///     when(&far, move |counter| *counter += words); // Into the group's ring.
 /// });
 /// # Runtime::global().wait_idle();
-/// let both = ask((&parser, &counter), |(line, counter)| (line.len(), *counter)); // One acquisition.
+/// let both = call((&parser, &counter), |(line, counter)| (line.len(), *counter)); // One acquisition.
 /// assert_eq!(both.wait(), Ok((5, 3)));
 /// ```
 #[doc(alias = "LocalSet")]

@@ -19,7 +19,7 @@ use crate::sched::context::prepare_to_block;
 use crate::sched::pump;
 use crate::simulated::{self, Polled, What};
 
-/// A value that is available later: what [`ask`](crate::ask) and similar functions return.
+/// A value that is available later: what [`call`](crate::call) and similar functions return.
 ///
 /// A promise can be
 /// * awaited, on any executor: `promise.await`;
@@ -195,7 +195,7 @@ impl<R: Send + 'static> Resolver<R> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Broken, Cown, ask, when};
+    /// use coact::{Broken, Cown, call, when};
     /// use coact::promise::Resolver;
     ///
     /// let sum = Cown::new(1);
@@ -204,7 +204,7 @@ impl<R: Send + 'static> Resolver<R> {
     ///     when(&own, move |sum| *sum += value.unwrap());
     /// });
     /// resolver.resolve(41);
-    /// assert_eq!(ask(&sum, |sum| *sum).wait(), Ok(42));
+    /// assert_eq!(call(&sum, |sum| *sum).wait(), Ok(42));
     /// ```
     #[inline]
     pub fn calling(closure: impl FnOnce(Result<R, Broken>) + Send + 'static) -> Self {

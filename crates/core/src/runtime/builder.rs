@@ -144,11 +144,11 @@ impl Builder {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, Runtime, ask};
+    /// use coact::{Cown, Runtime, call};
     ///
     /// let files = Runtime::builder().on_blocking_threads(8).build()?;
     /// let (reader, cown) = (files.run(|| Cown::new(())), Cown::new(20));
-    /// let sum = ask(&reader, move |()| ask(&cown, |n| *n + 1).wait());
+    /// let sum = call(&reader, move |()| call(&cown, |n| *n + 1).wait());
     /// assert_eq!(sum.wait(), Ok(Ok(21)));
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
@@ -184,14 +184,14 @@ impl Builder {
     /// # use coact_core as coact;
     /// use std::sync::mpsc;
     /// use std::time::Duration;
-    /// use coact::{Cown, Runtime, ask, when};
+    /// use coact::{Cown, Runtime, call, when};
     ///
     /// let limit = Duration::from_millis(20);
     /// let runtime = Runtime::builder().workers(1).watchdog(limit).build()?;
     /// let [slow, quick] = runtime.run(|| [0, 1].map(Cown::new));
     /// let (finish, finished) = mpsc::channel::<()>();
     /// when(&slow, move |_| finished.recv().unwrap());  // keeps the only worker
-    /// assert_eq!(ask(&quick, |n| *n).wait(), Ok(1));   // runs all the same
+    /// assert_eq!(call(&quick, |n| *n).wait(), Ok(1));   // runs all the same
     /// finish.send(()).unwrap();
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```

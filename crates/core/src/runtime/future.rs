@@ -36,13 +36,13 @@ use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask};
+/// use coact::{Cown, call};
 /// use coact::runtime::spawn_future;
 ///
 /// let (a, b) = (Cown::new(1), Cown::new(2));
 /// let sum = spawn_future(async move {
-///     let a = ask(&a, |a| *a).await?;
-///     let b = ask(&b, |b| *b).await?;
+///     let a = call(&a, |a| *a).await?;
+///     let b = call(&b, |b| *b).await?;
 ///     Ok::<_, coact::Broken>(a + b)
 /// });
 /// assert_eq!(sum.wait(), Ok(Ok(3)));

@@ -151,7 +151,7 @@ impl Pump {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, Runtime, ask, when};
+    /// use coact::{Cown, Runtime, call, when};
     /// use std::future::poll_fn;
     /// use std::sync::Arc;
     /// use std::sync::atomic::{AtomicU32, Ordering};
@@ -159,7 +159,7 @@ impl Pump {
     ///
     /// let pump = Runtime::builder().build_pumped()?;
     /// let cown = pump.run(|| Cown::new(20));
-    /// assert_eq!(pump.run_future(ask(&cown, |n| *n + 1)), Ok(21));
+    /// assert_eq!(pump.run_future(call(&cown, |n| *n + 1)), Ok(21));
     ///
     /// // Until a condition holds.
     /// let (seen, shared) = (Arc::new(AtomicU32::new(0)), cown.clone());

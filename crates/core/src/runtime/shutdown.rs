@@ -78,12 +78,12 @@ impl Runtime {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Broken, Cown, Runtime, ask};
+    /// use coact::{Broken, Cown, Runtime, call};
     ///
     /// let runtime = Runtime::builder().workers(1).build()?;
     /// let cown = runtime.run(|| Cown::new(0));
     /// runtime.cancel();
-    /// assert_eq!(ask(&cown, |n| *n).wait(), Err(Broken::Cancelled));
+    /// assert_eq!(call(&cown, |n| *n).wait(), Err(Broken::Cancelled));
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn cancel(&self) {

@@ -3,7 +3,7 @@
 //!
 //! ```
 //! # use coact_core as coact;
-//! use coact::{Cown, ask, sim, when};
+//! use coact::{Cown, call, sim, when};
 //!
 //! sim::check(|| {
 //!     let log = Cown::new(Vec::new());
@@ -12,7 +12,7 @@
 //!     when(&other, move |()| when(&far, |log| log.push("far")));
 //!     when(&log, |log| log.push("near"));
 //!     // Both orders are legal, and both are explored.
-//!     assert_eq!(ask((&other, &log), |(_, log)| log.len()).wait().map(|n| n >= 1), Ok(true));
+//!     assert_eq!(call((&other, &log), |(_, log)| log.len()).wait().map(|n| n >= 1), Ok(true));
 //! });
 //! ```
 //!

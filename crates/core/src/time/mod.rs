@@ -68,13 +68,13 @@ where
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask};
+/// use coact::{Cown, call};
 /// use coact::time::every;
 /// use std::time::Duration;
 ///
 /// let ticks = Cown::new(0);
 /// let timer = every(Duration::from_millis(1), &ticks, |ticks| *ticks += 1);
-/// while ask(&ticks, |ticks| *ticks).wait()? < 3 {}
+/// while call(&ticks, |ticks| *ticks).wait()? < 3 {}
 /// timer.cancel();
 /// # Ok::<(), coact::Broken>(())
 /// ```
@@ -192,13 +192,13 @@ impl RuntimeHandle {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask};
+/// use coact::{Cown, call};
 /// use coact::time::every_with_fixed_delay;
 /// use std::time::Duration;
 ///
 /// let runs = Cown::new(0);
 /// let timer = every_with_fixed_delay(Duration::from_millis(1), &runs, |runs| *runs += 1);
-/// while ask(&runs, |runs| *runs).wait().unwrap() < 3 {}
+/// while call(&runs, |runs| *runs).wait().unwrap() < 3 {}
 /// timer.cancel();
 /// ```
 ///

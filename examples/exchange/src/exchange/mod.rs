@@ -20,7 +20,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact::ask_here;
+use coact::call_here;
 use coact::prelude::*;
 use coact::stream::ActorStream;
 use coact::supervise::Supervisor;
@@ -76,7 +76,7 @@ impl Exchange {
 
     pub async fn open_account(&self, name: Name) -> Result<(), Error> {
         let account = Account::new(name);
-        let opened = ask_here(&self.0.accounts, move |accounts| accounts.add(account));
+        let opened = call_here(&self.0.accounts, move |accounts| accounts.add(account));
         opened.await.map_err(|_| Error::Closed)?
     }
 
@@ -116,7 +116,7 @@ impl Exchange {
         let account = self.find(name).await?;
         let symbol = self.order(name, id).await?.symbol;
         let book = &self.market(&symbol)?.book;
-        let cancelled = ask((book, &account), move |(book, account)| book.cancel(account, id));
+        let cancelled = call((book, &account), move |(book, account)| book.cancel(account, id));
         cancelled.await.map_err(|why| frozen_or_closed(name, why))?
     }
 
@@ -157,7 +157,7 @@ impl Exchange {
 
     async fn find(&self, name: &Name) -> Result<Cown<Account>, Error> {
         let wanted = name.clone();
-        let found = ask_here(self.0.accounts.read(), move |accounts| accounts.find(&wanted));
+        let found = call_here(self.0.accounts.read(), move |accounts| accounts.find(&wanted));
         found.await.map_err(|_| Error::Closed)?
     }
 
@@ -167,7 +167,7 @@ impl Exchange {
         change: impl FnOnce(&mut Account) -> Result<(), Error> + Send + 'static,
     ) -> Result<(), Error> {
         let account = self.find(name).await?;
-        ask_here(&account, change).await.map_err(|why| frozen_or_closed(name, why))?
+        call_here(&account, change).await.map_err(|why| frozen_or_closed(name, why))?
     }
 
     async fn read<R: Send + 'static>(
@@ -176,7 +176,7 @@ impl Exchange {
         read: impl FnOnce(&Account) -> Result<R, Error> + Send + 'static,
     ) -> Result<R, Error> {
         let account = self.find(name).await?;
-        ask_here(account.read(), read).await.map_err(|why| frozen_or_closed(name, why))?
+        call_here(account.read(), read).await.map_err(|why| frozen_or_closed(name, why))?
     }
 
     fn check_movement(&self, asset: &Asset, amount: u64) -> Result<(), Error> {

@@ -290,8 +290,8 @@ fn a_reader_that_leaves_is_forgotten() {
         let [stays, leaves] = readers;
         drop(leaves);
         let feed = &exchange.0.markets[&acme()].feed;
-        assert_eq!(ask(feed, |feed| feed.readers()).wait(), Ok(1));
+        assert_eq!(call(feed, |feed| feed.readers()).wait(), Ok(1));
         drop(stays);
-        assert_eq!(ask(feed, |feed| feed.readers()).wait(), Ok(0));
+        assert_eq!(call(feed, |feed| feed.readers()).wait(), Ok(0));
     });
 }

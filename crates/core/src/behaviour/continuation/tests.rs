@@ -4,7 +4,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
 use super::Continuation;
-use crate::behaviour::when::{ask, when};
+use crate::behaviour::when::{call, when};
 use crate::cown::handle::Cown;
 use crate::cown::held::Held;
 use crate::fault::Broken;
@@ -55,7 +55,7 @@ fn the_value_of_a_worker_comes_in_the_behaviour_that_was_made_for_it() {
     let cown = Cown::new(Log::new());
     assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(7))));
     assert!(give(&cown, on_a_worker(drop)));
-    let log = ask(&cown, |log| log.clone()).wait();
+    let log = call(&cown, |log| log.clone()).wait();
     assert_eq!(log, Ok(vec![Ok(7), Err(Broken::Dropped)]));
 }
 
@@ -66,10 +66,10 @@ fn any_other_is_spawned() {
         thread::spawn(|| resolver.resolve(1)).join().expect("it does not panic");
     };
     assert!(!give(&cown, elsewhere));
-    assert_eq!(ask(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1)]));
+    assert_eq!(call(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1)]));
     let member = Group::new().cown(Log::new());
     assert!(!give(&member, on_a_worker(|resolver| resolver.resolve(2))));
-    assert_eq!(ask(&member, |log| log.clone()).wait(), Ok(vec![Ok(2)]));
+    assert_eq!(call(&member, |log| log.clone()).wait(), Ok(vec![Ok(2)]));
 }
 
 /// It runs behind what was spawned before the resolver was used, and before what is spawned later.
@@ -78,14 +78,14 @@ fn it_takes_its_place_when_the_value_is_given() {
     let cown = Cown::new(Log::new());
     let (own, (came, way)) = (cown.clone(), channel());
     let resolver = Resolver::spawning(cown.clone(), Note(came));
-    let given = ask(&Cown::new(()), move |()| {
+    let given = call(&Cown::new(()), move |()| {
         when(&own, |log| log.push(Ok(1)));
         resolver.resolve(2);
         when(&own, |log| log.push(Ok(3)));
     });
     assert_eq!(given.wait(), Ok(()));
     assert_eq!(way.recv(), Ok(true));
-    assert_eq!(ask(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1), Ok(2), Ok(3)]));
+    assert_eq!(call(&cown, |log| log.clone()).wait(), Ok(vec![Ok(1), Ok(2), Ok(3)]));
 }
 
 /// It is unchecked, so poison does not keep it from running.
@@ -95,7 +95,7 @@ fn a_panic_poisons_the_cown_and_lets_it_go() {
     assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(0))));
     assert!(give(&cown, on_a_worker(|resolver| resolver.resolve(1))));
     let log =
-        ask(cown.checked(), |log| log.map_err(|mut poisoned| poisoned.get_mut().clone()).cloned());
+        call(cown.checked(), |log| log.map_err(|mut poisoned| poisoned.get_mut().clone()).cloned());
     assert_eq!(log.wait(), Ok(Err(vec![Ok(1)])));
 }
 

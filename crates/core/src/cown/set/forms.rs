@@ -26,11 +26,11 @@ impl<'c, T: Send + Sync + 'static> Read<'c, T> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, ask, when};
+    /// use coact::{Cown, call, when};
     ///
     /// let cown = Cown::new(1);
     /// when(&cown, |n| { *n = 7; panic!("half way") });
-    /// let seen = ask(cown.read().checked(), |n| match n {
+    /// let seen = call(cown.read().checked(), |n| match n {
     ///     Ok(sound) => *sound,
     ///     Err(poisoned) => -*poisoned.get_ref(),
     /// });
@@ -58,11 +58,11 @@ pub struct CheckedAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask};
+/// use coact::{Cown, call};
 /// use coact::cown::read_all;
 ///
 /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
-/// let sum = ask(read_all(&accounts), |all| all.iter().sum::<u64>());
+/// let sum = call(read_all(&accounts), |all| all.iter().sum::<u64>());
 /// assert_eq!(sum.wait().unwrap(), 10);
 /// ```
 pub fn read_all<R>(cowns: &[R]) -> ReadAll<'_, <R::Handle as AsCown>::View, R>
@@ -79,12 +79,12 @@ impl<'c, T, R> ReadAll<'c, T, R> {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, ask, when};
+    /// use coact::{Cown, call, when};
     /// use coact::cown::read_all;
     ///
     /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
     /// when(&accounts[2], |_| panic!("half way"));
-    /// let report = ask(read_all(&accounts).checked(), |all| {
+    /// let report = call(read_all(&accounts).checked(), |all| {
     ///     let sum: u64 = all.iter().flatten().sum();
     ///     let unsound: Vec<_> = (0..all.len()).filter(|at| all.get(*at).unwrap().is_err()).collect();
     ///     (sum, unsound)
@@ -101,7 +101,7 @@ impl<'c, T, R> ReadAll<'c, T, R> {
 ///
 /// ```
 /// # use coact_core as coact;
-/// use coact::{Cown, ask, when};
+/// use coact::{Cown, call, when};
 /// use coact::cown::{MemberError, checked_all};
 ///
 /// let accounts: Vec<Cown<u64>> = (1..=4).map(Cown::new).collect();
@@ -115,7 +115,7 @@ impl<'c, T, R> ReadAll<'c, T, R> {
 ///         }
 ///     }
 /// });
-/// assert_eq!(ask(&accounts, |all| all.iter().sum::<u64>()).wait(), Ok(10));
+/// assert_eq!(call(&accounts, |all| all.iter().sum::<u64>()).wait(), Ok(10));
 /// ```
 pub fn checked_all<R: CownRef>(cowns: &[R]) -> CheckedAll<'_, <R::Handle as AsCown>::View, R> {
     CheckedAll(cowns, PhantomData)

@@ -28,7 +28,7 @@ impl Builder {
     /// #         }
     /// #     }
     /// # }
-    /// use coact::{Cown, Runtime, ask};
+    /// use coact::{Cown, Runtime, call};
     ///
     /// // In a tokio runtime with two threads. (If behaviours use tokio: `around_threads`, see
     /// // below.)
@@ -37,7 +37,7 @@ impl Builder {
     ///     .on_executor(|worker| drop(tokio::spawn(worker)))
     ///     .build()?;
     /// let cown = runtime.run(|| Cown::new(20));
-    /// assert_eq!(ask(&cown, |n| *n + 1).wait(), Ok(21));
+    /// assert_eq!(call(&cown, |n| *n + 1).wait(), Ok(21));
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     ///
