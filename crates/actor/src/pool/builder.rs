@@ -44,8 +44,8 @@ impl<A: SendActor> PoolBuilder<A> {
         Self { host: host.into(), ..self }
     }
 
-    /// Sets up each member when it is spawned: with any setting of [`actor`](actor()) except the
-    /// closure of a [restart](Spawn::restartable), which is the pool's.
+    /// Sets up each member when it is spawned: with any setting of [`actor`](crate::actor::actor())
+    /// except the closure of a [restart](Spawn::restartable), which is the pool's.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }

@@ -19,8 +19,9 @@ use crate::monitor::OnDownId;
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
 /// ends.
 ///
-/// It is declared as a [`Tree`]. Children's addresses exist from the beginning, and stay the same
-/// through all restarts, those of their supervisors included; so do the waiting messages.
+/// It is declared as a [`Tree`](crate::supervise::Tree). Children's addresses exist from the
+/// beginning, and stay the same through all restarts, those of their supervisors included; so do
+/// the waiting messages.
 ///
 /// ```
 /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -114,7 +115,8 @@ impl Supervisor {
     }
 
     /// Stops a child: its address and its messages stay, and it can be
-    /// [restarted](Self::restart_child). A [temporary](Restart::Temporary) one is gone.
+    /// [restarted](Self::restart_child). A [temporary](crate::supervise::Restart::Temporary) one is
+    /// gone.
     ///
     /// # Errors
     /// The request fails if the supervisor has no such child, or has ended.

@@ -110,7 +110,8 @@ impl Supervisor {
 impl Tree {
     /// Sets how many failures of children within a time lead to restarts (by default 3 within 5
     /// seconds), whether one restarts one child or all. On the next failure, the supervisor gives
-    /// up: it ends its children and itself, with [`ExitReason::TooManyRestarts`], and leaves the
+    /// up: it ends its children and itself, with
+    /// [`ExitReason::TooManyRestarts`](crate::actor::ExitReason::TooManyRestarts), and leaves the
     /// rest to its own supervisor.
     pub fn intensity(mut self, restarts: u32, within: Duration) -> Self {
         self.table.plan.set_intensity(Intensity::new(restarts, within));
@@ -144,14 +145,15 @@ impl Tree {
         self
     }
 
-    /// Sets a name, for [`ChildInfo`] and reports, as a child of another supervisor.
+    /// Sets a name, for [`ChildInfo`](crate::supervise::ChildInfo) and reports, as a child of
+    /// another supervisor.
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.name = Some(name.into());
         self
     }
 
-    /// Adds a child, and returns its address: an [`Addr`], or a [`Supervisor`] if the child is a
-    /// tree itself. Messages can be sent to it at once, and wait for its start.
+    /// Adds a child, and returns its address: an [`Addr`](crate::Addr), or a [`Supervisor`] if the
+    /// child is a tree itself. Messages can be sent to it at once, and wait for its start.
     ///
     /// A tree that is dropped unspawned ends its children.
     ///
