@@ -40,7 +40,7 @@ fn assert_is_value(value: Result<Log, Broken>) {
 /// The value arrives while the consumer registers: it is taken at once, or the waker is called.
 ///
 /// Fails with a `Relaxed` load in `is_ready`, a `Relaxed` success in `try_offer` or a success in
-/// `Arriving::next` that is weaker than `AcqRel`.
+/// `arrive` that is weaker than `AcqRel`.
 #[test]
 fn value_against_first_poll() {
     check(|| {
@@ -88,7 +88,7 @@ fn value_against_second_poll() {
 /// dropped once.
 ///
 /// Fails with an exchange in `CellState::leave` that is weaker than `AcqRel`, and with a `Relaxed`
-/// last load in `Arriving::next`.
+/// load in `after_consumer`.
 #[test]
 fn value_against_the_end_of_the_consumer() {
     for has_polled in [false, true] {
@@ -153,7 +153,7 @@ fn dropped_resolver_against_a_continuation() {
 /// told.
 ///
 /// Fails with an exchange in `CellState::leave` that is weaker than `AcqRel`, and with a `Relaxed`
-/// last load in `Arriving::next`.
+/// load in `after_consumer`.
 #[test]
 fn value_against_giving_up() {
     for has_polled in [false, true] {

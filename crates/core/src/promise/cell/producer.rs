@@ -73,31 +73,27 @@ impl<R> Producer<R> {
         // SAFETY: this is the producer, which has not arrived.
         unsafe { shared.put_value(value) };
         let mut waker = None;
-        let mut arriving = shared.state.arrive();
-        let in_time = loop {
-            match arriving.next() {
-                Next::TakeWaiter => {
-                    simulated::point();
-                    // SAFETY: the step has given the waiter to the producer.
-                    match unsafe { shared.take_waiter() } {
-                        Waiter::Task(task) => waker = Some(task),
-                        Waiter::Then(then) => {
-                            // SAFETY: a consumer that leaves a `Then` gives its end to the
-                            // producer, and the value was written above.
-                            then(unsafe { Shared::take_over(this) });
-                            return true;
-                        }
-                    }
-                }
-                // The consumer may free the cell from here on: do not touch it again.
-                Next::Leave => {
-                    waker.into_iter().for_each(wake);
+        let mut next = shared.state.arrive();
+        if next == Next::TakeWaiter {
+            simulated::point();
+            // SAFETY: with this step the producer owns the waiter.
+            match unsafe { shared.take_waiter() } {
+                Waiter::Task(task) => waker = Some(task),
+                Waiter::Then(then) => {
+                    // SAFETY: a consumer that leaves a `Then` gives its end to the producer, and
+                    // the value was written above.
+                    then(unsafe { Shared::take_over(this) });
                     return true;
                 }
-                Next::Free => break true,
-                Next::FreeAndReport => break false,
             }
-        };
+            next = shared.state.leave_with_waiter();
+        }
+        if next == Next::Leave {
+            // The consumer may free the cell from here on: do not touch it again.
+            waker.into_iter().for_each(wake);
+            return true;
+        }
+        let in_time = next != Next::FreeAndReport;
         // SAFETY: the consumer has left, and the value was written above.
         let value = unsafe { Shared::take_over(this) };
         // The producer has done its work: a panic in the value's destructor must not reach it.

@@ -40,7 +40,7 @@ pub(super) struct CellState(AtomicU8);
 /// What the producer does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Next {
-    /// Takes out the waiter, which it owns now, and goes on.
+    /// Takes out the waiter, which it owns now, and [leaves](CellState::leave_with_waiter).
     TakeWaiter,
     /// Nothing: it has left. The consumer may free the cell.
     Leave,
@@ -114,22 +114,59 @@ impl CellState {
     /// Returns whether the producer has left. Then the consumer may take the value.
     #[inline]
     pub(super) fn is_ready(&self) -> bool {
-        // ORDERING: Acquire pairs with the Release of `Ready` in `Arriving::next`: the value.
+        // ORDERING: Acquire pairs with the Release of `Ready` in `arrive` and `leave_with_waiter`:
+        // the value.
         State::of(self.0.load(Ordering::Acquire)) == State::Ready
     }
 
-    /// The producer comes, after it has written the value.
+    /// The producer comes, after it has written the value, and leaves at once if there is no waiter.
     #[inline(always)]
-    pub(super) fn arrive(&self) -> Arriving<'_> {
-        // ORDERING: Relaxed. The exchange in `Arriving::next` confirms the state.
-        Arriving { state: self, seen: State::of(self.0.load(Ordering::Relaxed)) }
+    pub(super) fn arrive(&self) -> Next {
+        // ORDERING: Relaxed. The exchange confirms the state.
+        let mut now = State::of(self.0.load(Ordering::Relaxed));
+        while now < State::Gone {
+            let next = if now == State::Waiting { State::Taking } else { State::Ready };
+            // ORDERING: AcqRel. Release publishes the value with `Ready` (Acquire in `is_ready` and
+            // `leave`). Acquire pairs with the Release in `try_offer`, since the waiter is read.
+            // Relaxed on failure: `after_consumer` loads the state again.
+            let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
+            match self.0.compare_exchange(now as u8, next as u8, ok, failed) {
+                Ok(_) if next == State::Taking => return Next::TakeWaiter,
+                Ok(_) => return Next::Leave,
+                Err(other) => now = State::of(other),
+            }
+        }
+        self.after_consumer()
+    }
+
+    /// The producer leaves, after it has taken out the waiter.
+    #[inline(always)]
+    pub(super) fn leave_with_waiter(&self) -> Next {
+        // ORDERING: Release publishes the value, as in `arrive`. Relaxed on failure, as there.
+        let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
+        match self.0.compare_exchange(State::Taking as u8, State::Ready as u8, ok, failed) {
+            Ok(_) => Next::Leave,
+            // Only the consumer changes the state meanwhile, by leaving.
+            Err(_) => self.after_consumer(),
+        }
+    }
+
+    /// What the producer does when the consumer has left.
+    #[inline(always)]
+    fn after_consumer(&self) -> Next {
+        // ORDERING: Acquire pairs with the Release in `leave`, whose state the caller has seen: the
+        // free comes after the consumer's accesses.
+        match State::of(self.0.load(Ordering::Acquire)) {
+            State::Late => Next::FreeAndReport,
+            _ => Next::Free,
+        }
     }
 
     /// The consumer leaves a waiter, which it has written in the state `Empty`. Returns whether it
     /// does: otherwise the producer has come, and has not seen the waiter.
     #[inline]
     pub(super) fn try_offer(&self) -> bool {
-        // ORDERING: Release publishes the waiter to the producer (Acquire in `Arriving::next`).
+        // ORDERING: Release publishes the waiter to the producer (Acquire in `arrive`).
         // Relaxed on failure: the state is loaded again before the value is read.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         self.0.compare_exchange(State::Empty as u8, State::Waiting as u8, ok, failed).is_ok()
@@ -158,47 +195,9 @@ impl CellState {
             Leaving::GivesUp => State::Late,
         };
         // ORDERING: AcqRel. Release: this thread's accesses come before the producer's free (Acquire
-        // in `Arriving::next`). Acquire pairs with the Release of `Ready` there, since the caller
-        // takes the value.
+        // in `after_consumer`). Acquire pairs with the Release of `Ready`, as in `is_ready`, since
+        // the caller takes the value.
         let before = State::of(self.0.swap(state as u8, Ordering::AcqRel));
         if before == State::Ready { Owner::Caller } else { Owner::Producer }
-    }
-}
-
-/// The producer on its way, which takes one or two steps.
-pub(super) struct Arriving<'a> {
-    state: &'a CellState,
-    /// The last state that it has seen.
-    seen: State,
-}
-
-impl Arriving<'_> {
-    /// Takes the next step. After [`Next::TakeWaiter`] the caller takes out the waiter before it
-    /// calls this again.
-    #[inline(always)]
-    pub(super) fn next(&mut self) -> Next {
-        let word = &self.state.0;
-        while self.seen < State::Gone {
-            let takes = self.seen == State::Waiting;
-            let next = if takes { State::Taking } else { State::Ready };
-            // ORDERING: AcqRel. Release publishes the value with `Ready` (Acquire in `is_ready` and
-            // `leave`). Acquire pairs with the Release in `try_offer`, since the waiter is read.
-            // Relaxed on failure: the load of `Gone` below is an Acquire.
-            let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
-            match word.compare_exchange(self.seen as u8, next as u8, ok, failed) {
-                Err(now) => self.seen = State::of(now),
-                Ok(_) if takes => {
-                    self.seen = State::Taking;
-                    return Next::TakeWaiter;
-                }
-                Ok(_) => return Next::Leave,
-            }
-        }
-        // ORDERING: Acquire pairs with the Release in `leave`, whose state the loop has seen: the
-        // free comes after the consumer's accesses.
-        match State::of(word.load(Ordering::Acquire)) {
-            State::Late => Next::FreeAndReport,
-            _ => Next::Free,
-        }
     }
 }
