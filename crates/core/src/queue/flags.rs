@@ -29,7 +29,7 @@ pub(crate) struct Flags {
 /// What an [interrupt](Flags::interrupt) finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Interrupted {
-    /// An earlier interrupt is pending, and whoever serves it serves this one as well.
+    /// An earlier interrupt is pending: the call that follows it serves this one as well.
     Pending,
     /// The token was parked; now the caller has it.
     TookToken,
