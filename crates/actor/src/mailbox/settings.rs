@@ -136,7 +136,7 @@ impl Mailbox {
     }
 
     /// Sets how many behaviours over the actor ([`when`](coact_core::when),
-    /// [`ask`](coact_core::ask), batches …) may wait (no limit by default). A further one is
+    /// [`call`](coact_core::call), batches …) may wait (no limit by default). A further one is
     /// refused before it is queued anywhere: [`try_when`](coact_core::try_when) returns the
     /// closure, with [`Refusal::Full`] and the position of the actor in the set;
     /// [`when`](coact_core::when) panics. One that is spawned later, by a timer or

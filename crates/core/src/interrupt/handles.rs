@@ -118,7 +118,7 @@ impl<T: Interruptible> WeakCown<T> {
         }
     }
 
-    /// Closes the cown permanently: behaviours that name it are refused ([`Broken::Closed`]) unless
+    /// Closes the cown permanently: behaviours that name it are refused ([`Broken::Closed`](crate::Broken::Closed)) unless
     /// they are [unchecked](Cown::unchecked). For the state itself, which ends with this.
     pub fn close(&self) {
         // SAFETY: a weak handle keeps the block alive.

@@ -44,7 +44,7 @@ pub trait Interruptible: Send + Sized + 'static {
 
     /// Called in place of [`on_interrupt`](Self::on_interrupt) once the runtime is past its
     /// shutdown's deadline: drops what the state waits for. Afterwards the gate is open, for
-    /// behaviours that are then dropped; but if the state has [closed](WeakCown::close) its cown,
+    /// behaviours that are then dropped; but if the state has [closed](crate::WeakCown::close) its cown,
     /// [unchecked](Cown::unchecked) behaviours run.
     fn cancel(&mut self, shared: &Self::SharedState);
 
@@ -53,7 +53,7 @@ pub trait Interruptible: Send + Sized + 'static {
     fn failed(&mut self, shared: &Self::SharedState, why: &Broken);
 
     /// Called when the runtime is about to end, and waits for the state to end itself by
-    /// [closing](WeakCown::close) the cown. Called without the state, on the thread that ends the
+    /// [closing](crate::WeakCown::close) the cown. Called without the state, on the thread that ends the
     /// runtime; an interrupt follows.
     fn end(shared: &Self::SharedState, ending: &Ending) {
         let _ = (shared, ending);
@@ -68,7 +68,7 @@ pub trait Interruptible: Send + Sized + 'static {
 
     /// Called once, like [`on_interrupt`](Self::on_interrupt), when the last handle is gone and
     /// everything spawned with any handle has run, if the handle was passed to the [last-handle
-    /// check](Cown::spawn_last_handle_check). If this [closes](WeakCown::close) the cown, or
+    /// check](Cown::spawn_last_handle_check). If this [closes](crate::WeakCown::close) the cown, or
     /// [ends](UnreachableCown::try_end) it, the state is dropped right away.
     fn last_handle_gone(&mut self, shared: &Self::SharedState, cown: &UnreachableCown<'_, Self>) {
         let _ = (shared, cown);

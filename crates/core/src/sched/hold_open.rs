@@ -1,4 +1,4 @@
-//! Work of a runtime that happens elsewhere: counts it, and reports its fate.
+//! Work of a runtime that happens elsewhere: counts it, and reports how it ended.
 
 use std::fmt;
 
