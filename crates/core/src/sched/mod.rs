@@ -20,6 +20,7 @@ pub(crate) mod pump;
 mod pump_state;
 pub(crate) mod quiescence;
 pub(crate) mod runtime_handle;
+mod search_patience;
 mod service_table;
 pub(crate) mod services;
 mod share_policy;

@@ -106,6 +106,12 @@ impl Idle {
         others >= at_work.max(SEARCHERS)
     }
 
+    /// Returns whether no other worker searches than the caller.
+    pub(crate) fn is_only_searcher(&self) -> bool {
+        // ORDERING: Relaxed. A hint: two may look on for a moment, or none.
+        self.searching.load(Ordering::Relaxed) == 1
+    }
+
     /// Ends a search that found something. Returns whether it was the last: then there may be more
     /// to find, and the caller wakes another worker.
     pub(crate) fn found_work(&self) -> bool {

@@ -11,6 +11,7 @@ use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
+use super::search_patience::SearchPatience;
 use super::share_policy::Sharing;
 use super::shared::Shared;
 use crate::current::{AnyWorker, AsWorker};
@@ -80,6 +81,8 @@ pub(crate) struct Worker {
     /// The others' tick counts when this worker last looked for stuck ones.
     seen: RefCell<Vec<u64>>,
     stolen: RefCell<Vec<TaskPtr>>,
+    /// How long it looks for tasks before it sleeps, beyond the usual looks.
+    patience: SearchPatience,
 }
 
 impl Worker {
@@ -114,6 +117,7 @@ impl Worker {
             expecting: Cell::new(false),
             seen: RefCell::new(vec![0; shared.workers.len()]),
             stolen: RefCell::new(Vec::new()),
+            patience: SearchPatience::default(),
         }
     }
 

@@ -83,7 +83,29 @@ impl Worker {
                 return Some(task);
             }
         }
-        self.help_stuck(false)
+        self.help_stuck(false).or_else(|| self.look_patiently())
+    }
+
+    /// Goes on looking into inboxes for as long as experience says, unless other workers search as
+    /// well: one that is awake is enough.
+    fn look_patiently(&self) -> Option<TaskPtr> {
+        let lasts = self.patience.lasts();
+        if lasts == 0 {
+            return None;
+        }
+        let until = self.now().saturating_add(lasts);
+        while self.shared.idle.is_only_searcher() && self.now() < until {
+            // A thread that is about to leave a task may want this processor.
+            coact_sync::shim::thread::yield_now();
+            let found = self.look_into_inboxes();
+            if found.is_some() {
+                return found;
+            }
+            if self.shared.phase() == Phase::Stopped {
+                break;
+            }
+        }
+        None
     }
 
     fn look_into_inboxes(&self) -> Option<TaskPtr> {
@@ -152,6 +174,7 @@ impl Worker {
             return self.wake_up();
         }
         self.shared.tell_if_idle();
+        let began = self.now();
         if self.shared.workers.len() > 1 && idle.start_watching() {
             self.watch();
         } else {
@@ -159,6 +182,7 @@ impl Worker {
             // Woken by `unpark_all` (a stop), or by a waker that took this worker off the list.
             idle.wake_up(self.index);
         }
+        self.patience.note_sleep(self.now() - began);
     }
 
     pub(super) fn wake_up(&self) {
