@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) use extensions::Extensions;
 
 use crate::fault::Fault;
-use crate::ids::{Registry, RuntimeId};
+use crate::runtime_ids::{Registry, RuntimeId};
 
 pub(crate) type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;

@@ -15,7 +15,7 @@ pub(crate) use thread_extensions::end;
 pub(crate) use thread_extensions::find_extension;
 pub use thread_extensions::thread_extension;
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
 thread_local! {

@@ -17,8 +17,8 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicPtr, End, Ordering};
 
-use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
+use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
 
 /// The most destructors nested on one stack.

@@ -18,13 +18,13 @@ mod current;
 mod depth;
 mod fault;
 pub mod group;
-mod ids;
 mod interrupt;
 mod panic;
 mod path_coverage;
 pub mod promise;
 mod queue;
 pub mod runtime;
+mod runtime_ids;
 mod sched;
 #[cfg(feature = "sim")]
 pub mod sim;
@@ -53,15 +53,15 @@ pub mod internals {
     pub use crate::behaviour::continuation::Continuation;
     pub use crate::cown::last_handle::LastHandleCheck;
     pub use crate::cown::set::{SealedHandle, Unchecked, UncheckedHandle};
-    pub use crate::cown::thread_bound::ThreadBound;
+    pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
-    pub use crate::interrupt::owner_handle::InterruptibleHandle;
+    pub use crate::interrupt::returned_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::catch;
     pub use crate::path_coverage::Path;
-    pub use crate::queue::interruptible::Gate;
+    pub use crate::queue::guard_block::Gate;
     pub use crate::queue::slot::QueuePosition;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::current;
 use crate::fault::{Broken, Fault};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 pub(crate) use callbacks::drop_quietly;
 pub(crate) use report::{Payload, discard, message, report};
 

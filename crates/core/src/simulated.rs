@@ -5,7 +5,7 @@
 //! the feature `sim` there never is one, and they compile to nothing.
 
 mod installed;
-mod noted;
+mod known_work;
 mod simulation;
 
 use std::fmt::{self, Display};
@@ -13,14 +13,14 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::fault::Fault;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::task::TaskPtr;
 use installed::{expect, with};
 
 #[cfg(feature = "sim")]
 pub(crate) use installed::set;
-pub use noted::Polled;
-pub(crate) use noted::Spawned;
+pub use known_work::Polled;
+pub(crate) use known_work::Spawned;
 pub use simulation::What;
 pub(crate) use simulation::{BlockingJob, Condition};
 #[cfg(feature = "sim")]

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::process::{AtomicU32, Ordering};
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// The header of everything that can be scheduled. The concrete type begins with it (`repr(C)`).
 #[repr(C)]

@@ -3,24 +3,24 @@
 mod attempt;
 mod few;
 mod give_back;
-mod place;
 mod run;
+mod where_to_run;
 
-use crate::behaviour::inline_answer::Answer;
+use crate::behaviour::answer::Answer;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::current;
 use crate::fault::Broken;
-use crate::ids::RuntimeId;
 use crate::path_coverage::Path;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::{Successor, schedule, shared};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
 use few::Few;
-use place::{HerePlace, may_nest, place_elsewhere};
 use run::{claim_and_run, run_plain};
+use where_to_run::{HerePlace, may_nest, place_elsewhere};
 
-pub use place::MAX_NESTED_HERE;
+pub use where_to_run::MAX_NESTED_HERE;
 
 /// Runs a behaviour inline, on the calling thread, if all its cowns are free and nothing is queued
 /// on them; otherwise spawns it like [`when`](crate::when). Returns `true` if it ran inline, or was

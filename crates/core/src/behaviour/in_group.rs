@@ -9,7 +9,7 @@ use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::QueuePosition;
 use crate::queue::spawn::spawn_from_anywhere;

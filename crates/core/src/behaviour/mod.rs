@@ -7,11 +7,11 @@
 // The protocol by which behaviours acquire their cowns is in `queue`.
 
 mod admission;
+pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod continuation;
 pub(crate) mod here;
 pub(crate) mod in_group;
-pub(crate) mod inline_answer;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod multi;
@@ -24,9 +24,9 @@ pub(crate) mod spawn;
 mod then;
 pub(crate) mod when;
 
+pub use answer::Answer;
 pub use batch::{Batch, BatchError, BatchRefusal, batch};
 pub use here::{MAX_NESTED_HERE, call_here, serve_here, when_here};
-pub use inline_answer::Answer;
 pub use refusal::{Overlap, PinnedApart, Refusal, WhenError};
 pub use scope::{Scope, scope};
 pub use when::{call, try_call, try_when, when, when_or_else};

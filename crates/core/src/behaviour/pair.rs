@@ -16,8 +16,8 @@ use coact_sync::pool;
 
 use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::set::CownSet;
-use crate::queue::member::Member;
 use crate::queue::multi::{Multi, MultiSlot, link};
+use crate::queue::requested_cown::Member;
 use crate::queue::single::take;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 use launch::launch;

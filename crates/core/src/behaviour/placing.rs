@@ -6,9 +6,9 @@ use smallvec::SmallVec;
 
 use super::refusal::{Overlap, PinnedApart, Refusal};
 use crate::cown::set::{CownSet, sealed::Visitor};
-use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::current_id;

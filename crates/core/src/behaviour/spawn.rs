@@ -17,11 +17,11 @@ use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
-use crate::queue::member::Member;
 use crate::queue::multi::Multi;
+use crate::queue::requested_cown::Member;
 use crate::queue::single::Single;
 use crate::queue::slot::QueuePosition;
-use crate::sched::{at_work_in, context, external, schedule};
+use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
 
 /// Requests for the usual number of cowns are on the stack.
@@ -134,7 +134,7 @@ where
     simulated::point();
     // All workers may be asleep and not see the work, so this thread must be visible as an external
     // one.
-    external::within(home_of(set), || match pair::members(set) {
+    external_threads::within(home_of(set), || match pair::members(set) {
         Some(members) => {
             // SAFETY: the members are those of the caller's set.
             unsafe { spawn_pair(set, members, closure, completion) };

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coact_sync::shim::process::Mutex;
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// The values that the layers above store for a group of runtimes, by type.
 #[derive(Clone, Default)]

@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 
 use crate::fault::Broken;
+use crate::queue::guard_block;
 use crate::queue::header::Flags;
-use crate::queue::interruptible;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 
 /// Iterates over the members of a behaviour, in the order of the set.
 #[derive(Clone)]
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
             let cown = members.advance().header_ptr();
             // SAFETY: the cown is held exclusively, so it is alive and only this behaviour accesses
             // its state.
-            unsafe { interruptible::end_state(cown) }
+            unsafe { guard_block::end_state(cown) }
         })
     }
 
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
             unsafe {
                 let header = member.header();
                 if header.has(Flags::INTERRUPTIBLE) {
-                    interruptible::tell_failure(member.header_ptr(), why);
+                    guard_block::tell_failure(member.header_ptr(), why);
                 } else {
                     header.set(Flags::POISONED, true);
                 }

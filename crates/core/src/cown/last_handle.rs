@@ -6,7 +6,7 @@
 //! by then. So the last handle is not dropped but waits in the queue, in a behaviour that calls
 //! [`Cown::check_last_handle`]. Meanwhile a weak handle may be upgraded, used, and dropped again:
 //! what it has spawned is behind the waiting behaviour. Therefore the [count of
-//! handles](crate::queue::counts) has two more bits:
+//! handles](crate::queue::handle_counts) has two more bits:
 //!
 //! ```text
 //!   drop_unless_last                          check_last_handle
@@ -25,7 +25,7 @@ use std::ptr::NonNull;
 
 use super::end_of_life::retire;
 use super::handle::Cown;
-use crate::queue::counts::Parting;
+use crate::queue::handle_counts::Parting;
 use crate::queue::header::Flags;
 use crate::queue::slot::Slot;
 

@@ -1,5 +1,5 @@
 //! A cown's block: its header and its state, preceded in an interruptible cown by the
-//! [guard](crate::queue::interruptible).
+//! [guard](crate::queue::guard_block).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -7,11 +7,11 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::ids::Birthplace;
-use crate::ids::RuntimeId;
 use crate::queue::group_header::Leader;
+use crate::queue::guard_block;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible;
+use crate::runtime_ids::Birthplace;
+use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
 /// The unit in which processors exchange memory.
@@ -115,11 +115,11 @@ impl<T> CownBox<T> {
             let leader = cown.as_ref().leader();
             if interruptible {
                 // Up to here a search may read the header.
-                interruptible::unlist(cown);
+                guard_block::unlist(cown);
             }
             cown.as_mut().end();
             if interruptible {
-                interruptible::free(cown);
+                guard_block::free(cown);
             } else {
                 pool::dealloc(cown.cast(), if packed { Self::LAYOUT } else { Self::LINE });
             }

@@ -8,7 +8,6 @@
 //! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of
 //!   a checked member; [`Held`] of a handle by value.
 
-pub(crate) mod checked_members;
 pub(crate) mod cursor;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
@@ -18,15 +17,16 @@ pub(crate) mod last_handle;
 pub(crate) mod layout;
 pub(crate) mod members;
 mod pin;
+pub(crate) mod poisonable_members;
 pub(crate) mod set;
-pub(crate) mod thread_bound;
+pub(crate) mod thread_bound_value;
 
 pub use crate::depth::Deep;
-pub use checked_members::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use handle::{Cown, CownId, WeakCown};
 pub use held::{Held, Poisoned};
 pub use iter::{MembersIter, MembersIterMut};
 pub use members::{Members, ReadMembers};
+pub use poisonable_members::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use set::{
     AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
     checked_all, read_all,

@@ -7,7 +7,7 @@
 
 use coact_sync::shim::process::{AtomicU16, Mutex, Ordering};
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// The id of the runtime to use; 0 if it must be looked up, or if a runtime must be notified first.
 /// A copy of what follows from `STATE`, readable without its lock.

@@ -9,9 +9,9 @@ use coact_sync::shim::atomic::Ordering;
 
 use crate::queue::group_header::with;
 use crate::queue::group_header::{HeldGroup, Leader};
+use crate::queue::guard_block;
+use crate::queue::guard_block::{Gate, is_ungated};
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible;
-use crate::queue::interruptible::{Gate, is_ungated};
 use crate::sched::runtime_handle::mode_now;
 use crate::simulated;
 use crate::task::{Mode, RunContext};
@@ -41,15 +41,15 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
     // ORDERING: Acquire pairs with the Release in `push`.
     let mut first = this.interrupts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
-        let cown = interruptible::header_of(guard);
+        let cown = guard_block::header_of(guard);
         // SAFETY: a member in the list is alive, and this thread owns its guard's word until its
         // notice is taken. With the token this thread has exclusive access to its state.
         unsafe {
-            first = interruptible::next(guard);
+            first = guard_block::next(guard);
             Notice::of(cown.as_ref()).take();
             simulated::point();
             // After the exchange: a shutdown past its deadline says so before it interrupts.
-            let gate = (interruptible::vtable(cown).on_interrupt)(cown, mode_now(context));
+            let gate = (guard_block::vtable(cown).on_interrupt)(cown, mode_now(context));
             note_gate(leader, cown, gate);
         }
     }
@@ -107,7 +107,7 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
                 }
             };
             member.as_ref().set_in_line(false);
-            let vtable = interruptible::vtable(member);
+            let vtable = guard_block::vtable(member);
             let gate = match mode_now(context) {
                 Mode::Run => (vtable.take_turn)(member),
                 Mode::Cancel => (vtable.on_interrupt)(member, Mode::Cancel),

@@ -12,7 +12,7 @@ use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::interrupt::Interruptible;
-use crate::queue::interruptible::Gate;
+use crate::queue::guard_block::Gate;
 use crate::sched::loom::{Log, check, check_bounded, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {
@@ -367,7 +367,8 @@ fn a_turn_of_its_own_against_an_interrupt() {
 #[test]
 fn a_move_against_an_interrupt() {
     check(|| {
-        let there = crate::sched::runtime_handle::RuntimeHandle(crate::ids::RuntimeId::from_raw(2));
+        let there =
+            crate::sched::runtime_handle::RuntimeHandle(crate::runtime_ids::RuntimeId::from_raw(2));
         let group = Group::new();
         let (x, y) = (group.interruptible((), |_| Bell(Log::default())), member(&group));
         let other = thread::spawn({

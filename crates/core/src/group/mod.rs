@@ -26,7 +26,7 @@ use std::ptr::NonNull;
 
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
-use crate::ids::Birthplace;
+use crate::runtime_ids::Birthplace;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// A group of cowns that share one queue and are scheduled as one.

@@ -7,7 +7,7 @@ use crate::path_coverage::Path;
 use crate::queue::group_header::Leader;
 use crate::queue::group_header::with;
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 use crate::queue::ring::RunRingEntry;
 
 /// Returns whether what this thread spawns on the group now comes behind the ring and before

@@ -2,12 +2,12 @@
 
 use std::ptr::NonNull;
 
+use super::interruptible::Interruptible;
 use super::layout;
-use super::state::Interruptible;
 use crate::cown::layout::CownBox;
 use crate::panic::drop_quietly;
+use crate::queue::guard_block::Gate;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::Gate;
 use crate::task::Mode;
 
 /// Calls the state.

@@ -2,13 +2,13 @@
 
 use std::ptr::NonNull;
 
-use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
 use crate::queue::release::release_to_next;
+use crate::queue::requested_cown::Member;
 use crate::queue::single;
 use crate::queue::single::{Single, single_task};
 use crate::queue::slot::Slot;
+use crate::runtime_ids::RuntimeId;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");

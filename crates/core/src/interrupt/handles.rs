@@ -1,7 +1,7 @@
 //! What handles of interruptible cowns can do.
 
+use super::interruptible::Interruptible;
 use super::send_interrupt::interrupt;
-use super::state::Interruptible;
 use super::temporary_handle::give_back;
 use super::{layout, vtable};
 use crate::cown::handle::{Cown, WeakCown};

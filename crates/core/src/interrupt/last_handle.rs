@@ -14,17 +14,17 @@ use std::mem::{ManuallyDrop, forget};
 use std::ptr::NonNull;
 
 use super::calls::call_state;
-use super::state::{Interruptible, UnreachableCown};
-use super::{deferred_call, empty_request, layout};
+use super::interruptible::{Interruptible, UnreachableCown};
+use super::{call_after_queue, empty_request, layout};
 use crate::cown::end_of_life::destroy;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle::LastHandleCheck;
 use crate::cown::last_handle::drop_last;
 use crate::path_coverage::Path;
+use crate::queue::guard_block::{self, Gate, end_state};
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible::{self, Gate, end_state};
-use crate::queue::member::Member;
 use crate::queue::release::release_to_next;
+use crate::queue::requested_cown::Member;
 use crate::queue::single;
 use crate::queue::single::{Single, single_task};
 use crate::queue::slot::Slot;
@@ -171,7 +171,7 @@ fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
         drop(part(last, mode, &unreachable));
     };
     // SAFETY: the handle owned by the call keeps the cown alive.
-    unsafe { deferred_call::append(cown, Box::new(call)) };
+    unsafe { call_after_queue::append(cown, Box::new(call)) };
 }
 
 /// Runs the request that owns the last handle.
@@ -217,8 +217,8 @@ unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<Tas
         let cown = slot.as_ref().member().header_ptr();
         task.as_mut().vtable = empty_request::vtable();
         cown.as_ref().flags.remember_interrupt();
-        interruptible::leave_token(cown, slot);
-        successor.ready(interruptible::task_of(cown), cown.as_ref().home_of_queue());
+        guard_block::leave_token(cown, slot);
+        successor.ready(guard_block::task_of(cown), cown.as_ref().home_of_queue());
     }
     successor.take()
 }

@@ -6,15 +6,15 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
 
+use super::interruptible::Interruptible;
 use super::registry;
-use super::state::Interruptible;
 use crate::cown::handle::WeakCown;
 use crate::cown::layout::CownBox;
 use crate::depth;
-use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
+use crate::queue::guard_block::{Guard, Listed, of};
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{Guard, Listed, of};
+use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{Task, TaskVTable};
 

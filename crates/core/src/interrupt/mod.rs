@@ -46,29 +46,29 @@
 //! *There is one token.* The guard's task sets PARKED, and gives up the token with it; of the
 //! interrupts after that, exactly one finds PARKED without INTERRUPT, and takes the token.
 
-mod blocked_set;
+mod blocked_behaviours;
+mod call_after_queue;
 mod calls;
-mod deferred_call;
 mod empty_request;
 mod first_interrupt;
-mod guard_task;
 mod handles;
+mod interrupt_task;
+mod interruptible;
 mod last_handle;
 pub(crate) mod layout;
-pub(crate) mod owner_handle;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]
 pub(crate) mod registry;
 mod registry_table;
+pub(crate) mod returned_handle;
 mod send_interrupt;
 mod shutdown;
-mod state;
 mod temporary_handle;
 mod vtable;
 
-pub use blocked_set::BlockedSet;
+pub use blocked_behaviours::BlockedSet;
 pub use handles::SendPath;
+pub use interruptible::{Interruptible, UnreachableCown};
 pub(crate) use shutdown::{cut_off, end_in_order, moved};
-pub use state::{Interruptible, UnreachableCown};
 
 #[cfg(all(test, loom))]
 mod loom;

@@ -15,12 +15,12 @@ use std::ptr::NonNull;
 
 pub(crate) use super::registry_table::LiveCown;
 use super::registry_table::{BATCH, Table, TableEntry};
-use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// The position of a cown in the table.
-use crate::queue::interruptible::Listed;
+use crate::queue::guard_block::Listed;
 
 static TABLE: Table = Table::new();
 

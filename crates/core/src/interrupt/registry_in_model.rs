@@ -6,9 +6,9 @@ use std::ptr::NonNull;
 
 pub(crate) use super::registry_table::LiveCown;
 use super::registry_table::{Table, TableEntry};
-use crate::ids::RuntimeId;
+use crate::queue::guard_block::Listed;
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible::Listed;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 thread_local! {

@@ -2,11 +2,11 @@
 
 use std::ptr::NonNull;
 
-use super::{deferred_call, empty_request};
-use crate::ids::RuntimeId;
+use super::{call_after_queue, empty_request};
 use crate::queue::group_interrupt::interrupt_member;
+use crate::queue::guard_block;
 use crate::queue::header::{CownHeader, Interrupted};
-use crate::queue::interruptible;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 
@@ -38,7 +38,7 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
         simulated::point();
         match interrupted {
             Interrupted::Pending => {}
-            Interrupted::TookToken => schedule(interruptible::task_of(cown), home),
+            Interrupted::TookToken => schedule(guard_block::task_of(cown), home),
             Interrupted::NeedsRequest => append_empty_request(cown),
         }
     }
@@ -52,7 +52,7 @@ pub(super) unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
     // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
         if cown.as_ref().is_grouped() {
-            deferred_call::append(cown, Box::new(|_| ()));
+            call_after_queue::append(cown, Box::new(|_| ()));
         } else {
             empty_request::append(cown);
         }

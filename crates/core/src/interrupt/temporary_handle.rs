@@ -1,6 +1,6 @@
 //! Handles that the core takes for the time of a call.
 
-use super::state::Interruptible;
+use super::interruptible::Interruptible;
 use crate::cown::handle::Cown;
 use crate::panic::drop_quietly;
 

@@ -5,19 +5,19 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
 use super::calls::{on_interrupt, take_turn};
-use super::guard_task::run;
+use super::interrupt_task::run;
+use super::interruptible::Interruptible;
 use super::layout::{self, Block};
 use super::send_interrupt::interrupt;
-use super::state::Interruptible;
 use super::temporary_handle::give_back;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::layout::CownBox;
 use crate::fault::Broken;
-use crate::ids::RuntimeId;
 use crate::panic::{catch, drop_quietly};
 use crate::queue::group_interrupt::interrupt_last;
+use crate::queue::guard_block::{GuardVTable, link};
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible::{GuardVTable, link};
+use crate::runtime_ids::RuntimeId;
 use crate::sched::ending::Ending;
 use crate::task::{Kind, TaskVTable};
 

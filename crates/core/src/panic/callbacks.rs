@@ -18,7 +18,7 @@ use coact_sync::shim::process::Mutex;
 use super::report::{NO_MESSAGE, Payload, discard, message, report_in};
 use crate::current::{self, find_extension, thread_extension};
 use crate::fault::Fault;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
 /// A callback that receives the message.

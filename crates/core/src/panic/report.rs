@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use crate::config;
 use crate::fault::{Fault, trace_fault};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// The message of a panic without a string payload.
 pub(super) const NO_MESSAGE: &str = "(no message)";

@@ -6,7 +6,7 @@ use super::grant::grant;
 use super::slot::Slot;
 use crate::path_coverage::Path;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::simulated;

@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::header::CownHeader;
-use super::member::Member;
+use super::requested_cown::Member;
 use super::single::Single;
 use super::slot::Slot;
 use super::tail::EndMark;

@@ -1,9 +1,11 @@
 //! What a request asks for, and whether it is placed: no step in progress is before it in its
 //! queue.
 
-use coact_sync::shim::atomic::{AtomicPtr, Ordering};
+#[cfg(not(loom))]
+use coact_sync::shim::atomic::AtomicPtr;
+use coact_sync::shim::atomic::Ordering;
 
-use super::member::Member;
+use super::requested_cown::Member;
 use super::slot::{Placement, Slot};
 
 impl Slot {

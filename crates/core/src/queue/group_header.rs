@@ -8,12 +8,12 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::cell::UnsafeCell;
 
+use super::guard_block::Guard;
 use super::header::{CownHeader, Flags};
-use super::interruptible::Guard;
 use super::ring::Ring;
 use super::single::request;
 use super::slot::Slot;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 

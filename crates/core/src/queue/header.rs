@@ -5,12 +5,12 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
-use super::counts::Counts;
 pub(crate) use super::flags::{Closed, Flags, Interrupted};
+use super::handle_counts::Counts;
 use super::readers::Readers;
 use super::tail::Tail;
-use crate::ids::Birthplace;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::Birthplace;
+use crate::runtime_ids::RuntimeId;
 #[cfg(not(loom))]
 use crate::simulated;
 

@@ -5,9 +5,9 @@ use std::ptr::{NonNull, null_mut, without_provenance_mut};
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::header::Flags;
-use super::member::Member;
+use super::requested_cown::Member;
 use super::slot::Slot;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::Ready;
 use crate::task::{Task, TaskPtr, TaskVTable};
 

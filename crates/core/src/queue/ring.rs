@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 use crate::task::RunContext;
 
 /// A waiting behaviour: one cache line. It may be moved.

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::member::Member;
+use super::requested_cown::Member;
 use super::slot::Slot;
 use crate::task::{Task, TaskPtr, TaskVTable};
 

@@ -6,13 +6,13 @@ use std::ptr::NonNull;
 use super::append::{append_begun, append_one, append_single};
 use super::grant::grant;
 use super::header::CownHeader;
-use super::member::Member;
+use super::requested_cown::Member;
 use super::single::{Single, request, single_task};
 use super::slot::Slot;
-use crate::ids::RuntimeId;
 use crate::path_coverage::Path;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::worker::Worker;
-use crate::sched::{at_work_in, external, schedule};
+use crate::sched::{at_work_in, external_threads, schedule};
 use crate::task::TaskPtr;
 
 impl<B> Single<B> {
@@ -53,7 +53,7 @@ pub(crate) unsafe fn launch_externally(slot: NonNull<Slot>) {
     // SAFETY: the conditions are those of `launch`.
     unsafe {
         let home = slot.as_ref().member().header().home();
-        external::within(home, || launch(slot));
+        external_threads::within(home, || launch(slot));
     }
 }
 

@@ -12,7 +12,7 @@ use super::pump::Pump;
 use super::worker_future::SpawnWorker;
 use crate::config::{Config, Extensions, Host, MAX_WORKERS, PanicHook};
 use crate::fault::Fault;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 use crate::simulated;

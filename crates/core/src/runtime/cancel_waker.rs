@@ -4,8 +4,8 @@ use std::fmt;
 use std::task::Waker;
 
 use super::future::Futures;
-use crate::ids::RuntimeId;
 use crate::panic::drop_quietly;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;
 

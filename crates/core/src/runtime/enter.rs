@@ -7,7 +7,7 @@ use std::mem::ManuallyDrop;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use super::guard::EnterGuard;
+use super::enter_guard::EnterGuard;
 use crate::current::Entered;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared;

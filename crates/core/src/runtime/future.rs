@@ -17,9 +17,9 @@ use slab::Slab;
 
 use crate::depth;
 use crate::fault::Broken;
-use crate::ids::RuntimeId;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
+use crate::runtime_ids::RuntimeId;
 use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::{count_abandoned, current_id};
 use crate::sched::schedule;

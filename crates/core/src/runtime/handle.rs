@@ -11,12 +11,12 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::build_error::BuildError;
-use super::guard::EnterGuard;
+use super::enter_guard::EnterGuard;
 use super::task_sink::elsewhere;
 use super::worker_future::{self, SpawnWorker};
 use crate::config::Config;
-use crate::ids::RuntimeId;
 use crate::interrupt;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::phase::Phase;
 use crate::sched::quiescence::{self, Runtimes};

@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use super::guard::EnterGuard;
+use super::enter_guard::EnterGuard;
 use super::shutdown::{self, STANDSTILL};
 use super::shutdown_report::ShutdownReport;
 use super::task_sink::elsewhere;
 use crate::config::Config;
 use crate::current::Cancelling;
-use crate::ids::RuntimeId;
 use crate::interrupt;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::phase::Phase;
 use crate::sched::pump;

@@ -5,7 +5,7 @@ use std::ptr::null;
 
 use super::shared::Shared;
 use crate::current::{Cancelling, Entered};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 impl Shared {

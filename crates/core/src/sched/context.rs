@@ -5,7 +5,7 @@ use super::shared;
 use super::worker::Worker;
 use crate::current;
 use crate::depth;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// Returns the worker that this thread is, if it is one.
 #[inline]

@@ -8,9 +8,9 @@ use coact_sync::shim::atomic::Ordering;
 use super::phase::Phase;
 use super::runtime_handle::RuntimeHandle;
 use super::shared::Shared;
-use super::stuck::Stuck;
+use super::stuck_thread::Stuck;
 use super::watchdog::state::Watchdog;
-use super::{external, watchers};
+use super::{external_threads, watchers};
 
 /// The runtimes that are about to end, as passed to
 /// [`Interruptible::end`](crate::internals::Interruptible::end).
@@ -93,7 +93,7 @@ impl Shared {
 
     /// Returns how many threads that are not workers of the runtime work in it.
     pub(crate) fn external_threads(&self) -> usize {
-        external::count(&|id| id == self.id)
+        external_threads::count(&|id| id == self.id)
     }
 
     /// Figures that change with everything that a thread of the runtime does, and not while all are

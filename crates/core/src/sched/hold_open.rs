@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::phase::Phase;
 use super::runtime_handle::{RuntimeHandle, count_abandoned};
 use super::shared;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// Counts as work of a runtime until dropped; see [`RuntimeHandle::hold_open`].
 #[must_use = "the runtime is held open until this is dropped"]

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::shared::Shared;
-use super::{external, watchers};
+use super::{external_threads, watchers};
 use crate::simulated;
 
 /// Longer than any wait.
@@ -85,7 +85,7 @@ impl Shared {
             return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
         }
         let is_quiet = || self.is_quiet();
-        Activity::look(is_quiet, || external::are_there_any(self.id), is_quiet)
+        Activity::look(is_quiet, || external_threads::are_there_any(self.id), is_quiet)
     }
 
     fn is_quiet_in_simulation(&self) -> bool {

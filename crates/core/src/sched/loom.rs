@@ -28,7 +28,7 @@
 //! * The barriers of `asym` are `SeqCst` fences in a model, as their contract says, but stronger
 //!   than they are: two light ones order each other as well.
 //! * What would order too much in all models is left out of those that do not check it: the
-//!   barriers of external threads (`external_in_model.rs`), the table of interruptible cowns
+//!   barriers of external threads (`external_threads_in_model.rs`), the table of interruptible cowns
 //!   (`registry_in_model.rs`), and the fence with which a runtime notifies waiters for several
 //!   (`watchers::tell`). Each has its own models.
 //! * loom reports races on memory that it knows: its atomics, its cells, and blocks of the pool,
@@ -46,7 +46,7 @@ use loom::cell::UnsafeCell;
 use loom::model::Builder;
 
 use crate::cown::handle::Cown;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
 /// The number of preemptions of a model, unless `LOOM_MAX_PREEMPTIONS` is set.

@@ -4,9 +4,8 @@ mod cancel;
 mod clock;
 pub(crate) mod context;
 pub(crate) mod ending;
-#[cfg_attr(all(test, loom), path = "external_in_model.rs")]
-pub(crate) mod external;
-mod external_cell;
+#[cfg_attr(all(test, loom), path = "external_threads_in_model.rs")]
+pub(crate) mod external_threads;
 pub(crate) mod hold_open;
 pub(crate) mod hosted;
 pub(crate) mod idleness;
@@ -16,6 +15,7 @@ pub(crate) mod local;
 pub(crate) mod loom;
 mod outstanding;
 pub(crate) mod phase;
+mod presence_cell;
 pub(crate) mod pump;
 mod pump_state;
 pub(crate) mod quiescence;
@@ -27,7 +27,7 @@ mod share_policy;
 pub(crate) mod shared;
 pub(crate) mod sleepers;
 pub(crate) mod start;
-pub(crate) mod stuck;
+pub(crate) mod stuck_thread;
 pub(crate) mod thread_hooks;
 pub(crate) mod tracked_thread;
 mod trim;
@@ -38,7 +38,7 @@ mod worker_shared;
 
 #[cfg(all(test, loom))]
 pub(crate) use self::loom::{schedule, schedule as schedule_last};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 use crate::task::TaskPtr;
 
@@ -78,7 +78,7 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
         return work();
     }
     simulated::point();
-    external::within(home, work)
+    external_threads::within(home, work)
 }
 
 /// Like [`at_work_in`], until the returned value is dropped: for work that is too large to be
@@ -87,13 +87,13 @@ pub(crate) fn at_work_in<R>(home: RuntimeId, work: impl FnOnce() -> R) -> R {
 /// # Safety
 /// The caller drops it before it returns.
 #[inline]
-pub(crate) unsafe fn enter(home: RuntimeId) -> Option<external::ExternalPresence> {
+pub(crate) unsafe fn enter(home: RuntimeId) -> Option<external_threads::ExternalPresence> {
     if context::worker().is_some() {
         return None;
     }
     simulated::point();
     // SAFETY: the caller drops the presence before it returns.
-    Some(unsafe { external::enter(home) })
+    Some(unsafe { external_threads::enter(home) })
 }
 
 /// Receives the tasks that an operation on the queues makes ready, each with its runtime.

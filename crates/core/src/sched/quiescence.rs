@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
-use super::external;
+use super::external_threads;
 use super::shared::Shared;
 use super::watchers::Watch;
 use crate::sched::idleness::Activity;
@@ -38,7 +38,7 @@ pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
         || runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_quiet_exactly());
     let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
     let before = stamps();
-    let have_external_threads = || external::are_there_any_of(&is_one_of_them);
+    let have_external_threads = || external_threads::are_there_any_of(&is_one_of_them);
     Activity::look(are_quiet, have_external_threads, || are_quiet() && stamps() == before)
 }
 

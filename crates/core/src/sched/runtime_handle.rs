@@ -10,8 +10,8 @@ use super::phase::Phase;
 use super::shared;
 use crate::current::{self, default_runtime};
 use crate::fault::Fault;
-use crate::ids::{Birthplace, RuntimeId};
 use crate::panic;
+use crate::runtime_ids::{Birthplace, RuntimeId};
 use crate::task::{Mode, RunContext};
 
 /// A handle of the runtime that cowns, timers and futures belong to: it can be copied, stored and

@@ -22,7 +22,7 @@ use super::watchdog::state::Watchdog;
 use super::worker_shared::WorkerShared;
 use crate::config::Host;
 use crate::config::{self, Config};
-use crate::ids::{Registry, RuntimeId};
+use crate::runtime_ids::{Registry, RuntimeId};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
 

@@ -13,7 +13,7 @@ use super::tracked_thread::Thread;
 use super::worker::Worker;
 use crate::config::{Config, Extensions};
 use crate::current::{self, Nested};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 /// Creates a registered runtime without threads; also returns the parkers of its workers.
 pub(crate) fn make(

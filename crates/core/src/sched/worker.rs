@@ -15,8 +15,8 @@ use super::search_patience::SearchPatience;
 use super::share_policy::Sharing;
 use super::shared::Shared;
 use crate::current::{AnyWorker, AsWorker};
-use crate::ids::{Birthplace, RuntimeId};
 use crate::path_coverage::Path;
+use crate::runtime_ids::{Birthplace, RuntimeId};
 use crate::sched::worker_shared::WorkerShared;
 use crate::task::{RunContext, TaskPtr, run_task};
 

@@ -11,7 +11,7 @@ use std::ptr;
 use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::shared::Shared;
 use crate::sim::sanitizer::{self, StackRange};
 use crate::task::TaskPtr;

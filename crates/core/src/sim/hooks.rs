@@ -7,7 +7,7 @@ use super::fiber::Who;
 use super::{engine, pump, wait_graph};
 use crate::current::Serving;
 use crate::fault::Fault;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::shared;
 use crate::simulated::{BlockingJob, Condition, Id, Simulation, Site, What};
 use crate::task::TaskPtr;

@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::time::Duration;
 
 use crate::fault::Fault;
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::task::TaskPtr;
 
 /// Writes a description, for reports.

@@ -5,8 +5,10 @@ use crate::current;
 use coact_sync::patience::Patience;
 
 use super::few::Few;
-use super::place::{at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere};
 use super::run::{claim_and_run, run_plain};
+use super::where_to_run::{
+    at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere,
+};
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::path_coverage::Path;

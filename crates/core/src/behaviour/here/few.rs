@@ -3,9 +3,9 @@
 use crate::behaviour::pair;
 use crate::behaviour::placing;
 use crate::cown::set::CownSet;
-use crate::ids::RuntimeId;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
+use crate::runtime_ids::RuntimeId;
 
 /// The members of a set that always holds one or two cowns exclusively.
 #[derive(Clone, Copy)]

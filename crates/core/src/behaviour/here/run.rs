@@ -7,18 +7,18 @@ use smallvec::SmallVec;
 
 use super::few::{Few, are_plain, is_plain};
 use super::give_back::{release_all, release_one, release_slowly, release_two};
-use super::place::on_this_stack;
+use super::where_to_run::on_this_stack;
 use crate::behaviour::placing;
 use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
 use crate::group::multi_member::Grouped;
-use crate::ids::RuntimeId;
 use crate::path_coverage::Path;
 use crate::queue::claim;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 use crate::queue::slot::Slot;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::Ready;
 use crate::task::{Mode, RunContext};
 

@@ -4,7 +4,7 @@ use coact_sync::prefetch;
 
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::queue::header::Flags;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 
 /// Returns the two cowns of a set that always names two, if they can form a pair, and prefetches
 /// their headers, which are about to be written.

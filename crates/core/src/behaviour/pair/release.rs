@@ -3,12 +3,12 @@
 use std::ptr::NonNull;
 
 use super::requests::slots;
-use crate::ids::RuntimeId;
 use crate::path_coverage::Path;
 use crate::queue::leave::leave_last;
 use crate::queue::multi::{Multi, MultiSlot};
 use crate::queue::release::release_exclusive;
 use crate::queue::slot::Slot;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::{Deferring, Ready, Successor, offer_to_worker};
 use crate::task::TaskPtr;
 

@@ -1,7 +1,7 @@
 //! The sets of cowns that a behaviour can name: cowns, tuples, arrays and slices of them.
 
-mod forms;
-mod handles;
+mod access_forms;
+mod as_cown;
 mod one;
 mod owned;
 mod slices;
@@ -13,12 +13,12 @@ use super::cursor::Cursor;
 use crate::panic::drop_quietly;
 
 pub use crate::cown::handle::{Checked, Read};
-pub use forms::{
+pub use access_forms::{
     CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle, UncheckedIn,
     checked_all, read_all,
 };
-pub use handles::{AsCown, CownRef, SealedHandle};
-pub(super) use handles::{view, view_mut};
+pub use as_cown::{AsCown, CownRef, SealedHandle};
+pub(super) use as_cown::{view, view_mut};
 
 /// A set of cowns that a behaviour needs, with the access it needs to each.
 ///
@@ -130,7 +130,7 @@ pub trait CownSet: sealed::Sealed {
 
 pub(crate) mod sealed {
     use crate::credits::Permit;
-    use crate::queue::member::Member;
+    use crate::queue::requested_cown::Member;
 
     /// Seals [`CownSet`](super::CownSet).
     pub trait Sealed {}

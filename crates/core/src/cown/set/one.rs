@@ -2,20 +2,20 @@
 
 use std::ptr::NonNull;
 
-use super::handles::exclusive;
+use super::as_cown::exclusive;
 use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, OwnedUnchecked};
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
     view, view_mut,
 };
-use crate::cown::checked_members::{self, PoisonedRead};
 use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
 use crate::cown::held::{Held, Poisoned};
 use crate::cown::layout::CownBox;
+use crate::cown::poisonable_members::{self, PoisonedRead};
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
@@ -101,10 +101,10 @@ one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, an
     |this| this.0, own: OwnedRead, member: Member::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, OwnedCheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: Member::checked_read, |cown| checked_members::read_one::<Cown<T>>(cown));
+    member: Member::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] OwnedCheckedRead<T>, OwnedCheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: Member::checked_read, |cown| checked_members::read_one::<Cown<T>>(cown));
+    member: Member::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>, Result<&'a mut T, Poisoned<'a, T>>,
     single: true, announces: false, |this| this.0, own: OwnedChecked, member: Member::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] OwnedChecked<T>, OwnedChecked<T>,

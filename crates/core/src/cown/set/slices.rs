@@ -1,13 +1,13 @@
 //! Slices of cowns as sets.
 
-use super::handles::exclusive;
+use super::as_cown::exclusive;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
 use super::sealed::{Admission, Sealed, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
-use crate::cown::checked_members::{CheckedMembers, CheckedReadMembers};
 use crate::cown::cursor::Cursor;
 use crate::cown::members::{Members, ReadMembers};
-use crate::queue::member::Member;
+use crate::cown::poisonable_members::{CheckedMembers, CheckedReadMembers};
+use crate::queue::requested_cown::Member;
 
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {

@@ -4,8 +4,8 @@
 use std::ptr::NonNull;
 
 use super::{BATCH, ROW, Table, TableEntry};
-use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
+use crate::runtime_ids::RuntimeId;
 
 /// A nonexistent cown.
 fn cown(number: usize) -> NonNull<CownHeader> {

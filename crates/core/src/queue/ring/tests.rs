@@ -6,9 +6,9 @@ use std::num::NonZeroU16;
 use std::ptr::NonNull;
 
 use super::{Ring, RingEntry};
-use crate::ids::RuntimeId;
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
+use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext};
 
 thread_local! {

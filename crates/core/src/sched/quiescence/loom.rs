@@ -9,8 +9,8 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use loom::thread;
 
 use super::{Activity, Shared, activity};
-use crate::ids::RuntimeId;
 use crate::runtime::config_in_model;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::loom::{Permit, check, check_bounded};
 use crate::sched::watchers::{WATCHERS, Watch};
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};

@@ -1,7 +1,7 @@
 //! Models of waiting until a runtime is idle, and of stopping it: no thread is left waiting, no
 //! task is left behind, and no external thread is missed.
 //!
-//! The code is that of `shared.rs` and `external_cell.rs`. Workers are reduced to how they fall asleep,
+//! The code is that of `shared.rs` and `presence_cell.rs`. Workers are reduced to how they fall asleep,
 //! as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};
@@ -12,11 +12,11 @@ use coact_sync::shim::sync::{Arc, Mutex};
 use loom::thread;
 
 use super::Shared;
-use crate::ids::RuntimeId;
 use crate::runtime::config_in_model;
-use crate::sched::external_cell::{ExternalThreads, PresenceCell};
+use crate::runtime_ids::RuntimeId;
 use crate::sched::idleness::Activity;
 use crate::sched::loom::{check, check_bounded};
+use crate::sched::presence_cell::{ExternalThreads, PresenceCell};
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
 /// A time that never passes in a model.

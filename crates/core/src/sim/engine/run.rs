@@ -7,8 +7,8 @@ use std::ptr;
 use coact_sim::{Explorer, VirtualClock};
 
 use super::{ENGINE, Engine, Settings, is_active};
-use crate::ids::RuntimeId;
 use crate::runtime;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::phase::Phase;
 use crate::sched::shared::Shared;
 use crate::sim::creation_order::CreationOrder;

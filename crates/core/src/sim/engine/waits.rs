@@ -5,7 +5,7 @@ use std::ptr;
 use std::time::Duration;
 
 use super::{expect_engine, is_active, is_panicking, now};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::sim::fiber::{self, Left, Wait, leave};
 use crate::simulated::{Condition, Site};
 

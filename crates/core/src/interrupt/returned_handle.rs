@@ -3,7 +3,7 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-use super::state::Interruptible;
+use super::interruptible::Interruptible;
 use crate::cown::handle::Cown;
 
 /// A handle of an interruptible cown. The last one is passed to [`Interruptible::unreachable`] instead

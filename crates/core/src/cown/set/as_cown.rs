@@ -7,7 +7,7 @@ use crate::cown::handle::{Cown, Read};
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
+use crate::queue::requested_cown::Member;
 
 /// Seals [`AsCown`] and [`CownRef`]: only the crates of the project have handles of cowns.
 ///

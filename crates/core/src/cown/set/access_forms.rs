@@ -2,7 +2,7 @@
 
 use std::marker::PhantomData;
 
-use super::handles::{AsCown, CownRef};
+use super::as_cown::{AsCown, CownRef};
 use crate::cown::handle::{Cown, Exactly, Read};
 
 /// A cown whose behaviour always runs; see [`Cown::unchecked`].

@@ -5,8 +5,8 @@ use crate::current;
 use crate::behaviour::placing::{self, count_members};
 use crate::cown::set::CownSet;
 use crate::current::AsWorker;
-use crate::ids::RuntimeId;
-use crate::sched::{context, external, shared};
+use crate::runtime_ids::RuntimeId;
+use crate::sched::{context, external_threads, shared};
 use crate::simulated;
 
 /// The most bodies that can be nested on one stack.
@@ -57,7 +57,7 @@ pub(super) fn at_work_from_outside<R>(home: RuntimeId, work: impl FnOnce() -> R)
 unsafe fn enter(home: RuntimeId) -> impl Sized {
     simulated::point();
     // SAFETY: the caller drops the guard, of which this is a part, before it returns.
-    let presence = unsafe { external::enter(home) };
+    let presence = unsafe { external_threads::enter(home) };
     // A worker of another runtime does not act as a worker meanwhile. (The first part of a tuple is dropped first.)
     (AsWorker::none(), presence)
 }

@@ -1,12 +1,12 @@
 //! How an external thread and a check for external threads see each other: the part of
-//! `external.rs` that models run. For the argument, see README.md, "Idleness"; the models are in
+//! `external_threads.rs` that models run. For the argument, see README.md, "Idleness"; the models are in
 //! `shared/loom.rs`, with the check that uses this.
 
 use std::sync::Arc;
 
 use coact_sync::asym;
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::static_shim::{AtomicU32, Mutex, Ordering};
 
 /// The presence of one thread: the runtime's id in the low half, the nesting depth in the high

@@ -4,7 +4,7 @@ use std::cell::{Cell, RefCell};
 use std::marker::PhantomData;
 
 use crate::current::{self, thread_extension};
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 use crate::sched::shared::Shared;
 
 /// The guards of one thread.

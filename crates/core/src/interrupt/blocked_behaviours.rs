@@ -6,17 +6,17 @@ use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
 
-use super::state::Interruptible;
+use super::interruptible::Interruptible;
 use crate::behaviour::here;
 use crate::behaviour::spawn;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
-use crate::ids::RuntimeId;
+use crate::queue::guard_block;
+use crate::queue::guard_block::try_park;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible;
-use crate::queue::interruptible::try_park;
 use crate::queue::multi::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
+use crate::runtime_ids::RuntimeId;
 use crate::sched::{hold_open, schedule};
 use crate::spin_wait;
 use crate::task::TaskPtr;
@@ -54,7 +54,7 @@ impl<T: Interruptible> Cown<T> {
         match self.header().leader() {
             Some(leader) => group_interrupt::task_of(leader),
             // SAFETY: the cown is interruptible.
-            None => unsafe { interruptible::task_of(self.header_ptr()) },
+            None => unsafe { guard_block::task_of(self.header_ptr()) },
         }
     }
 
@@ -62,7 +62,7 @@ impl<T: Interruptible> Cown<T> {
         self.header().leader().unwrap_or(self.header_ptr())
     }
 
-    /// If the cown's gate is [shut](crate::queue::interruptible::Gate::Shut), returns every
+    /// If the cown's gate is [shut](crate::queue::guard_block::Gate::Shut), returns every
     /// behaviour that cannot run before it opens, each as a cown that it waits for and its position
     /// there. These are the behaviours behind the gate, and those that wait, on any cown, behind
     /// one of these. Examines at most `limit`.
@@ -149,7 +149,7 @@ impl Token {
             if self.is_group {
                 group_interrupt::first_at_gate(self.queue)
             } else {
-                (NonNull::new_unchecked((*interruptible::of(self.queue).as_ptr()).head), true)
+                (NonNull::new_unchecked((*guard_block::of(self.queue).as_ptr()).head), true)
             }
         }
     }

@@ -1,8 +1,8 @@
-//! The twin of `external.rs` for models: they do not check for external threads, and the barrier
+//! The twin of `external_threads.rs` for models: they do not check for external threads, and the barrier
 //! with which an external thread announces itself would hide orderings that are too weak elsewhere.
-//! The models of external threads, in `shared/loom.rs`, use `external_cell.rs` itself.
+//! The models of external threads, in `shared/loom.rs`, use `presence_cell.rs` itself.
 
-use crate::ids::RuntimeId;
+use crate::runtime_ids::RuntimeId;
 
 pub(crate) fn within<R>(_: RuntimeId, work: impl FnOnce() -> R) -> R {
     work()

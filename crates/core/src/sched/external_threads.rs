@@ -9,8 +9,8 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
 use std::sync::Arc;
 
-use super::external_cell::{ExternalThreads, Presence, PresenceCell};
-use crate::ids::RuntimeId;
+use super::presence_cell::{ExternalThreads, Presence, PresenceCell};
+use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 use crate::static_shim::Mutex;
 

@@ -5,13 +5,13 @@ use crate::group::turn::run_forgetting_in_group;
 use crate::queue::spawn::spawn_from_anywhere;
 use std::ptr::NonNull;
 
-use super::state::Interruptible;
+use super::interruptible::Interruptible;
 use crate::cown::handle::Cown;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
 use crate::queue::header::CownHeader;
-use crate::queue::member::Member;
 use crate::queue::release::release_to_next;
+use crate::queue::requested_cown::Member;
 use crate::queue::ring::RingEntry;
 use crate::queue::single;
 use crate::queue::single::Single;
