@@ -1,9 +1,9 @@
 //! An actor as the state of a cown.
 
 mod interrupts;
-mod managed;
 mod plain_end;
 mod receive;
+mod untyped_view;
 
 use std::any::Any;
 use std::mem::needs_drop;

@@ -2,7 +2,8 @@
 //! beside it.
 
 mod builder;
-mod report;
+mod error;
+mod shutdown_report;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -19,7 +20,8 @@ pub use crate::host::{CALLER_BATCH, Host};
 pub use crate::pump_actors::PumpActors;
 use crate::spawn::actor;
 pub use builder::SystemBuilder;
-pub use report::{SystemError, SystemReport, UnknownDispatcher};
+pub use error::{SystemError, UnknownDispatcher};
+pub use shutdown_report::SystemReport;
 
 /// A main runtime, and **dispatchers**: named runtimes beside it, each with its own workers and
 /// throughput, so that slow or bursty work does not delay the rest. Together they form one family:

@@ -2,13 +2,13 @@
 
 mod control;
 mod envelope;
+mod in_cown_set;
 mod internal_calls;
 mod lane_ticket;
 mod mailbox_send;
 mod monitors;
-mod own_delivery;
 mod room;
-mod set;
+mod runtime_delivery;
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -31,8 +31,8 @@ use crate::message::Message;
 use crate::reply::{Answer, Reply};
 
 pub(crate) use envelope::envelope;
-use own_delivery::Delivery;
-pub(crate) use set::Inside;
+pub(crate) use in_cown_set::Inside;
+use runtime_delivery::Delivery;
 
 impl<A: Actor> Addr<A> {
     /// Sends a message. Returns at once; the actor handles it when its turn comes.

@@ -3,11 +3,11 @@
 //! These types refer to one another, so they are defined in one place; their operations are in the
 //! modules above.
 
-mod address;
-mod any;
-mod context;
-mod own;
-mod weak;
+mod address_basics;
+mod context_internals;
+mod erased_address;
+mod own_address_methods;
+mod weak_address_basics;
 
 use std::collections::VecDeque;
 use std::future::Future;

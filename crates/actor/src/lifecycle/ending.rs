@@ -5,8 +5,8 @@ use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
 use super::cell_state::{Extras, Phase, reason_of};
-use super::managed::{Hook, Managed};
 use super::own_address::AnyStrong;
+use super::typed_steps::{Hook, Managed};
 use crate::events;
 use crate::exit::ExitReason;
 use crate::mailbox::Envelopes;

@@ -6,7 +6,7 @@ use coact_core::internals::catch;
 use coact_core::when;
 
 use super::cell_state::Phase;
-use super::managed::{Hook, Managed, PendingOp};
+use super::typed_steps::{Hook, Managed, PendingOp};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::Envelopes;

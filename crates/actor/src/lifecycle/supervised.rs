@@ -1,7 +1,7 @@
 //! The steps of supervised actors: they go down and come up again.
 
 use super::cell_state::{Phase, reason_of};
-use super::managed::{Hook, Managed};
+use super::typed_steps::{Hook, Managed};
 use crate::events;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;

@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use super::moment::Moment;
+use super::queue_moment::Moment;
 
 /// The messages of one mailbox, by lane.
 pub(crate) struct Lanes<T> {

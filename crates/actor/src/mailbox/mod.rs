@@ -14,8 +14,8 @@
 mod drop_counter;
 mod envelope;
 mod lanes;
-mod moment;
 mod queue;
+mod queue_moment;
 mod settings;
 mod stash;
 mod view;

@@ -10,7 +10,7 @@ use coact_sync::shim::process::Mutex;
 use super::drop_counter::Count;
 use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
-use super::moment::Moments;
+use super::queue_moment::Moments;
 use super::settings::{Lane, Mailbox, Policy};
 use crate::cycle::{Blocked, SortedMailbox};
 use crate::events::{self, DropCause};

@@ -1,8 +1,8 @@
 //! Finding actors: by name, and by an identity that can leave the process.
 
+mod actor_uid;
 mod error;
 mod table;
-mod uid;
 mod wait_for;
 
 use std::fmt;
@@ -17,9 +17,9 @@ use crate::runtime_service::Service;
 use crate::topic::Named;
 
 pub use crate::lookup_error::LookupError;
+pub use actor_uid::{BadUid, Uid};
 pub use error::{NameTaken, RegisterError};
 pub(crate) use table::{Table, Tenancy};
-pub use uid::{BadUid, Uid};
 pub use wait_for::WaitFor;
 
 /// Finds an actor of the current runtime, or of its group, by its name. Never waits: [`wait_for`]

@@ -5,14 +5,14 @@
 // `feed` is the way in, `source` the way out.
 
 mod buffer;
-mod consumer_gone;
-mod demand;
 mod feed;
+mod producer_end;
 mod source;
+mod watch_consumer;
 
 pub use crate::attached_streams::Attached;
 pub use buffer::{OfferEnd, StreamId};
-pub use consumer_gone::ConsumerGone;
-pub use demand::{Demand, PushError};
 pub use feed::{Feed, StreamEnd};
+pub use producer_end::{Demand, PushError};
 pub use source::ActorStream;
+pub use watch_consumer::ConsumerGone;

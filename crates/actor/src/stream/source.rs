@@ -16,7 +16,7 @@ use coact_sync::shim::process::{Mutex, MutexGuard};
 use futures_core::Stream;
 
 use super::buffer::{OfferEnd, Shared, State, StreamId};
-use super::demand::Demand;
+use super::producer_end::Demand;
 use crate::block_on::block_on;
 use crate::definitions::{Actor, Addr};
 use crate::handler::Receive;

@@ -9,13 +9,14 @@
 // `Start` and `End`.
 //
 // Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `child_handle`
-// (how it reaches a child; the child's side is `supervision`, below the cell), `tree`,
+// (how it reaches a child; the child's side is `supervision`, below the cell), `declared_tree`,
 // `spec` (what users write) and `supervisor`.
 
 mod actor;
 mod backoff;
 mod child_handle;
 mod child_table;
+mod declared_tree;
 mod error;
 mod info;
 mod log;
@@ -24,9 +25,9 @@ mod request;
 mod spec;
 mod strategy;
 mod supervisor;
-mod tree;
 
 pub use backoff::Backoff;
+pub use declared_tree::Tree;
 pub use error::{ChildError, StartError};
 pub use info::{ChildInfo, Counts};
 pub use plan::ChildState;
@@ -34,4 +35,3 @@ pub use request::Request;
 pub use spec::{Child, IntoChild, permanent, temporary, transient};
 pub use strategy::{Restart, Shutdown, Strategy};
 pub use supervisor::Supervisor;
-pub use tree::Tree;

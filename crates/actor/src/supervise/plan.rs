@@ -9,9 +9,9 @@
 //! others do not wait, and need no look at their siblings, so that a supervisor can have many.
 
 mod action;
+mod child_steps;
 mod entry;
 mod reactions;
-mod steps;
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;

@@ -6,7 +6,7 @@ use coact_core::Runtime;
 use coact_core::runtime::Builder;
 
 use super::System;
-use super::report::SystemError;
+use super::error::SystemError;
 use crate::host::Hosts;
 
 /// Builds a [`System`].

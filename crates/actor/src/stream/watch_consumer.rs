@@ -1,7 +1,7 @@
 //! How a producer hears that the consumer has gone.
 
 use super::buffer::StreamId;
-use super::demand::Demand;
+use super::producer_end::Demand;
 use crate::definitions::{Actor, Context};
 use crate::handler::Receive;
 use crate::message::Message;
