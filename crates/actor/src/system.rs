@@ -96,7 +96,8 @@ impl System {
         actor(state).on(self.main).spawn()
     }
 
-    /// Makes the main runtime the current one of this thread, until the guard is dropped. For other
+    /// Makes the main runtime the current one of this thread, until the guard is dropped, which must
+    /// be before [`shutdown`](Self::shutdown): that takes the system by value. For other
     /// threads, and for futures on them, see [`RuntimeHandle::enter`],
     /// [`RuntimeHandle::enter_thread`] and [`RuntimeHandle::within`].
     pub fn enter(&self) -> EnterGuard<'_> {

@@ -188,12 +188,13 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
 /// | `async fn(this: Addr<Self>, ..) -> R` | likewise; the address is the actor's own, and may be omitted or be a `WeakAddr<Self>` |
 /// | `async fn(&mut self, ..) -> R` with `#[message(held)]` | is the output of the future, which *holds* the actor |
 ///
-/// A parameter `&mut Context<Self>`, in any position, receives the context. The two kinds of future
-/// differ in what waits:
+/// A parameter `&mut Context<Self>`, in any position, receives the context (`use coact::Context;`: it
+/// is not in the prelude). The two kinds of future differ in what waits:
 ///
 /// * A future that runs concurrently owns what was moved into it and has no access to the actor,
 ///   which continues with other messages. The macro adds `+ Send + use<..>` to the return type, so
-///   a body that borrows from `self` does not compile.
+///   a body that borrows from `self` does not compile. (E0700 there means that something in it
+///   borrows: clone what it needs, and ignore what the compiler proposes.)
 /// * A future that holds the actor may use all of it, and other messages wait meanwhile; hence the
 ///   explicit `held`. An ask in it whose answer needs this actor in turn fails and reports the
 ///   cycle (`AskError::Cycle`).

@@ -141,7 +141,7 @@ impl fmt::Display for MethodParseError {
 
 impl std::error::Error for MethodParseError {}
 
-/// The settings of an exploration.
+/// Which schedules of a program are tried, and how many.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }

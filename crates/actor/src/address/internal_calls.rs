@@ -81,11 +81,14 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Calls a closure with the actor; it is dropped if the actor has ended by then.
-    pub(crate) fn call(&self, work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) {
+    pub(crate) fn run_with_actor(
+        &self,
+        work: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+    ) {
         when(self.cown().unchecked(), |cell| cell.call(work));
     }
 
-    /// Calls a closure like [`call`](Self::call), without counting a turn: see [`Cell::inspect`].
+    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see [`Cell::inspect`].
     pub(crate) fn inspect(
         &self,
         inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,

@@ -245,7 +245,7 @@ impl<A: Actor> Reader<A> {
     fn tell(&self, hook: OnStart<A>) {
         let number = self.number;
         if let Some(actor) = self.actor.upgrade() {
-            actor.call(move |actor, context| {
+            actor.run_with_actor(move |actor, context| {
                 if context.feeds().has(number) {
                     hook(actor, context);
                 }
@@ -256,7 +256,7 @@ impl<A: Actor> Reader<A> {
     fn tell_end(&self, end: StreamEnd, hook: OnEnd<A>) {
         let number = self.number;
         if let Some(actor) = self.actor.upgrade() {
-            actor.call(move |actor, context| {
+            actor.run_with_actor(move |actor, context| {
                 if context.feeds().forget(number) {
                     hook(actor, end, context);
                 }

@@ -1,5 +1,7 @@
 //! Promises: the future values of behaviours, futures and blocking jobs, or the reason why there is
-//! none. The shared state is in `cell/`, its protocol in `cell/state.rs`.
+//! none.
+
+// The shared state is in `cell/`, its protocol in `cell/state.rs`.
 
 mod cell;
 mod wait;
@@ -86,7 +88,8 @@ impl<R: Send + 'static> Promise<R> {
     #[doc(hidden)]
     #[track_caller]
     pub fn wait_for(self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
-        let instead = "chain the rest with `Promise::then`, or await it in `spawn_future`";
+        let instead = "chain the rest with `Promise::then`, await it in `spawn_future`, or have the handler return \
+             a future that awaits it";
         self.wait_as("`Promise::wait`", instead, what)
     }
 
@@ -129,7 +132,8 @@ impl<R: Send + 'static> Promise<R> {
         }
         prepare_to_block(
             "`Promise::wait_timeout`",
-            "chain the rest with `Promise::then`, or await it in `spawn_future`",
+            "chain the rest with `Promise::then`, await it in `spawn_future`, or have the handler return \
+             a future that awaits it",
         );
         if simulated::is_active() {
             let awaited = simulated::awaited(self.cell(), None);

@@ -55,7 +55,7 @@ impl Wake for Unpark {
 #[track_caller]
 pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {
     if simulated::is_active() {
-        let idle = &"until several runtimes have no work left";
+        let idle = &"the moment at which several runtimes have no work left";
         return simulated::block_for(idle, timeout, &|| are_idle(runtimes));
     }
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));

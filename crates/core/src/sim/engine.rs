@@ -40,6 +40,8 @@ impl Default for Settings {
     }
 }
 
+const ALLOW: &str = "If that is part of the test: `Sim::allow_faults(true)`.";
+
 const RUNNABLE: &str = "the strategy chooses a runnable task";
 
 /// One run of one program.
@@ -397,6 +399,6 @@ pub(super) fn has_tasks(home: RuntimeId) -> bool {
 /// Handles a fault, which fails the run unless faults are allowed.
 pub(super) fn tell(fault: &Fault) {
     if let Some(engine) = engine().filter(|engine| !engine.settings.allow_faults) {
-        engine.fail(&fault.to_string());
+        engine.fail(&format!("{fault}\n{ALLOW}"));
     }
 }

@@ -99,7 +99,8 @@ pub fn check(program: impl Fn() + 'static) {
     Sim::new().check(program);
 }
 
-/// The settings of an exploration.
+/// The settings of a simulated program: how many workers it has, and what does not fail it. Which
+/// schedules are tried is in its [`Config`].
 #[derive(Clone, Debug)]
 #[must_use = "settings do nothing until `check` or `run` is called"]
 pub struct Sim {

@@ -66,6 +66,9 @@ where
 /// [`every_with_fixed_delay`] waits for the end of each run instead. The timer belongs to the same
 /// runtime as that of [`after`].
 ///
+/// **Until it is cancelled its runtime is never idle**: `run` and `wait_idle` do not return, a
+/// shutdown takes its whole deadline, and a simulation does not end.
+///
 /// ```
 /// # use coact_core as coact;
 /// use coact::{Cown, call};
@@ -189,6 +192,8 @@ impl RuntimeHandle {
 
 /// Spawns a behaviour on `set` after `delay`, and again `delay` after each run has ended, until the
 /// timer is cancelled. A slow run thus delays the next, and a pause follows each run.
+///
+/// Until it is cancelled its runtime is never idle: see [`every`].
 ///
 /// ```
 /// # use coact_core as coact;
