@@ -3,17 +3,19 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
-use std::future::{pending, poll_fn};
+use std::future::{Future, pending, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::Pin;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
+use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 use coact_core::cown::read_all;
 use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Bounds, Config, Method, Seed, Sim};
 use coact_core::time::{after, every, sleep};
-use coact_core::{Cown, Group, Runtime, call, scope, when};
+use coact_core::{Cown, Group, Promise, Runtime, call, scope, when};
 
 fn exhaustive() -> Sim {
     Sim::new().config(Config::new().method(Method::Dfs(Bounds::new())).runs(100_000))
@@ -336,5 +338,42 @@ fn behaviours_on_blocking_threads_may_wait() {
             first
         });
         assert_eq!(waiting.wait(), Ok(Ok(5)));
+    });
+}
+
+/// A waker whose destructor panics.
+struct PanicsWhenDropped;
+
+impl Wake for PanicsWhenDropped {
+    fn wake(self: Arc<Self>) {}
+}
+
+impl Drop for PanicsWhenDropped {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            panic!("the destructor of a waker");
+        }
+    }
+}
+
+/// F6, where the consumer leaves while the producer has its waker.
+#[test]
+fn a_panic_of_a_wakers_destructor_does_not_reach_who_resolves() {
+    let config = Config::new().runs(500);
+    Sim::new().allow_faults(true).config(config).check(|| {
+        let (resolver, mut promise) = Promise::channel();
+        drop(sim::thread(move || {
+            let waker = Waker::from(Arc::new(PanicsWhenDropped));
+            let polled = Pin::new(&mut promise).poll(&mut Context::from_waker(&waker));
+            // Who drops the last one is whose panic it is.
+            let _ = catch_unwind(AssertUnwindSafe(|| drop(waker)));
+            // The other thread may run here.
+            when(&Cown::new(()), |()| ());
+            let _ = catch_unwind(AssertUnwindSafe(|| drop((polled, promise))));
+        }));
+        drop(sim::thread(move || {
+            let resolved = catch_unwind(AssertUnwindSafe(|| resolver.resolve(5)));
+            assert!(resolved.is_ok(), "the panic came to who resolves");
+        }));
     });
 }

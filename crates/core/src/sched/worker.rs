@@ -80,6 +80,8 @@ pub(crate) struct Worker {
     expecting: Cell<bool>,
     /// The others' tick counts when this worker last looked for stuck ones.
     seen: RefCell<Vec<u64>>,
+    /// The same at a time at least a watch interval ago, and that time.
+    seen_long_ago: RefCell<(Vec<u64>, u64)>,
     stolen: RefCell<Vec<TaskPtr>>,
     /// How long it looks for tasks before it sleeps, beyond the usual looks.
     patience: SearchPatience,
@@ -116,6 +118,7 @@ impl Worker {
             random: Cell::new(0x9E37_79B9 ^ index as u32),
             expecting: Cell::new(false),
             seen: RefCell::new(vec![0; shared.workers.len()]),
+            seen_long_ago: RefCell::new((vec![0; shared.workers.len()], shared.clock.now())),
             stolen: RefCell::new(Vec::new()),
             patience: SearchPatience::default(),
         }

@@ -96,8 +96,10 @@ impl<R> Producer<R> {
         let in_time = next != Next::FreeAndReport;
         // SAFETY: the consumer has left, and the value was written above.
         let value = unsafe { Shared::take_over(this) };
-        // The producer has done its work: a panic in the value's destructor must not reach it.
+        // The producer has done its work: a panic in the destructor of the value, or of a waker that
+        // it need not wake any more, must not reach it.
         drop_quietly(|| drop_value(value));
+        waker.into_iter().for_each(drop_unused);
         in_time
     }
 
@@ -118,6 +120,13 @@ impl<R> Producer<R> {
 #[inline(never)]
 fn wake(waker: Waker) {
     drop_quietly(|| waker.wake());
+}
+
+/// Drops a waker that the consumer has left behind.
+#[cold]
+#[inline(never)]
+fn drop_unused(waker: Waker) {
+    drop_quietly(|| drop(waker));
 }
 
 impl<R> Drop for Producer<R> {

@@ -62,7 +62,7 @@ impl Worker {
     }
 
     /// The same repeatedly; finally, takes tasks from stuck workers.
-    fn look_for_a_while(&self) -> Option<TaskPtr> {
+    pub(super) fn look_for_a_while(&self) -> Option<TaskPtr> {
         // Without other workers, there are no other tasks that those giving way could wait for.
         let is_alone = self.shared.workers.len() == 1;
         let found = if is_alone { self.look_once_for_any() } else { self.look_once() };
@@ -83,7 +83,9 @@ impl Worker {
                 return Some(task);
             }
         }
-        self.help_stuck(false).or_else(|| self.look_patiently())
+        self.help_stuck(false)
+            .or_else(|| self.help_stuck_for_long())
+            .or_else(|| self.look_patiently())
     }
 
     /// Goes on looking into inboxes for as long as experience says, unless other workers search as
@@ -149,6 +151,23 @@ impl Worker {
         (0..seen.len()).find_map(|index| {
             let stuck = self.shared.workers[index].taken_since(&mut seen[index]) == 0;
             stuck.then(|| self.steal_from(index, with_next)).flatten()
+        })
+    }
+
+    /// Takes tasks, including `next`, from a worker that has taken none itself for as long as a
+    /// watcher sleeps. A worker that is woken for something else again and again never sleeps for
+    /// that long, and another one may not be there to watch.
+    fn help_stuck_for_long(&self) -> Option<TaskPtr> {
+        let mut seen = self.seen_long_ago.borrow_mut();
+        let (ticks, when) = &mut *seen;
+        let now = self.now();
+        if now < when.saturating_add(WATCH_INTERVAL.as_nanos() as u64) {
+            return None;
+        }
+        *when = now;
+        (0..ticks.len()).find_map(|index| {
+            let stuck = self.shared.workers[index].taken_since(&mut ticks[index]) == 0;
+            stuck.then(|| self.steal_from(index, true)).flatten()
         })
     }
 

@@ -262,3 +262,25 @@ fn what_a_worker_keeps_is_found_once_its_time_is_over() {
     assert!(idle.sees_stuck(), "it no longer does");
     while workers.step(0) {}
 }
+
+/// A worker that is woken again and again never watches for long, and still finds what is ready behind
+/// a long behaviour.
+#[test]
+fn what_is_next_behind_a_long_behaviour_is_found_by_a_worker_that_is_woken_often() {
+    let workers = Workers::new(2);
+    let (busy, idle) = (&workers.0[0], &workers.0[1]);
+    workers.on(0, || when(&Cown::new(()), |()| ()));
+    let began = busy.now();
+    let found = workers.on(1, || {
+        let mut found = None;
+        // Each round is a search between two short tasks.
+        while found.is_none() && idle.now() - began < 1_000_000_000 {
+            found = idle.look_for_a_while();
+        }
+        let task = found.expect("it is found in time");
+        idle.run_chain::<false>(task);
+        idle.now() - began
+    });
+    assert!(found >= 500_000, "one that takes tasks itself is left alone: {found} ns");
+    assert!(!workers.step(0), "its task is done");
+}
