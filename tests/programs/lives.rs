@@ -1,4 +1,4 @@
-//! Actors that nobody watches: spawned, sent to, asked, stopped and dropped by several threads at once. They begin and
+//! Unwatched actors: spawned, sent to, asked, stopped and dropped by several threads at once. They begin and
 //! end on ways of their own, which do less than those of actors with monitors, names or a supervisor.
 
 use std::collections::HashMap;
@@ -319,7 +319,7 @@ proptest! {
     #![proptest_config(config(200))]
 
     #[test]
-    fn actors_that_nobody_watches_have_whole_lives(
+    fn unwatched_actors_have_whole_lives(
         threads in prop::collection::vec(ops(), 1..4),
         seed in any::<u32>(),
     ) {
@@ -329,7 +329,7 @@ proptest! {
 
 /// They begin with their first request, are stopped by a bit, and end without a trace if nothing of them is left.
 #[test]
-fn actors_that_nobody_watches_take_every_way() {
+fn unwatched_actors_take_every_way() {
     let ways = [Path::FirstRequest, Path::StopBit, Path::EndedUnseen];
     let rare = || ways.into_iter().filter(|path| path.count() < 100).collect::<Vec<_>>();
     let mut runner = TestRunner::deterministic();

@@ -1,4 +1,4 @@
-//! The end of an actor whose last address is gone and that nobody has asked for anything else: most of them.
+//! The end of an actor without signals or extras whose last address is gone: how most actors end.
 
 use coact_core::internals::{ThreadBound, UnreachableCown, catch};
 

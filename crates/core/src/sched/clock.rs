@@ -16,6 +16,6 @@ impl Clock {
 
     /// The same in nanoseconds.
     pub(super) fn now(&self) -> u64 {
-        u64::try_from(self.0.elapsed().as_nanos()).unwrap_or(u64::MAX)
+        u64::try_from(self.elapsed().as_nanos()).unwrap_or(u64::MAX)
     }
 }

@@ -147,11 +147,7 @@ impl Worker {
     /// Takes tasks, including `next` if wanted, from a worker that has taken none itself since this
     /// worker last looked: it is in a long behaviour.
     pub(super) fn help_stuck(&self, with_next: bool) -> Option<TaskPtr> {
-        let mut seen = self.seen.borrow_mut();
-        (0..seen.len()).find_map(|index| {
-            let stuck = self.shared.workers[index].taken_since(&mut seen[index]) == 0;
-            stuck.then(|| self.steal_from(index, with_next)).flatten()
-        })
+        self.take_from_stuck(&mut self.seen.borrow_mut(), with_next)
     }
 
     /// Takes tasks, including `next`, from a worker that has taken none itself for as long as a
@@ -165,9 +161,14 @@ impl Worker {
             return None;
         }
         *when = now;
-        (0..ticks.len()).find_map(|index| {
-            let stuck = self.shared.workers[index].taken_since(&mut ticks[index]) == 0;
-            stuck.then(|| self.steal_from(index, true)).flatten()
+        self.take_from_stuck(ticks, true)
+    }
+
+    /// Takes tasks from a worker whose count of taken tasks is as it was seen before.
+    fn take_from_stuck(&self, seen: &mut [u64], with_next: bool) -> Option<TaskPtr> {
+        seen.iter_mut().enumerate().find_map(|(index, seen)| {
+            let stuck = self.shared.workers[index].taken_since(seen) == 0;
+            stuck.then(|| self.steal_from(index, with_next)).flatten()
         })
     }
 
