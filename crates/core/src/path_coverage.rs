@@ -38,7 +38,7 @@ paths! {
     PairReleased,
     /// It made two others ready, and its worker took both.
     PairHandedOn,
-    /// A behaviour on three or more free cowns took all.
+    /// A behaviour on free cowns, three or more of them or some for reading, took all.
     ManyFree,
     /// A behaviour on one cown ran inline, on a thread that is not a worker of its runtime.
     HereOne,
