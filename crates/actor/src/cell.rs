@@ -2,7 +2,7 @@
 
 mod interrupts;
 mod plain_end;
-mod receive;
+pub(crate) mod receive;
 mod untyped_view;
 
 use std::any::Any;

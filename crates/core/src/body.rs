@@ -27,7 +27,15 @@ pub(crate) trait Completion: Send {
     fn promise(&self) -> Option<usize> {
         None
     }
+    /// The behaviour's name in reports, if it is not that of its closure.
+    #[inline(always)]
+    fn name(&self) -> Option<Name> {
+        None
+    }
 }
+
+/// Returns the name of a behaviour: that of a type.
+pub(crate) type Name = fn() -> &'static str;
 
 /// The completion of a behaviour without a result: does nothing and costs nothing.
 pub(crate) struct Forget;
@@ -38,6 +46,21 @@ impl Completion for Forget {
     #[inline]
     fn done(self, (): ()) {}
     fn failed(self, _: Broken) {}
+}
+
+/// The same for closures that share a type, such as one that handles any message: with the name of
+/// this one.
+pub(crate) struct ForgetNamed(pub(crate) Name);
+
+impl Completion for ForgetNamed {
+    type Value = ();
+    const FORGETS: bool = true;
+    #[inline]
+    fn done(self, (): ()) {}
+    fn failed(self, _: Broken) {}
+    fn name(&self) -> Option<Name> {
+        Some(self.0)
+    }
 }
 
 /// A behaviour's closure with everything needed to call it.
@@ -80,15 +103,21 @@ pub(crate) struct Panicked<C> {
 }
 
 impl<C: Completion> Panicked<C> {
-    /// Reports the panic as that of closure `F`, and poisons the cowns that the behaviour holds
-    /// exclusively.
+    /// Reports the panic as that of a closure of this name, and poisons the cowns that the behaviour
+    /// holds exclusively.
     ///
     /// # Safety
     /// The behaviour of `members` still holds them.
     #[cold]
     #[inline(never)]
-    pub(crate) unsafe fn tell<F>(self, members: &Cursor<'_>, home: RuntimeId) -> Ended<C> {
-        let why = panic::caught(self.payload, type_name::<F>(), home);
+    pub(crate) unsafe fn tell(
+        self,
+        closure: Name,
+        members: &Cursor<'_>,
+        home: RuntimeId,
+    ) -> Ended<C> {
+        let name = self.completion.name().unwrap_or(closure);
+        let why = panic::caught(self.payload, name(), home);
         // SAFETY: the behaviour still holds the members, as this function requires.
         unsafe { members.fail(&why) };
         Ended::Failed(self.completion, why)
@@ -103,7 +132,8 @@ where
 {
     #[inline(always)]
     pub(crate) fn new(shape: S::Shape, closure: F, completion: C) -> Self {
-        let spawned = Spawned::new(type_name::<F>, completion.promise());
+        let name = completion.name().unwrap_or(type_name::<F>);
+        let spawned = Spawned::new(name, completion.promise());
         Self { shape, closure, completion, spawned }
     }
 
@@ -134,7 +164,7 @@ where
         match unsafe { body.call(&mut members.clone()) } {
             Ok((completion, value)) => Ended::Done(completion, value),
             // SAFETY: the behaviour still holds the members: they are released after this function.
-            Err(panicked) => unsafe { panicked.tell::<F>(&members, context.home) },
+            Err(panicked) => unsafe { panicked.tell(type_name::<F>, &members, context.home) },
         }
     }
 
@@ -198,7 +228,7 @@ fn refuse<F, C: Completion>(
     why: Broken,
     context: &RunContext,
 ) -> Ended<C> {
-    let behaviour = type_name::<F>();
+    let behaviour = completion.name().unwrap_or(type_name::<F>)();
     match why {
         Broken::Poisoned { position } => {
             panic::report(&Fault::Skipped { behaviour, position }, context.home);

@@ -5,9 +5,7 @@ use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
 
-use coact_core::behaviour::serve_here;
 use coact_core::credits::Permit;
-use coact_core::when;
 
 use super::Addr;
 use super::envelope::envelope;
@@ -16,16 +14,19 @@ use super::room::Room;
 use super::runtime_delivery::Delivery;
 use crate::ask::Ask;
 use crate::cycle::{AskCycle, Wait};
-use crate::definitions::{Actor, Cell};
+use crate::definitions::Actor;
 use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::mailbox::{
-    Added, Admission, AdmissionControl, Envelope, MailboxView, Queue, QueuedMessage, drop_for_room,
+    Added, Admission, AdmissionControl, MailboxView, Queue, QueuedMessage, drop_for_room,
 };
 use crate::message::Message;
 use crate::reply::Reply;
+
+/// A message to be put into a mailbox, with the room that it takes up.
+type Put<M> = (Option<Permit>, M, Reply<<M as Message>::Reply>);
 
 /// Names the wait of a sender at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -313,59 +314,45 @@ impl<A: Actor> Addr<A> {
         );
     }
 
-    /// Puts a message into the queue of the cown.
+    /// Puts a message into the queue of the cown. An actor that runs on its callers handles it at
+    /// once if it is idle.
     #[cfg_attr(feature = "sim", track_caller)]
     fn put<M>(&self, permit: Option<Permit>, message: M, reply: Reply<M::Reply>)
     where
         M: MessageTo<A>,
     {
-        let cown = self.cown();
-        let batch = cown.shared_state().caller_batch();
-        if let Some(wait) = reply.wait() {
-            return self.put_tracked(batch, envelope::<A, M>(message, reply), &wait, permit);
+        let wait = reply.wait().map(|wait| (wait.hops(), wait));
+        let place = match self.put_on_caller((permit, message, reply)) {
+            Ok(()) => None,
+            // In an envelope, so that all types of messages share the code of one behaviour.
+            Err((permit, message, reply)) => {
+                let envelope = envelope::<A, M>(message, reply);
+                self.queue_delivery::<M>(Delivery::message(envelope, permit, None))
+            }
+        };
+        if let Some((hops, wait)) = wait {
+            wait.sent(hops, place.map(|place| (self.queue_id(), place)));
         }
-        let bring = move |cell: &mut Cell<A>| {
+    }
+
+    /// Handles a message at once.
+    ///
+    /// # Errors
+    /// Returns it if the actor is busy, or does not run on its callers.
+    fn put_on_caller<M>(&self, put: Put<M>) -> Result<(), Put<M>>
+    where
+        M: MessageTo<A>,
+    {
+        let Some(batch) = self.shared().caller_batch() else { return Err(put) };
+        self.serve::<M, _>(batch, put, |(permit, message, reply), cell| {
             drop(permit);
             cell.receive(message, reply);
-        };
-        match batch {
-            // The actor runs on its callers: at once, if it is idle.
-            Some(batch) => _ = serve_here(cown.unchecked(), batch, bring),
-            None => when(cown.unchecked(), bring),
-        }
-    }
-
-    /// Puts a message, for whose answer a held actor waits, into the queue.
-    #[cold]
-    #[inline(never)]
-    fn put_tracked(
-        &self,
-        batch: Option<u32>,
-        envelope: Box<dyn Envelope>,
-        wait: &Arc<Wait>,
-        permit: Option<Permit>,
-    ) {
-        match batch {
-            None => self.send_tracked(envelope, wait, permit, None),
-            Some(batch) => self.serve_tracked(batch, envelope, wait, permit),
-        }
-    }
-
-    /// Sends like [`send_tracked`](Self::send_tracked), to an actor that runs on its callers.
-    fn serve_tracked(
-        &self,
-        batch: u32,
-        envelope: Box<dyn Envelope>,
-        wait: &Arc<Wait>,
-        permit: Option<Permit>,
-    ) {
-        let hops = wait.hops();
-        let place = self.serve_delivery(batch, Delivery::Message { envelope, permit, token: None });
-        wait.sent(hops, place.map(|place| (self.queue_id(), place)));
+        })
     }
 
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
     #[inline(never)]
+    #[cfg_attr(feature = "sim", track_caller)]
     fn put_in_lane(&self, lane: usize, queued: QueuedMessage, wait: Option<Arc<Wait>>) {
         let Some(queue) = self.shared().queue() else { return };
         let Some(sorted) = &queue.sorted else { return };
@@ -374,7 +361,7 @@ impl<A: Actor> Addr<A> {
             Added::InPlaceOf(oldest) => Some(oldest),
             Added::Ticket(number) => {
                 let ticket = Ticket::new(Arc::clone(queue), number);
-                let place = self.queue_delivery(Delivery::Next(ticket, lane));
+                let place = self.queue_delivery::<Ticket>(Delivery::Next(ticket, lane));
                 sorted.arrive(number, place)
             }
         };

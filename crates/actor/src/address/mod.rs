@@ -13,9 +13,7 @@ mod runtime_delivery;
 use std::any::type_name;
 use std::sync::Arc;
 
-use coact_core::behaviour::serve_here;
 use coact_core::cown::{AsCown, Read};
-use coact_core::credits::Permit;
 use coact_core::internals::SendPath;
 use coact_core::promise::Resolver;
 use coact_core::when;
@@ -26,7 +24,6 @@ use crate::definitions::{Actor, Addr, Cell, WeakAddr};
 use crate::error::{AskError, SendError};
 use crate::handler::{MessageTo, SyncActor};
 use crate::in_flight::InFlightToken;
-use crate::mailbox::Envelope;
 use crate::message::Message;
 use crate::reply::{Answer, Reply};
 
@@ -66,11 +63,13 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let cown = self.cown();
-        let Some(batch) = cown.shared_state().calls_alone() else {
+        let Some(batch) = self.shared().calls_alone() else {
             return self.send_elsewhere(message, Reply::unwanted());
         };
-        serve_here(cown.unchecked(), batch, handling(message));
+        let at_once = |message: M, cell: &mut Cell<A>| cell.receive_sent(message);
+        if let Err(message) = self.serve::<M, _>(batch, message, at_once) {
+            self.cown().when_unchecked(handling(message));
+        }
         Ok(())
     }
 
@@ -184,7 +183,8 @@ impl<A: Actor> Addr<A> {
             return self.send_with_reply(message, reply);
         };
         if let Some(wait) = reply.wait() {
-            self.send_tracked(envelope::<A, M>(message, reply), &wait, None, Some(token));
+            let envelope = envelope::<A, M>(message, reply);
+            self.send_tracked::<M>(Delivery::message(envelope, None, Some(token)), &wait);
         } else {
             when(cown.unchecked(), move |cell| {
                 let _token = token;
@@ -238,31 +238,24 @@ impl<A: Actor> Addr<A> {
     where
         M: MessageTo<A>,
     {
-        let cown = self.cown();
-        if !cown.is_plain() {
+        if !self.cown().is_plain() {
             return self.send_elsewhere(message, reply);
         }
-        if let Some(wait) = reply.wait() {
-            self.send_tracked(envelope::<A, M>(message, reply), &wait, None, None);
-        } else {
-            when(cown.unchecked(), move |cell| cell.receive(message, reply));
+        let wait = reply.wait();
+        let delivery = Delivery::message(envelope::<A, M>(message, reply), None, None);
+        match wait {
+            Some(wait) => self.send_tracked::<M>(delivery, &wait),
+            None => _ = self.queue_delivery::<M>(delivery),
         }
         Ok(())
     }
 
-    /// Sends a message for which a held actor waits, and notes its place in the queue. The message
-    /// is boxed, so that one behaviour serves all types of messages. The permit is returned before
-    /// the message is handled, the token after that.
+    /// Sends a message of type `M` for which a held actor waits, and notes its place in the queue.
     #[cold]
-    pub(crate) fn send_tracked(
-        &self,
-        envelope: Box<dyn Envelope>,
-        wait: &Arc<Wait>,
-        permit: Option<Permit>,
-        token: Option<InFlightToken>,
-    ) {
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn send_tracked<M>(&self, delivery: Delivery, wait: &Arc<Wait>) {
         let hops = wait.hops();
-        let place = self.queue_delivery(Delivery::Message { envelope, permit, token });
+        let place = self.queue_delivery::<M>(delivery);
         wait.sent(hops, place.map(|place| (self.queue_id(), place)));
     }
 

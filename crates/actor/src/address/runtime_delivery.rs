@@ -1,9 +1,12 @@
 //! Deliveries: what the runtime's own behaviours bring to an actor.
 
+use std::any::type_name;
+
 use coact_core::credits::Permit;
 use coact_core::internals::QueuePosition;
 
 use super::lane_ticket::Ticket;
+use crate::cell::receive::drop_unhandled;
 use crate::definitions::{Actor, Addr, Cell};
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
@@ -18,6 +21,19 @@ pub(super) enum Delivery {
 }
 
 impl Delivery {
+    pub(super) fn message(
+        envelope: Box<dyn Envelope>,
+        permit: Option<Permit>,
+        token: Option<InFlightToken>,
+    ) -> Self {
+        Self::Message { envelope, permit, token }
+    }
+
+    /// A closure whose type does not depend on the message's.
+    fn bring<A: Actor>(self) -> impl FnOnce(&mut Cell<A>) + Send + 'static {
+        move |cell| self.deliver(cell)
+    }
+
     fn deliver<A: Actor>(self, cell: &mut Cell<A>) {
         match self {
             Self::Message { envelope, permit, token } => {
@@ -31,14 +47,37 @@ impl Delivery {
 }
 
 impl<A: Actor> Addr<A> {
-    /// Queues the message. Returns its place, if it is in a queue by itself.
-    pub(super) fn queue_delivery(&self, delivery: Delivery) -> Option<QueuePosition> {
-        self.cown().spawn_placed(move |cell| delivery.deliver(cell))
+    /// Queues what brings a message of type `M`. Returns its place, if it is in a queue by itself.
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub(super) fn queue_delivery<M>(&self, delivery: Delivery) -> Option<QueuePosition> {
+        self.cown().spawn_placed_as::<(A, M), _>(delivery.bring())
     }
 
-    /// Like [`queue_delivery`](Self::queue_delivery), for an actor that runs on its callers: the
-    /// message is handled at once if the actor is idle.
-    pub(super) fn serve_delivery(&self, batch: u32, delivery: Delivery) -> Option<QueuePosition> {
-        self.cown().serve_placed(batch, move |cell| delivery.deliver(cell))
+    /// Gives a message of type `M` to an actor that runs on its callers, at once, on this thread.
+    ///
+    /// # Errors
+    /// Returns it if the actor is busy.
+    #[inline]
+    pub(super) fn serve<M, P: Send>(
+        &self,
+        batch: u32,
+        put: P,
+        give: impl FnOnce(P, &mut Cell<A>) + Send,
+    ) -> Result<(), P> {
+        let (mut put, mut give) = (Some(put), Some(give));
+        let is_served = self.cown().serve_by_ref(batch, type_name::<(A, M)>, &mut |cell| {
+            if let (Some(put), Some(give)) = (put.take(), give.take()) {
+                give(put, cell);
+            }
+        });
+        match put {
+            None => Ok(()),
+            Some(put) if !is_served => Err(put),
+            // The runtime is past its shutdown's deadline.
+            Some(put) => {
+                drop_unhandled(put);
+                Ok(())
+            }
+        }
     }
 }

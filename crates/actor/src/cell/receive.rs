@@ -143,6 +143,6 @@ impl<A: Actor> Cell<A> {
 /// Drops what its actor does not want, or not any more. A panic of its destructor is not one of the actor.
 #[cold]
 #[inline(never)]
-fn drop_unhandled<T>(unhandled: T) {
+pub(crate) fn drop_unhandled<T>(unhandled: T) {
     let _ = catch(move || drop(unhandled));
 }

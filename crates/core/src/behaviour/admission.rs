@@ -6,7 +6,7 @@
 //! completion, and are returned when the closure is called, or dropped without being called.
 
 use super::refusal::Refusal;
-use crate::body::{Completion, Forget};
+use crate::body::{Completion, Forget, Name};
 use crate::cown::set::CownSet;
 use crate::cown::set::sealed::Admission;
 use crate::credits::Permit;
@@ -52,6 +52,10 @@ impl<C: Completion> Completion for Admitted<C> {
 
     fn promise(&self) -> Option<usize> {
         self.completion.promise()
+    }
+
+    fn name(&self) -> Option<Name> {
+        self.completion.name()
     }
 
     fn done(self, value: C::Value) {

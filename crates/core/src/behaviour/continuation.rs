@@ -164,7 +164,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
             };
             let body = Body::<UncheckedHandle<K::State>, _, Forget>::new((), closure, Forget);
             if let Err(panicked) = body.call(&mut Cursor::single(&member)) {
-                let ended = panicked.tell::<K>(&Cursor::single(&member), context.home);
+                let ended = panicked.tell(type_name::<K>, &Cursor::single(&member), context.home);
                 return end(node, ended, context);
             }
             let successor = release_to_next::<true>(slot, member.header_ptr(), &context.home);

@@ -145,36 +145,36 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    match serve(set, batch, closure) {
+    match serve(set, batch, closure, Forget) {
         None => true,
-        Some((set, closure)) => spawn_instead(set, closure),
+        Some((set, closure, Forget)) => spawn_instead(set, closure),
     }
 }
 
-/// The same; returns the set and the closure instead of spawning.
+/// The same; returns what it was given instead of spawning.
 #[inline]
-pub(crate) fn serve<S, F>(set: S, batch: u32, closure: F) -> Option<(S, F)>
+pub(crate) fn serve<S, F, C>(set: S, batch: u32, closure: F, completion: C) -> Option<(S, F, C)>
 where
     S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
 {
-    let Some((place, members)) = place_here(&set) else { return Some((set, closure)) };
+    let Some((place, members)) = place_here(&set) else { return Some((set, closure, completion)) };
     let home = place.home;
-    let refused = place.at_work(|| {
+    place.at_work(|| {
         let mut next = Successor::new(home);
         let refused = match members {
-            Few::No => claim_and_run(set, home, closure, Forget, &mut next),
+            Few::No => claim_and_run(set, home, closure, completion, &mut next),
             // SAFETY: the members are those of the set, whose handles keep them alive.
             _ => unsafe {
-                run_plain::<false, _, _, _>(set, members, home, closure, Forget, &mut next)
+                run_plain::<false, _, _, _>(set, members, home, closure, completion, &mut next)
             },
         };
         if let Some(task) = next.take() {
             run_batch(task, home, batch);
         }
         refused
-    });
-    refused.map(|(set, closure, Forget)| (set, closure))
+    })
 }
 
 /// Spawns what cannot run inline, and returns `false`.

@@ -4,16 +4,17 @@ use std::iter;
 use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
-use crate::body::{Body, Completion};
+use crate::body::{Body, Completion, ForgetNamed};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::Member;
 use crate::queue::ring::RingEntry;
-use crate::queue::slot::QueuePosition;
+use crate::queue::single::Single;
+use crate::queue::slot::{QueuePosition, Slot};
 use crate::queue::spawn::spawn_from_anywhere;
-use crate::task::RunContext;
+use crate::task::{RunContext, TaskVTable};
 
 /// Spawns a behaviour that holds one member exclusively.
 ///
@@ -36,52 +37,43 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
             body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
             push(leader, member, body, run_single::<S, F, C>);
         } else {
-            let _place = queue_single(leader, member, body);
+            let _place = queue(leader, SingleBehaviour::allocate_in_group(member, body));
         }
     }
 }
 
-/// The same; returns the position in the queue, unless it is in the ring.
+/// The same with these functions; returns the position in the queue, unless it is in the ring.
 ///
 /// # Safety
 /// See [`spawn_single`].
-pub(crate) unsafe fn spawn_placed<S, F, C>(
+pub(crate) unsafe fn spawn_placed<S, F>(
     leader: NonNull<CownHeader>,
     member: Member,
-    body: Body<S, F, C>,
+    body: Body<S, F, ForgetNamed>,
+    vtable: &'static TaskVTable,
 ) -> Option<QueuePosition>
 where
     S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
+    F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
     // SAFETY: the member is alive, which keeps the leader alive. If the behaviour goes into the
     // ring, this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
             body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
-            push(leader, member, body, run_single::<S, F, C>);
+            push(leader, member, body, run_single::<S, F, ForgetNamed>);
             return None;
         }
-        Some(queue_single(leader, member, body))
+        let node = SingleBehaviour::allocate_with(vtable, member, body);
+        Some(queue(leader, Single::slot(node)))
     }
 }
 
-/// Spawns the behaviour through the queue; returns its position there.
+/// Spawns a behaviour through the queue; returns its position there.
 ///
 /// # Safety
-/// See [`spawn_single`].
-unsafe fn queue_single<S, F, C>(
-    leader: NonNull<CownHeader>,
-    member: Member,
-    body: Body<S, F, C>,
-) -> QueuePosition
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    let slot = SingleBehaviour::allocate_in_group(member, body);
+/// See [`spawn_single`]; the request is that of the new behaviour.
+unsafe fn queue(leader: NonNull<CownHeader>, slot: NonNull<Slot>) -> QueuePosition {
     let place = QueuePosition::of(slot);
     // SAFETY: this thread owns the request and gives it away; the member is alive and in the
     // leader's group.

@@ -7,6 +7,7 @@ use loom::thread;
 use crate::behaviour::batch::batch;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
+use crate::queue::header::Flags;
 use crate::sched::loom::{
     Log, check, check_bounded, check_long, log, run_ready, take_ready, two_logs, written,
 };
@@ -111,6 +112,41 @@ fn behaviour_spawns_on_its_own_cown() {
         let log = written(x);
         assert_order(&log, 1, 2);
         position(&log, 3);
+    });
+}
+
+/// A worker counts what waits behind its next task, while another thread appends there, also as part
+/// of a step over two cowns, which notes that in the same flags: the count meets only requests that
+/// are there, and neither loses the other's flag.
+///
+/// Fails if the count begins after the task has run, or if the overload is noted with a store.
+#[test]
+fn a_count_of_what_waits_against_append() {
+    check(|| {
+        let (x, y) = two_logs();
+        let other = thread::spawn({
+            let (x, y) = (x.clone(), y.clone());
+            move || {
+                push(&x, 1);
+                push_both(&x, &y, 2);
+                run_ready();
+            }
+        });
+        push(&x, 3);
+        push(&x, 4);
+        if let Some(task) = take_ready() {
+            task.look(4);
+            assert!(!x.header().has(Flags::OVERLOADED), "three wait at the most");
+            task.look(1);
+            task.run();
+        }
+        run_ready();
+        other.join().unwrap();
+        assert!(x.header().has(Flags::STEPPED));
+        assert_eq!(written(y), [2]);
+        let log = written(x);
+        assert_order(&log, 1, 2);
+        assert_order(&log, 3, 4);
     });
 }
 

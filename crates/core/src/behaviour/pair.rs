@@ -135,7 +135,7 @@ where
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour still holds its cowns, and its body was taken.
         unsafe {
-            let ended = panicked.tell::<F>(&cursor(node.cast()), context.home);
+            let ended = panicked.tell(type_name::<F>, &cursor(node.cast()), context.home);
             Self::end(node, ended, context)
         }
     }

@@ -7,11 +7,12 @@ use crate::queue::single::{Single, link, link_in_group, take};
 use crate::queue::spawn::launch_by;
 use std::any::type_name;
 use std::iter;
+use std::marker::PhantomData;
 use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, Completion, Ended, Panicked};
+use crate::body::{Body, Completion, Ended, ForgetNamed, Name, Panicked};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
@@ -34,18 +35,34 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    pub(crate) const VTABLE: TaskVTable =
-        TaskVTable::new(Self::run, link, type_name::<F>).with_backlog(&backlog::BACKLOG);
+    pub(crate) const VTABLE: TaskVTable = Self::vtable(type_name::<F>);
+    const VTABLE_IN_GROUP: TaskVTable = Self::vtable_in_group(type_name::<F>);
 
-    const VTABLE_IN_GROUP: TaskVTable =
-        TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, type_name::<F>).in_group(Self::HALVES);
+    const fn vtable(name: Name) -> TaskVTable {
+        TaskVTable::new(Self::run, link, name).with_backlog(&backlog::BACKLOG)
+    }
+
+    const fn vtable_in_group(name: Name) -> TaskVTable {
+        TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, name).in_group(Self::HALVES)
+    }
+
     const RUN_IN_GROUP: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr> =
         if C::FORGETS { run_forgetting_in_group } else { Self::run_in_group };
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]
     pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
-        let node = Single::allocate(member, &Self::VTABLE, body);
+        Self::allocate_with(&Self::VTABLE, member, body)
+    }
+
+    /// The same with other functions.
+    #[inline]
+    pub(super) fn allocate_with(
+        vtable: &'static TaskVTable,
+        member: Member,
+        body: Body<S, F, C>,
+    ) -> NonNull<Single<Body<S, F, C>>> {
+        let node = Single::allocate(member, vtable, body);
         // SAFETY: this thread owns the new node, and the caller's set keeps the cown alive.
         unsafe { Self::note(node, member) };
         node
@@ -92,14 +109,10 @@ where
         }
     }
 
-    /// The same for a member of a group; returns the request.
+    /// [`allocate`](Self::allocate) for a member of a group; returns the request.
     #[inline]
     pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
-        let vtable = &Self::VTABLE_IN_GROUP;
-        let node = Single::allocate(member, vtable, body);
-        // SAFETY: this thread owns the new node, and the caller's set keeps the cown alive.
-        unsafe { Self::note(node, member) };
-        Single::slot(node)
+        Single::slot(Self::allocate_with(&Self::VTABLE_IN_GROUP, member, body))
     }
 
     /// Tells the simulation which queue the behaviour is in.
@@ -161,7 +174,7 @@ where
         // SAFETY: the behaviour holds its cown, and its body was taken.
         unsafe {
             let member = Single::slot(node).as_ref().member();
-            let ended = panicked.tell::<F>(&Cursor::single(&member), context.home);
+            let ended = panicked.tell(type_name::<F>, &Cursor::single(&member), context.home);
             end(node, ended, context)
         }
     }
@@ -223,6 +236,32 @@ where
         // SAFETY: the task has left its queue, so this thread owns the node, and its body was
         // taken.
         unsafe { pool::dealloc(task.cast(), Single::<Body<S, F, C>>::LAYOUT) };
+    }
+}
+
+/// The functions of behaviours on one cown that are reported under another name than that of their
+/// closure's type.
+pub(crate) struct NamedVTables<S, F> {
+    pub(super) name: Name,
+    pub(super) alone: &'static TaskVTable,
+    pub(super) in_group: &'static TaskVTable,
+    of: PhantomData<fn(S, F)>,
+}
+
+impl<S, F> NamedVTables<S, F>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send,
+{
+    /// Those with the name of type `N`.
+    #[inline]
+    pub(crate) fn of<N: ?Sized>() -> Self {
+        Self {
+            name: type_name::<N>,
+            alone: const { &SingleBehaviour::<S, F, ForgetNamed>::vtable(type_name::<N>) },
+            in_group: const { &SingleBehaviour::<S, F, ForgetNamed>::vtable_in_group(type_name::<N>) },
+            of: PhantomData,
+        }
     }
 }
 

@@ -10,8 +10,8 @@ use super::multi::Prepared;
 use super::pair::{self, PairBehaviour};
 use super::placing::{count_members, home_of, only_member};
 use super::refusal::Refusal;
-use super::single::SingleBehaviour;
-use crate::body::{Body, Completion, Forget};
+use super::single::{NamedVTables, SingleBehaviour};
+use crate::body::{Body, Completion, ForgetNamed};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
@@ -201,24 +201,30 @@ where
     unsafe { launch_externally(Single::slot(node)) };
 }
 
-/// Spawns on one cown, and returns the behaviour's position in the queue. There is none if the cown
-/// is a member of a group that the caller holds, and the behaviour comes before everything queued.
-pub(crate) fn spawn_placed<S, F>(set: &S, closure: F) -> Option<QueuePosition>
+/// Spawns on one cown, with functions that name the behaviour, and returns its position in the
+/// queue. There is none if the cown is a member of a group that the caller holds, and the behaviour
+/// comes before everything queued.
+#[inline(never)]
+pub(crate) fn spawn_placed<S, F>(
+    set: &S,
+    closure: F,
+    named: NamedVTables<S, F>,
+) -> Option<QueuePosition>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
     let member = only_member(set);
-    let body = Body::<S, F, Forget>::new(set.shape(), closure, Forget);
+    let body = Body::<S, F, _>::new(set.shape(), closure, ForgetNamed(named.name));
     // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {
         // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
         // body is for it.
-        return unsafe { in_group::spawn_placed(leader, member, body) };
+        return unsafe { in_group::spawn_placed(leader, member, body, named.in_group) };
     }
     at_work_in(header.home(), || {
-        let node = SingleBehaviour::allocate(member, body);
+        let node = SingleBehaviour::allocate_with(named.alone, member, body);
         let place = QueuePosition::of(Single::slot(node));
         // SAFETY: this thread owns the node, and the set's handle keeps the cown alive.
         unsafe { Single::spawn(node) };

@@ -8,7 +8,9 @@ use std::ptr::NonNull;
 
 use super::interruptible::Interruptible;
 use crate::behaviour::here;
+use crate::behaviour::single::NamedVTables;
 use crate::behaviour::spawn;
+use crate::body::ForgetNamed;
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
 use crate::queue::guard_block;
@@ -18,29 +20,36 @@ use crate::queue::multi::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{hold_open, schedule};
+use crate::simulated;
 use crate::spin_wait;
 use crate::task::TaskPtr;
 
 impl<T: Interruptible> Cown<T> {
     /// Spawns a behaviour on this cown alone, [unchecked](Cown::unchecked), and returns its
     /// position in the queue, or `None` if the cown is in a group that the caller holds: then it
-    /// comes before everything in the queue.
-    pub fn spawn_placed(
-        &self,
-        closure: impl FnOnce(&mut T) + Send + 'static,
-    ) -> Option<QueuePosition> {
-        spawn::spawn_placed(&Unchecked(self), closure)
+    /// comes before everything in the queue. Reports name it like the type `N`, since closures of
+    /// one type may do what differs.
+    #[inline]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub fn spawn_placed_as<N: ?Sized, F>(&self, closure: F) -> Option<QueuePosition>
+    where
+        F: FnOnce(&mut T) + Send + 'static,
+    {
+        simulated::spawns();
+        let set = &Unchecked(self);
+        spawn::spawn_placed(set, closure, NamedVTables::of::<N>())
     }
 
-    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked). Returns the
-    /// position of the behaviour in the queue if it has not run.
-    pub fn serve_placed(
+    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked), with what may
+    /// live on the caller's stack. Returns `false` without running it if the cown is not free.
+    /// Reports name the behaviour `name`.
+    pub fn serve_by_ref(
         &self,
         batch: u32,
-        closure: impl FnOnce(&mut T) + Send + 'static,
-    ) -> Option<QueuePosition> {
-        let (_, closure) = here::serve(Unchecked(self), batch, closure)?;
-        self.spawn_placed(closure)
+        name: fn() -> &'static str,
+        work: &mut (dyn FnMut(&mut T) + Send),
+    ) -> bool {
+        here::serve(Unchecked(self), batch, work, ForgetNamed(name)).is_none()
     }
 
     /// Returns the identity of the queue that contains the cown's behaviours: its own, or that of

@@ -117,6 +117,15 @@ pub(crate) struct ReadyTask(TaskPtr, RuntimeId);
 unsafe impl Send for ReadyTask {}
 
 impl ReadyTask {
+    /// Counts what waits behind the task, as a worker does with the next task of a long queue.
+    pub(crate) fn look(&self, many: u32) {
+        // SAFETY: the task is ready, and owned by this thread until it runs.
+        unsafe {
+            let backlog = self.0.as_ref().vtable.backlog.expect("the task is that of a single");
+            (backlog.look)(self.0, many);
+        }
+    }
+
     /// Runs the task, and its successors on the same cown.
     pub(crate) fn run(self) {
         let context = RunContext::new(self.1, Mode::Run);

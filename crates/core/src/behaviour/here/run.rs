@@ -1,5 +1,6 @@
 //! How cowns are claimed for an inline behaviour, and how that runs.
 
+use std::any::type_name;
 use std::mem::size_of;
 use std::ptr::{NonNull, null};
 
@@ -206,7 +207,8 @@ pub(super) unsafe fn end_panicked<F, C: Completion>(
 ) {
     // SAFETY: the slots hold the cowns of the body up to `release_all`.
     let ended = unsafe {
-        let ended = on_this_stack(home, || panicked.tell::<F>(&cursor_over(slots), home));
+        let ended =
+            on_this_stack(home, || panicked.tell(type_name::<F>, &cursor_over(slots), home));
         release_all(slots, ready);
         ended
     };
