@@ -6,7 +6,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
-use crate::panic::{self, Payload, drop_quietly};
+use crate::panic::{self, Payload, drop_quietly, run_quietly};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::simulated::Spawned;
@@ -48,18 +48,36 @@ impl Completion for Forget {
     fn failed(self, _: Broken) {}
 }
 
-/// The same for closures that share a type, such as one that handles any message: with the name of
-/// this one.
-pub(crate) struct ForgetNamed(pub(crate) Name);
+/// Another completion, for closures that share a type: with the name of this one.
+pub(crate) struct Renamed<C> {
+    pub(crate) completion: C,
+    pub(crate) name: Name,
+}
 
-impl Completion for ForgetNamed {
-    type Value = ();
-    const FORGETS: bool = true;
+impl<C: Completion> Completion for Renamed<C> {
+    type Value = C::Value;
+    const FORGETS: bool = C::FORGETS;
+
     #[inline]
-    fn done(self, (): ()) {}
-    fn failed(self, _: Broken) {}
+    fn begins(&mut self) {
+        self.completion.begins();
+    }
+
+    #[inline]
+    fn done(self, value: C::Value) {
+        self.completion.done(value);
+    }
+
+    fn failed(self, why: Broken) {
+        self.completion.failed(why);
+    }
+
+    fn promise(&self) -> Option<usize> {
+        self.completion.promise()
+    }
+
     fn name(&self) -> Option<Name> {
-        Some(self.0)
+        Some(self.name)
     }
 }
 
@@ -145,27 +163,34 @@ where
     /// The behaviour holds the cowns that `members` iterates over, and these match `self.shape`.
     #[inline(always)]
     pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
-        let Body { shape, closure, completion, spawned } = self;
         // SAFETY: the behaviour holds the members.
-        let refused = unsafe {
-            match context.mode() {
-                Mode::Cancel if S::UNCHECKED => refuse_late(members.clone(), context.home),
-                Mode::Cancel => Some(Broken::Cancelled),
-                Mode::Run => members.find_refusal(),
-            }
-        };
-        if let Some(why) = refused {
+        if let Some(why) = unsafe { find_refusal(&members, context, S::UNCHECKED) } {
             // SAFETY: the members match the shape, and no access to them has been created.
-            drop_quietly(|| unsafe { S::abandon(shape, &mut members.clone()) });
-            return refuse(closure, completion, why, context);
+            return unsafe { self.refuse(&members, why, context) };
         }
-        let body = Body { shape, closure, completion, spawned };
         // SAFETY: the behaviour holds the members, and these match the shape.
-        match unsafe { body.call(&mut members.clone()) } {
+        match unsafe { self.call(&mut members.clone()) } {
             Ok((completion, value)) => Ended::Done(completion, value),
             // SAFETY: the behaviour still holds the members: they are released after this function.
             Err(panicked) => unsafe { panicked.tell(type_name::<F>, &members, context.home) },
         }
+    }
+
+    /// Drops a body that is not going to run.
+    ///
+    /// # Safety
+    /// The behaviour holds the cowns that `members` iterates over, which match `self.shape`, and no
+    /// access to them has been created.
+    #[cold]
+    #[inline(never)]
+    unsafe fn refuse(self, members: &Cursor<'_>, why: Broken, context: &RunContext) -> Ended<C> {
+        let Body { shape, closure, completion, spawned: _spawned } = self;
+        // SAFETY: the conditions are those of this function, and the closure is called once.
+        run_quietly(&mut || unsafe { S::abandon(shape, &mut members.clone()) });
+        report_refusal(completion.name().unwrap_or(type_name::<F>), &why, context.home);
+        let mut closure = Some(closure);
+        run_quietly(&mut || drop(closure.take()));
+        Ended::Failed(completion, why)
     }
 
     /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic.
@@ -204,6 +229,27 @@ where
     }
 }
 
+/// Returns why a body must not run, if there is a reason. What does not depend on the body's type is
+/// in functions like this one, which are compiled once.
+///
+/// # Safety
+/// The behaviour holds the members.
+#[inline(always)]
+unsafe fn find_refusal(
+    members: &Cursor<'_>,
+    context: &RunContext,
+    unchecked: bool,
+) -> Option<Broken> {
+    match context.mode() {
+        // SAFETY: the behaviour holds the members, as this function requires; an unchecked one
+        // exclusively.
+        Mode::Cancel if unchecked => unsafe { refuse_late(members.clone(), context.home) },
+        Mode::Cancel => Some(Broken::Cancelled),
+        // SAFETY: the behaviour holds the members.
+        Mode::Run => unsafe { members.find_refusal() },
+    }
+}
+
 /// Ends the states for an unchecked body whose runtime is past its deadline, or refuses the body.
 ///
 /// # Safety
@@ -220,24 +266,15 @@ unsafe fn refuse_late(members: Cursor<'_>, home: RuntimeId) -> Option<Broken> {
     None
 }
 
-/// Drops a closure that is not going to run.
-#[cold]
-fn refuse<F, C: Completion>(
-    closure: F,
-    completion: C,
-    why: Broken,
-    context: &RunContext,
-) -> Ended<C> {
-    let behaviour = completion.name().unwrap_or(type_name::<F>)();
-    match why {
+fn report_refusal(behaviour: Name, why: &Broken, home: RuntimeId) {
+    let behaviour = behaviour();
+    match *why {
         Broken::Poisoned { position } => {
-            panic::report(&Fault::Skipped { behaviour, position }, context.home);
+            panic::report(&Fault::Skipped { behaviour, position }, home);
         }
         Broken::Closed { position } => {
-            panic::report(&Fault::Closed { behaviour, position }, context.home);
+            panic::report(&Fault::Closed { behaviour, position }, home);
         }
-        _ => count_abandoned(context.home),
+        _ => count_abandoned(home),
     }
-    drop_quietly(move || drop(closure));
-    Ended::Failed(completion, why)
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::current;
 use crate::fault::{Broken, Fault};
 use crate::runtime_ids::RuntimeId;
-pub(crate) use callbacks::drop_quietly;
+pub(crate) use callbacks::{drop_quietly, run_quietly};
 pub(crate) use report::{Payload, discard, message, report};
 
 /// Reports a caught panic of a body whose type has this name, and returns it as a value for

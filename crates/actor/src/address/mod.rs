@@ -66,10 +66,7 @@ impl<A: Actor> Addr<A> {
         let Some(batch) = self.shared().calls_alone() else {
             return self.send_elsewhere(message, Reply::unwanted());
         };
-        let at_once = |message: M, cell: &mut Cell<A>| cell.receive_sent(message);
-        if let Err(message) = self.serve::<M, _>(batch, message, at_once) {
-            self.cown().when_unchecked(handling(message));
-        }
+        self.cown().serve_unchecked(batch, handling(message));
         Ok(())
     }
 

@@ -17,7 +17,7 @@ use crate::sched::{Successor, schedule, shared};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
 use few::Few;
-use run::{claim_and_run, run_plain};
+use run::{claim_and_run_any, run_plain};
 use where_to_run::{HerePlace, may_nest, place_elsewhere};
 
 pub use where_to_run::MAX_NESTED_HERE;
@@ -164,7 +164,7 @@ where
     place.at_work(|| {
         let mut next = Successor::new(home);
         let refused = match members {
-            Few::No => claim_and_run(set, home, closure, completion, &mut next),
+            Few::No => claim_and_run_any(set, home, closure, completion, &mut next),
             // SAFETY: the members are those of the set, whose handles keep them alive.
             _ => unsafe {
                 run_plain::<false, _, _, _>(set, members, home, closure, completion, &mut next)

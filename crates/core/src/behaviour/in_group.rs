@@ -4,7 +4,7 @@ use std::iter;
 use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
-use crate::body::{Body, Completion, ForgetNamed};
+use crate::body::{Body, Completion, Forget, Renamed};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
@@ -34,7 +34,7 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
     // ring, this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
-            body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
+            body.spawned.stands_in(0, queue_of(leader));
             push(leader, member, body, run_single::<S, F, C>);
         } else {
             let _place = queue(leader, SingleBehaviour::allocate_in_group(member, body));
@@ -49,7 +49,7 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
 pub(crate) unsafe fn spawn_placed<S, F>(
     leader: NonNull<CownHeader>,
     member: Member,
-    body: Body<S, F, ForgetNamed>,
+    body: Body<S, F, Renamed<Forget>>,
     vtable: &'static TaskVTable,
 ) -> Option<QueuePosition>
 where
@@ -60,8 +60,8 @@ where
     // ring, this thread holds the group.
     unsafe {
         if goes_into_ring(leader) {
-            body.spawned.stands_in(0, iter::once_with(|| leader.addr().get()));
-            push(leader, member, body, run_single::<S, F, ForgetNamed>);
+            body.spawned.stands_in(0, queue_of(leader));
+            push(leader, member, body, run_single::<S, F, Renamed<Forget>>);
             return None;
         }
         let node = SingleBehaviour::allocate_with(vtable, member, body);
@@ -79,6 +79,11 @@ unsafe fn queue(leader: NonNull<CownHeader>, slot: NonNull<Slot>) -> QueuePositi
     // leader's group.
     unsafe { spawn_from_anywhere(leader, slot) };
     place
+}
+
+/// The queue of a group, as the simulation knows it: see [`single`](super::single).
+fn queue_of(leader: NonNull<CownHeader>) -> impl Iterator<Item = usize> {
+    iter::once_with(move || leader.addr().get())
 }
 
 /// Runs a behaviour on one member.

@@ -106,9 +106,7 @@ where
         assert!(left == 0, "a cown set has fewer members than it counted");
         let body = Body::<S, F, C>::new(set.shape(), closure, completion);
         // SAFETY: the node's slots are initialised, and the set keeps the cowns alive.
-        let queue = |slot: &Slot| unsafe { slot.member().queue_ptr() }.addr().get();
-        // SAFETY: the node's slots are initialised, and the set keeps the cowns alive.
-        body.spawned.stands_in(node.addr().get(), unsafe { Multi::requests(node) }.map(queue));
+        body.spawned.stands_in(node.addr().get(), unsafe { queues_of(node) });
         // SAFETY: the block has room for the body.
         unsafe { node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body) };
         // SAFETY: the behaviour was prepared above, and is not appended; the set keeps its cowns
@@ -329,4 +327,15 @@ where
         ended.deliver();
         successor.take()
     }
+}
+
+/// The queues of a behaviour, as the simulation knows them: see [`single`](super::single).
+///
+/// # Safety
+/// The node's slots are initialised, and its cowns alive, until the iterator is used.
+unsafe fn queues_of(node: NonNull<Multi>) -> impl Iterator<Item = usize> {
+    // SAFETY: the slots are initialised, as this function requires.
+    let requests = unsafe { Multi::requests(node) };
+    // SAFETY: the cowns are alive, as this function requires.
+    requests.map(|slot| unsafe { slot.member().queue_ptr() }.addr().get())
 }

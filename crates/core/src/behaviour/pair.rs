@@ -81,8 +81,7 @@ where
     unsafe fn spawn_in(block: NonNull<u8>, members: [Member; 2], body: Body<S, F, C>) {
         let node = block.cast::<Pair<Body<S, F, C>>>();
         let [a, b] = members.map(|member| MultiSlot::new(member, node.cast()));
-        let queue = |member: Member| member.header_ptr().addr().get();
-        body.spawned.stands_in(node.addr().get(), members.into_iter().map(queue));
+        body.spawned.stands_in(node.addr().get(), queues_of(members));
         let front = Multi::new(&Self::VTABLE, 2);
         // SAFETY: the block has the layout of the node, and this thread owns it until `launch`; the
         // members are alive, distinct, and in no group.
@@ -178,4 +177,9 @@ where
         ended.deliver();
         successor
     }
+}
+
+/// The queues of a pair, as the simulation knows them: see [`single`](super::single).
+fn queues_of(members: [Member; 2]) -> impl Iterator<Item = usize> {
+    members.into_iter().map(|member| member.header_ptr().addr().get())
 }

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, Completion, Ended, ForgetNamed, Name, Panicked};
+use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
@@ -123,9 +123,8 @@ where
     unsafe fn note(node: NonNull<Single<Body<S, F, C>>>, member: Member) {
         // SAFETY: the caller owns the node, and the cown is alive.
         unsafe {
-            let queue = iter::once_with(|| member.queue_ptr().addr().get());
             let body = &(*node.as_ptr()).body;
-            body.spawned.stands_in(node.addr().get(), queue);
+            body.spawned.stands_in(node.addr().get(), queue_of(member));
         }
     }
 
@@ -258,11 +257,23 @@ where
     pub(crate) fn of<N: ?Sized>() -> Self {
         Self {
             name: type_name::<N>,
-            alone: const { &SingleBehaviour::<S, F, ForgetNamed>::vtable(type_name::<N>) },
-            in_group: const { &SingleBehaviour::<S, F, ForgetNamed>::vtable_in_group(type_name::<N>) },
+            alone: const { &SingleBehaviour::<S, F, Renamed<Forget>>::vtable(type_name::<N>) },
+            in_group: const {
+                &SingleBehaviour::<S, F, Renamed<Forget>>::vtable_in_group(type_name::<N>)
+            },
             of: PhantomData,
         }
     }
+}
+
+/// The queue of a member, as the simulation knows it. (An iterator made where the body is known
+/// would have a type of its own for each, with a table of all functions of iterators.)
+///
+/// # Safety
+/// The cown is alive until the iterator is used.
+unsafe fn queue_of(member: Member) -> impl Iterator<Item = usize> {
+    // SAFETY: the cown is alive, as this function requires.
+    iter::once_with(move || unsafe { member.queue_ptr() }.addr().get())
 }
 
 /// Releases the cown after the body, frees the block, and delivers the outcome.

@@ -1,6 +1,6 @@
 //! Turns a set and a closure into a queued behaviour.
 
-use crate::queue::spawn::launch_externally;
+use crate::queue::spawn::launch_anywhere;
 use coact_sync::prefetch;
 use smallvec::SmallVec;
 
@@ -11,8 +11,9 @@ use super::pair::{self, PairBehaviour};
 use super::placing::{count_members, home_of, only_member};
 use super::refusal::Refusal;
 use super::single::{NamedVTables, SingleBehaviour};
-use crate::body::{Body, Completion, ForgetNamed};
-use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::body::{Body, Completion, Forget, Renamed};
+use crate::cown::handle::Cown;
+use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -181,14 +182,14 @@ where
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
     // By hand, as in `spawn_on`; and the worker itself is needed.
-    let Some(worker) = context::worker() else { return spawn_single_externally(member, body) };
+    let Some(worker) = context::worker() else { return spawn_single_anywhere(member, body) };
     // SAFETY: the set's handle keeps the cown alive, which is in no group.
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };
 }
 
-/// The same on a thread that is not a worker.
+/// The same on any thread, on a cown that is in no group.
 #[inline(never)]
-fn spawn_single_externally<S, F, C>(member: Member, body: Body<S, F, C>)
+fn spawn_single_anywhere<S, F, C>(member: Member, body: Body<S, F, C>)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -198,7 +199,28 @@ where
     let node = SingleBehaviour::allocate(member, body);
     // SAFETY: this thread owns the node, and the set's handle keeps the cown alive, which is in no
     // group.
-    unsafe { launch_externally(Single::slot(node)) };
+    unsafe { launch_anywhere(Single::slot(node)) };
+}
+
+/// Spawns on a cown alone, [unchecked](crate::Cown::unchecked), with the code of those who know
+/// whether it is in a group.
+#[cold]
+pub(crate) fn spawn_unchecked<T, F>(cown: &Cown<T>, closure: F)
+where
+    T: Send + 'static,
+    F: FnOnce(&mut T) + Send + 'static,
+{
+    if let Some(leader) = cown.header().leader() {
+        let set = UncheckedIn::<T, true>(cown);
+        let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, Forget);
+        // SAFETY: the handle keeps the member alive, which is in the leader's group, and the body
+        // is for it.
+        unsafe { in_group::spawn_single(leader, only_member(&set), body) };
+    } else {
+        let set = UncheckedIn::<T, false>(cown);
+        let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, Forget);
+        spawn_single_anywhere(only_member(&set), body);
+    }
 }
 
 /// Spawns on one cown, with functions that name the behaviour, and returns its position in the
@@ -215,7 +237,11 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
     let member = only_member(set);
-    let body = Body::<S, F, _>::new(set.shape(), closure, ForgetNamed(named.name));
+    let body = Body::<S, F, _>::new(
+        set.shape(),
+        closure,
+        Renamed { completion: Forget, name: named.name },
+    );
     // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
     if let Some(leader) = header.leader() {

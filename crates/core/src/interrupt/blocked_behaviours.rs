@@ -10,7 +10,7 @@ use super::interruptible::Interruptible;
 use crate::behaviour::here;
 use crate::behaviour::single::NamedVTables;
 use crate::behaviour::spawn;
-use crate::body::ForgetNamed;
+use crate::body::{Forget, Renamed};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
 use crate::queue::guard_block;
@@ -40,6 +40,17 @@ impl<T: Interruptible> Cown<T> {
         spawn::spawn_placed(set, closure, NamedVTables::of::<N>())
     }
 
+    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked). If the cown is
+    /// not free, the behaviour is spawned, with the code of those on a [path](Self::send_path).
+    #[inline(always)]
+    #[cfg_attr(feature = "sim", track_caller)]
+    pub fn serve_unchecked(&self, batch: u32, closure: impl FnOnce(&mut T) + Send + 'static) {
+        if let Some((_, closure, _)) = here::serve(Unchecked(self), batch, closure, Forget) {
+            simulated::spawns();
+            spawn::spawn_unchecked(self, closure);
+        }
+    }
+
     /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked), with what may
     /// live on the caller's stack. Returns `false` without running it if the cown is not free.
     /// Reports name the behaviour `name`.
@@ -49,7 +60,7 @@ impl<T: Interruptible> Cown<T> {
         name: fn() -> &'static str,
         work: &mut (dyn FnMut(&mut T) + Send),
     ) -> bool {
-        here::serve(Unchecked(self), batch, work, ForgetNamed(name)).is_none()
+        here::serve(Unchecked(self), batch, work, Renamed { completion: Forget, name }).is_none()
     }
 
     /// Returns the identity of the queue that contains the cown's behaviours: its own, or that of

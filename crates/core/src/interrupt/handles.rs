@@ -4,7 +4,6 @@ use super::interruptible::Interruptible;
 use super::send_interrupt::interrupt;
 use super::temporary_handle::give_back;
 use super::{layout, vtable};
-use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::set::{Unchecked, UncheckedHandle, UncheckedIn};
 use crate::queue::header::{Closed, Flags};
@@ -94,17 +93,6 @@ impl<T: Interruptible> Cown<T> {
             return SendPath::Alone(UncheckedIn(self));
         }
         if self.is_plain() { SendPath::Grouped(UncheckedIn(self)) } else { SendPath::Slow }
-    }
-
-    /// Spawns a behaviour on this cown, [unchecked](Self::unchecked), plain or not. It shares the code
-    /// of those on a [path](Self::send_path).
-    #[cfg_attr(feature = "sim", track_caller)]
-    pub fn when_unchecked(&self, closure: impl FnOnce(&mut T) + Send + 'static) {
-        if self.header().is_grouped() {
-            when(UncheckedIn::<T, true>(self), closure);
-        } else {
-            when(UncheckedIn::<T, false>(self), closure);
-        }
     }
 
     #[inline]

@@ -52,6 +52,13 @@ pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
     }
 }
 
+/// The same on paths that are rarely taken, and that each behaviour has: catching is compiled once
+/// for all of them.
+#[cold]
+pub(crate) fn run_quietly(foreign: &mut dyn FnMut()) {
+    drop_quietly(foreign);
+}
+
 /// Reports a panic outside of a body.
 #[cold]
 fn end_quietly(payload: Payload) {

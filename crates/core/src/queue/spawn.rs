@@ -12,7 +12,7 @@ use super::slot::Slot;
 use crate::path_coverage::Path;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::worker::Worker;
-use crate::sched::{at_work_in, external_threads, schedule};
+use crate::sched::{at_work_in, schedule};
 use crate::task::TaskPtr;
 
 impl<B> Single<B> {
@@ -43,17 +43,16 @@ unsafe fn launch(slot: NonNull<Slot>) {
     }
 }
 
-/// Like [`launch`], on a thread that is not a worker: the other half of the choice that
-/// [`at_work_in`] makes. The caller makes it where a worker has a shorter way, [`launch_by`].
+/// Like [`launch`], on any thread. A worker has a shorter way, [`launch_by`].
 ///
 /// # Safety
 /// See [`launch`].
 #[inline(never)]
-pub(crate) unsafe fn launch_externally(slot: NonNull<Slot>) {
+pub(crate) unsafe fn launch_anywhere(slot: NonNull<Slot>) {
     // SAFETY: the conditions are those of `launch`.
     unsafe {
         let home = slot.as_ref().member().header().home();
-        external_threads::within(home, || launch(slot));
+        at_work_in(home, || launch(slot));
     }
 }
 

@@ -5,7 +5,7 @@ use crate::current;
 use coact_sync::patience::Patience;
 
 use super::few::Few;
-use super::run::{claim_and_run, run_plain};
+use super::run::{claim_and_run_any, run_plain};
 use super::where_to_run::{
     at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere,
 };
@@ -58,7 +58,7 @@ where
     C: Completion,
 {
     let Some(place) = place_elsewhere(&set) else { return Some((set, closure, completion)) };
-    place.at_work(|| claim_and_run(set, place.home, closure, completion, ready))
+    place.at_work(|| claim_and_run_any(set, place.home, closure, completion, ready))
 }
 
 /// Like [`try_here`], but tries again for a while if the cowns are taken.

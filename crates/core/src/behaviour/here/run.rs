@@ -10,11 +10,12 @@ use super::few::{Few, are_plain, is_plain};
 use super::give_back::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
 use crate::behaviour::placing;
-use crate::body::{Body, Completion, Ended, Panicked};
+use crate::body::{Body, Completion, Ended, Panicked, Renamed};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
 use crate::group::multi_member::Grouped;
+use crate::panic::run_quietly;
 use crate::path_coverage::Path;
 use crate::queue::claim;
 use crate::queue::requested_cown::Member;
@@ -46,7 +47,7 @@ where
         return Some((set, closure, completion));
     }
     // A cown may have moved before it was taken.
-    if placing::place_among(slots.iter().map(|slot| slot.member())) != Ok(home) {
+    if placing::place_among(members_of(&slots)) != Ok(home) {
         // SAFETY: the cowns were taken, and not given back yet.
         unsafe { release_slowly(&slots, ready) };
         return Some((set, closure, completion));
@@ -61,6 +62,37 @@ where
     ended.deliver();
     None
 }
+
+/// [`claim_and_run`], whose code closures share that have the same set and completion.
+#[cold]
+#[inline(never)]
+pub(super) fn claim_and_run_any<S, F, C>(
+    set: S,
+    home: RuntimeId,
+    closure: F,
+    completion: C,
+    ready: &mut impl Ready,
+) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    let mut closure = Some(closure);
+    let mut call = |access: S::Access<'_>| closure.take().expect("it is called once")(access);
+    let call: AnyClosure<'_, S, C::Value> = &mut call;
+    let completion = Renamed { completion, name: type_name::<F> };
+    let busy = claim_and_run(set, home, call, completion, ready);
+    let busy = busy.map(|(set, _, renamed)| (set, renamed.completion));
+    let Some((set, completion)) = busy else {
+        // It has run, or was skipped.
+        run_quietly(&mut || drop(closure.take()));
+        return None;
+    };
+    Some((set, closure.expect("it has not been called"), completion))
+}
+
+type AnyClosure<'c, S, V> = &'c mut (dyn for<'a> FnMut(<S as CownSet>::Access<'a>) -> V + Send);
 
 /// Like [`claim_and_run`], on one or two cowns that [looked plain](Few::are_plain) in this runtime.
 /// `BY_WORKER` says that the thread is a worker of it.
@@ -280,6 +312,10 @@ unsafe fn take_groups(slots: &[Slot]) -> bool {
         unsafe { claim::become_reader(slot) };
     }
     true
+}
+
+fn members_of(slots: &[Slot]) -> impl Iterator<Item = Member> {
+    slots.iter().map(Slot::member)
 }
 
 fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
