@@ -6,6 +6,8 @@ use std::future::Future;
 use std::sync::Arc;
 
 use coact_core::credits::Permit;
+use coact_core::internals::QueuePosition;
+use coact_core::when;
 
 use super::Addr;
 use super::envelope::envelope;
@@ -14,7 +16,7 @@ use super::room::Room;
 use super::runtime_delivery::Delivery;
 use crate::ask::Ask;
 use crate::cycle::{AskCycle, Wait};
-use crate::definitions::Actor;
+use crate::definitions::{Actor, Cell};
 use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
@@ -324,15 +326,34 @@ impl<A: Actor> Addr<A> {
         let wait = reply.wait().map(|wait| (wait.hops(), wait));
         let place = match self.put_on_caller((permit, message, reply)) {
             Ok(()) => None,
-            // In an envelope, so that all types of messages share the code of one behaviour.
-            Err((permit, message, reply)) => {
-                let envelope = envelope::<A, M>(message, reply);
-                self.queue_delivery::<M>(Delivery::message(envelope, permit, None))
-            }
+            Err(put) => self.put_in_queue(put, wait.is_some()),
         };
         if let Some((hops, wait)) = wait {
             wait.sent(hops, place.map(|place| (self.queue_id(), place)));
         }
+    }
+
+    /// Puts a message into the queue, and returns its place, if that is wanted and it is in a queue
+    /// by itself. Where it is wanted, and in groups, the message is in an envelope, so that all types
+    /// of messages share the code of one behaviour.
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn put_in_queue<M>(
+        &self,
+        (permit, message, reply): Put<M>,
+        wants_place: bool,
+    ) -> Option<QueuePosition>
+    where
+        M: MessageTo<A>,
+    {
+        let Some(cown) = self.cown().alone().filter(|_| !wants_place) else {
+            let envelope = envelope::<A, M>(message, reply);
+            return self.queue_delivery::<M>(Delivery::message(envelope, permit, None));
+        };
+        when(cown, move |cell: &mut Cell<A>| {
+            drop(permit);
+            cell.receive(message, reply);
+        });
+        None
     }
 
     /// Handles a message at once.

@@ -10,7 +10,8 @@ use crate::message::Message;
 use crate::reply::Reply;
 
 impl<A: Actor> Cell<A> {
-    /// Passes a message to the actor.
+    /// Passes a message to the actor. (Not inlined: several ways that take longer than this lead here.)
+    #[inline(never)]
     pub(crate) fn receive<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
         M: MessageTo<A>,

@@ -4,7 +4,7 @@
 //! no count, since the token of the one cown is all that the behaviour waits for.
 
 use crate::queue::single::{Single, link, link_in_group, take};
-use crate::queue::spawn::launch_by;
+use crate::queue::spawn::{launch_anywhere, launch_by};
 use std::any::type_name;
 use std::iter;
 use std::marker::PhantomData;
@@ -76,24 +76,22 @@ where
     pub(crate) unsafe fn spawn_by(worker: &Worker, member: Member, body: Body<S, F, C>) {
         let Some(block) = pool::try_alloc(Single::<Body<S, F, C>>::LAYOUT) else {
             // SAFETY: the conditions are those of this function.
-            return unsafe { Self::spawn_refilled(worker, member, body) };
+            return unsafe { Self::spawn_anywhere(member, body) };
         };
         // SAFETY: the block was just allocated with this layout; the body is for the member, whose
         // cown is alive.
         unsafe { Self::spawn_in(block, worker, member, body) };
     }
 
-    /// The same if the thread has no block at hand.
+    /// The same on any thread, which may have no block at hand.
     ///
     /// # Safety
     /// See [`spawn_by`](Self::spawn_by).
-    #[cold]
     #[inline(never)]
-    unsafe fn spawn_refilled(worker: &Worker, member: Member, body: Body<S, F, C>) {
-        let block = pool::alloc(Single::<Body<S, F, C>>::LAYOUT);
-        // SAFETY: the block was just allocated with this layout; the body is for the member, whose
-        // cown is alive.
-        unsafe { Self::spawn_in(block, worker, member, body) };
+    pub(super) unsafe fn spawn_anywhere(member: Member, body: Body<S, F, C>) {
+        let node = Self::allocate(member, body);
+        // SAFETY: this thread owns the node, and the cown is alive and in no group.
+        unsafe { launch_anywhere(Single::slot(node)) };
     }
 
     /// # Safety

@@ -1,6 +1,5 @@
 //! Turns a set and a closure into a queued behaviour.
 
-use crate::queue::spawn::launch_anywhere;
 use coact_sync::prefetch;
 use smallvec::SmallVec;
 
@@ -182,24 +181,12 @@ where
         return unsafe { in_group::spawn_single(leader, member, body) };
     }
     // By hand, as in `spawn_on`; and the worker itself is needed.
-    let Some(worker) = context::worker() else { return spawn_single_anywhere(member, body) };
+    let Some(worker) = context::worker() else {
+        // SAFETY: the set's handle keeps the cown alive, which is in no group.
+        return unsafe { SingleBehaviour::spawn_anywhere(member, body) };
+    };
     // SAFETY: the set's handle keeps the cown alive, which is in no group.
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };
-}
-
-/// The same on any thread, on a cown that is in no group.
-#[inline(never)]
-fn spawn_single_anywhere<S, F, C>(member: Member, body: Body<S, F, C>)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    simulated::point();
-    let node = SingleBehaviour::allocate(member, body);
-    // SAFETY: this thread owns the node, and the set's handle keeps the cown alive, which is in no
-    // group.
-    unsafe { launch_anywhere(Single::slot(node)) };
 }
 
 /// Spawns on a cown alone, [unchecked](crate::Cown::unchecked), with the code of those who know
@@ -219,7 +206,8 @@ where
     } else {
         let set = UncheckedIn::<T, false>(cown);
         let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, Forget);
-        spawn_single_anywhere(only_member(&set), body);
+        // SAFETY: the handle keeps the cown alive, which is in no group, and the body is for it.
+        unsafe { SingleBehaviour::spawn_anywhere(only_member(&set), body) };
     }
 }
 

@@ -95,6 +95,13 @@ impl<T: Interruptible> Cown<T> {
         if self.is_plain() { SendPath::Grouped(UncheckedIn(self)) } else { SendPath::Slow }
     }
 
+    /// Returns the cown as a set like that of [`send_path`](Self::send_path), plain or not, if it is in
+    /// no group.
+    #[inline]
+    pub fn alone(&self) -> Option<UncheckedIn<'_, T, false>> {
+        (!self.header().is_grouped()).then_some(UncheckedIn(self))
+    }
+
     #[inline]
     pub(super) fn assert_interruptible(&self) {
         assert!(

@@ -10,7 +10,7 @@ use super::few::{Few, are_plain, is_plain};
 use super::give_back::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
 use crate::behaviour::placing;
-use crate::body::{Body, Completion, Ended, Panicked, Renamed};
+use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
@@ -193,7 +193,7 @@ unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
             Ended::Done(completion, value).deliver();
         }
         // SAFETY: the slots are where they were queued, and hold the cowns.
-        Err(panicked) => unsafe { end_panicked::<F, C>(panicked, slots, home, ready) },
+        Err(panicked) => unsafe { end_panicked(panicked, type_name::<F>, slots, home, ready) },
     }
 }
 
@@ -231,16 +231,16 @@ where
 /// no queue.
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn end_panicked<F, C: Completion>(
+unsafe fn end_panicked<C: Completion>(
     panicked: Panicked<C>,
+    closure: Name,
     slots: &[Slot],
     home: RuntimeId,
     ready: &mut impl Ready,
 ) {
     // SAFETY: the slots hold the cowns of the body up to `release_all`.
     let ended = unsafe {
-        let ended =
-            on_this_stack(home, || panicked.tell(type_name::<F>, &cursor_over(slots), home));
+        let ended = on_this_stack(home, || panicked.tell(closure, &cursor_over(slots), home));
         release_all(slots, ready);
         ended
     };
