@@ -47,7 +47,7 @@ pub(crate) struct Worker {
     /// Whether an executor lends its threads.
     hosted: bool,
     /// Whether a hosted worker has shared tasks and not announced them yet.
-    untold: Cell<bool>,
+    has_unannounced: Cell<bool>,
     throughput: u32,
     /// Whether behaviours that send to an overloaded cown give way.
     throttles: bool,
@@ -101,7 +101,7 @@ impl Worker {
             birthplace: Birthplace::new(shared.id, shared.is_pumped()),
             parker,
             hosted: shared.hosted().is_some(),
-            untold: Cell::new(false),
+            has_unannounced: Cell::new(false),
             throughput,
             throttles: shared.config.throttle_senders,
             overload: throughput.saturating_mul(OVERLOAD_TURNS).min(OVERLOAD),

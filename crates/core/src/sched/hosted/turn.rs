@@ -56,9 +56,9 @@ impl Worker {
                 Ok(task) => task,
                 Err(end) => return end,
             };
-            self.tell_of_shared();
+            self.announce_shared();
             ran += self.run_chain::<SLOW_PATH>(task);
-            self.tell_of_shared();
+            self.announce_shared();
             let is_over =
                 ran >= TIMED_FROM && began.get_or_insert_with(Instant::now).elapsed() >= TIME;
             if ran >= TURN || is_over {
@@ -75,7 +75,7 @@ impl Worker {
         if let Ok(task) = fetched {
             self.own(|tasks| tasks.aged.push_front(task));
         }
-        self.tell_of_shared();
+        self.announce_shared();
         fetched.is_ok()
     }
 

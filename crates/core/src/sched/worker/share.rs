@@ -83,7 +83,7 @@ impl Worker {
             // SAFETY: the task is ready, and was taken from this worker's own queue.
             unsafe { self.shared.workers[asker].inbox.push(task) };
             // The asker may have fallen asleep.
-            self.tell_of_inbox();
+            self.announce_inbox();
         }
     }
 
@@ -165,15 +165,15 @@ impl Worker {
         self.own(|tasks| tasks.take_half(most, &mut shared));
         // SAFETY: the tasks are ready, and were taken from this worker's own queue.
         unsafe { self.me.inbox.push_all(shared.drain(..)) };
-        self.tell_of_inbox();
+        self.announce_inbox();
         self.sharing.borrow_mut().leave_out(self.now() - began);
     }
 
     /// Announces tasks in an inbox. Waking a worker that an executor hosts runs foreign code, which
     /// must not run in the middle of what this worker is doing: that waits for the end of the task.
-    fn tell_of_inbox(&self) {
+    fn announce_inbox(&self) {
         if self.hosted {
-            self.untold.set(true);
+            self.has_unannounced.set(true);
         } else {
             self.shared.notify_of_inbox();
         }
@@ -181,8 +181,8 @@ impl Worker {
 
     /// Announces tasks that were shared meanwhile; for a hosted worker, between two tasks.
     #[inline]
-    pub(in crate::sched) fn tell_of_shared(&self) {
-        if self.untold.replace(false) {
+    pub(in crate::sched) fn announce_shared(&self) {
+        if self.has_unannounced.replace(false) {
             self.shared.notify_of_inbox();
         }
     }
