@@ -1,6 +1,6 @@
 //! Addresses for one kind of message.
 
-mod takes;
+mod receiver;
 mod weak;
 
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-pub(crate) use takes::Takes;
+pub(crate) use receiver::Takes;
 pub use weak::WeakRecipient;
 
 use crate::ask::Ask;

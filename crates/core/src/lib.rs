@@ -15,7 +15,7 @@ mod config;
 pub mod cown;
 pub mod credits;
 mod current;
-mod depth;
+mod drop_depth;
 mod fault;
 pub mod group;
 mod interrupt;

@@ -1,9 +1,9 @@
 //! Addresses: how actors are reached.
 
+mod cell_behaviours;
 mod control;
 mod envelope;
 mod in_cown_set;
-mod internal_calls;
 mod lane_ticket;
 mod mailbox_send;
 mod monitors;

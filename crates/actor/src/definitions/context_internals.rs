@@ -10,11 +10,11 @@ use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakA
 use crate::attached_streams::Feeds;
 use crate::catch_drop::Caught;
 use crate::context_extras::ContextExtras;
-use crate::context_timeouts::Timeouts;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
 use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
+use crate::timeout_slots::Timeouts;
 
 impl<A: Actor> Default for TypedExtras<A> {
     fn default() -> Self {

@@ -20,9 +20,9 @@ use coact_sync::shim::process::Mutex;
 
 use crate::catch_drop::Caught;
 use crate::context_extras::ContextExtras;
-use crate::context_timeouts::Timeouts;
 use crate::exit::ExitReason;
 use crate::lifecycle::Core;
+use crate::timeout_slots::Timeouts;
 
 /// State with an address, messages and a lifecycle: the type of an actor.
 ///

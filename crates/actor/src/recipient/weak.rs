@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::Recipient;
-use super::takes::{Takes, Upgrades};
+use super::receiver::{Takes, Upgrades};
 use crate::error::SendError;
 use crate::id::ActorId;
 use crate::message::Message;

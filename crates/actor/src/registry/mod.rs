@@ -1,7 +1,7 @@
 //! Finding actors: by name, and by an identity that can leave the process.
 
-mod actor_uid;
 mod error;
+mod portable_id;
 mod table;
 mod wait_for;
 
@@ -17,8 +17,8 @@ use crate::runtime_service::Service;
 use crate::topic::Named;
 
 pub use crate::lookup_error::LookupError;
-pub use actor_uid::{BadUid, Uid};
 pub use error::{NameTaken, RegisterError};
+pub use portable_id::{BadUid, Uid};
 pub(crate) use table::{Table, Tenancy};
 pub use wait_for::WaitFor;
 

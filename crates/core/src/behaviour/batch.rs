@@ -10,7 +10,7 @@ use super::refusal::Refusal;
 use super::spawn;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
-use crate::depth;
+use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::multi::Multi;
@@ -299,7 +299,7 @@ impl Drop for Batch {
         // Each closure may own a batch, and so on.
         // SAFETY: the entries are `'static`, and were never appended, so this thread owns them.
         unsafe {
-            depth::run_destructor(move || {
+            drop_depth::run_destructor(move || {
                 entries.into_iter().for_each(|entry| (entry.discard)(entry.node))
             });
         }

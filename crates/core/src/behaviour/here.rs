@@ -2,7 +2,7 @@
 
 mod attempt;
 mod few;
-mod give_back;
+mod release;
 mod run;
 mod where_to_run;
 

@@ -19,7 +19,7 @@ use crate::body::{Body, Completion, Ended};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
-use crate::group::multi_member::Grouped;
+use crate::group::several_members::Grouped;
 use crate::group::turn;
 use crate::panic::drop_quietly;
 use crate::queue::append::StepEntry;

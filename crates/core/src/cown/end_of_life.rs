@@ -9,7 +9,7 @@ use std::any::type_name;
 use std::ptr::NonNull;
 
 use super::layout::CownBox;
-use crate::depth::{self, Depth};
+use crate::drop_depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::path_coverage::Path;
 use crate::queue::end_mark::Last;
@@ -261,7 +261,7 @@ pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
     if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
         let Some(_depth) = Depth::enter() else {
             // SAFETY: the cown is unreachable, so the deferred request holds it.
-            return unsafe { depth::put_aside(request_put_aside::<T>(cown).cast()) };
+            return unsafe { drop_depth::put_aside(request_put_aside::<T>(cown).cast()) };
         };
         // SAFETY: the state is unreachable, and dropped once.
         drop_quietly(|| unsafe { CownBox::<T>::state(cown).drop_in_place() });

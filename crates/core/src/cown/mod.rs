@@ -21,7 +21,7 @@ pub(crate) mod poisonable_members;
 pub(crate) mod set;
 pub(crate) mod thread_bound_value;
 
-pub use crate::depth::Deep;
+pub use crate::drop_depth::Deep;
 pub use handle::{Cown, CownId, WeakCown};
 pub use held::{Held, Poisoned};
 pub use iter::{MembersIter, MembersIterMut};

@@ -7,7 +7,7 @@
 //
 // * `turn.rs`: holding a group: the behaviour from the queue, then the ring.
 // * `spawn.rs`: chooses between the ring and the queue.
-// * `multi_member.rs`: sets that name several members.
+// * `several_members.rs`: sets that name several members.
 // * `interrupt.rs`: interruptible members.
 // * `current.rs`: the group that the thread holds.
 
@@ -16,7 +16,7 @@ mod current;
 pub(crate) mod interrupt;
 #[cfg(all(test, loom))]
 mod loom;
-pub(crate) mod multi_member;
+pub(crate) mod several_members;
 pub(crate) mod spawn;
 pub(crate) mod turn;
 

@@ -2,7 +2,7 @@
 
 use std::ptr::NonNull;
 
-use super::calls::{call_state, on_interrupt, take_turn};
+use super::call_state::{call_state, on_interrupt, take_turn};
 use super::interruptible::Interruptible;
 use super::{empty_request, last_handle};
 use crate::queue::grant::grant;

@@ -13,7 +13,7 @@ use std::any::type_name;
 use std::mem::{ManuallyDrop, forget};
 use std::ptr::NonNull;
 
-use super::calls::call_state;
+use super::call_state::call_state;
 use super::interruptible::{Interruptible, UnreachableCown};
 use super::{call_after_queue, empty_request, layout};
 use crate::cown::end_of_life::destroy;

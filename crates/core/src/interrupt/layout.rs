@@ -10,7 +10,7 @@ use super::interruptible::Interruptible;
 use super::registry;
 use crate::cown::handle::WeakCown;
 use crate::cown::layout::CownBox;
-use crate::depth;
+use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::guard_block::{Guard, Listed, of};
 use crate::queue::header::{CownHeader, Flags};
@@ -90,7 +90,7 @@ impl<T: Interruptible> Block<T> {
         };
         if needs_drop::<T::SharedState>() {
             // SAFETY: a shared state is `'static`, and no other thread knows the block.
-            unsafe { depth::run_destructor(free) };
+            unsafe { drop_depth::run_destructor(free) };
         } else {
             free();
         }

@@ -48,7 +48,7 @@
 
 mod blocked_behaviours;
 mod call_after_queue;
-mod calls;
+mod call_state;
 mod empty_request;
 mod first_interrupt;
 mod handles;

@@ -4,7 +4,7 @@ use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use super::calls::{on_interrupt, take_turn};
+use super::call_state::{on_interrupt, take_turn};
 use super::interrupt_task::run;
 use super::interruptible::Interruptible;
 use super::layout::{self, Block};

@@ -409,7 +409,7 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, B
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);
-    let elsewhere = super::task_sink::elsewhere(&builder.config);
+    let elsewhere = super::without_workers::elsewhere(&builder.config);
     Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }
 

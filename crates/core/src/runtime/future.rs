@@ -15,7 +15,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::sync::Mutex;
 use slab::Slab;
 
-use crate::depth;
+use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
@@ -182,7 +182,7 @@ impl Futures {
         let waker = self.0.lock().remove(number);
         if let Some(waker) = waker {
             // SAFETY: a waker is `'static`.
-            unsafe { depth::run_destructor(move || drop(waker)) };
+            unsafe { drop_depth::run_destructor(move || drop(waker)) };
         }
     }
 

@@ -12,14 +12,14 @@ use std::time::Duration;
 
 use super::build_error::BuildError;
 use super::enter_guard::EnterGuard;
-use super::task_sink::elsewhere;
+use super::without_workers::elsewhere;
 use super::worker_future::{self, SpawnWorker};
 use crate::config::Config;
 use crate::interrupt;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
+use crate::sched::joint_idleness::{self, Runtimes};
 use crate::sched::phase::Phase;
-use crate::sched::quiescence::{self, Runtimes};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared::{self, Shared};
 use crate::simulated;
@@ -166,7 +166,7 @@ impl Runtime {
     pub fn wait_idle_all(homes: &[RuntimeHandle]) {
         let runtimes = runtimes(homes);
         assert_may_wait_idle(&runtimes);
-        quiescence::wait(&runtimes, None);
+        joint_idleness::wait(&runtimes, None);
     }
 
     /// Like [`wait_idle_all`](Self::wait_idle_all), for at most `timeout`; returns whether there
@@ -178,7 +178,7 @@ impl Runtime {
     pub fn wait_idle_all_timeout(homes: &[RuntimeHandle], timeout: Duration) -> bool {
         // It may wait for itself: the timeout ends that.
         assert_may_wait_idle(&[]);
-        quiescence::wait(&runtimes(homes), Some(timeout))
+        joint_idleness::wait(&runtimes(homes), Some(timeout))
     }
 
     /// Waits for the end of the work and of the interruptible cowns.
@@ -210,7 +210,7 @@ impl Runtime {
         let runtimes = runtimes(homes);
         let clock = || first.elapsed();
         interrupt::end_in_order(homes, timeout, &clock, &mut |time| {
-            quiescence::wait(&runtimes, Some(time))
+            joint_idleness::wait(&runtimes, Some(time))
         })
     }
 }

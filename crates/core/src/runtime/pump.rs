@@ -11,20 +11,20 @@ use std::time::{Duration, Instant};
 use super::enter_guard::EnterGuard;
 use super::shutdown::{self, STANDSTILL};
 use super::shutdown_report::ShutdownReport;
-use super::task_sink::elsewhere;
+use super::without_workers::elsewhere;
 use crate::config::Config;
 use crate::current::Cancelling;
 use crate::interrupt;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
+use crate::sched::idle_waiters::Watch;
+use crate::sched::joint_idleness::{self, Runtimes};
 use crate::sched::phase::Phase;
 use crate::sched::pump;
-use crate::sched::quiescence::{self, Runtimes};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::shared::{self, Shared};
 use crate::sched::start;
 use crate::sched::thread_hooks::call_hook;
-use crate::sched::watchers::Watch;
 use crate::sched::worker::Worker;
 use crate::simulated;
 
@@ -222,11 +222,11 @@ impl Pump {
         let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
         if self.is_simulated() {
             return simulated::pump_until_idle(self.shared.id, time, &|| {
-                quiescence::are_idle(&all)
+                joint_idleness::are_idle(&all)
             });
         }
         let _watch = Watch::new(self.waker());
-        self.worker.pump_until_idle(after(time), || quiescence::activity(&all))
+        self.worker.pump_until_idle(after(time), || joint_idleness::activity(&all))
     }
 
     fn is_simulated(&self) -> bool {

@@ -27,7 +27,7 @@ use crate::sched::phase::Phase;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::services::Service;
 use crate::sched::shared::Shared;
-use crate::sched::stuck_thread::Stuck;
+use crate::sched::stuck_report::Stuck;
 use crate::sched::tracked_thread::Thread;
 use crate::simulated;
 use crate::time::Timers;

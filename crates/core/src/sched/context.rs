@@ -4,7 +4,7 @@ use super::phase::Phase;
 use super::shared;
 use super::worker::Worker;
 use crate::current;
-use crate::depth;
+use crate::drop_depth;
 use crate::runtime_ids::RuntimeId;
 
 /// Returns the worker that this thread is, if it is one.
@@ -38,5 +38,5 @@ pub(crate) fn prepare_to_block(what: &str, instead: &str) {
         !current::is_inside(),
         "{what} would block a worker or held cowns, and could wait forever: {instead}"
     );
-    depth::catch_up();
+    drop_depth::catch_up();
 }

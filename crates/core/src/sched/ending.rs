@@ -8,9 +8,9 @@ use coact_sync::shim::atomic::Ordering;
 use super::phase::Phase;
 use super::runtime_handle::RuntimeHandle;
 use super::shared::Shared;
-use super::stuck_thread::Stuck;
+use super::stuck_report::Stuck;
 use super::watchdog::state::Watchdog;
-use super::{external_threads, watchers};
+use super::{external_threads, idle_waiters};
 
 /// The runtimes that are about to end, as passed to
 /// [`Interruptible::end`](crate::internals::Interruptible::end).
@@ -66,7 +66,7 @@ impl Shared {
         *alive = alive.saturating_sub(1);
         self.changed.notify_all();
         drop(alive);
-        watchers::tell();
+        idle_waiters::tell();
     }
 
     /// Returns whether it is stopped, and has no thread left.

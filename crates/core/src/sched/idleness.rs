@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::shared::Shared;
-use super::{external_threads, watchers};
+use super::{external_threads, idle_waiters};
 use crate::simulated;
 
 /// Longer than any wait.
@@ -122,7 +122,7 @@ impl Shared {
         let alive = self.alive.lock();
         self.changed.notify_all();
         drop(alive);
-        watchers::tell();
+        idle_waiters::tell();
     }
 
     /// Returns whether no work is left except, possibly, that of external threads; for a check that

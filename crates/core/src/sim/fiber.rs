@@ -1,7 +1,7 @@
 //! Fibers: parts of the program on stacks of their own, which can be suspended anywhere.
 
 use crate::current;
-use crate::depth::Destructors;
+use crate::drop_depth::Destructors;
 use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};

@@ -13,7 +13,7 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use super::wheel::{Key, Wheel};
 use crate::body::Completion;
 use crate::current::{self, Cancelling};
-use crate::depth;
+use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
@@ -180,7 +180,7 @@ impl Timers {
         };
         // The timer's closure may own the guard of the next timer, and so on.
         // SAFETY: an entry is `'static`.
-        unsafe { depth::run_destructor(move || drop_quietly(move || drop(entry))) };
+        unsafe { drop_depth::run_destructor(move || drop_quietly(move || drop(entry))) };
         self.shared().end_outstanding();
         true
     }

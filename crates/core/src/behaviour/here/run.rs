@@ -7,14 +7,14 @@ use std::ptr::{NonNull, null};
 use smallvec::SmallVec;
 
 use super::few::{Few, are_plain, is_plain};
-use super::give_back::{release_all, release_one, release_slowly, release_two};
+use super::release::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
 use crate::behaviour::placing;
 use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed};
 use crate::cown::cursor::Cursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
-use crate::group::multi_member::Grouped;
+use crate::group::several_members::Grouped;
 use crate::panic::run_quietly;
 use crate::path_coverage::Path;
 use crate::queue::claim;

@@ -5,7 +5,7 @@ use std::task::{Poll, Waker};
 
 use super::shared::{Shared, Value, Waiter, drop_value};
 use super::state::{Leaving, Owner, Withdrawn};
-use crate::depth;
+use crate::drop_depth;
 use crate::simulated;
 use crate::spin_wait;
 
@@ -158,5 +158,5 @@ impl<R> Drop for Consumer<R> {
 #[inline(never)]
 fn drop_waiter<R>(waiter: Waiter<R>) {
     // SAFETY: wakers and closures are `'static`.
-    unsafe { depth::run_destructor(move || drop(waiter)) };
+    unsafe { drop_depth::run_destructor(move || drop(waiter)) };
 }

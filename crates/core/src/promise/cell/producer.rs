@@ -7,7 +7,7 @@ use std::task::Waker;
 use super::callback::Callback;
 use super::shared::{Shared, Value, Waiter, drop_value};
 use super::state::Next;
-use crate::depth;
+use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::simulated;
@@ -136,7 +136,7 @@ impl<R> Drop for Producer<R> {
         // be unwinding, so this must not panic.
         // SAFETY: the closure captures only this end; the value of a resolver is `'static`.
         unsafe {
-            depth::run_destructor(move || {
+            drop_depth::run_destructor(move || {
                 drop_quietly(|| _ = this.complete(Err(Broken::Dropped)));
             });
         }

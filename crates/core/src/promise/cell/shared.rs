@@ -9,7 +9,7 @@ use coact_sync::pool;
 use coact_sync::shim::cell::UnsafeCell;
 
 use super::state::CellState;
-use crate::depth;
+use crate::drop_depth;
 use crate::fault::Broken;
 
 pub(super) type Value<R> = Result<R, Broken>;
@@ -94,6 +94,6 @@ impl<R> Shared<R> {
 pub(super) fn drop_value<R>(value: Value<R>) {
     if needs_drop::<R>() {
         // SAFETY: the value of a promise is `'static`.
-        unsafe { depth::run_destructor(move || drop(value)) };
+        unsafe { drop_depth::run_destructor(move || drop(value)) };
     }
 }

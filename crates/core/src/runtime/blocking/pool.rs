@@ -13,7 +13,7 @@ use crate::config::Host;
 use crate::current::{Cancelling, Serving};
 use crate::sched::services::Service;
 use crate::sched::shared::Shared;
-use crate::sched::stuck_thread::Stuck;
+use crate::sched::stuck_report::Stuck;
 use crate::sched::thread_hooks::call_hook;
 use crate::sched::tracked_thread::Thread;
 use crate::simulated::{self, BlockingJob};

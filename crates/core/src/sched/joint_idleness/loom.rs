@@ -11,8 +11,8 @@ use loom::thread;
 use super::{Activity, Shared, activity};
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
+use crate::sched::idle_waiters::{WATCHERS, Watch};
 use crate::sched::loom::{Permit, check, check_bounded};
-use crate::sched::watchers::{WATCHERS, Watch};
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
 impl Wake for Permit {

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use super::external_threads;
+use super::idle_waiters::Watch;
 use super::shared::Shared;
-use super::watchers::Watch;
 use crate::sched::idleness::Activity;
 use crate::simulated;
 
