@@ -1,7 +1,8 @@
 //! The calls that let time pass: waiting, waking, sleeping, asking for the time. They are answered here and not by the
 //! kernel, so that they happen in the time of the machine that is modelled. The others take none there. Asking for
 //! random bytes is answered here, too, with the same ones in each run: a hash table that is seeded with them takes a few
-//! instructions more or less.
+//! instructions more or less. So does reading how much memory the process has, whose number has more digits at one time
+//! than at another: the machine that is modelled does not know.
 
 use anyhow::{bail, ensure};
 use coact_bench_workloads::random::mix;
@@ -67,6 +68,10 @@ struct Futex {
 const EPOCH: u64 = 1_000_000_000_000;
 
 const AGAIN: i64 = -(libc::EAGAIN as i64);
+const NO_SUCH_FILE: i64 = -(libc::ENOENT as i64);
+
+/// Tells of the real process, and is different in each run.
+const STATUS: &[u8] = b"/proc/self/status\0";
 const TIMED_OUT: i64 = -(libc::ETIMEDOUT as i64);
 
 impl Kernel {
@@ -117,6 +122,9 @@ impl Kernel {
                 Answer::Return(size_of_val(&mask) as i64, costs::CALL)
             }
             libc::SYS_getrandom => self.draw(arguments, memory)?,
+            libc::SYS_openat if is_path(memory, arguments[1], STATUS) => {
+                Answer::Return(NO_SUCH_FILE, costs::CALL)
+            }
             libc::SYS_exit_group => Answer::Exit(arguments[0].cast_signed()),
             libc::SYS_poll
             | libc::SYS_ppoll
@@ -249,6 +257,12 @@ impl Waiting {
     }
 }
 
+/// Whether this path, with the zero at its end, is at the address.
+fn is_path(memory: &Memory, address: u64, path: &[u8]) -> bool {
+    let mut bytes = [0; STATUS.len()];
+    memory.read(address, &mut bytes) && bytes == path
+}
+
 fn half(memory: &Memory, address: u64) -> anyhow::Result<u32> {
     let mut bytes = [0; 4];
     ensure!(memory.read(address, &mut bytes), "there is no memory at {address:#x}");
@@ -275,7 +289,7 @@ fn since_start(time: u64) -> u64 {
 mod tests {
     use nix::libc;
 
-    use super::{Answer, Arguments, Kernel, TIMED_OUT, Woken};
+    use super::{Answer, Arguments, Kernel, NO_SUCH_FILE, STATUS, TIMED_OUT, Woken};
     use crate::coherence::costs::{self, NANOSECOND};
     use crate::coherence::traced::memory::Memory;
 
@@ -390,6 +404,17 @@ mod tests {
         let one = words();
         assert_eq!(one, words());
         assert!(one[0] != one[1] && one[0] != 0);
+    }
+
+    #[test]
+    fn what_the_real_process_is_like_is_not_known() {
+        let mut machine = Machine::new();
+        assert!(machine.memory.write(WORD, STATUS));
+        let open = [libc::AT_FDCWD as u64, WORD, 0, 0, 0, 0];
+        let answer = machine.call(0, libc::SYS_openat, open, 0);
+        assert_eq!(answer, Answer::Return(NO_SUCH_FILE, costs::CALL));
+        assert!(machine.memory.write(WORD, b"/proc/self/maps\0\0\0"));
+        assert_eq!(machine.call(0, libc::SYS_openat, open, 0), Answer::Real);
     }
 
     #[test]
