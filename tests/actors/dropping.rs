@@ -3,11 +3,13 @@
 use std::time::Duration;
 
 use coact::Context;
-use coact::actor::OnDownId;
+use coact::actor::{AskError, OnDownId, actor};
 use coact::credits::Credits;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::pubsub::Topic;
-use coact::runtime::RuntimeHandle;
+use coact::routing::{Router, Routing};
+use coact::runtime::{RuntimeHandle, spawn_future};
 use coact::time::{Timer, sleep};
 use coact_tests::{Faults, check, fail, finally, runtime};
 use futures::stream;
@@ -42,6 +44,57 @@ fn what_a_name_or_a_result_stands_for_goes_on_without_it() {
             drop(diary);
         });
     });
+}
+
+/// Panics when it is dropped unhandled.
+struct Fragile;
+
+impl Message for Fragile {
+    type Reply = ();
+}
+
+impl Drop for Fragile {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            fail("the message")
+        }
+    }
+}
+
+impl Handler<Fragile> for Diary {
+    fn handle(&mut self, message: Fragile, _: &mut Context<Self>) {
+        std::mem::forget(message);
+    }
+}
+
+/// A refused ask fails with the reason: the destructor of its message is none of the asker's.
+#[test]
+fn f6_a_refused_ask_whose_message_panics_when_it_is_dropped() {
+    let faults = Faults::new();
+    runtime(1, &faults).run(|| {
+        let (ended, _) = Diary::spawn();
+        ended.kill().unwrap();
+        ended.ended().wait().unwrap();
+        let full = actor(Diary::new().0).mailbox(Mailbox::bounded(1)).spawn();
+        full.suspend().unwrap();
+        full.send(Note("fills it")).unwrap();
+        let router = Router::new(Routing::RoundRobin);
+        router.add(&full);
+        let asks = [
+            full.ask(Fragile),
+            full.ask_in(0, Fragile),
+            Recipient::from(&full).ask(Fragile),
+            router.ask(Fragile),
+        ];
+        for ask in asks {
+            assert_eq!(ask.wait(), Err(AskError::Full));
+        }
+        assert!(matches!(ended.ask(Fragile).wait(), Err(AskError::Stopped(_))));
+        let answer = spawn_future(async move { ended.ask_async(Fragile).await }).wait().unwrap();
+        assert!(matches!(answer, Err(AskError::Stopped(_))));
+        full.resume().unwrap();
+    });
+    assert_eq!(faults.take().len(), 6, "each is reported");
 }
 
 #[test]

@@ -1,14 +1,15 @@
 //! A panic in a behaviour is caught. What it held exclusively is poisoned; what it read is untouched.
 //! It never stops a worker, loses another behaviour, or leaves a cown acquired.
 
-use std::panic::resume_unwind;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
 
+use coact::behaviour::serve_here;
 use coact::cown::{MemberError, checked_all};
 use coact::prelude::*;
 use coact::promise::Resolver;
 use coact::runtime::{Fault, blocking, spawn_future};
-use coact::when_or_else;
+use coact::{call_here, when_or_else};
 use coact_tests::{Faults, Log, everywhere_with_faults, fail, finally, runtime};
 
 /// Panics when it is dropped.
@@ -289,6 +290,29 @@ fn f6_a_destructor_of_a_result_that_panics() {
         assert_eq!(call(&cown, |_| true).wait(), Ok(true));
         let seen = faults.clone();
         coact_tests::finally(move || assert_eq!(told(&seen), ["c a result"]));
+    });
+}
+
+/// It is dropped before the panic that tells of the refusal, or two would meet and end the process.
+#[test]
+fn f6_a_destructor_of_a_refused_closure_that_panics() {
+    everywhere_with_faults(|faults| {
+        let cown = Cown::new(());
+        let twice = || (&cown, &cown);
+        let ways: [&dyn Fn(Bomb); 6] = [
+            &|bomb| when(twice(), move |_| drop(bomb)),
+            &|bomb| when_or_else(twice(), |_| (), move |_| drop(bomb)),
+            &|bomb| _ = when_here(twice(), move |_| drop(bomb)),
+            &|bomb| _ = serve_here(twice(), 1, move |_| drop(bomb)),
+            &|bomb| drop(call(twice(), move |_| drop(bomb))),
+            &|bomb| drop(call_here(twice(), move |_| drop(bomb))),
+        ];
+        for way in ways {
+            let refused = catch_unwind(AssertUnwindSafe(|| way(Bomb("refused")))).unwrap_err();
+            let message = refused.downcast_ref::<String>().expect("it says why");
+            assert!(message.contains("are the same cown"), "{message}");
+            assert_eq!(told(faults), ["c refused"]);
+        }
     });
 }
 

@@ -15,6 +15,7 @@ use super::lane_ticket::Ticket;
 use super::room::Room;
 use super::runtime_delivery::Delivery;
 use crate::ask::Ask;
+use crate::cell::receive::drop_unhandled;
 use crate::cycle::{AskCycle, Wait};
 use crate::definitions::{Actor, Cell};
 use crate::error::{AskError, SendError};
@@ -82,7 +83,7 @@ impl<A: Actor> Addr<A> {
     {
         let (reply, ask) = self.question::<M>();
         // The reply contains the error as well.
-        drop(self.post(Some(lane), message, reply));
+        drop_unhandled(self.post(Some(lane), message, reply));
         ask
     }
 
@@ -161,7 +162,7 @@ impl<A: Actor> Addr<A> {
             let permit = this.wait_for_room::<M>().await.map_err(AskError::Cycle)?;
             let (reply, ask) = this.question::<M>();
             // The reply contains the error as well.
-            drop(this.post_with(permit, message, reply));
+            drop_unhandled(this.post_with(permit, message, reply));
             ask.await
         }
     }

@@ -19,6 +19,7 @@ use coact_core::promise::Resolver;
 use coact_core::when;
 
 use crate::ask::Ask;
+use crate::cell::receive::drop_unhandled;
 use crate::cycle::{self, Wait};
 use crate::definitions::{Actor, Addr, Cell, WeakAddr};
 use crate::error::{AskError, SendError};
@@ -124,13 +125,21 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         let (reply, ask) = self.question::<M>();
-        let sent = self.send_with_reply(message, reply);
-        // The message is dropped before there is a result that its destructor's panic would leak.
-        if sent.is_err_and(|error| matches!(error, SendError::Full(_))) {
-            Ask::failed(AskError::Full)
-        } else {
-            ask
+        match self.send_with_reply(message, reply) {
+            Ok(()) => ask,
+            Err(refused) => Self::drop_refused(refused, ask),
         }
+    }
+
+    /// Drops the message of an ask that was refused.
+    #[cold]
+    pub(super) fn drop_refused<M: Message>(
+        refused: SendError<M>,
+        ask: Ask<M::Reply>,
+    ) -> Ask<M::Reply> {
+        let is_full = matches!(refused, SendError::Full(_));
+        drop_unhandled(refused);
+        if is_full { Ask::failed(AskError::Full) } else { ask }
     }
 
     /// The two ends of an ask.

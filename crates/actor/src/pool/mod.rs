@@ -138,7 +138,7 @@ impl<A: SendActor> Pool<A> {
     where
         M: MessageTo<A>,
     {
-        router::answered(self.0.members.ask(message, None, None)).0
+        router::answered_only(self.0.members.ask(message, None, None))
     }
 
     /// Sends a message to a member; if all are full, the future waits for the first that has room,
@@ -229,7 +229,7 @@ impl<A: SendActor> Pool<A> {
     where
         M: MessageTo<A>,
     {
-        router::answered(self.0.members.ask(message, Some(router::hash_of(key)), None)).0
+        router::answered_only(self.0.members.ask(message, Some(router::hash_of(key)), None))
     }
 
     /// Sends a message to all members; returns how many received it.

@@ -19,6 +19,7 @@ use coact_core::cown::Deep;
 use crate::ask::Ask;
 use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
 use crate::block_on::block_on_room;
+use crate::cell::receive::drop_unhandled;
 use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
@@ -157,7 +158,7 @@ impl<M: Message> Router<M> {
     /// no routee, and with [`Full`](AskError::Full) if none has room.
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         let key = self.key_of(&message);
-        answered(self.0.routees.ask(message, key, None)).0
+        answered_only(self.0.routees.ask(message, key, None))
     }
 
     /// Sends a message to one of the routees; if all are full, the future waits for the first that
@@ -363,6 +364,15 @@ pub(crate) fn answered<M: Message>(
         Ok(ask) => (ask, Ok(())),
         Err(error) => (failed(&error), Err(error.into_send_error())),
     }
+}
+
+/// The same without the message, which is dropped.
+pub(crate) fn answered_only<M: Message>(
+    asked: Result<Ask<M::Reply>, RouteError<M>>,
+) -> Ask<M::Reply> {
+    let (ask, sent) = answered(asked);
+    drop_unhandled(sent);
+    ask
 }
 
 /// An ask that could not be routed.

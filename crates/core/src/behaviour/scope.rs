@@ -126,8 +126,8 @@ impl<'scope> Scope<'scope, '_> {
         // spawning ends with a panic or a refusal, the closure is dropped in here, while the scope
         // itself still counts.)
         simulated::spawns();
-        if let Err((refusal, ..)) = spawn::spawn(set, closure, end) {
-            panic!("{refusal}");
+        if let Err(refused) = spawn::spawn(set, closure, end) {
+            spawn::panic_refused(refused);
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::body::{Body, Completion, Forget, Renamed};
 use crate::cown::handle::Cown;
 use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
 use crate::fault::Broken;
-use crate::panic::drop_quietly;
+use crate::panic::{drop_quietly, run_quietly};
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
 use crate::queue::multi::Multi;
@@ -58,6 +58,18 @@ where
     // The behaviour may have run, and used the handles.
     set.give();
     Ok(())
+}
+
+/// Panics because the set of a behaviour was refused. The closure is dropped before: if its
+/// destructor panicked while this panic unwinds, the process would end.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(crate) fn panic_refused<F, C>((refusal, closure, completion): (Refusal, F, C)) -> ! {
+    let (mut closure, mut completion) = (Some(closure), Some(completion));
+    run_quietly(&mut || drop(closure.take()));
+    run_quietly(&mut || drop(completion.take()));
+    panic!("{refusal}");
 }
 
 /// Spawns a behaviour if the handles of its set admit it.

@@ -3,6 +3,7 @@
 use super::placing;
 use super::refusal::{Refusal, WhenError};
 use super::spawn;
+use super::spawn::panic_refused;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
@@ -57,8 +58,8 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     simulated::spawns();
-    if let Err((refusal, ..)) = spawn::spawn(set, closure, Forget) {
-        panic!("{refusal}");
+    if let Err(refused) = spawn::spawn(set, closure, Forget) {
+        panic_refused(refused);
     }
 }
 
@@ -95,8 +96,8 @@ where
     G: FnOnce(Broken) + Send + 'static,
 {
     simulated::spawns();
-    if let Err((refusal, ..)) = spawn::spawn(set, closure, Otherwise(otherwise)) {
-        panic!("{refusal}");
+    if let Err(refused) = spawn::spawn(set, closure, Otherwise(otherwise)) {
+        panic_refused(refused);
     }
 }
 
@@ -167,8 +168,8 @@ where
     R: Send + 'static,
 {
     let (resolver, promise) = Promise::channel();
-    if let Err((refusal, ..)) = spawn::spawn(set, closure, resolver) {
-        panic!("{refusal}");
+    if let Err(refused) = spawn::spawn(set, closure, resolver) {
+        panic_refused(refused);
     }
     promise
 }
