@@ -142,6 +142,9 @@ impl Host {
     /// the sender for its whole duration. So do not send while holding a lock. With
     /// [`caller_for(0)`](Self::caller_for) a sender handles only its own messages.
     ///
+    /// In a group, and with a mailbox that has lanes or drops its oldest message, the actor's
+    /// messages are handled by the workers.
+    ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
     /// use coact::{Actor, Context, Handler, Message};
