@@ -7,14 +7,15 @@ use std::thread;
 use std::time::Duration;
 
 use coact::Context;
-use coact::actor::Stopped;
+use coact::actor::{Stopped, actor};
+use coact::group::Group;
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::runtime::MoveError;
 use coact::sim::{self, Config, Sim};
 use coact::supervise::{Supervisor, permanent};
 use coact::system::{Host, PumpActors, System};
-use coact_tests::{Log, PATIENCE};
+use coact_tests::{Faults, Log, PATIENCE, runtime};
 
 use crate::supervision::Worker;
 use crate::world::{Diary, Do, Note};
@@ -280,6 +281,24 @@ struct Herald(mpsc::Sender<()>);
 impl Actor for Herald {
     fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
         self.0.send(()).unwrap();
+    }
+}
+
+/// What makes a group look for its members' ends is no work of the program's.
+#[test]
+fn idle_actors_of_a_group_that_a_shutdown_cuts_off_are_no_work() {
+    for actors in [1, 3] {
+        let runtime = runtime(1, &Faults::new());
+        let entered = runtime.enter();
+        let group = Group::new();
+        let start = |_| actor(Diary::new().0).in_group(&group).spawn();
+        let all: Vec<_> = (0..actors).map(start).collect();
+        all.iter().for_each(|actor| _ = actor.ask(Note("handled")).wait().unwrap());
+        drop(entered);
+        runtime.wait_idle();
+        let report = runtime.shutdown(Duration::ZERO);
+        assert_eq!(report.abandoned, 0, "{report}");
+        assert!(all.iter().all(Addr::has_ended));
     }
 }
 

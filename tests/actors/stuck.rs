@@ -132,10 +132,7 @@ fn a_full_mailbox() {
         ["    #2, the thread of ", &at("by recipient"), ", waits at ", &at("by recipient")];
     assert_line(&report, &thread);
     assert_line(&report, &[&at("by recipient"), " for its send, which awaits ", room]);
-    assert_line(
-        &report,
-        &["(actors::stuck::Keeper, actors::stuck::Question)", &at("fills it"), HELD],
-    );
+    assert_line(&report, &["<actors::stuck::Question>", &at("fills it"), HELD]);
 }
 
 #[test]

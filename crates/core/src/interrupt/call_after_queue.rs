@@ -19,8 +19,9 @@ use crate::sched::at_work_in;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 
-/// The call, which receives whether the runtime is past its deadline.
-pub(super) type DeferredCall = Box<dyn FnOnce(Mode) + Send>;
+/// The call, which receives whether the runtime is past its deadline; `None` for a request that only
+/// makes its group look for interrupts, which is no work.
+pub(super) type DeferredCall = Option<Box<dyn FnOnce(Mode) + Send>>;
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single::link, name);
 
@@ -40,7 +41,7 @@ impl<T: Interruptible> Cown<T> {
     /// **Cost.** That of a behaviour.
     pub fn defer(&self, call: Box<dyn FnOnce() + Send>) {
         // SAFETY: this handle keeps the cown alive.
-        unsafe { append(self.header_ptr(), Box::new(|_| call())) };
+        unsafe { append(self.header_ptr(), Some(Box::new(|_| call()))) };
     }
 }
 
@@ -71,6 +72,7 @@ pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
 }
 
 fn run_call(call: DeferredCall, context: &RunContext) {
+    let Some(call) = call else { return };
     let mode = context.mode();
     if mode == Mode::Cancel {
         // Shows progress to threads that wait for the end (`sched/ending.rs`).

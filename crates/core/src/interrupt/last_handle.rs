@@ -171,7 +171,7 @@ fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
         drop(part(last, mode, &unreachable));
     };
     // SAFETY: the handle owned by the call keeps the cown alive.
-    unsafe { call_after_queue::append(cown, Box::new(call)) };
+    unsafe { call_after_queue::append(cown, Some(Box::new(call))) };
 }
 
 /// Runs the request that owns the last handle.

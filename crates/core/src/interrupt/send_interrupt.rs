@@ -52,7 +52,7 @@ pub(super) unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
     // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
         if cown.as_ref().is_grouped() {
-            call_after_queue::append(cown, Box::new(|_| ()));
+            call_after_queue::append(cown, None);
         } else {
             empty_request::append(cown);
         }
