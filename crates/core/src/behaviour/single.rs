@@ -76,14 +76,27 @@ where
     pub(crate) unsafe fn spawn_by(worker: &Worker, member: Member, body: Body<S, F, C>) {
         let Some(block) = pool::try_alloc(Single::<Body<S, F, C>>::LAYOUT) else {
             // SAFETY: the conditions are those of this function.
-            return unsafe { Self::spawn_anywhere(member, body) };
+            return unsafe { Self::spawn_refilled(worker, member, body) };
         };
         // SAFETY: the block was just allocated with this layout; the body is for the member, whose
         // cown is alive.
         unsafe { Self::spawn_in(block, worker, member, body) };
     }
 
-    /// The same on any thread, which may have no block at hand.
+    /// The same if the thread has no block at hand.
+    ///
+    /// # Safety
+    /// See [`spawn_by`](Self::spawn_by).
+    #[cold]
+    #[inline(never)]
+    pub(super) unsafe fn spawn_refilled(worker: &Worker, member: Member, body: Body<S, F, C>) {
+        let block = pool::alloc(Single::<Body<S, F, C>>::LAYOUT);
+        // SAFETY: the block was just allocated with this layout; the body is for the member, whose
+        // cown is alive.
+        unsafe { Self::spawn_in(block, worker, member, body) };
+    }
+
+    /// The same on any thread. (A worker that spawns this way gives way to nobody.)
     ///
     /// # Safety
     /// See [`spawn_by`](Self::spawn_by).

@@ -218,8 +218,14 @@ where
     } else {
         let set = UncheckedIn::<T, false>(cown);
         let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, Forget);
+        let member = only_member(&set);
         // SAFETY: the handle keeps the cown alive, which is in no group, and the body is for it.
-        unsafe { SingleBehaviour::spawn_anywhere(only_member(&set), body) };
+        unsafe {
+            match context::worker() {
+                Some(worker) => SingleBehaviour::spawn_refilled(worker, member, body),
+                None => SingleBehaviour::spawn_anywhere(member, body),
+            }
+        }
     }
 }
 
