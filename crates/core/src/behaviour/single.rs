@@ -96,7 +96,7 @@ where
         unsafe { Self::spawn_in(block, worker, member, body) };
     }
 
-    /// The same on any thread. (A worker that spawns this way gives way to nobody.)
+    /// The same on any thread. (A worker that spawns this way is not throttled.)
     ///
     /// # Safety
     /// See [`spawn_by`](Self::spawn_by).

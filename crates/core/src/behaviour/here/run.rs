@@ -81,7 +81,9 @@ where
     let mut closure = Some(closure);
     let mut call = |access: S::Access<'_>| closure.take().expect("it is called once")(access);
     let call: AnyClosure<'_, S, C::Value> = &mut call;
-    let completion = Renamed { completion, name: type_name::<F> };
+    // The completion may have a name already.
+    let name = completion.name().unwrap_or(type_name::<F>);
+    let completion = Renamed { completion, name };
     let busy = claim_and_run(set, home, call, completion, ready);
     let busy = busy.map(|(set, _, renamed)| (set, renamed.completion));
     let Some((set, completion)) = busy else {
