@@ -10,7 +10,7 @@ use std::thread;
 
 use coact::behaviour::{Batch, Refusal, serve_here};
 use coact::cown::{Checked, CownSet, Poisoned};
-use coact::internals::Path;
+use coact::internals::{Path, mark_crowded};
 use coact::prelude::*;
 use coact::runtime::{Builder, Fault};
 use coact::sim::{self, Sim};
@@ -60,6 +60,10 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
             cowns: cowns(program.cowns(), seed),
             seed,
         };
+        // In one program of four, threads wait in front of half of the queues.
+        if seed.is_multiple_of(4) {
+            run.cowns.iter().step_by(2).for_each(mark_crowded);
+        }
         let threads = program.threads().iter().enumerate();
         side_by_side(threads.map(|(thread, ops)| {
             let run = &run;
@@ -449,6 +453,52 @@ fn threads_that_meet_at_cowns_get_them_after_all() {
     });
     let [a, b] = &cowns;
     assert_eq!(call((a, b), |(a, b)| (*a, *b)).wait(), Ok((spawned, spawned)));
+}
+
+/// More threads than processors append to the same two cowns, one of them also alone, until some have waited in front
+/// of a queue: each behaviour runs once, and those of a thread in their order. (When all waited inside of the queues,
+/// whose order is that of arrival, each behaviour took a hundred microseconds and more.)
+#[test]
+fn a_crowd_waits_in_front_of_the_queues() {
+    const CROWD: usize = 16;
+    let _entered = RUNTIMES[0].enter();
+    let cowns = [Cown::new([0_u64; CROWD]), Cown::new([0; CROWD])];
+    let until = Path::Turnstile.count() + 20_000;
+    let append = |thread: usize| {
+        (0_u64..)
+            .take_while(|_| Path::Turnstile.count() < until)
+            .map(|nth| {
+                let [a, b] = if thread.is_multiple_of(2) {
+                    [&cowns[1], &cowns[0]]
+                } else {
+                    [&cowns[0], &cowns[1]]
+                };
+                when((a, b), move |(a, b)| {
+                    assert_eq!((a[thread], b[thread]), (2 * nth, nth));
+                    a[thread] += 1;
+                    b[thread] += 1;
+                });
+                when(a, move |a| a[thread] += 1);
+            })
+            .count() as u64
+    };
+    let spawned = thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..CROWD).map(|thread| scope.spawn(move || append(thread))).collect();
+        threads
+            .into_iter()
+            .map(|thread| thread.join().expect("nothing panics in there"))
+            .collect::<Vec<_>>()
+    });
+    let [a, b] = &cowns;
+    let ran = call((a, b), |(a, b)| (*a, *b)).wait().expect("no behaviour has panicked");
+    let by_thread = |thread: usize| (ran.0[thread], ran.1[thread]);
+    for (thread, spawned) in spawned.into_iter().enumerate() {
+        let doubled = (2 * spawned, spawned);
+        let expected = if thread.is_multiple_of(2) { (doubled.1, doubled.0) } else { doubled };
+        assert_eq!(by_thread(thread), expected);
+    }
+    assert!(FAULTS.is_empty(), "{:?}", FAULTS.take());
 }
 
 /// A program in which every feature occurs, over and over: the traces differ from run to run.

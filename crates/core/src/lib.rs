@@ -52,6 +52,8 @@ pub use runtime::Runtime;
 pub mod internals {
     pub use crate::behaviour::continuation::Continuation;
     pub use crate::cown::last_handle::LastHandleCheck;
+    #[cfg(feature = "sim")]
+    pub use crate::cown::mark_crowded;
     pub use crate::cown::set::{SealedHandle, Unchecked, UncheckedHandle};
     pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::current::{

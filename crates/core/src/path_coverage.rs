@@ -28,6 +28,8 @@ paths! {
     SingleAfterStep,
     /// A behaviour on one cown was linked in the queue of a cown that does not keep up.
     SingleInOverload,
+    /// A thread appended to a crowded cown, and passed a turnstile before.
+    Turnstile,
     /// A behaviour on one cown passed it on to the next such behaviour.
     SinglePassedOn,
     /// A behaviour on two free cowns took both.

@@ -8,7 +8,16 @@ use crate::simulated;
 #[cold]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
+    wait_or_say(look, || ())
+}
+
+/// The same; calls `say_long` once if the wait takes long: that thread seems to have lost its
+/// processor.
+#[cold]
+#[cfg_attr(feature = "sim", track_caller)]
+pub(crate) fn wait_or_say<R>(look: impl Fn() -> Option<R>, say_long: impl FnOnce()) -> R {
     let mut backoff = Backoff::new();
+    let mut say_long = Some(say_long);
     loop {
         if let Some(seen) = look() {
             return seen;
@@ -16,6 +25,11 @@ pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
         // A simulated thread is between two steps only if it was suspended there.
         if !simulated::give_way(&|| look().is_some()) {
             backoff.snooze();
+            if backoff.is_patient()
+                && let Some(say_long) = say_long.take()
+            {
+                say_long();
+            }
         }
     }
 }

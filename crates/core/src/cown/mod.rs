@@ -31,3 +31,10 @@ pub use set::{
     AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
     checked_all, read_all,
 };
+
+/// Marks a cown, or its group, as [crowded](crate::queue::turnstile), for tests on real threads.
+/// (Simulated ones must not block each other.)
+#[cfg(feature = "sim")]
+pub fn mark_crowded<T: Send + 'static>(cown: &Cown<T>) {
+    crate::queue::turnstile::note_crowd(cown.header().queue());
+}

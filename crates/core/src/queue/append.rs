@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 
 use super::grant::grant;
 use super::slot::Slot;
+use super::turnstile;
 use crate::path_coverage::Path;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::requested_cown::Member;
@@ -44,6 +45,10 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     slot: NonNull<Slot>,
     member: Member,
 ) -> bool {
+    if !BY_WORKER && is_crowded(header) {
+        // SAFETY: the conditions are those of this function.
+        return unsafe { append_in_crowd(header, slot, member) };
+    }
     let Some(previous) = header.tail.append(slot) else {
         // SAFETY: the request stays in its queue until it is granted, which is up to the caller.
         unsafe { slot.as_ref() }.end(member);
@@ -56,12 +61,44 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
         if !header.has(Flags::STEPPED | overload) {
             follow(slot, member, previous);
         } else if !header.has(overload) {
-            follow_in_turn(slot, member, previous);
+            follow_in_turn(header, slot, member, previous);
         } else {
             follow_in_overload(header, slot, member, previous);
         }
     }
     false
+}
+
+/// Returns whether threads wait in front of this queue; a hint.
+#[inline(always)]
+fn is_crowded(header: &CownHeader) -> bool {
+    // Turnstiles only delay, so that models do without.
+    !cfg!(loom) && header.has(Flags::CROWDED)
+}
+
+/// [`append_begun`] on a crowded cown, on a thread that is not a worker.
+///
+/// # Safety
+/// See [`append_begun`].
+#[cold]
+#[inline(never)]
+unsafe fn append_in_crowd(header: &CownHeader, slot: NonNull<Slot>, member: Member) -> bool {
+    let passage = turnstile::pass(std::iter::once(header));
+    let previous = header.tail.append(slot);
+    // SAFETY: `previous` was taken out of the tail by this thread's exchange. The request stays in
+    // its queue until it is linked or, by the caller, granted.
+    unsafe {
+        // What is crowded has been part of a step.
+        if let Some(previous) = previous {
+            wait_for_place(header, previous);
+        }
+        slot.as_ref().end(member);
+        drop(passage);
+        if let Some(previous) = previous {
+            link(previous, slot);
+        }
+    }
+    previous.is_none()
 }
 
 /// Links a placed request to its predecessor. This is the last access: from then on the behaviour
@@ -84,11 +121,17 @@ unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
 /// # Safety
 /// See [`link`].
 #[inline(never)]
-unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
+unsafe fn follow_in_turn(
+    header: &CownHeader,
+    slot: NonNull<Slot>,
+    member: Member,
+    previous: NonNull<Slot>,
+) {
     Path::SingleAfterStep.take();
-    // SAFETY: `previous` stays alive until this request is linked, as `link` requires.
+    // SAFETY: `previous` stays alive until this request is linked, as `link` requires. Up to then
+    // the cown is alive.
     unsafe {
-        wait_for_place(previous);
+        wait_for_place(header, previous);
         follow(slot, member, previous);
     }
 }
@@ -111,7 +154,7 @@ unsafe fn follow_in_overload(
     // alive.
     unsafe {
         if header.has(Flags::STEPPED) {
-            wait_for_place(previous);
+            wait_for_place(header, previous);
         }
         follow(slot, member, previous);
     }
@@ -127,8 +170,10 @@ pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> boo
     // SAFETY: `slot` is a live, unqueued request for `header`, which is alive; a successor waits
     // for the end of the step, so the request stays live up to that.
     unsafe {
+        let passage = is_crowded(header).then(|| turnstile::pass(std::iter::once(header)));
         swap_in(std::slice::from_mut(&mut request));
         slot.as_ref().end_step();
+        drop(passage);
         if let Some(previous) = request.previous {
             link(previous, slot);
         }
@@ -186,6 +231,9 @@ impl StepEntry {
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl Ready) {
     debug_assert!(requests.is_sorted_by_key(StepEntry::rank));
+    // SAFETY: the cowns are alive.
+    let cowns = requests.iter().map(|request| unsafe { request.header.as_ref() });
+    let passage = cowns.clone().any(is_crowded).then(|| turnstile::pass(cowns));
     for group in requests.chunk_by_mut(StepEntry::same_cown) {
         // SAFETY: the cown is alive, and the requests are not queued, so this thread owns them.
         unsafe { swap_in(group) };
@@ -198,6 +246,7 @@ pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl Rea
         // SAFETY: the request is in its queue and not granted yet, so it is live.
         unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
     }
+    drop(passage);
     simulated::point();
     for group in requests.chunk_by(StepEntry::same_cown) {
         // SAFETY: the requests of this group are in their queue and not granted yet. Those of
@@ -265,7 +314,7 @@ unsafe fn append_high_later(
 ) {
     // SAFETY: `before_low` was taken out of the tail by this thread.
     unsafe {
-        wait_for_place(before_low);
+        wait_for_place(low.as_ref().member().header(), before_low);
         append_high(low, (high, header), Some(before_low));
     }
 }
@@ -284,7 +333,7 @@ unsafe fn link_two_later(
 ) {
     // SAFETY: the predecessor was taken out of the tail by this thread.
     unsafe {
-        wait_for_place(before_high);
+        wait_for_place(high.as_ref().member().header(), before_high);
         link_two([low, high], [before_low, Some(before_high)]);
     }
 }
@@ -384,21 +433,24 @@ unsafe fn swap_in(group: &mut [StepEntry]) {
     group[0].previous = previous;
     if let Some(previous) = previous {
         // SAFETY: `previous` was taken out of the tail by this thread's exchange.
-        unsafe { wait_for_place(previous) };
+        unsafe { wait_for_place(header, previous) };
     }
 }
 
 /// Waits until the predecessor of the caller's request is in all queues of its step, and thus also
-/// everything before that.
+/// everything before that. If that takes long, the cown is crowded from then on.
 ///
 /// # Safety
-/// See [`link`].
+/// See [`link`]; the queue is that of the header.
 #[inline]
-unsafe fn wait_for_place(previous: NonNull<Slot>) {
+unsafe fn wait_for_place(header: &CownHeader, previous: NonNull<Slot>) {
     // SAFETY: a predecessor stays alive until this thread links its successor.
     let previous = unsafe { previous.as_ref() };
     if !previous.is_placed() {
-        spin_wait::wait_for(|| previous.is_placed().then_some(()));
+        spin_wait::wait_or_say(
+            || previous.is_placed().then_some(()),
+            || turnstile::note_crowd(header),
+        );
     }
 }
 

@@ -88,6 +88,11 @@ impl Flags {
     /// The token holder sets it before it first raises the count.
     pub(crate) const READ: u16 = 1 << 10;
 
+    /// An appender has waited for its place in this queue for long: more threads append to it than
+    /// have processors, and they wait in front of it. A hint: see
+    /// [`turnstile`](super::turnstile).
+    pub(crate) const CROWDED: u16 = 1 << 11;
+
     /// The bits that senders read.
     #[cfg(loom)]
     const FOR_SENDERS: u16 = Self::STEPPED | Self::OVERLOADED;

@@ -24,3 +24,5 @@ pub(crate) mod single;
 pub(crate) mod slot;
 pub(crate) mod spawn;
 pub(crate) mod tail;
+#[cfg_attr(loom, allow(dead_code))]
+pub(crate) mod turnstile;

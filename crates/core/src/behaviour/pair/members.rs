@@ -6,11 +6,14 @@ use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::queue::header::Flags;
 use crate::queue::requested_cown::Member;
 
-/// Returns the two cowns of a set that always names two, if they can form a pair, and prefetches
-/// their headers, which are about to be written.
+/// Returns the two cowns of a set that always names two, if they can be queued for as a pair, and
+/// prefetches their headers, which are about to be written.
 #[inline]
 pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
-    named(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))
+    const SPECIAL: u16 = Flags::GROUPED | Flags::PINNED | Flags::CROWDED;
+    named_but_for::<SPECIAL, S>(set, |member| {
+        prefetch::for_writing(member.header_ptr().as_ptr());
+    })
 }
 
 /// Returns the two cowns of a set that always names two, if they are distinct, and prefetches their
@@ -21,16 +24,26 @@ pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]>
     (a.header_ptr() != b.header_ptr()).then_some([a, b])
 }
 
-/// Like [`members`], but calls `see` on each member before its header is read, instead of
-/// prefetching it.
+/// Returns the two cowns of a set that always names two, if they can form a pair; calls `see` on
+/// each before its header is read.
 #[inline(always)]
 pub(in crate::behaviour) fn named<S: CownSet>(
     set: &S,
     see: impl Fn(Member),
 ) -> Option<[Member; 2]> {
+    const SPECIAL: u16 = Flags::GROUPED | Flags::PINNED;
+    named_but_for::<SPECIAL, S>(set, see)
+}
+
+/// The same, if neither has one of these flags.
+#[inline(always)]
+fn named_but_for<const SPECIAL: u16, S: CownSet>(
+    set: &S,
+    see: impl Fn(Member),
+) -> Option<[Member; 2]> {
     let [a, b] = both(set, see)?;
     // SAFETY: the set's handles keep the cowns alive.
-    let is_plain = |member: Member| unsafe { !member.header().has(Flags::GROUPED | Flags::PINNED) };
+    let is_plain = |member: Member| unsafe { !member.header().has(SPECIAL) };
     (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
 }
 

@@ -1,0 +1,123 @@
+//! Turnstiles: where threads wait in front of a queue that more of them append to than there are
+//! processors.
+//!
+//! Appenders wait for each other in the order of their arrival (README.md, "Append"), which takes
+//! nanoseconds while each has a processor. If there are more of them than processors, the one whose
+//! turn it is has often lost its own, and all others wait until the system lets it run again. A
+//! thread that has waited for long marks the cown as *crowded*. From then on appenders enter its
+//! queue one by one, through a lock that whoever runs may take, in whatever order. They hold it
+//! until they are placed, and no longer.
+//!
+//! A turnstile only delays, so it has no part in the order of the queue: some appenders may pass it
+//! and others not (the mark is a hint; a worker that appends a single never looks). It adds no
+//! circle either. A thread takes its turnstiles before its first exchange, in the order of their
+//! numbers. Then nobody waits for a thread that waits at a turnstile, except others at turnstiles
+//! of lower numbers; and the threads that it waits for inside the queues have theirs already.
+
+use coact_sync::CachePadded;
+use coact_sync::shim::process::{Mutex, MutexGuard};
+use smallvec::SmallVec;
+
+use super::header::{CownHeader, Flags};
+use crate::path_coverage::Path;
+
+/// How often in a row a turnstile must be found free before a cown behind it is no longer crowded.
+const CALM: u32 = 1_000;
+
+/// The number of turnstiles. Cowns may share one, which only delays.
+const COUNT: usize = 64;
+
+static TURNSTILES: [CachePadded<Turnstile>; COUNT] =
+    [const { CachePadded::new(Turnstile(Mutex::new(0))) }; COUNT];
+
+/// A lock over how often it was found free in a row.
+struct Turnstile(Mutex<u32>);
+
+/// The turnstiles that a thread has passed. It holds them until this is dropped: no longer than its
+/// requests take to be placed, and not while it grants, which may run code of an executor.
+pub(super) struct Passage {
+    _held: SmallVec<[MutexGuard<'static, u32>; 2]>,
+}
+
+/// Passes the turnstiles of those of these cowns that are crowded.
+#[cold]
+#[inline(never)]
+pub(super) fn pass<'h>(cowns: impl Iterator<Item = &'h CownHeader> + Clone) -> Passage {
+    Path::Turnstile.take();
+    let crowded = cowns.filter(|cown| cown.has(Flags::CROWDED));
+    let numbers = crowded.clone().fold(0_u64, |numbers, cown| numbers | 1 << number(cown));
+    let in_order = (0..COUNT).filter(|number| numbers >> number & 1 == 1);
+    let mut calm = 0_u64;
+    let held = in_order.map(|number| {
+        let (turnstile, is_calm) = TURNSTILES[number].pass();
+        calm |= u64::from(is_calm) << number;
+        turnstile
+    });
+    let passage = Passage { _held: held.collect() };
+    for cown in crowded.filter(|cown| calm >> number(cown) & 1 == 1) {
+        cown.set(Flags::CROWDED, false);
+    }
+    passage
+}
+
+/// Marks a cown as crowded. For a thread that waits for its place in the queue, and has for long.
+#[cold]
+pub(crate) fn note_crowd(cown: &CownHeader) {
+    if !cown.has(Flags::CROWDED) {
+        cown.set(Flags::CROWDED, true);
+    }
+}
+
+/// The number of a cown's turnstile: a hash of its address.
+fn number(cown: &CownHeader) -> usize {
+    let address = std::ptr::from_ref(cown).addr() as u64;
+    (address.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 58) as usize
+}
+
+impl Turnstile {
+    /// Takes the lock; also returns whether it has been found free often enough.
+    fn pass(&self) -> (MutexGuard<'_, u32>, bool) {
+        let (mut free, was_free) = match self.0.try_lock() {
+            Some(free) => (free, true),
+            None => (self.0.lock(), false),
+        };
+        *free = if was_free { *free + 1 } else { 0 };
+        let is_calm = *free >= CALM;
+        if is_calm {
+            *free = 0;
+        }
+        (free, is_calm)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use std::iter::once;
+
+    use super::*;
+    use crate::runtime_ids::RuntimeId;
+
+    #[test]
+    fn a_cown_is_crowded_until_its_turnstile_was_free_for_long() {
+        let cown = CownHeader::new(RuntimeId::NONE);
+        for _ in 0..2 {
+            note_crowd(&cown);
+            // Other tests may use the same turnstile, and then it takes longer.
+            let passed = (1..).find(|_| {
+                drop(pass(once(&cown)));
+                !cown.has(Flags::CROWDED)
+            });
+            assert!(passed.is_some_and(|passed| passed >= CALM / 2), "{passed:?}");
+        }
+    }
+
+    #[test]
+    fn only_turnstiles_of_crowded_cowns_are_passed_and_each_once() {
+        let cowns: [_; 200] = std::array::from_fn(|_| CownHeader::new(RuntimeId::NONE));
+        assert_eq!(pass(cowns.iter())._held.len(), 0);
+        cowns.iter().step_by(2).for_each(note_crowd);
+        let numbers: std::collections::BTreeSet<_> = cowns.iter().step_by(2).map(number).collect();
+        assert_eq!(pass(cowns.iter())._held.len(), numbers.len());
+        assert!(numbers.len() > COUNT / 2, "addresses spread: {numbers:?}");
+    }
+}
