@@ -27,7 +27,7 @@ pub(crate) fn block_on<T>(
 ) -> T {
     loop {
         let (resolver, woken) = Promise::channel();
-        let waker = Waker::from(Arc::new(Unpark(Mutex::new(Some(resolver)))));
+        let waker = Waker::from(Arc::new(ResolveOnWake(Mutex::new(Some(resolver)))));
         let polled = woken.wakes(what);
         let poll = || poll(&mut TaskContext::from_waker(&waker));
         if let Poll::Ready(value) = polled.polls(poll) {
@@ -61,9 +61,9 @@ pub(crate) fn block_on_room<T>(
 }
 
 /// Wakes a thread that waits for a promise.
-struct Unpark(Mutex<Option<Resolver<()>>>);
+struct ResolveOnWake(Mutex<Option<Resolver<()>>>);
 
-impl Wake for Unpark {
+impl Wake for ResolveOnWake {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

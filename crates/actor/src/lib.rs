@@ -106,5 +106,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::definitions::Cell;
+    pub use crate::definitions::ActorCell;
 }

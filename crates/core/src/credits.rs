@@ -49,27 +49,27 @@ use crate::simulated::What;
 /// ```
 #[doc(alias = "Semaphore")]
 #[derive(Clone)]
-pub struct Credits(Arc<Shared>);
+pub struct Credits(Arc<CreditPool>);
 
-struct Shared {
+struct CreditPool {
     limit: usize,
     available: AtomicUsize,
     /// The length of `queue`; read without the lock.
     waiting: AtomicUsize,
-    queue: Mutex<Queue>,
+    queue: Mutex<CreditQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
-    waiters: VecDeque<Waiter>,
+struct CreditQueue {
+    waiters: VecDeque<CreditWaiter>,
     /// An upper bound on the waiters in `queue` that have given up since it was last compacted.
     given_up: usize,
 }
 
-impl Queue {
+impl CreditQueue {
     /// Removes and returns the first waiter, if `take` obtains credits for it. Also removes the
     /// waiters before it that have given up.
-    fn pop_if(&mut self, take: impl Fn(usize) -> bool) -> Option<Waiter> {
+    fn pop_if(&mut self, take: impl Fn(usize) -> bool) -> Option<CreditWaiter> {
         while self.waiters.front()?.resolver.is_abandoned() {
             self.waiters.pop_front();
         }
@@ -87,7 +87,7 @@ impl Queue {
     }
 }
 
-struct Waiter {
+struct CreditWaiter {
     amount: usize,
     resolver: Resolver<Permit>,
 }
@@ -122,7 +122,7 @@ impl Credits {
     pub fn new(limit: usize) -> Self {
         assert!(limit > 0, "a limit of 0 would never admit anything");
         let limit = limit.min(MAX_LIMIT);
-        Self(Arc::new(Shared {
+        Self(Arc::new(CreditPool {
             limit,
             available: AtomicUsize::new(limit),
             waiting: AtomicUsize::new(0),
@@ -166,7 +166,7 @@ impl Credits {
         promise.owed_by(|f| f.write_str("credits held by other permits"));
         {
             let mut queue = self.0.queue.lock();
-            queue.waiters.push_back(Waiter { amount, resolver });
+            queue.waiters.push_back(CreditWaiter { amount, resolver });
             // ORDERING: SeqCst, as are `take` and both accesses in `give_back`: a credit that is
             // returned and a waiter that enters the queue must not miss each other (`waiting` and
             // `available` are each written by one side and then read by the other).
@@ -265,7 +265,7 @@ impl Credits {
             // again.
             self.0.waiting.store(queue.waiters.len(), Ordering::Relaxed);
         }
-        for Waiter { amount, resolver } in served {
+        for CreditWaiter { amount, resolver } in served {
             // If the waiter has gone, the permit is dropped and returns its credits. A waker is
             // foreign code, whose panic must not keep credits from the other waiters.
             drop_quietly(|| resolver.resolve(Permit { credits: self.clone(), amount }));

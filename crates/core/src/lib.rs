@@ -60,7 +60,7 @@ pub mod internals {
     pub use crate::interrupt::returned_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::catch;
-    pub use crate::path_coverage::Path;
+    pub use crate::path_coverage::FastPath;
     pub use crate::queue::guard_block::Gate;
     pub use crate::queue::slot::QueuePosition;
     pub use crate::sched::context::is_cancelling;

@@ -1,6 +1,6 @@
 //! Waiting for a thread that is between two steps of a protocol and does not itself wait there.
 
-use coact_sync::backoff::Backoff;
+use coact_sync::backoff::SpinBackoff;
 
 use crate::simulated;
 
@@ -8,7 +8,7 @@ use crate::simulated;
 #[cold]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
-    let mut backoff = Backoff::new();
+    let mut backoff = SpinBackoff::new();
     loop {
         if let Some(seen) = look() {
             return seen;

@@ -9,7 +9,7 @@ use coact_core::when;
 use super::Inside;
 use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::handler::MessageTo;
-use crate::mailbox::Queue;
+use crate::mailbox::MailboxQueue;
 use crate::reply::Reply;
 
 impl<A: Actor> Addr<A> {
@@ -35,7 +35,7 @@ impl<A: Actor> Addr<A> {
     /// the behaviour is queued: returns the mailbox, on which the caller must call `end_behaviour`.
     #[cold]
     #[inline(never)]
-    fn announce_for_long(&self) -> Option<Arc<Queue>> {
+    fn announce_for_long(&self) -> Option<Arc<MailboxQueue>> {
         let queue = self.shared().queue().cloned();
         queue.iter().for_each(|queue| queue.begin_behaviour());
         queue
@@ -88,7 +88,7 @@ impl<A: Actor> Addr<A> {
         when(self.cown().unchecked(), |cell| cell.call(work));
     }
 
-    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see [`Cell::inspect`].
+    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see [`ActorCell::inspect`].
     pub(crate) fn inspect(
         &self,
         inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,

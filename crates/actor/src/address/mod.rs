@@ -20,13 +20,13 @@ use coact_core::when;
 
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
-use crate::cycle::{self, Wait};
-use crate::definitions::{Actor, Addr, Cell, WeakAddr};
+use crate::cycle::{self, AskWait};
+use crate::definitions::{Actor, ActorCell, Addr, WeakAddr};
 use crate::error::{AskError, SendError};
 use crate::handler::{MessageTo, SyncActor};
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::reply::{Answer, Reply};
+use crate::reply::{AskResult, Reply};
 
 pub(crate) use envelope::envelope;
 pub(crate) use in_cown_set::Inside;
@@ -154,7 +154,7 @@ impl<A: Actor> Addr<A> {
         match cycle::holder() {
             None => (reply, ask),
             Some(holder) => {
-                let wait = Wait::new(holder, self.to_any(), self.queue_id());
+                let wait = AskWait::new(holder, self.to_any(), self.queue_id());
                 (reply.tracked(&wait), ask.tracked(wait))
             }
         }
@@ -224,7 +224,7 @@ impl<A: Actor> Addr<A> {
     pub(crate) fn send_with_resolver<M>(
         &self,
         message: M,
-        resolver: Option<Resolver<Answer<M::Reply>>>,
+        resolver: Option<Resolver<AskResult<M::Reply>>>,
     ) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -259,7 +259,7 @@ impl<A: Actor> Addr<A> {
     /// Sends a message of type `M` for which a held actor waits, and notes its place in the queue.
     #[cold]
     #[cfg_attr(feature = "sim", track_caller)]
-    fn send_tracked<M>(&self, delivery: Delivery, wait: &Arc<Wait>) {
+    fn send_tracked<M>(&self, delivery: Delivery, wait: &Arc<AskWait>) {
         let hops = wait.hops();
         let place = self.queue_delivery::<M>(delivery);
         wait.sent(hops, place.map(|place| (self.queue_id(), place)));
@@ -287,8 +287,8 @@ impl<A: Actor> Addr<A> {
     #[inline(always)]
     fn handling_asked<M: MessageTo<A>>(
         message: M,
-        resolver: Option<Resolver<Answer<M::Reply>>>,
-    ) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+        resolver: Option<Resolver<AskResult<M::Reply>>>,
+    ) -> impl for<'a> FnOnce(&'a mut ActorCell<A>) + Send + 'static {
         move |cell| cell.receive_inline(message, Reply::to(resolver))
     }
 }
@@ -313,6 +313,6 @@ impl<A: Actor> WeakAddr<A> {
 #[inline(always)]
 fn handling<A: Actor, M: MessageTo<A>>(
     message: M,
-) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+) -> impl for<'a> FnOnce(&'a mut ActorCell<A>) + Send + 'static {
     move |cell| cell.receive_sent(message)
 }

@@ -24,8 +24,8 @@ pub use settings::{Lane, Mailbox};
 pub use stash::StashFull;
 pub use view::{BehavioursView, LaneView, MailboxView};
 
-pub(crate) use drop_counter::Count;
+pub(crate) use drop_counter::DropCounter;
 pub(crate) use envelope::{Envelope, Envelopes, drop_for_room};
 pub(crate) use lanes::{Added, Number};
-pub(crate) use queue::{Admission, AdmissionControl, Queue, QueuedMessage, Sorted};
+pub(crate) use queue::{Admission, AdmissionControl, MailboxQueue, QueuedMessage, Sorted};
 pub(crate) use stash::Stash;

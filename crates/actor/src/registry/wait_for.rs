@@ -11,7 +11,7 @@ use coact_core::Promise;
 
 use crate::lookup_error::LookupError;
 
-use super::table::{OnRegistered, Table};
+use super::table::{NameTable, OnRegistered};
 use crate::any::AnyAddr;
 use crate::block_on::AWAIT;
 use crate::definitions::{Actor, Addr};
@@ -35,7 +35,7 @@ pub struct WaitFor<A: Actor> {
 
 /// A position among those that wait for a name.
 struct WaitTicket {
-    table: &'static Table,
+    table: &'static NameTable,
     name: Box<str>,
     number: u64,
 }
@@ -47,7 +47,7 @@ impl Drop for WaitTicket {
 }
 
 impl<A: Actor> WaitFor<A> {
-    pub(super) fn new(table: &'static Table, name: &str) -> Self {
+    pub(super) fn new(table: &'static NameTable, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("an actor with a name"));
         let wanted: Box<str> = name.into();

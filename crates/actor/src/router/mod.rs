@@ -64,17 +64,17 @@ pub use strategy::Routing;
 /// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`,
 /// and the send. Adding or removing a routee takes constant time, however many there are; each is
 /// [monitored](crate::Addr::on_down).
-pub struct Router<M: Message>(Arc<Inner<M>>);
+pub struct Router<M: Message>(Arc<RouterInner<M>>);
 
-struct Inner<M: Message> {
+struct RouterInner<M: Message> {
     id: ActorId,
     /// A routee may be a router.
     routees: Deep<Routees<Recipient<M>>>,
-    key: Option<Key<M>>,
+    key: Option<KeyOf<M>>,
 }
 
 /// The part of a message that decides where it goes.
-type Key<M> = Box<dyn Fn(&M) -> u64 + Send + Sync>;
+type KeyOf<M> = Box<dyn Fn(&M) -> u64 + Send + Sync>;
 
 impl<M: Message> Router<M> {
     /// Creates a router without routees.
@@ -107,9 +107,9 @@ impl<M: Message> Router<M> {
         Self::with(Routing::RoundRobin, Some(Box::new(hash)))
     }
 
-    fn with(strategy: Routing, key: Option<Key<M>>) -> Self {
+    fn with(strategy: Routing, key: Option<KeyOf<M>>) -> Self {
         let routees = Deep::new(Routees::new(strategy));
-        Self(Arc::new(Inner { id: ActorId::next(), routees, key }))
+        Self(Arc::new(RouterInner { id: ActorId::next(), routees, key }))
     }
 
     /// Adds a routee, whose actor the router keeps alive. Returns false if it already is one, or

@@ -18,7 +18,7 @@ use super::child_table::ChildTable;
 use super::error::ChildError;
 use super::info::ChildInfo;
 use super::log;
-use super::plan::{Action, ChildSpec, Outcome, Plan, Refused};
+use super::plan::{Action, ChildOutcome, ChildSpec, Plan, Refused};
 use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::handler::Handler;
@@ -39,7 +39,7 @@ pub(crate) struct SupervisorActor {
     /// Counts its starts, if it is a child.
     run: u64,
     alarm: Option<(Duration, Timer)>,
-    waiters: BTreeMap<ActorId, Vec<Waiter>>,
+    waiters: BTreeMap<ActorId, Vec<CommandWaiter>>,
     /// Keeps it alive while it stops after its last handle is gone.
     _keep: Option<Addr<SupervisorActor>>,
 }
@@ -47,7 +47,7 @@ pub(crate) struct SupervisorActor {
 /// Answers a command.
 pub(crate) type CommandReply = Resolver<Result<(), ChildError>>;
 
-struct Waiter {
+struct CommandWaiter {
     until: Until,
     answer: CommandReply,
 }
@@ -122,7 +122,7 @@ impl SupervisorActor {
         }
     }
 
-    fn tell(&mut self, child: ActorId, what: &Outcome) {
+    fn tell(&mut self, child: ActorId, what: &ChildOutcome) {
         let Some(waiters) = self.waiters.remove(&child) else { return };
         let mut left = Vec::new();
         for waiter in waiters {
@@ -161,7 +161,7 @@ impl SupervisorActor {
         &mut self,
         context: &mut Context<Self>,
         child: ActorId,
-        waiter: Waiter,
+        waiter: CommandWaiter,
         command: impl FnOnce(&mut Plan, Duration) -> Result<(), Refused>,
     ) {
         // The waiter is added first, because the command may be done immediately.
@@ -180,17 +180,19 @@ impl SupervisorActor {
 
 impl Until {
     /// Returns the answer to a waiter after an outcome, if there is one yet.
-    fn answer(self, what: &Outcome) -> Option<Result<(), ChildError>> {
+    fn answer(self, what: &ChildOutcome) -> Option<Result<(), ChildError>> {
         match (self, what) {
-            (Until::Up, Outcome::Up)
-            | (Until::Down, Outcome::Down | Outcome::Gone)
-            | (Until::Gone, Outcome::Gone) => Some(Ok(())),
-            (Until::Up, Outcome::Failed(reason)) => Some(Err(ChildError::Failed(reason.clone()))),
-            (Until::Up, Outcome::Down | Outcome::Gone) => {
+            (Until::Up, ChildOutcome::Up)
+            | (Until::Down, ChildOutcome::Down | ChildOutcome::Gone)
+            | (Until::Gone, ChildOutcome::Gone) => Some(Ok(())),
+            (Until::Up, ChildOutcome::Failed(reason)) => {
+                Some(Err(ChildError::Failed(reason.clone())))
+            }
+            (Until::Up, ChildOutcome::Down | ChildOutcome::Gone) => {
                 Some(Err(ChildError::Failed(ExitReason::Shutdown)))
             }
             // It is down already, and stays down.
-            (Until::Down, Outcome::Failed(_)) => Some(Ok(())),
+            (Until::Down, ChildOutcome::Failed(_)) => Some(Ok(())),
             _ => None,
         }
     }
@@ -218,7 +220,7 @@ impl Drop for SupervisorActor {
 
 impl AnySupervisor for WeakAddr<SupervisorActor> {
     fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool {
-        self.send(Report { child, run, event }).is_ok()
+        self.send(ChildReport { child, run, event }).is_ok()
     }
 
     fn ends_with(&self, ending: &Ending) -> bool {
@@ -228,19 +230,19 @@ impl AnySupervisor for WeakAddr<SupervisorActor> {
 }
 
 /// The report of an event by a child.
-struct Report {
+struct ChildReport {
     child: ActorId,
     run: u64,
     event: ChildEvent,
 }
 
-impl Message for Report {
+impl Message for ChildReport {
     type Reply = ();
 }
 
-impl Handler<Report> for SupervisorActor {
-    fn handle(&mut self, report: Report, context: &mut Context<Self>) {
-        let Report { child, run, event } = report;
+impl Handler<ChildReport> for SupervisorActor {
+    fn handle(&mut self, report: ChildReport, context: &mut Context<Self>) {
+        let ChildReport { child, run, event } = report;
         self.decide(context, |plan, now| match event {
             ChildEvent::Up => plan.on_up(child, run, now),
             ChildEvent::Ended => plan.on_ended(child, now),
@@ -329,7 +331,7 @@ impl Message for Execute {
 
 impl Handler<Execute> for SupervisorActor {
     fn handle(&mut self, Execute(command, answer): Execute, context: &mut Context<Self>) {
-        let until = |until| Waiter { until, answer };
+        let until = |until| CommandWaiter { until, answer };
         match command {
             Command::Add(handle, spec) => {
                 let child = handle.id();

@@ -57,15 +57,15 @@ use crate::monitor::OnDownId;
 #[doc(alias = "supervision tree")]
 #[doc(alias = "SupervisorStrategy")]
 #[derive(Clone)]
-pub struct Supervisor(Arc<Handle>);
+pub struct Supervisor(Arc<SupervisorHandle>);
 
-struct Handle {
+struct SupervisorHandle {
     /// `None` only during drop.
     address: Option<Addr<SupervisorActor>>,
     is_child: bool,
 }
 
-impl Drop for Handle {
+impl Drop for SupervisorHandle {
     fn drop(&mut self) {
         // A child belongs to its supervisor.
         if let Some(address) = self.address.take()
@@ -79,7 +79,7 @@ impl Drop for Handle {
 
 impl Supervisor {
     pub(super) fn new(address: Addr<SupervisorActor>, is_child: bool) -> Self {
-        Self(Arc::new(Handle { address: Some(address), is_child }))
+        Self(Arc::new(SupervisorHandle { address: Some(address), is_child }))
     }
 
     fn address(&self) -> &Addr<SupervisorActor> {

@@ -11,7 +11,7 @@ use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::current;
 use crate::fault::Broken;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{Successor, schedule, shared};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
@@ -193,7 +193,7 @@ where
 /// workers.
 #[cold]
 fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
-    Path::ServedHere.take();
+    FastPath::ServedHere.take();
     // A model has no runtime.
     let in_model = RunContext::new(home, Mode::Run);
     let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };

@@ -16,7 +16,7 @@ use smallvec::SmallVec;
 use super::placing;
 use super::refusal::Refusal;
 use crate::body::{Body, Completion, Ended};
-use crate::cown::cursor::Cursor;
+use crate::cown::cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
 use crate::group::several_members::Grouped;
@@ -27,7 +27,7 @@ use crate::queue::group_header::HoldingRequest;
 use crate::queue::header::CownHeader;
 use crate::queue::multi::{Multi, MultiSlot, link};
 use crate::queue::release::release;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
@@ -38,12 +38,12 @@ use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline]
-unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
+unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> MemberCursor<'a> {
     // SAFETY: the behaviour is live. The member of the first slot is at this offset in it; the
     // others follow at the distance of a `MultiSlot`.
     let first = unsafe { Multi::first(behaviour) }.member_ptr();
     // SAFETY: the behaviour is live for `'a` and has `len` members.
-    unsafe { Cursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
+    unsafe { MemberCursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
 }
 
 /// The layout of a block of `len` requests, and the offset of its body.
@@ -130,7 +130,7 @@ where
         let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
         let bound = placing::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
-            let cowns: SmallVec<[_; 8]> = members.map(Member::header_ptr).collect();
+            let cowns: SmallVec<[_; 8]> = members.map(RequestedCown::header_ptr).collect();
             if let Some(overlap) = placing::overlap_among(&cowns) {
                 return Err(Refusal::Overlap(overlap));
             }

@@ -5,7 +5,7 @@ use crate::body::Forget;
 use crate::queue::group_header::LeaderKind;
 use crate::queue::group_header::{HoldingRequest, with};
 use crate::queue::single::request;
-use crate::task::Kind;
+use crate::task::TaskKind;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
@@ -29,7 +29,8 @@ use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// The functions of the group as a task, which continues where its holder stopped.
 pub(super) static VTABLE: TaskVTable =
-    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group").of_kind(Kind::new(&KIND));
+    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group")
+        .of_kind(TaskKind::new(&KIND));
 
 static KIND: LeaderKind = LeaderKind { run: run_forgetting_in_group };
 
@@ -143,11 +144,11 @@ unsafe fn drive(
                 }
             }
             match with(leader, HeldGroup::next) {
-                Next::Run(entry) => RingEntry::run_of(entry)(entry, context),
-                Next::Yield => return yield_worker(leader, entered),
-                Next::Finish if adopt(leader) => {}
-                Next::Finish => return let_go(leader, entered, context),
-                Next::Grant(head) => {
+                NextInRing::Run(entry) => RingEntry::run_of(entry)(entry, context),
+                NextInRing::Yield => return yield_worker(leader, entered),
+                NextInRing::Finish if adopt(leader) => {}
+                NextInRing::Finish => return let_go(leader, entered, context),
+                NextInRing::Grant(head) => {
                     entered.end();
                     let mut successor = Successor::new(context.home);
                     grant(leader.cast(), head, &mut successor);
@@ -172,7 +173,7 @@ unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<Task
 }
 
 /// What the holder does next.
-enum Next {
+enum NextInRing {
     Run(NonNull<RingEntry>),
     /// Releases the group.
     Finish,
@@ -185,19 +186,19 @@ enum Next {
 
 impl HeldGroup {
     #[inline]
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> NextInRing {
         if self.budget == 0 && !self.ring.is_empty() {
-            return Next::Yield;
+            return NextInRing::Yield;
         }
         match self.ring.pop() {
             Some(entry) => {
                 self.budget -= 1;
-                Next::Run(entry)
+                NextInRing::Run(entry)
             }
-            None if self.holding.is_some() => Next::Finish,
+            None if self.holding.is_some() => NextInRing::Finish,
             // SAFETY: without a holding request the token was left with a head
             // (`interrupt::enter_group`).
-            None => Next::Grant(unsafe { NonNull::new_unchecked(self.head) }),
+            None => NextInRing::Grant(unsafe { NonNull::new_unchecked(self.head) }),
         }
     }
 

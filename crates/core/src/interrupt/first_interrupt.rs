@@ -6,7 +6,7 @@
 //! guard's task directly, without the steps of an [interrupt](Cown::interrupt). INTERRUPT is set as
 //! if there had been one, so threads that interrupt the cown meanwhile need not cause a call.
 
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt::interrupt_member;
 use std::ptr::NonNull;
@@ -41,7 +41,7 @@ impl<T: Interruptible> Cown<T> {
             // SAFETY: the cown is new, in no group, and has no handle yet.
             unsafe { put_first_request(header) };
         });
-        Path::FirstRequest.take();
+        FastPath::FirstRequest.take();
         let _first_interrupt = FirstInterrupt(header);
         // SAFETY: a new cown of type `T`, with one handle that is owned here.
         hand_out(unsafe { Self::from_header(header) })

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 pub(crate) use super::registry_table::LiveCown;
-use super::registry_table::{Table, TableEntry};
+use super::registry_table::{CownTable, TableEntry};
 use crate::queue::guard_block::Listed;
 use crate::queue::header::CownHeader;
 use crate::runtime_ids::RuntimeId;
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 ::loom::lazy_static! {
-    static ref TABLE: Table = Table::new();
+    static ref TABLE: CownTable = CownTable::new();
 }
 
 /// Makes the cowns of this model findable.

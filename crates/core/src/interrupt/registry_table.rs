@@ -57,7 +57,7 @@ impl TableEntry {
     }
 }
 
-pub(super) struct Table {
+pub(super) struct CownTable {
     /// Searches hold the lock.
     rows: Mutex<Vec<&'static [TableEntry]>>,
     /// Unused entries that no thread has taken.
@@ -68,7 +68,7 @@ pub(super) struct Table {
     moved: AtomicBool,
 }
 
-impl Table {
+impl CownTable {
     #[cfg(not(all(test, loom)))]
     pub(super) const fn new() -> Self {
         Self {

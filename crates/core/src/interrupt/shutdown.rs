@@ -17,7 +17,7 @@ use crate::sched::shared;
 
 /// Waits until the runtimes have no work left, or the time has passed; returns whether they have
 /// none.
-type Wait<'a> = dyn FnMut(Duration) -> bool + 'a;
+type WaitFn<'a> = dyn FnMut(Duration) -> bool + 'a;
 
 /// Tells the live cowns of the runtimes to end, and waits until they have ended and no work is
 /// left, or the time has passed. Returns whether they have.
@@ -25,7 +25,7 @@ pub(crate) fn end_in_order(
     homes: &[RuntimeHandle],
     timeout: Duration,
     clock: &dyn Fn() -> Duration,
-    wait: &mut Wait<'_>,
+    wait: &mut WaitFn<'_>,
 ) -> bool {
     for home in homes {
         // ORDERING: Relaxed. A state that ends because its runtime does was told so after this,

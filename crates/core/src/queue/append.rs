@@ -4,9 +4,9 @@ use std::ptr::NonNull;
 
 use super::grant::grant;
 use super::slot::Slot;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::simulated;
@@ -42,7 +42,7 @@ pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> 
 pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     header: &CownHeader,
     slot: NonNull<Slot>,
-    member: Member,
+    member: RequestedCown,
 ) -> bool {
     let Some(previous) = header.tail.append(slot) else {
         // SAFETY: the request stays in its queue until it is granted, which is up to the caller.
@@ -71,7 +71,7 @@ pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
 /// # Safety
 /// See [`link`].
 #[inline(always)]
-unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
+unsafe fn follow(slot: NonNull<Slot>, member: RequestedCown, previous: NonNull<Slot>) {
     // SAFETY: the request leaves its queue after it is linked, so it is live up to that point.
     unsafe {
         slot.as_ref().end(member);
@@ -84,8 +84,8 @@ unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
 /// # Safety
 /// See [`link`].
 #[inline(never)]
-unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
-    Path::SingleAfterStep.take();
+unsafe fn follow_in_turn(slot: NonNull<Slot>, member: RequestedCown, previous: NonNull<Slot>) {
+    FastPath::SingleAfterStep.take();
     // SAFETY: `previous` stays alive until this request is linked, as `link` requires.
     unsafe {
         wait_for_place(previous);
@@ -102,10 +102,10 @@ unsafe fn follow_in_turn(slot: NonNull<Slot>, member: Member, previous: NonNull<
 unsafe fn follow_in_overload(
     header: &CownHeader,
     slot: NonNull<Slot>,
-    member: Member,
+    member: RequestedCown,
     previous: NonNull<Slot>,
 ) {
-    Path::SingleInOverload.take();
+    FastPath::SingleInOverload.take();
     sched::give_way(std::ptr::from_ref(header).cast());
     // SAFETY: the conditions are those of `link`. The request is not linked yet, so the cown is
     // alive.

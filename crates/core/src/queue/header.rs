@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
 pub(crate) use super::flags::{Closed, Flags, Interrupted};
-use super::handle_counts::Counts;
+use super::handle_counts::HandleCounts;
 use super::readers::Readers;
 use super::tail::Tail;
 use crate::runtime_ids::Birthplace;
@@ -33,7 +33,7 @@ use crate::simulated;
 pub(crate) struct CownHeader {
     pub(crate) tail: Tail,
     pub(crate) waiter: AtomicPtr<()>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: HandleCounts,
     readers: AtomicU32,
     pub(crate) flags: Flags,
     #[cfg(loom)]
@@ -61,7 +61,7 @@ impl CownHeader {
         Self {
             tail: Tail::empty(),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
-            counts: Counts::new(),
+            counts: HandleCounts::new(),
             readers: AtomicU32::new(0),
             flags,
             #[cfg(loom)]
@@ -86,7 +86,7 @@ impl CownHeader {
 
     /// The header of a cown whose state is created later: there are no strong handles yet.
     pub(crate) fn stillborn(runtime: RuntimeId, flags: u16) -> Self {
-        let (counts, flags) = (Counts::stillborn(), Flags::new(runtime, flags));
+        let (counts, flags) = (HandleCounts::stillborn(), Flags::new(runtime, flags));
         Self { counts, flags, ..Self::new(runtime) }
     }
 

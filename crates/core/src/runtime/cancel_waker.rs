@@ -28,7 +28,7 @@ impl RuntimeHandle {
         let number = shared.service::<Futures>().insert(waker.clone());
         // The thread that ends the phase wakes those in the list afterwards: either it or this
         // thread sees the other, by the list's lock (or, if the list is new, by the fence of
-        // `Shared::service`).
+        // `RuntimeShared::service`).
         if self.is_cancelled() {
             drop_quietly(|| waker.wake());
         }

@@ -1,6 +1,6 @@
 //! Futures on the workers of a runtime.
 
-use crate::sched::shared::Shared;
+use crate::sched::shared::RuntimeShared;
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;
@@ -20,10 +20,10 @@ use crate::fault::Broken;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
 use crate::runtime_ids::RuntimeId;
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::{count_abandoned, current_id};
 use crate::sched::schedule;
-use crate::sched::services::Service;
+use crate::sched::services::SharedService;
 use crate::sched::shared;
 use crate::simulated::Polled;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
@@ -145,8 +145,8 @@ impl Counted {
             self.number = Some(shared.service::<Futures>().insert(waker.clone()));
             // The thread that ends the phase wakes those in the list afterwards: either it or this
             // thread sees the other, by the list's lock (or, if the list is new, by the fence of
-            // `Shared::service`).
-            if shared.phase() != Phase::Running {
+            // `RuntimeShared::service`).
+            if shared.phase() != RuntimePhase::Running {
                 waker.wake_by_ref();
             }
         }
@@ -198,13 +198,13 @@ impl Futures {
     }
 }
 
-impl Service for Futures {
-    fn new(_: &Shared) -> Self {
+impl SharedService for Futures {
+    fn new(_: &RuntimeShared) -> Self {
         Self::default()
     }
 
     /// A future that is woken afterwards is dropped.
-    fn stop(&self, _: &Shared) {
+    fn stop(&self, _: &RuntimeShared) {
         self.wake_all();
     }
 }

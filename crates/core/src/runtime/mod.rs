@@ -26,9 +26,9 @@ pub use blocking::blocking;
 pub use build_error::BuildError;
 pub use builder::Builder;
 #[cfg(all(test, loom))]
-pub(crate) use builder::config_in_model;
+pub(crate) use builder::build::config_in_model;
 #[cfg(feature = "sim")]
-pub(crate) use builder::new_simulated;
+pub(crate) use builder::build::new_simulated;
 pub use cancel_waker::OnCancel;
 pub use enter::Within;
 pub use enter_guard::EnterGuard;

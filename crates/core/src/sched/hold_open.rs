@@ -4,7 +4,7 @@ use std::fmt;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::phase::Phase;
+use super::phase::RuntimePhase;
 use super::runtime_handle::{RuntimeHandle, count_abandoned};
 use super::shared;
 use crate::runtime_ids::RuntimeId;
@@ -59,7 +59,7 @@ impl RuntimeHandle {
 
     /// Returns whether the runtime is past the deadline of its shutdown: what is queued is dropped.
     pub fn is_cancelled(self) -> bool {
-        shared::get(self.0).phase() != Phase::Running
+        shared::get(self.0).phase() != RuntimePhase::Running
     }
 }
 

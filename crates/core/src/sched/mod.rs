@@ -172,10 +172,10 @@ pub(crate) fn offer_to_worker(task: TaskPtr, home: RuntimeId) -> bool {
 pub(crate) struct Deferring<'a, R> {
     ready: &'a mut R,
     /// Usually none.
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<KeptTasks>>,
 }
 
-type Kept = Vec<(TaskPtr, RuntimeId)>;
+type KeptTasks = Vec<(TaskPtr, RuntimeId)>;
 
 impl<'a, R: Ready> Deferring<'a, R> {
     #[inline]
@@ -207,11 +207,11 @@ impl<R: Ready> Ready for Deferring<'_, R> {
 }
 
 #[cold]
-fn keep(kept: &mut Option<Box<Kept>>, task: TaskPtr, home: RuntimeId) {
+fn keep(kept: &mut Option<Box<KeptTasks>>, task: TaskPtr, home: RuntimeId) {
     kept.get_or_insert_default().push((task, home));
 }
 
 #[cold]
-fn hand_over(kept: Kept) {
+fn hand_over(kept: KeptTasks) {
     kept.into_iter().for_each(|(task, home)| schedule(task, home));
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use std::sync::atomic::Ordering;
 
 use super::context;
-use super::phase::Phase;
+use super::phase::RuntimePhase;
 use super::shared;
 use crate::current::{self, default_runtime};
 use crate::fault::Fault;
@@ -27,7 +27,7 @@ impl RuntimeHandle {
     /// nothing any more.
     pub(crate) fn has_stopped(self) -> bool {
         // A model has no runtime.
-        !cfg!(loom) && shared::get(self.0).phase() != Phase::Running
+        !cfg!(loom) && shared::get(self.0).phase() != RuntimePhase::Running
     }
 
     /// Returns the caller's current runtime; see [`Cown::new`](crate::Cown::new).
@@ -126,7 +126,7 @@ pub(crate) fn any_id() -> RuntimeId {
     match (context::worker(), current::entered()) {
         (Some(worker), _) => worker.id(),
         (None, RuntimeId::NONE) => any_id_of_unentered(),
-        (None, entered) if shared::get(entered).phase() == Phase::Running => entered,
+        (None, entered) if shared::get(entered).phase() == RuntimePhase::Running => entered,
         // The runtime that it has entered is gone.
         (None, _) => any_id_of_unentered(),
     }

@@ -4,19 +4,19 @@ use coact_sync::prefetch;
 
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::queue::header::Flags;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 
 /// Returns the two cowns of a set that always names two, if they can form a pair, and prefetches
 /// their headers, which are about to be written.
 #[inline]
-pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
+pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[RequestedCown; 2]> {
     named(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))
 }
 
 /// Returns the two cowns of a set that always names two, if they are distinct, and prefetches their
 /// headers, which are about to be written.
 #[inline(always)]
-pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]> {
+pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[RequestedCown; 2]> {
     let [a, b] = both(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))?;
     (a.header_ptr() != b.header_ptr()).then_some([a, b])
 }
@@ -26,23 +26,24 @@ pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]>
 #[inline(always)]
 pub(in crate::behaviour) fn named<S: CownSet>(
     set: &S,
-    see: impl Fn(Member),
-) -> Option<[Member; 2]> {
+    see: impl Fn(RequestedCown),
+) -> Option<[RequestedCown; 2]> {
     let [a, b] = both(set, see)?;
     // SAFETY: the set's handles keep the cowns alive.
-    let is_plain = |member: Member| unsafe { !member.header().has(Flags::GROUPED | Flags::PINNED) };
+    let is_plain =
+        |member: RequestedCown| unsafe { !member.header().has(Flags::GROUPED | Flags::PINNED) };
     (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
 }
 
 /// Returns the two cowns of a set that always names two, and holds them exclusively; calls `see` on
 /// each.
 #[inline(always)]
-fn both<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
+fn both<S: CownSet>(set: &S, see: impl Fn(RequestedCown)) -> Option<[RequestedCown; 2]> {
     if S::EXCLUSIVE != Some(2) {
         return None;
     }
     let (mut found, mut len) = ([None; 2], 0);
-    set.visit(&mut Visitor(&mut |member: Member| {
+    set.visit(&mut Visitor(&mut |member: RequestedCown| {
         see(member);
         found[len] = Some(member);
         len += 1;
