@@ -13,7 +13,7 @@ use coact_core::internals::{ThreadBound, catch};
 
 use crate::definitions::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
 use crate::exit::ExitReason;
-use crate::hold::Hold;
+use crate::holding_future::Hold;
 use crate::intensity::Intensity;
 use crate::lifecycle::{ActorPhase, Core, Extras, Managed};
 use crate::reply::in_end_for;

@@ -26,7 +26,7 @@ mod error;
 mod events;
 mod exit;
 mod handler;
-mod hold;
+mod holding_future;
 mod host;
 mod id;
 mod in_flight;

@@ -13,7 +13,7 @@ use once_cell::race::OnceBox;
 use self::state_word::{Came, KnownReason, StateWord};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::mailbox::{DropCounter, Mailbox, MailboxQueue};
+use crate::mailbox::{DropCounter, Mailbox, SharedMailbox};
 use crate::once_lock::OnceLock;
 use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
@@ -34,7 +34,7 @@ pub(crate) struct Control {
     /// Why the actor has ended, if the [word](StateWord) does not contain the reason.
     end: OnceLock<ExitReason>,
     /// The mailbox, if it has settings.
-    queue: OnceLock<Arc<MailboxQueue>>,
+    queue: OnceLock<Arc<SharedMailbox>>,
     dead_letters: DropCounter,
     /// What others have begun that ends with the actor.
     begun: OnceLock<Arc<OwnedWork>>,
@@ -222,14 +222,14 @@ impl SharedState {
     }
 
     /// Returns the mailbox, if it has settings.
-    pub(crate) fn queue(&self) -> Option<&Arc<MailboxQueue>> {
+    pub(crate) fn queue(&self) -> Option<&Arc<SharedMailbox>> {
         self.control.get()?.queue.get()
     }
 
     /// Gives a new actor a mailbox with settings. Returns whether senders must look at them: the
     /// cown is marked then.
     pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) -> bool {
-        if let Some(queue) = MailboxQueue::new(mailbox) {
+        if let Some(queue) = SharedMailbox::new(mailbox) {
             // A mailbox is set up once, before the actor has an address.
             let _ = self.control().queue.set(Arc::new(queue));
         }

@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::cown::cursor::MemberCursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
 use crate::panic::{self, Payload, drop_quietly, run_quietly};

@@ -57,11 +57,11 @@ pub mod internals {
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
-    pub use crate::interrupt::returned_handle::InterruptibleHandle;
+    pub use crate::interrupt::interruptible_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::catch;
     pub use crate::path_coverage::FastPath;
-    pub use crate::queue::guard_block::Gate;
+    pub use crate::queue::interruptible_guard::Gate;
     pub use crate::queue::slot::QueuePosition;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;

@@ -9,7 +9,7 @@ use coact_core::when;
 use super::Inside;
 use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::handler::MessageTo;
-use crate::mailbox::MailboxQueue;
+use crate::mailbox::SharedMailbox;
 use crate::reply::Reply;
 
 impl<A: Actor> Addr<A> {
@@ -35,7 +35,7 @@ impl<A: Actor> Addr<A> {
     /// the behaviour is queued: returns the mailbox, on which the caller must call `end_behaviour`.
     #[cold]
     #[inline(never)]
-    fn announce_for_long(&self) -> Option<Arc<MailboxQueue>> {
+    fn announce_for_long(&self) -> Option<Arc<SharedMailbox>> {
         let queue = self.shared().queue().cloned();
         queue.iter().for_each(|queue| queue.begin_behaviour());
         queue

@@ -5,18 +5,18 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::definitions::{Actor, ActorCell};
-use crate::mailbox::{MailboxQueue, Number, QueuedMessage, Sorted};
+use crate::mailbox::{Number, QueuedMessage, SharedMailbox, Sorted};
 
 /// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
 /// message with it.
 pub(super) struct LaneTicket {
-    queue: Arc<MailboxQueue>,
+    queue: Arc<SharedMailbox>,
     number: Number,
     used: bool,
 }
 
 impl LaneTicket {
-    pub(super) fn new(queue: Arc<MailboxQueue>, number: Number) -> Self {
+    pub(super) fn new(queue: Arc<SharedMailbox>, number: Number) -> Self {
         Self { queue, number, used: false }
     }
 

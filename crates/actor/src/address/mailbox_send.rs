@@ -10,10 +10,10 @@ use coact_core::internals::QueuePosition;
 use coact_core::when;
 
 use super::Addr;
+use super::delivery::Delivery;
 use super::envelope::envelope;
 use super::lane_ticket::LaneTicket;
 use super::room::Room;
-use super::runtime_delivery::Delivery;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
 use crate::cycle::{AskCycle, AskWait};
@@ -23,7 +23,7 @@ use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::mailbox::{
-    Added, Admission, AdmissionControl, MailboxQueue, MailboxView, QueuedMessage, drop_for_room,
+    Added, Admission, AdmissionControl, MailboxView, QueuedMessage, SharedMailbox, drop_for_room,
 };
 use crate::message::Message;
 use crate::reply::Reply;
@@ -389,7 +389,7 @@ impl<A: Actor> Addr<A> {
         };
         queue.drop_oldest(self.runtime(), self.id(), lane, dropped);
         if let Some((hops, wait)) = wait {
-            wait.sorted(hops, Arc::<MailboxQueue>::clone(queue));
+            wait.sorted(hops, Arc::<SharedMailbox>::clone(queue));
         }
     }
 }

@@ -2,13 +2,13 @@
 
 mod cell_behaviours;
 mod control;
+mod delivery;
 mod envelope;
 mod in_cown_set;
 mod lane_ticket;
 mod mailbox_send;
 mod monitors;
 mod room;
-mod runtime_delivery;
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -28,9 +28,9 @@ use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::reply::{AskResult, Reply};
 
+use delivery::Delivery;
 pub(crate) use envelope::envelope;
 pub(crate) use in_cown_set::Inside;
-use runtime_delivery::Delivery;
 
 impl<A: Actor> Addr<A> {
     /// Sends a message. Returns at once; the actor handles it when its turn comes.

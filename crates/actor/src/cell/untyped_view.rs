@@ -9,7 +9,7 @@ use super::{CellExtras, drop_in_end};
 use crate::definitions::{Actor, ActorAndContext, ActorCell, Context};
 use crate::events::Subject;
 use crate::exit::ExitReason;
-use crate::hold::Hold;
+use crate::holding_future::Hold;
 use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;

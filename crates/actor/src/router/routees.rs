@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use coact_sync::shim::process::RwLock;
 
+use super::fallback_order::FallbackOrder;
 use super::list::{Routee, RouteeList, RouteeSnapshot};
-use super::order::FallbackOrder;
 use super::scatter::Scatter;
 use super::strategy::{Routing, RoutingState, weight};
 use super::target::{MessageRoutee, Routed};

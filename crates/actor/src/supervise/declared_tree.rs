@@ -6,14 +6,15 @@ use std::time::Duration;
 
 use coact_core::internals::ThreadBound;
 
-use super::actor::{ChildSupervisor, SupervisorActor};
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
+use super::child_supervisor::ChildSupervisor;
 use super::child_table::ChildTable;
 use super::plan::{ChildSpec, Plan};
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
 use super::supervisor::Supervisor;
+use super::supervisor_actor::SupervisorActor;
 use crate::definitions::ActorCell;
 use crate::host::Host;
 use crate::id::ActorId;

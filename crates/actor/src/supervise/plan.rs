@@ -1,7 +1,7 @@
 //! The decisions of a supervisor, as a state machine: events and times go in, actions come out.
 //!
-//! It knows neither actors nor clocks nor threads, so it can be tested directly. `actor.rs` drives
-//! it.
+//! It knows neither actors nor clocks nor threads, so it can be tested directly.
+//! `supervisor_actor.rs` drives it.
 //!
 //! Every child has a *number*, its position in the order of adding. A child that is started or
 //! stopped *in order* waits for others: stops go from last to first, one at a time, and after them

@@ -5,11 +5,12 @@ use std::sync::Arc;
 
 use coact_core::Promise;
 
-use super::actor::{Children, Command, Execute, StopRequest, SupervisorActor};
 use super::error::{ChildError, StartError};
 use super::info::{ChildInfo, Counts};
 use super::request::Request;
 use super::spec::{ChildParts, IntoChild};
+use super::supervisor_actor::SupervisorActor;
+use super::supervisor_requests::{Children, Command, Execute, StopRequest};
 use crate::any::AnyAddr;
 use crate::definitions::Addr;
 use crate::exit::{ExitReason, Stopped};

@@ -11,9 +11,9 @@ use coact_sync::pool;
 
 use super::single::end;
 use crate::body::{Body, Forget};
-use crate::cown::cursor::MemberCursor;
 use crate::cown::handle::Cown;
 use crate::cown::held::Held;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;

@@ -13,7 +13,7 @@ use crate::current;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::{Successor, schedule, shared};
+use crate::sched::{Successor, runtime_shared, schedule};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
 use few::Few;
@@ -196,7 +196,7 @@ fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
     FastPath::ServedHere.take();
     // A model has no runtime.
     let in_model = RunContext::new(home, Mode::Run);
-    let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };
+    let run = if cfg!(loom) { &in_model } else { runtime_shared::get(home).run_context() };
     let nested = current::Nested::enter();
     let before = current::enter(home);
     let mut next = Some(task);

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
 use crate::body::{Body, Completion, Forget, Renamed};
-use crate::cown::cursor::MemberCursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::header::CownHeader;

@@ -8,13 +8,13 @@ use std::thread::{self, Thread};
 use coact_sync::shim::atomic::{AtomicUsize, Ordering};
 use coact_sync::shim::sync::Mutex;
 
-use super::placing::{self, count_members};
 use super::spawn;
+use super::spawn_checks::{self, count_members};
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::panic::{self, Payload, drop_quietly};
-use crate::sched::{context, shared};
+use crate::sched::{context, runtime_shared};
 use crate::simulated;
 
 /// Runs `main`, in which behaviours can borrow from the caller's stack, and returns when all of
@@ -139,7 +139,7 @@ fn is_for_own_pump<S: CownSet>(set: &S) -> bool {
         && context::worker().is_none()
         // A set that is refused is refused when it is spawned.
         && count_members(set).is_ok()
-        && placing::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
+        && spawn_checks::place_of(set).is_ok_and(|home| runtime_shared::get(home).is_pump_thread())
 }
 
 /// A behaviour of the scope that has not ended; dropped when it ends. The closure is gone by then:

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 
 use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed};
-use crate::cown::cursor::MemberCursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
 use crate::group::turn::run_forgetting_in_group;

@@ -17,7 +17,7 @@ use crate::queue::grant::grant;
 use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::notice::Notice;
+use crate::queue::interrupt_notice::InterruptNotice;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single;
 use crate::queue::single::Single;
@@ -34,7 +34,7 @@ pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
 /// Returns whether a cown without handles has an empty queue and no readers; for a member of a
 /// group, whether the whole group has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
-    if header.is_grouped() && Notice::of(header).is_there() {
+    if header.is_grouped() && InterruptNotice::of(header).is_there() {
         return false;
     }
     let header = header.queue();

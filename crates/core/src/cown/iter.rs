@@ -4,7 +4,7 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
-use super::cursor::MemberCursor;
+use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
 
 /// Iterates over the states of [`Members`](crate::cown::Members) or

@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-use super::cursor::MemberCursor;
 use super::handle::{Cown, OfState};
 use super::iter::{MembersIter, MembersIterMut};
+use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
 
 // Both are invariant in `H`, since only `H` determines the type of the states: another handle type

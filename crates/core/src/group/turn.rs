@@ -11,14 +11,14 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::current::{self, Current};
-use super::interrupt;
+use super::interrupt_members;
 use crate::body::{Completion, Ended};
+use crate::queue::dequeue::{leave, successor};
 use crate::queue::grant::{grant, task_in_group};
 use crate::queue::group_header::{HeldGroup, Leader};
-use crate::queue::guard_block::CALLS_IN_A_ROW;
-use crate::queue::guard_block::{Gate, try_park};
 use crate::queue::header::CownHeader;
-use crate::queue::leave::{leave, successor};
+use crate::queue::interruptible_guard::CALLS_IN_A_ROW;
+use crate::queue::interruptible_guard::{Gate, try_park};
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::Ready;
@@ -137,7 +137,7 @@ unsafe fn drive(
                 if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
-                match interrupt::interrupt_all(leader, context) {
+                match interrupt_members::interrupt_all(leader, context) {
                     Gate::Shut if try_park(header) => return None,
                     Gate::Open | Gate::Shut => continue,
                     Gate::Reserved => return yield_worker(leader, entered),
@@ -197,7 +197,7 @@ impl HeldGroup {
             }
             None if self.holding.is_some() => NextInRing::Finish,
             // SAFETY: without a holding request the token was left with a head
-            // (`interrupt::enter_group`).
+            // (`interrupt_members::enter_group`).
             None => NextInRing::Grant(unsafe { NonNull::new_unchecked(self.head) }),
         }
     }

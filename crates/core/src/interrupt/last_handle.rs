@@ -21,8 +21,8 @@ use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle::LastHandleCheck;
 use crate::cown::last_handle::drop_last;
 use crate::path_coverage::FastPath;
-use crate::queue::guard_block::{self, Gate, end_state};
 use crate::queue::header::CownHeader;
+use crate::queue::interruptible_guard::{self, Gate, end_state};
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single;
@@ -217,8 +217,8 @@ unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<Tas
         let cown = slot.as_ref().member().header_ptr();
         task.as_mut().vtable = empty_request::vtable();
         cown.as_ref().flags.remember_interrupt();
-        guard_block::leave_token(cown, slot);
-        successor.ready(guard_block::task_of(cown), cown.as_ref().home_of_queue());
+        interruptible_guard::leave_token(cown, slot);
+        successor.ready(interruptible_guard::task_of(cown), cown.as_ref().home_of_queue());
     }
     successor.take()
 }

@@ -6,8 +6,8 @@ use std::ptr::NonNull;
 
 pub(crate) use super::registry_table::LiveCown;
 use super::registry_table::{CownTable, TableEntry};
-use crate::queue::guard_block::Listed;
 use crate::queue::header::CownHeader;
+use crate::queue::interruptible_guard::Listed;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 

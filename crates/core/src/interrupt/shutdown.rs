@@ -13,7 +13,7 @@ use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::registry::{self, LiveCown};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Waits until the runtimes have no work left, or the time has passed; returns whether they have
 /// none.
@@ -30,7 +30,7 @@ pub(crate) fn end_in_order(
     for home in homes {
         // ORDERING: Relaxed. A state that ends because its runtime does was told so after this,
         // through some chain of calls.
-        shared::get(home.0).ending.store(true, Ordering::Relaxed);
+        runtime_shared::get(home.0).ending.store(true, Ordering::Relaxed);
     }
     let until = clock().saturating_add(timeout);
     let left = || until.saturating_sub(clock());
@@ -85,7 +85,7 @@ pub(crate) fn moved(home: RuntimeHandle) {
     // ORDERING: SeqCst, see `cut_off`.
     fence(Ordering::SeqCst);
     // Most models have no runtimes.
-    if (!cfg!(loom) || shared::is_registered(home.0)) && home.is_cancelled() {
+    if (!cfg!(loom) || runtime_shared::is_registered(home.0)) && home.is_cancelled() {
         cut_off(home);
     }
 }

@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
+use super::dequeue::leave;
 use super::grant::grant;
-use super::leave::leave;
 use super::slot::Slot;
 use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};

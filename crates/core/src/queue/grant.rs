@@ -7,7 +7,7 @@
 use super::group_interrupt;
 use std::ptr::NonNull;
 
-use super::leave::leave;
+use super::dequeue::leave;
 use super::readers::ReaderWait;
 use super::slot::Slot;
 use crate::queue::header::CownHeader;

@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
+use super::dequeue::{AfterHead, leave, next_or_end};
 use super::grant::{drop_reader, grant, pass_on};
-use super::leave::{AfterHead, leave, next_or_end};
 use super::slot::Slot;
 use super::tail::SeenTail;
 use crate::path_coverage::FastPath;

@@ -8,11 +8,11 @@ use std::fmt;
 use std::time::Duration;
 
 use super::build_error::BuildError;
-use super::handle::Runtime;
+use super::runtime::Runtime;
 use super::worker_future::SpawnWorker;
 use crate::config::{ThreadKind, WorkerConfig};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Creates a [`Runtime`] with settings other than the defaults.
 ///
@@ -165,7 +165,7 @@ impl Builder {
     /// hook](Self::panic_hook) and the wrapper [around its threads](Self::around_threads) are those
     /// of the other one.
     pub fn grouped_with(mut self, home: RuntimeHandle) -> Self {
-        let other = &shared::get(home.0).config;
+        let other = &runtime_shared::get(home.0).config;
         self.config.extensions = other.extensions.clone();
         self.config.panic_hook = self.config.panic_hook.or_else(|| other.panic_hook.clone());
         let around = self.config.around_threads;

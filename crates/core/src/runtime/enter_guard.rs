@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::current::{self, thread_extension};
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 
 /// The guards of one thread.
 #[derive(Default)]

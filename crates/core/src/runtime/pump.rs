@@ -22,7 +22,7 @@ use crate::sched::joint_idleness::{self, Runtimes};
 use crate::sched::phase::RuntimePhase;
 use crate::sched::pump;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{self, RuntimeShared};
+use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::sched::start;
 use crate::sched::thread_hooks::call_hook;
 use crate::sched::worker::Worker;
@@ -219,7 +219,8 @@ impl Pump {
     #[track_caller]
     fn pump_until_idle(&self, time: Option<Duration>, others: &[RuntimeHandle]) -> bool {
         let homes = [self.runtime()];
-        let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
+        let all: Runtimes =
+            homes.iter().chain(others).map(|home| runtime_shared::get(home.0)).collect();
         if self.is_simulated() {
             return simulated::pump_until_idle(self.shared.id, time, &|| {
                 joint_idleness::are_idle(&all)
@@ -293,7 +294,7 @@ fn assert_outside() {
 
 impl Wake for PumpWaker {
     fn wake(self: Arc<Self>) {
-        shared::get(self.0).wake_pump();
+        runtime_shared::get(self.0).wake_pump();
     }
 }
 

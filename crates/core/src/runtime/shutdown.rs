@@ -18,15 +18,15 @@ use std::time::{Duration, Instant};
 
 use super::blocking::BlockingPool;
 use super::future::Futures;
-use super::handle::{Runtime, assert_may_wait_for};
+use super::runtime::{Runtime, assert_may_wait_for};
 use super::shutdown_report::ShutdownReport;
 use crate::current::{self, Cancelling, Entered};
 use crate::interrupt;
 use crate::sched::context;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::services::SharedService;
-use crate::sched::shared::RuntimeShared;
 use crate::sched::stuck_report::Stuck;
 use crate::sched::tracked_thread::Thread;
 use crate::simulated;

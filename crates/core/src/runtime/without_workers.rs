@@ -3,7 +3,7 @@
 use super::blocking::BlockingPool;
 use crate::config::{ThreadKind, WorkerConfig};
 use crate::sched::phase::RuntimePhase;
-use crate::sched::shared::{Elsewhere, RuntimeShared};
+use crate::sched::runtime_shared::{Elsewhere, RuntimeShared};
 use crate::simulated;
 use crate::task::TaskPtr;
 

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::sched::hosted::Hosted;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 
 /// A worker of a runtime as a future, which runs on the threads of an
 /// [executor](crate::runtime::Builder::on_executor).

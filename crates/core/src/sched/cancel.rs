@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::ptr::null;
 
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 use crate::current::{Cancelling, Entered};
 use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};

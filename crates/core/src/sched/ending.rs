@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::phase::RuntimePhase;
 use super::runtime_handle::RuntimeHandle;
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 use super::stuck_report::Stuck;
 use super::watchdog::state::Watchdog;
 use super::{external_threads, idle_waiters};

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::{Ordering, fence};
 
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 use super::{external_threads, idle_waiters};
 use crate::simulated;
 

@@ -10,7 +10,7 @@ use smallvec::SmallVec;
 
 use super::external_threads;
 use super::idle_waiters::IdleWatch;
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 use crate::sched::idleness::Activity;
 use crate::simulated;
 

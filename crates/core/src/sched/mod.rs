@@ -21,11 +21,11 @@ mod presence_cell;
 pub(crate) mod pump;
 mod pump_state;
 pub(crate) mod runtime_handle;
+pub(crate) mod runtime_shared;
 mod search_patience;
 mod service_table;
 pub(crate) mod services;
 mod share_policy;
-pub(crate) mod shared;
 pub(crate) mod sleepers;
 pub(crate) mod start;
 pub(crate) mod stuck_report;
@@ -48,7 +48,7 @@ use crate::task::TaskPtr;
 pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
         Some(worker) if worker.id() == home => worker.push(task),
-        _ => shared::submit(task, home),
+        _ => runtime_shared::submit(task, home),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
 pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
         Some(worker) if worker.id() == home => worker.push_aged(task),
-        _ => shared::submit(task, home),
+        _ => runtime_shared::submit(task, home),
     }
 }
 

@@ -17,7 +17,7 @@ use super::worker::Worker;
 use crate::panic::drop_quietly;
 use crate::sched::idleness::Activity;
 use crate::sched::phase::RuntimePhase;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
 
 impl RuntimeShared {

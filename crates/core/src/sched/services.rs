@@ -6,7 +6,7 @@ use std::any::Any;
 use coact_sync::shim::process::{OnceLock, Ordering, fence};
 
 use super::phase::RuntimePhase;
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 
 /// A service of a runtime, created on first use. There is one of each type.
 pub(crate) trait SharedService: Any + Send + Sync {

@@ -8,7 +8,7 @@ use coact_sync::{affinity, asym};
 use parking::Parker;
 
 use super::hosted;
-use super::shared::{self, Elsewhere, RuntimeShared};
+use super::runtime_shared::{self, Elsewhere, RuntimeShared};
 use super::tracked_thread::Thread;
 use super::worker::Worker;
 use crate::config::{Extensions, WorkerConfig};
@@ -24,7 +24,7 @@ pub(crate) fn make(
     asym::init();
     let (shared, parkers) = RuntimeShared::new(id, config, elsewhere);
     let shared: &'static RuntimeShared = Box::leak(Box::new(shared));
-    shared::register(shared);
+    runtime_shared::register(shared);
     (shared, parkers)
 }
 

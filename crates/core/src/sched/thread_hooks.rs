@@ -4,7 +4,7 @@ use std::thread;
 
 use crate::current::Entered;
 use crate::panic::drop_quietly;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 
 impl RuntimeShared {
     /// The settings of one of the runtime's threads that run behaviours.

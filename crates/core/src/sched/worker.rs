@@ -11,9 +11,9 @@ use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
+use super::runtime_shared::RuntimeShared;
 use super::search_patience::SearchPatience;
 use super::share_policy::Sharing;
-use super::shared::RuntimeShared;
 use crate::current::{AnyWorker, AsWorker};
 use crate::path_coverage::FastPath;
 use crate::runtime_ids::{Birthplace, RuntimeId};

@@ -21,7 +21,7 @@ use crate::current;
 use crate::fault::Fault;
 use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared::{self, RuntimeShared};
+use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::task::TaskPtr;
 pub(super) use report::promise;
 pub(super) use run::{free_id, run};
@@ -148,7 +148,7 @@ fn is_panicking() -> bool {
 
 /// Makes a runtime that the program has built part of the run.
 pub(super) fn adopt(runtime: RuntimeId) {
-    expect_engine().built.borrow_mut().push(shared::get(runtime));
+    expect_engine().built.borrow_mut().push(runtime_shared::get(runtime));
 }
 
 /// Returns how many of a pump's tasks are ready.
@@ -267,7 +267,7 @@ impl Engine<'_> {
 
 /// Returns whether behaviours of the runtime may block.
 fn may_block(home: RuntimeId) -> bool {
-    shared::get(home).config.host == ThreadKind::Blocking
+    runtime_shared::get(home).config.host == ThreadKind::Blocking
 }
 
 /// Returns whether tasks of the runtime are ready or running.

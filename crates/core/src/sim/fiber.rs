@@ -12,7 +12,7 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::sanitizer::{self, StackRange};
 use crate::task::TaskPtr;
 

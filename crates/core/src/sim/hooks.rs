@@ -8,7 +8,7 @@ use super::{engine, pump, wait_graph};
 use crate::current::Serving;
 use crate::fault::Fault;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 use crate::simulated::{BlockingJob, Condition, Id, Simulation, Site, What};
 use crate::task::TaskPtr;
 
@@ -71,7 +71,7 @@ impl Simulation for Installed {
     }
 
     fn ready(&self, task: TaskPtr, home: RuntimeId) {
-        engine::ready(task, shared::get(home));
+        engine::ready(task, runtime_shared::get(home));
     }
 
     fn spawn_blocking(&self, job: BlockingJob, run: Box<dyn FnOnce()>) {
@@ -92,11 +92,11 @@ impl Simulation for Installed {
     }
 
     fn pump_pending(&self, home: RuntimeId, at: Site) -> usize {
-        pump::pump_pending(shared::get(home), at)
+        pump::pump_pending(runtime_shared::get(home), at)
     }
 
     fn pump_until(&self, home: RuntimeId, at: Site, stop: &mut dyn FnMut() -> bool) {
-        pump::pump_until(shared::get(home), at, stop);
+        pump::pump_until(runtime_shared::get(home), at, stop);
     }
 
     fn pump_until_idle(
@@ -106,7 +106,7 @@ impl Simulation for Installed {
         time: Option<Duration>,
         are_idle: &Condition<'_>,
     ) -> bool {
-        pump::pump_until_idle(shared::get(home), at, time, are_idle)
+        pump::pump_until_idle(runtime_shared::get(home), at, time, are_idle)
     }
 
     fn made(&self, cell: usize, at: Site) {

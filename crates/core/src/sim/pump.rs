@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::engine::{self, count_ready, point};
 use super::wait_graph;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::simulated::{Condition, Site};
 
 /// Like [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), one task at a time.

@@ -14,13 +14,13 @@ pub(crate) use timers::Timers;
 pub use timers::{Run, Timer};
 use timers::{TimerEntry, nanos};
 
-use crate::behaviour::placing::{self, assert_spawnable};
 use crate::behaviour::spawn;
+use crate::behaviour::spawn_checks::{self, assert_spawnable};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Spawns a behaviour on `set` after `delay`: never earlier, and usually within 2 ms. The behaviour
 /// takes its place in the order of its cowns when the timer fires.
@@ -56,7 +56,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(placing::home_of(&set)).after(delay, set, closure)
+    RuntimeHandle(spawn_checks::home_of(&set)).after(delay, set, closure)
 }
 
 /// Spawns a behaviour on `set` once per `period`, until the timer is cancelled.
@@ -92,7 +92,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(placing::home_of(&set)).every(period, set, closure)
+    RuntimeHandle(spawn_checks::home_of(&set)).every(period, set, closure)
 }
 
 impl RuntimeHandle {
@@ -186,7 +186,7 @@ impl RuntimeHandle {
     }
 
     fn timers(self) -> &'static Timers {
-        shared::get(self.0).service()
+        runtime_shared::get(self.0).service()
     }
 }
 
@@ -217,7 +217,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(placing::home_of(&set)).every_with_fixed_delay(delay, set, closure)
+    RuntimeHandle(spawn_checks::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }
 
 /// The completion of one tick's behaviour. It is dropped when the behaviour has run or was skipped,

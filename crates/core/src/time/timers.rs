@@ -17,8 +17,8 @@ use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
+use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::sched::services::SharedService;
-use crate::sched::shared::{self, RuntimeShared};
 use crate::sched::tracked_thread::Thread;
 
 /// What happens when a timer fires.
@@ -123,7 +123,7 @@ impl SharedService for Timers {
 
 impl Timers {
     fn shared(&self) -> &'static RuntimeShared {
-        shared::get(self.runtime)
+        runtime_shared::get(self.runtime)
     }
 
     /// The time since the runtime was created.
@@ -334,7 +334,7 @@ impl Timer {
     /// Cancels the timer. Returns `true` if this prevents it from firing (again). A behaviour that
     /// the timer has already spawned is not affected.
     pub fn cancel(&self) -> bool {
-        shared::get(self.runtime)
+        runtime_shared::get(self.runtime)
             .find_service()
             .is_some_and(|timers: &Timers| timers.cancel(self.number))
     }
@@ -357,7 +357,7 @@ pub struct Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        let shared = shared::get(self.runtime);
+        let shared = runtime_shared::get(self.runtime);
         let Some(entry) = self.entry.take() else { return };
         if let Err(entry) = shared.service::<Timers>().set_again(self.number, entry) {
             drop_quietly(move || drop(entry));

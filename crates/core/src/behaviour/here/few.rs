@@ -1,7 +1,7 @@
 //! Sets of one or two cowns, which are claimed with one look at their flags.
 
 use crate::behaviour::pair;
-use crate::behaviour::placing;
+use crate::behaviour::spawn_checks;
 use crate::cown::set::CownSet;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::requested_cown::RequestedCown;
@@ -21,7 +21,7 @@ impl Few {
     #[inline(always)]
     pub(super) fn of<S: CownSet>(set: &S) -> Self {
         if S::SINGLE {
-            return Few::One(placing::only_member(set));
+            return Few::One(spawn_checks::only_member(set));
         }
         pair::distinct(set).map_or(Few::No, Few::Two)
     }
@@ -30,7 +30,8 @@ impl Few {
     pub(super) fn has_few_queues<S: CownSet>(set: &S) -> bool {
         // SAFETY: the set's handles keep the cowns alive.
         let is_grouped = |member: RequestedCown| unsafe { member.header() }.is_grouped();
-        S::SINGLE && !is_grouped(placing::only_member(set)) || pair::named(set, |_| ()).is_some()
+        S::SINGLE && !is_grouped(spawn_checks::only_member(set))
+            || pair::named(set, |_| ()).is_some()
     }
 
     /// Returns whether a behaviour on the cowns runs in this runtime, and only has to claim them; a
@@ -57,7 +58,7 @@ impl Few {
         let is_free = |member: RequestedCown| unsafe { !member.header().is_in_use(false) };
         match pair::named(set, |_| ()) {
             Some(members) => members.into_iter().all(is_free),
-            None => S::SINGLE && is_free(placing::only_member(set)),
+            None => S::SINGLE && is_free(spawn_checks::only_member(set)),
         }
     }
 

@@ -9,9 +9,9 @@ use smallvec::SmallVec;
 use super::few::{Few, are_plain, is_plain};
 use super::release::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
-use crate::behaviour::placing;
+use crate::behaviour::spawn_checks;
 use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed};
-use crate::cown::cursor::MemberCursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
 use crate::group::several_members::Grouped;
@@ -47,7 +47,7 @@ where
         return Some((set, closure, completion));
     }
     // A cown may have moved before it was taken.
-    if placing::place_among(members_of(&slots)) != Ok(home) {
+    if spawn_checks::place_among(members_of(&slots)) != Ok(home) {
         // SAFETY: the cowns were taken, and not given back yet.
         unsafe { release_slowly(&slots, ready) };
         return Some((set, closure, completion));

@@ -9,7 +9,7 @@ mod tuples;
 
 use std::mem::needs_drop;
 
-use super::cursor::MemberCursor;
+use super::member_cursor::MemberCursor;
 use crate::panic::drop_quietly;
 
 pub use crate::cown::handle::{Checked, Read};

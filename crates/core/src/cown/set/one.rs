@@ -9,10 +9,10 @@ use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
     view, view_mut,
 };
-use crate::cown::cursor::MemberCursor;
 use crate::cown::handle::Cown;
 use crate::cown::held::{Held, Poisoned};
 use crate::cown::layout::CownBox;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::poisonable_members::{self, PoisonedRead};
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;

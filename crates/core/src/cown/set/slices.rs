@@ -4,7 +4,7 @@ use super::as_cown::exclusive;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
-use crate::cown::cursor::MemberCursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::members::{Members, ReadMembers};
 use crate::cown::poisonable_members::{CheckedMembers, CheckedReadMembers};
 use crate::queue::requested_cown::RequestedCown;

@@ -2,7 +2,7 @@
 
 use super::CownSet;
 use super::sealed::{Sealed, SetAdmission, Visitor};
-use crate::cown::cursor::MemberCursor;
+use crate::cown::member_cursor::MemberCursor;
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 

@@ -9,13 +9,13 @@ use super::cut_off;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::interrupt::{Interruptible, registry};
-use crate::queue::guard_block::Gate;
+use crate::queue::interruptible_guard::Gate;
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::loom::{check, run_ready};
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{RuntimeShared, register};
+use crate::sched::runtime_shared::{RuntimeShared, register};
 
 /// Counts its calls, outside of the model.
 struct State(Arc<AtomicUsize>);

@@ -6,8 +6,8 @@ use std::time::Duration;
 use super::Builder;
 use crate::config::{Extensions, MAX_WORKERS, PanicHook, ThreadKind, WorkerConfig};
 use crate::runtime::build_error::BuildError;
-use crate::runtime::handle::Runtime;
 use crate::runtime::pump::Pump;
+use crate::runtime::runtime::Runtime;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
@@ -83,7 +83,8 @@ fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
 
 /// Creates a runtime whose tasks a simulation runs. It has no threads.
 #[cfg(feature = "sim")]
-pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::RuntimeShared, BuildError> {
+pub(crate) fn new_simulated()
+-> Result<&'static crate::sched::runtime_shared::RuntimeShared, BuildError> {
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(simulated::tell);
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
@@ -96,7 +97,7 @@ pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::RuntimeSh
 #[cfg(all(test, not(loom)))]
 pub(crate) fn new_without_threads(
     builder: Builder,
-) -> (&'static crate::sched::shared::RuntimeShared, Vec<parking::Parker>) {
+) -> (&'static crate::sched::runtime_shared::RuntimeShared, Vec<parking::Parker>) {
     let (id, config) = builder.check(false).expect("the settings are right");
     crate::sched::start::make(id, config, None)
 }

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::slots::Hosted;
 use crate::current::Nested;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::tracked_thread::Thread;
 
 impl Hosted {

@@ -21,7 +21,7 @@ use self::slots::{ParkedWorker, TurnResult, wake};
 use self::turn::OnLoan;
 use self::worker_slot::{Notification, SlotPoll, TurnEnd};
 use super::phase::RuntimePhase;
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 use super::worker::Worker;
 use crate::panic::drop_quietly;
 

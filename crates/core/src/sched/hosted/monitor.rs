@@ -9,7 +9,7 @@ use parking::Parker;
 use super::slots::{Hosted, TurnResult};
 use super::worker_slot::TurnEnd;
 use crate::sched::phase::RuntimePhase;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::trim;
 use crate::sched::trim::park_for;
 

@@ -24,7 +24,7 @@ use std::time::Instant;
 
 use super::local::LocalQueue;
 use super::phase::RuntimePhase;
-use super::shared::RuntimeShared;
+use super::runtime_shared::RuntimeShared;
 use crate::fault::Fault;
 use crate::panic;
 use crate::sched::tracked_thread::Thread;

@@ -13,7 +13,7 @@ use crate::current::{Entered, Nested};
 use crate::panic::drop_quietly;
 use crate::sched::local::Tasks;
 use crate::sched::phase::RuntimePhase;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
 
 /// How long a spare that finds nothing rests before it looks again.

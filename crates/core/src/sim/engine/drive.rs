@@ -5,7 +5,7 @@ use coact_sim::{Strategy, TaskId};
 use super::{Engine, RUNNABLE, RunnableTask, guarded, is_panicking, ready};
 use crate::config::ThreadKind;
 use crate::current;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::fiber::{Fiber, Left, Who};
 use crate::task::run_task;
 use crate::time::Timers;

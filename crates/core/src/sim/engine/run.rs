@@ -10,7 +10,7 @@ use super::{ENGINE, Engine, RunSettings, is_active};
 use crate::runtime;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::phase::RuntimePhase;
-use crate::sched::shared::RuntimeShared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::creation_order::CreationOrder;
 use crate::sim::wait_tables::WaitTables;
 use crate::simulated::{self, Simulation};

@@ -8,13 +8,13 @@ use crate::spin_wait;
 /// Whether a member is in its leader's list of interrupts. Uses the header word in which other
 /// cowns count readers. Besides the state, the word counts how often the member was removed, so
 /// that a late second step of one thread is not mistaken for that of the next interrupt.
-pub(crate) struct Notice<'a>(&'a AtomicU32);
+pub(crate) struct InterruptNotice<'a>(&'a AtomicU32);
 
 /// The notice is being placed by its owner, which owns the guard's word up to the moment at which
 /// the member is in the list.
 pub(super) struct NoticeInPlacing(u32);
 
-impl<'a> Notice<'a> {
+impl<'a> InterruptNotice<'a> {
     /// Not in the list.
     const NONE: u32 = 0;
     /// A thread is adding it.

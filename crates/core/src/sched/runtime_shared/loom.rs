@@ -1,7 +1,7 @@
 //! Models of waiting until a runtime is idle, and of stopping it: no thread is left waiting, no
 //! task is left behind, and no external thread is missed.
 //!
-//! The code is that of `shared.rs` and `presence_cell.rs`. Workers are reduced to how they fall asleep,
+//! The code is that of `runtime_shared.rs` and `presence_cell.rs`. Workers are reduced to how they fall asleep,
 //! as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};

@@ -17,7 +17,7 @@ use crate::events::{self, DropCause};
 use crate::id::ActorId;
 
 /// The mailbox of an actor that was spawned with mailbox settings.
-pub(crate) struct MailboxQueue {
+pub(crate) struct SharedMailbox {
     pub(crate) lanes: Box<[AdmissionControl]>,
     assigned: Box<[(TypeId, usize)]>,
     /// `None` if messages wait in the queue of the cown itself.
@@ -77,7 +77,7 @@ pub(crate) struct QueuedMessage {
     pub(crate) permit: Option<Permit>,
 }
 
-impl MailboxQueue {
+impl SharedMailbox {
     /// Creates the mailbox for these settings. `None` if they request nothing.
     pub(crate) fn new(settings: &Mailbox) -> Option<Self> {
         if !settings.concerns_senders() && settings.stash == usize::MAX {
@@ -191,7 +191,7 @@ impl MailboxQueue {
     }
 }
 
-impl SortedMailbox for MailboxQueue {
+impl SortedMailbox for SharedMailbox {
     fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
         self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
     }

@@ -21,7 +21,7 @@ use crate::sched::context;
 use crate::sched::joint_idleness::{self, Runtimes};
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{self, RuntimeShared};
+use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::simulated;
 
 /// A set of workers with everything that belongs to them.
@@ -260,7 +260,7 @@ pub(super) fn assert_may_wait_for(runtimes: &[&'static RuntimeShared]) {
 }
 
 fn runtimes(homes: &[RuntimeHandle]) -> Runtimes {
-    homes.iter().map(|home| shared::get(home.0)).collect()
+    homes.iter().map(|home| runtime_shared::get(home.0)).collect()
 }
 
 impl fmt::Debug for Runtime {

@@ -12,7 +12,7 @@ use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::current_id;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Counts the members of a set.
 ///
@@ -172,5 +172,5 @@ pub(crate) fn is_closed_at(home: RuntimeId) -> bool {
     // A model has no runtime.
     !cfg!(loom)
         && !context::is_worker_of(home)
-        && shared::get(home).phase() != RuntimePhase::Running
+        && runtime_shared::get(home).phase() != RuntimePhase::Running
 }
