@@ -22,6 +22,7 @@ use crate::fault::Fault;
 use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared::{self, RuntimeShared};
+use crate::simulated::{SimulatedBody, TaskCounts};
 use crate::task::TaskPtr;
 pub(super) use report::promise;
 pub(super) use run::{free_id, run};
@@ -108,14 +109,10 @@ fn is_active() -> bool {
     !ENGINE.get().is_null()
 }
 
-/// Returns whether the thread is simulating a behaviour, which must not block.
-pub(super) fn is_inside() -> bool {
-    engine().and_then(|engine| engine.body_of.get()).is_some_and(|home| !may_block(home))
-}
-
-/// Returns whether the thread is simulating a behaviour, including one that may block.
-pub(super) fn runs_body() -> bool {
-    engine().is_some_and(|engine| engine.body_of.get().is_some())
+/// Returns the behaviour that the thread is simulating.
+pub(super) fn body() -> Option<SimulatedBody> {
+    let home = engine().and_then(|engine| engine.body_of.get())?;
+    Some(SimulatedBody { may_block: may_block(home) })
 }
 
 /// Returns what the current run knows of waits.
@@ -151,14 +148,14 @@ pub(super) fn adopt(runtime: RuntimeId) {
     expect_engine().built.borrow_mut().push(runtime_shared::get(runtime));
 }
 
-/// Returns how many of a pump's tasks are ready.
-pub(super) fn count_ready(home: RuntimeId) -> usize {
-    engine().map_or(0, |engine| engine.ready_of(home))
-}
-
-/// Returns the number of bodies of a runtime that have begun and not ended.
-pub(super) fn bodies_of(home: RuntimeId) -> usize {
-    engine().map_or(0, |engine| engine.bodies_of(home))
+/// Returns the number of tasks of a runtime that are ready, and of those that have begun and not
+/// ended.
+pub(super) fn tasks_of(home: RuntimeId) -> TaskCounts {
+    let of = |engine: &Engine<'_>| TaskCounts {
+        ready: engine.ready_of(home),
+        begun: engine.bodies_of(home),
+    };
+    engine().map_or(TaskCounts { ready: 0, begun: 0 }, of)
 }
 
 /// Returns the virtual time.
@@ -259,20 +256,11 @@ impl Engine<'_> {
         self.fibers.take().into_values().for_each(std::mem::forget);
         self.ready.borrow_mut().clear();
     }
-
-    fn has_tasks(&self, home: RuntimeId) -> bool {
-        self.ready_of(home) > 0 || self.bodies_of(home) > 0
-    }
 }
 
 /// Returns whether behaviours of the runtime may block.
 fn may_block(home: RuntimeId) -> bool {
     runtime_shared::get(home).config.host == ThreadKind::Blocking
-}
-
-/// Returns whether tasks of the runtime are ready or running.
-pub(super) fn has_tasks(home: RuntimeId) -> bool {
-    engine().is_some_and(|engine| engine.has_tasks(home))
 }
 
 /// Handles a fault, which fails the run unless faults are allowed.

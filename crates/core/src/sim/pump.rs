@@ -4,7 +4,7 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use super::engine::{self, count_ready, point};
+use super::engine::{self, point, tasks_of};
 use super::wait_graph;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::simulated::{Condition, Site};
@@ -12,7 +12,7 @@ use crate::simulated::{Condition, Site};
 /// Like [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), one task at a time.
 pub(super) fn pump_pending(shared: &'static RuntimeShared, at: Site) -> usize {
     point();
-    let ready = count_ready(shared.id);
+    let ready = tasks_of(shared.id).ready;
     let _pumping = Pumping::new(shared);
     let what = of(shared, "the end of the ready tasks of");
     engine::pump(shared.id, &what, at, ready, None, &|| false);
@@ -73,7 +73,7 @@ impl Pumping {
 impl Drop for Pumping {
     fn drop(&mut self) {
         self.0.set_pumping(false);
-        if count_ready(self.0.id) > 0 {
+        if tasks_of(self.0.id).ready > 0 {
             self.0.tell_pump_once();
         }
     }
