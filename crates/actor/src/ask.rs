@@ -8,6 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use coact_core::cown::CownSet;
+use coact_core::internals::wait_as;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Sleep;
 use coact_core::{Broken, Promise};
@@ -122,7 +123,7 @@ impl<R: Send + 'static> Ask<R> {
     #[track_caller]
     pub fn wait(self) -> Result<R, AskError> {
         if self.timeout.is_none() {
-            return flatten(self.promise.wait_as(WAIT.0, WAIT.1, None));
+            return flatten(wait_as(self.promise, WAIT.0, WAIT.1));
         }
         let mut this = self;
         block_on(

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use coact_core::Promise;
-use coact_core::internals::What;
+use coact_core::internals::{What, wait_as, woken_by};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
@@ -28,13 +28,13 @@ pub(crate) fn block_on<T>(
     loop {
         let (resolver, woken) = Promise::channel();
         let waker = Waker::from(Arc::new(ResolveOnWake(Mutex::new(Some(resolver)))));
-        let polled = woken.wakes(what);
+        let polled = woken_by(&woken, what);
         let poll = || poll(&mut TaskContext::from_waker(&waker));
         if let Poll::Ready(value) = polled.polls(poll) {
             return value;
         }
         // Either it was woken or the waker is gone: the next poll decides.
-        let _ = woken.wait_as(call, instead, None);
+        let _ = wait_as(woken, call, instead);
     }
 }
 

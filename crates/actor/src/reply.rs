@@ -8,7 +8,9 @@ use std::thread;
 
 use coact_core::Promise;
 use coact_core::cown::CownId;
-use coact_core::internals::{is_cancelling, once_caught, scoped, with_scoped};
+use coact_core::internals::{
+    is_cancelling, is_kept_back, once_caught, resolve_in_time_with, scoped, with_scoped,
+};
 use coact_core::promise::Resolver;
 
 use crate::any::AnyAddr;
@@ -173,7 +175,7 @@ impl<R: Send + 'static> Reply<R> {
     /// Notes that a handler receives the message now. Returns whether it must still be handled.
     #[inline]
     pub(crate) fn take_up(&self) -> bool {
-        self.resolver.iter().for_each(Resolver::is_kept_back);
+        self.resolver.iter().for_each(is_kept_back);
         self.wait.as_ref().is_none_or(|tracked| tracked.0.begin())
     }
 
@@ -209,7 +211,7 @@ impl<R: Send + 'static> Drop for Reply<R> {
 
 #[inline(always)]
 fn send<R: Send + 'static>(resolver: Resolver<AskResult<R>>, answer: R) {
-    if !resolver.resolve_in_time_with(|| Ok(answer)) {
+    if !resolve_in_time_with(resolver, || Ok(answer)) {
         events::late_reply(type_name::<R>());
     }
 }

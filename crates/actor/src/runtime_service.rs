@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::cell::Cell;
 
+use coact_core::internals::are_handles_stable;
 use coact_core::runtime::RuntimeHandle;
 
 /// A service, such as the event bus. It is created on first use and never dropped, so it must not
@@ -41,7 +42,7 @@ thread_local! {
 
 impl Recent {
     fn find<S: RuntimeService>(self, home: RuntimeHandle) -> Option<&'static S> {
-        if !home.is_stable() {
+        if !are_handles_stable() {
             return None;
         }
         let of_home = self.0.into_iter().flatten().filter(|(of, _)| *of == home);

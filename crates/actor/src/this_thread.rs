@@ -37,7 +37,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use coact_core::Promise;
-use coact_core::internals::{catch, thread_extension};
+use coact_core::internals::{catch, owed_by, thread_extension, wait_for};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
@@ -151,7 +151,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
                     "this thread would wait forever for {what}: it has no recipient \
                      (`this_thread::recipient`)"
                 );
-                drop(woken.wait_for(Some(&what)));
+                drop(wait_for(woken, &what));
             }
             // Only this thread takes messages: if it was woken, there is one.
             Some(timeout) => {
@@ -309,7 +309,7 @@ impl<M: Message> Takes<M> for ThreadInbox<M> {
         _: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         let (reply, promise) = Reply::channel();
-        promise.owed_by(|f| write!(f, "a thread's answer to `{}`", type_name::<M>()));
+        owed_by(&promise, |f| write!(f, "a thread's answer to `{}`", type_name::<M>()));
         let sent = self.forward(message, reply);
         (Ask::new(promise), sent)
     }

@@ -1,5 +1,7 @@
 //! Credits: flow control for producers that are faster than the work they spawn.
 
+pub(crate) mod internals;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
@@ -14,7 +16,6 @@ use crate::panic::drop_quietly;
 use crate::promise::{Promise, Resolver};
 use crate::sched::context::prepare_to_block;
 use crate::simulated;
-use crate::simulated::What;
 
 /// A limit on the work in flight, for producers that are faster than the work.
 ///
@@ -198,18 +199,6 @@ impl Credits {
         self.acquire(amount).wait_for(Some(&what))
     }
 
-    /// Acquires one credit like [`acquire_blocking`](Self::acquire_blocking), for a caller that
-    /// names in a panic its own call, what to use instead, and what the thread waits for.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn acquire_one_for(&self, call: &str, instead: &str, what: &dyn fmt::Display) -> Permit {
-        if let Some(permit) = self.try_acquire(1) {
-            return permit;
-        }
-        prepare_to_block(call, instead);
-        self.acquire(1).wait_for(Some(what))
-    }
-
     /// Lifts the limit permanently: grants all waiting requests and every later one. For use when
     /// the work has ended and its producers must find out.
     ///
@@ -274,15 +263,6 @@ impl Credits {
 }
 
 impl Acquire {
-    /// Tells the deterministic mode what the future depends on.
-    #[doc(hidden)]
-    #[inline]
-    pub fn owed_by(&self, what: What) {
-        if let Some(promise) = &self.promise {
-            promise.owed_by(what);
-        }
-    }
-
     /// Blocks the calling thread until the credits are granted.
     ///
     /// # Panics

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use coact_core::internals::move_handle_to;
 use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
@@ -168,7 +169,7 @@ impl<A: Actor> Addr<A> {
     /// Fails for an actor of a [`Pump`](coact_core::runtime::Pump), which stays with it, and if
     /// `home` is that of a pump.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
-        home.take_in(&Inside(self.clone()))?;
+        move_handle_to(&Inside(self.clone()), home)?;
         self.shared().set_caller_batch(None);
         Ok(())
     }

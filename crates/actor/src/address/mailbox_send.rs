@@ -6,7 +6,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use coact_core::credits::Permit;
-use coact_core::internals::QueuePosition;
+use coact_core::internals::{QueuePosition, acquire_one_for, credits_owed_by};
 use coact_core::when;
 
 use super::Addr;
@@ -191,7 +191,7 @@ impl<A: Actor> Addr<A> {
         };
         let instead = "use `send`, which returns the message, or `send_async` in a future";
         let room = fmt::from_fn(room_of::<A>);
-        let permit = credits.acquire_one_for("`send_blocking`", instead, &room);
+        let permit = acquire_one_for(credits, "`send_blocking`", instead, &room);
         self.post_with(Some(permit), message, Reply::unwanted())
     }
 
@@ -223,7 +223,7 @@ impl<A: Actor> Addr<A> {
     pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
         let credits = self.admission_of::<M>()?.to_wait_for()?;
         let acquire = credits.acquire(1);
-        acquire.owed_by(room_of::<A>);
+        credits_owed_by(&acquire, room_of::<A>);
         Some(Room::new(self, acquire, alone))
     }
 

@@ -14,7 +14,7 @@ use std::any::type_name;
 use std::sync::Arc;
 
 use coact_core::cown::{AsCown, Read};
-use coact_core::internals::SendPath;
+use coact_core::internals::{SendPath, owed_by};
 use coact_core::promise::Resolver;
 use coact_core::when;
 
@@ -147,7 +147,7 @@ impl<A: Actor> Addr<A> {
     #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn question<M: Message>(&self) -> (Reply<M::Reply>, Ask<M::Reply>) {
         let (reply, promise) = Reply::channel();
-        promise.owed_by(|f| {
+        owed_by(&promise, |f| {
             write!(f, "the answer of actor `{}` to `{}`", type_name::<A>(), type_name::<M>())
         });
         let ask = Ask::new(promise);

@@ -3,6 +3,7 @@
 use std::any::type_name;
 
 use coact_core::Promise;
+use coact_core::internals::owed_by;
 
 use crate::definitions::{Actor, Addr};
 use crate::exit::ExitReason;
@@ -53,7 +54,7 @@ impl<A: Actor> Addr<A> {
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn ended(&self) -> Promise<ExitReason> {
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| write!(f, "the end of actor `{}`", type_name::<A>()));
+        owed_by(&promise, |f| write!(f, "the end of actor `{}`", type_name::<A>()));
         self.monitor(Box::new(resolver));
         promise
     }

@@ -4,8 +4,7 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use coact_core::cown::Held;
-use coact_core::internals::Continuation;
-use coact_core::promise::Resolver;
+use coact_core::internals::{Continuation, resolver_spawning};
 use coact_core::{Broken, Cown};
 
 use crate::address::Inside;
@@ -32,7 +31,7 @@ impl<A: Actor> Context<A> {
     {
         let on_answer = OnAnswer { incarnation: self.incarnation(), then, by: PhantomData };
         let own = self.take_lent().unwrap_or_else(|| self.address());
-        let resolver = Resolver::spawning(own.into_cown(), on_answer);
+        let resolver = resolver_spawning(own.into_cown(), on_answer);
         // A message that is not delivered fails its reply, which reports that to the closure.
         drop(of.send_with_resolver(message, Some(resolver)));
     }

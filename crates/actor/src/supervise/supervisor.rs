@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use coact_core::Promise;
+use coact_core::internals::owed_by;
 
 use super::error::{ChildError, StartError};
 use super::info::{ChildInfo, Counts};
@@ -105,7 +106,7 @@ impl Supervisor {
             Err(taken) => return Request::failed(taken.map(drop).into()),
         };
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("a supervisor's answer"));
+        owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         let done = self.command(Command::Add(handle, spec));
         let done = done.then((), move |(), result| {
             let result = result.unwrap_or_else(|broken| Err(broken.into()));
@@ -163,7 +164,7 @@ impl Supervisor {
         convert: impl FnOnce(Vec<ChildInfo>) -> R + Send + 'static,
     ) -> Request<R, ChildError> {
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("a supervisor's answer"));
+        owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         let done = self.address().ask(Children).then((), move |(), children| {
             resolver.resolve(children.map(convert).map_err(|_| ChildError::Ended));
         });
@@ -173,7 +174,7 @@ impl Supervisor {
 
     fn command(&self, command: Command) -> Promise<Result<(), ChildError>> {
         let (answer, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("a supervisor's answer"));
+        owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         // If the send fails, the request is dropped, and its answer fails.
         let _ = self.address().send(Execute(command, answer));
         promise

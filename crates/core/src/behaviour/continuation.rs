@@ -42,22 +42,22 @@ pub trait Continuation<R>: Send + Sized + 'static {
     fn spawn(self, cown: Cown<Self::State>, value: Result<R, Broken>);
 }
 
-impl<R: Send + 'static> Resolver<R> {
-    /// Creates a resolver that spawns a behaviour with its value, or with the reason why there is none.
-    /// The behaviour is ordered as spawned at that time; its block is allocated now.
-    ///
-    /// **Cost.** That of a behaviour on one cown if a worker resolves it.
-    #[doc(hidden)]
-    #[inline]
-    pub fn spawning<K: Continuation<R>>(cown: Cown<K::State>, continuation: K) -> Self {
-        // A simulation knows a behaviour from the time it is spawned.
-        if simulated::is_active() {
-            return Self::calling(move |value| continuation.spawn(cown, value));
-        }
-        // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
-        // the value are `Send`.
-        unsafe { Self::of_callback(WaitingContinuation::allocate(cown, continuation)) }
+/// Creates a resolver that spawns a behaviour with its value, or with the reason why there is none.
+/// The behaviour is ordered as spawned at that time; its block is allocated now.
+///
+/// **Cost.** That of a behaviour on one cown if a worker resolves it.
+#[inline]
+pub fn resolver_spawning<R: Send + 'static, K: Continuation<R>>(
+    cown: Cown<K::State>,
+    continuation: K,
+) -> Resolver<R> {
+    // A simulation knows a behaviour from the time it is spawned.
+    if simulated::is_active() {
+        return Resolver::calling(move |value| continuation.spawn(cown, value));
     }
+    // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
+    // the value are `Send`.
+    unsafe { Resolver::of_callback(WaitingContinuation::allocate(cown, continuation)) }
 }
 
 /// The body of such a behaviour. The resolver points to its head.

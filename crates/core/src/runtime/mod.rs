@@ -9,7 +9,7 @@ mod cancel_waker;
 mod enter;
 mod enter_guard;
 pub(crate) mod future;
-mod move_cowns;
+pub(crate) mod move_cowns;
 pub(crate) mod pump;
 #[expect(clippy::module_inception, reason = "as in tokio: the file of the type `Runtime`")]
 mod runtime;

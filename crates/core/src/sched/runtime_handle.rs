@@ -61,23 +61,14 @@ impl RuntimeHandle {
     ///
     /// A simulation starts without any.
     ///
-    /// Costs a lock and a search: store the reference, but not from one simulation to the next (see
-    /// [`is_stable`](Self::is_stable)).
+    /// Costs a lock and a search: store the reference, but not from one simulation to the next, which
+    /// reuses the handles.
     pub fn extension<T: Default + Send + Sync + 'static>(self) -> &'static T {
         runtime_shared::get(self.0).config.extensions.get()
     }
 }
 
 impl RuntimeHandle {
-    /// Returns whether handles keep their meaning: a simulation reuses those of an earlier one for
-    /// runtimes of its own, so nothing may be stored by them beyond its end. Always `true` without
-    /// the feature `sim`.
-    #[doc(hidden)]
-    #[inline]
-    pub fn is_stable(self) -> bool {
-        !crate::simulated::is_active()
-    }
-
     /// Returns the root of the [group](crate::runtime::Builder::grouped_with): the runtime that was
     /// not created with `grouped_with`. It is the same for all runtimes of the group.
     pub fn group_root(self) -> Self {
@@ -169,4 +160,12 @@ pub(crate) fn mode_now(context: &RunContext) -> Mode {
         return context.mode();
     }
     runtime_shared::get(context.home).run_context().mode()
+}
+
+/// Returns whether handles of runtimes keep their meaning: a simulation reuses those of an earlier
+/// one for runtimes of its own, so nothing may be stored by them beyond its end. Always `true`
+/// without the feature `sim`.
+#[inline]
+pub fn are_handles_stable() -> bool {
+    !crate::simulated::is_active()
 }

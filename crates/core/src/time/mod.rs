@@ -1,6 +1,7 @@
 //! Timers: behaviours that are spawned later, once or periodically, and a future that sleeps.
 
 pub(crate) mod after_catch;
+pub(crate) mod repeat;
 mod sleep;
 mod timers;
 mod wheel;
@@ -10,9 +11,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use sleep::{Sleep, sleep};
+pub use timers::Timer;
 pub(crate) use timers::Timers;
-pub use timers::{Run, Timer};
-use timers::{TimerEntry, nanos};
+use timers::{Run, TimerEntry, nanos};
 
 use crate::behaviour::spawn;
 use crate::behaviour::spawn_checks::{self, assert_spawnable};
@@ -178,9 +179,8 @@ impl RuntimeHandle {
     ///
     /// # Panics
     /// Panics if the delay is zero.
-    #[doc(hidden)]
     #[track_caller]
-    pub fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
+    fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
         assert!(!delay.is_zero(), "a periodic timer must not have a delay of zero");
         self.timers().set(delay, TimerEntry::Spaced { delay: nanos(delay), run: Arc::new(run) })
     }

@@ -347,7 +347,6 @@ impl fmt::Debug for Timer {
 }
 
 /// One run of a timer with a fixed delay: the next follows `delay` after this is dropped.
-#[doc(hidden)]
 pub struct Run {
     runtime: RuntimeId,
     number: u64,
