@@ -10,13 +10,13 @@ use std::thread;
 
 use coact::behaviour::{Batch, Refusal, serve_here};
 use coact::cown::{Checked, CownSet, Poisoned};
-use coact::internals::{Path, mark_crowded};
+use coact::internals::{FastPath, mark_crowded};
 use coact::prelude::*;
 use coact::runtime::{Builder, Fault};
 use coact::sim::{self, Sim};
 use coact_model::{
-    Access, BehaviourId, Event, Op, Outcome, Program, Recorder, Shape, Spawn, Spawner, Ticket,
-    Trace, check, checked, clear, outcomes, programs, read, write,
+    Access, BehaviourId, Event, Op, Outcome, Program, Shape, SpawnCall, Spawner, Ticket, Trace,
+    TraceRecorder, check, checked, clear, outcomes, programs, read, write,
 };
 use coact_tests::{Executor, Log, fail, side_by_side};
 use once_cell::sync::Lazy;
@@ -56,7 +56,7 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
     let recorder = runtime.run(|| {
         let run = Run {
             program: Arc::new(program.clone()),
-            recorder: Recorder::new(),
+            recorder: TraceRecorder::new(),
             cowns: cowns(program.cowns(), seed),
             seed,
         };
@@ -77,7 +77,7 @@ fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
 
 /// Runs a program in deterministic mode, on one schedule.
 fn run_simulated(program: &Program, seed: u64, config: sim::Config) -> Result<Trace, sim::Failure> {
-    let recorder = Recorder::new();
+    let recorder = TraceRecorder::new();
     let run = {
         let (program, recorder) = (Arc::new(program.clone()), recorder.clone());
         move || {
@@ -126,7 +126,7 @@ fn cowns(count: usize, seed: u64) -> Arc<[Cown<u64>]> {
 #[derive(Clone)]
 struct Run {
     program: Arc<Program>,
-    recorder: Recorder,
+    recorder: TraceRecorder,
     cowns: Arc<[Cown<u64>]>,
     /// Decides which behaviours run inline where they can, and which cowns are in groups.
     seed: u64,
@@ -184,7 +184,7 @@ impl Run {
         }
     }
 
-    fn spawn(&self, way: Way<'_>, op: &Op, spawn: &Spawn) -> bool {
+    fn spawn(&self, way: Way<'_>, op: &Op, spawn: &SpawnCall) -> bool {
         let with = |wanted: fn(Access) -> bool| -> Vec<Cown<u64>> {
             let members = spawn.set.iter().filter(|member| wanted(member.access));
             members.map(|member| self.cowns[self.program.cown(member.variable).0].clone()).collect()
@@ -268,7 +268,7 @@ impl Run {
         }
     }
 
-    fn body(&self, spawn: &Spawn) -> Body {
+    fn body(&self, spawn: &SpawnCall) -> Body {
         let ticket = self.recorder.ticket(spawn.id);
         Body { run: self.clone(), spawn: spawn.clone(), ticket }
     }
@@ -277,7 +277,7 @@ impl Run {
 /// What a behaviour does.
 struct Body {
     run: Run,
-    spawn: Spawn,
+    spawn: SpawnCall,
     ticket: Ticket,
 }
 
@@ -403,13 +403,13 @@ fn random_programs_take_every_way() {
     let rare = || -> Vec<_> {
         // Only threads that meet take one of them, and only actors the others.
         let elsewhere = [
-            Path::HereAfterAll,
-            Path::Continued,
-            Path::FirstRequest,
-            Path::EndedUnseen,
-            Path::StopBit,
+            FastPath::HereAfterAll,
+            FastPath::Continued,
+            FastPath::FirstRequest,
+            FastPath::EndedUnseen,
+            FastPath::StopBit,
         ];
-        let here = Path::ALL.iter().filter(|path| !elsewhere.contains(path));
+        let here = FastPath::ALL.iter().filter(|path| !elsewhere.contains(path));
         here.filter(|path| path.count() < 20).collect()
     };
     for seed in 0..1_000 {
@@ -433,11 +433,11 @@ fn threads_that_meet_at_cowns_get_them_after_all() {
     }
     let _entered = RUNTIMES[0].enter();
     let cowns = [Cown::new(0_u64), Cown::new(0)];
-    let until = Path::HereAfterAll.count() + 20;
+    let until = FastPath::HereAfterAll.count() + 20;
     let meet = |turned: bool| {
         let [a, b] = if turned { [&cowns[1], &cowns[0]] } else { [&cowns[0], &cowns[1]] };
         (0_u64..)
-            .take_while(|_| Path::HereAfterAll.count() < until)
+            .take_while(|_| FastPath::HereAfterAll.count() < until)
             .map(|_| {
                 when_here((a, b), |(a, b)| {
                     assert_eq!(a, b, "nobody is between the two");
@@ -463,10 +463,10 @@ fn a_crowd_waits_in_front_of_the_queues() {
     const CROWD: usize = 16;
     let _entered = RUNTIMES[0].enter();
     let cowns = [Cown::new([0_u64; CROWD]), Cown::new([0; CROWD])];
-    let until = Path::Turnstile.count() + 20_000;
+    let until = FastPath::Turnstile.count() + 20_000;
     let append = |thread: usize| {
         (0_u64..)
-            .take_while(|_| Path::Turnstile.count() < until)
+            .take_while(|_| FastPath::Turnstile.count() < until)
             .map(|nth| {
                 let [a, b] = if thread.is_multiple_of(2) {
                     [&cowns[1], &cowns[0]]
@@ -504,17 +504,21 @@ fn a_crowd_waits_in_front_of_the_queues() {
 /// A program in which every feature occurs, over and over: the traces differ from run to run.
 #[test]
 fn one_program_many_times() {
-    let nested = |set: Vec<_>| Op::from(Spawn::on(set));
+    let nested = |set: Vec<_>| Op::from(SpawnCall::on(set));
     let ops = || {
         [
-            Spawn::on([write(0)])
+            SpawnCall::on([write(0)])
                 .body([nested(vec![write(1)]), nested(vec![read(0), write(2)])])
                 .into(),
-            Op::Batch(vec![Spawn::on([read(0)]), Spawn::on([write(1)]), Spawn::on([read(0)])]),
-            Spawn::on([write(0), write(1)]).panics().into(),
-            Spawn::on([read(0), checked(1)]).into(),
-            Spawn::on([clear(0), clear(1)]).body([nested(vec![write(0), write(2)])]).into(),
-            Spawn::on([write(2), write(1), write(0)]).into(),
+            Op::Batch(vec![
+                SpawnCall::on([read(0)]),
+                SpawnCall::on([write(1)]),
+                SpawnCall::on([read(0)]),
+            ]),
+            SpawnCall::on([write(0), write(1)]).panics().into(),
+            SpawnCall::on([read(0), checked(1)]).into(),
+            SpawnCall::on([clear(0), clear(1)]).body([nested(vec![write(0), write(2)])]).into(),
+            SpawnCall::on([write(2), write(1), write(0)]).into(),
         ]
     };
     let program = Program::over(3).thread(ops()).thread(ops()).thread(ops());
@@ -529,20 +533,24 @@ fn one_program_many_times() {
 /// Behaviours of a group that send to each other, to a cown outside, and back, beside steps over both.
 #[test]
 fn one_program_of_groups_many_times() {
-    let send = |set: Vec<_>| Op::from(Spawn::on(set));
+    let send = |set: Vec<_>| Op::from(SpawnCall::on(set));
     let ops = || {
         [
-            Spawn::on([write(0)])
+            SpawnCall::on([write(0)])
                 .body([
                     send(vec![write(3)]),
-                    Spawn::on([write(1)]).body([send(vec![write(3)]), send(vec![write(0)])]).into(),
+                    SpawnCall::on([write(1)])
+                        .body([send(vec![write(3)]), send(vec![write(0)])])
+                        .into(),
                     send(vec![write(1), read(2)]),
                     send(vec![write(3), write(0)]),
                 ])
                 .into(),
-            Spawn::on([write(3), write(1)]).body([send(vec![write(0)])]).into(),
-            Spawn::on([write(3)]).body([send(vec![write(1)]), send(vec![write(2)])]).into(),
-            Spawn::on([read(2), write(0)]).body([send(vec![write(2)]), send(vec![read(1)])]).into(),
+            SpawnCall::on([write(3), write(1)]).body([send(vec![write(0)])]).into(),
+            SpawnCall::on([write(3)]).body([send(vec![write(1)]), send(vec![write(2)])]).into(),
+            SpawnCall::on([read(2), write(0)])
+                .body([send(vec![write(2)]), send(vec![read(1)])])
+                .into(),
         ]
     };
     let program = Program::over(4).thread(ops()).thread(ops());
@@ -558,9 +566,9 @@ fn one_program_of_groups_many_times() {
 #[test]
 fn rejections_are_recorded() {
     let program = Program::over(1).alias(0).thread([
-        Spawn::on([write(0), write(1)]).into(),
-        Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([read(0), read(1)])]),
-        Spawn::on([write(1)]).into(),
+        SpawnCall::on([write(0), write(1)]).into(),
+        Op::Batch(vec![SpawnCall::on([write(0)]), SpawnCall::on([read(0), read(1)])]),
+        SpawnCall::on([write(1)]).into(),
     ]);
     let trace = run(&RUNTIMES[0], &program, 1);
     assert_eq!(check(&program, &trace), Ok(()), "{trace:?}");

@@ -186,7 +186,7 @@ fn m6_a_hook_that_panics_ends_it() {
 fn an_idle_actor_is_small() {
     let state = size_of::<Diary>();
     // The front, the guard, the header: see `an_idle_actor_costs` in the benchmarks for the whole.
-    let cell = size_of::<coact::internals::Cell<Diary>>() - state;
+    let cell = size_of::<coact::internals::ActorCell<Diary>>() - state;
     assert!(16 + 24 + 32 + cell <= 128, "{cell} bytes in the cell");
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use coact::Context;
 use coact::actor::WeakAddr;
-use coact::internals::Path;
+use coact::internals::FastPath;
 use coact::prelude::*;
 use coact_tests::Log;
 use proptest::prelude::*;
@@ -330,7 +330,7 @@ proptest! {
 /// They begin with their first request, are stopped by a bit, and end without a trace if nothing of them is left.
 #[test]
 fn unwatched_actors_take_every_way() {
-    let ways = [Path::FirstRequest, Path::StopBit, Path::EndedUnseen];
+    let ways = [FastPath::FirstRequest, FastPath::StopBit, FastPath::EndedUnseen];
     let rare = || ways.into_iter().filter(|path| path.count() < 100).collect::<Vec<_>>();
     let mut runner = TestRunner::deterministic();
     let script = prop::collection::vec(ops(), 1..4);

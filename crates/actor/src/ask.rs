@@ -8,14 +8,15 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use coact_core::cown::CownSet;
+use coact_core::internals::wait_as;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Sleep;
 use coact_core::{Broken, Promise};
 
 use crate::block_on::block_on;
-use crate::cycle::{Wait, Waiting};
+use crate::cycle::{AskWait, TrackedWait};
 use crate::error::AskError;
-use crate::reply::Answer;
+use crate::reply::AskResult;
 
 /// An answer that is still to come: what [`Addr::ask`](crate::Addr::ask) returns.
 ///
@@ -51,10 +52,10 @@ use crate::reply::Answer;
 /// ```
 #[must_use = "an ask whose answer is not needed is a send"]
 pub struct Ask<R: Send + 'static> {
-    promise: Promise<Answer<R>>,
+    promise: Promise<AskResult<R>>,
     timeout: Option<Timeout>,
     /// Present if the asking actor is held until the answer arrives.
-    waiting: Option<Waiting>,
+    waiting: Option<TrackedWait>,
 }
 
 /// The name of a call that waits, and what to use instead where it is refused.
@@ -94,12 +95,12 @@ impl Timeout {
 }
 
 impl<R: Send + 'static> Ask<R> {
-    pub(crate) fn new(promise: Promise<Answer<R>>) -> Self {
+    pub(crate) fn new(promise: Promise<AskResult<R>>) -> Self {
         Self { promise, timeout: None, waiting: None }
     }
 
-    pub(crate) fn tracked(self, wait: Arc<Wait>) -> Self {
-        Self { waiting: Some(Waiting::new(wait)), ..self }
+    pub(crate) fn tracked(self, wait: Arc<AskWait>) -> Self {
+        Self { waiting: Some(TrackedWait::new(wait)), ..self }
     }
 
     pub(crate) fn failed(why: AskError) -> Self {
@@ -122,7 +123,7 @@ impl<R: Send + 'static> Ask<R> {
     #[track_caller]
     pub fn wait(self) -> Result<R, AskError> {
         if self.timeout.is_none() {
-            return flatten(self.promise.wait_as(WAIT.0, WAIT.1, None));
+            return flatten(wait_as(self.promise, WAIT.0, WAIT.1));
         }
         let mut this = self;
         block_on(
@@ -153,11 +154,14 @@ impl<R: Send + 'static> Ask<R> {
 }
 
 /// Stops waiting, unless the answer has just arrived.
-fn give_up<R: Send + 'static>(promise: &mut Promise<Answer<R>>, after: Duration) -> Answer<R> {
+fn give_up<R: Send + 'static>(
+    promise: &mut Promise<AskResult<R>>,
+    after: Duration,
+) -> AskResult<R> {
     promise.give_up().map_or(Err(AskError::Timeout(after)), flatten)
 }
 
-pub(crate) fn flatten<R>(result: Result<Answer<R>, Broken>) -> Answer<R> {
+pub(crate) fn flatten<R>(result: Result<AskResult<R>, Broken>) -> AskResult<R> {
     result.unwrap_or_else(|broken| Err(of_broken(&broken)))
 }
 
@@ -176,7 +180,7 @@ impl<R: Send + 'static> Future for Ask<R> {
         if let Poll::Ready(result) = Pin::new(&mut this.promise).poll(context) {
             // An ask that failed because of a circle is dropped where it waits; the drop is not the
             // reason.
-            let cycle = this.waiting.as_ref().and_then(Waiting::failure);
+            let cycle = this.waiting.as_ref().and_then(TrackedWait::failure);
             let why = |error| cycle.map_or(error, AskError::Cycle);
             return Poll::Ready(flatten(result).map_err(why));
         }

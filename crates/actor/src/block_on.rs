@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use coact_core::Promise;
-use coact_core::internals::What;
+use coact_core::internals::{What, wait_as, woken_by};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
@@ -27,14 +27,14 @@ pub(crate) fn block_on<T>(
 ) -> T {
     loop {
         let (resolver, woken) = Promise::channel();
-        let waker = Waker::from(Arc::new(Unpark(Mutex::new(Some(resolver)))));
-        let polled = woken.wakes(what);
+        let waker = Waker::from(Arc::new(ResolveOnWake(Mutex::new(Some(resolver)))));
+        let polled = woken_by(&woken, what);
         let poll = || poll(&mut TaskContext::from_waker(&waker));
         if let Poll::Ready(value) = polled.polls(poll) {
             return value;
         }
         // Either it was woken or the waker is gone: the next poll decides.
-        let _ = woken.wait_as(call, instead, None);
+        let _ = wait_as(woken, call, instead);
     }
 }
 
@@ -61,9 +61,9 @@ pub(crate) fn block_on_room<T>(
 }
 
 /// Wakes a thread that waits for a promise.
-struct Unpark(Mutex<Option<Resolver<()>>>);
+struct ResolveOnWake(Mutex<Option<Resolver<()>>>);
 
-impl Wake for Unpark {
+impl Wake for ResolveOnWake {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

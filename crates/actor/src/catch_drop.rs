@@ -6,9 +6,9 @@ use coact_core::internals::catch;
 
 /// A user value. A panic of its destructor is reported and goes no further, so several can be
 /// dropped one after the other, and during unwinding, where a second panic would abort the process.
-pub(crate) struct Caught<T>(Option<T>);
+pub(crate) struct CatchDrop<T>(Option<T>);
 
-impl<T> Caught<T> {
+impl<T> CatchDrop<T> {
     pub(crate) fn new(value: T) -> Self {
         Self(Some(value))
     }
@@ -20,7 +20,7 @@ impl<T> Caught<T> {
 
 const TAKEN: &str = "it is taken out once, when dropped";
 
-impl<T> Deref for Caught<T> {
+impl<T> Deref for CatchDrop<T> {
     type Target = T;
 
     #[inline]
@@ -29,14 +29,14 @@ impl<T> Deref for Caught<T> {
     }
 }
 
-impl<T> DerefMut for Caught<T> {
+impl<T> DerefMut for CatchDrop<T> {
     #[inline]
     fn deref_mut(&mut self) -> &mut T {
         self.0.as_mut().expect(TAKEN)
     }
 }
 
-impl<T> Drop for Caught<T> {
+impl<T> Drop for CatchDrop<T> {
     fn drop(&mut self) {
         if let Some(value) = self.0.take() {
             let _ = catch(move || drop(value));

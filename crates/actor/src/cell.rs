@@ -11,11 +11,11 @@ use std::mem::needs_drop;
 use coact_core::WeakCown;
 use coact_core::internals::{ThreadBound, catch};
 
-use crate::definitions::{Actor, Body, Cell, Context, WeakAddr};
+use crate::definitions::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
 use crate::exit::ExitReason;
-use crate::hold::Hold;
+use crate::holding_future::Hold;
 use crate::intensity::Intensity;
-use crate::lifecycle::{Core, Extras, Managed, Phase};
+use crate::lifecycle::{ActorPhase, Core, Extras, Managed};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::supervision::Supervision;
@@ -24,18 +24,18 @@ use crate::supervision::Supervision;
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
 
 /// The part of [`Extras`] that depends on the actor's type.
-struct Own<A: Actor> {
+struct CellExtras<A: Actor> {
     factory: Option<Factory<A>>,
     hold: Option<Hold<A>>,
 }
 
-impl<A: Actor> Own<A> {
+impl<A: Actor> CellExtras<A> {
     fn boxed(factory: Option<Factory<A>>) -> Box<dyn Any + Send> {
         Box::new(Self { factory, hold: None })
     }
 }
 
-impl<A: Actor> Cell<A> {
+impl<A: Actor> ActorCell<A> {
     pub(crate) fn new(
         actor: ThreadBound<A>,
         this: WeakCown<Self>,
@@ -43,20 +43,21 @@ impl<A: Actor> Cell<A> {
         limit: Option<Box<Intensity>>,
     ) -> Self {
         let extras = factory.map(|factory| {
-            let own = Some(Own::boxed(Some(factory)));
+            let own = Some(CellExtras::boxed(Some(factory)));
             Extras { own, limit, ..Extras::default() }
         });
         let context = Context::new(WeakAddr::new(this), 0);
-        let body = Some(Body { actor, context });
-        Self { body, this: None, core: Core::new(Phase::Starting, extras) }
+        let body = Some(ActorAndContext { actor, context });
+        Self { body, this: None, core: Core::new(ActorPhase::Starting, extras) }
     }
 
     /// Creates an actor that its supervisor has not started yet.
     pub(crate) fn supervised(this: WeakCown<Self>, make: Factory<A>) -> Self {
-        let (own, supervision) = (Some(Own::boxed(Some(make))), Some(Supervision::default()));
+        let (own, supervision) =
+            (Some(CellExtras::boxed(Some(make))), Some(Supervision::default()));
         let extras = Extras { own, supervision, ..Extras::default() };
         let this = Some(WeakAddr::new(this));
-        Self { body: None, this, core: Core::new(Phase::Down, Some(extras)) }
+        Self { body: None, this, core: Core::new(ActorPhase::Down, Some(extras)) }
     }
 
     /// Returns the cell without its type.
@@ -77,14 +78,14 @@ impl<A: Actor> Cell<A> {
     }
 
     /// Takes the body out.
-    fn take_body(&mut self) -> Option<Body<A>> {
+    fn take_body(&mut self) -> Option<ActorAndContext<A>> {
         let body = self.body.take()?;
         self.this.get_or_insert_with(|| body.context.weak());
         Some(body)
     }
 
     /// Returns the extras that depend on the type, if there are any.
-    fn own(&mut self) -> Option<&mut Own<A>> {
+    fn own(&mut self) -> Option<&mut CellExtras<A>> {
         self.core.extras()?.own.as_mut()?.downcast_mut()
     }
 
@@ -106,9 +107,9 @@ fn drop_in_end<A: Actor>(actor: ThreadBound<A>, reason: &ExitReason) {
 }
 
 /// Ends an actor whose cell is dropped before its end, for example with its runtime.
-impl<A: Actor> Drop for Cell<A> {
+impl<A: Actor> Drop for ActorCell<A> {
     fn drop(&mut self) {
-        if self.core.phase != Phase::Ended {
+        if self.core.phase != ActorPhase::Ended {
             let this = self.this().clone();
             self.managed().cut_off(this.shared());
         }

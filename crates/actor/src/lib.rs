@@ -26,7 +26,7 @@ mod error;
 mod events;
 mod exit;
 mod handler;
-mod hold;
+mod holding_future;
 mod host;
 mod id;
 mod in_flight;
@@ -106,5 +106,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::definitions::Cell;
+    pub use crate::definitions::ActorCell;
 }

@@ -6,12 +6,12 @@ use crate::monitor::{Down, Monitor, MonitorId};
 use crate::signal::{LinkChange, Signal};
 
 /// Watches for an actor's end until dropped.
-pub(crate) struct Watch {
+pub(crate) struct MonitorGuard {
     actor: AnyAddr,
     monitor: MonitorId,
 }
 
-impl Watch {
+impl MonitorGuard {
     pub(crate) fn new(actor: AnyAddr, monitor: MonitorId) -> Self {
         Self { actor, monitor }
     }
@@ -24,7 +24,7 @@ impl AnyAddr {
         self,
         monitor: MonitorId,
         tell: impl FnOnce(Down) + Send + 'static,
-    ) -> Watch {
+    ) -> MonitorGuard {
         let change = LinkChange::Monitor(Monitor { id: monitor, owner: Box::new(tell) });
         if let Err(Signal::Links(LinkChange::Monitor(monitor))) = self.signal(Signal::Links(change))
         {
@@ -32,11 +32,11 @@ impl AnyAddr {
             let reason = self.exit_reason().unwrap_or(ExitReason::NoActor);
             monitor.down(self.id(), &reason);
         }
-        Watch { actor: self, monitor }
+        MonitorGuard { actor: self, monitor }
     }
 }
 
-impl Drop for Watch {
+impl Drop for MonitorGuard {
     fn drop(&mut self) {
         if self.actor.exit_reason().is_none() {
             // An actor that is gone has no monitors.

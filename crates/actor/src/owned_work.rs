@@ -13,23 +13,23 @@ use coact_core::time::Timer;
 use coact_sync::shim::process::Mutex;
 
 use crate::monitor::MonitorId;
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 
 /// Operations that end no later than when [`end`](Self::end) is called.
 #[derive(Default)]
-pub(crate) struct OwnedWork(Mutex<State>);
+pub(crate) struct OwnedWork(Mutex<OwnedWorkState>);
 
 #[derive(Default)]
-struct State {
+struct OwnedWorkState {
     ended: bool,
     /// Those of one kind in the order in which they were started.
-    things: BTreeMap<Key, Thing>,
+    things: BTreeMap<WorkKey, Thing>,
     begun: u64,
 }
 
 /// The key of an operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Key {
+enum WorkKey {
     Number(u64),
     Monitor(MonitorId),
 }
@@ -41,7 +41,7 @@ enum Thing {
     Timer(Timer),
     /// A monitor of another actor; dropping the watch ends it.
     Monitor {
-        _watch: Watch,
+        _watch: MonitorGuard,
     },
     /// A future drops itself when it is woken.
     Future(Option<Waker>),
@@ -66,14 +66,14 @@ impl OwnedWork {
             return None;
         }
         state.begun += 1;
-        let key = monitor.map_or(Key::Number(state.begun), Key::Monitor);
+        let key = monitor.map_or(WorkKey::Number(state.begun), WorkKey::Monitor);
         state.things.insert(key, thing);
         drop(state);
         Some(Registration { of: Arc::clone(self), key })
     }
 
     /// Stores what was created, or ends it at once if its registration is gone.
-    fn fill(&self, key: Key, thing: Thing) {
+    fn fill(&self, key: WorkKey, thing: Thing) {
         let mut state = self.0.lock();
         let before = match state.things.get_mut(&key) {
             Some(registration) => std::mem::replace(registration, thing),
@@ -104,7 +104,7 @@ impl OwnedWork {
     pub(crate) fn monitor(
         self: &Arc<Self>,
         id: MonitorId,
-        monitor: impl FnOnce(Option<Registration>) -> Watch,
+        monitor: impl FnOnce(Option<Registration>) -> MonitorGuard,
     ) {
         let registration = self.begin(Some(id), Thing::Pending);
         let key = registration.as_ref().map(|registration| registration.key);
@@ -117,7 +117,7 @@ impl OwnedWork {
 
     /// Ends a monitor, if it is registered here.
     pub(crate) fn demonitor(&self, id: MonitorId) {
-        let monitor = self.0.lock().things.remove(&Key::Monitor(id));
+        let monitor = self.0.lock().things.remove(&WorkKey::Monitor(id));
         drop(monitor);
     }
 
@@ -159,7 +159,7 @@ impl Drop for StateWork {
 /// The registration of an operation; dropping it removes the operation.
 pub(crate) struct Registration {
     of: Arc<OwnedWork>,
-    key: Key,
+    key: WorkKey,
 }
 
 impl Drop for Registration {

@@ -11,10 +11,10 @@ use std::sync::Arc;
 use coact_core::runtime::spawn_future;
 use coact_sync::shim::process::Mutex;
 
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::id::ActorId;
 
-type Job = Pin<Box<dyn Future<Output = ()> + Send>>;
+type PendingSend = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The lines of one state of an actor.
 #[derive(Default)]
@@ -25,11 +25,11 @@ pub(crate) struct Outbox {
 }
 
 #[derive(Default)]
-struct Line(Mutex<State>);
+struct Line(Mutex<SendQueue>);
 
 #[derive(Default)]
-struct State {
-    jobs: VecDeque<Caught<Job>>,
+struct SendQueue {
+    jobs: VecDeque<CatchDrop<PendingSend>>,
     is_driven: bool,
 }
 
@@ -40,7 +40,7 @@ impl Outbox {
         let line = self.lines.entry(to).or_default();
         let is_driven = {
             let mut state = line.0.lock();
-            state.jobs.push_back(Caught::new(Box::pin(job)));
+            state.jobs.push_back(CatchDrop::new(Box::pin(job)));
             std::mem::replace(&mut state.is_driven, true)
         };
         if !is_driven {
@@ -64,10 +64,10 @@ async fn drive(line: Arc<Line>) {
 }
 
 impl Line {
-    fn next(&self) -> Option<Job> {
+    fn next(&self) -> Option<PendingSend> {
         let mut state = self.0.lock();
         let next = state.jobs.pop_front();
         state.is_driven = next.is_some();
-        next.map(Caught::into_inner)
+        next.map(CatchDrop::into_inner)
     }
 }

@@ -22,7 +22,7 @@ use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 use crate::reply::Reply;
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for code
@@ -163,7 +163,7 @@ impl<M: Message> Recipient<M> {
     }
 
     /// Calls a closure at its end, if the recipient can be watched: see [`Addr::watch`].
-    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Option<Watch> {
+    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Option<MonitorGuard> {
         self.0.watch(Box::new(tell))
     }
 

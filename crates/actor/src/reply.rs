@@ -8,17 +8,19 @@ use std::thread;
 
 use coact_core::Promise;
 use coact_core::cown::CownId;
-use coact_core::internals::{is_cancelling, once_caught, scoped, with_scoped};
+use coact_core::internals::{
+    is_cancelling, is_kept_back, once_caught, resolve_in_time_with, scoped, with_scoped,
+};
 use coact_core::promise::Resolver;
 
 use crate::any::AnyAddr;
-use crate::cycle::Wait;
+use crate::cycle::AskWait;
 use crate::error::AskError;
 use crate::events;
 use crate::exit::ExitReason;
 
 /// The value of an ask's promise.
-pub(crate) type Answer<R> = Result<R, AskError>;
+pub(crate) type AskResult<R> = Result<R, AskError>;
 
 /// The right to answer one message, once: by any owner, at any time, from any thread.
 ///
@@ -61,13 +63,13 @@ pub(crate) type Answer<R> = Result<R, AskError>;
 #[doc(alias = "DelegatedReply")]
 #[must_use = "dropping a reply fails the ask that waits for it"]
 pub struct Reply<R: Send + 'static> {
-    resolver: Option<Resolver<Answer<R>>>,
+    resolver: Option<Resolver<AskResult<R>>>,
     /// Present if the ask holds its actor.
     wait: Option<Tracked>,
 }
 
 /// The wait of an ask that holds its actor; it is answered when this is dropped.
-struct Tracked(Arc<Wait>);
+struct Tracked(Arc<AskWait>);
 
 impl Drop for Tracked {
     fn drop(&mut self) {
@@ -85,14 +87,14 @@ impl<R: Send + 'static> Reply<R> {
 
     #[inline]
     #[cfg_attr(feature = "sim", track_caller)]
-    pub(crate) fn channel() -> (Self, Promise<Answer<R>>) {
+    pub(crate) fn channel() -> (Self, Promise<AskResult<R>>) {
         let (resolver, promise) = Promise::channel();
         (Self { resolver: Some(resolver), wait: None }, promise)
     }
 
     /// Creates a reply whose answer goes to the resolver, if there is one.
     #[inline]
-    pub(crate) fn to(resolver: Option<Resolver<Answer<R>>>) -> Self {
+    pub(crate) fn to(resolver: Option<Resolver<AskResult<R>>>) -> Self {
         Self { resolver, wait: None }
     }
 
@@ -101,13 +103,13 @@ impl<R: Send + 'static> Reply<R> {
     /// # Errors
     /// Returns the reply if it is tracked.
     #[inline(always)]
-    pub(crate) fn into_resolver(self) -> Result<Option<Resolver<Answer<R>>>, Self> {
+    pub(crate) fn into_resolver(self) -> Result<Option<Resolver<AskResult<R>>>, Self> {
         if self.wait.is_some() { Err(self) } else { Ok(self.into_parts().0) }
     }
 
     /// Returns the resolver of the answer, and the wait that ends with it.
     #[inline]
-    fn into_parts(self) -> (Option<Resolver<Answer<R>>>, Option<Tracked>) {
+    fn into_parts(self) -> (Option<Resolver<AskResult<R>>>, Option<Tracked>) {
         let mut this = ManuallyDrop::new(self);
         (this.resolver.take(), this.wait.take())
     }
@@ -158,7 +160,7 @@ impl<R: Send + 'static> Reply<R> {
     }
 
     /// Makes it the reply of an ask that holds its actor.
-    pub(crate) fn tracked(self, wait: &Arc<Wait>) -> Self {
+    pub(crate) fn tracked(self, wait: &Arc<AskWait>) -> Self {
         let mut this = self;
         this.wait = Some(Tracked(Arc::clone(wait)));
         this
@@ -166,14 +168,14 @@ impl<R: Send + 'static> Reply<R> {
 
     /// Returns the wait of a tracked reply.
     #[inline]
-    pub(crate) fn wait(&self) -> Option<Arc<Wait>> {
+    pub(crate) fn wait(&self) -> Option<Arc<AskWait>> {
         self.wait.as_ref().map(|tracked| Arc::clone(&tracked.0))
     }
 
     /// Notes that a handler receives the message now. Returns whether it must still be handled.
     #[inline]
     pub(crate) fn take_up(&self) -> bool {
-        self.resolver.iter().for_each(Resolver::is_kept_back);
+        self.resolver.iter().for_each(is_kept_back);
         self.wait.as_ref().is_none_or(|tracked| tracked.0.begin())
     }
 
@@ -208,15 +210,15 @@ impl<R: Send + 'static> Drop for Reply<R> {
 }
 
 #[inline(always)]
-fn send<R: Send + 'static>(resolver: Resolver<Answer<R>>, answer: R) {
-    if !resolver.resolve_in_time_with(|| Ok(answer)) {
+fn send<R: Send + 'static>(resolver: Resolver<AskResult<R>>, answer: R) {
+    if !resolve_in_time_with(resolver, || Ok(answer)) {
         events::late_reply(type_name::<R>());
     }
 }
 
 /// Fails the ask because the reply is dropped: now, or once a panic that drops it was caught.
 #[cold]
-fn fail_dropped<R: Send + 'static>(resolver: Resolver<Answer<R>>) {
+fn fail_dropped<R: Send + 'static>(resolver: Resolver<AskResult<R>>) {
     if thread::panicking() {
         once_caught(move |message| resolver.resolve(Err(AskError::Panicked(message))));
     } else {

@@ -3,11 +3,12 @@
 use std::any::Any;
 use std::cell::Cell;
 
+use coact_core::internals::are_handles_stable;
 use coact_core::runtime::RuntimeHandle;
 
 /// A service, such as the event bus. It is created on first use and never dropped, so it must not
 /// keep actors alive.
-pub(crate) trait Service: Default + Send + Sync + 'static {
+pub(crate) trait RuntimeService: Default + Send + Sync + 'static {
     /// Returns the service of a runtime.
     fn of(home: RuntimeHandle) -> &'static Self {
         RECENT
@@ -40,8 +41,8 @@ thread_local! {
 }
 
 impl Recent {
-    fn find<S: Service>(self, home: RuntimeHandle) -> Option<&'static S> {
-        if !home.is_stable() {
+    fn find<S: RuntimeService>(self, home: RuntimeHandle) -> Option<&'static S> {
+        if !are_handles_stable() {
             return None;
         }
         let of_home = self.0.into_iter().flatten().filter(|(of, _)| *of == home);
@@ -56,7 +57,7 @@ impl Recent {
 }
 
 #[cold]
-fn find<S: Service>(home: RuntimeHandle) -> &'static S {
+fn find<S: RuntimeService>(home: RuntimeHandle) -> &'static S {
     let service: &S = home.extension();
     // A thread that is about to end no longer has thread-locals.
     let _ = RECENT.try_with(|recent| recent.set(recent.get().with(home, service)));

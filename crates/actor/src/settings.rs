@@ -9,7 +9,7 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Group, WeakCown};
 
-use crate::definitions::{Actor, Addr, Cell};
+use crate::definitions::{Actor, ActorCell, Addr};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Mailbox;
@@ -18,7 +18,7 @@ use crate::shared_state::SharedState;
 
 /// The settings of an actor to be created.
 #[derive(Debug)]
-pub(crate) struct Settings {
+pub(crate) struct ActorSettings {
     pub(crate) host: Host,
     pub(crate) group: Option<Group>,
     /// If `None`: unbounded, with one lane.
@@ -31,12 +31,12 @@ pub(crate) struct Settings {
 }
 
 /// An identity whose names are claimed. The names are released if no actor is created.
-pub(crate) struct Claim {
+pub(crate) struct NameClaim {
     id: ActorId,
     tenancy: Option<Tenancy>,
 }
 
-impl Default for Settings {
+impl Default for ActorSettings {
     fn default() -> Self {
         Self {
             host: Host::current(),
@@ -49,7 +49,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl ActorSettings {
     /// Returns the settings of an actor that stays on the thread of a pump.
     ///
     /// # Panics
@@ -78,15 +78,15 @@ impl Settings {
     ///
     /// # Errors
     /// Fails if another actor has one of the names.
-    pub(crate) fn claim(&self) -> Result<Claim, NameTaken> {
+    pub(crate) fn claim(&self) -> Result<NameClaim, NameTaken> {
         let id = ActorId::next();
         if self.names.is_empty() {
-            return Ok(Claim { id, tenancy: None });
+            return Ok(NameClaim { id, tenancy: None });
         }
         let group = self.group.as_ref().map(Group::runtime);
         let home = group.unwrap_or_else(|| self.host.family(self.current()));
         let tenancy = Registry::of(home).claim(id, &self.names)?;
-        Ok(Claim { id, tenancy: Some(tenancy) })
+        Ok(NameClaim { id, tenancy: Some(tenancy) })
     }
 
     /// Creates the actor under its names, and interrupts it, so that it starts or shuts its gate.
@@ -97,12 +97,12 @@ impl Settings {
     #[track_caller]
     pub(crate) fn make<A: Actor>(
         self,
-        claim: Claim,
-        make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+        claim: NameClaim,
+        make_cell: impl FnOnce(WeakCown<ActorCell<A>>) -> ActorCell<A>,
     ) -> Addr<A> {
         let current = self.current();
         let Self { host, group, mailbox, bound_to, .. } = self;
-        let Claim { id, tenancy } = claim;
+        let NameClaim { id, tenancy } = claim;
         let prepare = |address: &Addr<A>| {
             if mailbox.is_some_and(|mailbox| address.shared().set_mailbox(&mailbox)) {
                 address.cown().mark(true);
@@ -125,7 +125,7 @@ impl Settings {
 fn make_in_group<A: Actor>(
     group: &Group,
     id: ActorId,
-    make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+    make_cell: impl FnOnce(WeakCown<ActorCell<A>>) -> ActorCell<A>,
     prepare: impl FnOnce(&Addr<A>),
 ) -> Addr<A> {
     let shared = SharedState::deferred(id);

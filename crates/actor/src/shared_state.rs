@@ -6,14 +6,14 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-use coact_core::internals::Path;
+use coact_core::internals::FastPath;
 use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
 
-use self::state_word::{Came, End, StateWord};
+use self::state_word::{Came, KnownReason, StateWord};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::mailbox::{Count, Mailbox, Queue};
+use crate::mailbox::{DropCounter, Mailbox, SharedMailbox};
 use crate::once_lock::OnceLock;
 use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
@@ -34,8 +34,8 @@ pub(crate) struct Control {
     /// Why the actor has ended, if the [word](StateWord) does not contain the reason.
     end: OnceLock<ExitReason>,
     /// The mailbox, if it has settings.
-    queue: OnceLock<Arc<Queue>>,
-    dead_letters: Count,
+    queue: OnceLock<Arc<SharedMailbox>>,
+    dead_letters: DropCounter,
     /// What others have begun that ends with the actor.
     begun: OnceLock<Arc<OwnedWork>>,
     /// 0 unless senders handle their messages themselves; otherwise one more than the number of
@@ -97,7 +97,7 @@ impl SharedState {
     pub(crate) fn push_signal(&self, signal: Signal) -> bool {
         // Most actors receive no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
-            Path::StopBit.take();
+            FastPath::StopBit.take();
             return self.word.push_stop() == Came::First;
         }
         let control = self.control();
@@ -197,8 +197,10 @@ impl SharedState {
     /// Returns why the actor has ended, if it has.
     pub(crate) fn end(&self) -> Option<&ExitReason> {
         Some(match self.word.ended()? {
-            End::For(reason) => reason,
-            End::Other => self.control().end.get().expect("stored before the end was marked"),
+            KnownReason::For(reason) => reason,
+            KnownReason::Other => {
+                self.control().end.get().expect("stored before the end was marked")
+            }
         })
     }
 
@@ -220,14 +222,14 @@ impl SharedState {
     }
 
     /// Returns the mailbox, if it has settings.
-    pub(crate) fn queue(&self) -> Option<&Arc<Queue>> {
+    pub(crate) fn queue(&self) -> Option<&Arc<SharedMailbox>> {
         self.control.get()?.queue.get()
     }
 
     /// Gives a new actor a mailbox with settings. Returns whether senders must look at them: the
     /// cown is marked then.
     pub(crate) fn set_mailbox(&self, mailbox: &Mailbox) -> bool {
-        if let Some(queue) = Queue::new(mailbox) {
+        if let Some(queue) = SharedMailbox::new(mailbox) {
             // A mailbox is set up once, before the actor has an address.
             let _ = self.control().queue.set(Arc::new(queue));
         }

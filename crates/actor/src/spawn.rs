@@ -6,13 +6,13 @@ use coact_core::internals::ThreadBound;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::cell::Factory;
-use crate::definitions::{Actor, Addr, Cell};
+use crate::definitions::{Actor, ActorCell, Addr};
 use crate::handler::SendActor;
 use crate::host::{Assignment, Host};
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::registry::NameTaken;
-use crate::settings::{Claim, Settings, settings_methods};
+use crate::settings::{ActorSettings, NameClaim, settings_methods};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///
@@ -37,7 +37,7 @@ use crate::settings::{Claim, Settings, settings_methods};
 /// assert_eq!(greeter.ask(Greet("Ann")).wait().as_deref(), Ok("Hello, Ann!"));
 /// ```
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
-    let make = |this| Cell::new(ThreadBound::free(state), this, None, None);
+    let make = |this| ActorCell::new(ThreadBound::free(state), this, None, None);
     Assignment::at(RuntimeHandle::current()).spawn(ActorId::next(), make, |_| ())
 }
 
@@ -58,7 +58,7 @@ pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
 /// # Ok::<(), coact::actor::Stopped>(())
 /// ```
 pub fn actor<A: SendActor>(state: A) -> Spawn<A> {
-    Spawn::new(state, ThreadBound::free, Settings::default())
+    Spawn::new(state, ThreadBound::free, ActorSettings::default())
 }
 
 /// Spawns an actor that stays on this thread, that of a [`Pump`](coact_core::runtime::Pump); see
@@ -108,7 +108,7 @@ pub fn actor_local<A: Actor>(state: A) -> Spawn<A> {
         home.is_pumped() && home.is_within_reach(),
         "a local actor is spawned on the thread of a pump: in a handler there, or by the pump itself"
     );
-    Spawn::new(state, ThreadBound::here, Settings::bound_to(home))
+    Spawn::new(state, ThreadBound::here, ActorSettings::bound_to(home))
 }
 
 /// Settings for an actor; see [`actor`].
@@ -119,11 +119,11 @@ pub struct Spawn<A: Actor> {
     wrap: fn(A) -> ThreadBound<A>,
     make: Option<Box<dyn FnMut() -> A + Send>>,
     limit: Option<Box<Intensity>>,
-    settings: Settings,
+    settings: ActorSettings,
 }
 
 impl<A: Actor> Spawn<A> {
-    fn new(state: A, wrap: fn(A) -> ThreadBound<A>, settings: Settings) -> Self {
+    fn new(state: A, wrap: fn(A) -> ThreadBound<A>, settings: ActorSettings) -> Self {
         Self { state: wrap(state), wrap, make: None, limit: None, settings }
     }
 
@@ -204,10 +204,10 @@ impl<A: Actor> Spawn<A> {
     }
 
     #[track_caller]
-    fn begin(self, claim: Claim) -> Addr<A> {
+    fn begin(self, claim: NameClaim) -> Addr<A> {
         let Self { state, wrap, make, limit, settings } = self;
         let factory = make.map(|mut make| -> Factory<A> { Box::new(move || wrap(make())) });
-        settings.make(claim, |this| Cell::new(state, this, factory, limit))
+        settings.make(claim, |this| ActorCell::new(state, this, factory, limit))
     }
 }
 

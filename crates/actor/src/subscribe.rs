@@ -5,10 +5,10 @@ use std::any::type_name;
 use crate::error::SendError;
 use crate::events::{DropCause, Events, message_dropped};
 use crate::message::Message;
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 use crate::recipient::Recipient;
 use crate::topic::{
-    BadPattern, Deliver, Delivery, Pattern, Subscription, Topic, TopicTree, next_id,
+    BadPattern, Deliver, DeliveryOutcome, Pattern, Subscription, Topic, TopicTree, next_id,
 };
 
 impl<M: Clone + Send + 'static> Topic<M> {
@@ -71,14 +71,14 @@ impl Events {
 }
 
 /// Delivers to a recipient, watching for its end while it subscribes.
-fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<Watch>) -> Deliver<M> {
+fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<MonitorGuard>) -> Deliver<M> {
     Box::new(move |message, patient| {
         let _ = &watch;
         let Some(subscriber) = patient else {
             return outcome(&recipient, recipient.send(message), None);
         };
         let recipient = recipient.clone();
-        Delivery::Later(Box::pin(async move {
+        DeliveryOutcome::Later(Box::pin(async move {
             let sent = recipient.send_async(message).await;
             outcome(&recipient, sent, Some(subscriber))
         }))
@@ -89,14 +89,14 @@ fn outcome<M: Message>(
     of: &Recipient<M>,
     sent: Result<(), SendError<M>>,
     subscriber: Option<u64>,
-) -> Delivery {
+) -> DeliveryOutcome {
     match sent {
-        Ok(()) => Delivery::Taken,
-        Err(SendError::Stopped(_)) => Delivery::Ended(subscriber),
+        Ok(()) => DeliveryOutcome::Taken,
+        Err(SendError::Stopped(_)) => DeliveryOutcome::Ended(subscriber),
         Err(SendError::Full(_) | SendError::Cycle(..)) => {
             let message = type_name::<M>();
             message_dropped(of.home(), of.id(), message, DropCause::Full);
-            Delivery::Missed(Some(of.id()))
+            DeliveryOutcome::Missed(Some(of.id()))
         }
     }
 }

@@ -37,7 +37,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use coact_core::Promise;
-use coact_core::internals::{catch, thread_extension};
+use coact_core::internals::{catch, owed_by, thread_extension, wait_for};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
@@ -151,7 +151,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
                     "this thread would wait forever for {what}: it has no recipient \
                      (`this_thread::recipient`)"
                 );
-                drop(woken.wait_for(Some(&what)));
+                drop(wait_for(woken, &what));
             }
             // Only this thread takes messages: if it was woken, there is one.
             Some(timeout) => {
@@ -163,20 +163,23 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
 }
 
 /// Returns the calling thread's inbox for one kind of message.
-fn inbox<M: Message>() -> Arc<Inbox<M>> {
+fn inbox<M: Message>() -> Arc<ThreadInbox<M>> {
     let identity = thread_extension::<Identity>();
     let mut inboxes = identity.inboxes.borrow_mut();
     let inbox = inboxes.entry(TypeId::of::<M>()).or_insert_with(|| {
-        Box::new(Arc::new(Inbox::<M> { owner: identity.id, state: Mutex::new(State::default()) }))
+        Box::new(Arc::new(ThreadInbox::<M> {
+            owner: identity.id,
+            state: Mutex::new(InboxState::default()),
+        }))
     });
-    let inbox = inbox.as_any().downcast_ref::<Arc<Inbox<M>>>().expect("kept by its type");
+    let inbox = inbox.as_any().downcast_ref::<Arc<ThreadInbox<M>>>().expect("kept by its type");
     Arc::clone(inbox)
 }
 
 /// The state that makes a thread an actor.
 struct Identity {
     id: ActorId,
-    inboxes: RefCell<BTreeMap<TypeId, Box<dyn Kept>>>,
+    inboxes: RefCell<BTreeMap<TypeId, Box<dyn AnyInbox>>>,
 }
 
 impl Default for Identity {
@@ -194,32 +197,32 @@ impl Drop for Identity {
 }
 
 /// An inbox for any kind of message.
-trait Kept {
+trait AnyInbox {
     fn as_any(&self) -> &dyn Any;
     /// Called when the thread has ended.
     fn end(&self);
 }
 
 /// The messages of one kind that have arrived for one thread.
-struct Inbox<M: Message> {
+struct ThreadInbox<M: Message> {
     owner: ActorId,
-    state: Mutex<State<M>>,
+    state: Mutex<InboxState<M>>,
 }
 
-struct State<M: Message> {
+struct InboxState<M: Message> {
     queue: VecDeque<Incoming<M>>,
     /// Wakes the thread if it waits.
     waiting: Option<Resolver<()>>,
     ended: bool,
 }
 
-impl<M: Message> Default for State<M> {
+impl<M: Message> Default for InboxState<M> {
     fn default() -> Self {
         Self { queue: VecDeque::new(), waiting: None, ended: false }
     }
 }
 
-impl<M: Message> Inbox<M> {
+impl<M: Message> ThreadInbox<M> {
     /// Returns whether there is a message, or a recipient to which one could be sent. This thread
     /// has two references itself: the caller's, and that of its identity.
     fn can_get_more(self: &Arc<Self>) -> bool {
@@ -249,7 +252,7 @@ impl<M: Message> Inbox<M> {
     }
 }
 
-impl<M: Message> Kept for Arc<Inbox<M>> {
+impl<M: Message> AnyInbox for Arc<ThreadInbox<M>> {
     fn as_any(&self) -> &dyn Any {
         self
     }
@@ -269,7 +272,7 @@ impl<M: Message> Kept for Arc<Inbox<M>> {
     }
 }
 
-impl<M: Message> Takes<M> for Inbox<M> {
+impl<M: Message> Takes<M> for ThreadInbox<M> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         self.forward(message, Reply::unwanted())
     }
@@ -306,7 +309,7 @@ impl<M: Message> Takes<M> for Inbox<M> {
         _: Option<InFlightToken>,
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         let (reply, promise) = Reply::channel();
-        promise.owed_by(|f| write!(f, "a thread's answer to `{}`", type_name::<M>()));
+        owed_by(&promise, |f| write!(f, "a thread's answer to `{}`", type_name::<M>()));
         let sent = self.forward(message, reply);
         (Ask::new(promise), sent)
     }

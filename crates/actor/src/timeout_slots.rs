@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact_core::time::Timer;
 
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 
 /// The timeouts of an actor.
 pub(crate) struct Timeouts<F> {
@@ -45,7 +45,7 @@ pub(crate) struct ArmedTimeout<F> {
     pub(crate) idle_checks: u32,
     /// The turns at the last check.
     pub(crate) seen: Option<u32>,
-    pub(crate) then: Caught<F>,
+    pub(crate) then: CatchDrop<F>,
     pub(crate) timer: Timer,
 }
 

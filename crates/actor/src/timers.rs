@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use coact_core::internals::repeat;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_core::when;
@@ -198,7 +199,7 @@ where
 {
     let message = Arc::new(message);
     begun.timer(|place| {
-        home.repeat(delay, move |run| {
+        repeat(home, delay, move |run| {
             // The registration is dropped with the timer.
             let _place = &place;
             let (to, message) = (to.clone(), Arc::clone(&message));

@@ -3,7 +3,7 @@
 use std::any::type_name;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
 use crate::panic::{self, Payload, drop_quietly, run_quietly};
@@ -131,7 +131,7 @@ impl<C: Completion> Panicked<C> {
     pub(crate) unsafe fn tell(
         self,
         closure: Name,
-        members: &Cursor<'_>,
+        members: &MemberCursor<'_>,
         home: RuntimeId,
     ) -> Ended<C> {
         let name = self.completion.name().unwrap_or(closure);
@@ -162,7 +162,11 @@ where
     /// # Safety
     /// The behaviour holds the cowns that `members` iterates over, and these match `self.shape`.
     #[inline(always)]
-    pub(crate) unsafe fn execute(self, members: Cursor<'_>, context: &RunContext) -> Ended<C> {
+    pub(crate) unsafe fn execute(
+        self,
+        members: MemberCursor<'_>,
+        context: &RunContext,
+    ) -> Ended<C> {
         // SAFETY: the behaviour holds the members.
         if let Some(why) = unsafe { find_refusal(&members, context, S::UNCHECKED) } {
             // SAFETY: the members match the shape, and no access to them has been created.
@@ -183,7 +187,12 @@ where
     /// access to them has been created.
     #[cold]
     #[inline(never)]
-    unsafe fn refuse(self, members: &Cursor<'_>, why: Broken, context: &RunContext) -> Ended<C> {
+    unsafe fn refuse(
+        self,
+        members: &MemberCursor<'_>,
+        why: Broken,
+        context: &RunContext,
+    ) -> Ended<C> {
         let Body { shape, closure, completion, spawned: _spawned } = self;
         // SAFETY: the conditions are those of this function, and the closure is called once.
         run_quietly(&mut || unsafe { S::abandon(shape, &mut members.clone()) });
@@ -200,7 +209,7 @@ where
     #[inline(always)]
     pub(crate) unsafe fn call(
         self,
-        members: &mut Cursor<'_>,
+        members: &mut MemberCursor<'_>,
     ) -> Result<(C, C::Value), Panicked<C>> {
         let Body { shape, closure, mut completion, spawned } = self;
         completion.begins();
@@ -221,7 +230,7 @@ where
     #[inline(never)]
     pub(crate) unsafe fn execute_outlined(
         self,
-        members: Cursor<'_>,
+        members: MemberCursor<'_>,
         context: &RunContext,
     ) -> Ended<C> {
         // SAFETY: the caller satisfies the conditions of `execute`.
@@ -236,7 +245,7 @@ where
 /// The behaviour holds the members.
 #[inline(always)]
 unsafe fn find_refusal(
-    members: &Cursor<'_>,
+    members: &MemberCursor<'_>,
     context: &RunContext,
     unchecked: bool,
 ) -> Option<Broken> {
@@ -256,7 +265,7 @@ unsafe fn find_refusal(
 /// The behaviour holds the members exclusively.
 #[cold]
 #[inline(never)]
-unsafe fn refuse_late(members: Cursor<'_>, home: RuntimeId) -> Option<Broken> {
+unsafe fn refuse_late(members: MemberCursor<'_>, home: RuntimeId) -> Option<Broken> {
     // SAFETY: the behaviour holds the members exclusively.
     if !unsafe { members.end_states() } {
         return Some(Broken::Cancelled);

@@ -9,7 +9,7 @@ use std::time::Duration;
 pub(crate) use extensions::Extensions;
 
 use crate::fault::Fault;
-use crate::runtime_ids::{Registry, RuntimeId};
+use crate::runtime_ids::{RuntimeId, RuntimeTable};
 
 pub(crate) type PanicHook = Arc<dyn Fn(&Fault) + Send + Sync>;
 type ThreadHook = Arc<dyn Fn() + Send + Sync>;
@@ -20,7 +20,7 @@ pub(crate) const MAX_WORKERS: usize = 4096;
 
 /// The part of the configuration that the workers read.
 #[derive(Clone)]
-pub(crate) struct Config {
+pub(crate) struct WorkerConfig {
     pub(crate) workers: usize,
     pub(crate) name: Arc<str>,
     pub(crate) throughput: u32,
@@ -39,7 +39,7 @@ pub(crate) struct Config {
     pub(crate) around_threads: Option<ThreadWrapper>,
     /// Called when work arrives while no thread pumps.
     pub(crate) on_ready: Option<ThreadHook>,
-    pub(crate) host: Host,
+    pub(crate) host: ThreadKind,
     /// Whether threads that have entered no runtime use this one.
     pub(crate) as_default: bool,
     /// Whether to report threads that have entered no runtime.
@@ -49,7 +49,7 @@ pub(crate) struct Config {
     pub(crate) extensions: Extensions,
 }
 
-impl Default for Config {
+impl Default for WorkerConfig {
     fn default() -> Self {
         Self {
             workers: thread::available_parallelism().map_or(1, usize::from),
@@ -67,7 +67,7 @@ impl Default for Config {
             on_stop: None,
             around_threads: None,
             on_ready: None,
-            host: Host::Workers,
+            host: ThreadKind::Workers,
             as_default: false,
             expects_entered: false,
             simulated: false,
@@ -76,28 +76,28 @@ impl Default for Config {
     }
 }
 
-impl Config {
+impl WorkerConfig {
     /// Returns whether the runtime's behaviours run on workers, which must not be blocked.
     pub(crate) fn has_workers(&self) -> bool {
-        matches!(self.host, Host::Workers | Host::Executor) && !self.simulated
+        matches!(self.host, ThreadKind::Workers | ThreadKind::Executor) && !self.simulated
     }
 }
 
-static CONFIGS: Registry<Config> = Registry::new();
+static CONFIGS: RuntimeTable<WorkerConfig> = RuntimeTable::new();
 
 /// Registers the configuration of a runtime.
-pub(crate) fn register(id: RuntimeId, config: &'static Config) {
+pub(crate) fn register(id: RuntimeId, config: &'static WorkerConfig) {
     CONFIGS.register(id, config);
 }
 
 /// Returns the configuration of a runtime; `None` in a model, which has no runtime.
-pub(crate) fn of(id: RuntimeId) -> Option<&'static Config> {
+pub(crate) fn of(id: RuntimeId) -> Option<&'static WorkerConfig> {
     CONFIGS.find(id)
 }
 
 /// The kind of threads that run the behaviours of a runtime.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Host {
+pub(crate) enum ThreadKind {
     /// Workers, which must not be blocked.
     Workers,
     /// Workers on threads lent by an [executor](crate::runtime::Builder::on_executor), which must

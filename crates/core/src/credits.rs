@@ -1,5 +1,7 @@
 //! Credits: flow control for producers that are faster than the work they spawn.
 
+pub(crate) mod internals;
+
 use std::collections::VecDeque;
 use std::fmt;
 use std::future::Future;
@@ -14,7 +16,6 @@ use crate::panic::drop_quietly;
 use crate::promise::{Promise, Resolver};
 use crate::sched::context::prepare_to_block;
 use crate::simulated;
-use crate::simulated::What;
 
 /// A limit on the work in flight, for producers that are faster than the work.
 ///
@@ -49,27 +50,27 @@ use crate::simulated::What;
 /// ```
 #[doc(alias = "Semaphore")]
 #[derive(Clone)]
-pub struct Credits(Arc<Shared>);
+pub struct Credits(Arc<CreditPool>);
 
-struct Shared {
+struct CreditPool {
     limit: usize,
     available: AtomicUsize,
     /// The length of `queue`; read without the lock.
     waiting: AtomicUsize,
-    queue: Mutex<Queue>,
+    queue: Mutex<CreditQueue>,
 }
 
 #[derive(Default)]
-struct Queue {
-    waiters: VecDeque<Waiter>,
+struct CreditQueue {
+    waiters: VecDeque<CreditWaiter>,
     /// An upper bound on the waiters in `queue` that have given up since it was last compacted.
     given_up: usize,
 }
 
-impl Queue {
+impl CreditQueue {
     /// Removes and returns the first waiter, if `take` obtains credits for it. Also removes the
     /// waiters before it that have given up.
-    fn pop_if(&mut self, take: impl Fn(usize) -> bool) -> Option<Waiter> {
+    fn pop_if(&mut self, take: impl Fn(usize) -> bool) -> Option<CreditWaiter> {
         while self.waiters.front()?.resolver.is_abandoned() {
             self.waiters.pop_front();
         }
@@ -87,7 +88,7 @@ impl Queue {
     }
 }
 
-struct Waiter {
+struct CreditWaiter {
     amount: usize,
     resolver: Resolver<Permit>,
 }
@@ -122,7 +123,7 @@ impl Credits {
     pub fn new(limit: usize) -> Self {
         assert!(limit > 0, "a limit of 0 would never admit anything");
         let limit = limit.min(MAX_LIMIT);
-        Self(Arc::new(Shared {
+        Self(Arc::new(CreditPool {
             limit,
             available: AtomicUsize::new(limit),
             waiting: AtomicUsize::new(0),
@@ -166,7 +167,7 @@ impl Credits {
         promise.owed_by(|f| f.write_str("credits held by other permits"));
         {
             let mut queue = self.0.queue.lock();
-            queue.waiters.push_back(Waiter { amount, resolver });
+            queue.waiters.push_back(CreditWaiter { amount, resolver });
             // ORDERING: SeqCst, as are `take` and both accesses in `give_back`: a credit that is
             // returned and a waiter that enters the queue must not miss each other (`waiting` and
             // `available` are each written by one side and then read by the other).
@@ -196,18 +197,6 @@ impl Credits {
         let (free, limit) = (|| self.available(), self.limit());
         let what = fmt::from_fn(|f| write!(f, "{amount} credits: {} of {limit} are free", free()));
         self.acquire(amount).wait_for(Some(&what))
-    }
-
-    /// Acquires one credit like [`acquire_blocking`](Self::acquire_blocking), for a caller that
-    /// names in a panic its own call, what to use instead, and what the thread waits for.
-    #[doc(hidden)]
-    #[track_caller]
-    pub fn acquire_one_for(&self, call: &str, instead: &str, what: &dyn fmt::Display) -> Permit {
-        if let Some(permit) = self.try_acquire(1) {
-            return permit;
-        }
-        prepare_to_block(call, instead);
-        self.acquire(1).wait_for(Some(what))
     }
 
     /// Lifts the limit permanently: grants all waiting requests and every later one. For use when
@@ -265,7 +254,7 @@ impl Credits {
             // again.
             self.0.waiting.store(queue.waiters.len(), Ordering::Relaxed);
         }
-        for Waiter { amount, resolver } in served {
+        for CreditWaiter { amount, resolver } in served {
             // If the waiter has gone, the permit is dropped and returns its credits. A waker is
             // foreign code, whose panic must not keep credits from the other waiters.
             drop_quietly(|| resolver.resolve(Permit { credits: self.clone(), amount }));
@@ -274,15 +263,6 @@ impl Credits {
 }
 
 impl Acquire {
-    /// Tells the deterministic mode what the future depends on.
-    #[doc(hidden)]
-    #[inline]
-    pub fn owed_by(&self, what: What) {
-        if let Some(promise) = &self.promise {
-            promise.owed_by(what);
-        }
-    }
-
     /// Blocks the calling thread until the credits are granted.
     ///
     /// # Panics

@@ -36,13 +36,13 @@ type Scoped = NonNull<dyn Any>;
 /// place of a thread-local variable, which simulated threads would share. A nested call hides the
 /// outer value. Costs two stores, and works in the destructor of a thread-local variable.
 pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> R {
-    struct Leave(Option<Scoped>);
-    impl Drop for Leave {
+    struct RestoreScoped(Option<Scoped>);
+    impl Drop for RestoreScoped {
         fn drop(&mut self) {
             SCOPED.set(self.0);
         }
     }
-    let _leave = Leave(SCOPED.replace(Some(NonNull::from(value))));
+    let _leave = RestoreScoped(SCOPED.replace(Some(NonNull::from(value))));
     work()
 }
 
@@ -61,13 +61,13 @@ pub type Principal = Arc<dyn Any + Send + Sync>;
 ///
 /// In the destructor of a thread-local variable `work` still runs, but without a principal.
 pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
-    struct Leave(Option<Principal>);
-    impl Drop for Leave {
+    struct RestorePrincipal(Option<Principal>);
+    impl Drop for RestorePrincipal {
         fn drop(&mut self) {
             drop(swap_principal(self.0.take()));
         }
     }
-    let _leave = Leave(swap_principal(Some(Arc::clone(principal))));
+    let _leave = RestorePrincipal(swap_principal(Some(Arc::clone(principal))));
     work()
 }
 
@@ -304,7 +304,7 @@ pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
 /// The state of this module for a thread that a fiber simulates; by default, that of a new thread.
 #[cfg(feature = "sim")]
 #[derive(Default)]
-pub(crate) struct Snapshot {
+pub(crate) struct ThreadState {
     entered: RuntimeId,
     serves: RuntimeId,
     bodies: u32,
@@ -316,7 +316,7 @@ pub(crate) struct Snapshot {
 }
 
 #[cfg(feature = "sim")]
-impl Snapshot {
+impl ThreadState {
     /// Installs this state on the current thread, and returns the previous one.
     pub(crate) fn swap_in(self) -> Self {
         Self {

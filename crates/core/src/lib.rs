@@ -50,23 +50,30 @@ pub use runtime::Runtime;
 /// at any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::behaviour::continuation::Continuation;
+    pub use crate::behaviour::continuation::{Continuation, resolver_spawning};
     pub use crate::cown::last_handle::LastHandleCheck;
     #[cfg(feature = "sim")]
     pub use crate::cown::mark_crowded;
     pub use crate::cown::set::{SealedHandle, Unchecked, UncheckedHandle};
     pub use crate::cown::thread_bound_value::ThreadBound;
+    pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
-    pub use crate::interrupt::returned_handle::InterruptibleHandle;
+    pub use crate::interrupt::interruptible_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::catch;
-    pub use crate::path_coverage::Path;
-    pub use crate::queue::guard_block::Gate;
+    pub use crate::path_coverage::FastPath;
+    pub use crate::promise::internals::{
+        is_kept_back, owed_by, resolve_in_time_with, wait_as, wait_for, woken_by,
+    };
+    pub use crate::queue::interruptible_guard::Gate;
     pub use crate::queue::slot::QueuePosition;
+    pub use crate::runtime::move_cowns::move_handle_to;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;
+    pub use crate::sched::runtime_handle::are_handles_stable;
     pub use crate::simulated::{Polled, What};
     pub use crate::time::after_catch::once_caught;
+    pub use crate::time::repeat::repeat;
 }

@@ -10,13 +10,13 @@ macro_rules! paths {
         /// A fast path beside a general one that always works.
         #[derive(Clone, Copy, PartialEq, Eq, Debug)]
         #[non_exhaustive]
-        pub enum Path {
+        pub enum FastPath {
             $($(#[$doc])* $name,)*
         }
 
-        impl Path {
+        impl FastPath {
             /// All paths.
-            pub const ALL: &[Path] = &[$(Path::$name,)*];
+            pub const ALL: &[FastPath] = &[$(FastPath::$name,)*];
         }
     };
 }
@@ -80,7 +80,7 @@ paths! {
     StopBit,
 }
 
-impl Path {
+impl FastPath {
     /// Returns how often this path was taken in this process, on real workers.
     #[cfg(feature = "sim")]
     pub fn count(self) -> u64 {
@@ -108,10 +108,10 @@ mod counted {
     use std::cell::Cell;
     use std::sync::atomic::AtomicU64;
 
-    use super::Path;
+    use super::FastPath;
 
-    pub(super) static COUNTS: [AtomicU64; Path::ALL.len()] =
-        [const { AtomicU64::new(0) }; Path::ALL.len()];
+    pub(super) static COUNTS: [AtomicU64; FastPath::ALL.len()] =
+        [const { AtomicU64::new(0) }; FastPath::ALL.len()];
 
     thread_local! {
         pub(super) static IS_SIMULATED: Cell<bool> = const { Cell::new(false) };

@@ -73,9 +73,9 @@ impl Birthplace {
 }
 
 /// Maps runtime ids to a layer's data for each runtime, which is never freed.
-pub(crate) struct Registry<T: 'static>([AtomicPtr<T>; RuntimeId::LIMIT]);
+pub(crate) struct RuntimeTable<T: 'static>([AtomicPtr<T>; RuntimeId::LIMIT]);
 
-impl<T> Registry<T> {
+impl<T> RuntimeTable<T> {
     pub(crate) const fn new() -> Self {
         Self([const { AtomicPtr::new(null_mut()) }; RuntimeId::LIMIT])
     }

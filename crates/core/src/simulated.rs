@@ -22,9 +22,15 @@ pub(crate) use installed::set;
 pub use known_work::Polled;
 pub(crate) use known_work::Spawned;
 pub use simulation::What;
-pub(crate) use simulation::{BlockingJob, Condition};
+pub(crate) use simulation::{BlockingJob, Condition, Observation};
 #[cfg(feature = "sim")]
-pub(crate) use simulation::{Id, Simulation, Site};
+pub(crate) use simulation::{Id, SimulatedBody, Simulation, Site, TaskCounts};
+
+/// Tells the simulation something.
+#[inline(always)]
+fn note(what: Observation<'_>) {
+    with(|simulation| simulation.note(what));
+}
 
 /// Returns whether this thread simulates a program.
 #[inline(always)]
@@ -35,13 +41,13 @@ pub(crate) fn is_active() -> bool {
 /// Returns whether the thread is simulating a behaviour, which must not block.
 #[inline(always)]
 pub(crate) fn is_inside() -> bool {
-    with(|simulation| simulation.is_inside()).unwrap_or(false)
+    with(|simulation| simulation.body()).flatten().is_some_and(|body| !body.may_block)
 }
 
 /// Returns whether the thread is simulating a behaviour, including one that may block.
 #[inline(always)]
 pub(crate) fn runs_body() -> bool {
-    with(|simulation| simulation.runs_body()).unwrap_or(false)
+    with(|simulation| simulation.body()).flatten().is_some()
 }
 
 /// A scheduling point: lets the strategy decide which thread goes on. There is one between any two
@@ -90,7 +96,7 @@ pub(crate) fn now() -> Option<u64> {
 /// Registers a cown, or the leader of a group, created at this address.
 #[inline(always)]
 pub(crate) fn made_cown(at: usize) {
-    with(|simulation| simulation.made_cown(at));
+    note(Observation::MadeCown(at));
 }
 
 /// Returns the rank of the cown at this address among all cowns: its address, unless runs must not
@@ -128,12 +134,12 @@ pub(crate) fn spawn_blocking(job: BlockingJob, run: Box<dyn FnOnce()>) {
 
 /// Returns whether tasks of the runtime are ready or running.
 pub(crate) fn has_tasks(home: RuntimeId) -> bool {
-    with(|simulation| simulation.has_tasks(home)).unwrap_or(false)
+    with(|simulation| simulation.tasks_of(home)).is_some_and(|tasks| tasks.ready + tasks.begun > 0)
 }
 
 /// Returns the number of bodies of the runtime that have begun and not ended.
 pub(crate) fn bodies_of(home: RuntimeId) -> usize {
-    with(|simulation| simulation.bodies_of(home)).unwrap_or(0)
+    with(|simulation| simulation.tasks_of(home)).map_or(0, |tasks| tasks.begun)
 }
 
 /// Runs the ready tasks of a pump; returns their number.
@@ -166,31 +172,31 @@ pub(crate) fn pump_until_idle(
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn made(cell: usize) {
     let at = Location::caller();
-    with(|simulation| simulation.made(cell, at));
+    note(Observation::MadePromise { cell, at });
 }
 
 /// Says what completes a promise.
 #[inline(always)]
 pub(crate) fn owed_by(cell: usize, what: What) {
-    with(|simulation| simulation.owed_by(cell, what));
+    note(Observation::OwedBy { cell, what });
 }
 
 /// Says that a promise takes its value from another one.
 #[inline(always)]
 pub(crate) fn follows(cell: usize, of: usize) {
-    with(|simulation| simulation.follows(cell, of));
+    note(Observation::Follows { cell, of });
 }
 
 /// Says that a request has been handled, and its reply may come later.
 #[inline(always)]
 pub(crate) fn handled(cell: usize) {
-    with(|simulation| simulation.handled(cell));
+    note(Observation::Handled { cell });
 }
 
 /// Says that a promise was polled before it was complete.
 #[inline(always)]
 pub(crate) fn polled(cell: usize) {
-    with(|simulation| simulation.polled(cell));
+    note(Observation::Polled { cell });
 }
 
 /// Describes what a thread waits for: a promise, unless `what` says more.
@@ -206,5 +212,5 @@ pub(crate) fn awaited(cell: usize, what: Option<&dyn Display>) -> impl Display {
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawns() {
     let at = Location::caller();
-    with(|simulation| simulation.spawns(at));
+    note(Observation::Spawns { at });
 }

@@ -1,6 +1,6 @@
 //! Waiting for a thread that is between two steps of a protocol and does not itself wait there.
 
-use coact_sync::backoff::Backoff;
+use coact_sync::backoff::SpinBackoff;
 
 use crate::simulated;
 
@@ -16,7 +16,7 @@ pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
 #[cold]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn wait_or_say<R>(look: impl Fn() -> Option<R>, say_long: impl FnOnce()) -> R {
-    let mut backoff = Backoff::new();
+    let mut backoff = SpinBackoff::new();
     let mut say_long = Some(say_long);
     loop {
         if let Some(seen) = look() {

@@ -86,7 +86,7 @@ pub(crate) struct TaskVTable {
     /// paths.
     pub(crate) name: fn() -> &'static str,
     /// What the layer that created the task knows of its type.
-    pub(crate) kind: Option<Kind>,
+    pub(crate) kind: Option<TaskKind>,
 }
 
 impl TaskVTable {
@@ -110,7 +110,7 @@ impl TaskVTable {
     }
 
     /// Adds what the task's layer knows of its type.
-    pub(crate) const fn of_kind(self, kind: Kind) -> Self {
+    pub(crate) const fn of_kind(self, kind: TaskKind) -> Self {
         Self { kind: Some(kind), ..self }
     }
 }
@@ -131,14 +131,14 @@ pub(crate) struct Backlog {
 
 /// A constant of a type known only to the layer that created the task.
 #[derive(Clone, Copy)]
-pub(crate) struct Kind(*const ());
+pub(crate) struct TaskKind(*const ());
 
 // SAFETY: it holds a reference to a `Sync` value, as `new` requires.
-unsafe impl Send for Kind {}
+unsafe impl Send for TaskKind {}
 // SAFETY: it holds a reference to a `Sync` value, as `new` requires.
-unsafe impl Sync for Kind {}
+unsafe impl Sync for TaskKind {}
 
-impl Kind {
+impl TaskKind {
     pub(crate) const fn new<K: Sync>(kind: &'static K) -> Self {
         Self(std::ptr::from_ref(kind).cast())
     }

@@ -54,7 +54,7 @@ mod sight;
 #[cfg(test)]
 mod tests;
 
-use crate::plan::Plan;
+use crate::plan::ProgramPlan;
 use crate::program::Program;
 use crate::trace::Trace;
 use crate::violation::Violation;
@@ -64,11 +64,11 @@ use crate::violation::Violation;
 /// The trace must be complete: recorded until the runtime had no work left.
 ///
 /// ```
-/// use coact_model::{BehaviourId as B, Event, Exit, Program, Spawn, Spawner, Trace, check, write};
+/// use coact_model::{BehaviourId as B, Event, Exit, Program, SpawnCall, Spawner, Trace, check, write};
 ///
 /// // Two spawns from one thread on one cown, which ran in the wrong order.
 /// let program = Program::over(1)
-///     .thread([Spawn::on([write(0)]).into(), Spawn::on([write(0)]).into()]);
+///     .thread([SpawnCall::on([write(0)]).into(), SpawnCall::on([write(0)]).into()]);
 /// let by = Spawner::Thread(0);
 /// let trace = Trace::from_iter([
 ///     Event::Spawned { id: B(0), by, call: 0, ret: 1 },
@@ -89,7 +89,7 @@ use crate::violation::Violation;
 /// # Errors
 /// The first violation found. Order and poison are looked at only once all events are there.
 pub fn check(program: &Program, trace: &Trace) -> Result<(), Violation> {
-    let plan = Plan::of(program);
+    let plan = ProgramPlan::of(program);
     let history = history::gather(&plan, trace)?;
     order::check(&history)?;
     sight::check(&history)

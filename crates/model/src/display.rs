@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::program::{
-    Access, BehaviourId, CownIndex, Member, Op, Program, Spawn, Spawner, Variable,
+    Access, BehaviourId, CownIndex, Member, Op, Program, SpawnCall, Spawner, Variable,
 };
 
 impl fmt::Display for CownIndex {
@@ -74,7 +74,7 @@ fn list(f: &mut fmt::Formatter<'_>, ops: &[Op], depth: usize) -> fmt::Result {
     Ok(())
 }
 
-fn list_spawn(f: &mut fmt::Formatter<'_>, spawn: &Spawn, depth: usize) -> fmt::Result {
+fn list_spawn(f: &mut fmt::Formatter<'_>, spawn: &SpawnCall, depth: usize) -> fmt::Result {
     let set: Vec<_> = spawn.set.iter().map(Member::to_string).collect();
     line(f, depth, &format!("{}: when({}) {{", spawn.id, set.join(", ")))?;
     list(f, &spawn.body, depth + 1)?;

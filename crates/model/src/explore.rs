@@ -9,18 +9,18 @@
 use std::collections::BTreeMap;
 
 use crate::machine::{Machine, Rule};
-use crate::plan::Plan;
+use crate::plan::ProgramPlan;
 use crate::program::{BehaviourId, Program, Spawner};
 use crate::trace::{Event, Exit, Seq, Trace};
 
 /// A trace that the model allows, chosen by `seed`.
 ///
 /// ```
-/// use coact_model::{Program, Spawn, check, random_trace, read, write};
+/// use coact_model::{Program, SpawnCall, check, random_trace, read, write};
 ///
 /// let program = Program::over(2)
-///     .thread([Spawn::on([write(0)]).into(), Spawn::on([write(1)]).into()])
-///     .thread([Spawn::on([read(0), write(1)]).into()]);
+///     .thread([SpawnCall::on([write(0)]).into(), SpawnCall::on([write(1)]).into()])
+///     .thread([SpawnCall::on([read(0), write(1)]).into()]);
 /// for seed in 0..100 {
 ///     assert_eq!(check(&program, &random_trace(&program, seed)), Ok(()));
 /// }
@@ -148,7 +148,7 @@ fn timeless(rule: Rule, machine: &Machine<'_>) -> Vec<Event> {
     }
 }
 
-fn spawned(id: BehaviourId, plan: &Plan<'_>, seqs: &BTreeMap<Mark, Seq>) -> Option<Event> {
+fn spawned(id: BehaviourId, plan: &ProgramPlan<'_>, seqs: &BTreeMap<Mark, Seq>) -> Option<Event> {
     let leader = plan[id].leader();
     let (call, ret) = (*seqs.get(&Mark::Call(leader))?, *seqs.get(&Mark::Return(leader))?);
     Some(Event::Spawned { id, by: plan[id].by, call, ret })
@@ -156,7 +156,7 @@ fn spawned(id: BehaviourId, plan: &Plan<'_>, seqs: &BTreeMap<Mark, Seq>) -> Opti
 
 fn turn(
     id: BehaviourId,
-    plan: &Plan<'_>,
+    plan: &ProgramPlan<'_>,
     seqs: &BTreeMap<Mark, Seq>,
 ) -> impl Iterator<Item = Event> {
     let exit = if plan[id].spawn.panics { Exit::Panicked } else { Exit::Done };

@@ -3,7 +3,7 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::program::{Access, Member, Op, Program, Spawn, Variable};
+use crate::program::{Access, Member, Op, Program, SpawnCall, Variable};
 
 /// How large random programs are. All bounds are inclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -93,7 +93,7 @@ fn op(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<Op> {
     prop_oneof![4 => one.prop_map(Op::Spawn), 1 => batch].boxed()
 }
 
-fn spawn(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<Spawn> {
+fn spawn(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<SpawnCall> {
     let panics = prop::bool::weighted(if shape.panics { 0.1 } else { 0.0 });
     let body = match depth {
         0 => Just(Vec::new()).boxed(),
@@ -101,7 +101,7 @@ fn spawn(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<Spawn> {
     };
     let all = (set(shape, variables), body, panics);
     all.prop_map(|(set, body, panics)| {
-        let spawn = Spawn::on(set).body(body);
+        let spawn = SpawnCall::on(set).body(body);
         if panics { spawn.panics() } else { spawn }
     })
     .boxed()

@@ -5,7 +5,7 @@
 //! that name a cown twice. It is the oracle of the runtime's property tests:
 //!
 //! 1. make a [`Program`], by hand or with the strategy `programs` (feature `proptest`);
-//! 2. interpret it on the runtime, with a [`Recorder`] that takes a [`Trace`];
+//! 2. interpret it on the runtime, with a [`TraceRecorder`] that takes a [`Trace`];
 //! 3. [`check`] the trace. A [`Violation`] names the behaviours, the cowns and the rule.
 //!
 //! The model also answers on its own: [`random_trace`] runs a program by chance, and [`outcomes`]
@@ -64,9 +64,9 @@ pub use machine::{Machine, Rule};
 pub use outcome::{Outcome, Turn, outcomes};
 pub use poison::Poison;
 pub use program::{
-    Access, BehaviourId, CownIndex, Member, Op, Program, Spawn, Spawner, Variable, checked, clear,
-    read, write,
+    Access, BehaviourId, CownIndex, Member, Op, Program, SpawnCall, Spawner, Variable, checked,
+    clear, read, write,
 };
-pub use record::{Recorder, Running, Ticket};
+pub use record::{Running, Ticket, TraceRecorder};
 pub use trace::{Event, Exit, Seq, Trace};
-pub use violation::{Because, Before, Deed, Fault, Violation};
+pub use violation::{Because, Before, Deed, NumberFault, Violation};

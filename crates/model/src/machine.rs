@@ -16,7 +16,7 @@ mod tests;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-use crate::plan::{Footprint, Plan};
+use crate::plan::{Footprint, ProgramPlan};
 use crate::poison::Poison;
 use crate::program::{BehaviourId, Op, Program, Spawner};
 
@@ -37,7 +37,7 @@ pub enum Rule {
 
 /// How far a body has come: the paper's context.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-struct Context {
+struct BodyContext {
     next: usize,
     panicked: bool,
 }
@@ -45,7 +45,7 @@ struct Context {
 /// The part of a machine that rules change.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub(crate) struct Configuration {
-    running: BTreeMap<Spawner, Context>,
+    running: BTreeMap<Spawner, BodyContext>,
     pending: Vec<BehaviourId>,
     poison: Poison,
 }
@@ -53,9 +53,9 @@ pub(crate) struct Configuration {
 /// A program on its way through the rules.
 ///
 /// ```
-/// use coact_model::{BehaviourId, Machine, Program, Rule, Spawn, Spawner, write};
+/// use coact_model::{BehaviourId, Machine, Program, Rule, SpawnCall, Spawner, write};
 ///
-/// let program = Program::over(1).thread([Spawn::on([write(0)]).into()]);
+/// let program = Program::over(1).thread([SpawnCall::on([write(0)]).into()]);
 /// let mut machine = Machine::new(&program);
 /// assert_eq!(machine.enabled(), [Rule::Spawn(Spawner::Thread(0))]);
 /// machine.fire(Rule::Spawn(Spawner::Thread(0)));
@@ -63,7 +63,7 @@ pub(crate) struct Configuration {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Machine<'p> {
-    plan: Rc<Plan<'p>>,
+    plan: Rc<ProgramPlan<'p>>,
     now: Configuration,
 }
 
@@ -71,9 +71,9 @@ impl<'p> Machine<'p> {
     /// The initial configuration: the root threads run, nothing is pending.
     pub fn new(program: &'p Program) -> Self {
         let threads = (0..program.threads().len()).map(Spawner::Thread);
-        let running = threads.map(|thread| (thread, Context::default())).collect();
+        let running = threads.map(|thread| (thread, BodyContext::default())).collect();
         let now = Configuration { running, pending: Vec::new(), poison: Poison::default() };
-        Machine { plan: Rc::new(Plan::of(program)), now }
+        Machine { plan: Rc::new(ProgramPlan::of(program)), now }
     }
 
     /// The rules that can fire. None of them can only if the program has terminated, since the first
@@ -120,7 +120,7 @@ impl<'p> Machine<'p> {
         &self.now
     }
 
-    pub(crate) fn plan(&self) -> &Plan<'p> {
+    pub(crate) fn plan(&self) -> &ProgramPlan<'p> {
         &self.plan
     }
 
@@ -187,18 +187,20 @@ impl<'p> Machine<'p> {
 
     fn run(&mut self, id: BehaviourId) {
         self.now.pending.retain(|&pending| pending != id);
-        self.now.running.insert(Spawner::Behaviour(id), Context::default());
+        self.now.running.insert(Spawner::Behaviour(id), BodyContext::default());
         self.now.poison.clear(&self.plan[id].footprint);
     }
 
     fn end(&mut self, spawner: Spawner) {
         let context = self.now.running.remove(&spawner);
-        if let (Spawner::Behaviour(id), Some(Context { panicked: true, .. })) = (spawner, context) {
+        if let (Spawner::Behaviour(id), Some(BodyContext { panicked: true, .. })) =
+            (spawner, context)
+        {
             self.now.poison.spread(&self.plan[id].footprint, id);
         }
     }
 
-    fn context(&mut self, spawner: Spawner) -> &mut Context {
+    fn context(&mut self, spawner: Spawner) -> &mut BodyContext {
         self.now.running.get_mut(&spawner).expect("the premise of a body's rules: it runs")
     }
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::machine::{Configuration, Machine, Rule};
-use crate::plan::Plan;
+use crate::plan::ProgramPlan;
 use crate::poison::Poison;
 use crate::program::{Access, BehaviourId, CownIndex, Program};
 use crate::trace::{Event, Trace};
@@ -38,7 +38,7 @@ impl Outcome {
     /// The outcome that `trace` shows. Meant for a trace that the checker has accepted; of others it
     /// tells what each behaviour's number of start or skip suggests.
     pub fn of(program: &Program, trace: &Trace) -> Self {
-        let plan = Plan::of(program);
+        let plan = ProgramPlan::of(program);
         let turns = trace.events.iter().filter_map(|event| match *event {
             Event::Started { id, seq } => Some((seq, id, false)),
             Event::Skipped { id, seq } => Some((seq, id, true)),
@@ -57,7 +57,7 @@ impl Outcome {
         outcome
     }
 
-    fn take_turn(&mut self, plan: &Plan<'_>, id: BehaviourId, skipped: bool) {
+    fn take_turn(&mut self, plan: &ProgramPlan<'_>, id: BehaviourId, skipped: bool) {
         for (cown, access) in plan[id].footprint.iter() {
             let turns = &mut self.turns[cown.0];
             match (access, turns.last_mut()) {
@@ -78,17 +78,17 @@ impl Outcome {
 /// the size of the program: this is for tiny ones, of half a dozen behaviours.
 ///
 /// ```
-/// use coact_model::{Program, Spawn, outcomes, write};
+/// use coact_model::{Program, SpawnCall, outcomes, write};
 ///
 /// // Two threads race for one cown; behaviours on different cowns do not race.
 /// let racing = Program::over(1)
-///     .thread([Spawn::on([write(0)]).into()])
-///     .thread([Spawn::on([write(0)]).into()]);
+///     .thread([SpawnCall::on([write(0)]).into()])
+///     .thread([SpawnCall::on([write(0)]).into()]);
 /// assert_eq!(outcomes(&racing).len(), 2);
 ///
 /// let apart = Program::over(2)
-///     .thread([Spawn::on([write(0)]).into()])
-///     .thread([Spawn::on([write(1)]).into()]);
+///     .thread([SpawnCall::on([write(0)]).into()])
+///     .thread([SpawnCall::on([write(1)]).into()]);
 /// assert_eq!(outcomes(&apart).len(), 1);
 /// ```
 pub fn outcomes(program: &Program) -> BTreeSet<Outcome> {
@@ -129,7 +129,7 @@ impl Enumeration {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Spawn, read, write};
+    use crate::{SpawnCall, read, write};
 
     fn exclusive(ids: [usize; 2]) -> Vec<Turn> {
         ids.map(|id| Turn::Exclusive(BehaviourId(id))).into()
@@ -138,8 +138,8 @@ mod tests {
     #[test]
     fn a_behaviour_on_two_cowns_falls_before_between_or_after_two_on_one() {
         let program = Program::over(2)
-            .thread([Spawn::on([write(0)]).into(), Spawn::on([write(1)]).into()])
-            .thread([Spawn::on([write(0), write(1)]).into()]);
+            .thread([SpawnCall::on([write(0)]).into(), SpawnCall::on([write(1)]).into()])
+            .thread([SpawnCall::on([write(0), write(1)]).into()]);
         let turns: Vec<_> = outcomes(&program).into_iter().map(|o| o.turns).collect();
         // Without [[2, 0], [1, 2]], which each cown alone would allow.
         let before = vec![exclusive([2, 0]), exclusive([2, 1])];
@@ -150,7 +150,7 @@ mod tests {
 
     #[test]
     fn readers_side_by_side_are_one_turn() {
-        let reader = || Spawn::on([read(0)]).into();
+        let reader = || SpawnCall::on([read(0)]).into();
         let program = Program::over(1).thread([reader()]).thread([reader()]);
         assert_eq!(outcomes(&program).len(), 1);
     }
@@ -158,8 +158,8 @@ mod tests {
     #[test]
     fn poison_depends_on_who_comes_first() {
         let program = Program::over(1)
-            .thread([Spawn::on([write(0)]).panics().into()])
-            .thread([Spawn::on([write(0)]).into()]);
+            .thread([SpawnCall::on([write(0)]).panics().into()])
+            .thread([SpawnCall::on([write(0)]).into()]);
         let outcomes = outcomes(&program);
         assert!(outcomes.iter().all(|o| o.poisoned == BTreeSet::from([CownIndex(0)])));
         let skipped: Vec<_> = outcomes.iter().map(|o| o.skipped.len()).collect();

@@ -2,14 +2,14 @@
 
 use std::ops::Index;
 
-use crate::program::{Access, BehaviourId, CownIndex, Op, Program, Spawn, Spawner};
+use crate::program::{Access, BehaviourId, CownIndex, Op, Program, SpawnCall, Spawner};
 
 /// The cowns of a behaviour, with the access to each: the sequence that Fig. 1 writes as kappa.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Footprint(Vec<(CownIndex, Access)>);
 
 impl Footprint {
-    fn of(program: &Program, spawn: &Spawn) -> Self {
+    fn of(program: &Program, spawn: &SpawnCall) -> Self {
         Footprint(spawn.set.iter().map(|m| (program.cown(m.variable), m.access)).collect())
     }
 
@@ -30,7 +30,7 @@ impl Footprint {
 /// What is known of a behaviour before anything runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Behaviour<'p> {
-    pub(crate) spawn: &'p Spawn,
+    pub(crate) spawn: &'p SpawnCall,
     pub(crate) by: Spawner,
     /// The operation that spawns it; shared by the behaviours of a batch.
     pub(crate) op: &'p Op,
@@ -51,14 +51,14 @@ impl Behaviour<'_> {
 
 /// All behaviours of a program, by id.
 #[derive(Clone, Debug)]
-pub(crate) struct Plan<'p> {
+pub(crate) struct ProgramPlan<'p> {
     pub(crate) program: &'p Program,
     behaviours: Vec<Behaviour<'p>>,
 }
 
-impl<'p> Plan<'p> {
+impl<'p> ProgramPlan<'p> {
     pub(crate) fn of(program: &'p Program) -> Self {
-        let mut plan = Plan { program, behaviours: Vec::with_capacity(program.len()) };
+        let mut plan = ProgramPlan { program, behaviours: Vec::with_capacity(program.len()) };
         for (thread, ops) in program.threads().iter().enumerate() {
             plan.flatten(Spawner::Thread(thread), ops);
         }
@@ -95,7 +95,7 @@ impl<'p> Plan<'p> {
     }
 }
 
-impl<'p> Index<BehaviourId> for Plan<'p> {
+impl<'p> Index<BehaviourId> for ProgramPlan<'p> {
     type Output = Behaviour<'p>;
 
     fn index(&self, id: BehaviourId) -> &Behaviour<'p> {

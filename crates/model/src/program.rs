@@ -95,7 +95,7 @@ impl Access {
 
 /// The spawn of one behaviour: its set and its body.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Spawn {
+pub struct SpawnCall {
     /// The behaviour's name; given by [`Program::thread`].
     pub id: BehaviourId,
     /// What the behaviour acquires.
@@ -106,20 +106,20 @@ pub struct Spawn {
     pub panics: bool,
 }
 
-impl Spawn {
+impl SpawnCall {
     /// A behaviour on `set` with an empty body.
     pub fn on(set: impl Into<Vec<Member>>) -> Self {
-        Spawn { id: BehaviourId(usize::MAX), set: set.into(), body: Vec::new(), panics: false }
+        SpawnCall { id: BehaviourId(usize::MAX), set: set.into(), body: Vec::new(), panics: false }
     }
 
     /// Gives the behaviour a body.
     pub fn body(self, body: impl Into<Vec<Op>>) -> Self {
-        Spawn { body: body.into(), ..self }
+        SpawnCall { body: body.into(), ..self }
     }
 
     /// Lets the behaviour panic at the end of its body.
     pub fn panics(self) -> Self {
-        Spawn { panics: true, ..self }
+        SpawnCall { panics: true, ..self }
     }
 }
 
@@ -127,27 +127,27 @@ impl Spawn {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Op {
     /// Spawns one behaviour.
-    Spawn(Spawn),
+    Spawn(SpawnCall),
     /// Spawns several behaviours as one atomic step, in this order.
-    Batch(Vec<Spawn>),
+    Batch(Vec<SpawnCall>),
 }
 
-impl From<Spawn> for Op {
-    fn from(spawn: Spawn) -> Self {
+impl From<SpawnCall> for Op {
+    fn from(spawn: SpawnCall) -> Self {
         Op::Spawn(spawn)
     }
 }
 
 impl Op {
     /// The behaviours that this operation spawns: one, or those of a batch.
-    pub fn spawns(&self) -> &[Spawn] {
+    pub fn spawns(&self) -> &[SpawnCall] {
         match self {
             Op::Spawn(spawn) => std::slice::from_ref(spawn),
             Op::Batch(spawns) => spawns,
         }
     }
 
-    fn spawns_mut(&mut self) -> &mut [Spawn] {
+    fn spawns_mut(&mut self) -> &mut [SpawnCall] {
         match self {
             Op::Spawn(spawn) => std::slice::from_mut(spawn),
             Op::Batch(spawns) => spawns,
@@ -158,11 +158,11 @@ impl Op {
 /// A whole program: variables, and the root threads that start it.
 ///
 /// ```
-/// use coact_model::{Program, Spawn, read, write};
+/// use coact_model::{Program, SpawnCall, read, write};
 ///
 /// let program = Program::over(2)
-///     .thread([Spawn::on([write(0)]).into(), Spawn::on([write(1), read(0)]).into()])
-///     .thread([Spawn::on([write(0)]).body([Spawn::on([write(1)]).into()]).into()]);
+///     .thread([SpawnCall::on([write(0)]).into(), SpawnCall::on([write(1), read(0)]).into()])
+///     .thread([SpawnCall::on([write(0)]).body([SpawnCall::on([write(1)]).into()]).into()]);
 /// assert_eq!(program.len(), 4);
 /// ```
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -248,7 +248,7 @@ impl Program {
     }
 
     /// The first cown that the set of `spawn` names twice, if any.
-    pub fn overlap(&self, spawn: &Spawn) -> Option<CownIndex> {
+    pub fn overlap(&self, spawn: &SpawnCall) -> Option<CownIndex> {
         let cowns: Vec<_> = spawn.set.iter().map(|m| self.cown(m.variable)).collect();
         (1..cowns.len()).find(|&i| cowns[..i].contains(&cowns[i])).map(|i| cowns[i])
     }

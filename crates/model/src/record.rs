@@ -14,10 +14,10 @@ use crate::trace::{Event, Exit, Seq, Trace};
 /// Here a runtime that runs each behaviour at once, on the thread that spawns it:
 ///
 /// ```
-/// use coact_model::{Op, Program, Recorder, Spawn, Spawner, check, write};
+/// use coact_model::{Op, Program, TraceRecorder, SpawnCall, Spawner, check, write};
 ///
-/// let program = Program::over(1).thread([Spawn::on([write(0)]).into()]);
-/// let recorder = Recorder::new();
+/// let program = Program::over(1).thread([SpawnCall::on([write(0)]).into()]);
+/// let recorder = TraceRecorder::new();
 /// for op in &program.threads()[0] {
 ///     let Op::Spawn(spawn) = op else { continue };
 ///     let ticket = recorder.ticket(spawn.id);
@@ -31,15 +31,15 @@ use crate::trace::{Event, Exit, Seq, Trace};
 /// assert_eq!(check(&program, &recorder.finish()), Ok(()));
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Recorder(Arc<Shared>);
+pub struct TraceRecorder(Arc<RecordedEvents>);
 
 #[derive(Debug, Default)]
-struct Shared {
+struct RecordedEvents {
     counter: AtomicU64,
     events: Mutex<Vec<Event>>,
 }
 
-impl Recorder {
+impl TraceRecorder {
     /// A recorder that has seen nothing.
     pub fn new() -> Self {
         Self::default()
@@ -91,7 +91,7 @@ impl Recorder {
 /// having run was skipped, and its ticket records that, unless the spawn was rejected.
 #[derive(Debug)]
 pub struct Ticket {
-    recorder: Recorder,
+    recorder: TraceRecorder,
     id: BehaviourId,
     used: bool,
 }
@@ -123,7 +123,7 @@ impl Drop for Ticket {
 /// A body that runs. Dropping it, by return or by panic, records its end.
 #[derive(Debug)]
 pub struct Running {
-    recorder: Recorder,
+    recorder: TraceRecorder,
     id: BehaviourId,
 }
 

@@ -33,7 +33,7 @@ pub enum Violation {
     /// A body left in another way than the program says.
     WrongExit(BehaviourId, Exit),
     /// The numbers of one behaviour cannot be.
-    Timing(BehaviourId, Fault),
+    Timing(BehaviourId, NumberFault),
     /// Two conflicting behaviours ran at the same time.
     Overlap {
         /// The one that started first.
@@ -104,7 +104,7 @@ pub enum Deed {
 
 /// Numbers that no run can have produced, if they were taken where they must be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Fault {
+pub enum NumberFault {
     /// Its spawn returned before it was called.
     ReturnBeforeCall,
     /// It started, or was skipped, before its spawn was called.
@@ -263,20 +263,26 @@ impl fmt::Display for Deed {
     }
 }
 
-impl fmt::Display for Fault {
+impl fmt::Display for NumberFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Fault::ReturnBeforeCall => write!(f, "has a spawn that returned before it was called"),
-            Fault::StartBeforeCall => write!(f, "had its turn before its spawn was called"),
-            Fault::EndBeforeStart => write!(f, "ended before it started"),
-            Fault::OutsideParent(parent) => write!(f, "was spawned outside the body of {parent}"),
-            Fault::OutOfProgramOrder(earlier) => {
+            NumberFault::ReturnBeforeCall => {
+                write!(f, "has a spawn that returned before it was called")
+            }
+            NumberFault::StartBeforeCall => write!(f, "had its turn before its spawn was called"),
+            NumberFault::EndBeforeStart => write!(f, "ended before it started"),
+            NumberFault::OutsideParent(parent) => {
+                write!(f, "was spawned outside the body of {parent}")
+            }
+            NumberFault::OutOfProgramOrder(earlier) => {
                 write!(f, "was spawned before the spawn of {earlier}, which comes first, returned")
             }
-            Fault::TornBatch(other) => {
+            NumberFault::TornBatch(other) => {
                 write!(f, "was not spawned in one call with {other}, which is in its batch")
             }
-            Fault::NumberTwice(seq) => write!(f, "has number {seq}, which was given out twice"),
+            NumberFault::NumberTwice(seq) => {
+                write!(f, "has number {seq}, which was given out twice")
+            }
         }
     }
 }

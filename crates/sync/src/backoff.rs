@@ -3,7 +3,7 @@
 //! Some waits cannot be avoided: a producer has reserved a slot but not yet filled it, or the thread
 //! in front is a few instructions away from its place in a queue. Normally the step is nanoseconds away and
 //! spinning is right. If that thread has been preempted, the step is milliseconds away, and
-//! spinning keeps the very core busy that it needs. A [`Backoff`] therefore goes through three
+//! spinning keeps the very core busy that it needs. A [`SpinBackoff`] therefore goes through three
 //! phases:
 //!
 //! 1. *spin*: 1, 2, 4 … 32 pause instructions, 63 in all, about 1 µs;
@@ -20,21 +20,21 @@ use crate::shim::{hint, thread};
 /// The state of one wait; create a new one for each wait.
 ///
 /// ```
-/// use coact_sync::backoff::Backoff;
+/// use coact_sync::backoff::SpinBackoff;
 /// use std::sync::atomic::{AtomicBool, Ordering};
 ///
 /// let ready = AtomicBool::new(true);
-/// let mut backoff = Backoff::new();
+/// let mut backoff = SpinBackoff::new();
 /// while !ready.load(Ordering::Acquire) {
 ///     backoff.snooze();
 /// }
 /// ```
 #[derive(Clone)]
-pub struct Backoff {
+pub struct SpinBackoff {
     step: u32,
 }
 
-impl Backoff {
+impl SpinBackoff {
     const SPINS: u32 = if cfg!(loom) { 1 } else { 6 };
     const YIELDS: u32 = 8;
     const FIRST_NAP: Duration = Duration::from_micros(10);
@@ -92,15 +92,15 @@ impl Backoff {
     }
 }
 
-impl Default for Backoff {
+impl Default for SpinBackoff {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl fmt::Debug for Backoff {
+impl fmt::Debug for SpinBackoff {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Backoff")
+        f.debug_struct("SpinBackoff")
             .field("step", &self.step)
             .field("is_patient", &self.is_patient())
             .finish()
@@ -124,7 +124,7 @@ pub fn wait_for<T>(mut step: impl FnMut() -> Option<T>) -> T {
 
 #[cold]
 fn wait_longer<T>(mut step: impl FnMut() -> Option<T>) -> T {
-    let mut backoff = Backoff::new();
+    let mut backoff = SpinBackoff::new();
     loop {
         backoff.snooze();
         if let Some(value) = step() {
@@ -145,20 +145,20 @@ mod tests {
 
     #[test]
     fn spins_then_yields_then_naps_ever_longer_up_to_a_bound() {
-        let mut backoff = Backoff::new();
-        for _ in 0..Backoff::SPINS {
+        let mut backoff = SpinBackoff::new();
+        for _ in 0..SpinBackoff::SPINS {
             assert!(!backoff.is_patient());
             backoff.snooze();
         }
         assert!(backoff.is_patient());
-        for _ in 0..Backoff::YIELDS {
+        for _ in 0..SpinBackoff::YIELDS {
             backoff.snooze();
         }
-        assert_eq!(backoff.nap(), Backoff::FIRST_NAP);
+        assert_eq!(backoff.nap(), SpinBackoff::FIRST_NAP);
         backoff.step += 1;
-        assert_eq!(backoff.nap(), Backoff::FIRST_NAP * 2);
+        assert_eq!(backoff.nap(), SpinBackoff::FIRST_NAP * 2);
         backoff.step = u32::MAX;
-        assert_eq!(backoff.nap(), Backoff::LONGEST_NAP);
+        assert_eq!(backoff.nap(), SpinBackoff::LONGEST_NAP);
         backoff.snooze();
         assert_eq!(backoff.step, u32::MAX, "the step must not wrap");
         backoff.reset();

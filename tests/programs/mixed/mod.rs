@@ -19,10 +19,10 @@ mod world;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use coact::internals::Path;
+use coact::internals::FastPath;
 use coact::runtime::RuntimeHandle;
 use coact::supervise::{Backoff, Supervisor, Tree};
-use coact_model::actors::{Event, check};
+use coact_model::actors::{ActorEvent, check};
 use coact_tests::{Log, PATIENCE};
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -57,22 +57,22 @@ fn play(script: &Script, homes: Vec<RuntimeHandle>, is_cut_short: bool) -> Play 
     let rest = Arc::clone(&world);
     let let_go = move || {
         if is_cut_short {
-            return rest.note(Event::ShutDown);
+            return rest.note(ActorEvent::ShutDown);
         }
         for (actor, end) in rest.ends() {
-            rest.note(Event::AtRest(actor, end));
+            rest.note(ActorEvent::AtRest(actor, end));
         }
-        rest.note(Event::LetGo);
+        rest.note(ActorEvent::LetGo);
         let _ = supervisor.stop();
         drop((job, supervisor));
     };
     let verdict = move || {
         for (id, ask) in world.asks.iter().flat_map(Log::take) {
             let answer = ask.timeout(PATIENCE).wait();
-            world.note(Event::Answered(id, world.answer(&answer)));
+            world.note(ActorEvent::Answered(id, world.answer(&answer)));
         }
         for (actor, end) in world.ends() {
-            world.note(Event::AtEnd(actor, end));
+            world.note(ActorEvent::AtEnd(actor, end));
         }
         let (mut trace, live) = world.trace();
         trace.events.sort_by_key(|(at, _)| *at);
@@ -137,11 +137,11 @@ fn mixed_programs_keep_what_actors_promise() {
 fn mixed_programs_take_every_way_of_actors() {
     for seed in 0..100 {
         run_batch(seed, |script, seed| runs::everywhere(&script, seed));
-        if Path::Continued.count() >= 20 {
+        if FastPath::Continued.count() >= 20 {
             return;
         }
     }
-    panic!("hardly ever taken: {:?}", Path::Continued);
+    panic!("hardly ever taken: {:?}", FastPath::Continued);
 }
 
 /// The end of a runtime in the middle of everything: all actors end, are dropped and told of, once.

@@ -13,7 +13,8 @@ use coact::supervise::{Child, Shutdown, Supervisor, Tree, permanent, temporary, 
 use coact::system::Host;
 use coact::time::sleep;
 use coact_model::actors::{
-    Event, Hook, Item, Kind, LaneRule, Member, Settings, Signal, Supervision, Target, WhenFull,
+    ActorEvent, Hook, Item, ItemMember, Kind, LaneRule, RestartPolicy, Settings, Signal, Target,
+    WhenFull,
 };
 
 use super::ops::{
@@ -37,12 +38,12 @@ impl Worker {
     }
 
     fn hook(&self, hook: Hook) {
-        self.world().note(Event::Hook(self.number, hook));
+        self.world().note(ActorEvent::Hook(self.number, hook));
     }
 
     fn begin(&self, context: &mut Context<Self>) {
         if self.traps {
-            self.world().note(Event::Traps(self.number));
+            self.world().note(ActorEvent::Traps(self.number));
             context.trap_exits();
         }
     }
@@ -69,19 +70,19 @@ impl Actor for Worker {
 impl Handler<Down> for Worker {
     fn handle(&mut self, down: Down, _: &mut Context<Self>) {
         let world = self.world();
-        world.note(Event::News(self.number));
+        world.note(ActorEvent::News(self.number));
         let watch = world.watch_of(down.monitor);
-        world.note(Event::Told { watch, reason: world.reason(&down.reason) });
+        world.note(ActorEvent::Told { watch, reason: world.reason(&down.reason) });
     }
 }
 
 impl Handler<Exited> for Worker {
     fn handle(&mut self, exited: Exited, _: &mut Context<Self>) {
         let world = self.world();
-        world.note(Event::News(self.number));
+        world.note(ActorEvent::News(self.number));
         let reason = world.reason(&exited.reason);
         let Some(from) = world.number(exited.actor) else { return };
-        world.note(Event::Exited { to: self.number, from, reason });
+        world.note(ActorEvent::Exited { to: self.number, from, reason });
     }
 }
 
@@ -114,12 +115,12 @@ impl Receive<Put> for Worker {
                 job.actors.fill(None);
                 let again = Put { ticket, act: Act::Run(body), job };
                 // Before the message is anywhere from where it could come again.
-                world.note(Event::SetAside(id));
+                world.note(ActorEvent::SetAside(id));
                 context.stash(again, reply).expect("there is no limit");
             }
             Act::Hold(steps) => {
                 let number = self.number;
-                ticket.note(Event::Holds(ticket.id));
+                ticket.note(ActorEvent::Holds(ticket.id));
                 context.hold(reply, move |_, context| {
                     Box::pin(async move {
                         let mut ticket = Some(ticket);
@@ -254,9 +255,9 @@ impl Job {
         comeback: Comeback,
     ) -> (usize, Addr<Worker>) {
         let supervised = match comeback {
-            Comeback::Permanent => Supervision::Permanent,
-            Comeback::Transient => Supervision::Transient,
-            Comeback::Temporary => Supervision::Temporary,
+            Comeback::Permanent => RestartPolicy::Permanent,
+            Comeback::Transient => RestartPolicy::Transient,
+            Comeback::Temporary => RestartPolicy::Temporary,
         };
         let settings = Settings { supervised: Some(supervised), ..Settings::default() };
         let number = self.world.enlist(settings);
@@ -286,9 +287,9 @@ impl Job {
         let far = Arc::clone(world);
         address.on_down(move |down| {
             let reason = far.reason(&down.reason);
-            far.note(Event::Told { watch, reason });
+            far.note(ActorEvent::Told { watch, reason });
         });
-        world.note(Event::Watched { watch, actor: number, by: None, call });
+        world.note(ActorEvent::Watched { watch, actor: number, by: None, call });
     }
 
     fn send(&self, to: usize, lane: Option<usize>, way: Way, act: Act) {
@@ -303,7 +304,7 @@ impl Job {
         let (asked, limited) =
             (matches!(way, Way::Ask | Way::AskFor(_)), matches!(way, Way::AskFor(_)));
         let message = Kind::Message { lane: known, asked, by_held: false, limited };
-        let members = vec![Member { of: Target::Actor(number), read: false }];
+        let members = vec![ItemMember { of: Target::Actor(number), read: false }];
         let item = Item { kind: message, members };
         let call = world.tick();
         match way {
@@ -319,7 +320,7 @@ impl Job {
                     None => actor.ask(put),
                     Some(lane) => actor.ask_in(lane, put),
                 };
-                world.note(Event::Spawned { id, item, call });
+                world.note(ActorEvent::Spawned { id, item, call });
                 let ask = match way {
                     Way::AskFor(micros) => ask.timeout(Duration::from_micros(micros)),
                     _ => ask,
@@ -330,24 +331,32 @@ impl Job {
                 let far = Arc::clone(world);
                 drop(ask.then((), move |(), answer| {
                     let answer = far.answer(&answer);
-                    far.note(Event::Answered(id, answer));
+                    far.note(ActorEvent::Answered(id, answer));
                 }));
             }
             Way::Async => {
                 let far = Arc::clone(world);
                 // The first poll may come any time.
-                world.note(Event::Spawned { id, item: Item { kind: Kind::Free, ..item }, call });
+                world.note(ActorEvent::Spawned {
+                    id,
+                    item: Item { kind: Kind::Free, ..item },
+                    call,
+                });
                 let sent = actor.send_async(put);
                 drop(actor);
                 drop(spawn_future(async move {
                     // What is given back is dropped: it says so itself.
                     if let Err(SendError::Stopped(_)) = sent.await {
-                        far.note(Event::Gone(number));
+                        far.note(ActorEvent::Gone(number));
                     }
                 }));
             }
             Way::Later(micros) => {
-                world.note(Event::Spawned { id, item: Item { kind: Kind::Free, ..item }, call });
+                world.note(ActorEvent::Spawned {
+                    id,
+                    item: Item { kind: Kind::Free, ..item },
+                    call,
+                });
                 actor.send_later(Duration::from_micros(micros), put);
             }
         }
@@ -363,11 +372,11 @@ impl Job {
         let id = ticket.id;
         let lane = actor.mailbox().lanes().count().max(1) - 1;
         let kind = Kind::Message { lane, asked: true, by_held: true, limited: false };
-        let members = vec![Member { of: Target::Actor(number), read: false }];
+        let members = vec![ItemMember { of: Target::Actor(number), read: false }];
         let awaited = Awaited { id, token: Token::new(world), is_over: false };
         let call = world.tick();
         let ask = actor.ask(Put { ticket, act, job: self.clone() });
-        world.note(Event::Spawned { id, item: Item { kind, members }, call });
+        world.note(ActorEvent::Spawned { id, item: Item { kind, members }, call });
         drop(actor);
         let answer = ask.await;
         awaited.end(world.answer(&answer));
@@ -392,10 +401,10 @@ impl Job {
             found
         };
         let (writes, reads) = (named(writes), named(reads));
-        let member = |read| move |(of, _): &(usize, _)| Member { of: Target::Actor(*of), read };
+        let member = |read| move |(of, _): &(usize, _)| ItemMember { of: Target::Actor(*of), read };
         let mut members: Vec<_> = writes.iter().map(member(false)).collect();
         members.extend(reads.iter().map(member(true)));
-        members.extend(cowns.iter().map(|of| Member { of: Target::Cown(*of), read: false }));
+        members.extend(cowns.iter().map(|of| ItemMember { of: Target::Cown(*of), read: false }));
         let addresses = |of: Vec<(usize, _)>| of.into_iter().map(|(_, it)| it).collect::<Vec<_>>();
         let (writes, reads) = (addresses(writes), addresses(reads));
         // A cown would stay poisoned.
@@ -416,7 +425,7 @@ impl Job {
             _ => when((&writes, read_all(&reads), &cowns), move |_| run()),
         }
         let item = Item { kind: Kind::Behaviour, members };
-        self.world.note(Event::Spawned { id, item, call });
+        self.world.note(ActorEvent::Spawned { id, item, call });
     }
 
     fn direct(&self, to: usize, what: What) {
@@ -443,7 +452,7 @@ impl Job {
         let Some((actor, address)) = &self.actors[of] else { return };
         let call = self.world.tick();
         match address.move_to(self.world.homes[home]) {
-            Ok(()) => self.world.note(Event::Moved { actor: *actor, home, call }),
+            Ok(()) => self.world.note(ActorEvent::Moved { actor: *actor, home, call }),
             Err(MoveError::Ended | MoveError::ToEnded) if self.world.is_cut_short() => {}
             Err(why) => panic!("{why}"),
         }
@@ -456,9 +465,9 @@ impl Job {
         let far = Arc::clone(world);
         let callback = address.on_down(move |down| {
             let reason = far.reason(&down.reason);
-            far.note(Event::Told { watch, reason });
+            far.note(ActorEvent::Told { watch, reason });
         });
-        world.note(Event::Watched { watch, actor: *number, by: None, call });
+        world.note(ActorEvent::Watched { watch, actor: *number, by: None, call });
         self.watch = Some((watch, of, callback));
     }
 
@@ -467,7 +476,7 @@ impl Job {
         let Some((_, address)) = &self.actors[of] else { return };
         let call = self.world.tick();
         address.cancel_on_down(callback);
-        self.world.note(Event::Unwatched { watch, call });
+        self.world.note(ActorEvent::Unwatched { watch, call });
     }
 
     fn command(&self, command: Command, of: usize) {
@@ -493,23 +502,23 @@ impl Job {
         let context = &mut turn.context;
         match own {
             Own::Quit => {
-                world.note(Event::Quits(turn.item));
+                world.note(ActorEvent::Quits(turn.item));
                 context.stop_with(ExitReason::Failed(name_of(turn.item).into()));
             }
             Own::Unstash(count) => {
-                world.note(Event::Unstashed(turn.item, count));
+                world.note(ActorEvent::Unstashed(turn.item, count));
                 context.unstash(count);
             }
             Own::Link(to) => {
                 let Some((to, address)) = &self.actors[to] else { return };
                 let call = world.tick();
                 context.link(address);
-                world.note(Event::Linked { by, to: *to, call });
+                world.note(ActorEvent::Linked { by, to: *to, call });
             }
             Own::Unlink(to) => {
                 let Some((to, address)) = &self.actors[to] else { return };
                 context.unlink(address);
-                world.note(Event::Unlinked { by, to: *to });
+                world.note(ActorEvent::Unlinked { by, to: *to });
             }
             Own::Monitor(to) => {
                 let Some((to, address)) = &self.actors[to] else { return };
@@ -517,7 +526,7 @@ impl Job {
                 let watch = world.next_watch();
                 // It is told after this handler.
                 world.know_monitor(context.monitor(address), watch);
-                world.note(Event::Watched { watch, actor: *to, by: Some(by), call });
+                world.note(ActorEvent::Watched { watch, actor: *to, by: Some(by), call });
             }
             Own::Ask(to, body) => {
                 let Some((number, address)) = &self.actors[to] else { return };
@@ -539,7 +548,7 @@ impl Job {
         let (question, answer) = (Ticket::new(world), Ticket::new(world));
         let (id, back) = (question.id, answer.id);
         let lane = address.mailbox().lanes().count().max(1) - 1;
-        let member = |of| vec![Member { of: Target::Actor(of), read: false }];
+        let member = |of| vec![ItemMember { of: Target::Actor(of), read: false }];
         let kind = Kind::Message { lane, asked: true, by_held: false, limited: false };
         let awaited = Awaited { id, token: Token::new(world), is_over: false };
         let call = world.tick();
@@ -550,15 +559,15 @@ impl Job {
             answer.end();
         });
         let item = Item { kind, members: member(number) };
-        world.note(Event::Spawned { id, item, call });
+        world.note(ActorEvent::Spawned { id, item, call });
         let item = Item { kind: Kind::Free, members: member(by) };
-        world.note(Event::Spawned { id: back, item, call });
+        world.note(ActorEvent::Spawned { id: back, item, call });
     }
 }
 
 fn note_sent(world: &World, id: usize, item: Item, call: u64, sent: Result<(), SendError<Put>>) {
     match sent {
-        Ok(()) => world.note(Event::Spawned { id, item, call }),
+        Ok(()) => world.note(ActorEvent::Spawned { id, item, call }),
         Err(refused) => {
             let full = matches!(refused, SendError::Full(_));
             refused.into_message().ticket.take_back(item, call, full);
@@ -574,8 +583,8 @@ fn note_signal(
     done: Result<(), coact::actor::Stopped>,
 ) {
     world.note(match done {
-        Ok(()) => Event::Directed { actor, what, call },
-        Err(_) => Event::Gone(actor),
+        Ok(()) => ActorEvent::Directed { actor, what, call },
+        Err(_) => ActorEvent::Gone(actor),
     });
 }
 

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicI64, AtomicU64, AtomicUsize, Ordering}
 use coact::actor::{ActorId, AnyAddr, MonitorId};
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
-use coact_model::actors::{Answer, Event, Hook, Item, ItemId, Reason, Settings, Trace};
+use coact_model::actors::{
+    ActorEvent, ActorTrace, AskOutcome, Hook, Item, ItemId, Reason, Settings,
+};
 use coact_sync::shim::process::Mutex;
 use coact_tests::Log;
 
@@ -16,7 +18,7 @@ pub struct World {
     clock: AtomicU64,
     ids: AtomicUsize,
     watches: AtomicUsize,
-    events: Log<(u64, Event)>,
+    events: Log<(u64, ActorEvent)>,
     live: AtomicI64,
     cast: Mutex<Cast>,
     /// Asks that are waited for at the end, where nothing may run when they are answered.
@@ -52,7 +54,7 @@ impl World {
         self.clock.fetch_add(1, Ordering::AcqRel)
     }
 
-    pub fn note(&self, event: Event) {
+    pub fn note(&self, event: ActorEvent) {
         let at = self.tick();
         self.events.push((at, event));
     }
@@ -131,24 +133,24 @@ impl World {
         }
     }
 
-    pub fn answer<R>(&self, answer: &Result<R, AskError>) -> Answer {
+    pub fn answer<R>(&self, answer: &Result<R, AskError>) -> AskOutcome {
         match answer {
-            Ok(_) => Answer::Given,
-            Err(AskError::Stopped(reason)) => Answer::Stopped(self.reason(reason)),
-            Err(AskError::Full) => Answer::Full,
-            Err(AskError::NoReply) => Answer::NoReply,
-            Err(AskError::Timeout(_)) => Answer::Timeout,
-            Err(AskError::Cycle(_)) => Answer::Cycle,
-            Err(AskError::Cancelled) => Answer::Cancelled,
+            Ok(_) => AskOutcome::Given,
+            Err(AskError::Stopped(reason)) => AskOutcome::Stopped(self.reason(reason)),
+            Err(AskError::Full) => AskOutcome::Full,
+            Err(AskError::NoReply) => AskOutcome::NoReply,
+            Err(AskError::Timeout(_)) => AskOutcome::Timeout,
+            Err(AskError::Cycle(_)) => AskOutcome::Cycle,
+            Err(AskError::Cancelled) => AskOutcome::Cancelled,
             // By whatever other name: the handler panicked.
-            Err(_) => Answer::Panicked,
+            Err(_) => AskOutcome::Panicked,
         }
     }
 
     /// What was recorded; and whether nothing is left.
-    pub fn trace(&self) -> (Trace, i64) {
+    pub fn trace(&self) -> (ActorTrace, i64) {
         let actors = self.cast.lock().settings.clone();
-        (Trace { actors, events: self.events.take() }, self.live.load(Ordering::Relaxed))
+        (ActorTrace { actors, events: self.events.take() }, self.live.load(Ordering::Relaxed))
     }
 }
 
@@ -193,22 +195,22 @@ impl Ticket {
         &self.token.0
     }
 
-    pub fn note(&self, event: Event) {
+    pub fn note(&self, event: ActorEvent) {
         self.world().note(event);
     }
 
     pub fn begin(&self) {
-        self.note(Event::Began { id: self.id, home: self.world().home() });
+        self.note(ActorEvent::Began { id: self.id, home: self.world().home() });
     }
 
     pub fn end(mut self) {
-        self.note(Event::Ended(self.id));
+        self.note(ActorEvent::Ended(self.id));
         self.is_over = true;
     }
 
     /// Panics in the item's name.
     pub fn fail(mut self) -> ! {
-        self.note(Event::Panicked(self.id));
+        self.note(ActorEvent::Panicked(self.id));
         self.is_over = true;
         let name = name_of(self.id);
         drop(self);
@@ -217,7 +219,7 @@ impl Ticket {
 
     /// It was given back to its sender: there was never such an item.
     pub fn take_back(mut self, item: Item, call: u64, full: bool) {
-        self.note(Event::Refused { id: self.id, item, call, full });
+        self.note(ActorEvent::Refused { id: self.id, item, call, full });
         self.is_over = true;
     }
 }
@@ -225,7 +227,7 @@ impl Ticket {
 impl Drop for Ticket {
     fn drop(&mut self) {
         if !self.is_over {
-            self.note(Event::Dropped(self.id));
+            self.note(ActorEvent::Dropped(self.id));
         }
     }
 }
@@ -238,8 +240,8 @@ pub struct Awaited {
 }
 
 impl Awaited {
-    pub fn end(mut self, answer: Answer) {
-        self.token.0.note(Event::Answered(self.id, answer));
+    pub fn end(mut self, answer: AskOutcome) {
+        self.token.0.note(ActorEvent::Answered(self.id, answer));
         self.is_over = true;
     }
 }
@@ -247,7 +249,7 @@ impl Awaited {
 impl Drop for Awaited {
     fn drop(&mut self) {
         if !self.is_over {
-            self.token.0.note(Event::Abandoned(self.id));
+            self.token.0.note(ActorEvent::Abandoned(self.id));
         }
     }
 }
@@ -260,6 +262,6 @@ pub struct StateToken {
 
 impl Drop for StateToken {
     fn drop(&mut self) {
-        self.token.0.note(Event::Hook(self.number, Hook::Dropped));
+        self.token.0.note(ActorEvent::Hook(self.number, Hook::Dropped));
     }
 }

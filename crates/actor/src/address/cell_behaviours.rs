@@ -3,13 +3,14 @@
 
 use std::sync::Arc;
 
+use coact_core::internals::move_handle_to;
 use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
 use super::Inside;
 use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::handler::MessageTo;
-use crate::mailbox::Queue;
+use crate::mailbox::SharedMailbox;
 use crate::reply::Reply;
 
 impl<A: Actor> Addr<A> {
@@ -35,7 +36,7 @@ impl<A: Actor> Addr<A> {
     /// the behaviour is queued: returns the mailbox, on which the caller must call `end_behaviour`.
     #[cold]
     #[inline(never)]
-    fn announce_for_long(&self) -> Option<Arc<Queue>> {
+    fn announce_for_long(&self) -> Option<Arc<SharedMailbox>> {
         let queue = self.shared().queue().cloned();
         queue.iter().for_each(|queue| queue.begin_behaviour());
         queue
@@ -88,7 +89,7 @@ impl<A: Actor> Addr<A> {
         when(self.cown().unchecked(), |cell| cell.call(work));
     }
 
-    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see [`Cell::inspect`].
+    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see [`ActorCell::inspect`].
     pub(crate) fn inspect(
         &self,
         inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,
@@ -168,7 +169,7 @@ impl<A: Actor> Addr<A> {
     /// Fails for an actor of a [`Pump`](coact_core::runtime::Pump), which stays with it, and if
     /// `home` is that of a pump.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
-        home.take_in(&Inside(self.clone()))?;
+        move_handle_to(&Inside(self.clone()), home)?;
         self.shared().set_caller_batch(None);
         Ok(())
     }

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
-use crate::definitions::{Actor, Cell};
+use crate::definitions::{Actor, ActorCell};
 use crate::handler::MessageTo;
 use crate::mailbox::{Envelope, drop_for_room};
 use crate::message::Message;
@@ -28,7 +28,7 @@ where
 impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
     fn deliver(self: Box<Self>, cell: &mut dyn Any) {
         let cell = cell
-            .downcast_mut::<Cell<A>>()
+            .downcast_mut::<ActorCell<A>>()
             .expect("an envelope is delivered to the actor to which it is addressed");
         cell.receive(self.message, self.reply);
     }

@@ -6,26 +6,26 @@ use coact_core::credits::Permit;
 use coact_core::internals::SealedHandle;
 
 use super::Addr;
-use crate::definitions::{Actor, Cell};
+use crate::definitions::{Actor, ActorCell};
 
 impl<A: Actor> SealedHandle for Addr<A> {}
 
 impl<A: Actor> AsCown for Addr<A> {
-    type State = Cell<A>;
+    type State = ActorCell<A>;
     type View = A;
 
     #[inline]
-    fn as_cown(&self) -> &Cown<Cell<A>> {
+    fn as_cown(&self) -> &Cown<ActorCell<A>> {
         self.cown()
     }
 
     #[inline]
-    fn view(state: &Cell<A>) -> &A {
+    fn view(state: &ActorCell<A>) -> &A {
         state.actor()
     }
 
     #[inline]
-    fn view_mut(state: &mut Cell<A>) -> &mut A {
+    fn view_mut(state: &mut ActorCell<A>) -> &mut A {
         state.actor_mut()
     }
 
@@ -69,19 +69,19 @@ impl<A: Actor> Clone for Inside<A> {
 impl<A: Actor> SealedHandle for Inside<A> {}
 
 impl<A: Actor> AsCown for Inside<A> {
-    type State = Cell<A>;
-    type View = Cell<A>;
+    type State = ActorCell<A>;
+    type View = ActorCell<A>;
     const UNCHECKED: bool = true;
 
-    fn as_cown(&self) -> &Cown<Cell<A>> {
+    fn as_cown(&self) -> &Cown<ActorCell<A>> {
         self.0.cown()
     }
 
-    fn view(state: &Cell<A>) -> &Cell<A> {
+    fn view(state: &ActorCell<A>) -> &ActorCell<A> {
         state
     }
 
-    fn view_mut(state: &mut Cell<A>) -> &mut Cell<A> {
+    fn view_mut(state: &mut ActorCell<A>) -> &mut ActorCell<A> {
         state
     }
 

@@ -4,19 +4,19 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::definitions::{Actor, Cell};
-use crate::mailbox::{Number, Queue, QueuedMessage, Sorted};
+use crate::definitions::{Actor, ActorCell};
+use crate::mailbox::{Number, QueuedMessage, SharedMailbox, Sorted};
 
 /// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
 /// message with it.
-pub(super) struct Ticket {
-    queue: Arc<Queue>,
+pub(super) struct LaneTicket {
+    queue: Arc<SharedMailbox>,
     number: Number,
     used: bool,
 }
 
-impl Ticket {
-    pub(super) fn new(queue: Arc<Queue>, number: Number) -> Self {
+impl LaneTicket {
+    pub(super) fn new(queue: Arc<SharedMailbox>, number: Number) -> Self {
         Self { queue, number, used: false }
     }
 
@@ -26,7 +26,7 @@ impl Ticket {
 
     /// Handles the ticket, made for a message in this lane, at the actor: passes it the message
     /// whose turn it is.
-    pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut Cell<A>) {
+    pub(super) fn come<A: Actor>(mut self, lane: usize, cell: &mut ActorCell<A>) {
         self.used = true;
         let (queued, dropped) = self.sorted().take(self.number);
         self.queue.drop_oldest(RuntimeHandle::current(), cell.shared().id(), lane, dropped);
@@ -39,7 +39,7 @@ impl Ticket {
     }
 }
 
-impl Drop for Ticket {
+impl Drop for LaneTicket {
     fn drop(&mut self) {
         if !self.used {
             drop(self.sorted().take(self.number));

@@ -6,24 +6,24 @@ use std::future::Future;
 use std::sync::Arc;
 
 use coact_core::credits::Permit;
-use coact_core::internals::QueuePosition;
+use coact_core::internals::{QueuePosition, acquire_one_for, credits_owed_by};
 use coact_core::when;
 
 use super::Addr;
+use super::delivery::Delivery;
 use super::envelope::envelope;
-use super::lane_ticket::Ticket;
+use super::lane_ticket::LaneTicket;
 use super::room::Room;
-use super::runtime_delivery::Delivery;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
-use crate::cycle::{AskCycle, Wait};
-use crate::definitions::{Actor, Cell};
+use crate::cycle::{AskCycle, AskWait};
+use crate::definitions::{Actor, ActorCell};
 use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::mailbox::{
-    Added, Admission, AdmissionControl, MailboxView, Queue, QueuedMessage, drop_for_room,
+    Added, Admission, AdmissionControl, MailboxView, QueuedMessage, SharedMailbox, drop_for_room,
 };
 use crate::message::Message;
 use crate::reply::Reply;
@@ -191,7 +191,7 @@ impl<A: Actor> Addr<A> {
         };
         let instead = "use `send`, which returns the message, or `send_async` in a future";
         let room = fmt::from_fn(room_of::<A>);
-        let permit = credits.acquire_one_for("`send_blocking`", instead, &room);
+        let permit = acquire_one_for(credits, "`send_blocking`", instead, &room);
         self.post_with(Some(permit), message, Reply::unwanted())
     }
 
@@ -223,7 +223,7 @@ impl<A: Actor> Addr<A> {
     pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
         let credits = self.admission_of::<M>()?.to_wait_for()?;
         let acquire = credits.acquire(1);
-        acquire.owed_by(room_of::<A>);
+        credits_owed_by(&acquire, room_of::<A>);
         Some(Room::new(self, acquire, alone))
     }
 
@@ -350,7 +350,7 @@ impl<A: Actor> Addr<A> {
             let envelope = envelope::<A, M>(message, reply);
             return self.queue_delivery::<M>(Delivery::message(envelope, permit, None));
         };
-        when(cown, move |cell: &mut Cell<A>| {
+        when(cown, move |cell: &mut ActorCell<A>| {
             drop(permit);
             cell.receive(message, reply);
         });
@@ -375,21 +375,21 @@ impl<A: Actor> Addr<A> {
     /// Puts a message into its lane, and a ticket for it into the queue of the cown.
     #[inline(never)]
     #[cfg_attr(feature = "sim", track_caller)]
-    fn put_in_lane(&self, lane: usize, queued: QueuedMessage, wait: Option<Arc<Wait>>) {
+    fn put_in_lane(&self, lane: usize, queued: QueuedMessage, wait: Option<Arc<AskWait>>) {
         let Some(queue) = self.shared().queue() else { return };
         let Some(sorted) = &queue.sorted else { return };
         let wait = wait.map(|wait| (wait.hops(), wait));
         let dropped = match sorted.add(lane, queued) {
             Added::InPlaceOf(oldest) => Some(oldest),
             Added::Ticket(number) => {
-                let ticket = Ticket::new(Arc::clone(queue), number);
-                let place = self.queue_delivery::<Ticket>(Delivery::Next(ticket, lane));
+                let ticket = LaneTicket::new(Arc::clone(queue), number);
+                let place = self.queue_delivery::<LaneTicket>(Delivery::Next(ticket, lane));
                 sorted.arrive(number, place)
             }
         };
         queue.drop_oldest(self.runtime(), self.id(), lane, dropped);
         if let Some((hops, wait)) = wait {
-            wait.sorted(hops, Arc::<Queue>::clone(queue));
+            wait.sorted(hops, Arc::<SharedMailbox>::clone(queue));
         }
     }
 }

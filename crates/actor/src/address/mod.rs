@@ -2,35 +2,35 @@
 
 mod cell_behaviours;
 mod control;
+mod delivery;
 mod envelope;
 mod in_cown_set;
 mod lane_ticket;
 mod mailbox_send;
 mod monitors;
 mod room;
-mod runtime_delivery;
 
 use std::any::type_name;
 use std::sync::Arc;
 
 use coact_core::cown::{AsCown, Read};
-use coact_core::internals::SendPath;
+use coact_core::internals::{SendPath, owed_by};
 use coact_core::promise::Resolver;
 use coact_core::when;
 
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
-use crate::cycle::{self, Wait};
-use crate::definitions::{Actor, Addr, Cell, WeakAddr};
+use crate::cycle::{self, AskWait};
+use crate::definitions::{Actor, ActorCell, Addr, WeakAddr};
 use crate::error::{AskError, SendError};
 use crate::handler::{MessageTo, SyncActor};
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::reply::{Answer, Reply};
+use crate::reply::{AskResult, Reply};
 
+use delivery::Delivery;
 pub(crate) use envelope::envelope;
 pub(crate) use in_cown_set::Inside;
-use runtime_delivery::Delivery;
 
 impl<A: Actor> Addr<A> {
     /// Sends a message. Returns at once; the actor handles it when its turn comes.
@@ -147,14 +147,14 @@ impl<A: Actor> Addr<A> {
     #[cfg_attr(feature = "sim", track_caller)]
     pub(crate) fn question<M: Message>(&self) -> (Reply<M::Reply>, Ask<M::Reply>) {
         let (reply, promise) = Reply::channel();
-        promise.owed_by(|f| {
+        owed_by(&promise, |f| {
             write!(f, "the answer of actor `{}` to `{}`", type_name::<A>(), type_name::<M>())
         });
         let ask = Ask::new(promise);
         match cycle::holder() {
             None => (reply, ask),
             Some(holder) => {
-                let wait = Wait::new(holder, self.to_any(), self.queue_id());
+                let wait = AskWait::new(holder, self.to_any(), self.queue_id());
                 (reply.tracked(&wait), ask.tracked(wait))
             }
         }
@@ -224,7 +224,7 @@ impl<A: Actor> Addr<A> {
     pub(crate) fn send_with_resolver<M>(
         &self,
         message: M,
-        resolver: Option<Resolver<Answer<M::Reply>>>,
+        resolver: Option<Resolver<AskResult<M::Reply>>>,
     ) -> Result<(), SendError<M>>
     where
         M: MessageTo<A>,
@@ -259,7 +259,7 @@ impl<A: Actor> Addr<A> {
     /// Sends a message of type `M` for which a held actor waits, and notes its place in the queue.
     #[cold]
     #[cfg_attr(feature = "sim", track_caller)]
-    fn send_tracked<M>(&self, delivery: Delivery, wait: &Arc<Wait>) {
+    fn send_tracked<M>(&self, delivery: Delivery, wait: &Arc<AskWait>) {
         let hops = wait.hops();
         let place = self.queue_delivery::<M>(delivery);
         wait.sent(hops, place.map(|place| (self.queue_id(), place)));
@@ -287,8 +287,8 @@ impl<A: Actor> Addr<A> {
     #[inline(always)]
     fn handling_asked<M: MessageTo<A>>(
         message: M,
-        resolver: Option<Resolver<Answer<M::Reply>>>,
-    ) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+        resolver: Option<Resolver<AskResult<M::Reply>>>,
+    ) -> impl for<'a> FnOnce(&'a mut ActorCell<A>) + Send + 'static {
         move |cell| cell.receive_inline(message, Reply::to(resolver))
     }
 }
@@ -313,6 +313,6 @@ impl<A: Actor> WeakAddr<A> {
 #[inline(always)]
 fn handling<A: Actor, M: MessageTo<A>>(
     message: M,
-) -> impl for<'a> FnOnce(&'a mut Cell<A>) + Send + 'static {
+) -> impl for<'a> FnOnce(&'a mut ActorCell<A>) + Send + 'static {
     move |cell| cell.receive_sent(message)
 }

@@ -3,11 +3,12 @@
 use std::any::type_name;
 
 use coact_core::Promise;
+use coact_core::internals::owed_by;
 
 use crate::definitions::{Actor, Addr};
 use crate::exit::ExitReason;
 use crate::monitor::{Down, Monitor, MonitorId, Notify, OnDownId};
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 use crate::signal::{LinkChange, Signal};
 
 impl<A: Actor> Addr<A> {
@@ -33,8 +34,8 @@ impl<A: Actor> Addr<A> {
 
     /// Calls a closure at the actor's end, or at once if it has ended, unless the watch is dropped
     /// first.
-    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> Watch {
-        Watch::new(self.to_any(), self.monitor(Box::new(move |_| tell())))
+    pub(crate) fn watch(&self, tell: impl FnOnce() + Send + 'static) -> MonitorGuard {
+        MonitorGuard::new(self.to_any(), self.monitor(Box::new(move |_| tell())))
     }
 
     /// Returns a promise of the exit reason, completed when the actor ends. A dropped promise costs
@@ -53,7 +54,7 @@ impl<A: Actor> Addr<A> {
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn ended(&self) -> Promise<ExitReason> {
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| write!(f, "the end of actor `{}`", type_name::<A>()));
+        owed_by(&promise, |f| write!(f, "the end of actor `{}`", type_name::<A>()));
         self.monitor(Box::new(resolver));
         promise
     }

@@ -10,7 +10,7 @@ use coact_core::credits::{Acquire, Permit};
 use super::Addr;
 use crate::ask::Ask;
 use crate::backpressure::{Reserve, SendPermit};
-use crate::cycle::{self, AskCycle, Wait, Waiting};
+use crate::cycle::{self, AskCycle, AskWait, TrackedWait};
 use crate::definitions::Actor;
 use crate::error::SendError;
 use crate::handler::MessageTo;
@@ -23,14 +23,14 @@ use crate::reply::Reply;
 /// wait fails; the error contains the circle.
 pub(crate) struct Room {
     acquire: Acquire,
-    waiting: Option<Waiting>,
+    waiting: Option<TrackedWait>,
 }
 
 impl Room {
     pub(super) fn new<A: Actor>(of: &Addr<A>, acquire: Acquire, alone: bool) -> Self {
         let holder = cycle::holder().filter(|_| alone);
-        let waiting =
-            holder.map(|holder| Waiting::new(Wait::for_room(holder, of.to_any(), of.queue_id())));
+        let waiting = holder
+            .map(|holder| TrackedWait::new(AskWait::for_room(holder, of.to_any(), of.queue_id())));
         Self { acquire, waiting }
     }
 }

@@ -3,22 +3,22 @@
 use coact_core::internals::{Ending, Gate, Interruptible, UnreachableCown};
 use coact_core::{Broken, Cown};
 
-use crate::definitions::{Actor, Cell};
+use crate::definitions::{Actor, ActorCell};
 use crate::events;
 use crate::exit::ExitReason;
-use crate::lifecycle::{Managed, Phase, reason_of};
+use crate::lifecycle::{ActorPhase, Managed, reason_of};
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 
-impl<A: Actor> Cell<A> {
+impl<A: Actor> ActorCell<A> {
     /// Starts the actor, if it has not started. Returns false if it must not start yet.
     #[inline(always)]
     fn begin(&mut self, shared: &SharedState) -> bool {
-        if self.core.phase == Phase::Starting {
+        if self.core.phase == ActorPhase::Starting {
             if shared.is_deferred() {
                 return false;
             }
-            self.core.phase = Phase::Running;
+            self.core.phase = ActorPhase::Running;
             self.call_hook(|actor, context| actor.started(context));
             events::actor_started(|| self.subject());
         }
@@ -41,7 +41,7 @@ impl<A: Actor> Cell<A> {
     }
 }
 
-impl<A: Actor> Interruptible for Cell<A> {
+impl<A: Actor> Interruptible for ActorCell<A> {
     type SharedState = SharedState;
 
     fn on_interrupt(&mut self, shared: &SharedState) -> Gate {
@@ -105,7 +105,7 @@ impl<A: Actor> Interruptible for Cell<A> {
 /// Ends an actor whose last address is gone, after the waiting messages.
 #[cold]
 #[inline(never)]
-fn end_unreachable<A: Actor>(last: Cown<Cell<A>>) {
+fn end_unreachable<A: Actor>(last: Cown<ActorCell<A>>) {
     if last.is_closed() {
         return;
     }

@@ -3,36 +3,36 @@
 use coact_core::internals::{ThreadBound, UnreachableCown, catch};
 
 use super::drop_in_end;
-use crate::definitions::{Actor, Body, Cell, Context};
+use crate::definitions::{Actor, ActorAndContext, ActorCell, Context};
 use crate::events::{self, Subject};
 use crate::exit::ExitReason;
-use crate::lifecycle::{Phase, refuse_all};
+use crate::lifecycle::{ActorPhase, refuse_all};
 use crate::shared_state::SharedState;
 
-impl<A: Actor> Cell<A> {
+impl<A: Actor> ActorCell<A> {
     /// Returns whether it runs without signals, extras or pending operations.
     #[inline]
     pub(super) fn is_plain(&self, shared: &SharedState) -> bool {
-        self.core.phase == Phase::Running && !shared.may_have_signals() && self.is_bare()
+        self.core.phase == ActorPhase::Running && !shared.may_have_signals() && self.is_bare()
     }
 
     /// Like [`is_plain`](Self::is_plain), except that the only signal may be a stop.
     #[inline]
     pub(super) fn is_plain_but_for_stop(&self, shared: &SharedState) -> bool {
-        self.core.phase == Phase::Running && !shared.has_control() && self.is_bare()
+        self.core.phase == ActorPhase::Running && !shared.has_control() && self.is_bare()
     }
 
     /// Returns whether it has its state, without extras or pending operations.
     #[inline]
     pub(super) fn is_bare(&self) -> bool {
-        let has_extras = |body: &Body<A>| !body.context.is_bare();
+        let has_extras = |body: &ActorAndContext<A>| !body.context.is_bare();
         self.core.is_bare() && !self.body.as_ref().is_none_or(has_extras)
     }
 
     /// Calls a hook directly, with the effect of [`Managed::call`]. A panic fails the actor.
     #[inline(always)]
     pub(super) fn call_hook(&mut self, hook: impl FnOnce(&mut A, &mut Context<A>)) {
-        let Some(Body { actor, context }) = &mut self.body else { return };
+        let Some(ActorAndContext { actor, context }) = &mut self.body else { return };
         if let Err(why) = catch(|| hook(actor.get_mut(), context)) {
             self.core.fail(&why);
         }
@@ -41,7 +41,7 @@ impl<A: Actor> Cell<A> {
     /// Ends an actor whose last address is gone, and that is [plain](Self::is_plain_but_for_stop).
     pub(super) fn end_plainly(&mut self, shared: &SharedState, cown: &UnreachableCown<'_, Self>) {
         let reason = if shared.has_stop() { &ExitReason::Shutdown } else { &ExitReason::Normal };
-        self.core.phase = Phase::Ended;
+        self.core.phase = ActorPhase::Ended;
         self.call_hook(|actor, context| actor.stopped(reason, context));
         let has_control = shared.has_control();
         let state = if has_control { None } else { self.take_unseen(shared, reason, cown) };
@@ -65,7 +65,7 @@ impl<A: Actor> Cell<A> {
         if !self.is_bare() {
             return None;
         }
-        let Body { actor, context } = self.body.take()?;
+        let ActorAndContext { actor, context } = self.body.take()?;
         let (this, _) = context.into_parts();
         match this.try_end(cown) {
             Ok(()) => {
@@ -78,7 +78,7 @@ impl<A: Actor> Cell<A> {
                 Some(actor)
             }
             Err(this) => {
-                self.body = Some(Body { actor, context: Context::new(this, 0) });
+                self.body = Some(ActorAndContext { actor, context: Context::new(this, 0) });
                 None
             }
         }

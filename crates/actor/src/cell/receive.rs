@@ -4,12 +4,12 @@ use std::any::type_name;
 
 use coact_core::internals::catch;
 
-use crate::definitions::{Actor, Addr, Body, Cell, Context};
+use crate::definitions::{Actor, ActorAndContext, ActorCell, Addr, Context};
 use crate::handler::MessageTo;
 use crate::message::Message;
 use crate::reply::Reply;
 
-impl<A: Actor> Cell<A> {
+impl<A: Actor> ActorCell<A> {
     /// Passes a message to the actor. (Not inlined: several ways that take longer than this lead here.)
     #[inline(never)]
     pub(crate) fn receive<M>(&mut self, message: M, reply: Reply<M::Reply>)
@@ -73,7 +73,7 @@ impl<A: Actor> Cell<A> {
             }
         }
         self.core.count_turn();
-        if let Some(Body { actor, context }) = &mut self.body
+        if let Some(ActorAndContext { actor, context }) = &mut self.body
             && context.incarnation() == incarnation
         {
             context.lend(own);

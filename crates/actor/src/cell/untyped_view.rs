@@ -5,16 +5,16 @@ use std::task::Poll;
 use coact_core::Broken;
 use coact_core::internals::catch;
 
-use super::{Own, drop_in_end};
-use crate::definitions::{Actor, Body, Cell, Context};
+use super::{CellExtras, drop_in_end};
+use crate::definitions::{Actor, ActorAndContext, ActorCell, Context};
 use crate::events::Subject;
 use crate::exit::ExitReason;
-use crate::hold::Hold;
+use crate::holding_future::Hold;
 use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
 
-impl<A: Actor> Managed for Cell<A> {
+impl<A: Actor> Managed for ActorCell<A> {
     fn core(&mut self) -> &mut Core {
         &mut self.core
     }
@@ -28,7 +28,7 @@ impl<A: Actor> Managed for Cell<A> {
     }
 
     fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken> {
-        let Some(Body { actor, context }) = &mut self.body else { return Ok(()) };
+        let Some(ActorAndContext { actor, context }) = &mut self.body else { return Ok(()) };
         catch(|| {
             let actor = actor.get_mut();
             match hook {
@@ -53,8 +53,9 @@ impl<A: Actor> Managed for Cell<A> {
         }
         let request = context.take_hold()?;
         let hold = Hold::begin(request, self.take_body()?);
-        let own = self.core.extras_or_init().own.get_or_insert_with(|| Own::<A>::boxed(None));
-        if let Some(own) = own.downcast_mut::<Own<A>>() {
+        let own =
+            self.core.extras_or_init().own.get_or_insert_with(|| CellExtras::<A>::boxed(None));
+        if let Some(own) = own.downcast_mut::<CellExtras<A>>() {
             own.hold = Some(hold);
         }
         Some(PendingOp::Held)
@@ -71,7 +72,7 @@ impl<A: Actor> Managed for Cell<A> {
     }
 
     fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes> {
-        let Body { actor, context } = self.body.take()?;
+        let ActorAndContext { actor, context } = self.body.take()?;
         let (this, extras) = context.into_parts();
         self.this = Some(this);
         let Some(mut extras) = extras else {
@@ -95,7 +96,7 @@ impl<A: Actor> Managed for Cell<A> {
         let make = self.own().and_then(|own| own.factory.as_mut());
         let actor = catch(make.expect("only actors that can be restarted are"))?;
         let context = Context::new(self.this().clone(), incarnation);
-        self.body = Some(Body { actor, context });
+        self.body = Some(ActorAndContext { actor, context });
         Ok(())
     }
 

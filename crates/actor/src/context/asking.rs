@@ -4,17 +4,16 @@ use std::marker::PhantomData;
 use std::time::Duration;
 
 use coact_core::cown::Held;
-use coact_core::internals::Continuation;
-use coact_core::promise::Resolver;
+use coact_core::internals::{Continuation, resolver_spawning};
 use coact_core::{Broken, Cown};
 
 use crate::address::Inside;
 use crate::ask::{Ask, flatten};
 use crate::backpressure;
-use crate::definitions::{Actor, Addr, Cell, Context};
+use crate::definitions::{Actor, ActorCell, Addr, Context};
 use crate::error::AskError;
 use crate::handler::MessageTo;
-use crate::reply::{Answer, Reply};
+use crate::reply::{AskResult, Reply};
 
 impl<A: Actor> Context<A> {
     /// Asks another actor, and delivers the answer to this one like a message: the closure receives
@@ -32,7 +31,7 @@ impl<A: Actor> Context<A> {
     {
         let on_answer = OnAnswer { incarnation: self.incarnation(), then, by: PhantomData };
         let own = self.take_lent().unwrap_or_else(|| self.address());
-        let resolver = Resolver::spawning(own.into_cown(), on_answer);
+        let resolver = resolver_spawning(own.into_cown(), on_answer);
         // A message that is not delivered fails its reply, which reports that to the closure.
         drop(of.send_with_resolver(message, Some(resolver)));
     }
@@ -129,23 +128,23 @@ struct OnAnswer<A, F> {
     by: PhantomData<fn(A)>,
 }
 
-impl<A, R, F> Continuation<Answer<R>> for OnAnswer<A, F>
+impl<A, R, F> Continuation<AskResult<R>> for OnAnswer<A, F>
 where
     A: Actor,
     R: Send + 'static,
     F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
 {
-    type State = Cell<A>;
+    type State = ActorCell<A>;
 
     #[inline(always)]
-    fn run(self, held: Held<'_, Cell<A>>, answer: Result<Answer<R>, Broken>) {
+    fn run(self, held: Held<'_, ActorCell<A>>, answer: Result<AskResult<R>, Broken>) {
         let (cell, own) = held.into_parts();
         cell.call_with(Addr::new(own), self.incarnation, |actor, context| {
             (self.then)(actor, flatten(answer), context);
         });
     }
 
-    fn spawn(self, own: Cown<Cell<A>>, answer: Result<Answer<R>, Broken>) {
+    fn spawn(self, own: Cown<ActorCell<A>>, answer: Result<AskResult<R>, Broken>) {
         Addr::new(own).call_by_value(self.incarnation, move |actor, context| {
             (self.then)(actor, flatten(answer), context);
         });

@@ -5,9 +5,9 @@ use std::future::Future;
 use coact_core::runtime::spawn_future;
 
 use crate::address::Inside;
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::definitions::{Actor, Context, HeldFuture};
-use crate::hold;
+use crate::holding_future;
 use crate::reply::Reply;
 
 impl<A: Actor> Context<A> {
@@ -86,7 +86,7 @@ impl<A: Actor> Context<A> {
         F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
     {
         reply.held_by(|| self.this.to_any());
-        self.typed().holds.push_back(Caught::new(hold::request(reply, body)));
+        self.typed().holds.push_back(CatchDrop::new(holding_future::request(reply, body)));
         self.interrupt_self();
     }
 }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use coact_core::time::{Timer, after};
 
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::definitions::{Actor, Context, TimeoutAction, WeakAddr};
 use crate::handler::Receive;
 use crate::message::Message;
@@ -112,7 +112,7 @@ impl<A: Actor> Context<A> {
         let needed = u32::try_from(needed).unwrap_or(CHECKS + 1);
         let version = self.clear_timeout(which);
         let timer = check_later(self.weak(), self.incarnation(), which, version, interval);
-        let then = Caught::new(then);
+        let then = CatchDrop::new(then);
         let timeout = ArmedTimeout { interval, needed, idle_checks: 0, seen: None, then, timer };
         self.timeout_slot(which).timeout = Some(timeout);
     }

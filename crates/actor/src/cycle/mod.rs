@@ -6,9 +6,9 @@
 //! such a circle (or an answer that is left to another actor does), so that is when it is looked
 //! for:
 //!
-//! 1. An ask that is first awaited while its actor is held becomes a [`Wait`]: the waiting actor,
-//!    and where the message is (in which queue, or with which actor the answer lies). It is put
-//!    into a [`table`].
+//! 1. An ask that is first awaited while its actor is held becomes an [`AskWait`]: the waiting
+//!    actor, and where the message is (in which queue, or with which actor the answer lies). It is
+//!    put into a [`table`].
 //! 2. There it is followed [forwards](table), from the actor that should answer to the one that
 //!    this actor waits for, and so on. Most asks end this immediately, at an actor that waits for
 //!    nothing and for which no behaviour was ever queued that others could hold up.
@@ -37,5 +37,5 @@ mod wait;
 
 pub(crate) use self::held_actor::{Holding, holder};
 pub use self::report::{AskCycle, CycleAsk};
-pub(crate) use self::track::Waiting;
-pub(crate) use self::wait::{Blocked, SortedMailbox, Wait};
+pub(crate) use self::track::TrackedWait;
+pub(crate) use self::wait::{AskWait, Blocked, SortedMailbox};

@@ -12,7 +12,7 @@ use coact_core::internals::{BlockedSet, QueuePosition};
 
 use super::report::AskCycle;
 use super::table;
-use super::wait::{Blocked, Wait};
+use super::wait::{AskWait, Blocked};
 
 /// Why something could not be seen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -31,14 +31,14 @@ pub(super) struct Search {
     limit: usize,
     way: Vec<Station>,
     /// The queues that the search has visited.
-    seen: HashMap<CownId, Seen>,
+    seen: HashMap<CownId, VisitState>,
     steps: usize,
     has_found: bool,
     /// What could not be seen from the start of the search.
     gap: Option<Gap>,
 }
 
-enum Seen {
+enum VisitState {
     /// The index of its station on the path.
     OnTheWay(usize),
     /// No circle goes through it, except through what could not be seen.
@@ -49,12 +49,12 @@ enum Seen {
 struct Station {
     queue: CownId,
     /// The wait of this actor that the search followed.
-    wait: Arc<Wait>,
+    wait: Arc<AskWait>,
     /// What waits for the actor; keeps it parked.
     blocked: HashSet<(CownId, QueuePosition)>,
     _parked: BlockedSet,
     /// Other waits that may be among these.
-    next: vec::IntoIter<Arc<Wait>>,
+    next: vec::IntoIter<Arc<AskWait>>,
     gap: Option<Gap>,
 }
 
@@ -75,7 +75,7 @@ impl Search {
 
     /// Breaks up every circle that goes through a wait, or that is found on the way. Returns why
     /// that may not be all, if something could not be seen.
-    pub(super) fn explore(&mut self, goal: &Arc<Wait>) -> Option<Gap> {
+    pub(super) fn explore(&mut self, goal: &Arc<AskWait>) -> Option<Gap> {
         self.steps += 1;
         self.gap = None;
         if goal.goes_on() {
@@ -97,14 +97,14 @@ impl Search {
     }
 
     /// Visits the actor that has this wait, to examine in turn what it holds up.
-    fn enter(&mut self, wait: Arc<Wait>) {
+    fn enter(&mut self, wait: Arc<AskWait>) {
         // An actor that is gone needs no visit.
         let Some(queue) = wait.by().queue_id() else { return };
         match self.seen.get(&queue) {
             // It is parked: the wait goes on, or has ended for good.
-            Some(Seen::OnTheWay(station)) if wait.goes_on() => self.break_up(*station, wait),
-            Some(Seen::OnTheWay(_)) => {}
-            Some(Seen::Done(gap)) => {
+            Some(VisitState::OnTheWay(station)) if wait.goes_on() => self.break_up(*station, wait),
+            Some(VisitState::OnTheWay(_)) => {}
+            Some(VisitState::Done(gap)) => {
                 let gap = *gap;
                 self.note(gap);
             }
@@ -112,7 +112,7 @@ impl Search {
         }
     }
 
-    fn look_at(&mut self, queue: CownId, wait: Arc<Wait>) {
+    fn look_at(&mut self, queue: CownId, wait: Arc<AskWait>) {
         self.steps += 1;
         let blocked_set = wait.by().blocked_set(self.limit);
         // If it has continued meanwhile, then before it was parked.
@@ -125,7 +125,7 @@ impl Search {
         self.steps += blocked.len() + next.len();
         let gap = (!blocked_set.is_complete).then_some(Gap::Cut);
         let next = next.into_iter();
-        self.seen.insert(queue, Seen::OnTheWay(self.way.len()));
+        self.seen.insert(queue, VisitState::OnTheWay(self.way.len()));
         self.way.push(Station { queue, wait, blocked, _parked: blocked_set, next, gap });
     }
 
@@ -138,7 +138,7 @@ impl Search {
     /// Leaves the last station, whose waits have all been followed.
     fn go_back(&mut self) {
         if let Some(station) = self.way.pop() {
-            self.seen.insert(station.queue, Seen::Done(station.gap));
+            self.seen.insert(station.queue, VisitState::Done(station.gap));
             self.note(station.gap);
         }
     }
@@ -148,7 +148,7 @@ impl Search {
     ///
     /// The search leaves the stations that are only reachable through that one; it may return to
     /// them.
-    fn break_up(&mut self, station: usize, wait: Arc<Wait>) {
+    fn break_up(&mut self, station: usize, wait: Arc<AskWait>) {
         let before = self.way[station + 1..].iter().rev().map(|station| &station.wait);
         let mut circle: Vec<_> = std::iter::once(&wait).chain(before).collect();
         let last = (0..circle.len()).max_by_key(|index| circle[*index].number()).unwrap_or(0);

@@ -17,7 +17,7 @@ use coact_core::when;
 use coact_sync::shim::process::Mutex;
 
 use super::search::{Gap, Search};
-use super::wait::Wait;
+use super::wait::AskWait;
 
 /// How many behaviours that wait for one actor are examined immediately. If there are more, all of
 /// them are examined a little later, unless the answer has arrived by then.
@@ -37,14 +37,14 @@ const PAUSE: Duration = Duration::from_nanos(500);
 
 /// The passes of the runtimes of a family; each runtime has its own.
 #[derive(Default)]
-struct Passes(Mutex<Vec<(RuntimeHandle, Due)>>);
+struct Passes(Mutex<Vec<(RuntimeHandle, DueSearches)>>);
 
 /// The work of the next pass of a runtime.
 #[derive(Default)]
-struct Due {
+struct DueSearches {
     /// Waits to examine: with a limit, and without.
-    soon: Vec<Arc<Wait>>,
-    in_full: Vec<Arc<Wait>>,
+    soon: Vec<Arc<AskWait>>,
+    in_full: Vec<Arc<AskWait>>,
     /// Whether a pass is spawned or in progress.
     is_under_way: bool,
     /// No pass starts before this time of the runtime's clock.
@@ -53,7 +53,7 @@ struct Due {
 
 /// Schedules a search for circles through a wait, after the caller has finished, so that its actor
 /// is parked.
-pub(super) fn search_soon(wait: &Arc<Wait>) {
+pub(super) fn search_soon(wait: &Arc<AskWait>) {
     Pass::ask_for(|due| due.soon.push(Arc::clone(wait)));
 }
 
@@ -67,7 +67,7 @@ struct Pass {
 
 impl Pass {
     /// Notes what to examine, and starts a pass if none is in progress.
-    fn ask_for(note: impl FnOnce(&mut Due)) {
+    fn ask_for(note: impl FnOnce(&mut DueSearches)) {
         let home = RuntimeHandle::current();
         let passes: &Passes = home.extension();
         let begins = passes.with(home, |due| {
@@ -118,10 +118,10 @@ impl Drop for Pass {
 }
 
 impl Passes {
-    fn with<R>(&self, home: RuntimeHandle, look: impl FnOnce(&mut Due) -> R) -> R {
+    fn with<R>(&self, home: RuntimeHandle, look: impl FnOnce(&mut DueSearches) -> R) -> R {
         let mut all = self.0.lock();
         let index = all.iter().position(|(of, _)| *of == home).unwrap_or_else(|| {
-            all.push((home, Due::default()));
+            all.push((home, DueSearches::default()));
             all.len() - 1
         });
         look(&mut all[index].1)
@@ -129,7 +129,7 @@ impl Passes {
 }
 
 /// Looks for circles through these waits. Returns how long to pause before the next pass.
-fn look_for(goals: Vec<Arc<Wait>>, limit: usize) -> Duration {
+fn look_for(goals: Vec<Arc<AskWait>>, limit: usize) -> Duration {
     let mut search = Search::new(limit);
     let (mut again, mut in_full) = (Vec::new(), Vec::new());
     for goal in goals {
@@ -140,7 +140,7 @@ fn look_for(goals: Vec<Arc<Wait>>, limit: usize) -> Duration {
         }
     }
     if !again.is_empty() {
-        let note = move |due: &mut Due| due.of(limit).append(&mut again);
+        let note = move |due: &mut DueSearches| due.of(limit).append(&mut again);
         after(AGAIN, (), move |()| Pass::ask_for(note));
     }
     if !in_full.is_empty() {
@@ -152,8 +152,8 @@ fn look_for(goals: Vec<Arc<Wait>>, limit: usize) -> Duration {
     PAUSE * u32::try_from(search.steps()).unwrap_or(u32::MAX)
 }
 
-impl Due {
-    fn of(&mut self, limit: usize) -> &mut Vec<Arc<Wait>> {
+impl DueSearches {
+    fn of(&mut self, limit: usize) -> &mut Vec<Arc<AskWait>> {
         if limit == AT_ONCE { &mut self.soon } else { &mut self.in_full }
     }
 }

@@ -10,38 +10,38 @@ use coact_core::cown::CownId;
 use coact_core::internals::QueuePosition;
 use coact_sync::shim::process::Mutex;
 
-use super::wait::{Ahead, Keys, Wait};
+use super::wait::{Ahead, AskWait, Keys};
 use crate::id::ActorId;
 
 /// How many waits are followed before a search has to decide.
 const FAR: usize = 32;
 
-static TABLE: LazyLock<Mutex<Table>> = LazyLock::new(Mutex::default);
+static TABLE: LazyLock<Mutex<WaitTable>> = LazyLock::new(Mutex::default);
 
 /// The waits, with several indexes. No user code runs while it is locked.
 #[derive(Default)]
-struct Table {
+struct WaitTable {
     /// By the waiting actor and the wait's number.
     waits: BTreeMap<(ActorId, u64), WaitEntry>,
     /// By the queue in which the message was when last examined, or of the actor that has the
     /// answer; and the number.
-    behind: BTreeMap<(CownId, u64), Arc<Wait>>,
+    behind: BTreeMap<(CownId, u64), Arc<AskWait>>,
     /// By the place in which the message was when last examined. Places are reused: the latest wait
     /// is stored.
-    places: HashMap<(CownId, QueuePosition), Arc<Wait>>,
+    places: HashMap<(CownId, QueuePosition), Arc<AskWait>>,
     /// By the queue again: waits whose messages have no fixed place in it.
-    sorted: BTreeMap<(CownId, u64), Arc<Wait>>,
+    sorted: BTreeMap<(CownId, u64), Arc<AskWait>>,
 }
 
 /// A wait, and its keys in the indexes.
 struct WaitEntry {
-    wait: Arc<Wait>,
+    wait: Arc<AskWait>,
     keys: Keys,
 }
 
 /// Adds a new wait. Returns whether it may close a circle.
 #[must_use = "a circle that it may close is to be looked for"]
-pub(super) fn add(wait: &Arc<Wait>) -> bool {
+pub(super) fn add(wait: &Arc<AskWait>) -> bool {
     let mut table = TABLE.lock();
     table.insert(wait);
     table.may_be_closed_by(wait)
@@ -50,7 +50,7 @@ pub(super) fn add(wait: &Arc<Wait>) -> bool {
 /// Notes that the message of a wait has reached the place where it now waits. Returns whether it
 /// may close a circle.
 #[must_use = "a circle that it may close is to be looked for"]
-pub(super) fn moved(wait: &Arc<Wait>) -> bool {
+pub(super) fn moved(wait: &Arc<AskWait>) -> bool {
     let mut table = TABLE.lock();
     if !table.remove(wait) {
         return false;
@@ -60,7 +60,7 @@ pub(super) fn moved(wait: &Arc<Wait>) -> bool {
 }
 
 /// Removes a wait that has ended.
-pub(super) fn remove(wait: &Arc<Wait>) {
+pub(super) fn remove(wait: &Arc<AskWait>) {
     TABLE.lock().remove(wait);
 }
 
@@ -69,7 +69,7 @@ pub(super) fn remove(wait: &Arc<Wait>) {
 pub(super) fn candidates(
     queue: CownId,
     places: &HashSet<(CownId, QueuePosition)>,
-) -> Vec<Arc<Wait>> {
+) -> Vec<Arc<AskWait>> {
     let table = TABLE.lock();
     let mut found: Vec<_> = of(&table.behind, queue).cloned().collect();
     if places.len() < table.places.len() {
@@ -92,12 +92,12 @@ pub(super) fn candidates(
 
 /// Returns what an actor waits for.
 #[cfg(all(test, not(loom)))]
-pub(super) fn all_by(actor: ActorId) -> Vec<Arc<Wait>> {
+pub(super) fn all_by(actor: ActorId) -> Vec<Arc<AskWait>> {
     TABLE.lock().of(actor).cloned().collect()
 }
 
-impl Table {
-    fn insert(&mut self, wait: &Arc<Wait>) {
+impl WaitTable {
+    fn insert(&mut self, wait: &Arc<AskWait>) {
         let keys = wait.list();
         if let Some(queue) = keys.queue {
             self.behind.insert((queue, wait.serial()), Arc::clone(wait));
@@ -113,7 +113,7 @@ impl Table {
     }
 
     /// Returns whether it was there.
-    fn remove(&mut self, wait: &Arc<Wait>) -> bool {
+    fn remove(&mut self, wait: &Arc<AskWait>) -> bool {
         let Some(entry) = self.waits.remove(&(wait.by().id(), wait.serial())) else { return false };
         if let Some(queue) = entry.keys.queue {
             self.behind.remove(&(queue, wait.serial()));
@@ -133,7 +133,7 @@ impl Table {
     /// following the waits from the actor that should answer it leads to the waiting actor, or to
     /// one that others may hold up. If not, there is no circle: of the waits on a circle that have
     /// all been examined, the last one saw the others here.
-    fn may_be_closed_by(&self, wait: &Arc<Wait>) -> bool {
+    fn may_be_closed_by(&self, wait: &Arc<AskWait>) -> bool {
         let mut ahead = vec![wait];
         let mut seen = 0;
         while let Some(next) = ahead.pop() {
@@ -153,15 +153,15 @@ impl Table {
     }
 
     /// Returns what an actor waits for.
-    fn of(&self, actor: ActorId) -> impl Iterator<Item = &Arc<Wait>> {
+    fn of(&self, actor: ActorId) -> impl Iterator<Item = &Arc<AskWait>> {
         self.waits.range((actor, 0)..=(actor, u64::MAX)).map(|(_, entry)| &entry.wait)
     }
 }
 
 /// Returns the waits of a queue.
 fn of(
-    waits: &BTreeMap<(CownId, u64), Arc<Wait>>,
+    waits: &BTreeMap<(CownId, u64), Arc<AskWait>>,
     queue: CownId,
-) -> impl Iterator<Item = &Arc<Wait>> {
+) -> impl Iterator<Item = &Arc<AskWait>> {
     waits.range((queue, 0)..=(queue, u64::MAX)).map(|(_, wait)| wait)
 }

@@ -11,10 +11,10 @@ use super::held_actor::holder;
 use super::report::AskCycle;
 use super::search_schedule::search_soon;
 use super::table;
-use super::wait::{SortedMailbox, Wait};
+use super::wait::{AskWait, SortedMailbox};
 use crate::any::AnyAddr;
 
-impl Wait {
+impl AskWait {
     /// Notes that the message was sent, after this many hops; it may have been handled by now.
     /// `place` is its place, if it waits in a queue itself.
     pub(crate) fn sent(self: &Arc<Self>, hops: u32, place: Option<(CownId, QueuePosition)>) {
@@ -44,24 +44,24 @@ impl Wait {
 }
 
 /// Notes that the message of a wait has reached the place where it now waits.
-fn moved(wait: &Arc<Wait>) {
+fn moved(wait: &Arc<AskWait>) {
     search_if(table::moved(wait), wait);
 }
 
-fn search_if(may_be_closed: bool, wait: &Arc<Wait>) {
+fn search_if(may_be_closed: bool, wait: &Arc<AskWait>) {
     if may_be_closed {
         search_soon(wait);
     }
 }
 
 /// An ask's own part of its wait.
-pub(crate) struct Waiting {
-    wait: Arc<Wait>,
+pub(crate) struct TrackedWait {
+    wait: Arc<AskWait>,
     is_known: bool,
 }
 
-impl Waiting {
-    pub(crate) fn new(wait: Arc<Wait>) -> Self {
+impl TrackedWait {
+    pub(crate) fn new(wait: Arc<AskWait>) -> Self {
         Self { wait, is_known: false }
     }
 
@@ -95,7 +95,7 @@ impl Waiting {
     }
 }
 
-impl Drop for Waiting {
+impl Drop for TrackedWait {
     fn drop(&mut self) {
         self.leave();
     }

@@ -16,7 +16,7 @@ use crate::id::ActorId;
 use crate::once_lock::OnceLock;
 
 /// An ask by an actor that is held until the answer arrives.
-pub(crate) struct Wait {
+pub(crate) struct AskWait {
     holder: Arc<Holder>,
     /// Its sequence number among all waits.
     serial: u64,
@@ -99,7 +99,7 @@ pub(super) enum Ahead {
     Unclear,
 }
 
-impl Wait {
+impl AskWait {
     /// Creates the wait for the answer of an actor; `queue` is where that actor's messages wait.
     pub(crate) fn new(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
         let message = Mutex::new(Whereabouts {

@@ -9,7 +9,7 @@ use coact_core::cown::CownId;
 use coact_core::internals::InterruptibleHandle;
 use coact_core::runtime::RuntimeHandle;
 
-use super::{Actor, Addr, Cell, WeakAddr};
+use super::{Actor, ActorCell, Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
@@ -19,18 +19,18 @@ use crate::signal::Signal;
 
 impl<A: Actor> Addr<A> {
     #[inline]
-    pub(crate) fn new(cown: Cown<Cell<A>>) -> Self {
+    pub(crate) fn new(cown: Cown<ActorCell<A>>) -> Self {
         Self { cown: InterruptibleHandle::new(cown) }
     }
 
     #[inline]
-    pub(crate) fn cown(&self) -> &Cown<Cell<A>> {
+    pub(crate) fn cown(&self) -> &Cown<ActorCell<A>> {
         &self.cown
     }
 
     /// Returns the cown, with a handle that is not checked when it is dropped.
     #[inline]
-    pub(crate) fn into_cown(self) -> Cown<Cell<A>> {
+    pub(crate) fn into_cown(self) -> Cown<ActorCell<A>> {
         self.cown.into_cown()
     }
 

@@ -8,7 +8,7 @@ use coact_sync::shim::process::Mutex;
 
 use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakAddr};
 use crate::attached_streams::Feeds;
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
@@ -125,7 +125,7 @@ impl<A: Actor> Context<A> {
 
     pub(crate) fn take_hold(&mut self) -> Option<HoldRequest<A>> {
         let extras = self.extras.as_mut()?.get_mut();
-        typed_of::<A>(extras)?.holds.pop_front().map(Caught::into_inner)
+        typed_of::<A>(extras)?.holds.pop_front().map(CatchDrop::into_inner)
     }
 
     /// Returns whether a stop or a hold is pending, so that messages must wait.

@@ -18,7 +18,7 @@ use coact_core::internals::{InterruptibleHandle, ThreadBound};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::lifecycle::Core;
@@ -117,12 +117,12 @@ pub trait Actor: Sized + 'static {
 #[doc(alias = "Pid")]
 #[doc(alias = "Sender")]
 pub struct Addr<A: Actor> {
-    pub(crate) cown: InterruptibleHandle<Cell<A>>,
+    pub(crate) cown: InterruptibleHandle<ActorCell<A>>,
 }
 
 /// An address that does not keep the actor alive.
 #[doc(alias = "WeakActorRef")]
-pub struct WeakAddr<A: Actor>(pub(crate) WeakCown<Cell<A>>);
+pub struct WeakAddr<A: Actor>(pub(crate) WeakCown<ActorCell<A>>);
 
 /// An actor's view of itself: its address, and its requests to the runtime.
 #[doc(alias = "ActorContext")]
@@ -131,13 +131,13 @@ pub struct Context<A: Actor> {
     /// `None` until the actor first needs one of these.
     pub(crate) extras: Option<Box<Mutex<ContextExtras>>>,
     /// While an answer is handled: the address that came with it, until an ask takes it.
-    pub(crate) lent: Option<Cown<Cell<A>>>,
+    pub(crate) lent: Option<Cown<ActorCell<A>>>,
 }
 
 /// The part of [`ContextExtras`] that depends on the actor's type.
 pub(crate) struct TypedExtras<A: Actor> {
     /// Futures that will hold the actor.
-    pub(crate) holds: VecDeque<Caught<HoldRequest<A>>>,
+    pub(crate) holds: VecDeque<CatchDrop<HoldRequest<A>>>,
     pub(crate) timeouts: Timeouts<TimeoutAction<A>>,
 }
 
@@ -145,16 +145,16 @@ pub(crate) struct TypedExtras<A: Actor> {
 pub(crate) type TimeoutAction<A> = Box<dyn FnMut(&mut A, &mut Context<A>) + Send>;
 
 /// The state of an actor's cown.
-pub struct Cell<A: Actor> {
+pub struct ActorCell<A: Actor> {
     /// `None` while a future holds the actor, and once it has ended.
-    pub(crate) body: Option<Body<A>>,
+    pub(crate) body: Option<ActorAndContext<A>>,
     /// The actor's address while there is no context, which otherwise has it.
     pub(crate) this: Option<WeakAddr<A>>,
     pub(crate) core: Core,
 }
 
 /// The actor and its context: they move together.
-pub(crate) struct Body<A: Actor> {
+pub(crate) struct ActorAndContext<A: Actor> {
     pub(crate) actor: ThreadBound<A>,
     pub(crate) context: Context<A>,
 }
@@ -165,7 +165,7 @@ pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
 /// A request to hold the actor: creates the future from the actor's state and the place to which
 /// that is returned.
 pub(crate) type HoldRequest<A> =
-    Box<dyn FnOnce(Body<A>, Returned<A>) -> HeldFuture<'static, ()> + Send>;
+    Box<dyn FnOnce(ActorAndContext<A>, Returned<A>) -> HeldFuture<'static, ()> + Send>;
 
 /// The place to which the actor's state is returned.
-pub(crate) type Returned<A> = Arc<Mutex<Option<Body<A>>>>;
+pub(crate) type Returned<A> = Arc<Mutex<Option<ActorAndContext<A>>>>;

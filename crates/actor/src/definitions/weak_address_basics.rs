@@ -8,14 +8,14 @@ use coact_core::WeakCown;
 use coact_core::cown::CownId;
 use coact_core::internals::{BlockedSet, UnreachableCown};
 
-use super::{Actor, Addr, Cell, WeakAddr};
+use super::{Actor, ActorCell, Addr, WeakAddr};
 use crate::any::AnyAddr;
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 
 impl<A: Actor> WeakAddr<A> {
-    pub(crate) fn new(cown: WeakCown<Cell<A>>) -> Self {
+    pub(crate) fn new(cown: WeakCown<ActorCell<A>>) -> Self {
         Self(cown)
     }
 
@@ -75,7 +75,7 @@ impl<A: Actor> WeakAddr<A> {
 
     /// Closes the cown of an actor whose last address is gone, if this is the only weak one: then
     /// nothing sees the actor any more. Otherwise returns this address.
-    pub(crate) fn try_end(self, cown: &UnreachableCown<'_, Cell<A>>) -> Result<(), Self> {
+    pub(crate) fn try_end(self, cown: &UnreachableCown<'_, ActorCell<A>>) -> Result<(), Self> {
         cown.try_end(self.0).map_err(Self)
     }
 }

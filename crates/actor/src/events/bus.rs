@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_sync::shim::process::Mutex;
 
-use super::counts::Counts;
+use super::counts::EventCounters;
 use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply, MessageDropped,
 };
-use crate::runtime_service::Service;
+use crate::runtime_service::RuntimeService;
 use crate::topic::Topic;
 
 /// The event bus. The runtime's own events have fields of their own: publishing one without
@@ -24,11 +24,11 @@ pub(crate) struct Bus {
     pub(super) dead_letters: Topic<DeadLetter>,
     pub(super) dropped: Topic<MessageDropped>,
     pub(super) late: Topic<LateReply>,
-    pub(super) counts: Counts,
+    pub(super) counts: EventCounters,
     others: Mutex<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
 
-impl Service for Bus {}
+impl RuntimeService for Bus {}
 
 impl Bus {
     pub(super) fn topic<E: Clone + Send + 'static>(&self) -> Topic<E> {

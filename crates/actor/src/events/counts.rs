@@ -6,7 +6,7 @@ use super::kinds::EventCounts;
 
 /// The running [`EventCounts`].
 #[derive(Default)]
-pub(super) struct Counts {
+pub(super) struct EventCounters {
     pub(super) dead_letters: AtomicU64,
     pub(super) failures: AtomicU64,
     pub(super) restarts: AtomicU64,
@@ -14,7 +14,7 @@ pub(super) struct Counts {
     pub(super) late_replies: AtomicU64,
 }
 
-impl Counts {
+impl EventCounters {
     pub(super) fn get(&self) -> EventCounts {
         // ORDERING: Relaxed, all. The counters publish nothing else, and are independent of one
         // another.
@@ -30,6 +30,6 @@ impl Counts {
 
 /// Increments a counter.
 pub(super) fn count(counter: &AtomicU64) {
-    // ORDERING: Relaxed. See `Counts::get`.
+    // ORDERING: Relaxed. See `EventCounters::get`.
     counter.fetch_add(1, Ordering::Relaxed);
 }

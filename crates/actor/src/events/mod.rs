@@ -9,7 +9,7 @@ use std::fmt;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::runtime_service::Service;
+use crate::runtime_service::RuntimeService;
 use crate::topic::{Subscription, Topic};
 
 use bus::Bus;

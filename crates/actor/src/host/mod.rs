@@ -8,7 +8,7 @@ use std::fmt;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Cown, WeakCown};
 
-use crate::definitions::{Actor, Addr, Cell};
+use crate::definitions::{Actor, ActorCell, Addr};
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
 
@@ -69,10 +69,10 @@ pub const CALLER_BATCH: u32 = 64;
 #[doc(alias = "dispatcher")]
 #[doc(alias = "Arbiter")]
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub struct Host(Kind);
+pub struct Host(HostKind);
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
+enum HostKind {
     Current,
     RuntimeHandle(RuntimeHandle),
     Workers,
@@ -92,12 +92,12 @@ pub(crate) struct Assignment {
 impl Host {
     /// The runtime of the spawner.
     pub(crate) fn current() -> Self {
-        Self(Kind::Current)
+        Self(HostKind::Current)
     }
 
     /// The workers of the main runtime, from anywhere in its family.
     pub fn workers() -> Self {
-        Self(Kind::Workers)
+        Self(HostKind::Workers)
     }
 
     /// A dedicated thread, named after the actor's type: it handles all messages of this actor and
@@ -108,7 +108,7 @@ impl Host {
     /// a thread, and one of the 65,535 runtimes that a process can create; messages to and from the
     /// actor cross threads.
     pub fn detached() -> Self {
-        Self(Kind::Detached)
+        Self(HostKind::Detached)
     }
 
     /// Threads that may block, for **resource actors**, which do blocking foreign work: one thread
@@ -119,7 +119,7 @@ impl Host {
     /// **Cost:** a message costs one lock more than on workers, and a thread switch unless it
     /// follows another message to the same actor.
     pub fn blocking() -> Self {
-        Self(Kind::Blocking)
+        Self(HostKind::Blocking)
     }
 
     /// The senders' threads: if the actor is idle, its handler runs before
@@ -176,14 +176,14 @@ impl Host {
     /// Like [`caller`](Self::caller), with at most this many messages of other senders after its
     /// own.
     pub fn caller_for(batch: u32) -> Self {
-        Self(Kind::Caller(batch))
+        Self(HostKind::Caller(batch))
     }
 
     /// Returns a runtime of the family in which the actor will be, if it is spawned in the current
     /// one.
     pub(crate) fn family(self, current: RuntimeHandle) -> RuntimeHandle {
         match self.0 {
-            Kind::RuntimeHandle(home) => home,
+            HostKind::RuntimeHandle(home) => home,
             _ => current,
         }
     }
@@ -195,14 +195,14 @@ impl Host {
     #[track_caller]
     pub(crate) fn assign<A>(self, current: RuntimeHandle) -> Assignment {
         match self.0 {
-            Kind::Current => Assignment::at(current),
-            Kind::RuntimeHandle(home) => Assignment::at(home),
-            Kind::Workers => Assignment::at(current.group_root()),
-            Kind::Caller(batch) => {
+            HostKind::Current => Assignment::at(current),
+            HostKind::RuntimeHandle(home) => Assignment::at(home),
+            HostKind::Workers => Assignment::at(current.group_root()),
+            HostKind::Caller(batch) => {
                 Assignment { caller_batch: Some(batch), ..Assignment::at(current.group_root()) }
             }
-            Kind::Blocking => Assignment::at(Hosts::of(current).blocking(current)),
-            Kind::Detached => match Hosts::of(current).lease(current, type_name::<A>()) {
+            HostKind::Blocking => Assignment::at(Hosts::of(current).blocking(current)),
+            HostKind::Detached => match Hosts::of(current).lease(current, type_name::<A>()) {
                 Some(lease) => {
                     Assignment { home: lease.home(), lease: Some(lease), caller_batch: None }
                 }
@@ -217,7 +217,7 @@ impl Assignment {
     pub(crate) fn spawn<A: Actor>(
         self,
         id: ActorId,
-        make_cell: impl FnOnce(WeakCown<Cell<A>>) -> Cell<A>,
+        make_cell: impl FnOnce(WeakCown<ActorCell<A>>) -> ActorCell<A>,
         prepare: impl FnOnce(&Addr<A>),
     ) -> Addr<A> {
         let Self { home, lease, caller_batch } = self;
@@ -242,7 +242,7 @@ impl Assignment {
 
 impl From<RuntimeHandle> for Host {
     fn from(home: RuntimeHandle) -> Self {
-        Self(Kind::RuntimeHandle(home))
+        Self(HostKind::RuntimeHandle(home))
     }
 }
 

@@ -12,10 +12,10 @@ const BLOCKING_THREADS: usize = 512;
 
 /// The hosts of one family: its threads for detached actors, those that may block, its dispatchers.
 #[derive(Default)]
-pub(crate) struct Hosts(Mutex<State>);
+pub(crate) struct Hosts(Mutex<FamilyRuntimes>);
 
 #[derive(Default)]
-struct State {
+struct FamilyRuntimes {
     made: Vec<Runtime>,
     /// Unused one-worker runtimes, by the type of actors that they are named after.
     free: HashMap<&'static str, Vec<RuntimeHandle>>,
@@ -59,7 +59,7 @@ impl Hosts {
         if state.closed {
             return of.group_root();
         }
-        let State { blocking, made, blocking_threads, .. } = &mut *state;
+        let FamilyRuntimes { blocking, made, blocking_threads, .. } = &mut *state;
         *blocking.get_or_insert_with(|| {
             let threads = blocking_threads.unwrap_or(BLOCKING_THREADS);
             // No thread is started until there is work.

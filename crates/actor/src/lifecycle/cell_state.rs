@@ -14,7 +14,7 @@ use crate::supervision::Supervision;
 
 /// The part of a cell that is the same for all actors.
 pub(crate) struct Core {
-    pub(crate) phase: Phase,
+    pub(crate) phase: ActorPhase,
     /// Counts the turns with the actor; wraps. See [`idle_timeout`](crate::idle_timeout).
     pub(crate) turns: u32,
     /// State that few actors need.
@@ -22,7 +22,7 @@ pub(crate) struct Core {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Phase {
+pub(crate) enum ActorPhase {
     /// [`Actor::started`](crate::Actor::started) has not been called yet.
     Starting,
     Running,
@@ -53,7 +53,7 @@ pub(crate) struct Extras {
 }
 
 impl Core {
-    pub(crate) fn new(phase: Phase, extras: Option<Extras>) -> Self {
+    pub(crate) fn new(phase: ActorPhase, extras: Option<Extras>) -> Self {
         Self { phase, turns: 0, extras: extras.map(|extras| Box::new(Mutex::new(extras))) }
     }
 

@@ -4,7 +4,7 @@ use coact_core::internals::{Ending, catch, is_cancelling};
 use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
-use super::cell_state::{Extras, Phase, reason_of};
+use super::cell_state::{ActorPhase, Extras, reason_of};
 use super::own_address::AnyStrong;
 use super::typed_steps::{Hook, Managed};
 use crate::events;
@@ -29,13 +29,13 @@ impl dyn Managed + '_ {
     #[cold]
     pub(super) fn kill(&mut self, shared: &SharedState, reason: ExitReason) {
         self.end_hold_for(&reason);
-        self.core().phase = Phase::Ended;
+        self.core().phase = ActorPhase::Ended;
         self.finish(shared, reason);
     }
 
     /// Ends the actor, after calling its [`stopped`](crate::Actor::stopped).
     pub(crate) fn end(&mut self, shared: &SharedState, reason: ExitReason) {
-        self.core().phase = Phase::Ended;
+        self.core().phase = ActorPhase::Ended;
         let reason = self.call_stopped(reason);
         self.finish(shared, reason);
     }
@@ -187,10 +187,10 @@ impl dyn Managed + '_ {
     /// that.
     #[cold]
     pub(crate) fn cut_off(&mut self, shared: &SharedState) {
-        if self.core().phase != Phase::Ended {
+        if self.core().phase != ActorPhase::Ended {
             self.apply_link_changes(shared);
             self.end_hold_for(&ExitReason::Killed);
-            self.core().phase = Phase::Ended;
+            self.core().phase = ActorPhase::Ended;
             let supervision = self.core().leave_supervisor();
             self.finish(shared, ExitReason::Killed);
             if let Some(supervision) = supervision {

@@ -13,6 +13,6 @@ mod supervised;
 mod typed_steps;
 
 pub(crate) use self::announce::{refuse_all, refuse_late};
-pub(crate) use self::cell_state::{Core, Extras, Phase, reason_of};
+pub(crate) use self::cell_state::{ActorPhase, Core, Extras, reason_of};
 pub(crate) use self::own_address::{AnyStrong, AnyWeak};
 pub(crate) use self::typed_steps::{Hook, Managed, PendingOp};

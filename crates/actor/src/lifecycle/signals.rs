@@ -5,7 +5,7 @@ use std::task::Poll;
 use coact_core::internals::catch;
 use coact_core::when;
 
-use super::cell_state::Phase;
+use super::cell_state::ActorPhase;
 use super::typed_steps::{Hook, Managed, PendingOp};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
@@ -37,7 +37,7 @@ impl dyn Managed + '_ {
             self.apply(shared, signal);
             applied += 1;
         };
-        if self.core().phase == Phase::Running {
+        if self.core().phase == ActorPhase::Running {
             self.run_pending(shared);
         }
         is_all
@@ -45,9 +45,9 @@ impl dyn Managed + '_ {
 
     fn apply(&mut self, shared: &SharedState, signal: Signal) {
         match self.core().phase {
-            Phase::Ended => return self.refuse_behind(shared, signal),
+            ActorPhase::Ended => return self.refuse_behind(shared, signal),
             // There is no state to end or replace.
-            Phase::Down if signal.ends_a_run() => return,
+            ActorPhase::Down if signal.ends_a_run() => return,
             _ => {}
         }
         match signal {
@@ -78,7 +78,7 @@ impl dyn Managed + '_ {
 
     fn on_exit(&mut self, shared: &SharedState, from: ActorId, reason: ExitReason) {
         let core = self.core();
-        let is_down = core.phase == Phase::Down;
+        let is_down = core.phase == ActorPhase::Down;
         let links = &mut core.extras_or_init().links;
         if is_down {
             return links.exit_later(from, reason);
@@ -101,7 +101,7 @@ impl dyn Managed + '_ {
     /// left.
     fn run_pending(&mut self, shared: &SharedState) {
         let mut steps = 0;
-        while self.core().phase == Phase::Running && self.run_one_pending(shared) {
+        while self.core().phase == ActorPhase::Running && self.run_one_pending(shared) {
             steps += 1;
             if steps == STEPS {
                 // Its futures keep requesting futures that are ready at once.
@@ -138,7 +138,7 @@ impl dyn Managed + '_ {
     /// Ends or restarts the actor if it has failed.
     fn handle_failure(&mut self, shared: &SharedState) -> bool {
         let core = self.core();
-        if core.phase != Phase::Running {
+        if core.phase != ActorPhase::Running {
             return false;
         }
         let Some(reason) = core.take_failure() else { return false };
@@ -168,7 +168,7 @@ impl dyn Managed + '_ {
     /// Returns whether messages must wait.
     pub(crate) fn waits(&mut self) -> bool {
         let core = self.core();
-        let is_down = core.phase == Phase::Down;
+        let is_down = core.phase == ActorPhase::Down;
         is_down
             || core.extras().is_some_and(|extras| extras.suspended || extras.is_held)
             || self.must_pause_messages()

@@ -1,6 +1,6 @@
 //! The steps of supervised actors: they go down and come up again.
 
-use super::cell_state::{Phase, reason_of};
+use super::cell_state::{ActorPhase, reason_of};
 use super::typed_steps::{Hook, Managed};
 use crate::events;
 use crate::exit::ExitReason;
@@ -12,7 +12,7 @@ impl dyn Managed + '_ {
     #[cold]
     pub(super) fn start(&mut self, shared: &SharedState, by: Box<dyn AnySupervisor>, run: u64) {
         // It did not go down in time, the supervisor went on, and it is still running.
-        if self.core().phase == Phase::Running {
+        if self.core().phase == ActorPhase::Running {
             self.kill(shared, ExitReason::Killed);
         }
         let core = self.core();
@@ -21,7 +21,7 @@ impl dyn Managed + '_ {
         };
         let last = supervision.begin(by, run);
         core.extras_or_init().links.end_incarnation(shared.id());
-        core.phase = Phase::Running;
+        core.phase = ActorPhase::Running;
         if let Err(why) = self.begin_incarnation() {
             self.subject().failed(&why);
             return self.go_down(shared, why);
@@ -51,7 +51,7 @@ impl dyn Managed + '_ {
     /// Drops the state, and reports that to the supervisor. Messages continue to wait.
     #[cold]
     pub(super) fn go_down(&mut self, shared: &SharedState, mut reason: ExitReason) {
-        self.core().phase = Phase::Down;
+        self.core().phase = ActorPhase::Down;
         let (set_aside, dropped) = self.drop_state();
         self.put_unstashed_first(set_aside);
         let extras = self.core().extras_or_init();
@@ -74,7 +74,7 @@ impl dyn Managed + '_ {
     /// Reports to the supervisor that the actor is up, once its start has ended.
     pub(super) fn announce(&mut self, shared: &SharedState) {
         let core = self.core();
-        if core.phase != Phase::Running {
+        if core.phase != ActorPhase::Running {
             return;
         }
         let Some(extras) = core.extras() else { return };

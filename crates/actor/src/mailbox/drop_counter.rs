@@ -4,9 +4,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A monotonic counter.
 #[derive(Default)]
-pub(crate) struct Count(AtomicU64);
+pub(crate) struct DropCounter(AtomicU64);
 
-impl Count {
+impl DropCounter {
     pub(crate) fn rise(&self) {
         // ORDERING: Relaxed. The counter publishes nothing else.
         self.0.fetch_add(1, Ordering::Relaxed);

@@ -11,7 +11,7 @@ use crate::reply::Reply;
 
 /// A message with its reply, independent of its type.
 pub(crate) trait Envelope: Send {
-    /// Delivers the message to the actor, whose [`Cell`] this is.
+    /// Delivers the message to the actor, whose [`ActorCell`] this is.
     fn deliver(self: Box<Self>, cell: &mut dyn Any);
 
     /// Drops the message because there is no room. Returns the name of its type.

@@ -14,9 +14,9 @@
 mod drop_counter;
 mod envelope;
 mod lanes;
-mod queue;
 mod queue_moment;
 mod settings;
+mod shared_mailbox;
 mod stash;
 mod view;
 
@@ -24,8 +24,10 @@ pub use settings::{Lane, Mailbox};
 pub use stash::StashFull;
 pub use view::{BehavioursView, LaneView, MailboxView};
 
-pub(crate) use drop_counter::Count;
+pub(crate) use drop_counter::DropCounter;
 pub(crate) use envelope::{Envelope, Envelopes, drop_for_room};
 pub(crate) use lanes::{Added, Number};
-pub(crate) use queue::{Admission, AdmissionControl, Queue, QueuedMessage, Sorted};
+pub(crate) use shared_mailbox::{
+    Admission, AdmissionControl, QueuedMessage, SharedMailbox, Sorted,
+};
 pub(crate) use stash::Stash;

@@ -2,17 +2,17 @@
 
 use std::fmt;
 
-use super::queue::Queue;
+use super::shared_mailbox::SharedMailbox;
 
 /// A view of an actor's mailbox: see [`Addr::mailbox`](crate::Addr::mailbox). All numbers may be
 /// out of date as soon as they are read; the counts of lost messages only increase.
 #[derive(Clone, Copy)]
-pub struct MailboxView<'a>(pub(crate) Option<&'a Queue>);
+pub struct MailboxView<'a>(pub(crate) Option<&'a SharedMailbox>);
 
 /// A view of one lane of a mailbox: see [`MailboxView::lane`].
 #[derive(Clone, Copy)]
 pub struct LaneView<'a> {
-    queue: &'a Queue,
+    queue: &'a SharedMailbox,
     lane: usize,
 }
 

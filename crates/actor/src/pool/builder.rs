@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
 
-use super::{Each, Inner, Make, Pool};
+use super::{Each, Make, Pool, PoolInner};
 use crate::definitions::Actor;
 use crate::handler::SendActor;
 use crate::host::Host;
@@ -87,7 +87,7 @@ impl<A: SendActor> PoolBuilder<A> {
         let (id, home) = (ActorId::next(), RuntimeHandle::current());
         let members = Routees::new(strategy);
         let size = AtomicUsize::new(size);
-        let inner = Inner { id, make, host, home, each, limit, members, size };
+        let inner = PoolInner { id, make, host, home, each, limit, members, size };
         let pool = Pool(Arc::new(inner));
         pool.fill();
         pool

@@ -52,9 +52,9 @@ pub use builder::PoolBuilder;
 /// ```
 ///
 /// **Cost.** That of a [`Router`](crate::routing::Router).
-pub struct Pool<A: Actor>(Arc<Inner<A>>);
+pub struct Pool<A: Actor>(Arc<PoolInner<A>>);
 
-struct Inner<A: Actor> {
+struct PoolInner<A: Actor> {
     id: ActorId,
     make: Arc<Make<A>>,
     host: Host,

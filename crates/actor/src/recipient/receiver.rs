@@ -12,7 +12,7 @@ use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 use crate::reply::Reply;
 
 /// A receiver of one kind of message: an actor, a router, or a plain thread.
@@ -53,7 +53,7 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
         true
     }
     /// Calls a closure at its end, if it can be watched.
-    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
+    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<MonitorGuard> {
         drop(tell);
         None
     }
@@ -102,7 +102,7 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
         Addr::has_ended(self)
     }
 
-    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<Watch> {
+    fn watch(&self, tell: Box<dyn FnOnce() + Send>) -> Option<MonitorGuard> {
         Some(Addr::watch(self, tell))
     }
 

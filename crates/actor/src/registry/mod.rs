@@ -13,13 +13,13 @@ use coact_core::runtime::RuntimeHandle;
 use crate::any::AnyAddr;
 use crate::definitions::{Actor, Addr, WeakAddr};
 use crate::id::ActorId;
-use crate::runtime_service::Service;
+use crate::runtime_service::RuntimeService;
 use crate::topic::Named;
 
 pub use crate::lookup_error::LookupError;
 pub use error::{NameTaken, RegisterError};
 pub use portable_id::{BadUid, Uid};
-pub(crate) use table::{Table, Tenancy};
+pub(crate) use table::{NameTable, Tenancy};
 pub use wait_for::WaitFor;
 
 /// Finds an actor of the current runtime, or of its group, by its name. Never waits: [`wait_for`]
@@ -137,8 +137,8 @@ impl Registry {
         Named::of(self.0).forget(name)
     }
 
-    fn table(self) -> &'static Table {
-        Table::of(self.0)
+    fn table(self) -> &'static NameTable {
+        NameTable::of(self.0)
     }
 
     /// Gives a new actor all of the names.

@@ -12,19 +12,19 @@ use crate::lookup_error::LookupError;
 use crate::any::AnyAddr;
 use crate::definitions::{Actor, Addr, WeakAddr};
 use crate::id::ActorId;
-use crate::runtime_service::Service;
+use crate::runtime_service::RuntimeService;
 
 /// The table, with its lock. No user code runs under it: addresses are created there, never
 /// dropped.
 #[derive(Default)]
-pub(crate) struct Table(Mutex<Entries>);
+pub(crate) struct NameTable(Mutex<Entries>);
 
 #[derive(Default)]
 struct Entries {
     /// With a number for each registration.
     names: HashMap<Arc<str>, (ActorId, u64)>,
     given: u64,
-    actors: HashMap<ActorId, Registered>,
+    actors: HashMap<ActorId, NamedActor>,
     /// The waiters for a name, by their tickets.
     waiting: HashMap<Arc<str>, BTreeMap<u64, OnRegistered>>,
     tickets: u64,
@@ -32,7 +32,7 @@ struct Entries {
 
 /// An actor that can be found.
 #[derive(Default)]
-struct Registered {
+struct NamedActor {
     /// `None` while the actor is being created.
     found: Option<Found>,
     /// In the order of registration.
@@ -40,17 +40,17 @@ struct Registered {
 }
 
 struct Found {
-    address: Box<dyn Address>,
+    address: Box<dyn AnyWeakAddr>,
     any: AnyAddr,
 }
 
 /// A weak address, whose type is known only to the lookup.
-trait Address: Any + Send + Sync {
+trait AnyWeakAddr: Any + Send + Sync {
     fn has_ended(&self) -> bool;
     fn as_any(&self) -> &dyn Any;
 }
 
-impl<A: Actor> Address for WeakAddr<A> {
+impl<A: Actor> AnyWeakAddr for WeakAddr<A> {
     fn has_ended(&self) -> bool {
         WeakAddr::has_ended(self)
     }
@@ -101,9 +101,9 @@ impl Entries {
     }
 }
 
-impl Service for Table {}
+impl RuntimeService for NameTable {}
 
-impl Table {
+impl NameTable {
     /// Gives an actor all of the names, or none. Returns whether the actor was unknown so far: the
     /// caller must then have its end clear its entry.
     pub(crate) fn claim(&self, actor: ActorId, names: &[Arc<str>]) -> Result<bool, NameTaken> {
@@ -264,12 +264,12 @@ impl Table {
 
 /// An actor's entry in the table, until this is dropped.
 pub(crate) struct Tenancy {
-    table: &'static Table,
+    table: &'static NameTable,
     actor: ActorId,
 }
 
 impl Tenancy {
-    pub(super) fn new(table: &'static Table, actor: ActorId) -> Self {
+    pub(super) fn new(table: &'static NameTable, actor: ActorId) -> Self {
         Self { table, actor }
     }
 

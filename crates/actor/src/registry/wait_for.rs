@@ -8,10 +8,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use coact_core::Promise;
+use coact_core::internals::{owed_by, wait_as};
 
 use crate::lookup_error::LookupError;
 
-use super::table::{OnRegistered, Table};
+use super::table::{NameTable, OnRegistered};
 use crate::any::AnyAddr;
 use crate::block_on::AWAIT;
 use crate::definitions::{Actor, Addr};
@@ -35,7 +36,7 @@ pub struct WaitFor<A: Actor> {
 
 /// A position among those that wait for a name.
 struct WaitTicket {
-    table: &'static Table,
+    table: &'static NameTable,
     name: Box<str>,
     number: u64,
 }
@@ -47,9 +48,9 @@ impl Drop for WaitTicket {
 }
 
 impl<A: Actor> WaitFor<A> {
-    pub(super) fn new(table: &'static Table, name: &str) -> Self {
+    pub(super) fn new(table: &'static NameTable, name: &str) -> Self {
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("an actor with a name"));
+        owed_by(&promise, |f| f.write_str("an actor with a name"));
         let wanted: Box<str> = name.into();
         let tell = move |address: &dyn Any, any: &AnyAddr| {
             let address = address.downcast_ref::<Addr<A>>().cloned();
@@ -76,7 +77,7 @@ impl<A: Actor> WaitFor<A> {
     #[track_caller]
     pub fn wait(self) -> Result<Addr<A>, LookupError> {
         let Self { found, ticket: _ticket } = self;
-        let found = found.wait_as("`WaitFor::wait`", AWAIT, None);
+        let found = wait_as(found, "`WaitFor::wait`", AWAIT);
         found.unwrap_or(Err(LookupError::Unknown))
     }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 
 pub(super) struct Routee<R> {
     pub(super) id: ActorId,
@@ -15,7 +15,7 @@ pub(super) struct Routee<R> {
     /// Shared with all messages on their way, if they are counted.
     pub(super) load: Option<Arc<()>>,
     /// Removes the routee when it has ended.
-    pub(super) _watch: Option<Watch>,
+    pub(super) _watch: Option<MonitorGuard>,
 }
 
 impl<R> Routee<R> {
@@ -30,22 +30,22 @@ impl<R> Routee<R> {
 }
 
 /// All routees at some moment, in the order in which they were added.
-pub(super) type Snapshot<R> = Arc<[Arc<Routee<R>>]>;
+pub(super) type RouteeSnapshot<R> = Arc<[Arc<Routee<R>>]>;
 
-pub(super) struct List<R> {
+pub(super) struct RouteeList<R> {
     /// The order of turns. When a routee is removed, the last one takes its index.
     pub(super) places: Vec<Arc<Routee<R>>>,
     pub(super) place_of: HashMap<ActorId, usize>,
     /// How many were ever added.
     pub(super) added: u64,
     /// Created when all are needed, and kept until the next change.
-    pub(super) snapshot: Option<Snapshot<R>>,
+    pub(super) snapshot: Option<RouteeSnapshot<R>>,
 }
 
 /// A routee that was added or removed, and the previous snapshot: to be dropped without the lock.
-pub(super) type Changed<R> = (Arc<Routee<R>>, Option<Snapshot<R>>);
+pub(super) type Changed<R> = (Arc<Routee<R>>, Option<RouteeSnapshot<R>>);
 
-impl<R> List<R> {
+impl<R> RouteeList<R> {
     pub(super) fn new() -> Self {
         Self { places: Vec::new(), place_of: HashMap::new(), added: 0, snapshot: None }
     }
@@ -68,7 +68,7 @@ impl<R> List<R> {
         Some((routee, self.snapshot.take()))
     }
 
-    pub(super) fn snapshot(&mut self) -> Snapshot<R> {
+    pub(super) fn snapshot(&mut self) -> RouteeSnapshot<R> {
         let places = &self.places;
         let snapshot = self.snapshot.get_or_insert_with(|| {
             let mut all = places.clone();

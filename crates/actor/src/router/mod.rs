@@ -1,9 +1,11 @@
 //! Routers: one address in front of many actors.
 
+mod as_recipient;
 mod error;
+mod fallback_order;
 mod list;
 mod nesting;
-mod order;
+mod routed_ask;
 mod routees;
 mod scatter;
 mod strategy;
@@ -17,18 +19,15 @@ use std::sync::Arc;
 use coact_core::cown::Deep;
 
 use crate::ask::Ask;
-use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
+use crate::backpressure;
 use crate::block_on::block_on_room;
-use crate::cell::receive::drop_unhandled;
-use crate::error::{AskError, SendError};
-use crate::exit::ExitReason;
+use crate::error::AskError;
 use crate::id::ActorId;
-use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::recipient::{Recipient, Takes};
+use crate::recipient::Recipient;
 
 pub use error::{NoAnswer, RouteError};
-use nesting::Passing;
+pub(crate) use routed_ask::{answered, answered_only};
 pub(crate) use routees::Routees;
 pub use scatter::Scatter;
 pub use strategy::Routing;
@@ -64,17 +63,17 @@ pub use strategy::Routing;
 /// **Cost.** A shared lock for the time of the choice (see [`Routing`]) and of a clone of an `Arc`,
 /// and the send. Adding or removing a routee takes constant time, however many there are; each is
 /// [monitored](crate::Addr::on_down).
-pub struct Router<M: Message>(Arc<Inner<M>>);
+pub struct Router<M: Message>(Arc<RouterInner<M>>);
 
-struct Inner<M: Message> {
+struct RouterInner<M: Message> {
     id: ActorId,
     /// A routee may be a router.
     routees: Deep<Routees<Recipient<M>>>,
-    key: Option<Key<M>>,
+    key: Option<KeyOf<M>>,
 }
 
 /// The part of a message that decides where it goes.
-type Key<M> = Box<dyn Fn(&M) -> u64 + Send + Sync>;
+type KeyOf<M> = Box<dyn Fn(&M) -> u64 + Send + Sync>;
 
 impl<M: Message> Router<M> {
     /// Creates a router without routees.
@@ -107,9 +106,9 @@ impl<M: Message> Router<M> {
         Self::with(Routing::RoundRobin, Some(Box::new(hash)))
     }
 
-    fn with(strategy: Routing, key: Option<Key<M>>) -> Self {
+    fn with(strategy: Routing, key: Option<KeyOf<M>>) -> Self {
         let routees = Deep::new(Routees::new(strategy));
-        Self(Arc::new(Inner { id: ActorId::next(), routees, key }))
+        Self(Arc::new(RouterInner { id: ActorId::next(), routees, key }))
     }
 
     /// Adds a routee, whose actor the router keeps alive. Returns false if it already is one, or
@@ -154,8 +153,8 @@ impl<M: Message> Router<M> {
     }
 
     /// Asks one of the routees: see [`Addr::ask`](crate::Addr::ask). The ask fails immediately with
-    /// [`Stopped`](AskError::Stopped), for the reason [`NoActor`](ExitReason::NoActor), if there is
-    /// no routee, and with [`Full`](AskError::Full) if none has room.
+    /// [`Stopped`](AskError::Stopped), for the reason [`NoActor`](crate::actor::ExitReason::NoActor),
+    /// if there is no routee, and with [`Full`](AskError::Full) if none has room.
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         let key = self.key_of(&message);
         answered_only(self.0.routees.ask(message, key, None))
@@ -265,129 +264,6 @@ pub(crate) fn hash_of(key: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     key.hash(&mut hasher);
     hasher.finish()
-}
-
-impl<M: Message> Patient<M> for Router<M> {
-    fn send_now(&self, message: M) -> Result<(), SendError<M>> {
-        Takes::send(self, message)
-    }
-
-    fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        self.ask_counted(message, None)
-    }
-
-    fn reserve(&self, message: &M) -> Option<Reserve<M>> {
-        Takes::reserve(self, Some(message), true)
-    }
-
-    fn reserves_first(&self) -> bool {
-        false
-    }
-}
-
-/// The routees for one message.
-struct Waiters<M: Message> {
-    router: Router<M>,
-    key: Option<u64>,
-}
-
-impl<M: Message> Candidates<M> for Waiters<M> {
-    fn candidates(&self) -> Vec<(ActorId, Candidate<M>)> {
-        self.router.0.routees.candidates(self.key)
-    }
-
-    fn changes(&self) -> &Changes {
-        self.router.0.routees.changes()
-    }
-}
-
-impl<M: Message> Takes<M> for Router<M> {
-    fn send(&self, message: M) -> Result<(), SendError<M>> {
-        self.send_counted(message, None)
-    }
-
-    fn ask(&self, message: M) -> Ask<M::Reply> {
-        self.ask_counted(message, None).0
-    }
-
-    fn send_counted(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
-        let Some(passing) = Passing::enter(self.0.id) else {
-            return Err(RouteError::NoRoutee(message).into_send_error());
-        };
-        let key = self.key_of(&message);
-        let sent = passing.note(self.0.routees.send(message, key, token.as_ref()));
-        sent.map_err(RouteError::into_send_error)
-    }
-
-    fn ask_counted(
-        &self,
-        message: M,
-        token: Option<InFlightToken>,
-    ) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-        let Some(passing) = Passing::enter(self.0.id) else {
-            return answered(Err(RouteError::NoRoutee(message)));
-        };
-        let key = self.key_of(&message);
-        answered(passing.note(self.0.routees.ask(message, key, token.as_ref())))
-    }
-
-    fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
-        let _passing = Passing::enter(self.0.id)?;
-        // Waiting with another routee than that of the key would be wrong.
-        let key = match (message, &self.0.key) {
-            (Some(message), Some(_)) => self.key_of(message),
-            (None, Some(_)) => return None,
-            (_, None) => None,
-        };
-        backpressure::race(Waiters { router: self.clone(), key }, alone)
-    }
-
-    fn reserves_first(&self) -> bool {
-        false
-    }
-
-    fn id(&self) -> ActorId {
-        self.0.id
-    }
-
-    /// Routees may be added at any time.
-    fn has_ended(&self) -> bool {
-        false
-    }
-}
-
-/// Converts an ask that was routed, or not, into the form of recipients.
-pub(crate) fn answered<M: Message>(
-    asked: Result<Ask<M::Reply>, RouteError<M>>,
-) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
-    match asked {
-        Ok(ask) => (ask, Ok(())),
-        Err(error) => (failed(&error), Err(error.into_send_error())),
-    }
-}
-
-/// The same without the message, which is dropped.
-pub(crate) fn answered_only<M: Message>(
-    asked: Result<Ask<M::Reply>, RouteError<M>>,
-) -> Ask<M::Reply> {
-    let (ask, sent) = answered(asked);
-    drop_unhandled(sent);
-    ask
-}
-
-/// An ask that could not be routed.
-fn failed<M: Message>(error: &RouteError<M>) -> Ask<M::Reply> {
-    Ask::failed(match error {
-        RouteError::NoRoutee(_) => AskError::Stopped(ExitReason::NoActor),
-        RouteError::Full(_) => AskError::Full,
-        RouteError::Cycle(_, circle) => AskError::Cycle(Arc::clone(circle)),
-    })
-}
-
-impl<M: Message> From<Router<M>> for Recipient<M> {
-    fn from(router: Router<M>) -> Self {
-        router.to_recipient()
-    }
 }
 
 impl<M: Message> Clone for Router<M> {

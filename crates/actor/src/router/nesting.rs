@@ -10,20 +10,20 @@ use crate::id::ActorId;
 /// The routers that a message passes on this thread, each a routee of the one before; and those
 /// that have refused it.
 #[derive(Default)]
-struct Path {
+struct RoutePath {
     passed: RefCell<Vec<ActorId>>,
     refused: RefCell<Vec<ActorId>>,
 }
 
 /// Keeps a router on the path while it routes.
-pub(super) struct Passing(Rc<Path>);
+pub(super) struct Passing(Rc<RoutePath>);
 
 /// The maximum number of routers that may be routees of each other.
 const MOST_NESTED: usize = 32;
 
 impl Passing {
     pub(super) fn enter(router: ActorId) -> Option<Self> {
-        let path = thread_extension::<Path>();
+        let path = thread_extension::<RoutePath>();
         {
             let mut passed = path.passed.borrow_mut();
             let is_known = passed.contains(&router) || path.refused.borrow().contains(&router);

@@ -4,18 +4,18 @@ use std::sync::Arc;
 
 use coact_sync::shim::process::RwLock;
 
-use super::list::{List, Routee, Snapshot};
-use super::order::Order;
+use super::fallback_order::FallbackOrder;
+use super::list::{Routee, RouteeList, RouteeSnapshot};
 use super::scatter::Scatter;
-use super::strategy::{Routing, Turn, weight};
-use super::target::{Routed, Target};
+use super::strategy::{Routing, RoutingState, weight};
+use super::target::{MessageRoutee, Routed};
 use crate::ask::Ask;
 use crate::backpressure::{Candidate, Changes};
 use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::monitor_guard::Watch;
+use crate::monitor_guard::MonitorGuard;
 use crate::router::RouteError;
 
 /// The routees of a router or a pool.
@@ -23,26 +23,26 @@ use crate::router::RouteError;
 /// Adding or removing one takes constant time, and the choice happens under the lock; under it
 /// nothing is sent, and no user value dropped.
 pub(crate) struct Routees<R> {
-    turn: Turn,
-    list: RwLock<List<R>>,
+    turn: RoutingState,
+    list: RwLock<RouteeList<R>>,
     /// Notifies the senders that wait for room when a routee is added or removed.
     changes: Changes,
 }
 
 impl<R: Routed> Routees<R> {
     pub(crate) fn new(strategy: Routing) -> Self {
-        let list = RwLock::new(List::new());
-        Self { turn: Turn::new(strategy), list, changes: Changes::default() }
+        let list = RwLock::new(RouteeList::new());
+        Self { turn: RoutingState::new(strategy), list, changes: Changes::default() }
     }
 
-    fn snapshot(&self) -> Snapshot<R> {
+    fn snapshot(&self) -> RouteeSnapshot<R> {
         let known = self.list.read().snapshot.clone();
         known.unwrap_or_else(|| self.list.write().snapshot())
     }
 
     /// Adds a routee, unless it is one already. The watch must [remove](Self::remove) it at its
     /// end.
-    pub(crate) fn add(&self, id: ActorId, address: R, watch: Option<Watch>) -> bool {
+    pub(crate) fn add(&self, id: ActorId, address: R, watch: Option<MonitorGuard>) -> bool {
         self.add_if(id, address, watch, |_| true)
     }
 
@@ -51,7 +51,7 @@ impl<R: Routed> Routees<R> {
         &self,
         id: ActorId,
         address: R,
-        watch: Option<Watch>,
+        watch: Option<MonitorGuard>,
         place: impl FnOnce(usize) -> bool,
     ) -> bool {
         let is_counted = self.turn.strategy == Routing::SmallestMailbox;
@@ -110,7 +110,7 @@ impl<R: Routed> Routees<R> {
     /// Returns the routees at which a message may wait for room: all, or the one for its key.
     pub(crate) fn candidates<M: Message>(&self, key: Option<u64>) -> Vec<(ActorId, Candidate<M>)>
     where
-        R: Target<M> + Send + 'static,
+        R: MessageRoutee<M> + Send + 'static,
     {
         let candidate = |routee: &Arc<Routee<R>>| {
             let address = routee.address.clone();
@@ -149,7 +149,7 @@ impl<R: Routed> Routees<R> {
         token: Option<&InFlightToken>,
     ) -> Result<(), RouteError<M>>
     where
-        R: Target<M>,
+        R: MessageRoutee<M>,
     {
         self.route(message, key, |routee, message| {
             routee.address.send(message, routee.count(token))
@@ -163,7 +163,7 @@ impl<R: Routed> Routees<R> {
         token: Option<&InFlightToken>,
     ) -> Result<Ask<M::Reply>, RouteError<M>>
     where
-        R: Target<M>,
+        R: MessageRoutee<M>,
     {
         self.route(message, key, |routee, message| {
             let (ask, asked) = routee.address.ask(message, routee.count(token));
@@ -211,7 +211,7 @@ impl<R: Routed> Routees<R> {
         give: impl Fn(&Routee<R>, M) -> Result<T, SendError<M>>,
     ) -> Result<T, RouteError<M>> {
         let all = self.snapshot();
-        let mut order = Order::new(&all, first, start, key);
+        let mut order = FallbackOrder::new(&all, first, start, key);
         let mut some_full = false;
         let (mut refused, mut by) = (refused, first);
         loop {
@@ -245,7 +245,7 @@ impl<R: Routed> Routees<R> {
 
     pub(crate) fn broadcast<M: Message + Clone>(&self, message: M) -> Result<usize, RouteError<M>>
     where
-        R: Target<M>,
+        R: MessageRoutee<M>,
     {
         let list = self.snapshot();
         let (mut taken, mut some_full) = (0, false);
@@ -273,7 +273,7 @@ impl<R: Routed> Routees<R> {
 
     pub(crate) fn scatter<M: Message + Clone>(&self, message: M) -> Scatter<M::Reply>
     where
-        R: Target<M>,
+        R: MessageRoutee<M>,
     {
         let mut scatter = Scatter::default();
         for routee in self.snapshot().iter() {

@@ -7,6 +7,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use coact_core::internals::wait_as;
 use coact_core::runtime::spawn_future;
 
 use crate::ask::Ask;
@@ -54,7 +55,7 @@ impl<R: Send + 'static> Scatter<R> {
     #[track_caller]
     pub fn wait(self) -> Result<R, NoAnswer> {
         // A future that is cancelled at shutdown has no actor left to wait for.
-        let answer = spawn_future(self).wait_as("`Scatter::wait`", AWAIT, None);
+        let answer = wait_as(spawn_future(self), "`Scatter::wait`", AWAIT);
         answer.unwrap_or_else(|_| Err(NoAnswer { reasons: Vec::new() }))
     }
 }

@@ -27,7 +27,7 @@ pub enum Routing {
 }
 
 /// A strategy and its position.
-pub(super) struct Turn {
+pub(super) struct RoutingState {
     pub(super) strategy: Routing,
     next: AtomicU64,
 }
@@ -44,7 +44,7 @@ fn mix(mut bits: u64) -> u64 {
     bits ^ (bits >> 31)
 }
 
-impl Turn {
+impl RoutingState {
     pub(super) fn new(strategy: Routing) -> Self {
         let first = if let Routing::Random { seed } = strategy { seed } else { 0 };
         Self { strategy, next: AtomicU64::new(first) }
@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     fn starts(strategy: Routing, of: usize, count: usize) -> Vec<usize> {
-        let turn = Turn::new(strategy);
+        let turn = RoutingState::new(strategy);
         (0..count).map(|_| turn.start(of, |_| 0)).collect()
     }
 
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn the_least_busy_is_taken_and_ties_go_in_turn() {
-        let turn = Turn::new(Routing::SmallestMailbox);
+        let turn = RoutingState::new(Routing::SmallestMailbox);
         assert_eq!(turn.start(3, |at| [2, 1, 3][at]), 1);
         assert_eq!(turn.start(3, |_| 0), 1);
         assert_eq!(turn.start(3, |_| 0), 2);

@@ -6,7 +6,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::SharedState;
-use super::state_word::{Came, End, StateWord};
+use super::state_word::{Came, KnownReason, StateWord};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 
@@ -72,7 +72,7 @@ fn what_is_begun_against_an_end() {
             1,
             "exactly one sees the other"
         );
-        assert!(matches!(word.ended(), Some(End::For(ExitReason::Shutdown))));
+        assert!(matches!(word.ended(), Some(KnownReason::For(ExitReason::Shutdown))));
     });
 }
 

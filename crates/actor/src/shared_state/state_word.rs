@@ -41,7 +41,7 @@ pub(super) struct StateWord(AtomicU64);
 
 /// Why an actor has ended, as far as the word contains it.
 #[derive(Clone, Copy)]
-pub(super) enum End {
+pub(super) enum KnownReason {
     For(&'static ExitReason),
     Other,
 }
@@ -118,17 +118,17 @@ impl StateWord {
     }
 
     /// Returns whether it has ended, and why.
-    pub(super) fn ended(&self) -> Option<End> {
+    pub(super) fn ended(&self) -> Option<KnownReason> {
         // ORDERING: Acquire pairs with the release in `end`.
         let word = self.0.load(Ordering::Acquire);
         if word & ENDED == 0 {
             return None;
         }
         Some(match word & REASON {
-            NORMAL => End::For(&ExitReason::Normal),
-            SHUTDOWN => End::For(&ExitReason::Shutdown),
-            KILLED => End::For(&ExitReason::Killed),
-            _ => End::Other,
+            NORMAL => KnownReason::For(&ExitReason::Normal),
+            SHUTDOWN => KnownReason::For(&ExitReason::Shutdown),
+            KILLED => KnownReason::For(&ExitReason::Killed),
+            _ => KnownReason::Other,
         })
     }
 

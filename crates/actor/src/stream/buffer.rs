@@ -33,13 +33,13 @@ pub enum OfferEnd {
 /// Notifies the producer that the consumer is gone.
 type Gone = Box<dyn FnOnce() + Send>;
 
-pub(super) struct Shared<T> {
+pub(super) struct StreamBuffer<T> {
     pub(super) id: StreamId,
     pub(super) room: usize,
-    pub(super) state: Mutex<State<T>>,
+    pub(super) state: Mutex<BufferState<T>>,
 }
 
-pub(super) struct State<T> {
+pub(super) struct BufferState<T> {
     pub(super) items: VecDeque<T>,
     /// Whether there is a demand that is not exhausted.
     pub(super) demanded: bool,
@@ -49,7 +49,7 @@ pub(super) struct State<T> {
     pub(super) waker: Option<Waker>,
 }
 
-impl<T> Shared<T> {
+impl<T> StreamBuffer<T> {
     /// Sets the notification of the consumer's end, unless the stream ends first.
     pub(super) fn on_gone(&self, tell: Gone) {
         let mut state = self.state.lock();
@@ -63,7 +63,7 @@ impl<T> Shared<T> {
     }
 }
 
-impl<T> Default for State<T> {
+impl<T> Default for BufferState<T> {
     fn default() -> Self {
         Self {
             items: VecDeque::new(),
@@ -77,7 +77,7 @@ impl<T> Default for State<T> {
 }
 
 /// Wakes the consumer, if it waits, without the lock.
-pub(super) fn wake<T>(mut state: MutexGuard<'_, State<T>>) {
+pub(super) fn wake<T>(mut state: MutexGuard<'_, BufferState<T>>) {
     let waker = state.waker.take();
     drop(state);
     if let Some(waker) = waker {

@@ -13,7 +13,7 @@ use coact_sync::shim::process::Mutex;
 use futures_core::Stream;
 
 use crate::attached_streams::{Attached, FeedNumber, Stop};
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::handler::Receive;
@@ -83,7 +83,7 @@ impl<A: Actor> Context<A> {
         S: Stream + Send + 'static,
         S::Item: Send + 'static,
     {
-        let hooks = Hooks { on_start: None, on_end: Caught::new(Box::new(fail_with_stream)) };
+        let hooks = Hooks { on_start: None, on_end: CatchDrop::new(Box::new(fail_with_stream)) };
         Feed { context: self, stream, window: 1, keeps_alive: true, hooks }
     }
 }
@@ -110,8 +110,8 @@ type OnStart<A> = Box<dyn FnOnce(&mut A, &mut Context<A>) + Send>;
 type OnEnd<A> = Box<dyn FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send>;
 
 struct Hooks<A: Actor> {
-    on_start: Option<Caught<OnStart<A>>>,
-    on_end: Caught<OnEnd<A>>,
+    on_start: Option<CatchDrop<OnStart<A>>>,
+    on_end: CatchDrop<OnEnd<A>>,
 }
 
 impl<A, S> Feed<'_, A, S>
@@ -140,7 +140,7 @@ where
 
     /// Sets a hook that is called, like a handler, before the first item.
     pub fn on_start(mut self, hook: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) -> Self {
-        self.hooks.on_start = Some(Caught::new(Box::new(hook)));
+        self.hooks.on_start = Some(CatchDrop::new(Box::new(hook)));
         self
     }
 
@@ -150,7 +150,7 @@ where
         mut self,
         hook: impl FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send + 'static,
     ) -> Self {
-        self.hooks.on_end = Caught::new(Box::new(hook));
+        self.hooks.on_end = CatchDrop::new(Box::new(hook));
         self
     }
 
@@ -167,7 +167,7 @@ where
         let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
         context.feeds().0.insert(number, attached.clone());
         let source =
-            Source { stream: Caught::new(Box::pin(stream)), message: Caught::new(message) };
+            Source { stream: CatchDrop::new(Box::pin(stream)), message: CatchDrop::new(message) };
         let keep = keeps_alive.then(|| context.address());
         let reader = Reader { actor: context.weak(), _keep: keep, number };
         drop(spawn_future(reader.run(source, hooks, Credits::new(window), stopped)));
@@ -186,8 +186,8 @@ where
 
 /// A stream, and the closure that converts its items into messages.
 struct Source<S, F> {
-    stream: Caught<Pin<Box<S>>>,
-    message: Caught<F>,
+    stream: CatchDrop<Pin<Box<S>>>,
+    message: CatchDrop<F>,
 }
 
 impl<S, F, M> Source<S, F>

@@ -4,15 +4,15 @@
 
 // `feed` is the way in, `source` the way out.
 
+mod actor_stream;
 mod buffer;
 mod feed;
 mod producer_end;
-mod source;
 mod watch_consumer;
 
 pub use crate::attached_streams::Attached;
+pub use actor_stream::ActorStream;
 pub use buffer::{OfferEnd, StreamId};
 pub use feed::{Feed, StreamEnd};
 pub use producer_end::{Demand, PushError};
-pub use source::ActorStream;
 pub use watch_consumer::ConsumerGone;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::buffer::{OfferEnd, Shared, StreamId, wake};
+use super::buffer::{OfferEnd, StreamBuffer, StreamId, wake};
 use crate::message::Message;
 
 /// The right to push a number of items to a stream; a message to the actor that produces them.
@@ -36,7 +36,7 @@ use crate::message::Message;
 /// ```
 #[must_use = "dropping an untouched demand ends the stream"]
 pub struct Demand<T: Send + 'static> {
-    pub(super) shared: Arc<Shared<T>>,
+    pub(super) shared: Arc<StreamBuffer<T>>,
     pub(super) left: usize,
     pub(super) touched: bool,
 }

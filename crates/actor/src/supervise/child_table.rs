@@ -42,7 +42,7 @@ impl ChildTable {
     }
 
     pub(super) fn info(&self) -> Vec<ChildInfo> {
-        let describe = |view: super::plan::View| {
+        let describe = |view: super::plan::ChildView| {
             let handle = &self.handles[&view.child];
             ChildInfo {
                 id: view.child,

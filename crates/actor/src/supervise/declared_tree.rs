@@ -6,20 +6,21 @@ use std::time::Duration;
 
 use coact_core::internals::ThreadBound;
 
-use super::actor::{ChildSupervisor, SupervisorActor};
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
+use super::child_supervisor::ChildSupervisor;
 use super::child_table::ChildTable;
 use super::plan::{ChildSpec, Plan};
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
 use super::supervisor::Supervisor;
-use crate::definitions::Cell;
+use super::supervisor_actor::SupervisorActor;
+use crate::definitions::ActorCell;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::registry::NameTaken;
-use crate::settings::Settings;
+use crate::settings::ActorSettings;
 use crate::spawn::actor;
 
 /// A supervisor to be spawned, with its children.
@@ -198,14 +199,14 @@ impl Parts for Tree {
 
     #[track_caller]
     fn into_parts(self) -> Result<(Supervisor, ChildParts), NameTaken<Self>> {
-        let settings = Settings { host: self.host, ..Settings::default() };
+        let settings = ActorSettings { host: self.host, ..ActorSettings::default() };
         let claim = match settings.claim() {
             Ok(claim) => claim,
             Err(taken) => return Err(taken.map(|()| self)),
         };
         let mut make = SupervisorActor::factory(self.table);
         let factory = Box::new(move || ThreadBound::free(make()));
-        let address = settings.make(claim, |this| Cell::supervised(this, factory));
+        let address = settings.make(claim, |this| ActorCell::supervised(this, factory));
         let handle = ChildHandle::supervisor(ChildSupervisor(address.clone()), self.name);
         Ok((Supervisor::new(address, true), ChildParts { handle, spec: self.spec }))
     }

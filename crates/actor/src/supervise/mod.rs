@@ -8,14 +8,16 @@
 // its supervisor, and waits to be started again or ended. `cell.rs` implements this, on the signals
 // `Start` and `End`.
 //
-// Reading order: `plan` (all decisions, without actors), `actor` (carries them out), `child_handle`
-// (how it reaches a child; the child's side is `supervision`, below the cell), `declared_tree`,
-// `spec` (what users write) and `supervisor`.
+// Reading order: `plan` (all decisions, without actors), `supervisor_actor` (carries them out),
+// `supervisor_requests` (what it is told and asked), `child_handle` (how it reaches a child; the
+// child's side is `supervision`, below the cell), `declared_tree`, `spec` (what users write) and
+// `supervisor`.
 
-mod actor;
 mod backoff;
 mod child_handle;
+mod child_supervisor;
 mod child_table;
+mod command_waiters;
 mod declared_tree;
 mod error;
 mod info;
@@ -25,6 +27,8 @@ mod request;
 mod spec;
 mod strategy;
 mod supervisor;
+mod supervisor_actor;
+mod supervisor_requests;
 
 pub use backoff::Backoff;
 pub use declared_tree::Tree;

@@ -1,7 +1,7 @@
 //! The decisions of a supervisor, as a state machine: events and times go in, actions come out.
 //!
-//! It knows neither actors nor clocks nor threads, so it can be tested directly. `actor.rs` drives
-//! it.
+//! It knows neither actors nor clocks nor threads, so it can be tested directly.
+//! `supervisor_actor.rs` drives it.
 //!
 //! Every child has a *number*, its position in the order of adding. A child that is started or
 //! stopped *in order* waits for others: stops go from last to first, one at a time, and after them
@@ -22,13 +22,13 @@ use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 
-pub(crate) use action::{Action, Outcome, Refused};
+pub(crate) use action::{Action, ChildOutcome, Refused};
 pub use entry::ChildState;
-use entry::{Aim, ChildEntry, State, Trial};
-pub(crate) use entry::{ChildSpec, View};
+use entry::{Aim, ChildEntry, EntryState, Trial};
+pub(crate) use entry::{ChildSpec, ChildView};
 
 #[derive(Clone, PartialEq, Debug)]
-enum Course {
+enum SupervisorPhase {
     /// Not started, or not started again yet.
     Waiting,
     Running,
@@ -46,7 +46,7 @@ pub(crate) struct Plan {
     backoff: Backoff,
     /// The supervisor has no supervisor: it is never started again.
     root: bool,
-    course: Course,
+    course: SupervisorPhase,
     entries: BTreeMap<u64, ChildEntry>,
     numbers: HashMap<ActorId, u64>,
     next_number: u64,
@@ -59,7 +59,7 @@ pub(crate) struct Plan {
     /// How many children are not down.
     up: usize,
     /// The children that must end and have not reported it, with the outcome to report then.
-    ending: HashMap<ActorId, Outcome>,
+    ending: HashMap<ActorId, ChildOutcome>,
     actions: Vec<Action>,
 }
 
@@ -70,7 +70,7 @@ impl Plan {
             intensity,
             backoff,
             root: true,
-            course: Course::Waiting,
+            course: SupervisorPhase::Waiting,
             entries: BTreeMap::new(),
             numbers: HashMap::new(),
             next_number: 0,
@@ -108,7 +108,7 @@ impl Plan {
 
     /// Returns whether children may be added and commanded.
     pub(crate) fn is_running(&self) -> bool {
-        self.course == Course::Running
+        self.course == SupervisorPhase::Running
     }
 
     pub(crate) fn knows(&self, child: ActorId) -> bool {
@@ -116,7 +116,7 @@ impl Plan {
     }
 
     /// Returns all children, in their order.
-    pub(crate) fn view(&self) -> impl Iterator<Item = View> {
+    pub(crate) fn view(&self) -> impl Iterator<Item = ChildView> {
         self.entries.values().map(ChildEntry::view)
     }
 
@@ -129,7 +129,7 @@ impl Plan {
 
     /// The supervisor is started, or started again.
     pub(crate) fn on_start(&mut self, now: Duration) {
-        self.course = Course::Running;
+        self.course = SupervisorPhase::Running;
         self.intensity.forget();
         let numbers: Vec<u64> = self.entries.keys().copied().collect();
         for number in numbers {
@@ -144,8 +144,8 @@ impl Plan {
         self.advance(now);
     }
 
-    /// A child is added while the supervisor runs. [`Outcome`] reports whether it started; if not,
-    /// it is gone.
+    /// A child is added while the supervisor runs. [`ChildOutcome`] reports whether it started; if
+    /// not, it is gone.
     pub(crate) fn on_add(
         &mut self,
         child: ActorId,
@@ -165,14 +165,14 @@ impl Plan {
     /// A child's start has succeeded.
     pub(crate) fn on_up(&mut self, child: ActorId, run: u64, now: Duration) {
         let Some((number, entry)) = self.find(child) else { return };
-        if entry.run != run || entry.state != State::Starting {
+        if entry.run != run || entry.state != EntryState::Starting {
             return;
         }
-        entry.state = State::Up;
+        entry.state = EntryState::Up;
         entry.late = false;
         entry.since = Some(now);
         if entry.trial.take().is_some() {
-            self.tell(number, Outcome::Up);
+            self.tell(number, ChildOutcome::Up);
         }
         self.starts.remove(&number);
         self.advance(now);
@@ -181,10 +181,10 @@ impl Plan {
     /// A child is down: it has failed, has stopped itself, or was stopped.
     pub(crate) fn on_down(&mut self, child: ActorId, run: u64, reason: ExitReason, now: Duration) {
         let Some((number, entry)) = self.find(child) else { return };
-        if entry.run != run || entry.state == State::Down {
+        if entry.run != run || entry.state == EntryState::Down {
             return;
         }
-        let meant = entry.state == State::Stopping || self.stops.contains(&number);
+        let meant = entry.state == EntryState::Stopping || self.stops.contains(&number);
         self.touch_down(number);
         if meant {
             self.after_stop(number, now);
@@ -213,15 +213,16 @@ impl Plan {
             let entry = self.entry(number);
             entry.alarm = None;
             match entry.state {
-                State::Stopping => self.give_up(number, now),
-                State::Down if !in_order => self.launch(number),
+                EntryState::Stopping => self.give_up(number, now),
+                EntryState::Down if !in_order => self.launch(number),
                 _ => {}
             }
         }
         self.advance(now);
     }
 
-    /// Requests that a child go down and stay down. [`Outcome::Down`] or [`Outcome::Gone`] follows.
+    /// Requests that a child go down and stay down. [`ChildOutcome::Down`] or
+    /// [`ChildOutcome::Gone`] follows.
     pub(crate) fn on_terminate(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
         let temporary = self.entry(number).spec.restart == Restart::Temporary;
@@ -229,14 +230,14 @@ impl Plan {
         Ok(())
     }
 
-    /// Requests that a child go down and not be restarted. [`Outcome::Gone`] follows.
+    /// Requests that a child go down and not be restarted. [`ChildOutcome::Gone`] follows.
     pub(crate) fn on_delete(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
         self.put_away(number, Aim::Gone, now);
         Ok(())
     }
 
-    /// Requests that a terminated child start again. [`Outcome::Up`] or [`Outcome::Failed`]
+    /// Requests that a terminated child start again. [`ChildOutcome::Up`] or [`ChildOutcome::Failed`]
     /// follows.
     pub(crate) fn on_restart(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
         let number = self.commanded(child)?;
@@ -245,7 +246,7 @@ impl Plan {
             return Err(Refused::Running);
         }
         (entry.aim, entry.trial, entry.not_before) = (Aim::Up, Some(Trial::Again), now);
-        if entry.state == State::Down {
+        if entry.state == EntryState::Down {
             self.launch(number);
         }
         self.advance(now);
@@ -256,10 +257,10 @@ impl Plan {
     /// follows. If it is not the `last` time, the declared children can be started again.
     pub(crate) fn on_stop(&mut self, reason: ExitReason, last: bool, now: Duration) {
         match &mut self.course {
-            Course::Stopped => return,
-            Course::Stopping { last: before, .. } if *before || !last => return,
-            Course::Stopping { last, .. } => *last = true,
-            course => *course = Course::Stopping { reason, last },
+            SupervisorPhase::Stopped => return,
+            SupervisorPhase::Stopping { last: before, .. } if *before || !last => return,
+            SupervisorPhase::Stopping { last, .. } => *last = true,
+            course => *course = SupervisorPhase::Stopping { reason, last },
         }
         self.stop_all(last, now);
         self.advance(now);
@@ -269,7 +270,7 @@ impl Plan {
     /// at run time end; the declared ones can be [started](Self::on_start) again.
     pub(crate) fn reset(&mut self) -> Vec<Action> {
         self.actions.clear();
-        self.course = Course::Waiting;
+        self.course = SupervisorPhase::Waiting;
         self.stops.clear();
         self.starts.clear();
         self.alarms.clear();
@@ -279,11 +280,11 @@ impl Plan {
         for number in numbers {
             let entry = self.entry(number);
             let (child, added) = (entry.child, entry.added);
-            let was = std::mem::replace(&mut entry.state, State::Down);
+            let was = std::mem::replace(&mut entry.state, EntryState::Down);
             (entry.alarm, entry.trial) = (None, None);
             if added {
                 self.end(number, ExitReason::Shutdown);
-            } else if was != State::Down {
+            } else if was != EntryState::Down {
                 self.actions.push(Action::Halt { child });
             }
         }

@@ -5,6 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+use coact_core::internals::wait_as;
 use coact_core::{Broken, Promise};
 
 use crate::block_on::AWAIT;
@@ -33,7 +34,7 @@ impl<T: Send + 'static, E: Send + From<Broken> + 'static> Request<T, E> {
     /// Panics inside a behaviour, a handler or a future: see [`Promise::wait`].
     #[track_caller]
     pub fn wait(self) -> Result<T, E> {
-        let result = self.0.wait_as("`Request::wait`", AWAIT, None);
+        let result = wait_as(self.0, "`Request::wait`", AWAIT);
         result.unwrap_or_else(|broken| Err(broken.into()))
     }
 }

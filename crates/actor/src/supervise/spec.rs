@@ -9,11 +9,11 @@ use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
 use super::plan::ChildSpec;
 use super::strategy::{Restart, Shutdown};
-use crate::definitions::{Actor, Addr, Cell};
+use crate::definitions::{Actor, ActorCell, Addr};
 use crate::handler::SendActor;
 use crate::host::Host;
 use crate::registry::NameTaken;
-use crate::settings::{Settings, settings_methods};
+use crate::settings::{ActorSettings, settings_methods};
 
 /// Declares a child that is always restarted, with a closure that makes its state each time.
 ///
@@ -134,7 +134,7 @@ pub struct Child<A: Actor> {
     wrap: fn(A) -> ThreadBound<A>,
     spec: ChildSpec,
     label: Option<Arc<str>>,
-    settings: Settings,
+    settings: ActorSettings,
 }
 
 impl<A: Actor> Child<A> {
@@ -142,14 +142,14 @@ impl<A: Actor> Child<A> {
     where
         A: Send,
     {
-        Self::new(restart, Box::new(make), ThreadBound::free, Settings::default())
+        Self::new(restart, Box::new(make), ThreadBound::free, ActorSettings::default())
     }
 
     fn new(
         restart: Restart,
         make: Box<dyn FnMut() -> A + Send>,
         wrap: fn(A) -> ThreadBound<A>,
-        settings: Settings,
+        settings: ActorSettings,
     ) -> Self {
         let spec = ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None };
         Self { make, wrap, spec, label: None, settings }
@@ -189,7 +189,7 @@ impl<A: Actor> Child<A> {
         restart: Restart,
         make: impl FnMut() -> A + Send + 'static,
     ) -> Self {
-        Self::new(restart, Box::new(make), ThreadBound::here, Settings::bound_to(pump))
+        Self::new(restart, Box::new(make), ThreadBound::here, ActorSettings::bound_to(pump))
     }
 
     /// Sets a name for [`ChildInfo`](crate::supervise::ChildInfo) and reports; by default the first
@@ -273,7 +273,7 @@ impl<A: Actor> Parts for Child<A> {
         let Self { mut make, wrap, spec, label, settings } = self;
         let label = label.or_else(|| settings.names.first().cloned());
         let factory = Box::new(move || wrap(make()));
-        let address = settings.make(claim, |this| Cell::supervised(this, factory));
+        let address = settings.make(claim, |this| ActorCell::supervised(this, factory));
         let handle = ChildHandle::actor(address.clone(), label);
         Ok((address, ChildParts { handle, spec }))
     }

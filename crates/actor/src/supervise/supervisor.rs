@@ -4,12 +4,14 @@ use std::fmt;
 use std::sync::Arc;
 
 use coact_core::Promise;
+use coact_core::internals::owed_by;
 
-use super::actor::{Children, Command, Execute, StopRequest, SupervisorActor};
 use super::error::{ChildError, StartError};
 use super::info::{ChildInfo, Counts};
 use super::request::Request;
 use super::spec::{ChildParts, IntoChild};
+use super::supervisor_actor::SupervisorActor;
+use super::supervisor_requests::{Children, Command, Execute, StopRequest};
 use crate::any::AnyAddr;
 use crate::definitions::Addr;
 use crate::exit::{ExitReason, Stopped};
@@ -57,15 +59,15 @@ use crate::monitor::OnDownId;
 #[doc(alias = "supervision tree")]
 #[doc(alias = "SupervisorStrategy")]
 #[derive(Clone)]
-pub struct Supervisor(Arc<Handle>);
+pub struct Supervisor(Arc<SupervisorHandle>);
 
-struct Handle {
+struct SupervisorHandle {
     /// `None` only during drop.
     address: Option<Addr<SupervisorActor>>,
     is_child: bool,
 }
 
-impl Drop for Handle {
+impl Drop for SupervisorHandle {
     fn drop(&mut self) {
         // A child belongs to its supervisor.
         if let Some(address) = self.address.take()
@@ -79,7 +81,7 @@ impl Drop for Handle {
 
 impl Supervisor {
     pub(super) fn new(address: Addr<SupervisorActor>, is_child: bool) -> Self {
-        Self(Arc::new(Handle { address: Some(address), is_child }))
+        Self(Arc::new(SupervisorHandle { address: Some(address), is_child }))
     }
 
     fn address(&self) -> &Addr<SupervisorActor> {
@@ -104,7 +106,7 @@ impl Supervisor {
             Err(taken) => return Request::failed(taken.map(drop).into()),
         };
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("a supervisor's answer"));
+        owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         let done = self.command(Command::Add(handle, spec));
         let done = done.then((), move |(), result| {
             let result = result.unwrap_or_else(|broken| Err(broken.into()));
@@ -162,7 +164,7 @@ impl Supervisor {
         convert: impl FnOnce(Vec<ChildInfo>) -> R + Send + 'static,
     ) -> Request<R, ChildError> {
         let (resolver, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("a supervisor's answer"));
+        owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         let done = self.address().ask(Children).then((), move |(), children| {
             resolver.resolve(children.map(convert).map_err(|_| ChildError::Ended));
         });
@@ -172,7 +174,7 @@ impl Supervisor {
 
     fn command(&self, command: Command) -> Promise<Result<(), ChildError>> {
         let (answer, promise) = Promise::channel();
-        promise.owed_by(|f| f.write_str("a supervisor's answer"));
+        owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         // If the send fails, the request is dropped, and its answer fails.
         let _ = self.address().send(Execute(command, answer));
         promise

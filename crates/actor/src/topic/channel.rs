@@ -11,62 +11,62 @@ use coact_sync::shim::process::RwLock;
 
 use super::pattern::Pattern;
 use super::subscription::Unsubscribe;
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::id::ActorId;
 
 pub(super) struct Channel<M: 'static> {
     /// The number of subscribers: the only value that publishing to none reads.
     pub(super) listening: AtomicUsize,
-    pub(super) subscribers: RwLock<List<M>>,
+    pub(super) subscribers: RwLock<SubscriberList<M>>,
 }
 
 /// The subscribers of a topic. Adding or removing one takes logarithmic time; nothing is published
 /// under the lock.
-pub(super) struct List<M: 'static> {
+pub(super) struct SubscriberList<M: 'static> {
     /// By their numbers, which increase.
     pub(super) all: BTreeMap<u64, Arc<Subscriber<M>>>,
     /// Created by the first publication after a change.
-    pub(super) snapshot: Option<Snapshot<M>>,
+    pub(super) snapshot: Option<SubscriberSnapshot<M>>,
 }
 
 /// The subscribers at some moment.
-pub(super) type Snapshot<M> = Arc<[Arc<Subscriber<M>>]>;
+pub(super) type SubscriberSnapshot<M> = Arc<[Arc<Subscriber<M>>]>;
 
 pub(super) struct Subscriber<M: 'static> {
     pub(super) id: u64,
     /// The paths of a [`TopicTree`](super::TopicTree) that it subscribes to.
     pub(super) pattern: Option<Pattern>,
     /// May own another topic.
-    pub(super) deliver: Caught<Deep<Deliver<M>>>,
+    pub(super) deliver: CatchDrop<Deep<Deliver<M>>>,
 }
 
 /// Delivers a message; with the subscriber's number, possibly later.
-pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> Delivery + Send + Sync>;
+pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> DeliveryOutcome + Send + Sync>;
 
-pub(crate) enum Delivery {
+pub(crate) enum DeliveryOutcome {
     Taken,
     /// The subscriber, if it is an actor, has no room for it.
     Missed(Option<ActorId>),
     /// The subscriber has ended; its number, if the delivery was deferred.
     Ended(Option<u64>),
     /// It waits for room.
-    Later(Pin<Box<dyn Future<Output = Delivery> + Send>>),
+    Later(Pin<Box<dyn Future<Output = DeliveryOutcome> + Send>>),
 }
 
 impl<M: 'static> Default for Channel<M> {
     fn default() -> Self {
-        let list = List { all: BTreeMap::new(), snapshot: None };
+        let list = SubscriberList { all: BTreeMap::new(), snapshot: None };
         Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(list) }
     }
 }
 
 impl<M: 'static> Channel<M> {
-    pub(super) fn snapshot(&self) -> Snapshot<M> {
+    pub(super) fn snapshot(&self) -> SubscriberSnapshot<M> {
         if let Some(snapshot) = &self.subscribers.read().snapshot {
             return Arc::clone(snapshot);
         }
         let mut list = self.subscribers.write();
-        let List { all, snapshot } = &mut *list;
+        let SubscriberList { all, snapshot } = &mut *list;
         Arc::clone(snapshot.get_or_insert_with(|| all.values().cloned().collect()))
     }
 
@@ -103,6 +103,6 @@ pub(crate) fn next_id() -> u64 {
 pub(super) fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {
     Box::new(move |message, _| {
         call(message);
-        Delivery::Taken
+        DeliveryOutcome::Taken
     })
 }

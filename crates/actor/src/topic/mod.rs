@@ -17,11 +17,11 @@ use coact_core::cown::Deep;
 use coact_core::internals::catch;
 
 use crate::block_on::block_on_room;
-use crate::catch_drop::Caught;
+use crate::catch_drop::CatchDrop;
 use crate::id::ActorId;
 
 use channel::{Channel, Subscriber, to_closure};
-pub(crate) use channel::{Deliver, Delivery, next_id};
+pub(crate) use channel::{Deliver, DeliveryOutcome, next_id};
 pub(crate) use named::Named;
 pub use named::topic;
 pub use pattern::BadPattern;
@@ -154,13 +154,13 @@ impl<M: Clone + Send + 'static> Topic<M> {
         poll_fn(move |context| {
             if let Some(message) = begun.take() {
                 this.deliver_to_all(message, true, |delivery| match delivery {
-                    Delivery::Later(later) => pending.push(later),
+                    DeliveryOutcome::Later(later) => pending.push(later),
                     delivery => published.note(delivery),
                 });
             }
             pending.retain_mut(|later| match later.as_mut().poll(context) {
                 Poll::Ready(delivery) => {
-                    if let Delivery::Ended(Some(subscriber)) = delivery {
+                    if let DeliveryOutcome::Ended(Some(subscriber)) = delivery {
                         this.0.unsubscribe(subscriber);
                     }
                     published.note(delivery);
@@ -183,7 +183,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
         block_on_room(("`publish_blocking`", instead), self.publish_async(message))
     }
 
-    fn deliver_to_all(&self, message: M, patient: bool, mut note: impl FnMut(Delivery)) {
+    fn deliver_to_all(&self, message: M, patient: bool, mut note: impl FnMut(DeliveryOutcome)) {
         let subscribers = self.0.snapshot();
         let mut message = Some(message);
         for (at, subscriber) in subscribers.iter().enumerate() {
@@ -237,7 +237,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
         deliver: Deliver<M>,
     ) -> Subscription {
         let subscriber =
-            Arc::new(Subscriber { id, pattern, deliver: Caught::new(Deep::new(deliver)) });
+            Arc::new(Subscriber { id, pattern, deliver: CatchDrop::new(Deep::new(deliver)) });
         self.0.change(|all| _ = all.insert(id, subscriber));
         let topic: Arc<dyn Unsubscribe> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)
@@ -260,7 +260,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
 
     /// Returns whether the subscriber took the message.
     fn deliver(&self, to: &Subscriber<M>, message: impl FnOnce() -> Option<M>) -> bool {
-        matches!(self.deliver_one(to, false, message), Delivery::Taken)
+        matches!(self.deliver_one(to, false, message), DeliveryOutcome::Taken)
     }
 
     /// Delivers the message to a subscriber; later, if the subscriber lets senders wait and there
@@ -270,24 +270,24 @@ impl<M: Clone + Send + 'static> Topic<M> {
         to: &Subscriber<M>,
         patient: bool,
         message: impl FnOnce() -> Option<M>,
-    ) -> Delivery {
+    ) -> DeliveryOutcome {
         let delivery = catch(|| match message() {
             Some(message) => (to.deliver)(message, patient.then_some(to.id)),
-            None => Delivery::Missed(None),
+            None => DeliveryOutcome::Missed(None),
         });
-        if let Ok(Delivery::Ended(_)) = delivery {
+        if let Ok(DeliveryOutcome::Ended(_)) = delivery {
             let _ = catch(|| self.0.unsubscribe(to.id));
         }
-        delivery.unwrap_or(Delivery::Missed(None))
+        delivery.unwrap_or(DeliveryOutcome::Missed(None))
     }
 }
 
 impl Published {
-    fn note(&mut self, delivery: Delivery) {
+    fn note(&mut self, delivery: DeliveryOutcome) {
         match delivery {
-            Delivery::Taken => self.taken += 1,
-            Delivery::Missed(by) => self.missed.extend(by),
-            Delivery::Ended(_) | Delivery::Later(_) => {}
+            DeliveryOutcome::Taken => self.taken += 1,
+            DeliveryOutcome::Missed(by) => self.missed.extend(by),
+            DeliveryOutcome::Ended(_) | DeliveryOutcome::Later(_) => {}
         }
     }
 }

@@ -8,7 +8,7 @@ use coact_sync::shim::process::Mutex;
 
 use super::Topic;
 use crate::lookup_error::LookupError;
-use crate::runtime_service::Service;
+use crate::runtime_service::RuntimeService;
 
 /// Returns the topic with this name in the current runtime and the others of its group. It is
 /// created on first use, and stays until
@@ -39,7 +39,7 @@ struct NamedTopic {
     of: &'static str,
 }
 
-impl Service for Named {}
+impl RuntimeService for Named {}
 
 impl Named {
     pub(crate) fn get<M: Clone + Send + 'static>(

@@ -8,7 +8,7 @@
 use super::refusal::Refusal;
 use crate::body::{Completion, Forget, Name};
 use crate::cown::set::CownSet;
-use crate::cown::set::sealed::Admission;
+use crate::cown::set::sealed::SetAdmission;
 use crate::credits::Permit;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
@@ -25,7 +25,7 @@ pub(crate) struct Admitted<C> {
 /// Returns the first that refuses.
 #[cold]
 pub(crate) fn ask<S: CownSet>(set: &S) -> Result<Admitted<Forget>, Refusal> {
-    let mut admission = Admission::default();
+    let mut admission = SetAdmission::default();
     set.admit_all(&mut admission);
     match admission.refused_by {
         Some(position) => Err(Refusal::Full { position }),

@@ -19,9 +19,9 @@ use crate::promise::Promise;
 /// answer, these are dropped inside each other, like boxes; use [`Deep`](crate::cown::Deep) for
 /// them.
 #[must_use = "an answer may be dropped, but then its error goes unseen too; use `when_here` if there is no result"]
-pub struct Answer<R: Send + 'static>(State<R>);
+pub struct Answer<R: Send + 'static>(AnswerState<R>);
 
-enum State<R: Send + 'static> {
+enum AnswerState<R: Send + 'static> {
     /// `None` once a poll has taken it.
     Ready(Option<Result<R, Broken>>),
     Pending(Promise<R>),
@@ -35,17 +35,17 @@ const TAKEN: &str = "an answer is not used after it was polled and ready";
 impl<R: Send + 'static> Answer<R> {
     #[inline]
     pub(crate) fn ready(result: Result<R, Broken>) -> Self {
-        Self(State::Ready(Some(result)))
+        Self(AnswerState::Ready(Some(result)))
     }
 
     pub(crate) fn pending(promise: Promise<R>) -> Self {
-        Self(State::Pending(promise))
+        Self(AnswerState::Pending(promise))
     }
 
     /// Returns whether the behaviour has run inline. (If not, the promise may still be complete by
     /// now.)
     pub fn is_ready(&self) -> bool {
-        matches!(self.0, State::Ready(_))
+        matches!(self.0, AnswerState::Ready(_))
     }
 
     /// Returns the result, blocking the calling thread until it is available. If the behaviour has
@@ -59,8 +59,8 @@ impl<R: Send + 'static> Answer<R> {
     #[track_caller]
     pub fn wait(self) -> Result<R, Broken> {
         match self.0 {
-            State::Ready(result) => result.expect(TAKEN),
-            State::Pending(promise) => promise.wait(),
+            AnswerState::Ready(result) => result.expect(TAKEN),
+            AnswerState::Pending(promise) => promise.wait(),
         }
     }
 
@@ -70,8 +70,8 @@ impl<R: Send + 'static> Answer<R> {
     /// Returns the promise otherwise.
     pub fn try_wait(self) -> Result<Result<R, Broken>, Promise<R>> {
         match self.0 {
-            State::Ready(result) => Ok(result.expect(TAKEN)),
-            State::Pending(promise) => promise.try_wait(),
+            AnswerState::Ready(result) => Ok(result.expect(TAKEN)),
+            AnswerState::Pending(promise) => promise.try_wait(),
         }
     }
 
@@ -87,18 +87,18 @@ impl<R: Send + 'static> Answer<R> {
         Q: Send + 'static,
     {
         match self.0 {
-            State::Ready(result) => {
+            AnswerState::Ready(result) => {
                 let result = result.expect(TAKEN);
                 crate::call(set, move |access| closure(access, result))
             }
-            State::Pending(promise) => promise.then(set, closure),
+            AnswerState::Pending(promise) => promise.then(set, closure),
         }
     }
 
     /// Converts the answer into a promise, which costs an allocation if the result is available.
     pub fn into_promise(self) -> Promise<R> {
         match self.0 {
-            State::Ready(result) => {
+            AnswerState::Ready(result) => {
                 let (resolver, promise) = Promise::channel();
                 match result.expect(TAKEN) {
                     Ok(value) => resolver.resolve(value),
@@ -106,7 +106,7 @@ impl<R: Send + 'static> Answer<R> {
                 }
                 promise
             }
-            State::Pending(promise) => promise,
+            AnswerState::Pending(promise) => promise,
         }
     }
 }
@@ -118,8 +118,8 @@ impl<R: Send + 'static> Future for Answer<R> {
     /// Panics if polled again after it was ready.
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match &mut self.0 {
-            State::Ready(result) => Poll::Ready(result.take().expect(TAKEN)),
-            State::Pending(promise) => Pin::new(promise).poll(context),
+            AnswerState::Ready(result) => Poll::Ready(result.take().expect(TAKEN)),
+            AnswerState::Pending(promise) => Pin::new(promise).poll(context),
         }
     }
 }

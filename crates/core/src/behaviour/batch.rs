@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 
 use super::admission;
 use super::multi::Prepared;
-use super::placing::{self, count_members};
 use super::refusal::Refusal;
 use super::spawn;
+use super::spawn_checks::{self, count_members};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::drop_depth;
@@ -130,7 +130,7 @@ impl Batch {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        if placing::is_closed(&set) {
+        if spawn_checks::is_closed(&set) {
             return Err(BatchError { refusal: Refusal::Closed, batch: self, closure });
         }
         let len = match count_members(&set) {

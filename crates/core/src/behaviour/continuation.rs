@@ -11,17 +11,17 @@ use coact_sync::pool;
 
 use super::single::end;
 use crate::body::{Body, Forget};
-use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
 use crate::cown::held::Held;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::promise::{Callback, Resolver};
 use crate::queue::backlog;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::release::release_to_next;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single::{Single, link};
 use crate::queue::slot::Slot;
 use crate::queue::spawn::launch_by;
@@ -42,47 +42,47 @@ pub trait Continuation<R>: Send + Sized + 'static {
     fn spawn(self, cown: Cown<Self::State>, value: Result<R, Broken>);
 }
 
-impl<R: Send + 'static> Resolver<R> {
-    /// Creates a resolver that spawns a behaviour with its value, or with the reason why there is none.
-    /// The behaviour is ordered as spawned at that time; its block is allocated now.
-    ///
-    /// **Cost.** That of a behaviour on one cown if a worker resolves it.
-    #[doc(hidden)]
-    #[inline]
-    pub fn spawning<K: Continuation<R>>(cown: Cown<K::State>, continuation: K) -> Self {
-        // A simulation knows a behaviour from the time it is spawned.
-        if simulated::is_active() {
-            return Self::calling(move |value| continuation.spawn(cown, value));
-        }
-        // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
-        // the value are `Send`.
-        unsafe { Self::of_callback(Waiting::allocate(cown, continuation)) }
+/// Creates a resolver that spawns a behaviour with its value, or with the reason why there is none.
+/// The behaviour is ordered as spawned at that time; its block is allocated now.
+///
+/// **Cost.** That of a behaviour on one cown if a worker resolves it.
+#[inline]
+pub fn resolver_spawning<R: Send + 'static, K: Continuation<R>>(
+    cown: Cown<K::State>,
+    continuation: K,
+) -> Resolver<R> {
+    // A simulation knows a behaviour from the time it is spawned.
+    if simulated::is_active() {
+        return Resolver::calling(move |value| continuation.spawn(cown, value));
     }
+    // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
+    // the value are `Send`.
+    unsafe { Resolver::of_callback(WaitingContinuation::allocate(cown, continuation)) }
 }
 
 /// The body of such a behaviour. The resolver points to its head.
 #[repr(C)]
-struct Parts<R, K> {
+struct ContinuationBody<R, K> {
     head: Callback<R>,
     continuation: ManuallyDrop<K>,
 }
 
 /// A behaviour that waits for its value. It owns a handle of the cown, by its request.
-struct Waiting<R, K>(PhantomData<(R, K)>);
+struct WaitingContinuation<R, K>(PhantomData<(R, K)>);
 
-impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
+impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     const VTABLE: TaskVTable =
         TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&backlog::BACKLOG);
 
     #[inline]
     fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<Callback<R>> {
         let cown = ManuallyDrop::new(cown).header_ptr();
-        let parts = Parts {
+        let parts = ContinuationBody {
             head: Callback::new(Self::resolved),
             continuation: ManuallyDrop::new(continuation),
         };
-        let block = pool::alloc(Single::<Parts<R, K>>::LAYOUT);
-        let slot = Slot::beginning(Member::checked(cown));
+        let block = pool::alloc(Single::<ContinuationBody<R, K>>::LAYOUT);
+        let slot = Slot::beginning(RequestedCown::checked(cown));
         // SAFETY: the block was just allocated with this layout.
         let node = unsafe { Single::fill(block, slot, &Self::VTABLE, parts) };
         Single::body(node).cast()
@@ -98,14 +98,14 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
         // the pointer was derived from that of the node. The node's handle keeps the cown alive until
         // the behaviour has run; the request was begun for this member, and is unqueued.
         unsafe {
-            let node = callback.byte_sub(offset_of!(Single<Parts<R, K>>, body)).cast();
+            let node = callback.byte_sub(offset_of!(Single<ContinuationBody<R, K>>, body)).cast();
             Callback::end(callback);
             let cown = Single::slot(node).as_ref().member().header_ptr();
             let is_plain = !cown.as_ref().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED);
             match context::worker() {
                 Some(worker) if is_plain => {
-                    Path::Continued.take();
-                    launch_by(worker, node.cast(), Member::checked(cown), cown);
+                    FastPath::Continued.take();
+                    launch_by(worker, node.cast(), RequestedCown::checked(cown), cown);
                 }
                 // A model has no workers.
                 None if is_plain && cfg!(loom) => Single::spawn(node),
@@ -120,7 +120,10 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     /// The node has its value, and owns a handle of this cown. The caller owns the node exclusively and
     /// must not use it afterwards.
     #[inline(never)]
-    unsafe fn spawn_elsewhere(node: NonNull<Single<Parts<R, K>>>, cown: NonNull<CownHeader>) {
+    unsafe fn spawn_elsewhere(
+        node: NonNull<Single<ContinuationBody<R, K>>>,
+        cown: NonNull<CownHeader>,
+    ) {
         // SAFETY: the caller owns the node; its content is taken once, before it is freed, and so is the
         // handle that `allocate` left to it.
         let ((continuation, value), cown) = unsafe {
@@ -136,7 +139,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     /// # Safety
     /// The node has its value. The caller owns the body exclusively, and it is taken once.
     #[inline(always)]
-    unsafe fn take(node: NonNull<Single<Parts<R, K>>>) -> (K, Result<R, Broken>) {
+    unsafe fn take(node: NonNull<Single<ContinuationBody<R, K>>>) -> (K, Result<R, Broken>) {
         let parts = Single::body(node);
         // SAFETY: the caller owns the body, whose value is initialised, and takes both parts once.
         unsafe {
@@ -148,7 +151,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     /// # Safety
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-        let node = task.cast::<Single<Parts<R, K>>>();
+        let node = task.cast::<Single<ContinuationBody<R, K>>>();
         let slot = Single::slot(node);
         // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may write
         // its `next`, until it is released; then this thread owns it exclusively. The closure, which takes
@@ -163,12 +166,17 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
                 continuation.run(held, value);
             };
             let body = Body::<UncheckedHandle<K::State>, _, Forget>::new((), closure, Forget);
-            if let Err(panicked) = body.call(&mut Cursor::single(&member)) {
-                let ended = panicked.tell(type_name::<K>, &Cursor::single(&member), context.home);
+            if let Err(panicked) = body.call(&mut MemberCursor::single(&member)) {
+                let ended =
+                    panicked.tell(type_name::<K>, &MemberCursor::single(&member), context.home);
                 return end(node, ended, context);
             }
             let successor = release_to_next::<true>(slot, member.header_ptr(), &context.home);
-            pool::dealloc_and_return(node.cast(), Single::<Parts<R, K>>::LAYOUT, successor)
+            pool::dealloc_and_return(
+                node.cast(),
+                Single::<ContinuationBody<R, K>>::LAYOUT,
+                successor,
+            )
         }
     }
 
@@ -179,7 +187,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
     #[cold]
     #[inline(never)]
     unsafe fn run_with_care(
-        node: NonNull<Single<Parts<R, K>>>,
+        node: NonNull<Single<ContinuationBody<R, K>>>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour holds its cown, and its content is taken once. The handle that the set of
@@ -189,7 +197,7 @@ impl<R: Send + 'static, K: Continuation<R>> Waiting<R, K> {
             let (continuation, value) = Self::take(node);
             let closure = move |held: Held<'_, K::State>| continuation.run(held, value);
             let body = Body::<UncheckedHandle<K::State>, _, Forget>::new((), closure, Forget);
-            let ended = body.execute_outlined(Cursor::single(&member), context);
+            let ended = body.execute_outlined(MemberCursor::single(&member), context);
             end(node, ended, context)
         }
     }

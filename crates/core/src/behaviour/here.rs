@@ -11,9 +11,9 @@ use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::current;
 use crate::fault::Broken;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::{Successor, schedule, shared};
+use crate::sched::{Successor, runtime_shared, schedule};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
 use few::Few;
@@ -193,10 +193,10 @@ where
 /// workers.
 #[cold]
 fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
-    Path::ServedHere.take();
+    FastPath::ServedHere.take();
     // A model has no runtime.
     let in_model = RunContext::new(home, Mode::Run);
-    let run = if cfg!(loom) { &in_model } else { shared::get(home).run_context() };
+    let run = if cfg!(loom) { &in_model } else { runtime_shared::get(home).run_context() };
     let nested = current::Nested::enter();
     let before = current::enter(home);
     let mut next = Some(task);

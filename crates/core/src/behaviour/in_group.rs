@@ -5,11 +5,11 @@ use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
 use crate::body::{Body, Completion, Forget, Renamed};
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::header::CownHeader;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::ring::RingEntry;
 use crate::queue::single::Single;
 use crate::queue::slot::{QueuePosition, Slot};
@@ -23,7 +23,7 @@ use crate::task::{RunContext, TaskVTable};
 #[inline(never)]
 pub(crate) unsafe fn spawn_single<S, F, C>(
     leader: NonNull<CownHeader>,
-    member: Member,
+    member: RequestedCown,
     body: Body<S, F, C>,
 ) where
     S: CownSet,
@@ -48,7 +48,7 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
 /// See [`spawn_single`].
 pub(crate) unsafe fn spawn_placed<S, F>(
     leader: NonNull<CownHeader>,
-    member: Member,
+    member: RequestedCown,
     body: Body<S, F, Renamed<Forget>>,
     vtable: &'static TaskVTable,
 ) -> Option<QueuePosition>
@@ -100,7 +100,7 @@ where
     // member, which is alive: its last request would be in the queue.
     let ended = unsafe {
         let (member, body) = RingEntry::take::<Body<S, F, C>>(entry);
-        body.execute(Cursor::single(&member), context)
+        body.execute(MemberCursor::single(&member), context)
     };
     ended.deliver();
 }

@@ -16,11 +16,11 @@ pub(crate) mod in_group;
 mod loom;
 pub(crate) mod multi;
 mod pair;
-pub(crate) mod placing;
 pub(crate) mod refusal;
 pub(crate) mod scope;
 pub(crate) mod single;
 pub(crate) mod spawn;
+pub(crate) mod spawn_checks;
 mod then;
 pub(crate) mod when;
 

@@ -13,10 +13,10 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use smallvec::SmallVec;
 
-use super::placing;
 use super::refusal::Refusal;
+use super::spawn_checks;
 use crate::body::{Body, Completion, Ended};
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
 use crate::group::several_members::Grouped;
@@ -27,7 +27,7 @@ use crate::queue::group_header::HoldingRequest;
 use crate::queue::header::CownHeader;
 use crate::queue::multi::{Multi, MultiSlot, link};
 use crate::queue::release::release;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
@@ -38,12 +38,12 @@ use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline]
-unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> Cursor<'a> {
+unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> MemberCursor<'a> {
     // SAFETY: the behaviour is live. The member of the first slot is at this offset in it; the
     // others follow at the distance of a `MultiSlot`.
     let first = unsafe { Multi::first(behaviour) }.member_ptr();
     // SAFETY: the behaviour is live for `'a` and has `len` members.
-    unsafe { Cursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
+    unsafe { MemberCursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
 }
 
 /// The layout of a block of `len` requests, and the offset of its body.
@@ -74,7 +74,7 @@ where
         TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
 
     /// Creates the behaviour, which must then be [checked and bound](Self::check_and_bind), and passes its requests
-    /// on in the order of the members, of which there are [`len`](placing::count_members).
+    /// on in the order of the members, of which there are [`len`](spawn_checks::count_members).
     pub(crate) fn new(
         set: &S,
         len: u32,
@@ -128,10 +128,10 @@ where
     ) -> Result<(), Refusal> {
         // SAFETY: this thread owns the node, and the caller's set keeps its cowns alive.
         let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
-        let bound = placing::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
+        let bound = spawn_checks::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
-            let cowns: SmallVec<[_; 8]> = members.map(Member::header_ptr).collect();
-            if let Some(overlap) = placing::overlap_among(&cowns) {
+            let cowns: SmallVec<[_; 8]> = members.map(RequestedCown::header_ptr).collect();
+            if let Some(overlap) = spawn_checks::overlap_among(&cowns) {
                 return Err(Refusal::Overlap(overlap));
             }
         }

@@ -17,7 +17,7 @@ use coact_sync::pool;
 use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::set::CownSet;
 use crate::queue::multi::{Multi, MultiSlot, link};
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single::take;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 use launch::launch;
@@ -54,7 +54,7 @@ where
     /// # Safety
     /// They are the [members](members()) of a set of this type, which keeps them alive.
     #[inline]
-    pub(super) unsafe fn spawn(members: [Member; 2], body: Body<S, F, C>) {
+    pub(super) unsafe fn spawn(members: [RequestedCown; 2], body: Body<S, F, C>) {
         let Some(block) = pool::try_alloc(Pair::<Body<S, F, C>>::LAYOUT) else {
             // SAFETY: the conditions are those of this function.
             return unsafe { Self::spawn_refilled(members, body) };
@@ -69,7 +69,7 @@ where
     /// See [`spawn`](Self::spawn).
     #[cold]
     #[inline(never)]
-    unsafe fn spawn_refilled(members: [Member; 2], body: Body<S, F, C>) {
+    unsafe fn spawn_refilled(members: [RequestedCown; 2], body: Body<S, F, C>) {
         let block = pool::alloc(Pair::<Body<S, F, C>>::LAYOUT);
         // SAFETY: the block was just allocated with this layout; the set keeps the members alive.
         unsafe { Self::spawn_in(block, members, body) };
@@ -78,7 +78,7 @@ where
     /// # Safety
     /// See [`spawn`](Self::spawn); the block is unused, and has the layout of the node.
     #[inline(always)]
-    unsafe fn spawn_in(block: NonNull<u8>, members: [Member; 2], body: Body<S, F, C>) {
+    unsafe fn spawn_in(block: NonNull<u8>, members: [RequestedCown; 2], body: Body<S, F, C>) {
         let node = block.cast::<Pair<Body<S, F, C>>>();
         let [a, b] = members.map(|member| MultiSlot::new(member, node.cast()));
         body.spawned.stands_in(node.addr().get(), queues_of(members));
@@ -87,7 +87,7 @@ where
         // members are alive, distinct, and in no group.
         unsafe {
             node.write(Pair { front, slots: [a, b], body: ManuallyDrop::new(body) });
-            let [first, second] = members.map(Member::header_ptr);
+            let [first, second] = members.map(RequestedCown::header_ptr);
             launch(node.cast(), first, second);
         }
     }
@@ -180,6 +180,6 @@ where
 }
 
 /// The queues of a pair, as the simulation knows them: see [`single`](super::single).
-fn queues_of(members: [Member; 2]) -> impl Iterator<Item = usize> {
+fn queues_of(members: [RequestedCown; 2]) -> impl Iterator<Item = usize> {
     members.into_iter().map(|member| member.header_ptr().addr().get())
 }

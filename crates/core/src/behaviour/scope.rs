@@ -8,13 +8,13 @@ use std::thread::{self, Thread};
 use coact_sync::shim::atomic::{AtomicUsize, Ordering};
 use coact_sync::shim::sync::Mutex;
 
-use super::placing::{self, count_members};
 use super::spawn;
+use super::spawn_checks::{self, count_members};
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::panic::{self, Payload, drop_quietly};
-use crate::sched::{context, shared};
+use crate::sched::{context, runtime_shared};
 use crate::simulated;
 
 /// Runs `main`, in which behaviours can borrow from the caller's stack, and returns when all of
@@ -43,7 +43,7 @@ use crate::simulated;
 #[track_caller]
 pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> R) -> R {
     context::prepare_to_block("`scope`", "clone what the behaviours need, or move it into a cown");
-    let scope = Scope { state: State::new(), scope: PhantomData, env: PhantomData };
+    let scope = Scope { state: ScopeState::new(), scope: PhantomData, env: PhantomData };
     let result = catch_unwind(AssertUnwindSafe(|| main(&scope)));
     scope.state.wait();
     let first = scope.state.panic.lock().take();
@@ -76,13 +76,13 @@ pub fn scope<'env, R>(main: impl for<'scope> FnOnce(&'scope Scope<'scope, 'env>)
 /// assert_eq!(total.into_inner(), Ok(8));
 /// ```
 pub struct Scope<'scope, 'env: 'scope> {
-    state: State,
+    state: ScopeState,
     /// Invariant, so that `'scope` cannot shrink below the scope's lifetime.
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
-struct State {
+struct ScopeState {
     /// The behaviours that have not ended, plus one for the scope itself until it waits.
     pending: AtomicUsize,
     owner: Thread,
@@ -111,7 +111,7 @@ impl<'scope> Scope<'scope, '_> {
              spawn it with `when`, and run the pump"
         );
         let state = &self.state;
-        let end = End::of(state);
+        let end = ScopedBehaviour::of(state);
         let closure = move |access: S::Access<'_>| {
             if let Err(payload) = catch_unwind(AssertUnwindSafe(|| closure(access))) {
                 // The runtime reports the panic and poisons the cowns; the payload goes to the
@@ -139,28 +139,28 @@ fn is_for_own_pump<S: CownSet>(set: &S) -> bool {
         && context::worker().is_none()
         // A set that is refused is refused when it is spawned.
         && count_members(set).is_ok()
-        && placing::place_of(set).is_ok_and(|home| shared::get(home).is_pump_thread())
+        && spawn_checks::place_of(set).is_ok_and(|home| runtime_shared::get(home).is_pump_thread())
 }
 
 /// A behaviour of the scope that has not ended; dropped when it ends. The closure is gone by then:
 /// it is consumed by its run, or dropped, before a completion is called.
-struct End<'scope>(&'scope State);
+struct ScopedBehaviour<'scope>(&'scope ScopeState);
 
-impl<'scope> End<'scope> {
-    fn of(scope: &'scope State) -> Self {
+impl<'scope> ScopedBehaviour<'scope> {
+    fn of(scope: &'scope ScopeState) -> Self {
         // ORDERING: Relaxed. The owner of the count is this thread, or a behaviour of the scope.
         scope.pending.fetch_add(1, Ordering::Relaxed);
         Self(scope)
     }
 }
 
-impl Drop for End<'_> {
+impl Drop for ScopedBehaviour<'_> {
     fn drop(&mut self) {
         self.0.end_one();
     }
 }
 
-impl Completion for End<'_> {
+impl Completion for ScopedBehaviour<'_> {
     type Value = ();
 
     fn done(self, (): ()) {}
@@ -172,7 +172,7 @@ impl Completion for End<'_> {
     }
 }
 
-impl State {
+impl ScopeState {
     fn new() -> Self {
         Self { pending: AtomicUsize::new(1), owner: thread::current(), panic: Mutex::new(None) }
     }

@@ -13,14 +13,14 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 
 use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed};
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::turn;
 use crate::group::turn::run_forgetting_in_group;
 use crate::queue::backlog;
 use crate::queue::group_header::HoldingRequest;
 use crate::queue::release::{release_exclusive, release_to_next};
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
 use crate::sched::Successor;
 use crate::sched::worker::Worker;
@@ -51,7 +51,10 @@ where
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]
-    pub(crate) fn allocate(member: Member, body: Body<S, F, C>) -> NonNull<Single<Body<S, F, C>>> {
+    pub(crate) fn allocate(
+        member: RequestedCown,
+        body: Body<S, F, C>,
+    ) -> NonNull<Single<Body<S, F, C>>> {
         Self::allocate_with(&Self::VTABLE, member, body)
     }
 
@@ -59,7 +62,7 @@ where
     #[inline]
     pub(super) fn allocate_with(
         vtable: &'static TaskVTable,
-        member: Member,
+        member: RequestedCown,
         body: Body<S, F, C>,
     ) -> NonNull<Single<Body<S, F, C>>> {
         let node = Single::allocate(member, vtable, body);
@@ -73,7 +76,7 @@ where
     /// # Safety
     /// The body is for the member, and a handle of the caller keeps the cown alive.
     #[inline]
-    pub(crate) unsafe fn spawn_by(worker: &Worker, member: Member, body: Body<S, F, C>) {
+    pub(crate) unsafe fn spawn_by(worker: &Worker, member: RequestedCown, body: Body<S, F, C>) {
         let Some(block) = pool::try_alloc(Single::<Body<S, F, C>>::LAYOUT) else {
             // SAFETY: the conditions are those of this function.
             return unsafe { Self::spawn_refilled(worker, member, body) };
@@ -89,7 +92,11 @@ where
     /// See [`spawn_by`](Self::spawn_by).
     #[cold]
     #[inline(never)]
-    pub(super) unsafe fn spawn_refilled(worker: &Worker, member: Member, body: Body<S, F, C>) {
+    pub(super) unsafe fn spawn_refilled(
+        worker: &Worker,
+        member: RequestedCown,
+        body: Body<S, F, C>,
+    ) {
         let block = pool::alloc(Single::<Body<S, F, C>>::LAYOUT);
         // SAFETY: the block was just allocated with this layout; the body is for the member, whose
         // cown is alive.
@@ -101,7 +108,7 @@ where
     /// # Safety
     /// See [`spawn_by`](Self::spawn_by).
     #[inline(never)]
-    pub(super) unsafe fn spawn_anywhere(member: Member, body: Body<S, F, C>) {
+    pub(super) unsafe fn spawn_anywhere(member: RequestedCown, body: Body<S, F, C>) {
         let node = Self::allocate(member, body);
         // SAFETY: this thread owns the node, and the cown is alive and in no group.
         unsafe { launch_anywhere(Single::slot(node)) };
@@ -110,7 +117,12 @@ where
     /// # Safety
     /// See [`spawn_by`](Self::spawn_by) and [`Single::fill`].
     #[inline(always)]
-    unsafe fn spawn_in(block: NonNull<u8>, worker: &Worker, member: Member, body: Body<S, F, C>) {
+    unsafe fn spawn_in(
+        block: NonNull<u8>,
+        worker: &Worker,
+        member: RequestedCown,
+        body: Body<S, F, C>,
+    ) {
         // SAFETY: the block has the layout of the node, and the cown is alive. If the queue was
         // empty, the request in it keeps the cown alive while this thread has the token.
         unsafe {
@@ -122,7 +134,7 @@ where
 
     /// [`allocate`](Self::allocate) for a member of a group; returns the request.
     #[inline]
-    pub(crate) fn allocate_in_group(member: Member, body: Body<S, F, C>) -> NonNull<Slot> {
+    pub(crate) fn allocate_in_group(member: RequestedCown, body: Body<S, F, C>) -> NonNull<Slot> {
         Single::slot(Self::allocate_with(&Self::VTABLE_IN_GROUP, member, body))
     }
 
@@ -131,7 +143,7 @@ where
     /// # Safety
     /// The caller owns the node, and the cown is alive.
     #[inline(always)]
-    unsafe fn note(node: NonNull<Single<Body<S, F, C>>>, member: Member) {
+    unsafe fn note(node: NonNull<Single<Body<S, F, C>>>, member: RequestedCown) {
         // SAFETY: the caller owns the node, and the cown is alive.
         unsafe {
             let body = &(*node.as_ptr()).body;
@@ -152,7 +164,7 @@ where
                 return Self::run_with_care(node, context);
             }
             let body = take(&mut (*node.as_ptr()).body);
-            match body.call(&mut Cursor::single(&member)) {
+            match body.call(&mut MemberCursor::single(&member)) {
                 Ok((completion, value)) => {
                     let (cown, layout) = (member.header_ptr(), Single::<Body<S, F, C>>::LAYOUT);
                     if C::FORGETS {
@@ -184,7 +196,7 @@ where
         // SAFETY: the behaviour holds its cown, and its body was taken.
         unsafe {
             let member = Single::slot(node).as_ref().member();
-            let ended = panicked.tell(type_name::<F>, &Cursor::single(&member), context.home);
+            let ended = panicked.tell(type_name::<F>, &MemberCursor::single(&member), context.home);
             end(node, ended, context)
         }
     }
@@ -229,7 +241,8 @@ where
         // SAFETY: the behaviour holds its cown, and its body is taken once.
         unsafe {
             let member = Single::slot(node).as_ref().member();
-            take(&mut (*node.as_ptr()).body).execute_outlined(Cursor::single(&member), context)
+            take(&mut (*node.as_ptr()).body)
+                .execute_outlined(MemberCursor::single(&member), context)
         }
     }
 
@@ -282,7 +295,7 @@ where
 ///
 /// # Safety
 /// The cown is alive until the iterator is used.
-unsafe fn queue_of(member: Member) -> impl Iterator<Item = usize> {
+unsafe fn queue_of(member: RequestedCown) -> impl Iterator<Item = usize> {
     // SAFETY: the cown is alive, as this function requires.
     iter::once_with(move || unsafe { member.queue_ptr() }.addr().get())
 }

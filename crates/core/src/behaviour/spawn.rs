@@ -7,9 +7,9 @@ use super::admission;
 use super::in_group;
 use super::multi::Prepared;
 use super::pair::{self, PairBehaviour};
-use super::placing::{count_members, home_of, only_member};
 use super::refusal::Refusal;
 use super::single::{NamedVTables, SingleBehaviour};
+use super::spawn_checks::{count_members, home_of, only_member};
 use crate::body::{Body, Completion, Forget, Renamed};
 use crate::cown::handle::Cown;
 use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
@@ -18,7 +18,7 @@ use crate::panic::{drop_quietly, run_quietly};
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
 use crate::queue::multi::Multi;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single::Single;
 use crate::queue::slot::QueuePosition;
 use crate::sched::{at_work_in, context, external_threads, schedule};
@@ -161,7 +161,7 @@ where
 /// # Safety
 /// They are the [members](pair::members) of the set.
 #[inline]
-unsafe fn spawn_pair<S, F, C>(set: &S, members: [Member; 2], closure: F, completion: C)
+unsafe fn spawn_pair<S, F, C>(set: &S, members: [RequestedCown; 2], closure: F, completion: C)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -174,7 +174,7 @@ where
 
 /// Spawns on one cown, which a handle of the caller keeps alive.
 #[inline]
-fn spawn_single<S, F, C>(member: Member, body: Body<S, F, C>)
+fn spawn_single<S, F, C>(member: RequestedCown, body: Body<S, F, C>)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -307,7 +307,7 @@ where
 /// behaviour is created.
 #[inline]
 fn prefetch_cowns<S: CownSet>(set: &S) {
-    set.visit(&mut Visitor(&mut |member: Member| {
+    set.visit(&mut Visitor(&mut |member: RequestedCown| {
         prefetch::for_writing(member.header_ptr().as_ptr());
     }));
 }

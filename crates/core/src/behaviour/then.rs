@@ -2,8 +2,8 @@
 
 use std::any::type_name;
 
-use super::placing::assert_spawnable;
 use super::spawn;
+use super::spawn_checks::assert_spawnable;
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;

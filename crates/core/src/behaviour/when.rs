@@ -1,9 +1,9 @@
 //! The functions that spawn behaviours.
 
-use super::placing;
 use super::refusal::{Refusal, WhenError};
 use super::spawn;
 use super::spawn::panic_refused;
+use super::spawn_checks;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
@@ -136,7 +136,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    if placing::is_closed(&set) {
+    if spawn_checks::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     simulated::spawns();
@@ -199,7 +199,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
     R: Send + 'static,
 {
-    if placing::is_closed(&set) {
+    if spawn_checks::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     let (resolver, promise) = Promise::channel();

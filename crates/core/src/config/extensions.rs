@@ -9,10 +9,10 @@ use crate::runtime_ids::RuntimeId;
 
 /// The values that the layers above store for a group of runtimes, by type.
 #[derive(Clone, Default)]
-pub(crate) struct Extensions(Arc<Kept>);
+pub(crate) struct Extensions(Arc<GroupExtensions>);
 
 #[derive(Default)]
-struct Kept {
+struct GroupExtensions {
     /// The runtime that is the root of the group; `None` while no runtime of the group exists.
     root: Option<RuntimeId>,
     kept: Mutex<Vec<(TypeId, &'static Extension)>>,
@@ -23,7 +23,7 @@ type Extension = dyn Any + Send + Sync;
 impl Extensions {
     /// Creates the extensions of the group of `root`.
     pub(crate) fn of(root: RuntimeId) -> Self {
-        Self(Arc::new(Kept { root: Some(root), kept: Mutex::default() }))
+        Self(Arc::new(GroupExtensions { root: Some(root), kept: Mutex::default() }))
     }
 
     pub(crate) fn root(&self) -> Option<RuntimeId> {

@@ -11,14 +11,14 @@ use std::ptr::NonNull;
 use super::layout::CownBox;
 use crate::drop_depth::{self, Depth};
 use crate::panic::drop_quietly;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::end_mark::Last;
 use crate::queue::grant::grant;
 use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::notice::Notice;
-use crate::queue::requested_cown::Member;
+use crate::queue::interrupt_notice::InterruptNotice;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single;
 use crate::queue::single::Single;
 use crate::queue::slot::Slot;
@@ -34,7 +34,7 @@ pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
 /// Returns whether a cown without handles has an empty queue and no readers; for a member of a
 /// group, whether the whole group has.
 pub(super) fn is_idle(header: &CownHeader) -> bool {
-    if header.is_grouped() && Notice::of(header).is_there() {
+    if header.is_grouped() && InterruptNotice::of(header).is_there() {
         return false;
     }
     let header = header.queue();
@@ -117,7 +117,7 @@ unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
 /// requests may follow it.
 #[cold]
 fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    Single::allocate(Member::exclusive(cown), last_of::<T>().request_vtable(), ())
+    Single::allocate(RequestedCown::exclusive(cown), last_of::<T>().request_vtable(), ())
 }
 
 /// The same for a request that is deferred and never queued.
@@ -127,7 +127,7 @@ pub(super) fn request_put_aside<T: Send + 'static>(
 ) -> NonNull<Single<()>> {
     let vtable =
         const { &TaskVTable::new(run_destroy::<T>, single::link_unqueued, type_name::<T>) };
-    Single::allocate(Member::exclusive(cown), vtable, ())
+    Single::allocate(RequestedCown::exclusive(cown), vtable, ())
 }
 
 /// Runs the last request of a cown.
@@ -161,7 +161,7 @@ fn last_request_in_group<T: Send + 'static>(
         let (run, link) = (run_in_group, single::link_in_group);
         &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
-    Single::slot(Single::allocate(Member::exclusive(cown), vtable, leader))
+    Single::slot(Single::allocate(RequestedCown::exclusive(cown), vtable, leader))
 }
 
 /// The body of the last request of a member of a group.
@@ -200,12 +200,12 @@ pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
     let is_queue_empty = header.tail.is_empty();
     let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
     if is_queue_empty && flags == 0 {
-        Path::SoleHandle.take();
+        FastPath::SoleHandle.take();
         // SAFETY: the queue stays empty, and there has never been a reader, so nothing else can
         // reach the state.
         unsafe { destroy_plain::<T>(cown) }
     } else if !is_queue_empty && flags & REACHED_BY_OTHERS == 0 {
-        Path::SoleHandleOfBusy.take();
+        FastPath::SoleHandleOfBusy.take();
         header.counts.remove_sole();
         // SAFETY: this was the last handle.
         unsafe { leave_to_the_last(cown, last_of::<T>()) }
@@ -224,7 +224,7 @@ unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // SAFETY: the handle keeps the cown alive.
     let header = unsafe { cown.as_ref() };
     if !header.has(Flags::INTERRUPTIBLE | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
-        Path::SoleHandle.take();
+        FastPath::SoleHandle.take();
         // SAFETY: no other thread has a handle or could create one: the queue stays empty, and
         // nothing else can reach the state.
         return unsafe { destroy::<T>(cown) };

@@ -4,13 +4,13 @@ use std::fmt;
 use std::iter::FusedIterator;
 use std::marker::PhantomData;
 
-use super::cursor::Cursor;
+use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
 
 /// Iterates over the states of [`Members`](crate::cown::Members) or
 /// [`ReadMembers`](crate::cown::ReadMembers), in order.
 pub struct MembersIter<'a, T, H> {
-    cursor: Cursor<'a>,
+    cursor: MemberCursor<'a>,
     states: PhantomData<&'a T>,
     /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
@@ -19,7 +19,7 @@ pub struct MembersIter<'a, T, H> {
 /// Iterates over the states of [`Members`](crate::cown::Members), in order, mutably. All may be
 /// used at the same time.
 pub struct MembersIterMut<'a, T, H> {
-    cursor: Cursor<'a>,
+    cursor: MemberCursor<'a>,
     states: PhantomData<&'a mut T>,
     /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
@@ -35,7 +35,7 @@ unsafe impl<T: Send, H> Send for MembersIterMut<'_, T, H> {}
 impl<'a, H: AsCown> MembersIter<'a, H::View, H> {
     /// # Safety
     /// The cowns of the cursor are `H`'s, and their states do not change for `'a`.
-    pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
+    pub(super) unsafe fn new(cursor: MemberCursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 }
@@ -44,7 +44,7 @@ impl<'a, H: AsCown> MembersIterMut<'a, H::View, H> {
     /// # Safety
     /// The cowns of the cursor are `H`'s, distinct, held exclusively for `'a`, and accessed only
     /// through this iterator.
-    pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
+    pub(super) unsafe fn new(cursor: MemberCursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 }

@@ -1,5 +1,5 @@
 //! A cown's block: its header and its state, preceded in an interruptible cown by the
-//! [guard](crate::queue::guard_block).
+//! [guard](crate::queue::interruptible_guard).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -8,8 +8,8 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 
 use crate::queue::group_header::Leader;
-use crate::queue::guard_block;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard;
 use crate::runtime_ids::Birthplace;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
@@ -115,11 +115,11 @@ impl<T> CownBox<T> {
             let leader = cown.as_ref().leader();
             if interruptible {
                 // Up to here a search may read the header.
-                guard_block::unlist(cown);
+                interruptible_guard::unlist(cown);
             }
             cown.as_mut().end();
             if interruptible {
-                guard_block::free(cown);
+                interruptible_guard::free(cown);
             } else {
                 pool::dealloc(cown.cast(), if packed { Self::LAYOUT } else { Self::LINE });
             }

@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 use std::ops::{Index, IndexMut};
 
-use super::cursor::Cursor;
 use super::handle::{Cown, OfState};
 use super::iter::{MembersIter, MembersIterMut};
+use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
 
 // Both are invariant in `H`, since only `H` determines the type of the states: another handle type
@@ -32,7 +32,7 @@ use super::set::{AsCown, view, view_mut};
 /// assert_eq!(call(&tanks[1], |tank| *tank).wait(), Ok(6));
 /// ```
 pub struct Members<'a, T, H = Cown<T>> {
-    cursor: Cursor<'a>,
+    cursor: MemberCursor<'a>,
     states: PhantomData<&'a mut T>,
     handles: PhantomData<OfState<H>>,
 }
@@ -53,7 +53,7 @@ pub struct Members<'a, T, H = Cown<T>> {
 /// assert_eq!((all.wait(), most.wait()), (Ok(15), Ok(14)), "readers run in parallel");
 /// ```
 pub struct ReadMembers<'a, T, H = Cown<T>> {
-    cursor: Cursor<'a>,
+    cursor: MemberCursor<'a>,
     states: PhantomData<&'a T>,
     handles: PhantomData<OfState<H>>,
 }
@@ -72,7 +72,7 @@ unsafe impl<T: Sync, H> Sync for ReadMembers<'_, T, H> {}
 impl<'a, H: AsCown> Members<'a, H::View, H> {
     /// # Safety
     /// The cowns of the cursor are `H`'s, distinct, and held exclusively for `'a`.
-    pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
+    pub(crate) unsafe fn new(cursor: MemberCursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
@@ -184,7 +184,7 @@ impl<T, H> Clone for ReadMembers<'_, T, H> {
 impl<'a, H: AsCown> ReadMembers<'a, H::View, H> {
     /// # Safety
     /// The cowns of the cursor are `H`'s, and held at least for reading for `'a`.
-    pub(crate) unsafe fn new(cursor: Cursor<'a>) -> Self {
+    pub(crate) unsafe fn new(cursor: MemberCursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 

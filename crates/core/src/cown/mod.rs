@@ -8,13 +8,13 @@
 //! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of
 //!   a checked member; [`Held`] of a handle by value.
 
-pub(crate) mod cursor;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
 pub(crate) mod held;
 pub(crate) mod iter;
 pub(crate) mod last_handle;
 pub(crate) mod layout;
+pub(crate) mod member_cursor;
 pub(crate) mod members;
 mod pin;
 pub(crate) mod poisonable_members;

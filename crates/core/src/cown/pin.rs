@@ -2,7 +2,7 @@
 
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 impl CownHeader {
     /// Pins a cown that no other thread knows to its home, if that is a pump.
@@ -21,7 +21,7 @@ impl CownHeader {
     /// Returns whether the current thread may access the state, once it holds the cown.
     #[inline]
     pub(crate) fn is_within_reach(&self) -> bool {
-        !self.is_pinned() || shared::get(self.home()).is_pump_thread()
+        !self.is_pinned() || runtime_shared::get(self.home()).is_pump_thread()
     }
 }
 
@@ -30,13 +30,13 @@ impl RuntimeHandle {
     /// [`Pump`](crate::runtime::Pump).
     pub fn is_pumped(self) -> bool {
         // A model has no runtime.
-        !cfg!(loom) && shared::get(self.0).is_pumped()
+        !cfg!(loom) && runtime_shared::get(self.0).is_pumped()
     }
 
     /// Returns whether the current thread may access the states of its cowns: always, unless it is
     /// the runtime of a [`Pump`](crate::runtime::Pump); then only on that pump's thread.
     pub fn is_within_reach(self) -> bool {
-        let shared = shared::get(self.0);
+        let shared = runtime_shared::get(self.0);
         !shared.is_pumped() || shared.is_pump_thread()
     }
 }

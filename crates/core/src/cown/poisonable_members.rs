@@ -4,9 +4,9 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
-use super::cursor::Cursor;
 use super::handle::Cown;
 use super::held::Poisoned;
+use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
 use crate::queue::header::{CownHeader, Flags};
 
@@ -67,7 +67,7 @@ impl<P: std::error::Error> std::error::Error for MemberError<P> {}
 /// Exclusive access to the states of a slice of cowns, some of which may be poisoned or closed; see
 /// [`checked_all`](crate::cown::checked_all).
 pub struct CheckedMembers<'a, T, H = Cown<T>> {
-    cursor: Cursor<'a>,
+    cursor: MemberCursor<'a>,
     states: PhantomData<&'a mut T>,
     /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
@@ -76,7 +76,7 @@ pub struct CheckedMembers<'a, T, H = Cown<T>> {
 /// Read access to the states of a slice of cowns, some of which may be poisoned or closed; see
 /// [`ReadAll::checked`](crate::cown::ReadAll::checked).
 pub struct CheckedReadMembers<'a, T, H = Cown<T>> {
-    cursor: Cursor<'a>,
+    cursor: MemberCursor<'a>,
     states: PhantomData<&'a T>,
     /// Invariant: only `H` determines the type of the states.
     handles: PhantomData<fn(H) -> H>,
@@ -93,7 +93,7 @@ unsafe impl<T: Sync, H> Send for CheckedReadMembers<'_, T, H> {}
 unsafe impl<T: Sync, H> Sync for CheckedReadMembers<'_, T, H> {}
 
 /// What a checked member is when read.
-type Checked<'a, T> = Result<&'a T, MemberError<PoisonedRead<'a, T>>>;
+type CheckedRef<'a, T> = Result<&'a T, MemberError<PoisonedRead<'a, T>>>;
 /// What a checked member is when held exclusively.
 type CheckedMut<'a, T> = Result<&'a mut T, MemberError<Poisoned<'a, T>>>;
 
@@ -108,7 +108,7 @@ unsafe fn is_closed<H: AsCown>(cown: NonNull<CownHeader>) -> bool {
 
 /// # Safety
 /// The cown is one of `H`'s, and its state does not change for `'a`.
-unsafe fn read<'a, H: AsCown>(cown: NonNull<CownHeader>) -> Checked<'a, H::View> {
+unsafe fn read<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedRef<'a, H::View> {
     // SAFETY: the cown is one of `H`'s, alive, and its state does not change for `'a`.
     unsafe {
         if is_closed::<H>(cown) {
@@ -156,7 +156,7 @@ pub(super) unsafe fn read_one<'a, H: AsCown>(
 impl<'a, H: AsCown> CheckedMembers<'a, H::View, H> {
     /// # Safety
     /// The cowns of the cursor are `H`'s, distinct, and held exclusively for `'a`.
-    pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
+    pub(super) unsafe fn new(cursor: MemberCursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
@@ -171,7 +171,7 @@ impl<'a, H: AsCown> CheckedMembers<'a, H::View, H> {
     }
 
     /// Returns the state of the cown at an index, or why it is not sound.
-    pub fn get(&self, index: usize) -> Option<Checked<'_, H::View>> {
+    pub fn get(&self, index: usize) -> Option<CheckedRef<'_, H::View>> {
         let cown = self.cursor.get(index)?.header_ptr();
         // SAFETY: the cown is held, and its state borrowed as long as `self`.
         Some(unsafe { read::<H>(cown) })
@@ -185,7 +185,7 @@ impl<'a, H: AsCown> CheckedMembers<'a, H::View, H> {
     }
 
     /// Iterates over the states in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Checked<'_, H::View>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = CheckedRef<'_, H::View>> {
         // SAFETY: the cowns are held, and their states borrowed as long as `self`.
         members(self.cursor.clone()).map(|cown| unsafe { read::<H>(cown) })
     }
@@ -201,7 +201,7 @@ impl<'a, H: AsCown> CheckedMembers<'a, H::View, H> {
 impl<'a, H: AsCown> CheckedReadMembers<'a, H::View, H> {
     /// # Safety
     /// The cowns of the cursor are `H`'s, and held at least for reading for `'a`.
-    pub(super) unsafe fn new(cursor: Cursor<'a>) -> Self {
+    pub(super) unsafe fn new(cursor: MemberCursor<'a>) -> Self {
         Self { cursor, states: PhantomData, handles: PhantomData }
     }
 
@@ -216,14 +216,14 @@ impl<'a, H: AsCown> CheckedReadMembers<'a, H::View, H> {
     }
 
     /// Returns the state of the cown at an index, or why it is not sound.
-    pub fn get(&self, index: usize) -> Option<Checked<'a, H::View>> {
+    pub fn get(&self, index: usize) -> Option<CheckedRef<'a, H::View>> {
         let cown = self.cursor.get(index)?.header_ptr();
         // SAFETY: the cowns are held for reading for `'a`.
         Some(unsafe { read::<H>(cown) })
     }
 
     /// Iterates over the states in order.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = Checked<'a, H::View>> + use<'a, H> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = CheckedRef<'a, H::View>> + use<'a, H> {
         // SAFETY: the cowns are held for reading for `'a`.
         members(self.cursor.clone()).map(|cown| unsafe { read::<H>(cown) })
     }
@@ -236,7 +236,7 @@ impl<T, H> Clone for CheckedReadMembers<'_, T, H> {
 }
 
 /// The members of a slice, from first to last.
-fn members(cursor: Cursor<'_>) -> impl ExactSizeIterator<Item = NonNull<CownHeader>> {
+fn members(cursor: MemberCursor<'_>) -> impl ExactSizeIterator<Item = NonNull<CownHeader>> {
     (0..cursor.len()).map(move |index| cursor.get(index).expect("below the length").header_ptr())
 }
 

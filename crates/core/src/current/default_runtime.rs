@@ -13,10 +13,10 @@ use crate::runtime_ids::RuntimeId;
 /// A copy of what follows from `STATE`, readable without its lock.
 static USED: AtomicU16 = AtomicU16::new(0);
 
-static STATE: Mutex<State> =
-    Mutex::new(State { default: None, expecting: Vec::new(), global: None });
+static STATE: Mutex<DefaultRuntimeState> =
+    Mutex::new(DefaultRuntimeState { default: None, expecting: Vec::new(), global: None });
 
-struct State {
+struct DefaultRuntimeState {
     default: Option<RuntimeId>,
     /// The runtimes to notify of the first use of the global runtime.
     expecting: Vec<RuntimeId>,
@@ -24,7 +24,7 @@ struct State {
     global: Option<RuntimeId>,
 }
 
-impl State {
+impl DefaultRuntimeState {
     /// Updates `USED`: to 0 if a runtime must be notified of the next use.
     fn publish(&self) {
         let used = self.default.or(self.global.filter(|_| self.expecting.is_empty()));
@@ -67,9 +67,9 @@ pub(crate) fn use_global(global: RuntimeId) -> Vec<RuntimeId> {
 }
 
 /// A runtime's claim on threads that have entered none; released when dropped.
-pub(crate) struct Claim(RuntimeId);
+pub(crate) struct DefaultClaim(RuntimeId);
 
-impl Claim {
+impl DefaultClaim {
     /// Claims the role of the default runtime.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl Claim {
     }
 }
 
-impl Drop for Claim {
+impl Drop for DefaultClaim {
     fn drop(&mut self) {
         let mut state = STATE.lock();
         state.default.take_if(|id| *id == self.0);

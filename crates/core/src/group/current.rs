@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 use crate::queue::group_header::Leader;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 use crate::sched::worker::Worker;
 use crate::task::{Mode, RunContext};
 
@@ -34,7 +34,7 @@ pub(super) fn context<'a>(worker: Option<&Worker>, begun: &'a RunContext) -> &'a
         Some(worker) => worker.run_context(),
         // A cancelled task stays cancelled, whatever the runtime's current mode.
         None if begun.mode() == Mode::Cancel => begun,
-        None => shared::get(begun.home).run_context(),
+        None => runtime_shared::get(begun.home).run_context(),
     }
 }
 
@@ -42,7 +42,7 @@ pub(super) fn context<'a>(worker: Option<&Worker>, begun: &'a RunContext) -> &'a
 /// cancelled ones, since no other task waits for the thread.)
 pub(super) fn throughput(context: &RunContext) -> u32 {
     match context.mode() {
-        Mode::Run => shared::get(context.home).config.throughput,
+        Mode::Run => runtime_shared::get(context.home).config.throughput,
         Mode::Cancel => u32::MAX,
     }
 }

@@ -8,12 +8,12 @@
 // * `turn.rs`: holding a group: the behaviour from the queue, then the ring.
 // * `spawn.rs`: chooses between the ring and the queue.
 // * `several_members.rs`: sets that name several members.
-// * `interrupt.rs`: interruptible members.
+// * `interrupt_members.rs`: interruptible members.
 // * `current.rs`: the group that the thread holds.
 
 #[cfg_attr(all(test, loom), path = "current_in_model.rs")]
 mod current;
-pub(crate) mod interrupt;
+pub(crate) mod interrupt_members;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod several_members;

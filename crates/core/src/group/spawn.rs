@@ -3,11 +3,11 @@
 use std::ptr::NonNull;
 
 use super::current;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
 use crate::queue::group_header::with;
 use crate::queue::header::CownHeader;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::ring::RunRingEntry;
 
 /// Returns whether what this thread spawns on the group now comes behind the ring and before
@@ -30,11 +30,11 @@ pub(crate) unsafe fn goes_into_ring(leader: NonNull<CownHeader>) -> bool {
 #[inline]
 pub(crate) unsafe fn push<B>(
     leader: NonNull<CownHeader>,
-    member: Member,
+    member: RequestedCown,
     body: B,
     run: RunRingEntry,
 ) {
-    Path::Ring.take();
+    FastPath::Ring.take();
     // SAFETY: this thread holds the group.
     unsafe { with(leader.cast(), |held| held.ring.push(member, body, run)) };
 }

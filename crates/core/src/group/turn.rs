@@ -5,20 +5,20 @@ use crate::body::Forget;
 use crate::queue::group_header::LeaderKind;
 use crate::queue::group_header::{HoldingRequest, with};
 use crate::queue::single::request;
-use crate::task::Kind;
+use crate::task::TaskKind;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::current::{self, Current};
-use super::interrupt;
+use super::interrupt_members;
 use crate::body::{Completion, Ended};
+use crate::queue::dequeue::{leave, successor};
 use crate::queue::grant::{grant, task_in_group};
 use crate::queue::group_header::{HeldGroup, Leader};
-use crate::queue::guard_block::CALLS_IN_A_ROW;
-use crate::queue::guard_block::{Gate, try_park};
 use crate::queue::header::CownHeader;
-use crate::queue::leave::{leave, successor};
+use crate::queue::interruptible_guard::CALLS_IN_A_ROW;
+use crate::queue::interruptible_guard::{Gate, try_park};
 use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::Ready;
@@ -29,7 +29,8 @@ use crate::task::{RunContext, TaskPtr, TaskVTable};
 
 /// The functions of the group as a task, which continues where its holder stopped.
 pub(super) static VTABLE: TaskVTable =
-    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group").of_kind(Kind::new(&KIND));
+    TaskVTable::new(go_on, link_of_group, || "the behaviours of a group")
+        .of_kind(TaskKind::new(&KIND));
 
 static KIND: LeaderKind = LeaderKind { run: run_forgetting_in_group };
 
@@ -136,18 +137,18 @@ unsafe fn drive(
                 if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
-                match interrupt::interrupt_all(leader, context) {
+                match interrupt_members::interrupt_all(leader, context) {
                     Gate::Shut if try_park(header) => return None,
                     Gate::Open | Gate::Shut => continue,
                     Gate::Reserved => return yield_worker(leader, entered),
                 }
             }
             match with(leader, HeldGroup::next) {
-                Next::Run(entry) => RingEntry::run_of(entry)(entry, context),
-                Next::Yield => return yield_worker(leader, entered),
-                Next::Finish if adopt(leader) => {}
-                Next::Finish => return let_go(leader, entered, context),
-                Next::Grant(head) => {
+                NextInRing::Run(entry) => RingEntry::run_of(entry)(entry, context),
+                NextInRing::Yield => return yield_worker(leader, entered),
+                NextInRing::Finish if adopt(leader) => {}
+                NextInRing::Finish => return let_go(leader, entered, context),
+                NextInRing::Grant(head) => {
                     entered.end();
                     let mut successor = Successor::new(context.home);
                     grant(leader.cast(), head, &mut successor);
@@ -172,7 +173,7 @@ unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<Task
 }
 
 /// What the holder does next.
-enum Next {
+enum NextInRing {
     Run(NonNull<RingEntry>),
     /// Releases the group.
     Finish,
@@ -185,19 +186,19 @@ enum Next {
 
 impl HeldGroup {
     #[inline]
-    fn next(&mut self) -> Next {
+    fn next(&mut self) -> NextInRing {
         if self.budget == 0 && !self.ring.is_empty() {
-            return Next::Yield;
+            return NextInRing::Yield;
         }
         match self.ring.pop() {
             Some(entry) => {
                 self.budget -= 1;
-                Next::Run(entry)
+                NextInRing::Run(entry)
             }
-            None if self.holding.is_some() => Next::Finish,
+            None if self.holding.is_some() => NextInRing::Finish,
             // SAFETY: without a holding request the token was left with a head
-            // (`interrupt::enter_group`).
-            None => Next::Grant(unsafe { NonNull::new_unchecked(self.head) }),
+            // (`interrupt_members::enter_group`).
+            None => NextInRing::Grant(unsafe { NonNull::new_unchecked(self.head) }),
         }
     }
 

@@ -13,9 +13,9 @@ use crate::behaviour::spawn;
 use crate::body::{Forget, Renamed};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
-use crate::queue::guard_block;
-use crate::queue::guard_block::try_park;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard;
+use crate::queue::interruptible_guard::try_park;
 use crate::queue::multi::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
 use crate::runtime_ids::RuntimeId;
@@ -74,7 +74,7 @@ impl<T: Interruptible> Cown<T> {
         match self.header().leader() {
             Some(leader) => group_interrupt::task_of(leader),
             // SAFETY: the cown is interruptible.
-            None => unsafe { guard_block::task_of(self.header_ptr()) },
+            None => unsafe { interruptible_guard::task_of(self.header_ptr()) },
         }
     }
 
@@ -82,7 +82,7 @@ impl<T: Interruptible> Cown<T> {
         self.header().leader().unwrap_or(self.header_ptr())
     }
 
-    /// If the cown's gate is [shut](crate::queue::guard_block::Gate::Shut), returns every
+    /// If the cown's gate is [shut](crate::queue::interruptible_guard::Gate::Shut), returns every
     /// behaviour that cannot run before it opens, each as a cown that it waits for and its position
     /// there. These are the behaviours behind the gate, and those that wait, on any cown, behind
     /// one of these. Examines at most `limit`.
@@ -169,7 +169,7 @@ impl Token {
             if self.is_group {
                 group_interrupt::first_at_gate(self.queue)
             } else {
-                (NonNull::new_unchecked((*guard_block::of(self.queue).as_ptr()).head), true)
+                (NonNull::new_unchecked((*interruptible_guard::of(self.queue).as_ptr()).head), true)
             }
         }
     }

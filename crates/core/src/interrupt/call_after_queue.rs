@@ -11,7 +11,7 @@ use crate::group::spawn as group;
 use crate::panic::drop_quietly;
 use crate::queue::header::CownHeader;
 use crate::queue::release::release_to_next;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::ring::RingEntry;
 use crate::queue::single;
 use crate::queue::single::Single;
@@ -50,7 +50,7 @@ impl<T: Interruptible> Cown<T> {
 /// # Safety
 /// The cown is alive.
 pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
-    let member = Member::exclusive(cown);
+    let member = RequestedCown::exclusive(cown);
     // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
         let header = cown.as_ref();

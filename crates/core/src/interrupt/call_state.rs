@@ -6,8 +6,8 @@ use super::interruptible::Interruptible;
 use super::layout;
 use crate::cown::layout::CownBox;
 use crate::panic::drop_quietly;
-use crate::queue::guard_block::Gate;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard::Gate;
 use crate::task::Mode;
 
 /// Calls the state.

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use crate::queue::header::CownHeader;
 use crate::queue::release::release_to_next;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single;
 use crate::queue::single::{Single, single_task};
 use crate::queue::slot::Slot;
@@ -33,7 +33,7 @@ pub(super) unsafe fn task_of(slot: NonNull<Slot>) -> Option<TaskPtr> {
 
 /// Allocates an empty request for the queue of a cown that is in no group.
 pub(super) fn allocate(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
-    Single::allocate(Member::exclusive(cown), &VTABLE, ())
+    Single::allocate(RequestedCown::exclusive(cown), &VTABLE, ())
 }
 
 /// Appends one.

@@ -20,16 +20,16 @@ use crate::cown::end_of_life::destroy;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle::LastHandleCheck;
 use crate::cown::last_handle::drop_last;
-use crate::path_coverage::Path;
-use crate::queue::guard_block::{self, Gate, end_state};
+use crate::path_coverage::FastPath;
 use crate::queue::header::CownHeader;
+use crate::queue::interruptible_guard::{self, Gate, end_state};
 use crate::queue::release::release_to_next;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single;
 use crate::queue::single::{Single, single_task};
 use crate::queue::slot::Slot;
 use crate::sched::{Ready, Successor, at_work_in};
-use crate::task::{Kind, Mode, RunContext, TaskPtr, TaskVTable};
+use crate::task::{Mode, RunContext, TaskKind, TaskPtr, TaskVTable};
 
 impl<T: Interruptible> UnreachableCown<'_, T> {
     /// Ends the cown if `this` is its only handle of any kind: its state is dropped after the call
@@ -49,7 +49,7 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
         // SAFETY: the cown is held exclusively, so it is alive.
         unsafe { self.cown.as_ref() }.counts.remove_last_and_weak();
         self.has_ended.set(true);
-        Path::EndedUnseen.take();
+        FastPath::EndedUnseen.take();
         Ok(())
     }
 
@@ -141,9 +141,9 @@ static MARK: u8 = 0;
 
 fn request<T: Interruptible>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     let vtable = const {
-        &TaskVTable::new(run::<T>, single::link, type_name::<T>).of_kind(Kind::new(&MARK))
+        &TaskVTable::new(run::<T>, single::link, type_name::<T>).of_kind(TaskKind::new(&MARK))
     };
-    Single::allocate(Member::exclusive(cown), vtable, ())
+    Single::allocate(RequestedCown::exclusive(cown), vtable, ())
 }
 
 /// Returns the task of the request behind the head of a queue, if the head is an empty request and
@@ -217,8 +217,8 @@ unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<Tas
         let cown = slot.as_ref().member().header_ptr();
         task.as_mut().vtable = empty_request::vtable();
         cown.as_ref().flags.remember_interrupt();
-        guard_block::leave_token(cown, slot);
-        successor.ready(guard_block::task_of(cown), cown.as_ref().home_of_queue());
+        interruptible_guard::leave_token(cown, slot);
+        successor.ready(interruptible_guard::task_of(cown), cown.as_ref().home_of_queue());
     }
     successor.take()
 }

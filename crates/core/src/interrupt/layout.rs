@@ -12,16 +12,16 @@ use crate::cown::handle::WeakCown;
 use crate::cown::layout::CownBox;
 use crate::drop_depth;
 use crate::panic::drop_quietly;
-use crate::queue::guard_block::{Guard, Listed, of};
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard::{Guard, Listed, of};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{Task, TaskVTable};
 
 /// The layout of the block of an interruptible `T`.
-pub(super) struct Block<T>(std::marker::PhantomData<T>);
+pub(super) struct InterruptibleBlock<T>(std::marker::PhantomData<T>);
 
-impl<T: Interruptible> Block<T> {
+impl<T: Interruptible> InterruptibleBlock<T> {
     /// The offset of the header in the block.
     const fn offset() -> usize {
         let align = Self::align();
@@ -114,7 +114,7 @@ pub(super) unsafe fn shared_state<T: Interruptible>(
     cown: NonNull<CownHeader>,
 ) -> NonNull<T::SharedState> {
     // SAFETY: the shared state is at the start of the block.
-    unsafe { cown.byte_sub(Block::<T>::offset()) }.cast()
+    unsafe { cown.byte_sub(InterruptibleBlock::<T>::offset()) }.cast()
 }
 
 /// Removes a cown from the table, if it is there: from here on it cannot be found, and a search
@@ -147,6 +147,6 @@ pub(super) unsafe fn free_undropped<T: Interruptible>(mut cown: NonNull<CownHead
     // SAFETY: nothing else of the cown is left, and it has no leader.
     unsafe {
         cown.as_mut().end();
-        Block::<T>::dealloc(cown);
+        InterruptibleBlock::<T>::dealloc(cown);
     }
 }

@@ -39,7 +39,7 @@
 //!
 //! *A state that must be called before anything else* is created in the middle of this: with
 //! INTERRUPT set and an empty request in the queue, while its creator has the token
-//! (`first_interrupt.rs`). *A state that has become unreachable* ends behind everything spawned on
+//! (`interrupted_at_once.rs`). *A state that has become unreachable* ends behind everything spawned on
 //! it (`last_handle.rs`). If that comes next when the state is called, it follows in the same task,
 //! and the state may leave to it what the call is for ([`Interruptible::on_last_interrupt`]).
 //!
@@ -50,16 +50,16 @@ mod blocked_behaviours;
 mod call_after_queue;
 mod call_state;
 mod empty_request;
-mod first_interrupt;
 mod handles;
 mod interrupt_task;
+mod interrupted_at_once;
 mod interruptible;
+pub(crate) mod interruptible_handle;
 mod last_handle;
 pub(crate) mod layout;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]
 pub(crate) mod registry;
 mod registry_table;
-pub(crate) mod returned_handle;
 mod send_interrupt;
 mod shutdown;
 mod temporary_handle;

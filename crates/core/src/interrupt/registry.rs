@@ -14,22 +14,22 @@ use std::iter;
 use std::ptr::NonNull;
 
 pub(crate) use super::registry_table::LiveCown;
-use super::registry_table::{BATCH, Table, TableEntry};
+use super::registry_table::{BATCH, CownTable, TableEntry};
 use crate::queue::header::CownHeader;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// The position of a cown in the table.
-use crate::queue::guard_block::Listed;
+use crate::queue::interruptible_guard::Listed;
 
-static TABLE: Table = Table::new();
+static TABLE: CownTable = CownTable::new();
 
 thread_local! {
-    static SPARE: Spare = const { Spare::new() };
+    static SPARE: SpareEntries = const { SpareEntries::new() };
 }
 
 /// The spare entries of a thread, in an array that is filled from its start.
-struct Spare {
+struct SpareEntries {
     len: Cell<usize>,
     entries: [Cell<Option<&'static TableEntry>>; MAX_SPARE],
 }
@@ -37,7 +37,7 @@ struct Spare {
 /// The largest number of spare entries of a thread.
 const MAX_SPARE: usize = 2 * BATCH;
 
-impl Spare {
+impl SpareEntries {
     const fn new() -> Self {
         Self { len: Cell::new(0), entries: [const { Cell::new(None) }; MAX_SPARE] }
     }
@@ -82,7 +82,7 @@ impl Spare {
     }
 }
 
-impl Drop for Spare {
+impl Drop for SpareEntries {
     fn drop(&mut self) {
         TABLE.give_spare(iter::from_fn(|| self.pop()));
     }
@@ -101,7 +101,7 @@ fn take_one() -> &'static TableEntry {
 /// Adds a new cown to the table.
 #[inline]
 pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
-    let entry = SPARE.try_with(Spare::take).unwrap_or_else(|_| take_one());
+    let entry = SPARE.try_with(SpareEntries::take).unwrap_or_else(|_| take_one());
     entry.fill(cown, home);
     Listed(std::ptr::from_ref(entry).cast())
 }

@@ -5,9 +5,9 @@ use std::cell::Cell;
 use std::ptr::NonNull;
 
 pub(crate) use super::registry_table::LiveCown;
-use super::registry_table::{Table, TableEntry};
-use crate::queue::guard_block::Listed;
+use super::registry_table::{CownTable, TableEntry};
 use crate::queue::header::CownHeader;
+use crate::queue::interruptible_guard::Listed;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 ::loom::lazy_static! {
-    static ref TABLE: Table = Table::new();
+    static ref TABLE: CownTable = CownTable::new();
 }
 
 /// Makes the cowns of this model findable.

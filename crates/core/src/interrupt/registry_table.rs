@@ -24,8 +24,8 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::asym;
 
 use super::send_interrupt::interrupt;
-use crate::queue::guard_block;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::static_shim::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
@@ -57,7 +57,7 @@ impl TableEntry {
     }
 }
 
-pub(super) struct Table {
+pub(super) struct CownTable {
     /// Searches hold the lock.
     rows: Mutex<Vec<&'static [TableEntry]>>,
     /// Unused entries that no thread has taken.
@@ -68,7 +68,7 @@ pub(super) struct Table {
     moved: AtomicBool,
 }
 
-impl Table {
+impl CownTable {
     #[cfg(not(all(test, loom)))]
     pub(super) const fn new() -> Self {
         Self {
@@ -175,14 +175,14 @@ impl LiveCown {
     /// Distinguishes two of them as long as both live; the one with the greater number is younger.
     pub(crate) fn number(&self) -> (u64, usize) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
-        let number = unsafe { (guard_block::vtable(self.0).number)(self.0) };
+        let number = unsafe { (interruptible_guard::vtable(self.0).number)(self.0) };
         (number, self.0.as_ptr().addr())
     }
 
     /// Tells the state that its runtime ends, and interrupts it.
     pub(crate) fn end(&self, ending: &crate::sched::ending::Ending) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
-        unsafe { (guard_block::vtable(self.0).end)(self.0, ending) };
+        unsafe { (interruptible_guard::vtable(self.0).end)(self.0, ending) };
     }
 
     /// Interrupts the state.
@@ -195,7 +195,7 @@ impl LiveCown {
 impl Drop for LiveCown {
     fn drop(&mut self) {
         // SAFETY: this handle owns its count, and gives it up once.
-        unsafe { (guard_block::vtable(self.0).release)(self.0) };
+        unsafe { (interruptible_guard::vtable(self.0).release)(self.0) };
     }
 }
 

@@ -4,8 +4,8 @@ use std::ptr::NonNull;
 
 use super::{call_after_queue, empty_request};
 use crate::queue::group_interrupt::interrupt_member;
-use crate::queue::guard_block;
 use crate::queue::header::{CownHeader, Interrupted};
+use crate::queue::interruptible_guard;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
@@ -38,7 +38,7 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
         simulated::point();
         match interrupted {
             Interrupted::Pending => {}
-            Interrupted::TookToken => schedule(guard_block::task_of(cown), home),
+            Interrupted::TookToken => schedule(interruptible_guard::task_of(cown), home),
             Interrupted::NeedsRequest => append_empty_request(cown),
         }
     }

@@ -13,11 +13,11 @@ use coact_sync::shim::atomic::{Ordering, fence};
 
 use super::registry::{self, LiveCown};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Waits until the runtimes have no work left, or the time has passed; returns whether they have
 /// none.
-type Wait<'a> = dyn FnMut(Duration) -> bool + 'a;
+type WaitFn<'a> = dyn FnMut(Duration) -> bool + 'a;
 
 /// Tells the live cowns of the runtimes to end, and waits until they have ended and no work is
 /// left, or the time has passed. Returns whether they have.
@@ -25,12 +25,12 @@ pub(crate) fn end_in_order(
     homes: &[RuntimeHandle],
     timeout: Duration,
     clock: &dyn Fn() -> Duration,
-    wait: &mut Wait<'_>,
+    wait: &mut WaitFn<'_>,
 ) -> bool {
     for home in homes {
         // ORDERING: Relaxed. A state that ends because its runtime does was told so after this,
         // through some chain of calls.
-        shared::get(home.0).ending.store(true, Ordering::Relaxed);
+        runtime_shared::get(home.0).ending.store(true, Ordering::Relaxed);
     }
     let until = clock().saturating_add(timeout);
     let left = || until.saturating_sub(clock());
@@ -85,7 +85,7 @@ pub(crate) fn moved(home: RuntimeHandle) {
     // ORDERING: SeqCst, see `cut_off`.
     fence(Ordering::SeqCst);
     // Most models have no runtimes.
-    if (!cfg!(loom) || shared::is_registered(home.0)) && home.is_cancelled() {
+    if (!cfg!(loom) || runtime_shared::is_registered(home.0)) && home.is_cancelled() {
         cut_off(home);
     }
 }

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use super::call_state::{on_interrupt, take_turn};
 use super::interrupt_task::run;
 use super::interruptible::Interruptible;
-use super::layout::{self, Block};
+use super::layout::{self, InterruptibleBlock};
 use super::send_interrupt::interrupt;
 use super::temporary_handle::give_back;
 use crate::cown::handle::{Cown, WeakCown};
@@ -15,18 +15,18 @@ use crate::cown::layout::CownBox;
 use crate::fault::Broken;
 use crate::panic::{catch, drop_quietly};
 use crate::queue::group_interrupt::interrupt_last;
-use crate::queue::guard_block::{GuardVTable, link};
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard::{GuardVTable, link};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::ending::Ending;
-use crate::task::{Kind, TaskVTable};
+use crate::task::{TaskKind, TaskVTable};
 
 /// The functions for a `T`.
 struct Functions<T>(std::marker::PhantomData<T>);
 
 impl<T: Interruptible> Functions<T> {
     const VTABLE: TaskVTable =
-        TaskVTable::new(run::<T>, link, type_name::<T>).of_kind(Kind::new(&Self::GUARD_VTABLE));
+        TaskVTable::new(run::<T>, link, type_name::<T>).of_kind(TaskKind::new(&Self::GUARD_VTABLE));
     const GUARD_VTABLE: GuardVTable = GuardVTable {
         failed: fail::<T>,
         on_interrupt: on_interrupt::<T>,
@@ -35,7 +35,7 @@ impl<T: Interruptible> Functions<T> {
         number: number::<T>,
         release: release::<T>,
         unlist: layout::unlist,
-        free: Block::<T>::free,
+        free: InterruptibleBlock::<T>::free,
     };
 }
 
@@ -48,7 +48,14 @@ pub(super) fn allocate<T: Interruptible>(
     make_state: impl FnOnce(WeakCown<T>) -> T,
     complete: impl FnOnce(NonNull<CownHeader>),
 ) -> NonNull<CownHeader> {
-    Block::<T>::allocate(&Functions::<T>::VTABLE, runtime, leader, shared, make_state, complete)
+    InterruptibleBlock::<T>::allocate(
+        &Functions::<T>::VTABLE,
+        runtime,
+        leader,
+        shared,
+        make_state,
+        complete,
+    )
 }
 
 /// The `failed` of a guard's functions.

@@ -31,7 +31,7 @@ pub(crate) type Revoke = Box<dyn Fn()>;
 /// `limit`, which must arrange for its argument to be dropped after some time, and returns what
 /// cancels that.
 #[cold]
-pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(Over) -> Option<Revoke>) {
+pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(TellRest) -> Option<Revoke>) {
     if !thread::panicking() || !is_caught() {
         return tell(NO_MESSAGE.into());
     }
@@ -74,20 +74,20 @@ fn end_quietly(payload: Payload) {
 
 /// Called when a panic has been caught: that of a body, or of other foreign code, which another
 /// panic may have run. Returns the callbacks that are due.
-pub(super) fn end(of_body: bool) -> Caught {
+pub(super) fn end(of_body: bool) -> CaughtPanic {
     let here = Spot::here();
     let is_within = !of_body && thread::panicking();
     let is_over = |panic: &Panic| {
         panic.at.bodies > here.bodies || !is_within && panic.at.bodies == here.bodies
     };
     let unwinding = find_extension::<Unwinding>();
-    Caught(here, unwinding.map(|unwinding| unwinding.take(is_over)).unwrap_or_default())
+    CaughtPanic(here, unwinding.map(|unwinding| unwinding.take(is_over)).unwrap_or_default())
 }
 
 /// The callbacks for a caught panic, and where it was caught.
-pub(super) struct Caught(Spot, Vec<Panic>);
+pub(super) struct CaughtPanic(Spot, Vec<Panic>);
 
-impl Caught {
+impl CaughtPanic {
     pub(super) fn tell(self, message: &Arc<str>) {
         let Self(here, panics) = self;
         // If an earlier task has left callbacks, the program itself has caught that panic.
@@ -103,7 +103,7 @@ struct Unwinding(RefCell<Vec<Panic>>);
 
 impl Unwinding {
     /// Returns the callbacks of the panic that unwinds the thread now.
-    fn listeners(&self, limit: impl FnOnce(Over) -> Option<Revoke>) -> Arc<Listeners> {
+    fn listeners(&self, limit: impl FnOnce(TellRest) -> Option<Revoke>) -> Arc<Listeners> {
         let here = Spot::here();
         drop(self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here));
         let known = self.0.borrow().last().filter(|panic| panic.at == here).map(Panic::listeners);
@@ -145,9 +145,9 @@ struct Panic {
 }
 
 impl Panic {
-    fn new(at: Spot, limit: impl FnOnce(Over) -> Option<Revoke>) -> Self {
+    fn new(at: Spot, limit: impl FnOnce(TellRest) -> Option<Revoke>) -> Self {
         let listeners = Arc::<Listeners>::default();
-        let over = Over(Arc::clone(&listeners));
+        let over = TellRest(Arc::clone(&listeners));
         Self { at, listeners, limit: limit(over) }
     }
 
@@ -167,9 +167,9 @@ impl Drop for Panic {
 
 /// Calls the remaining callbacks without a message when dropped: the time is over, or there is no
 /// timer.
-pub(crate) struct Over(Arc<Listeners>);
+pub(crate) struct TellRest(Arc<Listeners>);
 
-impl Drop for Over {
+impl Drop for TellRest {
     fn drop(&mut self) {
         self.0.tell(&NO_MESSAGE.into());
     }

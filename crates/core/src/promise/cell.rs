@@ -9,7 +9,7 @@ mod state;
 
 use crate::simulated;
 use callback::ClosureCallback;
-use shared::{Shared, Value};
+use shared::{CellValue, PromiseCell};
 
 pub(crate) use callback::Callback;
 pub(super) use consumer::Consumer;
@@ -18,7 +18,7 @@ pub(super) use producer::Producer;
 /// Creates a cell.
 #[cfg_attr(feature = "sim", track_caller)]
 pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
-    let shared = Shared::allocate();
+    let shared = PromiseCell::allocate();
     simulated::made(shared.addr().get());
     // SAFETY: the cell is new, and has one end of each kind.
     unsafe { (Producer::of_shared(shared), Consumer::of_shared(shared)) }
@@ -27,7 +27,7 @@ pub(super) fn pair<R>() -> (Producer<R>, Consumer<R>) {
 /// Creates a producer that calls a closure with the value.
 pub(super) fn calling<R, F>(closure: F) -> Producer<R>
 where
-    F: FnOnce(Value<R>) + Send + 'static,
+    F: FnOnce(CellValue<R>) + Send + 'static,
 {
     // SAFETY: the block is new, owns its closure, which is `Send`, and frees itself when called.
     unsafe { Producer::of_callback(ClosureCallback::allocate(closure)) }

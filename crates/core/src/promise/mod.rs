@@ -4,6 +4,7 @@
 // The shared state is in `cell/`, its protocol in `cell/state.rs`.
 
 mod cell;
+pub(crate) mod internals;
 mod wait;
 
 use std::fmt;
@@ -19,7 +20,7 @@ use cell::{Consumer, Producer};
 pub use crate::fault::Broken;
 use crate::sched::context::prepare_to_block;
 use crate::sched::pump;
-use crate::simulated::{self, Polled, What};
+use crate::simulated::{self, What};
 
 /// A value that is available later: what [`call`](crate::call) and similar functions return.
 ///
@@ -85,9 +86,8 @@ impl<R: Send + 'static> Promise<R> {
 
     /// Like [`wait`](Self::wait), with a description of what the thread waits for, for the reports
     /// of the deterministic mode.
-    #[doc(hidden)]
     #[track_caller]
-    pub fn wait_for(self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
+    pub(crate) fn wait_for(self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
         let instead = "chain the rest with `Promise::then`, await it in `spawn_future`, or have the handler return \
              a future that awaits it";
         self.wait_as("`Promise::wait`", instead, what)
@@ -96,9 +96,8 @@ impl<R: Send + 'static> Promise<R> {
     /// Like [`wait`](Self::wait), for a caller with a name of its own: a panic names the call and
     /// what to use instead. `what` describes what the thread waits for, for the reports of the
     /// deterministic mode.
-    #[doc(hidden)]
     #[track_caller]
-    pub fn wait_as(
+    pub(crate) fn wait_as(
         mut self,
         call: &str,
         instead: &str,
@@ -156,17 +155,9 @@ impl<R: Send + 'static> Promise<R> {
     }
 
     /// Tells the deterministic mode what the promise depends on.
-    #[doc(hidden)]
     #[inline]
-    pub fn owed_by(&self, what: What) {
+    pub(crate) fn owed_by(&self, what: What) {
         simulated::owed_by(self.cell(), what);
-    }
-
-    /// Registers with the deterministic mode a future that a thread polls and that waits for a
-    /// wake-up through this promise.
-    #[doc(hidden)]
-    pub fn wakes(&self, what: What) -> Polled {
-        Polled::in_thread(what, self.cell())
     }
 
     /// Calls the closure with the value: on the thread that provides it, or now if it is available.
@@ -247,9 +238,8 @@ impl<R: Send + 'static> Resolver<R> {
     }
 
     /// The same with a value that is created in place. `value` must not panic: the block would leak.
-    #[doc(hidden)]
     #[inline(always)]
-    pub fn resolve_in_time_with(self, value: impl FnOnce() -> R) -> bool {
+    fn resolve_in_time_with(self, value: impl FnOnce() -> R) -> bool {
         simulated::point();
         self.0.complete_with(|| Ok(value()))
     }
@@ -257,13 +247,6 @@ impl<R: Send + 'static> Resolver<R> {
     /// Breaks the promise with this reason.
     pub fn fail(self, why: Broken) {
         self.0.complete(Err(why));
-    }
-
-    /// Tells the deterministic mode that the request has been handled and its reply follows later.
-    #[doc(hidden)]
-    #[inline]
-    pub fn is_kept_back(&self) {
-        simulated::handled(self.0.addr());
     }
 
     /// Returns whether the promise has been dropped, so that nothing waits for the value.

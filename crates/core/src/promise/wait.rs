@@ -18,9 +18,9 @@ pub(super) fn look_for<R>(take: impl FnMut() -> Option<R>) -> Option<R> {
     PATIENCE.with(|patience| patience.look_for(take))
 }
 
-struct Unpark(Thread);
+struct UnparkOnWake(Thread);
 
-impl Wake for Unpark {
+impl Wake for UnparkOnWake {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -32,11 +32,13 @@ impl Wake for Unpark {
 
 thread_local! {
     /// One waker serves all waits of a thread: a spurious wake-up costs one more poll.
-    static WAKER: Waker = Arc::new(Unpark(thread::current())).into();
+    static WAKER: Waker = Arc::new(UnparkOnWake(thread::current())).into();
 }
 
 fn waker() -> Waker {
-    WAKER.try_with(Waker::clone).unwrap_or_else(|_| Arc::new(Unpark(thread::current())).into())
+    WAKER
+        .try_with(Waker::clone)
+        .unwrap_or_else(|_| Arc::new(UnparkOnWake(thread::current())).into())
 }
 
 /// Blocks until the future is ready.

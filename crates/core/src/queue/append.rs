@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 use super::grant::grant;
 use super::slot::Slot;
 use super::turnstile;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::sched::Ready;
 use crate::sched::{self, Deferring, schedule};
 use crate::simulated;
@@ -43,7 +43,7 @@ pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> 
 pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     header: &CownHeader,
     slot: NonNull<Slot>,
-    member: Member,
+    member: RequestedCown,
 ) -> bool {
     if !BY_WORKER && is_crowded(header) {
         // SAFETY: the conditions are those of this function.
@@ -82,7 +82,7 @@ fn is_crowded(header: &CownHeader) -> bool {
 /// See [`append_begun`].
 #[cold]
 #[inline(never)]
-unsafe fn append_in_crowd(header: &CownHeader, slot: NonNull<Slot>, member: Member) -> bool {
+unsafe fn append_in_crowd(header: &CownHeader, slot: NonNull<Slot>, member: RequestedCown) -> bool {
     let passage = turnstile::pass(std::iter::once(header));
     let previous = header.tail.append(slot);
     // SAFETY: `previous` was taken out of the tail by this thread's exchange. The request stays in
@@ -108,7 +108,7 @@ unsafe fn append_in_crowd(header: &CownHeader, slot: NonNull<Slot>, member: Memb
 /// # Safety
 /// See [`link`].
 #[inline(always)]
-unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
+unsafe fn follow(slot: NonNull<Slot>, member: RequestedCown, previous: NonNull<Slot>) {
     // SAFETY: the request leaves its queue after it is linked, so it is live up to that point.
     unsafe {
         slot.as_ref().end(member);
@@ -124,10 +124,10 @@ unsafe fn follow(slot: NonNull<Slot>, member: Member, previous: NonNull<Slot>) {
 unsafe fn follow_in_turn(
     header: &CownHeader,
     slot: NonNull<Slot>,
-    member: Member,
+    member: RequestedCown,
     previous: NonNull<Slot>,
 ) {
-    Path::SingleAfterStep.take();
+    FastPath::SingleAfterStep.take();
     // SAFETY: `previous` stays alive until this request is linked, as `link` requires. Up to then
     // the cown is alive.
     unsafe {
@@ -145,10 +145,10 @@ unsafe fn follow_in_turn(
 unsafe fn follow_in_overload(
     header: &CownHeader,
     slot: NonNull<Slot>,
-    member: Member,
+    member: RequestedCown,
     previous: NonNull<Slot>,
 ) {
-    Path::SingleInOverload.take();
+    FastPath::SingleInOverload.take();
     sched::give_way(std::ptr::from_ref(header).cast());
     // SAFETY: the conditions are those of `link`. The request is not linked yet, so the cown is
     // alive.

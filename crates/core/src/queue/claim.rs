@@ -2,10 +2,10 @@
 
 use std::ptr::NonNull;
 
+use super::dequeue::leave;
 use super::grant::grant;
-use super::leave::leave;
 use super::slot::Slot;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
 use crate::sched::{Deferring, schedule};
 use crate::simulated;
@@ -43,7 +43,7 @@ pub(crate) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
         unsafe { give_back(slots) };
         return false;
     }
-    Path::ManyFree.take();
+    FastPath::ManyFree.take();
     true
 }
 

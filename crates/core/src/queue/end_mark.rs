@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::header::CownHeader;
-use super::requested_cown::Member;
+use super::requested_cown::RequestedCown;
 use super::single::Single;
 use super::slot::Slot;
 use super::tail::EndMark;
@@ -40,7 +40,7 @@ impl Last {
     /// # Safety
     /// The cown is of this type.
     pub(crate) unsafe fn request(&'static self, cown: NonNull<CownHeader>) -> NonNull<Slot> {
-        Single::slot(Single::allocate(Member::exclusive(cown), &self.request, ()))
+        Single::slot(Single::allocate(RequestedCown::exclusive(cown), &self.request, ()))
     }
 
     /// The functions of that request.

@@ -57,7 +57,7 @@ impl Flags {
     /// The state is gone for good: behaviours are refused, except [unchecked](crate::interrupt)
     /// ones.
     pub(crate) const CLOSED: u16 = 1 << 1;
-    /// A [`Guard`](crate::queue::guard_block::Guard) precedes the header. Constant.
+    /// A [`Guard`](crate::queue::interruptible_guard::Guard) precedes the header. Constant.
     pub(crate) const INTERRUPTIBLE: u16 = 1 << 2;
     /// The state must be interrupted before the next behaviour.
     pub(crate) const INTERRUPT: u16 = 1 << 3;

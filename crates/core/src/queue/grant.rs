@@ -7,8 +7,8 @@
 use super::group_interrupt;
 use std::ptr::NonNull;
 
-use super::leave::leave;
-use super::readers::Wait;
+use super::dequeue::leave;
+use super::readers::ReaderWait;
 use super::slot::Slot;
 use crate::queue::header::CownHeader;
 use crate::queue::multi::Multi;
@@ -157,7 +157,7 @@ unsafe fn grant_readers(
 /// are no readers: then the caller keeps the token.
 #[cold]
 fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
-    header.readers().wait(head) == Wait::Over
+    header.readers().wait(head) == ReaderWait::Over
 }
 
 /// Ends a reader. The last one passes the token to the waiting exclusive request, if there is one.

@@ -8,8 +8,8 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::cell::UnsafeCell;
 
-use super::guard_block::Guard;
 use super::header::{CownHeader, Flags};
+use super::interruptible_guard::Guard;
 use super::ring::Ring;
 use super::single::request;
 use super::slot::Slot;

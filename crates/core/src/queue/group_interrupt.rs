@@ -3,7 +3,7 @@
 //!
 //! INTERRUPT of the leader says that its list of interrupts may contain members; PARKED of the
 //! leader says that it has the token, since the gate of some member is shut. PARKED of a member
-//! says that it is this member's gate. A member's [`Notice`] says whether it is in the list: adding
+//! says that it is this member's gate. A member's [`InterruptNotice`] says whether it is in the list: adding
 //! it takes two steps, and other threads must know when both are done.
 //!
 //! ```text
@@ -48,9 +48,9 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::group_header::{Leader, with};
-use super::guard_block::{self, Guard, leave_token};
 use super::header::{CownHeader, Interrupted};
-use super::notice::Notice;
+use super::interrupt_notice::InterruptNotice;
+use super::interruptible_guard::{self, Guard, leave_token};
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
 use crate::simulated;
@@ -66,17 +66,17 @@ pub(crate) unsafe fn interrupt_member(
 ) -> bool {
     // SAFETY: the cown is alive, and keeps its leader alive.
     let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
-    let Some(placing) = Notice::of(header).place() else { return false };
+    let Some(placing) = InterruptNotice::of(header).place() else { return false };
     simulated::point();
     // SAFETY: the cown is interruptible, and this thread has placed the notice, so it owns the
     // guard's word.
-    unsafe { push(leader.as_ref(), guard_block::of(cown)) };
+    unsafe { push(leader.as_ref(), interruptible_guard::of(cown)) };
     simulated::point();
     // SAFETY: the member is alive, and keeps the leader alive.
     let leading = unsafe { &leader.as_ref().header };
     // Publishes the list to the thread that clears the bit.
     let interrupted = leading.flags.interrupt();
-    Notice::of(header).placed(placing);
+    InterruptNotice::of(header).placed(placing);
     simulated::point();
     match interrupted {
         Interrupted::Pending => false,
@@ -106,7 +106,7 @@ unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
     let mut first = leader.interrupts.load(Ordering::Relaxed);
     loop {
         // SAFETY: the caller owns the guard's word up to the exchange.
-        unsafe { guard_block::set_next(guard, first) };
+        unsafe { interruptible_guard::set_next(guard, first) };
         // ORDERING: Release publishes the guard's word; pairs with the Acquire in `interrupt_all`.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         match leader.interrupts.compare_exchange_weak(first, guard.as_ptr(), ok, failed) {
@@ -170,7 +170,7 @@ pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
     // thread has exclusive access.
     unsafe {
         leave_token(cown, head);
-        ready.ready(guard_block::task_of(cown), cown.as_ref().home_of_queue());
+        ready.ready(interruptible_guard::task_of(cown), cown.as_ref().home_of_queue());
     }
 }
 
@@ -191,7 +191,7 @@ pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
         }
         // Otherwise the last request brings the token here.
         if header.flags.interrupt() == Interrupted::TookToken {
-            schedule(guard_block::task_of(cown), header.home());
+            schedule(interruptible_guard::task_of(cown), header.home());
         }
     }
 }

@@ -52,7 +52,7 @@ const LAST_AND_WEAK: u64 = (2 * ONE_WEAK) | LEAVING | 1;
 /// leaking handles can lead there.
 const MAX: u64 = STRONG / 2;
 
-pub(crate) struct Counts(AtomicU64);
+pub(crate) struct HandleCounts(AtomicU64);
 
 /// The outcome for a handle that waits for its check.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -62,7 +62,7 @@ pub(crate) enum Parting {
     Revoked,
 }
 
-impl Counts {
+impl HandleCounts {
     /// Creates the count of one strong handle.
     #[inline]
     pub(crate) fn new() -> Self {

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
 pub(crate) use super::flags::{Closed, Flags, Interrupted};
-use super::handle_counts::Counts;
+use super::handle_counts::HandleCounts;
 use super::readers::Readers;
 use super::tail::Tail;
 use crate::runtime_ids::Birthplace;
@@ -24,7 +24,7 @@ use crate::simulated;
 /// * `readers`: the count of [`Readers`], raised only by the *token holder* (the owner of the
 ///   queue's head), lowered by each reader at its end. In a member of a group it says instead
 ///   whether the member is in the leader's list of interrupts: its
-///   [`Notice`](crate::queue::notice::Notice).
+///   [`InterruptNotice`](crate::queue::interrupt_notice::InterruptNotice).
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. In a member of a group it
 ///   points to the leader, whose queue the member uses instead of its own `tail`.
@@ -33,7 +33,7 @@ use crate::simulated;
 pub(crate) struct CownHeader {
     pub(crate) tail: Tail,
     pub(crate) waiter: AtomicPtr<()>,
-    pub(crate) counts: Counts,
+    pub(crate) counts: HandleCounts,
     readers: AtomicU32,
     pub(crate) flags: Flags,
     #[cfg(loom)]
@@ -61,7 +61,7 @@ impl CownHeader {
         Self {
             tail: Tail::empty(),
             waiter: AtomicPtr::new(std::ptr::null_mut()),
-            counts: Counts::new(),
+            counts: HandleCounts::new(),
             readers: AtomicU32::new(0),
             flags,
             #[cfg(loom)]
@@ -86,7 +86,7 @@ impl CownHeader {
 
     /// The header of a cown whose state is created later: there are no strong handles yet.
     pub(crate) fn stillborn(runtime: RuntimeId, flags: u16) -> Self {
-        let (counts, flags) = (Counts::stillborn(), Flags::new(runtime, flags));
+        let (counts, flags) = (HandleCounts::stillborn(), Flags::new(runtime, flags));
         Self { counts, flags, ..Self::new(runtime) }
     }
 

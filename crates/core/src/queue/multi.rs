@@ -5,7 +5,7 @@ use std::ptr::{NonNull, null_mut, without_provenance_mut};
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use super::header::Flags;
-use super::requested_cown::Member;
+use super::requested_cown::RequestedCown;
 use super::slot::Slot;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::Ready;
@@ -36,7 +36,7 @@ pub(crate) struct MultiSlot {
 impl MultiSlot {
     /// Creates a request of the behaviour, not queued yet.
     #[inline]
-    pub(crate) fn new(member: Member, owner: NonNull<Multi>) -> Self {
+    pub(crate) fn new(member: RequestedCown, owner: NonNull<Multi>) -> Self {
         Self { slot: Slot::new(member.in_multi()), owner }
     }
 }

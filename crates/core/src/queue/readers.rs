@@ -21,7 +21,7 @@ pub(crate) struct Readers<'a> {
 
 /// What an exclusive request finds that has to wait for readers.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Wait {
+pub(super) enum ReaderWait {
     /// There are readers: the last of them passes the token on.
     ForLast,
     /// The last of them has gone: the caller keeps the token.
@@ -65,18 +65,18 @@ impl<'a> Readers<'a> {
     /// Leaves the token to the last reader, for the exclusive request at the head of the queue. Only
     /// for the token holder.
     #[inline]
-    pub(super) fn wait(self, head: NonNull<Slot>) -> Wait {
+    pub(super) fn wait(self, head: NonNull<Slot>) -> ReaderWait {
         // ORDERING: Relaxed. The addition below publishes it.
         self.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
         simulated::point();
         // ORDERING: AcqRel. Release publishes the request to the last reader (Acquire in `end_one`).
         // Acquire pairs with the Release there, in case the last one has just gone.
         if self.count.fetch_add(Self::WAITER, Ordering::AcqRel) != 0 {
-            return Wait::ForLast;
+            return ReaderWait::ForLast;
         }
         // ORDERING: Relaxed. There are no readers, and only the token holder raises the count.
         self.count.store(0, Ordering::Relaxed);
-        Wait::Over
+        ReaderWait::Over
     }
 
     /// Ends one. Returns the request that has waited for this: then it was the last one, and the

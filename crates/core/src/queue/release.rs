@@ -2,11 +2,11 @@
 
 use std::ptr::NonNull;
 
+use super::dequeue::{AfterHead, leave, next_or_end};
 use super::grant::{drop_reader, grant, pass_on};
-use super::leave::{Next, leave, next_or_end};
 use super::slot::Slot;
-use super::tail::Seen;
-use crate::path_coverage::Path;
+use super::tail::SeenTail;
+use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::single::single_task;
 use crate::runtime_ids::RuntimeId;
@@ -74,7 +74,7 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
             return release_last::<AT_END>(slot, tail, cown, home);
         };
         if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::INTERRUPT) {
-            Path::SinglePassedOn.take();
+            FastPath::SinglePassedOn.take();
             return Some(single_task(next));
         }
         pass_on_to_any(cown, next, home)
@@ -89,21 +89,21 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
 #[inline(never)]
 unsafe fn release_last<const AT_END: bool>(
     slot: NonNull<Slot>,
-    tail: Seen,
+    tail: SeenTail,
     cown: NonNull<CownHeader>,
     home: &RuntimeId,
 ) -> Option<TaskPtr> {
     // SAFETY: the caller has the token, `slot` is the head, and `tail` comes from this cown. For
-    // `Next::End` the mark is that of the cown, and `slot` was the last request.
+    // `AfterHead::End` the mark is that of the cown, and `slot` was the last request.
     unsafe {
         let next = match next_or_end(slot.as_ref(), tail) {
-            Next::End(last) if AT_END => {
-                Path::EndedAtOnce.take();
+            AfterHead::End(last) if AT_END => {
+                FastPath::EndedAtOnce.take();
                 last.end(cown);
                 return None;
             }
-            Next::End(last) => last.request(cown),
-            Next::Request(next) => next,
+            AfterHead::End(last) => last.request(cown),
+            AfterHead::Request(next) => next,
         };
         pass_on_to_any(cown, next, home)
     }

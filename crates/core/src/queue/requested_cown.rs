@@ -7,9 +7,9 @@ use super::header::CownHeader;
 /// A pointer to a cown's header with, in its low bits, the kind of access that a request wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
-pub(crate) struct Member(NonNull<CownHeader>);
+pub(crate) struct RequestedCown(NonNull<CownHeader>);
 
-impl Member {
+impl RequestedCown {
     const READ: usize = 1;
     const CHECKED: usize = 2;
     const MULTI: usize = 4;

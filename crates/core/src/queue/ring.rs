@@ -8,7 +8,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::task::RunContext;
 
 /// A waiting behaviour: one cache line. It may be moved.
@@ -16,7 +16,7 @@ use crate::task::RunContext;
 pub(crate) struct RingEntry {
     run: RunRingEntry,
     /// The member of a behaviour on one cown.
-    member: Member,
+    member: RequestedCown,
     payload: MaybeUninit<[usize; RingEntry::WORDS]>,
 }
 
@@ -52,7 +52,7 @@ impl RingEntry {
     /// It was pushed as a `B`, is moved out once, and nothing was pushed since the entry was
     /// popped.
     #[inline]
-    pub(crate) unsafe fn take<B>(entry: NonNull<Self>) -> (Member, B) {
+    pub(crate) unsafe fn take<B>(entry: NonNull<Self>) -> (RequestedCown, B) {
         // SAFETY: the entry holds a `B` that has not been moved out or overwritten. The payload is
         // aligned to `ALIGN`, as `fits` checks.
         unsafe {
@@ -94,7 +94,7 @@ impl Ring {
 
     /// Appends a behaviour.
     #[inline]
-    pub(crate) fn push<B>(&mut self, member: Member, body: B, run: RunRingEntry) {
+    pub(crate) fn push<B>(&mut self, member: RequestedCown, body: B, run: RunRingEntry) {
         if self.pushed.wrapping_sub(self.popped) == self.entries.len() {
             self.grow();
         }

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::requested_cown::Member;
+use super::requested_cown::RequestedCown;
 use super::slot::Slot;
 use crate::task::{Task, TaskPtr, TaskVTable};
 
@@ -39,7 +39,11 @@ impl<B> Single<B> {
 
     /// Puts a single into a block from the pool.
     #[inline]
-    pub(crate) fn allocate(member: Member, vtable: &'static TaskVTable, body: B) -> NonNull<Self> {
+    pub(crate) fn allocate(
+        member: RequestedCown,
+        vtable: &'static TaskVTable,
+        body: B,
+    ) -> NonNull<Self> {
         let block = pool::alloc(Self::LAYOUT);
         // SAFETY: the block was just allocated with this layout.
         unsafe { Self::fill(block, Slot::new(member), vtable, body) }

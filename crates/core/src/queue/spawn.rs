@@ -6,10 +6,10 @@ use std::ptr::NonNull;
 use super::append::{append_begun, append_one, append_single};
 use super::grant::grant;
 use super::header::CownHeader;
-use super::requested_cown::Member;
+use super::requested_cown::RequestedCown;
 use super::single::{Single, request, single_task};
 use super::slot::Slot;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::worker::Worker;
 use crate::sched::{at_work_in, schedule};
@@ -66,7 +66,7 @@ pub(crate) unsafe fn launch_anywhere(slot: NonNull<Slot>) {
 pub(crate) unsafe fn launch_by(
     worker: &Worker,
     task: TaskPtr,
-    member: Member,
+    member: RequestedCown,
     cown: NonNull<CownHeader>,
 ) {
     // SAFETY: the conditions are those of `launch`, and the request was begun for this member.
@@ -78,7 +78,7 @@ pub(crate) unsafe fn launch_by(
             cown,
             || worker.id(),
             |task| {
-                Path::SingleFree.take();
+                FastPath::SingleFree.take();
                 worker.push(task);
             },
         );
@@ -94,7 +94,7 @@ pub(crate) unsafe fn launch_by(
 #[inline(always)]
 unsafe fn enqueue<const BY_WORKER: bool>(
     slot: NonNull<Slot>,
-    member: Member,
+    member: RequestedCown,
     cown: NonNull<CownHeader>,
     home: impl FnOnce() -> RuntimeId,
     run: impl FnOnce(TaskPtr),

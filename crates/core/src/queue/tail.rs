@@ -25,7 +25,7 @@ pub(crate) struct Tail(AtomicPtr<Slot>);
 
 /// What a thread has seen there, with Acquire.
 #[derive(Clone, Copy)]
-pub(crate) struct Seen(*mut Slot);
+pub(crate) struct SeenTail(*mut Slot);
 
 /// What replaces the last request of a queue that nothing can follow: a pointer, marked by a bit
 /// that no request's has, since these are aligned.
@@ -72,17 +72,17 @@ impl Tail {
     /// Empties the queue if the head is its last request and no mark has replaced it: the token
     /// ends. Otherwise returns what is there. Only for the token holder.
     #[inline(always)]
-    pub(super) fn try_leave(&self, head: NonNull<Slot>) -> Result<(), Seen> {
+    pub(super) fn try_leave(&self, head: NonNull<Slot>) -> Result<(), SeenTail> {
         // ORDERING: Release publishes the state that this holder wrote to the next thread that
         // finds the queue empty (Acquire in `append`, `try_claim`, `end_with` and `is_empty`).
         // Acquire on failure pairs with the Release in `end_with`: all links are in place.
         let (ok, failed) = (Ordering::Release, Ordering::Acquire);
-        self.0.compare_exchange(head.as_ptr(), null_mut(), ok, failed).map(drop).map_err(Seen)
+        self.0.compare_exchange(head.as_ptr(), null_mut(), ok, failed).map(drop).map_err(SeenTail)
     }
 
     /// The same with a look before, which saves a futile exchange where the cown ends.
     #[inline(always)]
-    pub(super) fn look_and_leave(&self, head: NonNull<Slot>) -> Result<(), Seen> {
+    pub(super) fn look_and_leave(&self, head: NonNull<Slot>) -> Result<(), SeenTail> {
         let seen = self.look();
         if seen.is(head) { self.try_leave(head) } else { Err(seen) }
     }
@@ -101,10 +101,10 @@ impl Tail {
     /// Returns what is there now. The head's holder may find a mark; any thread may find whether a
     /// request is still the last.
     #[inline(always)]
-    pub(crate) fn look(&self) -> Seen {
+    pub(crate) fn look(&self) -> SeenTail {
         // ORDERING: Acquire pairs with the Release in `end_with`: all links are in place. For the
         // other uses: what the caller reads next, such as links, is at least as new as this.
-        Seen(self.0.load(Ordering::Acquire))
+        SeenTail(self.0.load(Ordering::Acquire))
     }
 
     /// Returns whether a request in the queue is still its last.
@@ -138,7 +138,7 @@ impl Tail {
     }
 }
 
-impl Seen {
+impl SeenTail {
     /// Returns whether it is this request.
     #[inline(always)]
     pub(crate) fn is(self, slot: NonNull<Slot>) -> bool {

@@ -19,7 +19,7 @@ use coact_sync::shim::process::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 
 use super::header::{CownHeader, Flags};
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 
 /// How often in a row a turnstile must be found free before a cown behind it is no longer crowded.
 const CALM: u32 = 1_000;
@@ -43,7 +43,7 @@ pub(super) struct Passage {
 #[cold]
 #[inline(never)]
 pub(super) fn pass<'h>(cowns: impl Iterator<Item = &'h CownHeader> + Clone) -> Passage {
-    Path::Turnstile.take();
+    FastPath::Turnstile.take();
     let crowded = cowns.filter(|cown| cown.has(Flags::CROWDED));
     let numbers = crowded.clone().fold(0_u64, |numbers, cown| numbers | 1 << number(cown));
     let in_order = (0..COUNT).filter(|number| numbers >> number & 1 == 1);

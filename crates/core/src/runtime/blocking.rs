@@ -10,7 +10,7 @@ use crate::fault::Broken;
 use crate::panic::{self, drop_quietly};
 use crate::promise::Promise;
 use crate::sched::runtime_handle::current_id;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 use job::JobClosure;
 
 pub(crate) use pool::BlockingPool;
@@ -57,6 +57,6 @@ where
         });
     };
     let closure = JobClosure { run: Box::new(run), name: type_name::<J>() };
-    BlockingPool::submit_closure(shared::get(home), closure, promise.cell());
+    BlockingPool::submit_closure(runtime_shared::get(home), closure, promise.cell());
     promise
 }

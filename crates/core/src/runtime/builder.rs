@@ -1,21 +1,18 @@
 //! The settings of a runtime, and their defaults.
 
+pub(crate) mod build;
+mod hooks;
 mod on_executor;
 
 use std::fmt;
-use std::sync::Arc;
 use std::time::Duration;
 
 use super::build_error::BuildError;
-use super::handle::Runtime;
-use super::pump::Pump;
+use super::runtime::Runtime;
 use super::worker_future::SpawnWorker;
-use crate::config::{Config, Extensions, Host, MAX_WORKERS, PanicHook};
-use crate::fault::Fault;
-use crate::runtime_ids::RuntimeId;
+use crate::config::{ThreadKind, WorkerConfig};
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
-use crate::simulated;
+use crate::sched::runtime_shared;
 
 /// Creates a [`Runtime`] with settings other than the defaults.
 ///
@@ -35,7 +32,7 @@ use crate::simulated;
 #[derive(Clone, Default)]
 #[must_use = "a builder does nothing until it is built"]
 pub struct Builder {
-    config: Config,
+    config: WorkerConfig,
     /// How an executor spawns a worker that it hosts.
     spawn_worker: Option<SpawnWorker>,
 }
@@ -154,10 +151,10 @@ impl Builder {
     /// ```
     pub fn on_blocking_threads(mut self, max: usize) -> Self {
         self.config.workers = max;
-        self.hosted_by(Host::Blocking, None)
+        self.hosted_by(ThreadKind::Blocking, None)
     }
 
-    pub(super) fn hosted_by(mut self, host: Host, spawn_worker: Option<SpawnWorker>) -> Self {
+    pub(super) fn hosted_by(mut self, host: ThreadKind, spawn_worker: Option<SpawnWorker>) -> Self {
         self.config.host = host;
         self.spawn_worker = spawn_worker;
         self
@@ -168,7 +165,7 @@ impl Builder {
     /// hook](Self::panic_hook) and the wrapper [around its threads](Self::around_threads) are those
     /// of the other one.
     pub fn grouped_with(mut self, home: RuntimeHandle) -> Self {
-        let other = &shared::get(home.0).config;
+        let other = &runtime_shared::get(home.0).config;
         self.config.extensions = other.extensions.clone();
         self.config.panic_hook = self.config.panic_hook.or_else(|| other.panic_hook.clone());
         let around = self.config.around_threads;
@@ -177,7 +174,7 @@ impl Builder {
     }
 
     /// Enables the watchdog: a behaviour that occupies a worker for longer than `limit` is reported
-    /// once to the [panic hook](Self::panic_hook), as [`Fault::Stalled`] with its type, and until
+    /// once to the [panic hook](Self::panic_hook), as [`Fault::Stalled`](crate::runtime::Fault::Stalled) with its type, and until
     /// it has ended a spare worker runs the tasks that would wait for it (default: no watchdog).
     ///
     /// ```
@@ -216,78 +213,6 @@ impl Builder {
         self
     }
 
-    /// Sets a hook that is called with each [`Fault`]: each panic, each behaviour skipped because
-    /// of poison, each stall found by the [watchdog](Self::watchdog); on the thread where it
-    /// happens (default: a [`tracing`] event). The hook must not block; if it panics, that is
-    /// reported through `tracing`.
-    pub fn panic_hook(mut self, hook: impl Fn(&Fault) + Send + Sync + 'static) -> Self {
-        self.config.panic_hook = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets a hook that each worker calls before its first behaviour. Blocking calls panic there as
-    /// they do in behaviours: waiting for work of this runtime could mean waiting for this very
-    /// worker.
-    pub fn on_start(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
-        self.config.on_start = Some(Arc::new(hook));
-        self
-    }
-
-    /// Sets a hook that each worker calls after its last behaviour.
-    pub fn on_stop(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
-        self.config.on_stop = Some(Arc::new(hook));
-        self
-    }
-
-    /// Wraps the whole run of each thread that runs behaviours, futures or blocking jobs: the
-    /// wrapper must call its argument, which returns when the thread ends. For a context that the
-    /// thread needs, such as that of an async runtime:
-    ///
-    /// ```
-    /// # use coact_core as coact;
-    /// # mod tokio { pub mod runtime { #[derive(Clone)] pub struct Handle; pub struct EnterGuard;
-    /// # impl Handle { pub fn enter(&self) -> EnterGuard { EnterGuard } } } }
-    /// # let handle = tokio::runtime::Handle;
-    /// use coact::Runtime;
-    ///
-    /// // Behaviours and futures may use tokio's timers and sockets; `handle` is that of a tokio runtime.
-    /// let runtime = Runtime::builder()
-    ///     .around_threads(move |run| {
-    ///         let _entered = handle.enter();
-    ///         run();
-    ///     })
-    ///     .build()?;
-    /// # Ok::<(), coact::runtime::BuildError>(())
-    /// ```
-    ///
-    /// [`on_start`](Self::on_start) and [`on_stop`](Self::on_stop) are called inside it. If it does
-    /// not call its argument, or panics before, the thread runs without it.
-    ///
-    /// **Cost.** One call per thread; none per behaviour.
-    ///
-    /// The threads are the workers, the spares, and those that may block; for a system, those of
-    /// all its hosts ([the others of its group](Self::grouped_with) use it too). Where a thread of
-    /// the program runs behaviours itself (a [`Pump`], [`when_here`](crate::when_here),
-    /// `Host::caller`), it must enter what it needs. Simulations have no threads.
-    pub fn around_threads(
-        mut self,
-        wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
-    ) -> Self {
-        self.config.around_threads = Some(Arc::new(wrapper));
-        self
-    }
-
-    /// Sets a hook that is called when work arrives at a [`Pump`] that is not being pumped, on the
-    /// thread that brings the work: to post an event to the loop that calls [`Pump::run_pending`].
-    /// It is called once until the pump is next run, and also when a run leaves work behind.
-    ///
-    /// The hook may run in the middle of another runtime's work, so it must be short: it must not
-    /// block, nor use cowns. It has no effect on other runtimes.
-    pub fn on_ready(mut self, hook: impl Fn() + Send + Sync + 'static) -> Self {
-        self.config.on_ready = Some(Arc::new(hook));
-        self
-    }
-
     /// Makes this the runtime of all threads that have entered none, in place of the
     /// [global](Runtime::global) one, until it is dropped or shut down: of the program's main
     /// thread, of the threads of an async runtime, and so on.
@@ -311,7 +236,7 @@ impl Builder {
     }
 
     /// Reports the first use of the [global](Runtime::global) runtime by a thread that has entered
-    /// none to this runtime's [panic hook](Self::panic_hook), once, as [`Fault::NotEntered`]: what
+    /// none to this runtime's [panic hook](Self::panic_hook), once, as [`Fault::NotEntered`](crate::runtime::Fault::NotEntered): what
     /// is created there is easily lost if this runtime was meant. The main runtime of a `System`
     /// always does this.
     ///
@@ -319,64 +244,6 @@ impl Builder {
     pub fn expect_entered(mut self) -> Self {
         self.config.expects_entered = true;
         self
-    }
-
-    /// Starts the runtime.
-    ///
-    /// # Errors
-    /// Returns the [`BuildError`] that names the invalid setting, or the operating system's error.
-    pub fn build(self) -> Result<Runtime, BuildError> {
-        self.build_as(simulated::is_active())
-    }
-
-    fn build_as(mut self, simulated: bool) -> Result<Runtime, BuildError> {
-        // Leftovers of a runtime that has ended must not keep an executor alive.
-        let spawn_worker = self.spawn_worker.take();
-        let (id, config) = self.check(simulated)?;
-        let mut runtime = Runtime::start(id, config, spawn_worker).map_err(BuildError::Thread)?;
-        runtime.claim()?;
-        Ok(runtime)
-    }
-
-    /// Creates a runtime whose behaviours run on the calling thread, on request; see [`Pump`].
-    ///
-    /// The number of workers, their stack size and pinning have no effect.
-    ///
-    /// # Errors
-    /// See [`build`](Self::build).
-    pub fn build_pumped(mut self) -> Result<Pump, BuildError> {
-        self.config.workers = 1;
-        let (id, config) = self.hosted_by(Host::Pump, None).check(simulated::is_active())?;
-        Ok(Pump::new(id, config))
-    }
-
-    fn check(self, simulated: bool) -> Result<(RuntimeId, Config), BuildError> {
-        let mut config = self.config;
-        if !(1..=MAX_WORKERS).contains(&config.workers) {
-            return Err(BuildError::Workers(config.workers));
-        }
-        if config.throughput == 0 {
-            return Err(BuildError::Throughput);
-        }
-        if config.name.contains('\0') {
-            return Err(BuildError::Name(config.name.to_string()));
-        }
-        if config.watchdog == Some(Duration::ZERO) {
-            return Err(BuildError::Watchdog);
-        }
-        if config.host == Host::Blocking {
-            config.max_blocking = config.workers;
-        }
-        if simulated {
-            config.simulated = true;
-            config.panic_hook = Some(telling_the_simulation(config.panic_hook));
-        }
-        let used = if simulated { simulated::free_id() } else { None };
-        let id = used.or_else(RuntimeId::next).ok_or(BuildError::TooMany)?;
-        if config.extensions.root().is_none() {
-            config.extensions = Extensions::of(id);
-        }
-        Ok((id, config))
     }
 }
 
@@ -390,40 +257,4 @@ impl fmt::Debug for Builder {
             .field("pin", &self.config.pin)
             .finish_non_exhaustive()
     }
-}
-
-/// In a simulation a fault fails the run, whatever hook is set.
-fn telling_the_simulation(hook: Option<PanicHook>) -> PanicHook {
-    Arc::new(move |fault| {
-        simulated::tell(fault);
-        if let Some(hook) = &hook {
-            hook(fault);
-        }
-    })
-}
-
-/// Creates a runtime whose tasks a simulation runs. It has no threads.
-#[cfg(feature = "sim")]
-pub(crate) fn new_simulated() -> Result<&'static crate::sched::shared::Shared, BuildError> {
-    let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(simulated::tell);
-    builder.config.simulated = true;
-    let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
-    builder.config.extensions = Extensions::of(id);
-    let elsewhere = super::without_workers::elsewhere(&builder.config);
-    Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
-}
-
-/// Creates a runtime whose workers a test creates for itself. It has no threads.
-#[cfg(all(test, not(loom)))]
-pub(crate) fn new_without_threads(
-    builder: Builder,
-) -> (&'static crate::sched::shared::Shared, Vec<parking::Parker>) {
-    let (id, config) = builder.check(false).expect("the settings are right");
-    crate::sched::start::make(id, config, None)
-}
-
-/// The settings of a runtime that a model creates for itself. It has no threads.
-#[cfg(all(test, loom))]
-pub(crate) fn config_in_model(workers: usize) -> Config {
-    Runtime::builder().workers(workers).config
 }

@@ -7,7 +7,7 @@ use super::future::Futures;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Registers a waker for the cancellation of a runtime; see [`RuntimeHandle::on_cancel`].
 #[must_use = "dropping it takes the waker back"]
@@ -24,11 +24,11 @@ impl RuntimeHandle {
     /// Wake-ups may be spurious; check [`is_cancelled`](Self::is_cancelled). Costs a lock at both
     /// ends.
     pub fn on_cancel(self, waker: Waker) -> OnCancel {
-        let shared = shared::get(self.0);
+        let shared = runtime_shared::get(self.0);
         let number = shared.service::<Futures>().insert(waker.clone());
         // The thread that ends the phase wakes those in the list afterwards: either it or this
         // thread sees the other, by the list's lock (or, if the list is new, by the fence of
-        // `Shared::service`).
+        // `RuntimeShared::service`).
         if self.is_cancelled() {
             drop_quietly(|| waker.wake());
         }
@@ -38,7 +38,7 @@ impl RuntimeHandle {
 
 impl Drop for OnCancel {
     fn drop(&mut self) {
-        shared::get(self.home).service::<Futures>().remove(self.number);
+        runtime_shared::get(self.home).service::<Futures>().remove(self.number);
     }
 }
 

@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use super::enter_guard::EnterGuard;
 use crate::current::Entered;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 impl RuntimeHandle {
     /// Makes this the runtime of new cowns, futures, jobs and timers on the current thread until
@@ -101,7 +101,7 @@ impl RuntimeHandle {
 
     #[track_caller]
     fn assert_enterable(self) {
-        let shared = shared::get(self.0);
+        let shared = runtime_shared::get(self.0);
         assert!(
             !shared.is_pumped() || shared.is_pump_thread(),
             "only its own thread can enter a pump: its cowns stay there"

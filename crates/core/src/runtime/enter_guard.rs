@@ -5,7 +5,7 @@ use std::marker::PhantomData;
 
 use crate::current::{self, thread_extension};
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 
 /// The guards of one thread.
 #[derive(Default)]
@@ -22,7 +22,7 @@ pub struct EnterGuard<'a> {
     before: RuntimeId,
     /// Its number on its thread, counted from 1.
     number: usize,
-    runtime: PhantomData<&'a Shared>,
+    runtime: PhantomData<&'a RuntimeShared>,
     /// Entering affects one thread.
     not_send: PhantomData<*const ()>,
 }

@@ -1,6 +1,6 @@
 //! Futures on the workers of a runtime.
 
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 use std::any::type_name;
 use std::fmt;
 use std::future::Future;
@@ -20,11 +20,11 @@ use crate::fault::Broken;
 use crate::panic;
 use crate::promise::{Promise, Resolver};
 use crate::runtime_ids::RuntimeId;
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::{count_abandoned, current_id};
+use crate::sched::runtime_shared;
 use crate::sched::schedule;
-use crate::sched::services::Service;
-use crate::sched::shared;
+use crate::sched::services::SharedService;
 use crate::simulated::Polled;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 
@@ -58,7 +58,7 @@ where
 {
     let home = current_id();
     let (resolver, promise) = Promise::channel();
-    shared::get(home).begin_outstanding();
+    runtime_shared::get(home).begin_outstanding();
     let counted = Counted { home, number: None };
     let polled = Polled::keeping(name_of::<F>, promise.cell());
     let driven =
@@ -141,12 +141,12 @@ struct Counted {
 impl Counted {
     fn register(&mut self, waker: &Waker) {
         if self.number.is_none() {
-            let shared = shared::get(self.home);
+            let shared = runtime_shared::get(self.home);
             self.number = Some(shared.service::<Futures>().insert(waker.clone()));
             // The thread that ends the phase wakes those in the list afterwards: either it or this
             // thread sees the other, by the list's lock (or, if the list is new, by the fence of
-            // `Shared::service`).
-            if shared.phase() != Phase::Running {
+            // `RuntimeShared::service`).
+            if shared.phase() != RuntimePhase::Running {
                 waker.wake_by_ref();
             }
         }
@@ -155,7 +155,7 @@ impl Counted {
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        let shared = shared::get(self.home);
+        let shared = runtime_shared::get(self.home);
         if let Some(number) = self.number {
             shared.service::<Futures>().remove(number);
         }
@@ -198,13 +198,13 @@ impl Futures {
     }
 }
 
-impl Service for Futures {
-    fn new(_: &Shared) -> Self {
+impl SharedService for Futures {
+    fn new(_: &RuntimeShared) -> Self {
         Self::default()
     }
 
     /// A future that is woken afterwards is dropped.
-    fn stop(&self, _: &Shared) {
+    fn stop(&self, _: &RuntimeShared) {
         self.wake_all();
     }
 }

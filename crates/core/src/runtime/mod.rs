@@ -9,9 +9,10 @@ mod cancel_waker;
 mod enter;
 mod enter_guard;
 pub(crate) mod future;
-mod handle;
-mod move_cowns;
+pub(crate) mod move_cowns;
 pub(crate) mod pump;
+#[expect(clippy::module_inception, reason = "as in tokio: the file of the type `Runtime`")]
+mod runtime;
 mod shutdown;
 mod shutdown_report;
 mod without_workers;
@@ -26,15 +27,15 @@ pub use blocking::blocking;
 pub use build_error::BuildError;
 pub use builder::Builder;
 #[cfg(all(test, loom))]
-pub(crate) use builder::config_in_model;
+pub(crate) use builder::build::config_in_model;
 #[cfg(feature = "sim")]
-pub(crate) use builder::new_simulated;
+pub(crate) use builder::build::new_simulated;
 pub use cancel_waker::OnCancel;
 pub use enter::Within;
 pub use enter_guard::EnterGuard;
 pub use future::spawn_future;
-pub use handle::Runtime;
 pub use move_cowns::MoveError;
 pub use pump::Pump;
+pub use runtime::Runtime;
 pub use shutdown_report::ShutdownReport;
 pub use worker_future::WorkerFuture;

@@ -25,7 +25,7 @@ impl<T: Send + 'static> Cown<T> {
     /// Returns an error for cowns of a [`Pump`](crate::runtime::Pump), which stay with it, and for
     /// moves to a pump; or if either runtime has been shut down.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
-        home.take_in(self)
+        move_handle_to(self, home)
     }
 
     /// Makes another live runtime the home. For a behaviour that holds the cown.
@@ -92,20 +92,15 @@ impl fmt::Display for MoveError {
 
 impl std::error::Error for MoveError {}
 
-impl RuntimeHandle {
-    /// Moves the cown of any handle to this runtime, keeping the handle until that has happened;
-    /// see [`Cown::move_to`].
-    ///
-    /// # Errors
-    /// See [`Cown::move_to`].
-    #[doc(hidden)]
-    pub fn take_in(self, handle: &impl AsCown) -> Result<(), MoveError> {
-        handle.as_cown().check_move(self)?;
-        let this = handle.clone();
-        // Poisoned, closed or neither: a move does not access the state.
-        crate::when(checked_all(std::slice::from_ref(handle)), move |_| {
-            this.as_cown().come_to(self)
-        });
-        Ok(())
-    }
+/// Moves the cown of any handle to a runtime, keeping the handle until that has happened; see
+/// [`Cown::move_to`].
+///
+/// # Errors
+/// See [`Cown::move_to`].
+pub fn move_handle_to(handle: &impl AsCown, home: RuntimeHandle) -> Result<(), MoveError> {
+    handle.as_cown().check_move(home)?;
+    let this = handle.clone();
+    // Poisoned, closed or neither: a move does not access the state.
+    crate::when(checked_all(std::slice::from_ref(handle)), move |_| this.as_cown().come_to(home));
+    Ok(())
 }

@@ -12,17 +12,17 @@ use super::enter_guard::EnterGuard;
 use super::shutdown::{self, STANDSTILL};
 use super::shutdown_report::ShutdownReport;
 use super::without_workers::elsewhere;
-use crate::config::Config;
+use crate::config::WorkerConfig;
 use crate::current::Cancelling;
 use crate::interrupt;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
-use crate::sched::idle_waiters::Watch;
+use crate::sched::idle_waiters::IdleWatch;
 use crate::sched::joint_idleness::{self, Runtimes};
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::pump;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{self, Shared};
+use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::sched::start;
 use crate::sched::thread_hooks::call_hook;
 use crate::sched::worker::Worker;
@@ -75,7 +75,7 @@ use crate::simulated;
 #[doc(alias = "LocalSet")]
 #[doc(alias = "event loop")]
 pub struct Pump {
-    shared: &'static Shared,
+    shared: &'static RuntimeShared,
     worker: Worker,
     not_send: PhantomData<*const ()>,
 }
@@ -84,7 +84,7 @@ pub struct Pump {
 struct PumpWaker(RuntimeId);
 
 impl Pump {
-    pub(super) fn new(id: RuntimeId, config: Config) -> Self {
+    pub(super) fn new(id: RuntimeId, config: WorkerConfig) -> Self {
         let elsewhere = elsewhere(&config);
         let (shared, parkers) = start::make(id, config, elsewhere);
         let parker = parkers.into_iter().next().expect("a pump is one worker");
@@ -219,13 +219,14 @@ impl Pump {
     #[track_caller]
     fn pump_until_idle(&self, time: Option<Duration>, others: &[RuntimeHandle]) -> bool {
         let homes = [self.runtime()];
-        let all: Runtimes = homes.iter().chain(others).map(|home| shared::get(home.0)).collect();
+        let all: Runtimes =
+            homes.iter().chain(others).map(|home| runtime_shared::get(home.0)).collect();
         if self.is_simulated() {
             return simulated::pump_until_idle(self.shared.id, time, &|| {
                 joint_idleness::are_idle(&all)
             });
         }
-        let _watch = Watch::new(self.waker());
+        let _watch = IdleWatch::new(self.waker());
         self.worker.pump_until_idle(after(time), || joint_idleness::activity(&all))
     }
 
@@ -254,9 +255,9 @@ impl Pump {
     /// Drops what is queued.
     fn stop(&self) -> ShutdownReport {
         let shared = self.shared;
-        if shared.phase() != Phase::Stopped {
+        if shared.phase() != RuntimePhase::Stopped {
             let _cancelling = Cancelling::enter();
-            shared.set_phase(Phase::Cancelling);
+            shared.set_phase(RuntimePhase::Cancelling);
             shutdown::cancel_hidden_of_pump(shared);
             // The tasks of a runtime past its deadline run without their bodies.
             self.pump_until_idle(Some(STANDSTILL), &[]);
@@ -293,7 +294,7 @@ fn assert_outside() {
 
 impl Wake for PumpWaker {
     fn wake(self: Arc<Self>) {
-        shared::get(self.0).wake_pump();
+        runtime_shared::get(self.0).wake_pump();
     }
 }
 

@@ -5,7 +5,7 @@
 //! the shutdown waits for that as long as it makes progress, up to [`CANCEL_GRACE`]. A thread that
 //! is still in a body then is left alone and named in the report; it drops what it has and ends
 //! when the body does, and the last thread of a runtime to end drops what is left behind
-//! (`Shared::count_out`).
+//! (`RuntimeShared::count_out`).
 //!
 //! Destructors and wakers are user code as well, and may not return. So dropping and waking are
 //! done on a separate thread (`apart`), and threads are joined after the destructors of their
@@ -18,15 +18,15 @@ use std::time::{Duration, Instant};
 
 use super::blocking::BlockingPool;
 use super::future::Futures;
-use super::handle::{Runtime, assert_may_wait_for};
+use super::runtime::{Runtime, assert_may_wait_for};
 use super::shutdown_report::ShutdownReport;
 use crate::current::{self, Cancelling, Entered};
 use crate::interrupt;
 use crate::sched::context;
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::services::Service;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
+use crate::sched::services::SharedService;
 use crate::sched::stuck_report::Stuck;
 use crate::sched::tracked_thread::Thread;
 use crate::simulated;
@@ -87,8 +87,8 @@ impl Runtime {
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn cancel(&self) {
-        if self.shared.phase() == Phase::Running {
-            self.shared.set_phase(Phase::Cancelling);
+        if self.shared.phase() == RuntimePhase::Running {
+            self.shared.set_phase(RuntimePhase::Cancelling);
             cancel_hidden(self.shared);
         }
     }
@@ -97,14 +97,14 @@ impl Runtime {
     pub(super) fn stop(&self, deadline: Duration) -> ShutdownReport {
         let shared = self.shared;
         let (mut stuck, mut external_threads) = (Vec::new(), 0);
-        if shared.phase() == Phase::Stopped {
+        if shared.phase() == RuntimePhase::Stopped {
             // It was shut down before, and is dropped now: threads left alone then are not waited
             // for.
             return report(shared, external_threads);
         }
         let in_order = self.end_in_order(deadline);
         if !in_order {
-            shared.set_phase(Phase::Cancelling);
+            shared.set_phase(RuntimePhase::Cancelling);
             cancel_hidden(shared);
             (stuck, external_threads) = cancel(shared);
         }
@@ -122,7 +122,7 @@ impl Runtime {
             return report_of_simulated(shared);
         }
         self.join(&stuck);
-        let cancel_queues = |shared: &'static Shared| {
+        let cancel_queues = |shared: &'static RuntimeShared| {
             shared.cancel_queues();
             if shared.find_service::<BlockingPool>().is_some() {
                 BlockingPool::cancel_tasks(shared);
@@ -140,8 +140,8 @@ impl Runtime {
     /// threads end by themselves.
     pub(super) fn abandon(&self) {
         let shared = self.shared;
-        if shared.phase() != Phase::Stopped {
-            shared.set_phase(Phase::Cancelling);
+        if shared.phase() != RuntimePhase::Stopped {
+            shared.set_phase(RuntimePhase::Cancelling);
             cancel_hidden(shared);
             shared.close();
         }
@@ -198,7 +198,7 @@ impl Drop for Runtime {
 }
 
 /// Waits for the ends of the threads that serve timers and blocking jobs, except stuck ones.
-pub(super) fn join_helpers(shared: &Shared) {
+pub(super) fn join_helpers(shared: &RuntimeShared) {
     let until = Instant::now() + STANDSTILL;
     let (timers, blocking) =
         (shared.find_service::<Timers>(), shared.find_service::<BlockingPool>());
@@ -213,38 +213,38 @@ pub(super) fn join_helpers(shared: &Shared) {
 }
 
 /// Stops waiting for the threads that serve timers and blocking jobs.
-fn detach_helpers(shared: &Shared) {
+fn detach_helpers(shared: &RuntimeShared) {
     shared.find_service().into_iter().for_each(Timers::detach);
     shared.find_service().into_iter().for_each(BlockingPool::detach);
 }
 
 /// Ends the threads for blocking jobs, if there are any.
-pub(super) fn end_blocking(shared: &Shared) {
+pub(super) fn end_blocking(shared: &RuntimeShared) {
     if let Some(blocking) = shared.find_service::<BlockingPool>() {
         blocking.end_if_deserted(shared);
     }
 }
 
 /// Returns whether there is something to drop or wake once no work is left.
-fn has_hidden(shared: &Shared) -> bool {
+fn has_hidden(shared: &RuntimeShared) -> bool {
     shared.find_service().is_some_and(|timers: &Timers| !timers.is_empty())
         || !has_no_jobs(shared)
         || shared.find_service().is_some_and(|futures: &Futures| !futures.is_empty())
 }
 
-fn has_no_jobs(shared: &Shared) -> bool {
+fn has_no_jobs(shared: &RuntimeShared) -> bool {
     shared.find_service().is_none_or(BlockingPool::is_at_rest)
 }
 
 /// Figures that change with everything that a thread of the runtime does, and not while all are in
 /// a body.
-fn figures(shared: &Shared) -> impl PartialEq + use<> {
+fn figures(shared: &RuntimeShared) -> impl PartialEq + use<> {
     (shared.progress(), shared.find_service().map(BlockingPool::turns))
 }
 
 /// Drops the work that is in no queue: timers, blocking jobs that have not started, and futures.
 /// Any thread may do it.
-fn drop_hidden(shared: &Shared) {
+fn drop_hidden(shared: &RuntimeShared) {
     let _cancelling = Cancelling::enter();
     let _entered = Entered::new(shared.id);
     shared.find_service().into_iter().for_each(|timers: &Timers| timers.stop(shared));
@@ -253,20 +253,20 @@ fn drop_hidden(shared: &Shared) {
 }
 
 /// Ends the interruptible cowns. For a pump, only its own thread can, which owns the states.
-fn cut_off(shared: &Shared) {
+fn cut_off(shared: &RuntimeShared) {
     let _cancelling = Cancelling::enter();
     let _entered = Entered::new(shared.id);
     interrupt::cut_off(RuntimeHandle(shared.id));
 }
 
-fn drop_hidden_and_cut_off(shared: &'static Shared) {
+fn drop_hidden_and_cut_off(shared: &'static RuntimeShared) {
     drop_hidden(shared);
     cut_off(shared);
 }
 
 /// Waits until what is queued has been dropped, as long as that makes progress. Returns the stuck
 /// workers, and the number of other stuck threads.
-fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
+fn cancel(shared: &'static RuntimeShared) -> (Vec<usize>, usize) {
     if shared.config.simulated {
         // The clock stands still while anything makes progress.
         shared.wait_idle_for(STANDSTILL);
@@ -280,7 +280,7 @@ fn cancel(shared: &'static Shared) -> (Vec<usize>, usize) {
 }
 
 /// Waits until something is done, as long as anything happens; returns whether it was.
-fn wait_while_it_goes_on(shared: &Shared, is_done: impl Fn() -> bool) -> bool {
+fn wait_while_it_goes_on(shared: &RuntimeShared, is_done: impl Fn() -> bool) -> bool {
     let start = Instant::now();
     let (mut progress, mut since) = (figures(shared), start);
     while !is_done() {
@@ -297,19 +297,19 @@ fn wait_while_it_goes_on(shared: &Shared, is_done: impl Fn() -> bool) -> bool {
 }
 
 /// Drops the work that is in no queue.
-pub(super) fn cancel_hidden(shared: &'static Shared) {
+pub(super) fn cancel_hidden(shared: &'static RuntimeShared) {
     apart(shared, drop_hidden_and_cut_off);
 }
 
 /// The same for a pump, on its thread.
-pub(super) fn cancel_hidden_of_pump(shared: &'static Shared) {
+pub(super) fn cancel_hidden_of_pump(shared: &'static RuntimeShared) {
     apart(shared, drop_hidden);
     cut_off(shared);
 }
 
 /// Runs work that drops and wakes user code, which may not return. So a separate thread does it,
 /// and the caller waits as long as it makes progress.
-fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
+fn apart(shared: &'static RuntimeShared, work: fn(&'static RuntimeShared)) {
     if shared.config.simulated {
         return work(shared);
     }
@@ -338,7 +338,7 @@ fn apart(shared: &'static Shared, work: fn(&'static Shared)) {
 }
 
 /// `external_threads` is the number of other threads that were stuck at the deadline.
-fn report(shared: &Shared, external_threads: usize) -> ShutdownReport {
+fn report(shared: &RuntimeShared, external_threads: usize) -> ShutdownReport {
     let mut stuck = shared.stuck_workers();
     if let Some(watchdog) = shared.watchdog() {
         watchdog.detach();
@@ -356,13 +356,13 @@ fn report(shared: &Shared, external_threads: usize) -> ShutdownReport {
 }
 
 /// The same for a pump, which is not stuck: it is the caller.
-pub(super) fn report_of_pump(shared: &Shared) -> ShutdownReport {
+pub(super) fn report_of_pump(shared: &RuntimeShared) -> ShutdownReport {
     let (_, stuck) = stuck_blocking(shared);
     let (stuck_jobs, held_open) = (stuck.len(), held_open(shared, stuck.len()));
     ShutdownReport { abandoned: abandoned(shared), stuck_workers: 0, stuck_jobs, held_open, stuck }
 }
 
-fn report_of_simulated(shared: &Shared) -> ShutdownReport {
+fn report_of_simulated(shared: &RuntimeShared) -> ShutdownReport {
     let stuck_workers = simulated::bodies_of(shared.id);
     ShutdownReport {
         abandoned: abandoned(shared),
@@ -373,17 +373,17 @@ fn report_of_simulated(shared: &Shared) -> ShutdownReport {
     }
 }
 
-fn stuck_blocking(shared: &Shared) -> (Vec<Stuck>, Vec<Stuck>) {
+fn stuck_blocking(shared: &RuntimeShared) -> (Vec<Stuck>, Vec<Stuck>) {
     let blocking = shared.find_service::<BlockingPool>();
     blocking.map(|blocking| blocking.stuck(&shared.config.name)).unwrap_or_default()
 }
 
-fn abandoned(shared: &Shared) -> usize {
+fn abandoned(shared: &RuntimeShared) -> usize {
     // ORDERING: Relaxed. The threads that count have ended, or are stuck.
     shared.abandoned.load(Ordering::Relaxed)
 }
 
 /// The outstanding work of a runtime that has ended, except that of stuck threads.
-fn held_open(shared: &Shared, stuck: usize) -> usize {
+fn held_open(shared: &RuntimeShared, stuck: usize) -> usize {
     (shared.outstanding() as usize).saturating_sub(stuck)
 }

@@ -1,22 +1,22 @@
 //! Where tasks go in a runtime without workers: to the simulation, or to its blocking threads.
 
 use super::blocking::BlockingPool;
-use crate::config::{Config, Host};
-use crate::sched::phase::Phase;
-use crate::sched::shared::{Elsewhere, Shared};
+use crate::config::{ThreadKind, WorkerConfig};
+use crate::sched::phase::RuntimePhase;
+use crate::sched::runtime_shared::{Elsewhere, RuntimeShared};
 use crate::simulated;
 use crate::task::TaskPtr;
 
 /// Returns the function that takes the tasks of a runtime without workers.
-pub(super) fn elsewhere(config: &Config) -> Option<Elsewhere> {
+pub(super) fn elsewhere(config: &WorkerConfig) -> Option<Elsewhere> {
     if config.simulated {
         return Some(give_to_simulation);
     }
-    (config.host == Host::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
+    (config.host == ThreadKind::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
 }
 
 /// Passes a task to the simulation.
-fn give_to_simulation(shared: &'static Shared, task: TaskPtr) {
+fn give_to_simulation(shared: &'static RuntimeShared, task: TaskPtr) {
     if simulated::ready(task, shared.id) {
         return shared.tell_pump_once();
     }
@@ -25,7 +25,7 @@ fn give_to_simulation(shared: &'static Shared, task: TaskPtr) {
     unsafe { shared.cancel(task) };
     // Leftovers of a failed run in the test's own hands must not hide its report.
     assert!(
-        shared.phase() != Phase::Running,
+        shared.phase() != RuntimePhase::Running,
         "a behaviour on a simulated cown was spawned outside of its simulation: start the threads of a \
          simulated program with `sim::thread`, not `std::thread`"
     );

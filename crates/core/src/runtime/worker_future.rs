@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use crate::sched::hosted::Hosted;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 
 /// A worker of a runtime as a future, which runs on the threads of an
 /// [executor](crate::runtime::Builder::on_executor).
@@ -24,7 +24,7 @@ use crate::sched::shared::Shared;
 /// the runtime's own threads.
 #[must_use = "a worker runs behaviours when it is polled: spawn it on the executor"]
 pub struct WorkerFuture {
-    shared: &'static Shared,
+    shared: &'static RuntimeShared,
     index: usize,
 }
 
@@ -62,6 +62,6 @@ impl fmt::Debug for WorkerFuture {
 pub(super) type SpawnWorker = Arc<dyn Fn(WorkerFuture) + Send + Sync>;
 
 /// Makes the executor spawn the workers.
-pub(super) fn spawn_workers(shared: &'static Shared, spawn: &SpawnWorker) {
+pub(super) fn spawn_workers(shared: &'static RuntimeShared, spawn: &SpawnWorker) {
     (0..shared.workers.len()).for_each(|index| spawn(WorkerFuture { shared, index }));
 }

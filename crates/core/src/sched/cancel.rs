@@ -3,12 +3,12 @@
 use std::cell::Cell;
 use std::ptr::null;
 
-use super::shared::Shared;
+use super::runtime_shared::RuntimeShared;
 use crate::current::{Cancelling, Entered};
 use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
-impl Shared {
+impl RuntimeShared {
     /// Runs what is left in the inboxes of a stopped runtime, without the bodies. What that leads
     /// to, such as a promise's next behaviour, is left to the outermost such call on this stack.
     pub(crate) fn cancel_inboxes(&self) {

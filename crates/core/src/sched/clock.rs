@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 /// The time since the runtime's start.
-pub(crate) struct Clock(Instant);
+pub(crate) struct RuntimeClock(Instant);
 
-impl Clock {
+impl RuntimeClock {
     pub(super) fn start() -> Self {
         Self(Instant::now())
     }

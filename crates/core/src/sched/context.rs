@@ -1,7 +1,7 @@
 //! The worker that the current thread is, as the scheduler knows it.
 
-use super::phase::Phase;
-use super::shared;
+use super::phase::RuntimePhase;
+use super::runtime_shared;
 use super::worker::Worker;
 use crate::current;
 use crate::drop_depth;
@@ -27,7 +27,7 @@ pub(crate) fn is_worker_of(home: RuntimeId) -> bool {
 pub fn is_cancelling() -> bool {
     let here = worker().map_or_else(current::entered, Worker::id);
     current::is_cancelling()
-        || here != RuntimeId::NONE && shared::get(here).phase() != Phase::Running
+        || here != RuntimeId::NONE && runtime_shared::get(here).phase() != RuntimePhase::Running
 }
 
 /// Panics where blocking could stop the awaited work. Also runs the destructors that this thread

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::phase::Phase;
+use super::phase::RuntimePhase;
 use super::runtime_handle::RuntimeHandle;
-use super::shared::Shared;
+use super::runtime_shared::RuntimeShared;
 use super::stuck_report::Stuck;
 use super::watchdog::state::Watchdog;
 use super::{external_threads, idle_waiters};
@@ -33,7 +33,7 @@ impl Ending {
     }
 }
 
-impl Shared {
+impl RuntimeShared {
     /// Called at the end of a worker's thread.
     pub(crate) fn count_worker_out(&self, worker: usize) {
         // ORDERING: Release pairs with the Acquire in `is_over`: the worker has left its queue for
@@ -56,7 +56,7 @@ impl Shared {
     /// last one handles what is left behind.
     pub(crate) fn count_out(&self) {
         let mut alive = self.alive.lock();
-        if *alive == 1 && self.phase() == Phase::Stopped {
+        if *alive == 1 && self.phase() == RuntimePhase::Stopped {
             // Only live threads start others, so no other thread changes the count.
             drop(alive);
             self.cancel_inboxes();
@@ -71,7 +71,7 @@ impl Shared {
 
     /// Returns whether it is stopped, and has no thread left.
     pub(crate) fn has_ended(&self) -> bool {
-        self.phase() == Phase::Stopped && !self.is_alive()
+        self.phase() == RuntimePhase::Stopped && !self.is_alive()
     }
 
     /// Returns whether some of what counts as alive is left.

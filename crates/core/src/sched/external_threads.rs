@@ -16,46 +16,46 @@ use crate::static_shim::Mutex;
 
 static EXTERNAL_THREADS: ExternalThreads = ExternalThreads(Mutex::new(Vec::new()));
 
-struct Registered(Arc<PresenceCell>);
+struct RegisteredCell(Arc<PresenceCell>);
 
-impl Registered {
+impl RegisteredCell {
     fn new() -> Self {
         Self(EXTERNAL_THREADS.register())
     }
 }
 
-impl Drop for Registered {
+impl Drop for RegisteredCell {
     fn drop(&mut self) {
         EXTERNAL_THREADS.forget(&self.0);
     }
 }
 
 /// The cell for the thread's first presence.
-struct Own {
-    _registered: Registered,
+struct FirstPresence {
+    _registered: RegisteredCell,
 }
 
-impl Own {
+impl FirstPresence {
     fn new() -> Self {
-        let registered = Registered::new();
+        let registered = RegisteredCell::new();
         OWN.set(&raw const *registered.0);
         Self { _registered: registered }
     }
 }
 
-impl Drop for Own {
+impl Drop for FirstPresence {
     fn drop(&mut self) {
         OWN.set(null());
     }
 }
 
 thread_local! {
-    static CELL: OnceCell<Own> = const { OnceCell::new() };
+    static CELL: OnceCell<FirstPresence> = const { OnceCell::new() };
     /// A pointer to it: null before the first use, and at the thread's end.
     static OWN: Cell<*const PresenceCell> = const { Cell::new(null()) };
     /// Cells for further runtimes that an external thread enters meanwhile; the first of them are
     /// in use.
-    static MORE: RefCell<Vec<Registered>> = const { RefCell::new(Vec::new()) };
+    static MORE: RefCell<Vec<RegisteredCell>> = const { RefCell::new(Vec::new()) };
     static MORE_IN_USE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -108,7 +108,9 @@ fn enter_otherwise(runtime: RuntimeId) -> ExternalPresence {
     let nothing = ExternalPresence { _presence: None, is_another: false };
     // A fiber may be suspended meanwhile; and what is at work in a simulation is known anyway. At
     // its end the thread has no cell any more.
-    if simulated::is_active() || CELL.try_with(|cell| _ = cell.get_or_init(Own::new)).is_err() {
+    if simulated::is_active()
+        || CELL.try_with(|cell| _ = cell.get_or_init(FirstPresence::new)).is_err()
+    {
         return nothing;
     }
     // SAFETY: the cell lives until the thread ends or is about to, and the caller drops the
@@ -131,7 +133,7 @@ fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
             return None;
         }
         if cells.len() == used {
-            cells.push(Registered::new());
+            cells.push(RegisteredCell::new());
         }
         Some(&raw const *cells[used].0)
     });

@@ -4,9 +4,9 @@ use std::fmt;
 
 use coact_sync::shim::atomic::Ordering;
 
-use super::phase::Phase;
+use super::phase::RuntimePhase;
 use super::runtime_handle::{RuntimeHandle, count_abandoned};
-use super::shared;
+use super::runtime_shared;
 use crate::runtime_ids::RuntimeId;
 
 /// Counts as work of a runtime until dropped; see [`RuntimeHandle::hold_open`].
@@ -40,7 +40,7 @@ impl RuntimeHandle {
     /// # Ok::<(), coact::runtime::BuildError>(())
     /// ```
     pub fn hold_open(self) -> Busy {
-        shared::get(self.0).begin_outstanding_guard();
+        runtime_shared::get(self.0).begin_outstanding_guard();
         Busy(self.0)
     }
 
@@ -54,18 +54,18 @@ impl RuntimeHandle {
     /// Returns whether a shutdown of the runtime has told its live cowns to end: the actors.
     pub fn is_ending(self) -> bool {
         // ORDERING: Relaxed. See `end_in_order`.
-        shared::get(self.0).ending.load(Ordering::Relaxed)
+        runtime_shared::get(self.0).ending.load(Ordering::Relaxed)
     }
 
     /// Returns whether the runtime is past the deadline of its shutdown: what is queued is dropped.
     pub fn is_cancelled(self) -> bool {
-        shared::get(self.0).phase() != Phase::Running
+        runtime_shared::get(self.0).phase() != RuntimePhase::Running
     }
 }
 
 impl Drop for Busy {
     fn drop(&mut self) {
-        shared::get(self.0).end_outstanding();
+        runtime_shared::get(self.0).end_outstanding();
     }
 }
 

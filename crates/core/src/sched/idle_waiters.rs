@@ -57,15 +57,15 @@ pub(super) static WATCHERS: Watchers =
 }
 
 /// Registers a waker for when any runtime becomes idle, until dropped.
-pub(crate) struct Watch(usize);
+pub(crate) struct IdleWatch(usize);
 
-impl Watch {
+impl IdleWatch {
     pub(crate) fn new(waker: Waker) -> Self {
         Self(WATCHERS.add(waker))
     }
 }
 
-impl Drop for Watch {
+impl Drop for IdleWatch {
     fn drop(&mut self) {
         WATCHERS.remove(self.0);
     }

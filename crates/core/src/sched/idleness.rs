@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use coact_sync::shim::atomic::{Ordering, fence};
 
-use super::shared::Shared;
+use super::runtime_shared::RuntimeShared;
 use super::{external_threads, idle_waiters};
 use crate::simulated;
 
@@ -52,7 +52,7 @@ impl Activity {
     }
 }
 
-impl Shared {
+impl RuntimeShared {
     /// Counts work that is in no queue.
     pub(crate) fn begin_outstanding(&self) {
         self.outstanding.begin();

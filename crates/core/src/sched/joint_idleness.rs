@@ -9,22 +9,22 @@ use std::time::{Duration, Instant};
 use smallvec::SmallVec;
 
 use super::external_threads;
-use super::idle_waiters::Watch;
-use super::shared::Shared;
+use super::idle_waiters::IdleWatch;
+use super::runtime_shared::RuntimeShared;
 use crate::sched::idleness::Activity;
 use crate::simulated;
 
 /// Runtimes, usually few.
-pub(crate) type Runtimes = SmallVec<[&'static Shared; 8]>;
+pub(crate) type Runtimes = SmallVec<[&'static RuntimeShared; 8]>;
 
 /// Returns whether there was a moment, during this call, at which none of the runtimes had any
 /// work: exact if no thread outside of them brings new work.
-pub(crate) fn are_idle(runtimes: &[&'static Shared]) -> bool {
+pub(crate) fn are_idle(runtimes: &[&'static RuntimeShared]) -> bool {
     activity(runtimes) == Activity::Idle
 }
 
 /// Returns the activity of the runtimes; `Idle` if there was such a moment.
-pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
+pub(crate) fn activity(runtimes: &[&RuntimeShared]) -> Activity {
     if let [runtime] = runtimes {
         return if runtime.has_ended() { Activity::Idle } else { runtime.activity() };
     }
@@ -42,9 +42,9 @@ pub(crate) fn activity(runtimes: &[&Shared]) -> Activity {
     Activity::look(are_quiet, have_external_threads, || are_quiet() && stamps() == before)
 }
 
-struct Unpark(Thread);
+struct UnparkOnIdle(Thread);
 
-impl Wake for Unpark {
+impl Wake for UnparkOnIdle {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
     }
@@ -53,13 +53,13 @@ impl Wake for Unpark {
 /// Blocks until all of the runtimes are idle at one moment, or the time has passed; returns whether
 /// they were.
 #[track_caller]
-pub(crate) fn wait(runtimes: &[&'static Shared], timeout: Option<Duration>) -> bool {
+pub(crate) fn wait(runtimes: &[&'static RuntimeShared], timeout: Option<Duration>) -> bool {
     if simulated::is_active() {
         let idle = &"the moment at which several runtimes have no work left";
         return simulated::block_for(idle, timeout, &|| are_idle(runtimes));
     }
     let until = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-    let _watch = Watch::new(Arc::new(Unpark(thread::current())).into());
+    let _watch = IdleWatch::new(Arc::new(UnparkOnIdle(thread::current())).into());
     loop {
         let activity = activity(runtimes);
         if activity == Activity::Idle {

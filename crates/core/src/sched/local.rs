@@ -15,7 +15,7 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicUsize, Ordering};
 use coact_sync::shim::cell::UnsafeCell;
 
 use self::biased_lock::BiasedLock;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::task::{Task, TaskPtr};
 
 /// The tasks themselves.
@@ -175,7 +175,7 @@ impl LocalQueue {
         }
         self.next.store(null_mut(), Ordering::Relaxed);
         self.lock.leave();
-        Path::Next.take();
+        FastPath::Next.take();
         next
     }
 
@@ -189,7 +189,7 @@ impl LocalQueue {
             // SAFETY: the owner is inside, so no thief is.
             let task = unsafe { (*tasks).fresh.pop_back() }?;
             self.len.store(self.len.load(Ordering::Relaxed) - 1, Ordering::Relaxed);
-            Path::Fresh.take();
+            FastPath::Fresh.take();
             Some(task)
         });
         self.lock.leave();

@@ -21,11 +21,11 @@ mod presence_cell;
 pub(crate) mod pump;
 mod pump_state;
 pub(crate) mod runtime_handle;
+pub(crate) mod runtime_shared;
 mod search_patience;
 mod service_table;
 pub(crate) mod services;
 mod share_policy;
-pub(crate) mod shared;
 pub(crate) mod sleepers;
 pub(crate) mod start;
 pub(crate) mod stuck_report;
@@ -48,7 +48,7 @@ use crate::task::TaskPtr;
 pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
         Some(worker) if worker.id() == home => worker.push(task),
-        _ => shared::submit(task, home),
+        _ => runtime_shared::submit(task, home),
     }
 }
 
@@ -57,7 +57,7 @@ pub(crate) fn schedule(task: TaskPtr, home: RuntimeId) {
 pub(crate) fn schedule_last(task: TaskPtr, home: RuntimeId) {
     match context::worker() {
         Some(worker) if worker.id() == home => worker.push_aged(task),
-        _ => shared::submit(task, home),
+        _ => runtime_shared::submit(task, home),
     }
 }
 
@@ -172,10 +172,10 @@ pub(crate) fn offer_to_worker(task: TaskPtr, home: RuntimeId) -> bool {
 pub(crate) struct Deferring<'a, R> {
     ready: &'a mut R,
     /// Usually none.
-    kept: Option<Box<Kept>>,
+    kept: Option<Box<KeptTasks>>,
 }
 
-type Kept = Vec<(TaskPtr, RuntimeId)>;
+type KeptTasks = Vec<(TaskPtr, RuntimeId)>;
 
 impl<'a, R: Ready> Deferring<'a, R> {
     #[inline]
@@ -207,11 +207,11 @@ impl<R: Ready> Ready for Deferring<'_, R> {
 }
 
 #[cold]
-fn keep(kept: &mut Option<Box<Kept>>, task: TaskPtr, home: RuntimeId) {
+fn keep(kept: &mut Option<Box<KeptTasks>>, task: TaskPtr, home: RuntimeId) {
     kept.get_or_insert_default().push((task, home));
 }
 
 #[cold]
-fn hand_over(kept: Kept) {
+fn hand_over(kept: KeptTasks) {
     kept.into_iter().for_each(|(task, home)| schedule(task, home));
 }

@@ -62,7 +62,7 @@ impl Outstanding {
 
     /// Returns how many have ever begun: equal at two times between which none has.
     pub(super) fn begun(&self) -> u64 {
-        // ORDERING: Relaxed. The checks between two calls order them (`Shared::stamp`).
+        // ORDERING: Relaxed. The checks between two calls order them (`RuntimeShared::stamp`).
         self.0.load(Ordering::Relaxed) / BEGUN
     }
 }

@@ -16,11 +16,11 @@ use super::trim;
 use super::worker::Worker;
 use crate::panic::drop_quietly;
 use crate::sched::idleness::Activity;
-use crate::sched::phase::Phase;
-use crate::sched::shared::Shared;
+use crate::sched::phase::RuntimePhase;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
 
-impl Shared {
+impl RuntimeShared {
     /// Returns whether its behaviours run on a thread that pumps.
     #[inline]
     pub(crate) fn is_pumped(&self) -> bool {
@@ -40,7 +40,7 @@ impl Shared {
     pub(super) fn tell_pump(&self) {
         if let (Some(pump), Some(hook)) = (&self.pump, &self.config.on_ready)
             && !pump.is_pumping()
-            && self.phase() == Phase::Running
+            && self.phase() == RuntimePhase::Running
         {
             // Cowns may be held around this, so blocking calls panic.
             let _nested = current::Nested::enter();
@@ -58,7 +58,7 @@ impl Shared {
 
 /// Takes the place of the list of sleepers in a simulation.
 #[cfg_attr(not(feature = "sim"), allow(dead_code))]
-impl Shared {
+impl RuntimeShared {
     pub(crate) fn set_pumping(&self, pumping: bool) {
         self.pump().set_pumping(pumping);
         // ORDERING: Relaxed, here and below. Simulations have one thread.
@@ -163,8 +163,8 @@ impl Worker {
     /// Makes this thread the worker for a while.
     fn pump<R>(&self, work: impl FnOnce() -> R) -> R {
         /// A panic of the user's condition may end the work.
-        struct Leave<'a>(&'a Worker);
-        impl Drop for Leave<'_> {
+        struct LeaveWorker<'a>(&'a Worker);
+        impl Drop for LeaveWorker<'_> {
             fn drop(&mut self) {
                 self.0.leave_pump();
             }
@@ -173,7 +173,7 @@ impl Worker {
         self.get_up();
         // Dropped when the thread is no longer a worker: the hook that may then be called is not
         // part of its work.
-        let _leave = Leave(self);
+        let _leave = LeaveWorker(self);
         self.as_current(work)
     }
 
@@ -252,13 +252,13 @@ fn is_over(until: Option<Instant>) -> bool {
 
 thread_local! {
     /// The pumps that this thread has created and not dropped.
-    static PUMPS: RefCell<Vec<&'static Shared>> = const { RefCell::new(Vec::new()) };
+    static PUMPS: RefCell<Vec<&'static RuntimeShared>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Panics on a thread whose pump has work: the awaited work may be that very work, or behind it.
 #[track_caller]
 pub(crate) fn assert_has_no_work(what: &str) {
-    let find = |pumps: &RefCell<Vec<&'static Shared>>| {
+    let find = |pumps: &RefCell<Vec<&'static RuntimeShared>>| {
         let pumps = pumps.borrow();
         pumps.iter().copied().find(|pump| pump.is_pump_thread() && pump.has_tasks())
     };
@@ -272,11 +272,11 @@ pub(crate) fn assert_has_no_work(what: &str) {
 }
 
 /// Records that this thread has created a pump. (A thread that is ending no longer has this list.)
-pub(crate) fn made(pump: &'static Shared) {
+pub(crate) fn made(pump: &'static RuntimeShared) {
     let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(pump));
 }
 
 /// Records that it has dropped one.
-pub(crate) fn dropped(pump: &'static Shared) {
+pub(crate) fn dropped(pump: &'static RuntimeShared) {
     let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().retain(|one| one.id != pump.id));
 }

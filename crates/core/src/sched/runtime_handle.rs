@@ -6,8 +6,8 @@ use std::time::Duration;
 use std::sync::atomic::Ordering;
 
 use super::context;
-use super::phase::Phase;
-use super::shared;
+use super::phase::RuntimePhase;
+use super::runtime_shared;
 use crate::current::{self, default_runtime};
 use crate::fault::Fault;
 use crate::panic;
@@ -27,7 +27,7 @@ impl RuntimeHandle {
     /// nothing any more.
     pub(crate) fn has_stopped(self) -> bool {
         // A model has no runtime.
-        !cfg!(loom) && shared::get(self.0).phase() != Phase::Running
+        !cfg!(loom) && runtime_shared::get(self.0).phase() != RuntimePhase::Running
     }
 
     /// Returns the caller's current runtime; see [`Cown::new`](crate::Cown::new).
@@ -38,7 +38,7 @@ impl RuntimeHandle {
 
     /// Returns the [name](crate::runtime::Builder::name) of the runtime.
     pub fn name(self) -> &'static str {
-        &shared::get(self.0).config.name
+        &runtime_shared::get(self.0).config.name
     }
 
     /// Returns the time since the creation of the runtime, by the clock of its timers: virtual in
@@ -52,7 +52,7 @@ impl RuntimeHandle {
     /// assert!(home.elapsed() <= home.elapsed());
     /// ```
     pub fn elapsed(self) -> Duration {
-        shared::get(self.0).elapsed()
+        runtime_shared::get(self.0).elapsed()
     }
 
     /// Returns the one `T` of this runtime and [the others of its
@@ -61,27 +61,18 @@ impl RuntimeHandle {
     ///
     /// A simulation starts without any.
     ///
-    /// Costs a lock and a search: store the reference, but not from one simulation to the next (see
-    /// [`is_stable`](Self::is_stable)).
+    /// Costs a lock and a search: store the reference, but not from one simulation to the next, which
+    /// reuses the handles.
     pub fn extension<T: Default + Send + Sync + 'static>(self) -> &'static T {
-        shared::get(self.0).config.extensions.get()
+        runtime_shared::get(self.0).config.extensions.get()
     }
 }
 
 impl RuntimeHandle {
-    /// Returns whether handles keep their meaning: a simulation reuses those of an earlier one for
-    /// runtimes of its own, so nothing may be stored by them beyond its end. Always `true` without
-    /// the feature `sim`.
-    #[doc(hidden)]
-    #[inline]
-    pub fn is_stable(self) -> bool {
-        !crate::simulated::is_active()
-    }
-
     /// Returns the root of the [group](crate::runtime::Builder::grouped_with): the runtime that was
     /// not created with `grouped_with`. It is the same for all runtimes of the group.
     pub fn group_root(self) -> Self {
-        Self(shared::get(self.0).config.extensions.root().unwrap_or(self.0))
+        Self(runtime_shared::get(self.0).config.extensions.root().unwrap_or(self.0))
     }
 }
 
@@ -108,7 +99,7 @@ pub(crate) fn current_place() -> Birthplace {
         None => {
             let id = current_id_outside();
             // A model has no runtime.
-            Birthplace::new(id, !cfg!(loom) && shared::get(id).is_pumped())
+            Birthplace::new(id, !cfg!(loom) && runtime_shared::get(id).is_pumped())
         }
     }
 }
@@ -126,7 +117,7 @@ pub(crate) fn any_id() -> RuntimeId {
     match (context::worker(), current::entered()) {
         (Some(worker), _) => worker.id(),
         (None, RuntimeId::NONE) => any_id_of_unentered(),
-        (None, entered) if shared::get(entered).phase() == Phase::Running => entered,
+        (None, entered) if runtime_shared::get(entered).phase() == RuntimePhase::Running => entered,
         // The runtime that it has entered is gone.
         (None, _) => any_id_of_unentered(),
     }
@@ -134,7 +125,7 @@ pub(crate) fn any_id() -> RuntimeId {
 
 /// Counts a body that is dropped because its runtime's deadline has passed.
 pub(crate) fn count_abandoned(home: RuntimeId) {
-    shared::get(home).abandoned.fetch_add(1, Ordering::Relaxed);
+    runtime_shared::get(home).abandoned.fetch_add(1, Ordering::Relaxed);
 }
 
 /// Returns the runtime of a thread that has entered none.
@@ -168,5 +159,13 @@ pub(crate) fn mode_now(context: &RunContext) -> Mode {
     if cfg!(loom) || context.mode() == Mode::Cancel {
         return context.mode();
     }
-    shared::get(context.home).run_context().mode()
+    runtime_shared::get(context.home).run_context().mode()
+}
+
+/// Returns whether handles of runtimes keep their meaning: a simulation reuses those of an earlier
+/// one for runtimes of its own, so nothing may be stored by them beyond its end. Always `true`
+/// without the feature `sim`.
+#[inline]
+pub fn are_handles_stable() -> bool {
+    !crate::simulated::is_active()
 }

@@ -5,21 +5,21 @@ use std::any::Any;
 
 use coact_sync::shim::process::{OnceLock, Ordering, fence};
 
-use super::phase::Phase;
-use super::shared::Shared;
+use super::phase::RuntimePhase;
+use super::runtime_shared::RuntimeShared;
 
 /// A service of a runtime, created on first use. There is one of each type.
-pub(crate) trait Service: Any + Send + Sync {
-    fn new(shared: &Shared) -> Self;
+pub(crate) trait SharedService: Any + Send + Sync {
+    fn new(shared: &RuntimeShared) -> Self;
 
     /// Accepts no more, and drops its contents: the runtime is past its deadline. Called more than
     /// once.
-    fn stop(&self, shared: &Shared);
+    fn stop(&self, shared: &RuntimeShared);
 }
 
-impl Shared {
+impl RuntimeShared {
     /// Returns the service of this type.
-    pub(crate) fn service<T: Service>(&self) -> &T {
+    pub(crate) fn service<T: SharedService>(&self) -> &T {
         for place in &self.services.0 {
             let mut is_new = false;
             let service = place.get_or_init(|| {
@@ -37,7 +37,7 @@ impl Shared {
     }
 
     /// The same if it was ever used; for the end of the runtime, after its phase has changed.
-    pub(crate) fn find_service<T: Service>(&self) -> Option<&T> {
+    pub(crate) fn find_service<T: SharedService>(&self) -> Option<&T> {
         // ORDERING: SeqCst pairs with the fence in `stop_if_late`: either this thread finds the
         // service, or the thread that created it sees the phase.
         fence(Ordering::SeqCst);
@@ -46,10 +46,10 @@ impl Shared {
     }
 
     /// Stops a service that was created too late for the end of the runtime to find it.
-    fn stop_if_late(&self, service: &impl Service) {
+    fn stop_if_late(&self, service: &impl SharedService) {
         // ORDERING: SeqCst, see `find_service`.
         fence(Ordering::SeqCst);
-        if self.phase() != Phase::Running {
+        if self.phase() != RuntimePhase::Running {
             service.stop(self);
         }
     }

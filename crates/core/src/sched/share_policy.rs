@@ -23,7 +23,7 @@ const LONG_STALE: u64 = 10 * STALE;
 #[derive(Debug, Default)]
 pub(super) struct Sharing {
     /// The stretch being measured.
-    stretch: Option<Stretch>,
+    stretch: Option<MeasuredStretch>,
     /// The cost of a behaviour when the worker last did not share, and the time of that
     /// measurement.
     alone: Option<(Cost, u64)>,
@@ -35,7 +35,7 @@ pub(super) struct Sharing {
 
 /// What a worker does about an idle one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Decision {
+pub(super) enum ShareDecision {
     /// Shares half of its tasks, at most this many.
     Share(usize),
     /// Does nothing for a moment.
@@ -45,7 +45,7 @@ pub(super) enum Decision {
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stretch {
+struct MeasuredStretch {
     began: u64,
     /// The count of behaviours at its start.
     ran: u32,
@@ -55,7 +55,7 @@ struct Stretch {
     helped: bool,
 }
 
-impl Stretch {
+impl MeasuredStretch {
     fn new(began: u64, ran: u32, shared: bool) -> Self {
         Self { began, ran, shared, helped: false }
     }
@@ -85,7 +85,7 @@ impl Sharing {
     /// Decides whether to share with an idle worker now, given the time and the number of
     /// behaviours that this worker has run, modulo 2^32. The caller acts on the result. `helped`
     /// says whether others have taken what was shared last.
-    pub(super) fn decide(&mut self, now: u64, ran: u32, helped: bool) -> Decision {
+    pub(super) fn decide(&mut self, now: u64, ran: u32, helped: bool) -> ShareDecision {
         let Some(stretch) = &mut self.stretch else { return self.begin(now, ran) };
         stretch.helped |= helped;
         let stretch = *stretch;
@@ -94,7 +94,7 @@ impl Sharing {
         if took < STRETCH {
             // A helper keeps getting tasks while that is being measured.
             let goes_on = stretch.shared && helped && behaviours > 0;
-            return if goes_on { Decision::Share(self.most()) } else { Decision::Wait };
+            return if goes_on { ShareDecision::Share(self.most()) } else { ShareDecision::Wait };
         }
         let cost = Cost::of(took, behaviours.max(1));
         let share = if behaviours == 0 {
@@ -105,8 +105,8 @@ impl Sharing {
         } else {
             !stretch.helped || self.judge(cost, now)
         };
-        self.stretch = Some(Stretch::new(now, ran, share));
-        if share { Decision::Share(self.most()) } else { Decision::Keep }
+        self.stretch = Some(MeasuredStretch::new(now, ran, share));
+        if share { ShareDecision::Share(self.most()) } else { ShareDecision::Keep }
     }
 
     /// Excludes the time that sharing took: the time to wake a worker says nothing about the cost
@@ -129,10 +129,10 @@ impl Sharing {
 
     /// Starts to measure, with sharing unless that did not pay before: what was made ready may be
     /// long.
-    fn begin(&mut self, now: u64, ran: u32) -> Decision {
+    fn begin(&mut self, now: u64, ran: u32) -> ShareDecision {
         let share = self.pause == 0;
-        self.stretch = Some(Stretch::new(now, ran, share));
-        if share { Decision::Share(self.most()) } else { Decision::Wait }
+        self.stretch = Some(MeasuredStretch::new(now, ran, share));
+        if share { ShareDecision::Share(self.most()) } else { ShareDecision::Wait }
     }
 
     /// Returns how many tasks to share: after a loss as many as can be run while the next stretch

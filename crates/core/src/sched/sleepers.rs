@@ -138,7 +138,7 @@ impl Idle {
         drop(sleepers);
         // ORDERING: SeqCst pairs with the pushers' fences: if a pusher did not see this worker
         // asleep (or saw it searching), its task in an inbox is visible to the following look. Also
-        // pairs with the fence in `Shared::end_outstanding`.
+        // pairs with the fence in `RuntimeShared::end_outstanding`.
         fence(Ordering::SeqCst);
     }
 

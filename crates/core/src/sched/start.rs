@@ -8,23 +8,23 @@ use coact_sync::{affinity, asym};
 use parking::Parker;
 
 use super::hosted;
-use super::shared::{self, Elsewhere, Shared};
+use super::runtime_shared::{self, Elsewhere, RuntimeShared};
 use super::tracked_thread::Thread;
 use super::worker::Worker;
-use crate::config::{Config, Extensions};
+use crate::config::{Extensions, WorkerConfig};
 use crate::current::{self, Nested};
 use crate::runtime_ids::RuntimeId;
 
 /// Creates a registered runtime without threads; also returns the parkers of its workers.
 pub(crate) fn make(
     id: RuntimeId,
-    config: Config,
+    config: WorkerConfig,
     elsewhere: Option<Elsewhere>,
-) -> (&'static Shared, Vec<Parker>) {
+) -> (&'static RuntimeShared, Vec<Parker>) {
     asym::init();
-    let (shared, parkers) = Shared::new(id, config, elsewhere);
-    let shared: &'static Shared = Box::leak(Box::new(shared));
-    shared::register(shared);
+    let (shared, parkers) = RuntimeShared::new(id, config, elsewhere);
+    let shared: &'static RuntimeShared = Box::leak(Box::new(shared));
+    runtime_shared::register(shared);
     (shared, parkers)
 }
 
@@ -32,15 +32,15 @@ pub(crate) fn make(
 ///
 /// # Panics
 /// Panics if the system refuses a thread.
-pub(crate) fn global() -> &'static Shared {
-    static GLOBAL: OnceLock<&'static Shared> = OnceLock::new();
+pub(crate) fn global() -> &'static RuntimeShared {
+    static GLOBAL: OnceLock<&'static RuntimeShared> = OnceLock::new();
     let start = || {
         let id =
             RuntimeId::next().ok_or("this process has created 65,535 runtimes, the maximum")?;
-        let config = Config {
+        let config = WorkerConfig {
             name: "coact-global".into(),
             extensions: Extensions::of(id),
-            ..Config::default()
+            ..WorkerConfig::default()
         };
         let (shared, parkers) = make(id, config, None);
         shared.start(parkers).map_err(|error| error.to_string())?;
@@ -52,7 +52,7 @@ pub(crate) fn global() -> &'static Shared {
     })
 }
 
-impl Shared {
+impl RuntimeShared {
     /// Starts its threads.
     ///
     /// # Errors

@@ -4,9 +4,9 @@ use std::thread;
 
 use crate::current::Entered;
 use crate::panic::drop_quietly;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 
-impl Shared {
+impl RuntimeShared {
     /// The settings of one of the runtime's threads that run behaviours.
     pub(crate) fn thread_settings(&self, name: String) -> thread::Builder {
         let settings = thread::Builder::new().name(name);

@@ -15,9 +15,9 @@ pub(crate) struct Thread {
 }
 
 /// Sets the flag when dropped: as the first thread-local of a thread it is dropped last.
-struct Over(Arc<AtomicBool>);
+struct SetWhenDropped(Arc<AtomicBool>);
 
-impl Drop for Over {
+impl Drop for SetWhenDropped {
     fn drop(&mut self) {
         // ORDERING: Relaxed. It guards nothing: a thread that has seen it then joins.
         self.0.store(true, Ordering::Relaxed);
@@ -25,7 +25,7 @@ impl Drop for Over {
 }
 
 thread_local! {
-    static OVER: Cell<Option<Over>> = const { Cell::new(None) };
+    static OVER: Cell<Option<SetWhenDropped>> = const { Cell::new(None) };
 }
 
 impl Thread {
@@ -35,7 +35,7 @@ impl Thread {
         work: impl FnOnce() + Send + 'static,
     ) -> io::Result<Self> {
         let is_over = Arc::new(AtomicBool::new(false));
-        let over = Over(Arc::clone(&is_over));
+        let over = SetWhenDropped(Arc::clone(&is_over));
         let handle = settings.spawn(move || {
             OVER.set(Some(over));
             work();
@@ -55,7 +55,7 @@ impl Thread {
 
     /// Returns whether no user code runs on it any more.
     pub(crate) fn is_over(&self) -> bool {
-        // ORDERING: Relaxed, see `Over`.
+        // ORDERING: Relaxed, see `SetWhenDropped`.
         self.has_returned() && self.is_over.load(Ordering::Relaxed)
     }
 

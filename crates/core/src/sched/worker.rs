@@ -11,11 +11,11 @@ use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
 use super::local::Tasks;
+use super::runtime_shared::RuntimeShared;
 use super::search_patience::SearchPatience;
 use super::share_policy::Sharing;
-use super::shared::Shared;
 use crate::current::{AnyWorker, AsWorker};
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::runtime_ids::{Birthplace, RuntimeId};
 use crate::sched::worker_shared::WorkerShared;
 use crate::task::{RunContext, TaskPtr, run_task};
@@ -37,7 +37,7 @@ const LOOK_EVERY: u32 = 8;
 const HOSTED_THROUGHPUT: u32 = 16;
 
 pub(crate) struct Worker {
-    pub(super) shared: &'static Shared,
+    pub(super) shared: &'static RuntimeShared,
     me: &'static WorkerShared,
     pub(super) index: usize,
     id: RuntimeId,
@@ -88,7 +88,7 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    pub(crate) fn new(shared: &'static Shared, index: usize, parker: Parker) -> Self {
+    pub(crate) fn new(shared: &'static RuntimeShared, index: usize, parker: Parker) -> Self {
         let throughput = match shared.hosted() {
             None => shared.config.throughput,
             Some(_) => shared.config.throughput.min(HOSTED_THROUGHPUT),
@@ -151,7 +151,7 @@ impl Worker {
         if let Err(task) = unsafe { self.me.local.try_put_before(task) } {
             return self.push_slowly(task);
         }
-        Path::PutAside.take();
+        FastPath::PutAside.take();
         self.share_some();
     }
 
@@ -291,7 +291,7 @@ impl Worker {
             unsafe { (backlog.look)(next, self.overload) };
         }
         if is_to_give_way {
-            Path::GaveWay.take();
+            FastPath::GaveWay.take();
             self.own(|tasks| tasks.held.push_back(next));
         } else if had_share {
             self.push_aged(next);

@@ -4,7 +4,7 @@ use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking::Unparker;
 
-use super::clock::Clock;
+use super::clock::RuntimeClock;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::share_policy::SHARE_EVERY;
@@ -50,7 +50,7 @@ impl WorkerShared {
 
     /// Returns whether the worker has tasks that it is not going to share soon: since the caller
     /// last looked it has taken none, or fewer than it takes between two shares.
-    pub(super) fn is_long_in_sharing(&self, seen: &mut u64, clock: &Clock) -> bool {
+    pub(super) fn is_long_in_sharing(&self, seen: &mut u64, clock: &RuntimeClock) -> bool {
         let taken = self.taken_since(seen);
         let is_slow = taken < SHARE_EVERY as u64 && self.has_tasks_to_share(clock);
         is_slow || taken == 0 && self.local.has_any()
@@ -60,7 +60,7 @@ impl WorkerShared {
     ///
     /// The time is compared here, and not when the worker decides: one that has got long tasks
     /// since then may not decide again for many times as long as it wanted to keep them.
-    pub(super) fn has_tasks_to_share(&self, clock: &Clock) -> bool {
+    pub(super) fn has_tasks_to_share(&self, clock: &RuntimeClock) -> bool {
         // ORDERING: Relaxed. For a decision that may be wrong.
         let until = self.keeps_until.load(Ordering::Relaxed);
         self.local.len() > 0 && (until == 0 || clock.now() >= until)

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 /// The cowns and leaders of groups that a run has created, by address.
 #[derive(Default)]
-pub(super) struct CreationOrder(RefCell<Known>);
+pub(super) struct CreationOrder(RefCell<Ranks>);
 
 #[derive(Default)]
-struct Known {
+struct Ranks {
     /// A later cown at the same address replaces an earlier one.
     of: BTreeMap<usize, usize>,
     last: usize,
 }
 
-impl Known {
+impl Ranks {
     fn next(&mut self) -> usize {
         self.last += 1;
         self.last

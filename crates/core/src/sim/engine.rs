@@ -1,5 +1,6 @@
-//! The simulated runtime: one fiber at a time, chosen by the strategy.
+//! The simulated runtime: what it knows of the run on its thread, and what the program asks of it.
 
+mod drive;
 mod report;
 mod run;
 mod waits;
@@ -13,28 +14,28 @@ use std::sync::Arc;
 use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
-use super::fiber::{Fiber, Left, Who};
-use super::wait_tables::Known;
-use crate::config::Host;
+use super::fiber::{Fiber, Who};
+use super::wait_tables::WaitTables;
+use crate::config::ThreadKind;
 use crate::current;
 use crate::fault::Fault;
 use crate::panic::{Payload, drop_quietly, message};
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared::{self, Shared};
-use crate::task::{TaskPtr, run_task};
-use crate::time::Timers;
+use crate::sched::runtime_shared::{self, RuntimeShared};
+use crate::simulated::{SimulatedBody, TaskCounts};
+use crate::task::TaskPtr;
 pub(super) use report::promise;
 pub(super) use run::{free_id, run};
 pub(super) use waits::{block_for, block_until, give_way, point, pump};
 
 #[derive(Clone, Debug)]
-pub(super) struct Settings {
+pub(super) struct RunSettings {
     pub(super) workers: usize,
     pub(super) allow_faults: bool,
     pub(super) max_steps: u64,
 }
 
-impl Default for Settings {
+impl Default for RunSettings {
     fn default() -> Self {
         Self { workers: 2, allow_faults: false, max_steps: 1_000_000 }
     }
@@ -47,17 +48,17 @@ const RUNNABLE: &str = "the strategy chooses a runnable task";
 /// One run of one program.
 struct Engine<'a> {
     /// The runtime in which the program starts.
-    shared: &'static Shared,
+    shared: &'static RuntimeShared,
     /// The runtimes that the program has built.
-    built: RefCell<Vec<&'static Shared>>,
+    built: RefCell<Vec<&'static RuntimeShared>>,
     /// The number of tasks that may still begin, for each pump that is being pumped.
     pumps: RefCell<BTreeMap<u16, usize>>,
     /// The deadlines of waits with a time limit.
     alarms: RefCell<Vec<u64>>,
     explorer: RefCell<&'a mut Explorer>,
-    settings: &'a Settings,
+    settings: &'a RunSettings,
     /// Tasks that are ready and have not begun.
-    ready: RefCell<BTreeMap<TaskId, Ready>>,
+    ready: RefCell<BTreeMap<TaskId, RunnableTask>>,
     /// Fibers that are suspended and have not ended.
     fibers: RefCell<BTreeMap<TaskId, Fiber>>,
     /// The runtime whose behaviour the running fiber executes, if any.
@@ -76,16 +77,16 @@ struct Engine<'a> {
     /// behaviour.
     failure: RefCell<Option<String>>,
     /// What waits for what.
-    known: Known,
+    known: WaitTables,
     ranks: CreationOrder,
     /// The fibers of the last steps, if the run is about to be given up.
     lately: RefCell<Vec<Who>>,
 }
 
 #[derive(Clone, Copy)]
-struct Ready {
+struct RunnableTask {
     task: TaskPtr,
-    home: &'static Shared,
+    home: &'static RuntimeShared,
 }
 
 thread_local! {
@@ -108,18 +109,14 @@ fn is_active() -> bool {
     !ENGINE.get().is_null()
 }
 
-/// Returns whether the thread is simulating a behaviour, which must not block.
-pub(super) fn is_inside() -> bool {
-    engine().and_then(|engine| engine.body_of.get()).is_some_and(|home| !may_block(home))
-}
-
-/// Returns whether the thread is simulating a behaviour, including one that may block.
-pub(super) fn runs_body() -> bool {
-    engine().is_some_and(|engine| engine.body_of.get().is_some())
+/// Returns the behaviour that the thread is simulating.
+pub(super) fn body() -> Option<SimulatedBody> {
+    let home = engine().and_then(|engine| engine.body_of.get())?;
+    Some(SimulatedBody { may_block: may_block(home) })
 }
 
 /// Returns what the current run knows of waits.
-pub(super) fn known<'a>() -> Option<&'a Known> {
+pub(super) fn known<'a>() -> Option<&'a WaitTables> {
     engine().map(|engine| &engine.known)
 }
 
@@ -148,17 +145,17 @@ fn is_panicking() -> bool {
 
 /// Makes a runtime that the program has built part of the run.
 pub(super) fn adopt(runtime: RuntimeId) {
-    expect_engine().built.borrow_mut().push(shared::get(runtime));
+    expect_engine().built.borrow_mut().push(runtime_shared::get(runtime));
 }
 
-/// Returns how many of a pump's tasks are ready.
-pub(super) fn count_ready(home: RuntimeId) -> usize {
-    engine().map_or(0, |engine| engine.ready_of(home))
-}
-
-/// Returns the number of bodies of a runtime that have begun and not ended.
-pub(super) fn bodies_of(home: RuntimeId) -> usize {
-    engine().map_or(0, |engine| engine.bodies_of(home))
+/// Returns the number of tasks of a runtime that are ready, and of those that have begun and not
+/// ended.
+pub(super) fn tasks_of(home: RuntimeId) -> TaskCounts {
+    let of = |engine: &Engine<'_>| TaskCounts {
+        ready: engine.ready_of(home),
+        begun: engine.bodies_of(home),
+    };
+    engine().map_or(TaskCounts { ready: 0, begun: 0 }, of)
 }
 
 /// Returns the virtual time.
@@ -167,10 +164,10 @@ pub(super) fn now() -> u64 {
 }
 
 /// Adds a ready task.
-pub(super) fn ready(task: TaskPtr, home: &'static Shared) {
+pub(super) fn ready(task: TaskPtr, home: &'static RuntimeShared) {
     let engine = expect_engine();
     let id = engine.new_task();
-    engine.ready.borrow_mut().insert(id, Ready { task, home });
+    engine.ready.borrow_mut().insert(id, RunnableTask { task, home });
 }
 
 /// Starts a thread that runs no task, and may complete a promise at its end.
@@ -239,58 +236,6 @@ impl Engine<'_> {
         self.failure.borrow_mut().get_or_insert_with(|| why.to_owned());
     }
 
-    /// Runs fibers, one at a time, until all have ended.
-    fn drive(&self) -> Result<(), String> {
-        loop {
-            if self.steps.get() >= self.settings.max_steps {
-                return Err(self.report_endless());
-            }
-            if !self.step() && !self.advance_time() {
-                return self.check_all_ended();
-            }
-        }
-    }
-
-    /// Runs one of the runnable fibers. Returns whether there is one.
-    fn step(&self) -> bool {
-        let runnable = self.runnable();
-        if runnable.is_empty() {
-            return false;
-        }
-        self.steps.set(self.steps.get() + 1);
-        let current = self.last.get().filter(|id| runnable.contains(id));
-        let chosen = self.explorer.borrow_mut().choose_task(&runnable, current);
-        self.last.set(Some(chosen));
-        self.note_step(chosen);
-        self.go_on(chosen);
-        true
-    }
-
-    /// Returns what can run: fibers whose condition holds and, if their host has room, tasks.
-    fn runnable(&self) -> Vec<TaskId> {
-        let fibers = self.fibers.borrow();
-        let ready = self.ready.borrow();
-        let startable =
-            ready.iter().filter(|(_, ready)| self.has_room(ready.home)).map(|(id, _)| *id);
-        let going = fibers.iter().filter(|(_, fiber)| fiber.can_go_on()).map(|(id, _)| *id);
-        let mut runnable: Vec<TaskId> = startable.chain(going).collect();
-        runnable.sort_unstable();
-        runnable
-    }
-
-    /// Returns whether a task of the runtime can begin.
-    fn has_room(&self, home: &'static Shared) -> bool {
-        let bodies = self.bodies_of(home.id);
-        match home.config.host {
-            Host::Pump => {
-                let left = self.pumps.borrow().get(&home.id.get()).copied();
-                bodies == 0 && left.is_some_and(|left| left > 0)
-            }
-            _ if home.id == self.shared.id => bodies < self.settings.workers,
-            _ => bodies < home.config.workers,
-        }
-    }
-
     fn bodies_of(&self, home: RuntimeId) -> usize {
         self.fibers.borrow().values().filter(|fiber| fiber.body_of == Some(home)).count()
     }
@@ -299,78 +244,9 @@ impl Engine<'_> {
         self.ready.borrow().values().filter(|ready| ready.home.id == home).count()
     }
 
-    fn go_on(&self, id: TaskId) {
-        let started = self.ready.borrow_mut().remove(&id).map(|ready| self.fiber_of(ready));
-        let left = started.or_else(|| self.fibers.borrow_mut().remove(&id));
-        let mut fiber = left.expect(RUNNABLE);
-        self.body_of.set(fiber.body_of);
-        self.panicking.update(|fibers| fibers - usize::from(fiber.in_panic));
-        let left = fiber.resume();
-        fiber.in_panic = is_panicking();
-        self.panicking.update(|fibers| fibers + usize::from(fiber.in_panic));
-        self.body_of.set(None);
-        match left {
-            Left::Ended => fiber.recycle(),
-            _ => drop(self.fibers.borrow_mut().insert(id, fiber)),
-        }
-    }
-
     /// Returns whether a fiber other than the running one is panicking.
     fn knows_of_panic(&self) -> bool {
         self.was_panicking || self.panicking.get() > 0
-    }
-
-    /// Creates a fiber that runs a task as a worker would. A task that becomes ready is not run
-    /// next, but offered for choice.
-    fn fiber_of(&self, Ready { task, home }: Ready) -> Fiber {
-        if let Some(left) = self.pumps.borrow_mut().get_mut(&home.id.get()) {
-            *left -= 1;
-        }
-        Fiber::new(
-            Some(home.id),
-            Who::task(task, home),
-            None,
-            Box::new(move || {
-                current::enter(home.id);
-                home.act_as_pump_thread();
-                guarded(|| {
-                    // SAFETY: the task is ready, and was removed from the ready ones, so it is run
-                    // once.
-                    if let Some(successor) = unsafe { run_task(task, home.run_context()) } {
-                        ready(successor, home);
-                    }
-                });
-            }),
-        )
-    }
-
-    /// Jumps to the next timer or the next deadline of a wait. Returns whether there is one.
-    fn advance_time(&self) -> bool {
-        let runtimes: Vec<_> =
-            [self.shared].into_iter().chain(self.built.borrow().iter().copied()).collect();
-        let timers = runtimes.iter().filter_map(|shared| {
-            shared.find_service().and_then(|timers: &Timers| timers.next_deadline())
-        });
-        let now = self.clock.borrow().now();
-        let alarm = self.alarms.borrow().iter().copied().filter(|alarm| *alarm > now).min();
-        let Some(next) = timers.chain(alarm).min() else { return false };
-        self.clock.borrow_mut().advance_to(next);
-        for shared in runtimes {
-            // Like the thread that serves its timers: a behaviour without cowns runs there.
-            let before = current::enter(shared.id);
-            if let Some(timers) = shared.find_service::<Timers>() {
-                timers.fire_due(next);
-            }
-            current::enter(before);
-        }
-        true
-    }
-
-    fn check_all_ended(&self) -> Result<(), String> {
-        match self.fibers.borrow().len() {
-            0 => Ok(()),
-            _ => Err(self.report_deadlock()),
-        }
     }
 
     /// After a failed run, gives up what could not end. Its memory is leaked: unwinding a stack
@@ -380,20 +256,11 @@ impl Engine<'_> {
         self.fibers.take().into_values().for_each(std::mem::forget);
         self.ready.borrow_mut().clear();
     }
-
-    fn has_tasks(&self, home: RuntimeId) -> bool {
-        self.ready_of(home) > 0 || self.bodies_of(home) > 0
-    }
 }
 
 /// Returns whether behaviours of the runtime may block.
 fn may_block(home: RuntimeId) -> bool {
-    shared::get(home).config.host == Host::Blocking
-}
-
-/// Returns whether tasks of the runtime are ready or running.
-pub(super) fn has_tasks(home: RuntimeId) -> bool {
-    engine().is_some_and(|engine| engine.has_tasks(home))
+    runtime_shared::get(home).config.host == ThreadKind::Blocking
 }
 
 /// Handles a fault, which fails the run unless faults are allowed.

@@ -12,7 +12,7 @@ use corosensei::stack::{DefaultStack, Stack};
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::sanitizer::{self, StackRange};
 use crate::task::TaskPtr;
 
@@ -25,14 +25,14 @@ pub(super) enum Left {
     AtPoint,
     /// It can resume once the condition holds. The condition and its description are on the fiber's
     /// stack, which stays unchanged until the fiber is resumed.
-    Until(*const dyn Fn() -> bool, Wait),
+    Until(*const dyn Fn() -> bool, FiberWait),
     /// It has ended.
     Ended,
 }
 
 /// What a fiber waits for, and where.
 #[derive(Clone, Copy)]
-pub(super) struct Wait {
+pub(super) struct FiberWait {
     pub(super) what: *const dyn Display,
     pub(super) at: &'static Location<'static>,
 }
@@ -51,7 +51,7 @@ pub(crate) enum Who {
 
 impl Who {
     /// Describes a ready task.
-    pub(super) fn task(task: TaskPtr, home: &'static Shared) -> Self {
+    pub(super) fn task(task: TaskPtr, home: &'static RuntimeShared) -> Self {
         // SAFETY: a ready task is live, and begins with its header.
         let vtable = unsafe { task.as_ref() }.vtable;
         Self::Task((vtable.name)(), &home.config.name)
@@ -74,7 +74,7 @@ pub(super) struct Fiber {
     /// destructors in the middle of a failed run, whose calls could not be simulated.
     coroutine: ManuallyDrop<Coroutine<(), Left, ()>>,
     stack: StackRange,
-    context: Snapshot,
+    context: FiberState,
     /// The runtime whose task it runs, unless it is a plain thread.
     pub(super) body_of: Option<RuntimeId>,
     pub(super) who: Who,
@@ -82,17 +82,17 @@ pub(super) struct Fiber {
     pub(super) keeps: Option<usize>,
     /// Whether it was suspended in the middle of a panic.
     pub(super) in_panic: bool,
-    until: Option<(*const dyn Fn() -> bool, Wait)>,
+    until: Option<(*const dyn Fn() -> bool, FiberWait)>,
 }
 
 /// The state of the layers below for the thread that a fiber simulates.
 #[derive(Default)]
-struct Snapshot {
-    thread: current::Snapshot,
+struct FiberState {
+    thread: current::ThreadState,
     destructors: Destructors,
 }
 
-impl Snapshot {
+impl FiberState {
     /// Installs this state for the current thread, and returns the previous one.
     fn swap_in(self) -> Self {
         Self { thread: self.thread.swap_in(), destructors: self.destructors.swap_in() }
@@ -127,7 +127,7 @@ impl Fiber {
             sanitizer::ending_for(OUTSIDE.get());
         });
         let coroutine = ManuallyDrop::new(coroutine);
-        let context = Snapshot::default();
+        let context = FiberState::default();
         Self { coroutine, stack: place, context, body_of, who, keeps, in_panic: false, until: None }
     }
 
@@ -136,10 +136,10 @@ impl Fiber {
         /// Restores the thread's state, even if a panic comes out of the fiber, and saves the
         /// fiber's.
         struct Outside<'a> {
-            context: Option<Snapshot>,
+            context: Option<FiberState>,
             yielder: *const Yielder<(), Left>,
             place: StackRange,
-            fiber: &'a mut Snapshot,
+            fiber: &'a mut FiberState,
         }
         impl Drop for Outside<'_> {
             fn drop(&mut self) {

@@ -8,8 +8,10 @@ use super::{engine, pump, wait_graph};
 use crate::current::Serving;
 use crate::fault::Fault;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::shared;
-use crate::simulated::{BlockingJob, Condition, Id, Simulation, Site, What};
+use crate::sched::runtime_shared;
+use crate::simulated::{
+    BlockingJob, Condition, Id, Observation, SimulatedBody, Simulation, Site, TaskCounts, What,
+};
 use crate::task::TaskPtr;
 
 /// The run of this thread; valid as long as this is [set](crate::simulated::set).
@@ -38,20 +40,12 @@ impl Simulation for Installed {
         engine::block_for(what, at, time, condition)
     }
 
-    fn is_inside(&self) -> bool {
-        engine::is_inside()
-    }
-
-    fn runs_body(&self) -> bool {
-        engine::runs_body()
+    fn body(&self) -> Option<SimulatedBody> {
+        engine::body()
     }
 
     fn now(&self) -> u64 {
         engine::now()
-    }
-
-    fn made_cown(&self, at: usize) {
-        engine::made_cown(at);
     }
 
     fn rank(&self, cown: usize) -> usize {
@@ -71,7 +65,7 @@ impl Simulation for Installed {
     }
 
     fn ready(&self, task: TaskPtr, home: RuntimeId) {
-        engine::ready(task, shared::get(home));
+        engine::ready(task, runtime_shared::get(home));
     }
 
     fn spawn_blocking(&self, job: BlockingJob, run: Box<dyn FnOnce()>) {
@@ -83,20 +77,16 @@ impl Simulation for Installed {
         engine::spawn_outside(home, Who::Blocking(name), Some(promise), Box::new(run));
     }
 
-    fn has_tasks(&self, home: RuntimeId) -> bool {
-        engine::has_tasks(home)
-    }
-
-    fn bodies_of(&self, home: RuntimeId) -> usize {
-        engine::bodies_of(home)
+    fn tasks_of(&self, home: RuntimeId) -> TaskCounts {
+        engine::tasks_of(home)
     }
 
     fn pump_pending(&self, home: RuntimeId, at: Site) -> usize {
-        pump::pump_pending(shared::get(home), at)
+        pump::pump_pending(runtime_shared::get(home), at)
     }
 
     fn pump_until(&self, home: RuntimeId, at: Site, stop: &mut dyn FnMut() -> bool) {
-        pump::pump_until(shared::get(home), at, stop);
+        pump::pump_until(runtime_shared::get(home), at, stop);
     }
 
     fn pump_until_idle(
@@ -106,51 +96,30 @@ impl Simulation for Installed {
         time: Option<Duration>,
         are_idle: &Condition<'_>,
     ) -> bool {
-        pump::pump_until_idle(shared::get(home), at, time, are_idle)
+        pump::pump_until_idle(runtime_shared::get(home), at, time, are_idle)
     }
 
-    fn made(&self, cell: usize, at: Site) {
-        wait_graph::made(cell, at);
-    }
-
-    fn owed_by(&self, cell: usize, what: What) {
-        wait_graph::owed_by(cell, what);
-    }
-
-    fn follows(&self, cell: usize, of: usize) {
-        wait_graph::follows(cell, of);
-    }
-
-    fn handled(&self, cell: usize) {
-        wait_graph::handled(cell);
-    }
-
-    fn polled(&self, cell: usize) {
-        wait_graph::polled(cell);
-    }
-
-    fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        engine::promise(cell).fmt(f)
-    }
-
-    fn spawns(&self, at: Site) {
-        wait_graph::spawns(at);
+    fn note(&self, what: Observation<'_>) {
+        match what {
+            Observation::MadeCown(at) => engine::made_cown(at),
+            Observation::MadePromise { cell, at } => wait_graph::made(cell, at),
+            Observation::OwedBy { cell, what } => wait_graph::owed_by(cell, what),
+            Observation::Follows { cell, of } => wait_graph::follows(cell, of),
+            Observation::Handled { cell } => wait_graph::handled(cell),
+            Observation::Polled { cell } => wait_graph::polled(cell),
+            Observation::Spawns { at } => wait_graph::spawns(at),
+            Observation::StandsIn { behaviour, task, queues } => {
+                wait_graph::stands_in(behaviour, task, queues);
+            }
+            Observation::Begins { behaviour } => wait_graph::begins(behaviour),
+            Observation::Ended { behaviour } => wait_graph::ended(behaviour),
+            Observation::EndPoll { future, before } => wait_graph::end_poll(future, before),
+            Observation::FutureEnded { future } => wait_graph::future_ended(future),
+        }
     }
 
     fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> Id {
         wait_graph::spawned(name, promise)
-    }
-
-    fn stands_in(&self, behaviour: Id, task: usize, queues: &mut dyn Iterator<Item = usize>) {
-        wait_graph::stands_in(behaviour, task, queues);
-    }
-
-    fn begins(&self, behaviour: Id) {
-        wait_graph::begins(behaviour);
-    }
-
-    fn ended(&self, behaviour: Id) {
-        wait_graph::ended(behaviour);
     }
 
     fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id {
@@ -161,11 +130,7 @@ impl Simulation for Installed {
         wait_graph::begin_poll()
     }
 
-    fn end_poll(&self, future: Id, before: Option<usize>) {
-        wait_graph::end_poll(future, before);
-    }
-
-    fn future_ended(&self, future: Id) {
-        wait_graph::future_ended(future);
+    fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        engine::promise(cell).fmt(f)
     }
 }

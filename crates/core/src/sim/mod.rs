@@ -83,7 +83,7 @@ use std::time::Duration;
 
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 
-use engine::Settings;
+use engine::RunSettings;
 use fiber::Who;
 use hooks::Installed;
 
@@ -105,7 +105,7 @@ pub fn check(program: impl Fn() + 'static) {
 #[must_use = "settings do nothing until `check` or `run` is called"]
 pub struct Sim {
     config: Config,
-    settings: Settings,
+    settings: RunSettings,
 }
 
 impl Default for Sim {
@@ -117,7 +117,7 @@ impl Default for Sim {
 impl Sim {
     /// Creates settings for a hundred random runs with two workers.
     pub fn new() -> Self {
-        Self { config: Config::new().runs(100), settings: Settings::default() }
+        Self { config: Config::new().runs(100), settings: RunSettings::default() }
     }
 
     /// Sets which schedules are tried, and how many. Environment variables take precedence

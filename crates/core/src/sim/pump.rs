@@ -4,15 +4,15 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use super::engine::{self, count_ready, point};
+use super::engine::{self, point, tasks_of};
 use super::wait_graph;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::simulated::{Condition, Site};
 
 /// Like [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), one task at a time.
-pub(super) fn pump_pending(shared: &'static Shared, at: Site) -> usize {
+pub(super) fn pump_pending(shared: &'static RuntimeShared, at: Site) -> usize {
     point();
-    let ready = count_ready(shared.id);
+    let ready = tasks_of(shared.id).ready;
     let _pumping = Pumping::new(shared);
     let what = of(shared, "the end of the ready tasks of");
     engine::pump(shared.id, &what, at, ready, None, &|| false);
@@ -20,7 +20,7 @@ pub(super) fn pump_pending(shared: &'static Shared, at: Site) -> usize {
 }
 
 /// See [`Worker::pump_until`](crate::sched::worker::Worker::pump_until).
-pub(super) fn pump_until(shared: &'static Shared, at: Site, stop: &mut dyn FnMut() -> bool) {
+pub(super) fn pump_until(shared: &'static RuntimeShared, at: Site, stop: &mut dyn FnMut() -> bool) {
     let _pumping = Pumping::new(shared);
     loop {
         let woken = shared.pump_wakes();
@@ -35,7 +35,7 @@ pub(super) fn pump_until(shared: &'static Shared, at: Site, stop: &mut dyn FnMut
 
 /// See [`Worker::pump_until_idle`](crate::sched::worker::Worker::pump_until_idle).
 pub(super) fn pump_until_idle(
-    shared: &'static Shared,
+    shared: &'static RuntimeShared,
     at: Site,
     time: Option<Duration>,
     are_idle: &Condition<'_>,
@@ -45,12 +45,12 @@ pub(super) fn pump_until_idle(
     engine::pump(shared.id, &what, at, usize::MAX, time, are_idle)
 }
 
-fn of(shared: &'static Shared, what: &'static str) -> impl Display {
+fn of(shared: &'static RuntimeShared, what: &'static str) -> impl Display {
     fmt::from_fn(move |f| write!(f, "{what} the pump `{}`", shared.config.name))
 }
 
 /// Describes what a pump that has polled a future waits for.
-fn work_for(shared: &'static Shared, polled: Option<usize>) -> impl Display {
+fn work_for(shared: &'static RuntimeShared, polled: Option<usize>) -> impl Display {
     fmt::from_fn(move |f| {
         write!(f, "work for the pump `{}`", shared.config.name)?;
         match polled {
@@ -61,10 +61,10 @@ fn work_for(shared: &'static Shared, polled: Option<usize>) -> impl Display {
 }
 
 /// Marks a pump as being pumped, until dropped.
-struct Pumping(&'static Shared);
+struct Pumping(&'static RuntimeShared);
 
 impl Pumping {
-    fn new(shared: &'static Shared) -> Self {
+    fn new(shared: &'static RuntimeShared) -> Self {
         shared.set_pumping(true);
         Self(shared)
     }
@@ -73,7 +73,7 @@ impl Pumping {
 impl Drop for Pumping {
     fn drop(&mut self) {
         self.0.set_pumping(false);
-        if count_ready(self.0.id) > 0 {
+        if tasks_of(self.0.id).ready > 0 {
             self.0.tell_pump_once();
         }
     }

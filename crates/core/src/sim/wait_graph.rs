@@ -6,7 +6,7 @@
 use std::cell::Cell;
 
 use super::engine::{current, known};
-use super::wait_tables::{Behaviour, Future, Promised};
+use super::wait_tables::{Future, PendingBehaviour, Promised};
 use crate::simulated::{Id, Site, What};
 
 thread_local! {
@@ -74,7 +74,7 @@ pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id 
     if let Some(known) = known() {
         let spawned_at = known.site.take();
         let (task, queues, runs_in) = (0, Vec::new(), None);
-        let behaviour = Behaviour { name, spawned_at, promise, task, queues, runs_in };
+        let behaviour = PendingBehaviour { name, spawned_at, promise, task, queues, runs_in };
         known.behaviours.borrow_mut().insert(id, behaviour);
     }
     id
@@ -93,7 +93,7 @@ pub(super) fn begins(id: Id) {
     note_behaviour(id, |behaviour| behaviour.runs_in = current());
 }
 
-fn note_behaviour(id: Id, note: impl FnOnce(&mut Behaviour)) {
+fn note_behaviour(id: Id, note: impl FnOnce(&mut PendingBehaviour)) {
     if let Some(known) = known() {
         known.behaviours.borrow_mut().get_mut(&id).map(note);
     }

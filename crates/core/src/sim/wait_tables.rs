@@ -10,10 +10,10 @@ use crate::simulated::{Id, Site, What};
 
 /// Everything known in one run.
 #[derive(Default)]
-pub(super) struct Known {
+pub(super) struct WaitTables {
     pub(super) promises: RefCell<BTreeMap<usize, Promised>>,
     /// In spawn order.
-    pub(super) behaviours: RefCell<BTreeMap<Id, Behaviour>>,
+    pub(super) behaviours: RefCell<BTreeMap<Id, PendingBehaviour>>,
     pub(super) futures: RefCell<BTreeMap<Id, Future>>,
     /// The promise that was last polled before it was complete.
     pub(super) polled: Cell<Option<usize>>,
@@ -34,7 +34,7 @@ pub(super) struct Promised {
 }
 
 /// A behaviour that has not ended.
-pub(super) struct Behaviour {
+pub(super) struct PendingBehaviour {
     pub(super) name: fn() -> &'static str,
     pub(super) spawned_at: Option<Site>,
     /// The promise of its result.

@@ -4,7 +4,7 @@ use std::task::Poll;
 
 #[cfg(feature = "sim")]
 use super::installed::with;
-use super::simulation::{Id, Simulation, What};
+use super::simulation::{Id, Observation, Simulation, What};
 
 /// An object that a simulation knows, if there was a simulation when it was created.
 #[derive(Debug)]
@@ -35,6 +35,12 @@ impl Noted {
     fn with<R>(&self, _: impl FnOnce(&'static dyn Simulation, Id) -> R) -> Option<R> {
         None
     }
+
+    /// Tells the simulation something about this object.
+    #[inline(always)]
+    fn note<'a>(&self, what: impl FnOnce(Id) -> Observation<'a>) {
+        self.with(|simulation, id| simulation.note(what(id)));
+    }
 }
 
 /// A behaviour in a simulation, from spawn to end.
@@ -49,20 +55,20 @@ impl Spawned {
     /// Says that the behaviour is this task, and waits in these queues.
     #[inline(always)]
     pub(crate) fn stands_in(&self, task: usize, mut queues: impl Iterator<Item = usize>) {
-        self.0.with(|simulation, id| simulation.stands_in(id, task, &mut queues));
+        self.0.note(|behaviour| Observation::StandsIn { behaviour, task, queues: &mut queues });
     }
 
     /// Says that the behaviour has acquired its cowns and runs.
     #[inline(always)]
     pub(crate) fn begins(&self) {
-        self.0.with(|simulation, id| simulation.begins(id));
+        self.0.note(|behaviour| Observation::Begins { behaviour });
     }
 }
 
 #[cfg(feature = "sim")]
 impl Drop for Spawned {
     fn drop(&mut self) {
-        self.0.with(|simulation, id| simulation.ended(id));
+        self.0.note(|behaviour| Observation::Ended { behaviour });
     }
 }
 
@@ -96,7 +102,7 @@ impl Polled {
     pub fn polls<R>(&self, poll: impl FnOnce() -> Poll<R>) -> Poll<R> {
         let before = self.0.with(|simulation, _| simulation.begin_poll());
         let result = poll();
-        self.0.with(|simulation, id| simulation.end_poll(id, before.flatten()));
+        self.0.note(|future| Observation::EndPoll { future, before: before.flatten() });
         result
     }
 }
@@ -104,6 +110,6 @@ impl Polled {
 #[cfg(feature = "sim")]
 impl Drop for Polled {
     fn drop(&mut self) {
-        self.0.with(|simulation, id| simulation.future_ended(id));
+        self.0.note(|future| Observation::FutureEnded { future });
     }
 }

@@ -40,14 +40,10 @@ pub(crate) trait Simulation {
         time: Option<Duration>,
         condition: &Condition<'_>,
     ) -> bool;
-    /// See [`is_inside`](super::is_inside).
-    fn is_inside(&self) -> bool;
-    /// See [`runs_body`](super::runs_body).
-    fn runs_body(&self) -> bool;
+    /// Returns the behaviour that the thread is simulating.
+    fn body(&self) -> Option<SimulatedBody>;
     /// See [`now`](super::now).
     fn now(&self) -> u64;
-    /// See [`made_cown`](super::made_cown).
-    fn made_cown(&self, at: usize);
     /// See [`rank`](super::rank).
     fn rank(&self, cown: usize) -> usize;
 
@@ -61,10 +57,9 @@ pub(crate) trait Simulation {
     fn ready(&self, task: TaskPtr, home: RuntimeId);
     /// See [`spawn_blocking`](super::spawn_blocking).
     fn spawn_blocking(&self, job: BlockingJob, run: Box<dyn FnOnce()>);
-    /// See [`has_tasks`](super::has_tasks).
-    fn has_tasks(&self, home: RuntimeId) -> bool;
-    /// See [`bodies_of`](super::bodies_of).
-    fn bodies_of(&self, home: RuntimeId) -> usize;
+    /// Returns the number of tasks of a runtime that are ready, and of those that have begun and not
+    /// ended.
+    fn tasks_of(&self, home: RuntimeId) -> TaskCounts;
     /// See [`pump_pending`](super::pump_pending).
     fn pump_pending(&self, home: RuntimeId, at: Site) -> usize;
     /// See [`pump_until`](super::pump_until).
@@ -78,36 +73,62 @@ pub(crate) trait Simulation {
         are_idle: &Condition<'_>,
     ) -> bool;
 
-    /// See [`made`](super::made).
-    fn made(&self, cell: usize, at: Site);
-    /// See [`owed_by`](super::owed_by).
-    fn owed_by(&self, cell: usize, what: What);
-    /// See [`follows`](super::follows).
-    fn follows(&self, cell: usize, of: usize);
-    /// See [`handled`](super::handled).
-    fn handled(&self, cell: usize);
-    /// See [`polled`](super::polled).
-    fn polled(&self, cell: usize);
-    /// Writes a description of a promise.
-    fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result;
-    /// See [`spawns`](super::spawns).
-    fn spawns(&self, at: Site);
-    /// See [`Spawned`](super::Spawned).
+    /// Takes note of something that has happened.
+    fn note(&self, what: Observation<'_>);
+    /// Registers a spawned behaviour; see [`Spawned`](super::Spawned).
     fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> Id;
-    /// See [`Spawned::stands_in`](super::Spawned::stands_in).
-    fn stands_in(&self, behaviour: Id, task: usize, queues: &mut dyn Iterator<Item = usize>);
-    /// See [`Spawned::begins`](super::Spawned::begins).
-    fn begins(&self, behaviour: Id);
-    /// The behaviour has ended.
-    fn ended(&self, behaviour: Id);
-    /// See [`Polled`](super::Polled).
+    /// Registers a future; see [`Polled`](super::Polled).
     fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id;
     /// Called before a future is polled: returns the promise that was polled last before this.
     fn begin_poll(&self) -> Option<usize>;
-    /// Called after the poll, with the result of `begin_poll`.
-    fn end_poll(&self, future: Id, before: Option<usize>);
-    /// The future has ended.
-    fn future_ended(&self, future: Id);
+    /// Writes a description of a promise.
+    fn describe(&self, cell: usize, f: &mut fmt::Formatter<'_>) -> fmt::Result;
+}
+
+/// What a simulation is told. It decides nothing here: it takes note, for the ranks of cowns and
+/// for reports.
+#[cfg_attr(not(feature = "sim"), allow(dead_code))]
+pub(crate) enum Observation<'a> {
+    /// A cown, or the leader of a group, was created at this address.
+    MadeCown(usize),
+    /// A promise was created.
+    MadePromise { cell: usize, at: Site },
+    /// This completes a promise.
+    OwedBy { cell: usize, what: What },
+    /// A promise takes its value from another one.
+    Follows { cell: usize, of: usize },
+    /// A request has been handled, and its reply may come later.
+    Handled { cell: usize },
+    /// A promise was polled before it was complete.
+    Polled { cell: usize },
+    /// A behaviour is about to be spawned from here.
+    Spawns { at: Site },
+    /// A behaviour is this task, and waits in these queues.
+    StandsIn { behaviour: Id, task: usize, queues: &'a mut dyn Iterator<Item = usize> },
+    /// A behaviour has acquired its cowns and runs.
+    Begins { behaviour: Id },
+    /// A behaviour has ended.
+    Ended { behaviour: Id },
+    /// A future was polled; `before` is the result of [`Simulation::begin_poll`].
+    EndPoll { future: Id, before: Option<usize> },
+    /// A future has ended.
+    FutureEnded { future: Id },
+}
+
+/// A behaviour that a thread is simulating.
+#[cfg_attr(not(feature = "sim"), allow(dead_code))]
+#[derive(Clone, Copy)]
+pub(crate) struct SimulatedBody {
+    pub(crate) may_block: bool,
+}
+
+/// The tasks of a runtime.
+#[cfg_attr(not(feature = "sim"), allow(dead_code))]
+#[derive(Clone, Copy)]
+pub(crate) struct TaskCounts {
+    pub(crate) ready: usize,
+    /// Those that have begun and not ended.
+    pub(crate) begun: usize,
 }
 
 /// A blocking job.

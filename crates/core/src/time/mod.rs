@@ -1,6 +1,7 @@
 //! Timers: behaviours that are spawned later, once or periodically, and a future that sleeps.
 
 pub(crate) mod after_catch;
+pub(crate) mod repeat;
 mod sleep;
 mod timers;
 mod wheel;
@@ -10,17 +11,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 pub use sleep::{Sleep, sleep};
+pub use timers::Timer;
 pub(crate) use timers::Timers;
-pub use timers::{Run, Timer};
-use timers::{TimerEntry, nanos};
+use timers::{Run, TimerEntry, nanos};
 
-use crate::behaviour::placing::{self, assert_spawnable};
 use crate::behaviour::spawn;
+use crate::behaviour::spawn_checks::{self, assert_spawnable};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Spawns a behaviour on `set` after `delay`: never earlier, and usually within 2 ms. The behaviour
 /// takes its place in the order of its cowns when the timer fires.
@@ -56,7 +57,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(placing::home_of(&set)).after(delay, set, closure)
+    RuntimeHandle(spawn_checks::home_of(&set)).after(delay, set, closure)
 }
 
 /// Spawns a behaviour on `set` once per `period`, until the timer is cancelled.
@@ -92,7 +93,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(placing::home_of(&set)).every(period, set, closure)
+    RuntimeHandle(spawn_checks::home_of(&set)).every(period, set, closure)
 }
 
 impl RuntimeHandle {
@@ -178,15 +179,14 @@ impl RuntimeHandle {
     ///
     /// # Panics
     /// Panics if the delay is zero.
-    #[doc(hidden)]
     #[track_caller]
-    pub fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
+    fn repeat(self, delay: Duration, run: impl Fn(Run) + Send + Sync + 'static) -> Timer {
         assert!(!delay.is_zero(), "a periodic timer must not have a delay of zero");
         self.timers().set(delay, TimerEntry::Spaced { delay: nanos(delay), run: Arc::new(run) })
     }
 
     fn timers(self) -> &'static Timers {
-        shared::get(self.0).service()
+        runtime_shared::get(self.0).service()
     }
 }
 
@@ -217,7 +217,7 @@ where
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
     assert_spawnable(&set);
-    RuntimeHandle(placing::home_of(&set)).every_with_fixed_delay(delay, set, closure)
+    RuntimeHandle(spawn_checks::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }
 
 /// The completion of one tick's behaviour. It is dropped when the behaviour has run or was skipped,

@@ -17,7 +17,7 @@ impl RuntimeHandle {
     pub fn sleep(self, delay: Duration) -> Sleep {
         let (resolver, promise) = Promise::channel();
         promise.owed_by(|f| f.write_str("a timer"));
-        let due = Due(Some(resolver));
+        let due = SleepTimer(Some(resolver));
         let timer = self.timers().set(delay, TimerEntry::Once(Box::new(move || due.come())));
         Sleep { promise: Some(promise), timer }
     }
@@ -41,9 +41,9 @@ pub fn sleep(delay: Duration) -> Sleep {
 }
 
 /// Completes a [`Sleep`]: at its deadline, or earlier when the runtime shuts down.
-struct Due(Option<Resolver<()>>);
+struct SleepTimer(Option<Resolver<()>>);
 
-impl Due {
+impl SleepTimer {
     fn come(mut self) {
         if let Some(resolver) = self.0.take() {
             resolver.resolve(());
@@ -51,7 +51,7 @@ impl Due {
     }
 }
 
-impl Drop for Due {
+impl Drop for SleepTimer {
     fn drop(&mut self) {
         // If the `Sleep` itself cancelled the timer, nothing waits for this.
         if let Some(resolver) = self.0.take() {

@@ -10,15 +10,15 @@ use std::time::Duration;
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
-use super::wheel::{Key, Wheel};
+use super::wheel::{TimerKey, Wheel};
 use crate::body::Completion;
 use crate::current::{self, Cancelling};
 use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::services::Service;
-use crate::sched::shared::{self, Shared};
+use crate::sched::runtime_shared::{self, RuntimeShared};
+use crate::sched::services::SharedService;
 use crate::sched::tracked_thread::Thread;
 
 /// What happens when a timer fires.
@@ -43,11 +43,11 @@ const TICK: Duration = Duration::from_millis(1);
 pub(crate) struct Timers {
     runtime: RuntimeId,
     /// The timers, and the state of the thread that serves them.
-    state: Mutex<State>,
+    state: Mutex<TimersState>,
     changed: Condvar,
 }
 
-struct State {
+struct TimersState {
     wheel: Wheel<(u64, u64, TimerEntry)>,
     /// The timers that have not ended.
     places: HashMap<u64, TimerPosition>,
@@ -59,13 +59,13 @@ struct State {
 /// Where a timer is.
 enum TimerPosition {
     /// In the wheel.
-    Waiting(Key),
+    Waiting(TimerKey),
     /// It is firing, or its run is in progress, and it is to be set again; it may be cancelled
     /// before that.
     Firing,
 }
 
-impl State {
+impl TimersState {
     /// Removes the due timers and returns them in order.
     fn take_due(&mut self, now: u64) -> Vec<(u64, u64, TimerEntry)> {
         let mut due = Vec::new();
@@ -90,9 +90,9 @@ enum Driver {
     Stopped,
 }
 
-impl Service for Timers {
-    fn new(shared: &Shared) -> Self {
-        let state = State {
+impl SharedService for Timers {
+    fn new(shared: &RuntimeShared) -> Self {
+        let state = TimersState {
             wheel: Wheel::new(nanos(TICK)),
             places: HashMap::new(),
             next_number: 0,
@@ -103,7 +103,7 @@ impl Service for Timers {
     }
 
     /// Drops all timers: the runtime is past its deadline.
-    fn stop(&self, shared: &Shared) {
+    fn stop(&self, shared: &RuntimeShared) {
         let mut numbers: Vec<u64> = {
             let mut state = self.state.lock();
             state.driver = Driver::Stopped;
@@ -122,8 +122,8 @@ impl Service for Timers {
 }
 
 impl Timers {
-    fn shared(&self) -> &'static Shared {
-        shared::get(self.runtime)
+    fn shared(&self) -> &'static RuntimeShared {
+        runtime_shared::get(self.runtime)
     }
 
     /// The time since the runtime was created.
@@ -160,7 +160,7 @@ impl Timers {
         Timer { runtime: self.runtime, number }
     }
 
-    fn start_driver(&'static self, state: &mut State) -> io::Result<()> {
+    fn start_driver(&'static self, state: &mut TimersState) -> io::Result<()> {
         let config = &self.shared().config;
         let thread = thread::Builder::new().name(format!("{}-timer", config.name));
         state.thread = Some(Thread::start(thread, || self.drive())?);
@@ -334,7 +334,7 @@ impl Timer {
     /// Cancels the timer. Returns `true` if this prevents it from firing (again). A behaviour that
     /// the timer has already spawned is not affected.
     pub fn cancel(&self) -> bool {
-        shared::get(self.runtime)
+        runtime_shared::get(self.runtime)
             .find_service()
             .is_some_and(|timers: &Timers| timers.cancel(self.number))
     }
@@ -347,7 +347,6 @@ impl fmt::Debug for Timer {
 }
 
 /// One run of a timer with a fixed delay: the next follows `delay` after this is dropped.
-#[doc(hidden)]
 pub struct Run {
     runtime: RuntimeId,
     number: u64,
@@ -357,7 +356,7 @@ pub struct Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        let shared = shared::get(self.runtime);
+        let shared = runtime_shared::get(self.runtime);
         let Some(entry) = self.entry.take() else { return };
         if let Err(entry) = shared.service::<Timers>().set_again(self.number, entry) {
             drop_quietly(move || drop(entry));

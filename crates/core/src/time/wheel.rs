@@ -52,12 +52,12 @@ pub struct Wheel<T> {
     insertions: u64,
     /// Timers taken out of their bucket to fire, latest first. Empty except while `advance` runs
     /// and after a callback has panicked.
-    due: Vec<Due>,
+    due: Vec<DueTimer>,
 }
 
 /// Identifies a timer of one wheel. The key of a timer that has fired or was cancelled is stale.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct Key {
+pub struct TimerKey {
     index: u32,
     generation: u32,
 }
@@ -85,7 +85,7 @@ struct WheelEntry<T> {
 
 /// A timer about to fire; ordered as timers fire.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Due {
+struct DueTimer {
     deadline: u64,
     insertion: u64,
     index: u32,
@@ -133,15 +133,15 @@ impl<T> Wheel<T> {
     /// # Panics
     ///
     /// Panics if there are already 2^32 - 1 timers.
-    pub fn insert(&mut self, deadline: u64, value: T) -> Key {
+    pub fn insert(&mut self, deadline: u64, value: T) -> TimerKey {
         let index = self.allocate(deadline, value);
         self.len += 1;
         self.link(index);
-        Key { index, generation: self.entry(index).generation }
+        TimerKey { index, generation: self.entry(index).generation }
     }
 
     /// Removes a timer and returns its value, if it has neither fired nor been cancelled.
-    pub fn cancel(&mut self, key: Key) -> Option<T> {
+    pub fn cancel(&mut self, key: TimerKey) -> Option<T> {
         let entry = self.entries.get(key.index as usize)?;
         if entry.generation != key.generation || entry.value.is_none() {
             return None;
@@ -200,7 +200,7 @@ impl<T> Wheel<T> {
             let entry = self.entry(index);
             let next = entry.next;
             if entry.deadline <= now {
-                self.due.push(Due {
+                self.due.push(DueTimer {
                     deadline: entry.deadline,
                     insertion: entry.insertion,
                     index,

@@ -5,25 +5,29 @@ use quote::{format_ident, quote};
 use syn::{Attribute, Visibility};
 
 use super::arguments::Field;
-use super::block::Block;
-use super::message::{Message, names};
-use super::method::Method;
+use super::block::HandlersBlock;
+use super::message::{MessageCode, names};
+use super::method::MarkedMethod;
 use crate::options::{Api, default_api_name};
 
 /// Generates the trait, and its implementation for the actor's address.
-pub fn write(api: &Api, block: &Block<'_>, methods: &[Method]) -> syn::Result<TokenStream> {
+pub fn write(
+    api: &Api,
+    block: &HandlersBlock<'_>,
+    methods: &[MarkedMethod],
+) -> syn::Result<TokenStream> {
     let reach = reach(&api.vis);
-    let methods: Vec<&Method> =
+    let methods: Vec<&MarkedMethod> =
         methods.iter().filter(|method| self::reach(&method.vis) >= reach).collect();
     if methods.is_empty() {
         let text = "no message is as visible as this trait: make the trait less visible, or a method more visible";
         return Err(syn::Error::new(api.span, text));
     }
-    let Block { root, actor, generics } = block;
+    let HandlersBlock { root, actor, generics } = block;
     let (params, arguments, predicates) = generics.split_for_impl();
     let signatures: Vec<TokenStream> =
         methods.iter().map(|method| signature(block, method)).collect();
-    let bodies = methods.iter().map(|method| Message::new(block, method).made());
+    let bodies = methods.iter().map(|method| MessageCode::new(block, method).made());
     let conditions: Vec<Vec<&Attribute>> =
         methods.iter().map(|method| method.conditions().collect()).collect();
     let docs = methods.iter().map(|method| method_docs(method));
@@ -46,7 +50,7 @@ pub fn write(api: &Api, block: &Block<'_>, methods: &[Method]) -> syn::Result<To
 
 /// Generates, for a block without `api`, methods of the same names for addresses that have the
 /// trait `HasApi`. None has: so the compiler says what is missing where one is called.
-pub fn write_missing(block: &Block<'_>, methods: &[Method]) -> TokenStream {
+pub fn write_missing(block: &HandlersBlock<'_>, methods: &[MarkedMethod]) -> TokenStream {
     let Some(first) = methods.first() else { return TokenStream::new() };
     let root = &block.root;
     // One name for each block of the actor.
@@ -75,7 +79,7 @@ pub fn write_missing(block: &Block<'_>, methods: &[Method]) -> TokenStream {
     }
 }
 
-fn name(api: &Api, block: &Block<'_>) -> Ident {
+fn name(api: &Api, block: &HandlersBlock<'_>) -> Ident {
     api.name.clone().unwrap_or_else(|| {
         let mut name = default_api_name(block.actor_name());
         name.set_span(api.span);
@@ -83,14 +87,14 @@ fn name(api: &Api, block: &Block<'_>) -> Ident {
     })
 }
 
-fn signature(block: &Block<'_>, method: &Method) -> TokenStream {
+fn signature(block: &HandlersBlock<'_>, method: &MarkedMethod) -> TokenStream {
     let root = &block.root;
-    let Method { ident, fields, reply, .. } = method;
+    let MarkedMethod { ident, fields, reply, .. } = method;
     let (names, types) = (names(fields), fields.iter().map(|field: &Field| &field.ty));
     quote!(fn #ident(&self, #(#names: #types),*) -> #root::actor::Ask<#reply>)
 }
 
-fn method_docs(method: &Method) -> TokenStream {
+fn method_docs(method: &MarkedMethod) -> TokenStream {
     let docs: Vec<&Attribute> = method.docs().collect();
     if docs.is_empty() {
         let text = format!("Asks with `{}`.", method.name);

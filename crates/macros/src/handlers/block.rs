@@ -7,13 +7,13 @@ use super::arguments::peeled;
 use crate::options::Root;
 
 /// What all messages of one block share.
-pub struct Block<'a> {
+pub struct HandlersBlock<'a> {
     pub root: Root,
     pub actor: &'a Type,
     pub generics: &'a Generics,
 }
 
-impl Block<'_> {
+impl HandlersBlock<'_> {
     /// The name of the actor's type.
     ///
     /// # Panics

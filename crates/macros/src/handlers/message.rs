@@ -5,24 +5,24 @@ use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
 
 use super::arguments::{Argument, Field};
-use super::block::Block;
+use super::block::HandlersBlock;
 use super::generics::Carried;
-use super::method::{Form, Method};
+use super::method::{Form, MarkedMethod};
 
 /// A message of an actor.
-pub struct Message<'a> {
-    block: &'a Block<'a>,
+pub struct MessageCode<'a> {
+    block: &'a HandlersBlock<'a>,
     /// The block's path to `coact`, with the method's span.
     root: TokenStream,
-    method: &'a Method,
+    method: &'a MarkedMethod,
     carried: Carried,
     /// The span of generated code: errors point at the method, and names do not collide with the
     /// user's.
     site: Span,
 }
 
-impl<'a> Message<'a> {
-    pub fn new(block: &'a Block<'a>, method: &'a Method) -> Self {
+impl<'a> MessageCode<'a> {
+    pub fn new(block: &'a HandlersBlock<'a>, method: &'a MarkedMethod) -> Self {
         let carried = Carried::new(block.generics, &method.fields, &method.reply);
         let site = Span::mixed_site().located_at(method.ident.span());
         let root = block.root.at(site);
@@ -43,7 +43,7 @@ impl<'a> Message<'a> {
     }
 
     fn declaration(&self) -> TokenStream {
-        let Method { vis, name, derives, fields, .. } = self.method;
+        let MarkedMethod { vis, name, derives, fields, .. } = self.method;
         let docs = self.docs();
         let generics = &self.carried.generics;
         let predicates = &generics.where_clause;
@@ -72,7 +72,7 @@ impl<'a> Message<'a> {
     /// Generates `new`, for a message with a marker field, which users should not have to write.
     fn constructor(&self) -> TokenStream {
         let Some((marker, _)) = self.marker() else { return TokenStream::new() };
-        let Method { vis, name, fields, .. } = self.method;
+        let MarkedMethod { vis, name, fields, .. } = self.method;
         let (params, arguments, predicates) = self.carried.generics.split_for_impl();
         let (names, types) = (names(fields), fields.iter().map(|field| &field.ty));
         let values = names.clone();
@@ -87,7 +87,7 @@ impl<'a> Message<'a> {
     }
 
     fn reply_impl(&self) -> TokenStream {
-        let (root, Method { name, reply, .. }) = (&self.root, self.method);
+        let (root, MarkedMethod { name, reply, .. }) = (&self.root, self.method);
         let (params, arguments, predicates) = self.carried.generics.split_for_impl();
         quote_spanned! {self.site=>
             #[automatically_derived]
@@ -98,7 +98,7 @@ impl<'a> Message<'a> {
     }
 
     fn handler_impl(&self) -> TokenStream {
-        let (root, Block { actor, generics, .. }) = (&self.root, self.block);
+        let (root, HandlersBlock { actor, generics, .. }) = (&self.root, self.block);
         let (params, _, predicates) = generics.split_for_impl();
         let message = self.ty();
         let (which, body) = match self.method.form {
@@ -112,7 +112,7 @@ impl<'a> Message<'a> {
     }
 
     fn handle(&self) -> TokenStream {
-        let (root, Method { reply, .. }) = (&self.root, self.method);
+        let (root, MarkedMethod { reply, .. }) = (&self.root, self.method);
         let (message, taken_apart, call) = (self.ty(), self.taken_apart(), self.call());
         quote_spanned! {self.site=>
             fn handle(&mut self, message: #message, context: &mut #root::actor::Context<Self>) -> #reply {
@@ -123,7 +123,7 @@ impl<'a> Message<'a> {
     }
 
     fn receive(&self) -> TokenStream {
-        let (root, Method { reply, .. }) = (&self.root, self.method);
+        let (root, MarkedMethod { reply, .. }) = (&self.root, self.method);
         let (message, taken_apart, call) = (self.ty(), self.taken_apart(), self.call());
         let body = match self.method.form {
             Form::Now | Form::ByHand => call,
@@ -152,7 +152,7 @@ impl<'a> Message<'a> {
 
     /// Generates the pattern that binds the fields to variables of their names.
     fn taken_apart(&self) -> TokenStream {
-        let Method { name, fields, .. } = self.method;
+        let MarkedMethod { name, fields, .. } = self.method;
         let names = names(fields);
         quote_spanned!(self.site=> let #name { #(#names,)* .. } = message;)
     }
@@ -191,7 +191,7 @@ impl<'a> Message<'a> {
     }
 
     fn docs(&self) -> TokenStream {
-        let Method { ident, .. } = self.method;
+        let MarkedMethod { ident, .. } = self.method;
         let docs: Vec<&Attribute> = self.method.docs().collect();
         if docs.is_empty() {
             let text = format!("The message that calls `{}::{ident}`.", self.block.actor_name());

@@ -43,7 +43,7 @@ pub enum Form {
 }
 
 /// A marked method.
-pub struct Method {
+pub struct MarkedMethod {
     /// Attributes that its message gets as well: documentation and conditions.
     pub attrs: Vec<Attribute>,
     pub vis: Visibility,
@@ -58,7 +58,7 @@ pub struct Method {
     pub reply: TokenStream,
 }
 
-impl Method {
+impl MarkedMethod {
     /// Reads a method and its mark.
     pub fn read(method: &ImplItemFn, mark: &Attribute, actor: &Type) -> syn::Result<Self> {
         let mut errors = Errors::default();

@@ -20,9 +20,9 @@ use syn::{Attribute, ImplItem, ItemImpl};
 use crate::derive::borrows;
 use crate::errors::Errors;
 use crate::options::HandlersOptions;
-use block::{Block, name_of};
-use message::Message;
-use method::{Form, Method};
+use block::{HandlersBlock, name_of};
+use message::MessageCode;
+use method::{Form, MarkedMethod};
 
 /// Expands `#[handlers]`: the block without its marks, the generated code, and the errors.
 pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
@@ -91,11 +91,11 @@ fn methods(
     block: &mut ItemImpl,
     marked: &[(usize, Attribute)],
     errors: &mut Errors,
-) -> Vec<Method> {
+) -> Vec<MarkedMethod> {
     let mut methods = Vec::new();
     for (place, mark) in marked {
         let ImplItem::Fn(method) = &mut block.items[*place] else { continue };
-        let read = errors.keep(Method::read(method, mark, &block.self_ty));
+        let read = errors.keep(MarkedMethod::read(method, mark, &block.self_ty));
         arguments::strip_docs(&mut method.sig.inputs);
         if read.as_ref().is_some_and(|read| read.form == Form::Detached) {
             output::complete(&mut method.sig.output, &block.generics);
@@ -108,12 +108,12 @@ fn methods(
 fn write(
     options: HandlersOptions,
     block: &ItemImpl,
-    methods: &[Method],
+    methods: &[MarkedMethod],
     errors: &mut Errors,
 ) -> TokenStream {
     let HandlersOptions { root, api } = options;
-    let block = Block { root, actor: &block.self_ty, generics: &block.generics };
-    let messages = methods.iter().map(|method| Message::new(&block, method).write());
+    let block = HandlersBlock { root, actor: &block.self_ty, generics: &block.generics };
+    let messages = methods.iter().map(|method| MessageCode::new(&block, method).write());
     let mut written: TokenStream = messages.collect();
     match api {
         Some(api) if !methods.is_empty() => {

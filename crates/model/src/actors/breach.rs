@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The promise that is broken, by its number in `docs/semantics.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Promise {
+pub enum BrokenPromise {
     /// O1, O2, M1: one causal order of messages and behaviours.
     Order,
     /// A1: nobody else has the actor during a turn.
@@ -44,13 +44,13 @@ pub enum Promise {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Breach {
     /// Which promise.
-    pub promise: Promise,
+    pub promise: BrokenPromise,
     /// What has happened.
     pub why: String,
 }
 
 impl Breach {
-    pub(super) fn new(promise: Promise, why: impl Into<String>) -> Self {
+    pub(super) fn new(promise: BrokenPromise, why: impl Into<String>) -> Self {
         Self { promise, why: why.into() }
     }
 }

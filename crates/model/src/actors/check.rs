@@ -2,14 +2,14 @@
 
 use super::breach::Breach;
 use super::facts::Facts;
-use super::trace::Trace;
+use super::trace::ActorTrace;
 use super::{items, lives, moves, order, places, rooms, told, turns};
 
 /// Whether a trace keeps what actors promise.
 ///
 /// # Errors
 /// The first broken promise.
-pub fn check(trace: &Trace) -> Result<(), Breach> {
+pub fn check(trace: &ActorTrace) -> Result<(), Breach> {
     let facts = Facts::of(trace)?;
     items::check(&facts)?;
     turns::check(&facts)?;

@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use super::breach::{Breach, Promise};
+use super::breach::{Breach, BrokenPromise};
 use super::trace::{
-    Answer, Event, Hook, Item, ItemId, Kind, Reason, Settings, Signal, Target, Trace,
+    ActorEvent, ActorTrace, AskOutcome, Hook, Item, ItemId, Kind, Reason, Settings, Signal, Target,
 };
 use crate::Seq;
 
@@ -18,25 +18,25 @@ pub(super) struct Course {
     pub(super) ret: Seq,
     /// It was given back, and whether the mailbox was full.
     pub(super) refused: Option<bool>,
-    pub(super) turns: Vec<Turn>,
+    pub(super) turns: Vec<ItemTurn>,
     pub(super) dropped: Option<Seq>,
-    pub(super) answers: Vec<(Seq, Answer)>,
+    pub(super) answers: Vec<(Seq, AskOutcome)>,
     pub(super) abandoned: bool,
     pub(super) quits: Option<Seq>,
 }
 
 /// One turn of an item: two or more if it was set aside.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Turn {
+pub(super) struct ItemTurn {
     pub(super) began: Seq,
-    pub(super) end: Option<(Seq, End)>,
+    pub(super) end: Option<(Seq, EndOfTurn)>,
     pub(super) held: bool,
     pub(super) home: Option<usize>,
 }
 
 /// How a turn ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum End {
+pub(super) enum EndOfTurn {
     Done,
     Aside,
     Panic,
@@ -47,16 +47,16 @@ pub(super) enum End {
 impl Course {
     /// The turn in which it was done, if it was.
     pub(super) fn is_done(&self) -> bool {
-        self.ends_with(End::Done)
+        self.ends_with(EndOfTurn::Done)
     }
 
-    pub(super) fn ends_with(&self, how: End) -> bool {
+    pub(super) fn ends_with(&self, how: EndOfTurn) -> bool {
         self.turns.last().and_then(|turn| turn.end).is_some_and(|(_, end)| end == how)
     }
 
     /// When it was dropped without having been handled (but set aside, perhaps).
     pub(super) fn unhandled(&self) -> Option<Seq> {
-        self.dropped.filter(|_| !self.ends_with(End::Cut))
+        self.dropped.filter(|_| !self.ends_with(EndOfTurn::Cut))
     }
 
     /// By when its spawn had taken effect.
@@ -96,7 +96,7 @@ impl Course {
 
 /// What happened to one actor.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Life {
+pub(super) struct ActorLife {
     pub(super) hooks: Vec<(Seq, Hook)>,
     pub(super) signals: Vec<(Seq, Seq, Signal)>,
     pub(super) news: Vec<Seq>,
@@ -107,7 +107,7 @@ pub(super) struct Life {
     pub(super) at_end: Option<Option<Reason>>,
 }
 
-impl Life {
+impl ActorLife {
     pub(super) fn end(&self) -> Option<&Reason> {
         self.at_end.as_ref()?.as_ref()
     }
@@ -149,7 +149,7 @@ pub(super) struct Watch {
 pub(super) struct Facts<'a> {
     pub(super) settings: &'a [Settings],
     pub(super) items: BTreeMap<ItemId, Course>,
-    pub(super) lives: Vec<Life>,
+    pub(super) lives: Vec<ActorLife>,
     pub(super) watches: BTreeMap<usize, Watch>,
     /// By whom, with whom, before and after the call.
     pub(super) links: Vec<(usize, usize, Seq, Seq)>,
@@ -162,11 +162,11 @@ pub(super) struct Facts<'a> {
 }
 
 impl<'a> Facts<'a> {
-    pub(super) fn of(trace: &'a Trace) -> Result<Self, Breach> {
+    pub(super) fn of(trace: &'a ActorTrace) -> Result<Self, Breach> {
         let mut facts = Facts {
             settings: &trace.actors,
             items: BTreeMap::new(),
-            lives: vec![Life::default(); trace.actors.len()],
+            lives: vec![ActorLife::default(); trace.actors.len()],
             watches: BTreeMap::new(),
             links: Vec::new(),
             unlinks: Vec::new(),
@@ -187,10 +187,10 @@ impl<'a> Facts<'a> {
     }
 
     /// The spawns first: a body may begin before the call that spawned it returns.
-    fn declare(&mut self, at: Seq, event: &Event) {
+    fn declare(&mut self, at: Seq, event: &ActorEvent) {
         let (id, item, call, refused) = match event {
-            Event::Spawned { id, item, call } => (id, item, call, None),
-            Event::Refused { id, item, call, full } => (id, item, call, Some(*full)),
+            ActorEvent::Spawned { id, item, call } => (id, item, call, None),
+            ActorEvent::Refused { id, item, call, full } => (id, item, call, Some(*full)),
             _ => return,
         };
         let course = Course {
@@ -208,78 +208,89 @@ impl<'a> Facts<'a> {
         self.items.insert(*id, course);
     }
 
-    fn note(&mut self, at: Seq, event: &Event) -> Result<(), Breach> {
+    fn note(&mut self, at: Seq, event: &ActorEvent) -> Result<(), Breach> {
         match event {
-            Event::Spawned { .. } | Event::Refused { .. } => {}
-            Event::Began { id, home } => {
-                let turn = Turn { began: at, end: None, held: false, home: *home };
+            ActorEvent::Spawned { .. } | ActorEvent::Refused { .. } => {}
+            ActorEvent::Began { id, home } => {
+                let turn = ItemTurn { began: at, end: None, held: false, home: *home };
                 let course = self.course(*id)?;
                 if course.turns.last().is_some_and(|turn| !turn.is_aside()) {
-                    return Err(Breach::new(Promise::Once, format!("item {id} is handled twice")));
+                    return Err(Breach::new(
+                        BrokenPromise::Once,
+                        format!("item {id} is handled twice"),
+                    ));
                 }
                 course.turns.push(turn);
             }
-            Event::Holds(id) => self.turn(*id)?.held = true,
-            Event::SetAside(id) => self.turn(*id)?.end = Some((at, End::Aside)),
-            Event::Ended(id) => self.turn(*id)?.end = Some((at, End::Done)),
-            Event::Panicked(id) => self.turn(*id)?.end = Some((at, End::Panic)),
-            Event::Dropped(id) => {
+            ActorEvent::Holds(id) => self.turn(*id)?.held = true,
+            ActorEvent::SetAside(id) => self.turn(*id)?.end = Some((at, EndOfTurn::Aside)),
+            ActorEvent::Ended(id) => self.turn(*id)?.end = Some((at, EndOfTurn::Done)),
+            ActorEvent::Panicked(id) => self.turn(*id)?.end = Some((at, EndOfTurn::Panic)),
+            ActorEvent::Dropped(id) => {
                 let course = self.course(*id)?;
                 if course.dropped.replace(at).is_some() {
-                    return Err(Breach::new(Promise::Once, format!("item {id} is dropped twice")));
+                    return Err(Breach::new(
+                        BrokenPromise::Once,
+                        format!("item {id} is dropped twice"),
+                    ));
                 }
                 if let Some(turn) = course.turns.last_mut().filter(|turn| turn.end.is_none()) {
-                    turn.end = Some((at, End::Cut));
+                    turn.end = Some((at, EndOfTurn::Cut));
                 }
             }
-            Event::Quits(id) => self.course(*id)?.quits = Some(at),
-            Event::Unstashed(id, count) => self.unstashed.push((at, *id, *count)),
-            Event::Answered(id, answer) => self.course(*id)?.answers.push((at, answer.clone())),
-            Event::Abandoned(id) => self.course(*id)?.abandoned = true,
-            Event::Hook(actor, hook) => self.lives[*actor].hooks.push((at, hook.clone())),
-            Event::News(actor) => self.lives[*actor].news.push(at),
-            Event::Gone(actor) => self.lives[*actor].gone.push(at),
-            Event::Directed { actor, what, call } => {
+            ActorEvent::Quits(id) => self.course(*id)?.quits = Some(at),
+            ActorEvent::Unstashed(id, count) => self.unstashed.push((at, *id, *count)),
+            ActorEvent::Answered(id, answer) => {
+                self.course(*id)?.answers.push((at, answer.clone()))
+            }
+            ActorEvent::Abandoned(id) => self.course(*id)?.abandoned = true,
+            ActorEvent::Hook(actor, hook) => self.lives[*actor].hooks.push((at, hook.clone())),
+            ActorEvent::News(actor) => self.lives[*actor].news.push(at),
+            ActorEvent::Gone(actor) => self.lives[*actor].gone.push(at),
+            ActorEvent::Directed { actor, what, call } => {
                 self.lives[*actor].signals.push((*call, at, *what));
             }
-            Event::Moved { actor, home, call } => self.lives[*actor].moves.push((*call, at, *home)),
-            Event::Watched { watch, actor, by, call } => {
+            ActorEvent::Moved { actor, home, call } => {
+                self.lives[*actor].moves.push((*call, at, *home))
+            }
+            ActorEvent::Watched { watch, actor, by, call } => {
                 let (actor, by, call) = (*actor, *by, *call);
                 let told = self.watches.remove(watch).map_or_else(Vec::new, |early| early.told);
                 self.watches.insert(*watch, Watch { actor, by, call, undone: None, told });
             }
-            Event::Unwatched { watch, call } => {
+            ActorEvent::Unwatched { watch, call } => {
                 if let Some(watch) = self.watches.get_mut(watch) {
                     watch.undone = Some(*call);
                 }
             }
-            Event::Told { watch, reason } => {
+            ActorEvent::Told { watch, reason } => {
                 // It may be told before the call that asks for it returns.
                 let early = Watch { actor: 0, by: None, call: 0, undone: None, told: Vec::new() };
                 let watch = self.watches.entry(*watch).or_insert(early);
                 watch.told.push((at, reason.clone()));
             }
-            Event::Linked { by, to, call } => self.links.push((*by, *to, *call, at)),
-            Event::Unlinked { by, to } => self.unlinks.push((*by, *to)),
-            Event::Traps(actor) => self.lives[*actor].traps = true,
-            Event::Exited { to, from, reason } => {
+            ActorEvent::Linked { by, to, call } => self.links.push((*by, *to, *call, at)),
+            ActorEvent::Unlinked { by, to } => self.unlinks.push((*by, *to)),
+            ActorEvent::Traps(actor) => self.lives[*actor].traps = true,
+            ActorEvent::Exited { to, from, reason } => {
                 self.exits.push((at, *to, *from, reason.clone()));
             }
-            Event::AtRest(actor, end) => self.lives[*actor].at_rest = Some(end.clone()),
-            Event::LetGo => self.let_go = at,
-            Event::ShutDown => (self.let_go, self.shut_down) = (at, Some(at)),
-            Event::AtEnd(actor, end) => self.lives[*actor].at_end = Some(end.clone()),
+            ActorEvent::AtRest(actor, end) => self.lives[*actor].at_rest = Some(end.clone()),
+            ActorEvent::LetGo => self.let_go = at,
+            ActorEvent::ShutDown => (self.let_go, self.shut_down) = (at, Some(at)),
+            ActorEvent::AtEnd(actor, end) => self.lives[*actor].at_end = Some(end.clone()),
         }
         Ok(())
     }
 
     fn course(&mut self, id: ItemId) -> Result<&mut Course, Breach> {
-        let unknown = || Breach::new(Promise::Harness, format!("item {id} was never spawned"));
+        let unknown =
+            || Breach::new(BrokenPromise::Harness, format!("item {id} was never spawned"));
         self.items.get_mut(&id).ok_or_else(unknown)
     }
 
-    fn turn(&mut self, id: ItemId) -> Result<&mut Turn, Breach> {
-        let none = || Breach::new(Promise::Harness, format!("item {id} is in no turn"));
+    fn turn(&mut self, id: ItemId) -> Result<&mut ItemTurn, Breach> {
+        let none = || Breach::new(BrokenPromise::Harness, format!("item {id} is in no turn"));
         self.course(id)?.turns.last_mut().filter(|turn| turn.end.is_none()).ok_or_else(none)
     }
 
@@ -320,8 +331,8 @@ impl<'a> Facts<'a> {
     }
 }
 
-impl Turn {
+impl ItemTurn {
     fn is_aside(&self) -> bool {
-        self.end.is_some_and(|(_, end)| end == End::Aside)
+        self.end.is_some_and(|(_, end)| end == EndOfTurn::Aside)
     }
 }

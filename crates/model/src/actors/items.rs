@@ -1,19 +1,19 @@
 //! One thing happens to each item, and each ask has the answer that fits: M3 and M8.
 
-use super::breach::{Breach, Promise};
-use super::facts::{Course, End, Facts};
-use super::trace::{Answer, Hook, Kind, LaneRule, Reason, WhenFull};
+use super::breach::{Breach, BrokenPromise};
+use super::facts::{Course, EndOfTurn, Facts};
+use super::trace::{AskOutcome, Hook, Kind, LaneRule, Reason, WhenFull};
 use crate::Seq;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     for course in facts.items.values() {
-        one_fate(facts, course).map_err(|why| breach(Promise::Once, course, why))?;
-        one_answer(facts, course).map_err(|why| breach(Promise::Asks, course, why))?;
+        one_fate(facts, course).map_err(|why| breach(BrokenPromise::Once, course, why))?;
+        one_answer(facts, course).map_err(|why| breach(BrokenPromise::Asks, course, why))?;
     }
     Ok(())
 }
 
-fn breach(promise: Promise, course: &Course, why: String) -> Breach {
+fn breach(promise: BrokenPromise, course: &Course, why: String) -> Breach {
     Breach::new(promise, format!("item {} {why}: {course:?}", course.id))
 }
 
@@ -26,12 +26,14 @@ fn one_fate(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
     if let Some(turn) = last {
         match (turn.end, course.dropped) {
             (None, _) => return Err("does not come to an end".into()),
-            (Some((_, End::Done | End::Panic)), Some(_)) => {
+            (Some((_, EndOfTurn::Done | EndOfTurn::Panic)), Some(_)) => {
                 return Err("was handled and dropped".into());
             }
-            (Some((_, End::Cut)), _) if !turn.held => return Err("was cut off in a handler".into()),
-            (Some((_, End::Done | End::Panic | End::Cut)), _) => return Ok(()),
-            (Some((_, End::Aside)), _) => {}
+            (Some((_, EndOfTurn::Cut)), _) if !turn.held => {
+                return Err("was cut off in a handler".into());
+            }
+            (Some((_, EndOfTurn::Done | EndOfTurn::Panic | EndOfTurn::Cut)), _) => return Ok(()),
+            (Some((_, EndOfTurn::Aside)), _) => {}
         }
     }
     match course.dropped {
@@ -49,12 +51,12 @@ fn may_be_dropped(facts: &Facts<'_>, course: &Course, at: Seq) -> bool {
     if !course.turns.is_empty() {
         return false;
     }
-    let was_told = |wanted: Answer| course.answers.iter().any(|(_, answer)| *answer == wanted);
+    let was_told = |wanted: AskOutcome| course.answers.iter().any(|(_, answer)| *answer == wanted);
     match course.item.kind {
         Kind::Message { by_held: true, .. } if course.abandoned => true,
-        Kind::Message { .. } if was_told(Answer::Cycle) => true,
+        Kind::Message { .. } if was_told(AskOutcome::Cycle) => true,
         Kind::Message { .. } => lane_of(facts, course).is_some_and(|lane| {
-            let is_refused = course.abandoned || was_told(Answer::Full);
+            let is_refused = course.abandoned || was_told(AskOutcome::Full);
             lane.capacity.is_some() && (is_refused || lane.when_full != WhenFull::Refuse)
         }),
         Kind::Behaviour => false,
@@ -98,12 +100,12 @@ fn one_answer(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
         answers => return Err(format!("has the answers {answers:?}")),
     };
     let is_right = match answer {
-        Answer::Given => course.is_done(),
-        Answer::Stopped(reason) => {
+        AskOutcome::Given => course.is_done(),
+        AskOutcome::Stopped(reason) => {
             let (actor, _) = course.actors().next().expect("a message is to an actor");
             // Or the actor has ended in the middle of it.
             let life = &facts.lives[actor];
-            let is_cut = course.ends_with(End::Cut);
+            let is_cut = course.ends_with(EndOfTurn::Cut);
             // What it was cut off by may have been the end of one life of several.
             let ended_a_life = |(_, hook): &(Seq, Hook)| match hook {
                 Hook::Stopped(why) | Hook::Restarted(why) => why == reason,
@@ -112,16 +114,16 @@ fn one_answer(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
             (course.unhandled().is_some() || is_cut) && life.end() == Some(reason)
                 || is_cut && life.hooks.iter().any(ended_a_life)
         }
-        Answer::Full => {
+        AskOutcome::Full => {
             course.unhandled().is_some()
                 && course.turns.is_empty()
                 && lane_of(facts, course).is_some_and(|lane| lane.capacity.is_some())
         }
-        Answer::Panicked => course.ends_with(End::Panic),
-        Answer::NoReply => course.ends_with(End::Cut),
-        Answer::Timeout => limited,
-        Answer::Cycle => by_held,
-        Answer::Cancelled => facts.shut_down.is_some() && !course.is_done(),
+        AskOutcome::Panicked => course.ends_with(EndOfTurn::Panic),
+        AskOutcome::NoReply => course.ends_with(EndOfTurn::Cut),
+        AskOutcome::Timeout => limited,
+        AskOutcome::Cycle => by_held,
+        AskOutcome::Cancelled => facts.shut_down.is_some() && !course.is_done(),
     };
     if is_right { Ok(()) } else { Err(format!("was answered with {answer:?}")) }
 }

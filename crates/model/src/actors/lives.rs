@@ -1,9 +1,9 @@
 //! Hooks, signals, failures and ends: M2, M4 to M7 and M9.
 
-use super::breach::{Breach, Promise};
-use super::facts::{Course, End, Facts, Life};
+use super::breach::{Breach, BrokenPromise};
+use super::facts::{ActorLife, Course, EndOfTurn, Facts};
 use super::items::is_over_at;
-use super::trace::{Hook, Reason, Signal, Supervision};
+use super::trace::{Hook, Reason, RestartPolicy, Signal};
 use crate::Seq;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
@@ -21,13 +21,13 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     Ok(())
 }
 
-fn breach(promise: Promise, actor: usize, life: &Life, why: &str) -> Breach {
+fn breach(promise: BrokenPromise, actor: usize, life: &ActorLife, why: &str) -> Breach {
     Breach::new(promise, format!("actor {actor}: {why}: {:?}", life.hooks))
 }
 
 /// Where an actor is between two hooks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum State {
+enum LifeState {
     Fresh,
     Up,
     Leaving,
@@ -35,16 +35,16 @@ enum State {
 }
 
 /// M2 and M5: the hooks in their order, and items between them.
-fn hooks(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
-    let fail = |why: String| Err(breach(Promise::Hooks, actor, life, &why));
-    let mut state = State::Fresh;
+fn hooks(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
+    let fail = |why: String| Err(breach(BrokenPromise::Hooks, actor, life, &why));
+    let mut state = LifeState::Fresh;
     let mut said: Option<&Reason> = None;
     let begins = facts.begins_on(actor);
     let mut begins = begins.iter().peekable();
     let settings = &facts.settings[actor];
     for (at, hook) in life.hooks.iter().chain([&(Seq::MAX, Hook::Dropped)]) {
         while let Some((began, _, id)) = begins.next_if(|(began, ..)| began < at) {
-            if state != State::Up {
+            if state != LifeState::Up {
                 return fail(format!("item {id} at {began} while it is {state:?}"));
             }
         }
@@ -52,69 +52,69 @@ fn hooks(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
             break;
         }
         state = match (state, hook) {
-            (State::Fresh, Hook::Started) => State::Up,
-            (State::Up, Hook::Stopped(Reason::Killed)) => {
+            (LifeState::Fresh, Hook::Started) => LifeState::Up,
+            (LifeState::Up, Hook::Stopped(Reason::Killed)) => {
                 return fail("`stopped` was called, though it was killed".into());
             }
-            (State::Up, Hook::Stopped(reason)) => {
+            (LifeState::Up, Hook::Stopped(reason)) => {
                 said = Some(reason);
-                State::Leaving
+                LifeState::Leaving
             }
-            (State::Up, Hook::Dropped) => {
+            (LifeState::Up, Hook::Dropped) => {
                 said = None;
-                State::Replaced
+                LifeState::Replaced
             }
-            (State::Leaving, Hook::Dropped) => State::Replaced,
+            (LifeState::Leaving, Hook::Dropped) => LifeState::Replaced,
             // It was cut off before it began.
-            (State::Fresh, Hook::Dropped) if facts.is_ending_at(*at) => State::Replaced,
-            (State::Replaced, Hook::Restarted(reason)) => {
+            (LifeState::Fresh, Hook::Dropped) if facts.is_ending_at(*at) => LifeState::Replaced,
+            (LifeState::Replaced, Hook::Restarted(reason)) => {
                 if !settings.restartable && settings.supervised.is_none() {
                     return fail("it was restarted, and cannot be".into());
                 }
                 let agree = said.map_or(*reason == Reason::Killed, |said| said == reason);
                 let is_by_hand = life.was_told(Signal::Restart);
-                if settings.supervised == Some(Supervision::Temporary) && !is_by_hand {
+                if settings.supervised == Some(RestartPolicy::Temporary) && !is_by_hand {
                     return fail("a temporary child was restarted".into());
                 }
                 if !agree {
                     return fail(format!("it was restarted since {reason:?}"));
                 }
-                State::Up
+                LifeState::Up
             }
             _ => return fail(format!("{hook:?} at {at} while it is {state:?}")),
         };
     }
-    let never_began = state == State::Fresh && settings.supervised.is_some();
-    if state != State::Replaced && !never_began {
+    let never_began = state == LifeState::Fresh && settings.supervised.is_some();
+    if state != LifeState::Replaced && !never_began {
         return fail("it is left with a state".into());
     }
     Ok(())
 }
 
 /// An end is for good, and seen by all.
-fn ends_for_good(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn ends_for_good(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     let refusals = facts.on(actor).filter(|course| course.refused == Some(false));
     let first = life.gone.iter().copied().chain(refusals.map(|course| course.ret)).min();
     if let Some(first) = first
         && !is_over_at(facts, actor, first)
     {
         let why = format!("it was seen to have ended at {first}, and goes on");
-        return Err(breach(Promise::Once, actor, life, &why));
+        return Err(breach(BrokenPromise::Once, actor, life, &why));
     }
     if life.at_end.as_ref().is_some_and(Option::is_none) {
-        return Err(breach(Promise::LastAddress, actor, life, "it has not ended"));
+        return Err(breach(BrokenPromise::LastAddress, actor, life, "it has not ended"));
     }
     if let (Some(Some(before)), Some(Some(after))) = (&life.at_rest, &life.at_end)
         && before != after
     {
         let why = format!("it ended for {before:?}, and later for {after:?}");
-        return Err(breach(Promise::Told, actor, life, &why));
+        return Err(breach(BrokenPromise::Told, actor, life, &why));
     }
     Ok(())
 }
 
 /// M4, G9: after a signal at most what had its turn already begins.
-fn signals(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn signals(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     for &(call, ret, what) in &life.signals {
         if !matches!(what, Signal::Stop | Signal::Kill | Signal::Restart) {
             continue;
@@ -125,18 +125,18 @@ fn signals(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
         }
         let Some(processed) = life.next_drop(call) else {
             let why = format!("{what:?} at {call} was not processed");
-            return Err(breach(Promise::Signals, actor, life, &why));
+            return Err(breach(BrokenPromise::Signals, actor, life, &why));
         };
         if let Some(why) = more_than_a_turn(facts, &mates_of(facts, actor), ret, processed) {
             let why = format!("{what:?} at {ret}, {why}");
-            return Err(breach(Promise::Signals, actor, life, &why));
+            return Err(breach(BrokenPromise::Signals, actor, life, &why));
         }
     }
     Ok(())
 }
 
 /// M7, G9: after a suspension at most what had its turn already begins.
-fn suspensions(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn suspensions(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     let resumes: Vec<_> =
         life.signals.iter().filter(|(.., what)| *what == Signal::Resume).collect();
     for &(call, ret, what) in &life.signals {
@@ -149,7 +149,7 @@ fn suspensions(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breac
             more_than_a_turn(facts, &mates_of(facts, actor), ret, until.min(facts.let_go))
         {
             let why = format!("Suspend at {ret}, {why}");
-            return Err(breach(Promise::Waiting, actor, life, &why));
+            return Err(breach(BrokenPromise::Waiting, actor, life, &why));
         }
     }
     Ok(())
@@ -177,8 +177,8 @@ fn more_than_a_turn(facts: &Facts<'_>, of: &[usize], from: Seq, until: Seq) -> O
 }
 
 /// M6: after a panic the next thing that happens to the actor is its end.
-fn failures(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
-    for course in facts.on(actor).filter(|course| course.ends_with(End::Panic)) {
+fn failures(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
+    for course in facts.on(actor).filter(|course| course.ends_with(EndOfTurn::Panic)) {
         let at = course.turns.last().and_then(|turn| turn.end).map_or(0, |(at, _)| at);
         let next = life.hooks.iter().find(|(when, _)| *when > at);
         let begun = facts.begins_on(actor).into_iter().find(|(when, ..)| *when > at);
@@ -188,7 +188,7 @@ fn failures(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> 
             Some((_, Hook::Stopped(reason))) if *reason == panicked => {
                 if !is_exclusive {
                     let why = format!("it was only read by item {}, which panicked", course.id);
-                    return Err(breach(Promise::Failure, actor, life, &why));
+                    return Err(breach(BrokenPromise::Failure, actor, life, &why));
                 }
             }
             _ if !is_exclusive => continue,
@@ -196,21 +196,21 @@ fn failures(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> 
             Some((when, Hook::Dropped)) if facts.is_ending_at(*when) => {}
             _ => {
                 let why = format!("item {} panicked at {at}, and it did not fail", course.id);
-                return Err(breach(Promise::Failure, actor, life, &why));
+                return Err(breach(BrokenPromise::Failure, actor, life, &why));
             }
         }
         if let Some((when, _, id)) = begun
             && next.is_some_and(|(hook, _)| when < *hook)
         {
             let why = format!("item {id} at {when} came after the panic of item {}", course.id);
-            return Err(breach(Promise::Failure, actor, life, &why));
+            return Err(breach(BrokenPromise::Failure, actor, life, &why));
         }
     }
     Ok(())
 }
 
 /// An actor that ends itself ends after that item.
-fn own_ends(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn own_ends(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     for course in facts.on(actor) {
         let Some(quits) = course.quits else { continue };
         let next = life.hooks.iter().find(|(when, _)| *when > quits).map(|(when, _)| *when);
@@ -222,7 +222,7 @@ fn own_ends(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> 
         };
         if !in_time {
             let why = format!("item {} ends it at {quits}, and it goes on", course.id);
-            return Err(breach(Promise::Signals, actor, life, &why));
+            return Err(breach(BrokenPromise::Signals, actor, life, &why));
         }
     }
     Ok(())
@@ -241,13 +241,13 @@ fn dropped_too_early<'a>(facts: &'a Facts<'_>, actor: usize, before: Seq) -> Opt
             // Other reasons: policies and circles.
             && facts.settings[actor].lanes.iter().all(|lane| lane.capacity.is_none())
             && !course.abandoned
-            && course.answers.iter().all(|(_, answer)| *answer != super::trace::Answer::Cycle)
+            && course.answers.iter().all(|(_, answer)| *answer != super::trace::AskOutcome::Cycle)
     };
     facts.on(actor).find(plain)
 }
 
 /// M9: it ends by itself only if nobody has its address, and after the messages that it has.
-fn last_address(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn last_address(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     let is_other = life.end() != Some(&Reason::Normal) || facts.shut_down.is_some();
     if is_other || facts.settings[actor].supervised.is_some() {
         return Ok(());
@@ -255,7 +255,7 @@ fn last_address(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Brea
     let is_kept = facts.settings[actor].kept;
     if is_kept && matches!(life.at_rest, Some(Some(_))) {
         let why = "it ended although its address was kept";
-        return Err(breach(Promise::LastAddress, actor, life, why));
+        return Err(breach(BrokenPromise::LastAddress, actor, life, why));
     }
     // Who still sends has an address: what was refused was not sent before the last one's end.
     let began = life.hooks.iter().rev().find(|(_, hook)| matches!(hook, Hook::Stopped(_)));
@@ -264,26 +264,26 @@ fn last_address(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Brea
         None => Ok(()),
         Some(course) => {
             let why = format!("item {} was dropped with the last address", course.id);
-            Err(breach(Promise::LastAddress, actor, life, &why))
+            Err(breach(BrokenPromise::LastAddress, actor, life, &why))
         }
     }
 }
 
 /// M4: a drain is a message.
-fn drains(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn drains(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     for &(call, ret, what) in &life.signals {
         if what != Signal::Drain || !life.is_up_at(call) {
             continue;
         }
         let Some(processed) = life.next_drop(call) else {
-            return Err(breach(Promise::Signals, actor, life, "a drain was not processed"));
+            return Err(breach(BrokenPromise::Signals, actor, life, "a drain was not processed"));
         };
         let late =
             |course: &&Course| course.is_alone_on(actor) && !course.is_free() && course.call > ret;
         let handled = |course: &&Course| course.turns.iter().any(|turn| turn.began < processed);
         if let Some(course) = facts.on(actor).filter(late).find(handled) {
             let why = format!("item {} was sent after a drain and handled before it", course.id);
-            return Err(breach(Promise::Signals, actor, life, &why));
+            return Err(breach(BrokenPromise::Signals, actor, life, &why));
         }
     }
     let told = |wanted| life.was_told(wanted);
@@ -295,13 +295,13 @@ fn drains(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
     let first = drains.map(|(call, ..)| *call).min().unwrap_or(0);
     if only_drained && let Some(course) = dropped_too_early(facts, actor, first) {
         let why = format!("item {} was sent before the drain at {first} and dropped", course.id);
-        return Err(breach(Promise::Signals, actor, life, &why));
+        return Err(breach(BrokenPromise::Signals, actor, life, &why));
     }
     Ok(())
 }
 
 /// The reason of each end is one that was given.
-fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn reasons(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     let is_supervised = facts.settings[actor].supervised.is_some();
     let said = life.hooks.iter().filter_map(|(at, hook)| match hook {
         Hook::Stopped(reason) => Some((*at, reason)),
@@ -320,7 +320,9 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
                 is_supervised || told(&[Signal::Stop, Signal::Drain, Signal::Restart])
             }
             Reason::Killed => is_supervised || told(&[Signal::Kill]),
-            Reason::Panicked(id) => item(id).is_some_and(|course| course.ends_with(End::Panic)),
+            Reason::Panicked(id) => {
+                item(id).is_some_and(|course| course.ends_with(EndOfTurn::Panic))
+            }
             Reason::Quit(id) => item(id).is_some_and(|course| course.quits.is_some()),
             // See `told`.
             Reason::Linked(..) => true,
@@ -328,7 +330,7 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
         };
         if !is_given {
             let why = format!("nobody gave it the reason {reason:?}");
-            return Err(breach(Promise::Told, actor, life, &why));
+            return Err(breach(BrokenPromise::Told, actor, life, &why));
         }
     }
     let last = life.hooks.iter().rev().find_map(|(_, hook)| match hook {
@@ -342,13 +344,13 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
         && !is_supervised
     {
         let why = format!("it ended for {end:?} without `stopped`");
-        return Err(breach(Promise::Hooks, actor, life, &why));
+        return Err(breach(BrokenPromise::Hooks, actor, life, &why));
     }
     if let (Some(Some(said)), Some(end)) = (last, life.end())
         && said != end
         && !is_supervised
     {
-        return Err(breach(Promise::Told, actor, life, &format!("it ended for {end:?}")));
+        return Err(breach(BrokenPromise::Told, actor, life, &format!("it ended for {end:?}")));
     }
     Ok(())
 }

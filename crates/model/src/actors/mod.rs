@@ -1,8 +1,9 @@
 //! What actors promise, as a checker of traces.
 //!
-//! A harness runs a program of actors, records a [`Trace`] and passes it to [`check`]. The checker
-//! knows nothing of the implementation: it sees the settings of the actors, and events with numbers
-//! from one counter. A [`Breach`] names the promise of `docs/semantics.md` that the trace breaks.
+//! A harness runs a program of actors, records an [`ActorTrace`] and passes it to [`check`]. The
+//! checker knows nothing of the implementation: it sees the settings of the actors, and events with
+//! numbers from one counter. A [`Breach`] names the promise of `docs/semantics.md` that the trace
+//! breaks.
 //!
 //! # Where the numbers are taken
 //!
@@ -43,9 +44,9 @@ mod told;
 mod trace;
 mod turns;
 
-pub use breach::{Breach, Promise};
+pub use breach::{Breach, BrokenPromise};
 pub use check::check;
 pub use trace::{
-    Answer, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Reason, Settings, Signal,
-    Supervision, Target, Trace, WhenFull,
+    ActorEvent, ActorTrace, AskOutcome, Hook, Item, ItemId, ItemMember, Kind, LaneRule, Reason,
+    RestartPolicy, Settings, Signal, Target, WhenFull,
 };

@@ -3,7 +3,7 @@
 //! An item runs in the home that the first of its members has had from the last move before it. Which
 //! move that is, the trace may leave open: then each that it can have been will do.
 
-use super::breach::{Breach, Promise};
+use super::breach::{Breach, BrokenPromise};
 use super::facts::{Course, Facts};
 use super::trace::Target;
 use crate::Seq;
@@ -66,5 +66,5 @@ fn runs_where_it_was_moved(
         "item {} ran in home {ran} at {}, and actor {actor} had been moved elsewhere",
         course.id, turn.began
     );
-    Err(Breach::new(Promise::Moves, why))
+    Err(Breach::new(BrokenPromise::Moves, why))
 }

@@ -5,9 +5,9 @@
 //! needed the same thing, not both for reading, and `x` had it first. Messages of two lanes of one
 //! actor may overtake each other, and what was never handled has no place.
 
-use super::breach::{Breach, Promise};
+use super::breach::{Breach, BrokenPromise};
 use super::facts::{Course, Facts};
-use super::trace::{Member, Target};
+use super::trace::{ItemMember, Target};
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     let ran: Vec<&Course> = facts
@@ -20,7 +20,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
         .collect();
     match find_circle(&edges) {
         None => Ok(()),
-        Some(circle) => Err(Breach::new(Promise::Order, explain(facts, &ran, &circle))),
+        Some(circle) => Err(Breach::new(BrokenPromise::Order, explain(facts, &ran, &circle))),
     }
 }
 
@@ -43,7 +43,7 @@ fn conflict(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
     }
     // A sorted message may have had the place of another one: see `places`.
     let sorted = facts.is_sorted(one) || facts.is_sorted(other);
-    let clash = |a: &Member, b: &Member| {
+    let clash = |a: &ItemMember, b: &ItemMember| {
         let is_same = a.of == b.of && (!(a.read && b.read) || in_one_group(facts, a.of, b.of));
         is_same || (!sorted && in_one_group(facts, a.of, b.of))
     };
@@ -61,33 +61,33 @@ fn in_one_group(facts: &Facts<'_>, one: Target, other: Target) -> bool {
 /// A circle of the graph, if there is one.
 fn find_circle(edges: &[Vec<usize>]) -> Option<Vec<usize>> {
     #[derive(Clone, Copy, PartialEq)]
-    enum Mark {
+    enum VisitMark {
         New,
         Open,
         Closed,
     }
-    let mut marks = vec![Mark::New; edges.len()];
+    let mut marks = vec![VisitMark::New; edges.len()];
     for root in 0..edges.len() {
-        if marks[root] != Mark::New {
+        if marks[root] != VisitMark::New {
             continue;
         }
         // Each with how many of its edges have been followed.
         let mut path = vec![(root, 0)];
-        marks[root] = Mark::Open;
+        marks[root] = VisitMark::Open;
         while let Some((node, next)) = path.last_mut() {
             let Some(&to) = edges[*node].get(*next) else {
-                marks[*node] = Mark::Closed;
+                marks[*node] = VisitMark::Closed;
                 path.pop();
                 continue;
             };
             *next += 1;
             match marks[to] {
-                Mark::Closed => {}
-                Mark::New => {
-                    marks[to] = Mark::Open;
+                VisitMark::Closed => {}
+                VisitMark::New => {
+                    marks[to] = VisitMark::Open;
                     path.push((to, 0));
                 }
-                Mark::Open => {
+                VisitMark::Open => {
                     let from = path.iter().position(|(node, _)| *node == to)?;
                     return Some(shorten(edges, path[from..].iter().map(|(node, _)| *node)));
                 }

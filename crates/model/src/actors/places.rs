@@ -7,10 +7,10 @@
 //! one is taken that would be of no use first. (If there is a way, this finds it: what ran later needs a
 //! later place.)
 
-use super::breach::{Breach, Promise};
+use super::breach::{Breach, BrokenPromise};
 use super::facts::{Course, Facts};
 use super::items::lane_of;
-use super::trace::{Answer, Kind, WhenFull};
+use super::trace::{AskOutcome, Kind, WhenFull};
 use crate::Seq;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
@@ -46,7 +46,7 @@ fn of_actor(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                 "item {} ran at {at}, and no place of a message to actor {actor} is there",
                 course.id
             );
-            return Err(Breach::new(Promise::Groups, why));
+            return Err(Breach::new(BrokenPromise::Groups, why));
         };
         let used = places.iter().position(|place| fits(&place) && place.to == first);
         used.map(|used| places.swap_remove(used));
@@ -74,7 +74,7 @@ fn place_of(facts: &Facts<'_>, course: &Course) -> Option<Place> {
         Kind::Free => Some(Place { from: course.call, to: Seq::MAX }),
         Kind::Message { .. } => {
             let place = Place { from: course.call, to: course.effect() };
-            let is_full = |(_, answer): &(Seq, Answer)| *answer == Answer::Full;
+            let is_full = |(_, answer): &(Seq, AskOutcome)| *answer == AskOutcome::Full;
             let is_turned_away = match lane_of(facts, course)?.when_full {
                 WhenFull::Refuse => course.answers.iter().any(is_full),
                 WhenFull::DropNewest => course.dropped.is_some_and(|at| at < course.ret),

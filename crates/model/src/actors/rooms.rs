@@ -1,8 +1,8 @@
 //! Mailboxes: bounds, refusals, and what is set aside.
 
-use super::breach::{Breach, Promise};
-use super::facts::{Course, End, Facts};
-use super::trace::{Answer, Kind, LaneRule};
+use super::breach::{Breach, BrokenPromise};
+use super::facts::{Course, EndOfTurn, Facts};
+use super::trace::{AskOutcome, Kind, LaneRule};
 use crate::Seq;
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
@@ -39,7 +39,7 @@ fn bound(facts: &Facts<'_>, actor: usize, lane: usize, capacity: usize) -> Resul
         let waiting = stays.iter().filter(|(from, to)| from <= now && now < to).count();
         if waiting > capacity + 1 {
             let why = format!("{waiting} messages wait in lane {lane} of actor {actor} at {now}");
-            return Err(Breach::new(Promise::Mailbox, why));
+            return Err(Breach::new(BrokenPromise::Mailbox, why));
         }
     }
     Ok(())
@@ -55,7 +55,7 @@ fn refusals(
 ) -> Result<(), Breach> {
     let is_full = |course: &&Course| {
         course.refused == Some(true)
-            || course.answers.iter().any(|(_, answer)| *answer == Answer::Full)
+            || course.answers.iter().any(|(_, answer)| *answer == AskOutcome::Full)
     };
     for course in facts.on(actor).filter(|course| course.lane() == Some(lane)).filter(is_full) {
         // The oldest is refused when a later one comes.
@@ -75,7 +75,7 @@ fn refusals(
                 "item {} found lane {lane} of actor {actor} full, {rule:?}, which it was not",
                 course.id
             );
-            return Err(Breach::new(Promise::Mailbox, why));
+            return Err(Breach::new(BrokenPromise::Mailbox, why));
         }
     }
     Ok(())
@@ -89,7 +89,7 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
             let first = course.turns.first()?;
             let (at, how) = first.end?;
             let again = course.turns.get(1).map(|turn| turn.began);
-            (how == End::Aside).then_some((at, course, again))
+            (how == EndOfTurn::Aside).then_some((at, course, again))
         })
         .collect();
     aside.sort_unstable_by_key(|(at, ..)| *at);
@@ -101,7 +101,7 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                 "items {} and {} were set aside, and come back the other way",
                 one.id, other.id
             );
-            return Err(Breach::new(Promise::Stash, why));
+            return Err(Breach::new(BrokenPromise::Stash, why));
         }
     }
     let begins = facts.begins_on(actor);
@@ -126,7 +126,7 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                     "item {id} began at {began} before item {}, which was wanted at {at}",
                     course.id
                 );
-                return Err(Breach::new(Promise::Stash, why));
+                return Err(Breach::new(BrokenPromise::Stash, why));
             }
         }
     }
@@ -142,7 +142,7 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                 "item {id} began at {began}, before item {} of the state before",
                 course.id
             );
-            return Err(Breach::new(Promise::Stash, why));
+            return Err(Breach::new(BrokenPromise::Stash, why));
         }
     }
     Ok(())

@@ -2,15 +2,15 @@
 //! wrong.
 
 use super::{
-    Answer, Event, Hook, Item, ItemId, Kind, LaneRule, Member, Promise, Reason, Settings, Signal,
-    Supervision, Target, Trace, WhenFull, check,
+    ActorEvent, ActorTrace, AskOutcome, BrokenPromise, Hook, Item, ItemId, ItemMember, Kind,
+    LaneRule, Reason, RestartPolicy, Settings, Signal, Target, WhenFull, check,
 };
 use crate::Seq;
 
 /// A run that is told event by event.
 #[derive(Default)]
 struct Story {
-    trace: Trace,
+    trace: ActorTrace,
     clock: Seq,
 }
 
@@ -21,9 +21,9 @@ impl Story {
     }
 
     fn with(actors: Vec<Settings>) -> Self {
-        let mut story = Self { trace: Trace { actors, events: Vec::new() }, clock: 0 };
+        let mut story = Self { trace: ActorTrace { actors, events: Vec::new() }, clock: 0 };
         for actor in 0..story.trace.actors.len() {
-            story.note(Event::Hook(actor, Hook::Started));
+            story.note(ActorEvent::Hook(actor, Hook::Started));
         }
         story
     }
@@ -33,7 +33,7 @@ impl Story {
         self.clock
     }
 
-    fn note(&mut self, event: Event) -> &mut Self {
+    fn note(&mut self, event: ActorEvent) -> &mut Self {
         let at = self.tick();
         self.trace.events.push((at, event));
         self
@@ -41,7 +41,7 @@ impl Story {
 
     fn spawned(&mut self, id: ItemId, item: Item) -> &mut Self {
         let call = self.tick();
-        self.note(Event::Spawned { id, item, call })
+        self.note(ActorEvent::Spawned { id, item, call })
     }
 
     fn sent(&mut self, id: ItemId, to: usize) -> &mut Self {
@@ -53,11 +53,11 @@ impl Story {
     }
 
     fn began(&mut self, id: ItemId) -> &mut Self {
-        self.note(Event::Began { id, home: None })
+        self.note(ActorEvent::Began { id, home: None })
     }
 
     fn ended(&mut self, id: ItemId) -> &mut Self {
-        self.note(Event::Ended(id))
+        self.note(ActorEvent::Ended(id))
     }
 
     fn ran(&mut self, id: ItemId) -> &mut Self {
@@ -66,11 +66,11 @@ impl Story {
 
     fn told(&mut self, actor: usize, what: Signal) -> &mut Self {
         let call = self.tick();
-        self.note(Event::Directed { actor, what, call })
+        self.note(ActorEvent::Directed { actor, what, call })
     }
 
     fn hook(&mut self, actor: usize, hook: Hook) -> &mut Self {
-        self.note(Event::Hook(actor, hook))
+        self.note(ActorEvent::Hook(actor, hook))
     }
 
     /// It ends for that reason, with `stopped` unless it was killed.
@@ -87,21 +87,21 @@ impl Story {
         let reason = |actor| find(actor).map(|(_, reason)| reason.clone());
         let actors = self.trace.actors.len();
         for actor in 0..actors {
-            self.note(Event::AtRest(actor, reason(actor)));
+            self.note(ActorEvent::AtRest(actor, reason(actor)));
         }
-        self.note(Event::LetGo);
+        self.note(ActorEvent::LetGo);
         for actor in (0..actors).filter(|actor| reason(*actor).is_none()) {
             self.gone(actor, Reason::Normal);
         }
         for actor in 0..actors {
-            self.note(Event::AtEnd(actor, reason(actor).or(Some(Reason::Normal))));
+            self.note(ActorEvent::AtEnd(actor, reason(actor).or(Some(Reason::Normal))));
         }
         self
     }
 }
 
-fn on(actor: usize) -> Member {
-    Member { of: Target::Actor(actor), read: false }
+fn on(actor: usize) -> ItemMember {
+    ItemMember { of: Target::Actor(actor), read: false }
 }
 
 fn message(to: usize, lane: usize, asked: bool) -> Item {
@@ -109,7 +109,7 @@ fn message(to: usize, lane: usize, asked: bool) -> Item {
     Item { kind, members: vec![on(to)] }
 }
 
-fn behaviour(members: Vec<Member>) -> Item {
+fn behaviour(members: Vec<ItemMember>) -> Item {
     Item { kind: Kind::Behaviour, members }
 }
 
@@ -119,7 +119,7 @@ fn keeps(tell: impl FnOnce() -> Story) {
 }
 
 #[track_caller]
-fn breaks(promise: Promise, tell: impl FnOnce() -> Story) {
+fn breaks(promise: BrokenPromise, tell: impl FnOnce() -> Story) {
     let found = check(&tell().trace).map_err(|breach| breach.promise);
     assert_eq!(found, Err(promise));
 }
@@ -157,7 +157,10 @@ fn lane(capacity: usize, when_full: WhenFull) -> Vec<Settings> {
 #[test]
 fn order_of_one_sender() {
     keeps(story(1, |s| _ = s.sent(0, 0).sent(1, 0).ran(0).ran(1).at_rest(&[])));
-    breaks(Promise::Order, story(1, |s| _ = s.sent(0, 0).sent(1, 0).ran(1).ran(0).at_rest(&[])));
+    breaks(
+        BrokenPromise::Order,
+        story(1, |s| _ = s.sent(0, 0).sent(1, 0).ran(1).ran(0).at_rest(&[])),
+    );
 }
 
 #[test]
@@ -168,11 +171,11 @@ fn order_by_way_of_others() {
         s.spawned(2, message(1, 0, false)).spawned(0, message(0, 0, false));
         let call = s.tick();
         s.began(turn[0]);
-        s.note(Event::Spawned { id: 1, item: both(), call });
+        s.note(ActorEvent::Spawned { id: 1, item: both(), call });
         s.ended(turn[0]).ran(turn[1]).ran(turn[2]).at_rest(&[]);
     };
     keeps(story(2, |s| tell(s, [0, 2, 1])));
-    breaks(Promise::Order, story(2, |s| tell(s, [0, 1, 2])));
+    breaks(BrokenPromise::Order, story(2, |s| tell(s, [0, 1, 2])));
 }
 
 #[test]
@@ -184,27 +187,27 @@ fn lanes_overtake_each_other_but_no_behaviour() {
         })
     };
     keeps(tell(|| message(0, 0, false)));
-    breaks(Promise::Order, tell(|| message(0, 1, false)));
-    breaks(Promise::Order, tell(|| behaviour(vec![on(0)])));
+    breaks(BrokenPromise::Order, tell(|| message(0, 1, false)));
+    breaks(BrokenPromise::Order, tell(|| behaviour(vec![on(0)])));
 }
 
 #[test]
 fn one_turn_at_a_time() {
     let tell = |read: bool| {
         story(1, move |s| {
-            let item = || behaviour(vec![Member { read, ..on(0) }]);
+            let item = || behaviour(vec![ItemMember { read, ..on(0) }]);
             s.spawned(0, item()).spawned(1, item());
             s.began(0).began(1).ended(0).ended(1).at_rest(&[]);
         })
     };
     keeps(tell(true));
-    breaks(Promise::Atomicity, tell(false));
+    breaks(BrokenPromise::Atomicity, tell(false));
 }
 
 #[test]
 fn no_hook_in_the_middle_of_a_turn() {
     breaks(
-        Promise::Atomicity,
+        BrokenPromise::Atomicity,
         story(1, |s| {
             s.sent(0, 0).told(0, Signal::Stop).began(0).hook(0, Hook::Stopped(Reason::Shutdown));
             s.ended(0).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
@@ -216,7 +219,7 @@ fn no_hook_in_the_middle_of_a_turn() {
 fn members_of_a_group_take_turns_readers_too() {
     let tell = |together: bool| {
         story_with(grouped(), move |s| {
-            let read = |actor| behaviour(vec![Member { read: true, ..on(actor) }]);
+            let read = |actor| behaviour(vec![ItemMember { read: true, ..on(actor) }]);
             s.spawned(0, read(0)).spawned(1, read(1)).began(0);
             if together {
                 s.began(1).ended(0).ended(1)
@@ -227,60 +230,60 @@ fn members_of_a_group_take_turns_readers_too() {
         })
     };
     keeps(tell(false));
-    breaks(Promise::Groups, tell(true));
+    breaks(BrokenPromise::Groups, tell(true));
 }
 
 #[test]
 fn nothing_comes_while_an_actor_is_held() {
     let tell = |actors: Vec<Settings>, to: usize| {
         story_with(actors, move |s| {
-            s.sent(0, 0).sent(1, to).began(0).note(Event::Holds(0));
+            s.sent(0, 0).sent(1, to).began(0).note(ActorEvent::Holds(0));
             s.began(1).ended(1).ended(0).at_rest(&[]);
         })
     };
     keeps(tell(vec![Settings::default(); 2], 1));
-    breaks(Promise::Waiting, tell(vec![Settings::default(); 2], 0));
-    breaks(Promise::Waiting, tell(grouped(), 1));
+    breaks(BrokenPromise::Waiting, tell(vec![Settings::default(); 2], 0));
+    breaks(BrokenPromise::Waiting, tell(grouped(), 1));
 }
 
 #[test]
 fn no_news_comes_while_an_actor_is_held() {
     let tell = |early: bool| {
         story(1, move |s| {
-            s.sent(0, 0).began(0).note(Event::Holds(0));
+            s.sent(0, 0).began(0).note(ActorEvent::Holds(0));
             if early {
-                s.note(Event::News(0)).ended(0)
+                s.note(ActorEvent::News(0)).ended(0)
             } else {
-                s.ended(0).note(Event::News(0))
+                s.ended(0).note(ActorEvent::News(0))
             };
             s.at_rest(&[]);
         })
     };
     keeps(tell(false));
-    breaks(Promise::Waiting, tell(true));
+    breaks(BrokenPromise::Waiting, tell(true));
 }
 
 #[test]
 fn each_message_is_handled_once() {
-    breaks(Promise::Once, story(1, |s| _ = s.sent(0, 0).ran(0).ran(0).at_rest(&[])));
-    breaks(Promise::Once, story(1, |s| _ = s.sent(0, 0).at_rest(&[])));
-    breaks(Promise::Once, story(1, |s| _ = s.sent(0, 0).began(0).at_rest(&[])));
+    breaks(BrokenPromise::Once, story(1, |s| _ = s.sent(0, 0).ran(0).ran(0).at_rest(&[])));
+    breaks(BrokenPromise::Once, story(1, |s| _ = s.sent(0, 0).at_rest(&[])));
+    breaks(BrokenPromise::Once, story(1, |s| _ = s.sent(0, 0).began(0).at_rest(&[])));
     breaks(
-        Promise::Once,
-        story(1, |s| _ = s.sent(0, 0).ran(0).note(Event::Dropped(0)).at_rest(&[])),
+        BrokenPromise::Once,
+        story(1, |s| _ = s.sent(0, 0).ran(0).note(ActorEvent::Dropped(0)).at_rest(&[])),
     );
 }
 
 #[test]
 fn a_message_is_dropped_only_by_an_end() {
     keeps(story(1, |s| {
-        s.sent(0, 0).told(0, Signal::Stop).gone(0, Reason::Shutdown).note(Event::Dropped(0));
+        s.sent(0, 0).told(0, Signal::Stop).gone(0, Reason::Shutdown).note(ActorEvent::Dropped(0));
         s.at_rest(&[(0, Reason::Shutdown)]);
     }));
     // The actor goes on.
     breaks(
-        Promise::Once,
-        story(1, |s| _ = s.sent(0, 0).note(Event::Dropped(0)).sent(1, 0).ran(1).at_rest(&[])),
+        BrokenPromise::Once,
+        story(1, |s| _ = s.sent(0, 0).note(ActorEvent::Dropped(0)).sent(1, 0).ran(1).at_rest(&[])),
     );
 }
 
@@ -290,23 +293,23 @@ fn a_handler_is_not_cut_off() {
         story_with(restartable(), move |s| {
             s.asked(0, 0).began(0);
             if held {
-                s.note(Event::Holds(0));
+                s.note(ActorEvent::Holds(0));
             }
-            s.told(0, Signal::Restart).note(Event::Dropped(0));
+            s.told(0, Signal::Restart).note(ActorEvent::Dropped(0));
             s.hook(0, Hook::Stopped(Reason::Shutdown)).hook(0, Hook::Dropped);
             s.hook(0, Hook::Restarted(Reason::Shutdown));
-            s.note(Event::Answered(0, Answer::NoReply)).at_rest(&[]);
+            s.note(ActorEvent::Answered(0, AskOutcome::NoReply)).at_rest(&[]);
         })
     };
     keeps(tell(true));
-    breaks(Promise::Once, tell(false));
+    breaks(BrokenPromise::Once, tell(false));
 }
 
 #[test]
 fn what_is_given_back_is_not_handled() {
     let refused = |s: &mut Story| {
         let call = s.tick();
-        s.note(Event::Refused { id: 0, item: message(0, 0, false), call, full: false });
+        s.note(ActorEvent::Refused { id: 0, item: message(0, 0, false), call, full: false });
     };
     keeps(story(1, |s| {
         s.told(0, Signal::Kill).gone(0, Reason::Killed);
@@ -314,16 +317,16 @@ fn what_is_given_back_is_not_handled() {
         s.at_rest(&[(0, Reason::Killed)]);
     }));
     breaks(
-        Promise::Once,
+        BrokenPromise::Once,
         story(1, |s| {
             s.told(0, Signal::Kill).gone(0, Reason::Killed);
             refused(s);
-            s.note(Event::Dropped(0)).at_rest(&[(0, Reason::Killed)]);
+            s.note(ActorEvent::Dropped(0)).at_rest(&[(0, Reason::Killed)]);
         }),
     );
     // It had not ended.
     breaks(
-        Promise::Once,
+        BrokenPromise::Once,
         story(1, |s| {
             refused(s);
             s.sent(1, 0).ran(1).at_rest(&[]);
@@ -333,38 +336,39 @@ fn what_is_given_back_is_not_handled() {
 
 #[test]
 fn every_ask_has_the_answer_that_fits() {
-    let handled = |answer: Option<Answer>| {
+    let handled = |answer: Option<AskOutcome>| {
         story(1, move |s| {
             s.asked(0, 0).ran(0);
             if let Some(answer) = answer {
-                s.note(Event::Answered(0, answer));
+                s.note(ActorEvent::Answered(0, answer));
             }
             s.at_rest(&[]);
         })
     };
-    keeps(handled(Some(Answer::Given)));
-    for wrong in [Answer::NoReply, Answer::Panicked, Answer::Timeout, Answer::Full] {
-        breaks(Promise::Asks, handled(Some(wrong)));
+    keeps(handled(Some(AskOutcome::Given)));
+    for wrong in [AskOutcome::NoReply, AskOutcome::Panicked, AskOutcome::Timeout, AskOutcome::Full]
+    {
+        breaks(BrokenPromise::Asks, handled(Some(wrong)));
     }
-    for wrong in [Answer::Cycle, Answer::Cancelled, Answer::Stopped(Reason::Normal)] {
-        breaks(Promise::Asks, handled(Some(wrong)));
+    for wrong in [AskOutcome::Cycle, AskOutcome::Cancelled, AskOutcome::Stopped(Reason::Normal)] {
+        breaks(BrokenPromise::Asks, handled(Some(wrong)));
     }
-    breaks(Promise::Asks, handled(None));
-    let dropped = |answer: Answer| {
+    breaks(BrokenPromise::Asks, handled(None));
+    let dropped = |answer: AskOutcome| {
         story(1, move |s| {
             s.asked(0, 0).told(0, Signal::Kill).gone(0, Reason::Killed);
-            s.note(Event::Dropped(0)).note(Event::Answered(0, answer));
+            s.note(ActorEvent::Dropped(0)).note(ActorEvent::Answered(0, answer));
             s.at_rest(&[(0, Reason::Killed)]);
         })
     };
-    keeps(dropped(Answer::Stopped(Reason::Killed)));
-    breaks(Promise::Asks, dropped(Answer::Stopped(Reason::Shutdown)));
-    breaks(Promise::Asks, dropped(Answer::Given));
+    keeps(dropped(AskOutcome::Stopped(Reason::Killed)));
+    breaks(BrokenPromise::Asks, dropped(AskOutcome::Stopped(Reason::Shutdown)));
+    breaks(BrokenPromise::Asks, dropped(AskOutcome::Given));
     breaks(
-        Promise::Asks,
+        BrokenPromise::Asks,
         story(1, |s| {
-            s.asked(0, 0).ran(0).note(Event::Answered(0, Answer::Given));
-            s.note(Event::Answered(0, Answer::Given)).at_rest(&[]);
+            s.asked(0, 0).ran(0).note(ActorEvent::Answered(0, AskOutcome::Given));
+            s.note(ActorEvent::Answered(0, AskOutcome::Given)).at_rest(&[]);
         }),
     );
 }
@@ -372,21 +376,21 @@ fn every_ask_has_the_answer_that_fits() {
 #[test]
 fn hooks_come_in_their_order() {
     let twice = |s: &mut Story| _ = s.hook(0, Hook::Started).at_rest(&[]);
-    breaks(Promise::Hooks, story(1, twice));
+    breaks(BrokenPromise::Hooks, story(1, twice));
     let after_stopped = |s: &mut Story| {
         s.told(0, Signal::Stop).sent(0, 0).hook(0, Hook::Stopped(Reason::Shutdown)).ran(0);
         s.hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
     };
-    breaks(Promise::Hooks, story(1, after_stopped));
+    breaks(BrokenPromise::Hooks, story(1, after_stopped));
     let not_killed_quietly = |s: &mut Story| {
         s.told(0, Signal::Kill).hook(0, Hook::Stopped(Reason::Killed)).hook(0, Hook::Dropped);
         s.at_rest(&[(0, Reason::Killed)]);
     };
-    breaks(Promise::Hooks, story(1, not_killed_quietly));
+    breaks(BrokenPromise::Hooks, story(1, not_killed_quietly));
     let no_stopped = |s: &mut Story| {
         s.told(0, Signal::Stop).hook(0, Hook::Dropped).at_rest(&[(0, Reason::Shutdown)]);
     };
-    breaks(Promise::Hooks, story(1, no_stopped));
+    breaks(BrokenPromise::Hooks, story(1, no_stopped));
 }
 
 #[test]
@@ -398,8 +402,8 @@ fn a_restart_is_for_those_that_can_and_for_the_reason_that_was_said() {
         })
     };
     keeps(tell(restartable(), Reason::Shutdown));
-    breaks(Promise::Hooks, tell(restartable(), Reason::Killed));
-    breaks(Promise::Hooks, tell(vec![Settings::default()], Reason::Shutdown));
+    breaks(BrokenPromise::Hooks, tell(restartable(), Reason::Killed));
+    breaks(BrokenPromise::Hooks, tell(vec![Settings::default()], Reason::Shutdown));
 }
 
 #[test]
@@ -407,13 +411,13 @@ fn a_temporary_child_is_not_restarted() {
     let child = |supervision| {
         let actors = vec![Settings { supervised: Some(supervision), ..Settings::default() }];
         story_with(actors, |s| {
-            s.sent(0, 0).began(0).note(Event::Panicked(0)).gone(0, Reason::Panicked(0));
+            s.sent(0, 0).began(0).note(ActorEvent::Panicked(0)).gone(0, Reason::Panicked(0));
             s.hook(0, Hook::Restarted(Reason::Panicked(0))).gone(0, Reason::Shutdown);
             s.at_rest(&[(0, Reason::Shutdown)]);
         })
     };
-    keeps(child(Supervision::Transient));
-    breaks(Promise::Hooks, child(Supervision::Temporary));
+    keeps(child(RestartPolicy::Transient));
+    breaks(BrokenPromise::Hooks, child(RestartPolicy::Temporary));
 }
 
 #[test]
@@ -424,20 +428,20 @@ fn signals_come_before_the_next_message() {
             s.told(0, Signal::Stop);
             (0..late).for_each(|id| _ = s.ran(id));
             s.gone(0, Reason::Shutdown);
-            (late..4).for_each(|id| _ = s.note(Event::Dropped(id)));
+            (late..4).for_each(|id| _ = s.note(ActorEvent::Dropped(id)));
             s.at_rest(&[(0, Reason::Shutdown)]);
         })
     };
     keeps(tell(0));
     keeps(tell(1));
-    breaks(Promise::Signals, tell(2));
+    breaks(BrokenPromise::Signals, tell(2));
     let not_processed = |s: &mut Story| {
         s.told(0, Signal::Kill);
-        s.note(Event::AtRest(0, None))
-            .note(Event::LetGo)
-            .note(Event::AtEnd(0, Some(Reason::Killed)));
+        s.note(ActorEvent::AtRest(0, None))
+            .note(ActorEvent::LetGo)
+            .note(ActorEvent::AtEnd(0, Some(Reason::Killed)));
     };
-    breaks(Promise::Hooks, story(1, not_processed));
+    breaks(BrokenPromise::Hooks, story(1, not_processed));
 }
 
 #[test]
@@ -445,16 +449,19 @@ fn a_drain_stands_between_messages() {
     let tell = |handled: ItemId, dropped: ItemId| {
         story(1, move |s| {
             s.sent(0, 0).told(0, Signal::Drain).sent(1, 0).ran(handled);
-            s.gone(0, Reason::Shutdown).note(Event::Dropped(dropped));
+            s.gone(0, Reason::Shutdown).note(ActorEvent::Dropped(dropped));
             s.at_rest(&[(0, Reason::Shutdown)]);
         })
     };
     keeps(tell(0, 1));
-    breaks(Promise::Signals, tell(1, 0));
+    breaks(BrokenPromise::Signals, tell(1, 0));
     breaks(
-        Promise::Signals,
+        BrokenPromise::Signals,
         story(1, |s| {
-            s.sent(0, 0).told(0, Signal::Drain).gone(0, Reason::Shutdown).note(Event::Dropped(0));
+            s.sent(0, 0)
+                .told(0, Signal::Drain)
+                .gone(0, Reason::Shutdown)
+                .note(ActorEvent::Dropped(0));
             s.at_rest(&[(0, Reason::Shutdown)]);
         }),
     );
@@ -474,9 +481,9 @@ fn a_suspended_actor_waits_and_with_it_its_group() {
     };
     let two = || vec![Settings::default(); 2];
     keeps(tell(two(), 0, 1));
-    breaks(Promise::Waiting, tell(two(), 0, 2));
+    breaks(BrokenPromise::Waiting, tell(two(), 0, 2));
     keeps(tell(two(), 1, 2));
-    breaks(Promise::Waiting, tell(grouped(), 1, 2));
+    breaks(BrokenPromise::Waiting, tell(grouped(), 1, 2));
 }
 
 /// What another member has set aside is no exception.
@@ -486,9 +493,9 @@ fn what_is_set_aside_waits_while_another_member_is_suspended() {
         story_with(grouped(), move |s| {
             (0..4).for_each(|id| _ = s.sent(id, 1));
             for id in [0, 1, 2] {
-                s.began(id).note(Event::SetAside(id));
+                s.began(id).note(ActorEvent::SetAside(id));
             }
-            s.began(3).note(Event::Unstashed(3, 3)).ended(3).told(0, Signal::Suspend);
+            s.began(3).note(ActorEvent::Unstashed(3, 3)).ended(3).told(0, Signal::Suspend);
             (0..early).for_each(|id| _ = s.ran(id));
             s.told(0, Signal::Resume);
             (early..3).for_each(|id| _ = s.ran(id));
@@ -496,66 +503,69 @@ fn what_is_set_aside_waits_while_another_member_is_suspended() {
         })
     };
     keeps(tell(1));
-    breaks(Promise::Waiting, tell(2));
+    breaks(BrokenPromise::Waiting, tell(2));
 }
 
 #[test]
 fn a_panic_fails_those_that_were_written() {
     let tell = |failed: &'static [usize], read: bool| {
         story(2, move |s| {
-            s.spawned(0, behaviour(vec![on(0), Member { read, ..on(1) }])).began(0);
-            s.note(Event::Panicked(0));
+            s.spawned(0, behaviour(vec![on(0), ItemMember { read, ..on(1) }])).began(0);
+            s.note(ActorEvent::Panicked(0));
             failed.iter().for_each(|actor| _ = s.gone(*actor, Reason::Panicked(0)));
             let ended: Vec<_> = failed.iter().map(|actor| (*actor, Reason::Panicked(0))).collect();
             s.at_rest(&ended);
         })
     };
     keeps(tell(&[0, 1], false));
-    breaks(Promise::Failure, tell(&[0], false));
+    breaks(BrokenPromise::Failure, tell(&[0], false));
     keeps(tell(&[0], true));
-    breaks(Promise::Failure, tell(&[0, 1], true));
+    breaks(BrokenPromise::Failure, tell(&[0, 1], true));
     let goes_on = |s: &mut Story| {
-        s.sent(0, 0).sent(1, 0).began(0).note(Event::Panicked(0)).ran(1);
+        s.sent(0, 0).sent(1, 0).began(0).note(ActorEvent::Panicked(0)).ran(1);
         s.gone(0, Reason::Panicked(0)).at_rest(&[(0, Reason::Panicked(0))]);
     };
-    breaks(Promise::Failure, story(1, goes_on));
+    breaks(BrokenPromise::Failure, story(1, goes_on));
 }
 
 #[test]
 fn one_that_quits_ends_after_that_message() {
     let tell = |goes_on: bool| {
         story(1, move |s| {
-            s.sent(0, 0).sent(1, 0).began(0).note(Event::Quits(0)).ended(0);
+            s.sent(0, 0).sent(1, 0).began(0).note(ActorEvent::Quits(0)).ended(0);
             if goes_on {
                 s.ran(1).gone(0, Reason::Quit(0));
             } else {
-                s.gone(0, Reason::Quit(0)).note(Event::Dropped(1));
+                s.gone(0, Reason::Quit(0)).note(ActorEvent::Dropped(1));
             }
             s.at_rest(&[(0, Reason::Quit(0))]);
         })
     };
     keeps(tell(false));
-    breaks(Promise::Signals, tell(true));
+    breaks(BrokenPromise::Signals, tell(true));
 }
 
 #[test]
 fn an_actor_lives_as_long_as_its_address() {
     breaks(
-        Promise::LastAddress,
+        BrokenPromise::LastAddress,
         story(1, |s| _ = s.gone(0, Reason::Normal).at_rest(&[(0, Reason::Normal)])),
     );
     let dropped = |s: &mut Story| {
-        s.sent(0, 0).note(Event::AtRest(0, None)).note(Event::LetGo).gone(0, Reason::Normal);
-        s.note(Event::Dropped(0)).note(Event::AtEnd(0, Some(Reason::Normal)));
+        s.sent(0, 0)
+            .note(ActorEvent::AtRest(0, None))
+            .note(ActorEvent::LetGo)
+            .gone(0, Reason::Normal);
+        s.note(ActorEvent::Dropped(0)).note(ActorEvent::AtEnd(0, Some(Reason::Normal)));
     };
-    breaks(Promise::LastAddress, story(1, dropped));
+    breaks(BrokenPromise::LastAddress, story(1, dropped));
 }
 
 #[test]
 fn a_reason_is_one_that_was_given() {
     for reason in [Reason::Shutdown, Reason::Killed, Reason::Quit(0), Reason::Panicked(0)] {
         let ended = [(0, reason.clone())];
-        breaks(Promise::Told, story(1, move |s| _ = s.gone(0, reason).at_rest(&ended)));
+        breaks(BrokenPromise::Told, story(1, move |s| _ = s.gone(0, reason).at_rest(&ended)));
     }
 }
 
@@ -564,24 +574,25 @@ fn an_end_is_told_once_with_its_reason() {
     let tell = |told: &'static [Reason]| {
         story(1, move |s| {
             let call = s.tick();
-            s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
+            s.note(ActorEvent::Watched { watch: 0, actor: 0, by: None, call });
             s.told(0, Signal::Kill).gone(0, Reason::Killed);
-            told.iter()
-                .for_each(|reason| _ = s.note(Event::Told { watch: 0, reason: reason.clone() }));
+            told.iter().for_each(|reason| {
+                _ = s.note(ActorEvent::Told { watch: 0, reason: reason.clone() })
+            });
             s.at_rest(&[(0, Reason::Killed)]);
         })
     };
     keeps(tell(&[Reason::Killed]));
-    breaks(Promise::Told, tell(&[]));
-    breaks(Promise::Told, tell(&[Reason::Killed, Reason::Killed]));
-    breaks(Promise::Told, tell(&[Reason::Shutdown]));
+    breaks(BrokenPromise::Told, tell(&[]));
+    breaks(BrokenPromise::Told, tell(&[Reason::Killed, Reason::Killed]));
+    breaks(BrokenPromise::Told, tell(&[Reason::Shutdown]));
     let early = |s: &mut Story| {
         let call = s.tick();
-        s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
-        s.told(0, Signal::Kill).note(Event::Told { watch: 0, reason: Reason::Killed });
+        s.note(ActorEvent::Watched { watch: 0, actor: 0, by: None, call });
+        s.told(0, Signal::Kill).note(ActorEvent::Told { watch: 0, reason: Reason::Killed });
         s.gone(0, Reason::Killed).at_rest(&[(0, Reason::Killed)]);
     };
-    breaks(Promise::Told, story(1, early));
+    breaks(BrokenPromise::Told, story(1, early));
 }
 
 #[test]
@@ -591,7 +602,7 @@ fn an_end_spreads_along_links_and_only_there() {
         story(2, move |s| {
             if linked {
                 let call = s.tick();
-                s.note(Event::Linked { by: 0, to: 1, call });
+                s.note(ActorEvent::Linked { by: 0, to: 1, call });
             }
             s.told(1, Signal::Kill).gone(1, Reason::Killed);
             let mut ended = vec![(1, Reason::Killed)];
@@ -603,35 +614,36 @@ fn an_end_spreads_along_links_and_only_there() {
         })
     };
     keeps(tell(true, true));
-    breaks(Promise::Told, tell(true, false));
-    breaks(Promise::Told, tell(false, true));
+    breaks(BrokenPromise::Told, tell(true, false));
+    breaks(BrokenPromise::Told, tell(false, true));
     let normal = |s: &mut Story| {
         let call = s.tick();
-        s.note(Event::Linked { by: 0, to: 1, call })
+        s.note(ActorEvent::Linked { by: 0, to: 1, call })
             .told(1, Signal::Stop)
             .gone(1, Reason::Shutdown);
         let why = Reason::Linked(1, Box::new(Reason::Shutdown));
         s.gone(0, why.clone()).at_rest(&[(0, why), (1, Reason::Shutdown)]);
     };
-    breaks(Promise::Told, story(2, normal));
+    breaks(BrokenPromise::Told, story(2, normal));
 }
 
 #[test]
 fn a_trapped_exit_is_told_once() {
     let tell = |times: usize| {
         story(2, move |s| {
-            s.note(Event::Traps(0));
+            s.note(ActorEvent::Traps(0));
             let call = s.tick();
-            s.note(Event::Linked { by: 0, to: 1, call })
+            s.note(ActorEvent::Linked { by: 0, to: 1, call })
                 .told(1, Signal::Kill)
                 .gone(1, Reason::Killed);
-            (0..times)
-                .for_each(|_| _ = s.note(Event::Exited { to: 0, from: 1, reason: Reason::Killed }));
+            (0..times).for_each(|_| {
+                _ = s.note(ActorEvent::Exited { to: 0, from: 1, reason: Reason::Killed })
+            });
             s.at_rest(&[(1, Reason::Killed)]);
         })
     };
     keeps(tell(1));
-    breaks(Promise::Told, tell(2));
+    breaks(BrokenPromise::Told, tell(2));
 }
 
 #[test]
@@ -645,26 +657,26 @@ fn a_mailbox_holds_what_it_may_and_refuses_only_when_it_is_full() {
     };
     // One, and another that is about to begin.
     keeps(full(2));
-    breaks(Promise::Mailbox, full(3));
+    breaks(BrokenPromise::Mailbox, full(3));
     let refused = |waiting: usize| {
         story_with(lane(2, WhenFull::Refuse), move |s| {
             (0..waiting).for_each(|id| _ = s.sent(id, 0));
             let call = s.tick();
-            s.note(Event::Refused { id: 9, item: message(0, 0, false), call, full: true });
+            s.note(ActorEvent::Refused { id: 9, item: message(0, 0, false), call, full: true });
             (0..waiting).for_each(|id| _ = s.ran(id));
             s.at_rest(&[]);
         })
     };
     keeps(refused(2));
-    breaks(Promise::Mailbox, refused(1));
+    breaks(BrokenPromise::Mailbox, refused(1));
     // One that refuses drops nothing.
     let tell = |when_full| {
         story_with(lane(1, when_full), |s| {
-            s.sent(0, 0).sent(1, 0).note(Event::Dropped(0)).ran(1).at_rest(&[]);
+            s.sent(0, 0).sent(1, 0).note(ActorEvent::Dropped(0)).ran(1).at_rest(&[]);
         })
     };
     keeps(tell(WhenFull::DropOldest));
-    breaks(Promise::Once, tell(WhenFull::Refuse));
+    breaks(BrokenPromise::Once, tell(WhenFull::Refuse));
 }
 
 #[test]
@@ -673,31 +685,31 @@ fn what_is_set_aside_comes_first_and_in_its_order() {
         story(1, move |s| {
             (0..4).for_each(|id| _ = s.sent(id, 0));
             for id in [0, 1] {
-                s.began(id).note(Event::SetAside(id));
+                s.began(id).note(ActorEvent::SetAside(id));
             }
-            s.began(2).note(Event::Unstashed(2, 2)).ended(2);
+            s.began(2).note(ActorEvent::Unstashed(2, 2)).ended(2);
             turns.iter().for_each(|id| _ = s.ran(*id));
             s.at_rest(&[]);
         })
     };
     keeps(tell(&[0, 1, 3]));
-    breaks(Promise::Stash, tell(&[1, 0, 3]));
-    breaks(Promise::Stash, tell(&[0, 3, 1]));
-    breaks(Promise::Once, tell(&[0, 3]));
+    breaks(BrokenPromise::Stash, tell(&[1, 0, 3]));
+    breaks(BrokenPromise::Stash, tell(&[0, 3, 1]));
+    breaks(BrokenPromise::Once, tell(&[0, 3]));
 }
 
 #[test]
 fn what_was_set_aside_comes_first_in_the_next_life() {
     let tell = |turns: &'static [ItemId]| {
         story_with(restartable(), move |s| {
-            s.sent(0, 0).sent(1, 0).began(0).note(Event::SetAside(0)).told(0, Signal::Restart);
+            s.sent(0, 0).sent(1, 0).began(0).note(ActorEvent::SetAside(0)).told(0, Signal::Restart);
             s.gone(0, Reason::Shutdown).hook(0, Hook::Restarted(Reason::Shutdown));
             turns.iter().for_each(|id| _ = s.ran(*id));
             s.at_rest(&[]);
         })
     };
     keeps(tell(&[0, 1]));
-    breaks(Promise::Stash, tell(&[1, 0]));
+    breaks(BrokenPromise::Stash, tell(&[1, 0]));
 }
 
 #[test]
@@ -705,12 +717,12 @@ fn what_is_sent_after_a_move_runs_there() {
     let tell = |home: usize| {
         story(1, move |s| {
             let call = s.tick();
-            s.note(Event::Moved { actor: 0, home: 1, call }).sent(0, 0);
-            s.note(Event::Began { id: 0, home: Some(home) }).ended(0).at_rest(&[]);
+            s.note(ActorEvent::Moved { actor: 0, home: 1, call }).sent(0, 0);
+            s.note(ActorEvent::Began { id: 0, home: Some(home) }).ended(0).at_rest(&[]);
         })
     };
     keeps(tell(1));
-    breaks(Promise::Moves, tell(0));
+    breaks(BrokenPromise::Moves, tell(0));
 }
 
 #[test]
@@ -718,21 +730,21 @@ fn readers_sets_and_groups_move_too() {
     let tell = |actors: Vec<Settings>, item: fn() -> Item, home: usize| {
         story_with(actors, move |s| {
             let call = s.tick();
-            s.note(Event::Moved { actor: 0, home: 1, call }).spawned(0, item());
-            s.note(Event::Began { id: 0, home: Some(home) }).ended(0).at_rest(&[]);
+            s.note(ActorEvent::Moved { actor: 0, home: 1, call }).spawned(0, item());
+            s.note(ActorEvent::Began { id: 0, home: Some(home) }).ended(0).at_rest(&[]);
         })
     };
     let two = || vec![Settings::default(); 2];
-    let read = || behaviour(vec![Member { read: true, ..on(0) }]);
+    let read = || behaviour(vec![ItemMember { read: true, ..on(0) }]);
     let items: [fn() -> Item; 2] = [read, || behaviour(vec![on(0), on(1)])];
     for item in items {
         keeps(tell(two(), item, 1));
-        breaks(Promise::Moves, tell(two(), item, 0));
+        breaks(BrokenPromise::Moves, tell(two(), item, 0));
     }
     // A set runs where its first member is.
     keeps(tell(two(), || behaviour(vec![on(1), on(0)]), 0));
     keeps(tell(grouped(), || message(1, 0, false), 1));
-    breaks(Promise::Moves, tell(grouped(), || message(1, 0, false), 0));
+    breaks(BrokenPromise::Moves, tell(grouped(), || message(1, 0, false), 0));
 }
 
 /// Of moves at the same time each may have been the last one.
@@ -740,17 +752,17 @@ fn readers_sets_and_groups_move_too() {
 fn what_runs_after_several_moves_runs_where_one_may_have_left_it() {
     let tell = |home: usize| {
         story(1, move |s| {
-            s.note(Event::Moved { actor: 0, home: 3, call: 0 });
+            s.note(ActorEvent::Moved { actor: 0, home: 3, call: 0 });
             let (first, second) = (s.tick(), s.tick());
-            s.note(Event::Moved { actor: 0, home: 0, call: first });
-            s.note(Event::Moved { actor: 0, home: 1, call: second }).sent(0, 0);
+            s.note(ActorEvent::Moved { actor: 0, home: 0, call: first });
+            s.note(ActorEvent::Moved { actor: 0, home: 1, call: second }).sent(0, 0);
             let late = s.tick();
-            s.note(Event::Began { id: 0, home: Some(home) });
-            s.note(Event::Moved { actor: 0, home: 2, call: late }).ended(0).at_rest(&[]);
+            s.note(ActorEvent::Began { id: 0, home: Some(home) });
+            s.note(ActorEvent::Moved { actor: 0, home: 2, call: late }).ended(0).at_rest(&[]);
         })
     };
     (0..3).for_each(|home| keeps(tell(home)));
-    breaks(Promise::Moves, tell(3));
+    breaks(BrokenPromise::Moves, tell(3));
 }
 
 /// Lanes in a group: each message comes in the place of one of its actor's.
@@ -770,36 +782,39 @@ fn in_a_group_sorted_messages_change_places() {
     };
     keeps(tell(&[0, 1, 2, 3, 4]));
     keeps(tell(&[0, 3, 2, 1, 4]));
-    breaks(Promise::Groups, tell(&[3, 0, 2, 1, 4]));
-    breaks(Promise::Groups, tell(&[0, 3, 1, 2, 4]));
-    breaks(Promise::Groups, tell(&[0, 2, 3, 1, 4]));
-    breaks(Promise::Groups, tell(&[0, 3, 2, 4, 1]));
+    breaks(BrokenPromise::Groups, tell(&[3, 0, 2, 1, 4]));
+    breaks(BrokenPromise::Groups, tell(&[0, 3, 1, 2, 4]));
+    breaks(BrokenPromise::Groups, tell(&[0, 2, 3, 1, 4]));
+    breaks(BrokenPromise::Groups, tell(&[0, 3, 2, 4, 1]));
 }
 
 #[test]
 fn a_shutdown_ends_everything_once() {
-    let tell = |asked: Option<Answer>, ended: Option<Reason>, told: usize| {
+    let tell = |asked: Option<AskOutcome>, ended: Option<Reason>, told: usize| {
         story(1, move |s| {
             let call = s.tick();
-            s.note(Event::Watched { watch: 0, actor: 0, by: None, call });
-            s.asked(0, 0).note(Event::ShutDown).hook(0, Hook::Dropped).note(Event::Dropped(0));
-            asked.into_iter().for_each(|answer| _ = s.note(Event::Answered(0, answer)));
+            s.note(ActorEvent::Watched { watch: 0, actor: 0, by: None, call });
+            s.asked(0, 0)
+                .note(ActorEvent::ShutDown)
+                .hook(0, Hook::Dropped)
+                .note(ActorEvent::Dropped(0));
+            asked.into_iter().for_each(|answer| _ = s.note(ActorEvent::Answered(0, answer)));
             for _ in 0..told {
-                s.note(Event::Told { watch: 0, reason: Reason::Killed });
+                s.note(ActorEvent::Told { watch: 0, reason: Reason::Killed });
             }
-            s.note(Event::AtEnd(0, ended));
+            s.note(ActorEvent::AtEnd(0, ended));
         })
     };
-    keeps(tell(Some(Answer::Cancelled), Some(Reason::Killed), 1));
-    keeps(tell(Some(Answer::Stopped(Reason::Killed)), Some(Reason::Killed), 1));
-    breaks(Promise::Asks, tell(None, Some(Reason::Killed), 1));
-    breaks(Promise::LastAddress, tell(Some(Answer::Cancelled), None, 0));
-    breaks(Promise::Told, tell(Some(Answer::Cancelled), Some(Reason::Killed), 0));
-    breaks(Promise::Told, tell(Some(Answer::Cancelled), Some(Reason::Quit(0)), 1));
+    keeps(tell(Some(AskOutcome::Cancelled), Some(Reason::Killed), 1));
+    keeps(tell(Some(AskOutcome::Stopped(Reason::Killed)), Some(Reason::Killed), 1));
+    breaks(BrokenPromise::Asks, tell(None, Some(Reason::Killed), 1));
+    breaks(BrokenPromise::LastAddress, tell(Some(AskOutcome::Cancelled), None, 0));
+    breaks(BrokenPromise::Told, tell(Some(AskOutcome::Cancelled), Some(Reason::Killed), 0));
+    breaks(BrokenPromise::Told, tell(Some(AskOutcome::Cancelled), Some(Reason::Quit(0)), 1));
 }
 
 #[test]
 fn a_harness_that_tells_of_the_unknown_is_found_out() {
-    breaks(Promise::Harness, story(1, |s| _ = s.ran(7).at_rest(&[])));
-    breaks(Promise::Harness, story(1, |s| _ = s.sent(0, 0).ended(0).at_rest(&[])));
+    breaks(BrokenPromise::Harness, story(1, |s| _ = s.ran(7).at_rest(&[])));
+    breaks(BrokenPromise::Harness, story(1, |s| _ = s.sent(0, 0).ended(0).at_rest(&[])));
 }

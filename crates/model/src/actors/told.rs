@@ -1,7 +1,7 @@
 //! Ends are told once, with their reason, to whoever asked for it: M10.
 
-use super::breach::{Breach, Promise};
-use super::facts::{Facts, Life, Watch};
+use super::breach::{Breach, BrokenPromise};
+use super::facts::{ActorLife, Facts, Watch};
 use super::trace::{Hook, Reason};
 use crate::Seq;
 
@@ -11,7 +11,7 @@ const LIVES_END_THEIR_WATCHES: bool = true;
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     for (number, watch) in &facts.watches {
         watched(facts, watch).map_err(|why| {
-            Breach::new(Promise::Told, format!("watch {number} {why}: {watch:?}"))
+            Breach::new(BrokenPromise::Told, format!("watch {number} {why}: {watch:?}"))
         })?;
     }
     for (actor, life) in facts.lives.iter().enumerate() {
@@ -48,7 +48,7 @@ fn watched(facts: &Facts<'_>, watch: &Watch) -> Result<(), String> {
 }
 
 /// Whether no state was dropped between the two.
-fn same_life(life: &Life, from: Seq, to: Seq) -> bool {
+fn same_life(life: &ActorLife, from: Seq, to: Seq) -> bool {
     let is_drop = |(at, hook): &(Seq, Hook)| *hook == Hook::Dropped && from < *at && *at < to;
     !life.hooks.iter().any(is_drop)
 }
@@ -61,7 +61,7 @@ fn must_be_told(facts: &Facts<'_>, watch: &Watch) -> bool {
 }
 
 /// An end by a link: there was one, and the other one has ended for that reason.
-fn ended_with(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach> {
+fn ended_with(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     let said = life.hooks.iter().filter_map(|(_, hook)| match hook {
         Hook::Stopped(reason) => Some(reason),
         _ => None,
@@ -69,10 +69,10 @@ fn ended_with(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach
     for reason in said.chain(life.end()) {
         let Reason::Linked(from, why) = reason else { continue };
         is_true(facts, actor, *from, why)
-            .map_err(|what| Breach::new(Promise::Told, format!("actor {actor} {what}")))?;
+            .map_err(|what| Breach::new(BrokenPromise::Told, format!("actor {actor} {what}")))?;
         if why.is_normal() {
             let what = format!("actor {actor} ended with actor {from}, whose end was meant");
-            return Err(Breach::new(Promise::Told, what));
+            return Err(Breach::new(BrokenPromise::Told, what));
         }
     }
     Ok(())
@@ -81,14 +81,14 @@ fn ended_with(facts: &Facts<'_>, actor: usize, life: &Life) -> Result<(), Breach
 fn exited(facts: &Facts<'_>, exit: &(Seq, usize, usize, Reason)) -> Result<(), Breach> {
     let (at, to, from, why) = exit;
     is_true(facts, *to, *from, why)
-        .map_err(|what| Breach::new(Promise::Told, format!("actor {to}, at {at}, {what}")))?;
+        .map_err(|what| Breach::new(BrokenPromise::Told, format!("actor {to}, at {at}, {what}")))?;
     let links =
         facts.links.iter().filter(|(a, b, ..)| (a, b) == (to, from) || (b, a) == (to, from));
     let told = facts.exits.iter().filter(|(_, a, b, _)| (a, b) == (to, from));
     // Who links itself again with one that has ended is told again.
     if told.count() > links.count() {
         let what = format!("actor {to} was told of the end of actor {from} more than once");
-        return Err(Breach::new(Promise::Told, what));
+        return Err(Breach::new(BrokenPromise::Told, what));
     }
     Ok(())
 }
@@ -122,7 +122,7 @@ fn linked(facts: &Facts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), Brea
             let why = format!(
                 "actor {one} was linked to actor {other} at {at}, which ended for {reason:?}"
             );
-            return Err(Breach::new(Promise::Told, why));
+            return Err(Breach::new(BrokenPromise::Told, why));
         }
     }
     Ok(())

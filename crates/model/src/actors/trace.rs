@@ -7,11 +7,11 @@ pub type ItemId = usize;
 
 /// Everything that happened, and what the actors were like.
 #[derive(Clone, Debug, Default)]
-pub struct Trace {
+pub struct ActorTrace {
     /// The actors, by number.
     pub actors: Vec<Settings>,
     /// What happened, and when; in any order.
-    pub events: Vec<(Seq, Event)>,
+    pub events: Vec<(Seq, ActorEvent)>,
 }
 
 /// How an actor was spawned.
@@ -24,8 +24,8 @@ pub struct Settings {
     /// Whether a restart replaces its state, instead of ending it.
     pub restartable: bool,
     /// Whether a supervisor decides about it.
-    pub supervised: Option<Supervision>,
-    /// Whether the harness keeps its address until [`Event::LetGo`].
+    pub supervised: Option<RestartPolicy>,
+    /// Whether the harness keeps its address until [`ActorEvent::LetGo`].
     pub kept: bool,
 }
 
@@ -51,7 +51,7 @@ impl Settings {
 
 /// When a supervisor restarts a child.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Supervision {
+pub enum RestartPolicy {
     /// Always.
     Permanent,
     /// After failures.
@@ -87,7 +87,7 @@ pub struct Item {
     /// What it is.
     pub kind: Kind,
     /// What it needs.
-    pub members: Vec<Member>,
+    pub members: Vec<ItemMember>,
 }
 
 /// What an item is.
@@ -113,7 +113,7 @@ pub enum Kind {
 
 /// One of the things that an item needs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Member {
+pub struct ItemMember {
     /// What.
     pub of: Target,
     /// Whether it is read only.
@@ -189,7 +189,7 @@ pub enum Hook {
 
 /// What has come of an ask.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
+pub enum AskOutcome {
     /// An answer.
     Given,
     /// The actor had ended.
@@ -210,7 +210,7 @@ pub enum Answer {
 
 /// Something that happened.
 #[derive(Clone, Debug)]
-pub enum Event {
+pub enum ActorEvent {
     /// An item was spawned.
     Spawned {
         /// Which.
@@ -253,7 +253,7 @@ pub enum Event {
     /// The item has its actor end.
     Quits(ItemId),
     /// An ask has come to its end.
-    Answered(ItemId, Answer),
+    Answered(ItemId, AskOutcome),
     /// Whoever asked does not wait any more.
     Abandoned(ItemId),
     /// A hook.

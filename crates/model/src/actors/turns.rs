@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::breach::{Breach, Promise};
-use super::facts::{Course, End, Facts};
+use super::breach::{Breach, BrokenPromise};
+use super::facts::{Course, EndOfTurn, Facts};
 use super::trace::{Hook, ItemId, Target};
 use crate::Seq;
 
 /// What is given away as one.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Queue {
+enum TurnQueue {
     Alone(Target),
     Group(usize),
 }
@@ -26,7 +26,7 @@ struct Span {
 }
 
 pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
-    let mut queues: BTreeMap<Queue, Vec<Span>> = BTreeMap::new();
+    let mut queues: BTreeMap<TurnQueue, Vec<Span>> = BTreeMap::new();
     for course in facts.items.values() {
         for queue in queues_of(facts, course) {
             let read = reads(facts, course, queue);
@@ -40,16 +40,16 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     (0..facts.lives.len()).try_for_each(|actor| nothing_in_the_middle(facts, actor))
 }
 
-fn queue_of(facts: &Facts<'_>, target: Target) -> Queue {
+fn queue_of(facts: &Facts<'_>, target: Target) -> TurnQueue {
     match target {
         Target::Actor(actor) => {
-            facts.settings[actor].group.map_or(Queue::Alone(target), Queue::Group)
+            facts.settings[actor].group.map_or(TurnQueue::Alone(target), TurnQueue::Group)
         }
-        Target::Cown(_) => Queue::Alone(target),
+        Target::Cown(_) => TurnQueue::Alone(target),
     }
 }
 
-fn queues_of(facts: &Facts<'_>, course: &Course) -> Vec<Queue> {
+fn queues_of(facts: &Facts<'_>, course: &Course) -> Vec<TurnQueue> {
     let mut queues: Vec<_> =
         course.item.members.iter().map(|member| queue_of(facts, member.of)).collect();
     queues.sort_unstable();
@@ -58,30 +58,30 @@ fn queues_of(facts: &Facts<'_>, course: &Course) -> Vec<Queue> {
 }
 
 /// A group has no readers.
-fn reads(facts: &Facts<'_>, course: &Course, queue: Queue) -> bool {
+fn reads(facts: &Facts<'_>, course: &Course, queue: TurnQueue) -> bool {
     let mut members = course.item.members.iter();
-    matches!(queue, Queue::Alone(_))
+    matches!(queue, TurnQueue::Alone(_))
         && members.any(|member| member.read && queue_of(facts, member.of) == queue)
 }
 
 fn spans(course: &Course, read: bool) -> impl Iterator<Item = Span> {
     course.turns.iter().filter_map(move |turn| {
         let (to, how) = turn.end?;
-        let (from, held, cut) = (turn.began, turn.held, how == End::Cut);
+        let (from, held, cut) = (turn.began, turn.held, how == EndOfTurn::Cut);
         Some(Span { from, to, read, held, cut, id: course.id })
     })
 }
 
-fn no_two_at_a_time(queue: Queue, spans: &[Span]) -> Result<(), Breach> {
+fn no_two_at_a_time(queue: TurnQueue, spans: &[Span]) -> Result<(), Breach> {
     // Of those that began so far, the one that ends last, and the exclusive one that does.
     let (mut last, mut last_write): (Option<Span>, Option<Span>) = (None, None);
     for span in spans {
         let other = if span.read { last_write } else { last };
         if let Some(other) = other.filter(|other| other.to > span.from) {
             let promise = match queue {
-                _ if other.held => Promise::Waiting,
-                Queue::Alone(_) => Promise::Atomicity,
-                Queue::Group(_) => Promise::Groups,
+                _ if other.held => BrokenPromise::Waiting,
+                TurnQueue::Alone(_) => BrokenPromise::Atomicity,
+                TurnQueue::Group(_) => BrokenPromise::Groups,
             };
             let why = format!(
                 "item {} began on {queue:?} at {} during the turn of item {}, from {} to {}",
@@ -114,7 +114,7 @@ fn nothing_in_the_middle(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> 
             let during = |at: &Seq| span.from < *at && *at < span.to;
             if let Some(at) = life.news.iter().find(|at| during(at)) {
                 let why = format!("actor {actor} handled news at {at}, in the middle of {span:?}");
-                return Err(Breach::new(Promise::Waiting, why));
+                return Err(Breach::new(BrokenPromise::Waiting, why));
             }
             let may_have_hooks = span.cut || (span.held && !is_own);
             let mut hooks = life.hooks.iter();
@@ -122,7 +122,7 @@ fn nothing_in_the_middle(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> 
             if !may_have_hooks && let Some(hook) = hooks.find(|(at, it)| during(at) && is_hook(it))
             {
                 let why = format!("actor {actor} had {hook:?} in the middle of {span:?}");
-                return Err(Breach::new(Promise::Atomicity, why));
+                return Err(Breach::new(BrokenPromise::Atomicity, why));
             }
         }
     }

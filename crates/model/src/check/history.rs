@@ -2,21 +2,21 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Behaviour, Plan};
+use crate::plan::{Behaviour, ProgramPlan};
 use crate::program::{BehaviourId, Spawner, Variable};
 use crate::trace::{Event, Exit, Seq, Trace};
-use crate::violation::{Deed, Fault, Violation};
+use crate::violation::{Deed, NumberFault, Violation};
 
 /// What a trace tells of all behaviours that were spawned.
 pub(super) struct History<'p> {
-    pub(super) plan: &'p Plan<'p>,
+    pub(super) plan: &'p ProgramPlan<'p>,
     /// By behaviour; `None` for one that was rejected, or whose parent did not run.
-    lives: Vec<Option<Life>>,
+    lives: Vec<Option<BehaviourLife>>,
 }
 
 /// What happened to a behaviour that was spawned.
 #[derive(Clone, Debug)]
-pub(super) struct Life {
+pub(super) struct BehaviourLife {
     pub(super) id: BehaviourId,
     pub(super) call: Seq,
     pub(super) ret: Seq,
@@ -28,12 +28,12 @@ pub(super) struct Life {
 }
 
 impl History<'_> {
-    pub(super) fn lives(&self) -> impl Iterator<Item = &Life> {
+    pub(super) fn lives(&self) -> impl Iterator<Item = &BehaviourLife> {
         self.lives.iter().flatten()
     }
 
     /// The life of a behaviour that was spawned.
-    pub(super) fn life(&self, id: BehaviourId) -> &Life {
+    pub(super) fn life(&self, id: BehaviourId) -> &BehaviourLife {
         self.lives[id.0].as_ref().expect("a behaviour that was spawned")
     }
 
@@ -47,7 +47,10 @@ impl History<'_> {
 }
 
 /// Sorts the events of `trace` by behaviour, and checks what can be checked without order.
-pub(super) fn gather<'p>(plan: &'p Plan<'p>, trace: &Trace) -> Result<History<'p>, Violation> {
+pub(super) fn gather<'p>(
+    plan: &'p ProgramPlan<'p>,
+    trace: &Trace,
+) -> Result<History<'p>, Violation> {
     let sheets = sheets(plan, trace)?;
     let mut history = History { plan, lives: Vec::with_capacity(sheets.len()) };
     for (behaviour, sheet) in plan.iter().zip(&sheets) {
@@ -71,7 +74,7 @@ struct Sheet {
     saw: Vec<(Variable, bool)>,
 }
 
-fn sheets(plan: &Plan<'_>, trace: &Trace) -> Result<Vec<Sheet>, Violation> {
+fn sheets(plan: &ProgramPlan<'_>, trace: &Trace) -> Result<Vec<Sheet>, Violation> {
     let mut sheets = vec![Sheet::default(); plan.program.len()];
     for event in &trace.events {
         let id = event.id();
@@ -103,7 +106,7 @@ fn live(
     b: &Behaviour<'_>,
     sheet: &Sheet,
     history: &History<'_>,
-) -> Result<Option<Life>, Violation> {
+) -> Result<Option<BehaviourLife>, Violation> {
     let id = b.id();
     if !history.ran(b.by) {
         let silent = *sheet == Sheet::default();
@@ -120,10 +123,14 @@ fn live(
         return Err(Violation::WrongSpawner(id, by));
     }
     let (start, end, skipped) = turn(b, sheet)?;
-    Ok(Some(Life { id, call, ret, start, end, skipped, saw: sheet.saw.clone() }))
+    Ok(Some(BehaviourLife { id, call, ret, start, end, skipped, saw: sheet.saw.clone() }))
 }
 
-fn check_rejected(b: &Behaviour<'_>, sheet: &Sheet, plan: &Plan<'_>) -> Result<(), Violation> {
+fn check_rejected(
+    b: &Behaviour<'_>,
+    sheet: &Sheet,
+    plan: &ProgramPlan<'_>,
+) -> Result<(), Violation> {
     let nothing_else = Sheet { rejected: sheet.rejected, ..Sheet::default() };
     if *sheet != nothing_else {
         let overlap = b.op.spawns().iter().find_map(|spawn| plan.program.overlap(spawn));
@@ -146,34 +153,34 @@ fn turn(b: &Behaviour<'_>, sheet: &Sheet) -> Result<(Seq, Seq, bool), Violation>
     }
 }
 
-fn check_numbers(life: &Life, history: &History<'_>) -> Result<(), Violation> {
+fn check_numbers(life: &BehaviourLife, history: &History<'_>) -> Result<(), Violation> {
     let fault = |fault| Err(Violation::Timing(life.id, fault));
     if life.ret < life.call {
-        return fault(Fault::ReturnBeforeCall);
+        return fault(NumberFault::ReturnBeforeCall);
     }
     if life.start < life.call {
-        return fault(Fault::StartBeforeCall);
+        return fault(NumberFault::StartBeforeCall);
     }
     if life.end < life.start {
-        return fault(Fault::EndBeforeStart);
+        return fault(NumberFault::EndBeforeStart);
     }
     let behaviour = &history.plan[life.id];
     if let Spawner::Behaviour(parent) = behaviour.by {
         let body = history.life(parent).start..history.life(parent).end;
         if !body.contains(&life.call) || !body.contains(&life.ret) {
-            return fault(Fault::OutsideParent(parent));
+            return fault(NumberFault::OutsideParent(parent));
         }
     }
     let leader = history.life(behaviour.leader());
     if (leader.call, leader.ret) != (life.call, life.ret) {
-        return fault(Fault::TornBatch(leader.id));
+        return fault(NumberFault::TornBatch(leader.id));
     }
     Ok(())
 }
 
 /// The operations of one body or thread are called one after the other.
 fn check_program_order(history: &History<'_>) -> Result<(), Violation> {
-    let mut last: BTreeMap<Spawner, &Life> = BTreeMap::new();
+    let mut last: BTreeMap<Spawner, &BehaviourLife> = BTreeMap::new();
     for life in history.lives() {
         let behaviour = &history.plan[life.id];
         let earlier = last.insert(behaviour.by, life);
@@ -181,7 +188,7 @@ fn check_program_order(history: &History<'_>) -> Result<(), Violation> {
             && history.plan[earlier.id].leader() != behaviour.leader()
             && life.call < earlier.ret
         {
-            return Err(Violation::Timing(life.id, Fault::OutOfProgramOrder(earlier.id)));
+            return Err(Violation::Timing(life.id, NumberFault::OutOfProgramOrder(earlier.id)));
         }
     }
     Ok(())
@@ -197,7 +204,7 @@ fn check_distinct(history: &History<'_>) -> Result<(), Violation> {
         let end = Some(life.end).filter(|_| !life.skipped);
         for seq in spawn.chain([life.start]).chain(end) {
             if taken.insert(seq, life.id).is_some() {
-                return Err(Violation::Timing(life.id, Fault::NumberTwice(seq)));
+                return Err(Violation::Timing(life.id, NumberFault::NumberTwice(seq)));
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::history::{History, Life};
+use super::history::{BehaviourLife, History};
 use crate::program::{BehaviourId, Spawner};
 use crate::trace::Seq;
 use crate::violation::{Because, Before, Violation};
@@ -20,9 +20,9 @@ pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
 
 /// The conflicts that follow one another directly on some cown, in the order in which they ran.
 fn conflicts(history: &History<'_>) -> Result<Vec<Before>, Violation> {
-    let mut lives: Vec<&Life> = history.lives().collect();
+    let mut lives: Vec<&BehaviourLife> = history.lives().collect();
     lives.sort_by_key(|life| life.start);
-    let mut queues: BTreeMap<_, Queue<'_>> = BTreeMap::new();
+    let mut queues: BTreeMap<_, LastTurns<'_>> = BTreeMap::new();
     let mut conflicts = Vec::new();
     for life in lives {
         for (cown, access) in history.plan[life.id].footprint.iter() {
@@ -42,14 +42,14 @@ fn conflicts(history: &History<'_>) -> Result<Vec<Before>, Violation> {
 /// The last turns on a cown. Earlier ones are not needed: they ended before these started, and these
 /// end before the next one starts.
 #[derive(Default)]
-struct Queue<'h> {
-    writer: Option<&'h Life>,
-    readers: Vec<&'h Life>,
+struct LastTurns<'h> {
+    writer: Option<&'h BehaviourLife>,
+    readers: Vec<&'h BehaviourLife>,
 }
 
-impl<'h> Queue<'h> {
+impl<'h> LastTurns<'h> {
     /// Lets `life` have the next turn, and returns the turns that it has to come directly after.
-    fn enter(&mut self, life: &'h Life, exclusive: bool) -> Vec<&'h Life> {
+    fn enter(&mut self, life: &'h BehaviourLife, exclusive: bool) -> Vec<&'h BehaviourLife> {
         if !exclusive {
             self.readers.push(life);
             return self.writer.into_iter().collect();
@@ -81,7 +81,7 @@ struct Node {
 }
 
 impl Node {
-    fn new(life: &Life) -> Self {
+    fn new(life: &BehaviourLife) -> Self {
         Node {
             done: life.ret,
             earliest: life.call,

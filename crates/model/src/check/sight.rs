@@ -1,13 +1,13 @@
 //! Who was skipped, and what checked accesses saw: the turns replayed against the rules of poison.
 
-use super::history::{History, Life};
+use super::history::{BehaviourLife, History};
 use crate::poison::Poison;
 use crate::program::Variable;
 use crate::violation::Violation;
 
 /// Replays the turns in the order of their starts, which is the order of conflicting ones.
 pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
-    let mut lives: Vec<&Life> = history.lives().collect();
+    let mut lives: Vec<&BehaviourLife> = history.lives().collect();
     lives.sort_by_key(|life| life.start);
     let mut poison = Poison::default();
     for life in lives {
@@ -20,7 +20,11 @@ pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
     Ok(())
 }
 
-fn check_skip(life: &Life, history: &History<'_>, poison: &Poison) -> Result<(), Violation> {
+fn check_skip(
+    life: &BehaviourLife,
+    history: &History<'_>,
+    poison: &Poison,
+) -> Result<(), Violation> {
     let id = life.id;
     match (poison.skips(&history.plan[id].footprint), life.skipped) {
         (None, true) => Err(Violation::WronglySkipped(id)),
@@ -33,7 +37,7 @@ fn check_skip(life: &Life, history: &History<'_>, poison: &Poison) -> Result<(),
 }
 
 fn check_sight(
-    life: &Life,
+    life: &BehaviourLife,
     variable: Variable,
     poisoned: bool,
     history: &History<'_>,

@@ -7,7 +7,7 @@ mod search;
 
 use crate::explore::{Blur, observe};
 use crate::machine::Rule;
-use crate::program::{BehaviourId, Program, Spawn, Spawner};
+use crate::program::{BehaviourId, Program, SpawnCall, Spawner};
 use crate::trace::Trace;
 
 /// The exact trace of a run that need not be allowed.
@@ -16,7 +16,7 @@ fn trace_of(program: &Program, run: &[Rule]) -> Trace {
 }
 
 fn on(set: impl Into<Vec<crate::Member>>) -> crate::Op {
-    Spawn::on(set).into()
+    SpawnCall::on(set).into()
 }
 
 /// Short words for runs: threads and behaviours act.

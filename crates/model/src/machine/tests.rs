@@ -5,12 +5,12 @@ use proptest::prelude::*;
 use super::{Machine, Rule};
 use crate::explore::{Dice, random_run};
 use crate::generate::{Shape, programs};
-use crate::program::{BehaviourId, Member, Op, Program, Spawn, Spawner};
+use crate::program::{BehaviourId, Member, Op, Program, SpawnCall, Spawner};
 use crate::{read, write};
 
 /// A machine in which one thread has spawned a behaviour on each of `sets`.
 fn spawned<const N: usize>(sets: [Vec<Member>; N], examine: impl FnOnce(Machine<'_>)) {
-    let ops = sets.map(|set| Op::from(Spawn::on(set)));
+    let ops = sets.map(|set| Op::from(SpawnCall::on(set)));
     let program = Program::over(3).thread(ops);
     let mut machine = Machine::new(&program);
     (0..N).for_each(|_| machine.fire(Rule::Spawn(Spawner::Thread(0))));
@@ -60,8 +60,9 @@ fn a_rule_without_its_premises_does_not_fire() {
 
 #[test]
 fn a_program_reads_as_a_listing() {
-    let nested = Spawn::on([write(0), read(1)]).body([Spawn::on([write(2)]).panics().into()]);
-    let batch = Op::Batch(vec![Spawn::on([write(0)]), nested]);
+    let nested =
+        SpawnCall::on([write(0), read(1)]).body([SpawnCall::on([write(2)]).panics().into()]);
+    let batch = Op::Batch(vec![SpawnCall::on([write(0)]), nested]);
     let program = Program::over(2).alias(0).thread([batch]);
     let listing = "\
 let v0 = c0, v1 = c1, v2 = c0

@@ -7,9 +7,9 @@ use std::thread;
 
 use proptest::prelude::*;
 
-use super::Recorder;
+use super::TraceRecorder;
 use crate::generate::{Shape, programs};
-use crate::program::{Access, CownIndex, Op, Program, Spawn, Spawner};
+use crate::program::{Access, CownIndex, Op, Program, SpawnCall, Spawner};
 use crate::trace::Trace;
 use crate::{Outcome, check, outcomes, write};
 
@@ -66,7 +66,7 @@ fn work(queue: &Receiver<Vec<Job>>, cowns: usize, reversed: bool) {
 }
 
 /// Performs `ops` for `by`: all that an interpreter has to do.
-fn interpret(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, by: Spawner, ops: &[Op]) {
+fn interpret(program: &Arc<Program>, recorder: &TraceRecorder, toy: &Toy, by: Spawner, ops: &[Op]) {
     for op in ops {
         let jobs = op.spawns().iter().map(|spawn| job(program, recorder, toy, spawn)).collect();
         let call = recorder.tick();
@@ -77,7 +77,7 @@ fn interpret(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, by: Spawner
     }
 }
 
-fn job(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, spawn: &Spawn) -> Job {
+fn job(program: &Arc<Program>, recorder: &TraceRecorder, toy: &Toy, spawn: &SpawnCall) -> Job {
     let cowns = spawn.set.iter().map(|m| (program.cown(m.variable), m.access)).collect();
     let ticket = recorder.ticket(spawn.id);
     let (program, recorder, toy) = (Arc::clone(program), recorder.clone(), toy.clone());
@@ -99,7 +99,7 @@ fn job(program: &Arc<Program>, recorder: &Recorder, toy: &Toy, spawn: &Spawn) ->
 }
 
 fn run(program: Program, reversed: bool) -> Trace {
-    let (program, recorder) = (Arc::new(program), Recorder::new());
+    let (program, recorder) = (Arc::new(program), TraceRecorder::new());
     let (send, receive) = channel();
     let toy = Toy(send);
     thread::scope(|s| {
@@ -132,7 +132,7 @@ proptest! {
 
 #[test]
 fn a_runtime_that_reverses_batches_is_caught() {
-    let batch = || Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([write(0)])]);
+    let batch = || Op::Batch(vec![SpawnCall::on([write(0)]), SpawnCall::on([write(0)])]);
     let program = Program::over(1).thread([batch(), batch()]);
     assert_eq!(check(&program, &run(program.clone(), false)), Ok(()));
     assert!(check(&program, &run(program.clone(), true)).is_err());
@@ -140,7 +140,7 @@ fn a_runtime_that_reverses_batches_is_caught() {
 
 #[test]
 fn clones_record_into_one_trace() {
-    let recorder = Recorder::new();
+    let recorder = TraceRecorder::new();
     let ticks = Mutex::new(Vec::new());
     thread::scope(|s| {
         for _ in 0..3 {

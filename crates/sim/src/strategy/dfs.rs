@@ -95,7 +95,7 @@ pub struct Dfs {
     /// The choices made in this run; up to the end of `path` they repeat it.
     at: usize,
     preemptions: u32,
-    phase: Phase,
+    phase: DfsPhase,
     divergence: Option<Divergence>,
     /// Chooses past the depth bound, and in the rest of a run that diverged.
     beyond: Queue,
@@ -104,7 +104,7 @@ pub struct Dfs {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum DfsPhase {
     /// The path leads to a schedule that has not been run.
     Between,
     /// A run is in progress.
@@ -131,7 +131,7 @@ impl Dfs {
             path: Vec::new(),
             at: 0,
             preemptions: 0,
-            phase: Phase::Between,
+            phase: DfsPhase::Between,
             divergence: None,
             beyond: Queue::new(),
             truncated: false,
@@ -209,10 +209,10 @@ impl Dfs {
 impl Strategy for Dfs {
     fn begin_run(&mut self) -> bool {
         self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
-        if self.phase != Phase::Between {
+        if self.phase != DfsPhase::Between {
             return false;
         }
-        self.phase = Phase::Running;
+        self.phase = DfsPhase::Running;
         self.at = 0;
         self.preemptions = 0;
         self.beyond = Queue::new();
@@ -241,22 +241,22 @@ impl Strategy for Dfs {
     }
 
     fn end_run(&mut self) -> Result<(), Divergence> {
-        if self.phase != Phase::Running {
+        if self.phase != DfsPhase::Running {
             return Ok(());
         }
         if let Some(divergence) = self.divergence.take().or_else(|| self.ended_early()) {
-            self.phase = Phase::Diverged;
+            self.phase = DfsPhase::Diverged;
             return Err(divergence);
         }
         self.phase = match self.backtrack() {
-            true => Phase::Between,
-            false => Phase::Exhausted,
+            true => DfsPhase::Between,
+            false => DfsPhase::Exhausted,
         };
         Ok(())
     }
 
     fn is_exhaustive(&self) -> bool {
-        self.phase == Phase::Exhausted && !self.truncated
+        self.phase == DfsPhase::Exhausted && !self.truncated
     }
 }
 

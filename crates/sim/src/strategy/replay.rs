@@ -32,14 +32,14 @@ pub struct Replay {
     next: Cursor,
     /// The number of choices made.
     at: u64,
-    phase: Phase,
+    phase: ReplayPhase,
     divergence: Option<Divergence>,
     /// Chooses after the end of the schedule, and in the rest of a run that diverged.
     beyond: Queue,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Phase {
+enum ReplayPhase {
     Before,
     Running,
     Over,
@@ -52,7 +52,7 @@ impl Replay {
             schedule,
             next: Cursor::default(),
             at: 0,
-            phase: Phase::Before,
+            phase: ReplayPhase::Before,
             divergence: None,
             beyond: Queue::new(),
         }
@@ -87,9 +87,9 @@ impl Replay {
 impl Strategy for Replay {
     fn begin_run(&mut self) -> bool {
         self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
-        let first = self.phase == Phase::Before;
+        let first = self.phase == ReplayPhase::Before;
         if first {
-            self.phase = Phase::Running;
+            self.phase = ReplayPhase::Running;
         }
         first
     }
@@ -118,10 +118,10 @@ impl Strategy for Replay {
     }
 
     fn end_run(&mut self) -> Result<(), Divergence> {
-        if self.phase != Phase::Running {
+        if self.phase != ReplayPhase::Running {
             return Ok(());
         }
-        self.phase = Phase::Over;
+        self.phase = ReplayPhase::Over;
         match self.divergence.take().or_else(|| self.ended_early()) {
             Some(divergence) => Err(divergence),
             None => Ok(()),

@@ -1,4 +1,4 @@
-//! Magazines: each thread's own free blocks, and the fast path of the pool.
+//! Each thread's part of the pool: its [magazines](super::magazine), and the fast path.
 //!
 //! The table is thread-local, starts as zeroes and has no destructor, so an executable reaches it
 //! with one instruction relative to the thread pointer. What must happen once per thread
@@ -11,19 +11,17 @@ use std::mem;
 use std::ptr::NonNull;
 
 use super::PoolStats;
-use super::batch::{BATCH, Batch};
+use super::batch::BlockBatch;
 use super::class::{CLASSES, SizeClass};
 use super::depot::Depot;
-use super::slab::Block;
+use super::magazine::{FULL_ROOM, Magazine, Rack};
+use super::slab::FreeBlock;
 use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicIsize, Ordering};
 
 /// Blocks passed on to the program's allocator, counted by threads that have ended or flushed.
 static PASSED_ON: Passed<AtomicIsize> =
     Passed { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
-
-/// The room of an empty magazine in a thread that keeps blocks.
-const FULL_ROOM: isize = BATCH as isize;
 
 thread_local! {
     static CACHE: UnsafeCell<Cache> = const { UnsafeCell::new(Cache::new()) };
@@ -33,23 +31,8 @@ thread_local! {
 /// One thread's part of the pool.
 struct Cache {
     racks: [Rack; CLASSES],
-    life: Life,
+    life: ThreadPhase,
     passed_on: Passed<isize>,
-}
-
-/// Two magazines of one class. `previous` is either full or empty.
-struct Rack {
-    loaded: Magazine,
-    previous: Magazine,
-}
-
-/// A list of free blocks.
-struct Magazine {
-    head: Option<NonNull<Block>>,
-    /// The number of blocks that still fit. Zero in a thread that has not yet begun to keep blocks,
-    /// or no longer does. Negative only between a [`push`](Magazine::push) that finds no room and
-    /// [`Magazine::refuse`].
-    room: isize,
 }
 
 /// Blocks passed on and not returned: differences, which may be negative, since another thread may
@@ -61,7 +44,7 @@ struct Passed<T> {
 
 /// A thread's state.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Life {
+enum ThreadPhase {
     /// Has not used the pool yet: no magazine has room.
     Fresh,
     /// The flush at the end is registered, so blocks may be kept.
@@ -190,7 +173,7 @@ fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
 /// Loads another magazine in place of the empty one, and takes a block from it.
 #[cold]
 #[inline(never)]
-fn refill(class: SizeClass) -> NonNull<Block> {
+fn refill(class: SizeClass) -> NonNull<FreeBlock> {
     let depot = Depot::of(class);
     if !is_active() {
         return depot.take_one(class);
@@ -215,12 +198,12 @@ fn refill(class: SizeClass) -> NonNull<Block> {
 /// See [`Magazine::push`].
 #[cold]
 #[inline(never)]
-unsafe fn make_room(class: SizeClass, block: NonNull<Block>) {
+unsafe fn make_room(class: SizeClass, block: NonNull<FreeBlock>) {
     let depot = Depot::of(class);
     with_cache(|cache| cache.rack(class).loaded.refuse());
     if !is_active() {
         // SAFETY: the caller gives the block up.
-        return depot.put(class, unsafe { Batch::of_one(block) });
+        return depot.put(class, unsafe { BlockBatch::of_one(block) });
     }
     // SAFETY: the caller gives the block up. One of the two calls keeps it; the first one only if
     // the thread has just become active.
@@ -232,10 +215,10 @@ unsafe fn make_room(class: SizeClass, block: NonNull<Block>) {
 
 /// Returns whether this thread may keep blocks. The first call registers the flush at its end.
 fn is_active() -> bool {
-    if with_cache(|cache| cache.life) == Life::Fresh {
+    if with_cache(|cache| cache.life) == ThreadPhase::Fresh {
         begin();
     }
-    with_cache(|cache| cache.life) == Life::Active
+    with_cache(|cache| cache.life) == ThreadPhase::Active
 }
 
 #[cold]
@@ -243,8 +226,8 @@ fn begin() {
     // Registers the destructor, unless the thread is too far gone to run one.
     let registered = FLUSH_AT_EXIT.try_with(|_| ()).is_ok();
     with_cache(|cache| match (cache.life, registered) {
-        (Life::Fresh, true) => cache.begin(),
-        (Life::Fresh, false) => cache.life = Life::Ended,
+        (ThreadPhase::Fresh, true) => cache.begin(),
+        (ThreadPhase::Fresh, false) => cache.life = ThreadPhase::Ended,
         // The registration has allocated and re-entered the pool through the program's allocator.
         _ => {}
     });
@@ -252,7 +235,7 @@ fn begin() {
 
 /// The last flush: from here on this thread keeps no block.
 fn end() {
-    with_cache(|cache| cache.life = Life::Ended);
+    with_cache(|cache| cache.life = ThreadPhase::Ended);
     flush(0);
 }
 
@@ -307,7 +290,7 @@ impl Cache {
     const fn new() -> Self {
         Self {
             racks: [const { Rack::new(0) }; CLASSES],
-            life: Life::Fresh,
+            life: ThreadPhase::Fresh,
             passed_on: Passed { blocks: 0, bytes: 0 },
         }
     }
@@ -319,116 +302,10 @@ impl Cache {
 
     /// Gives the magazines room.
     fn begin(&mut self) {
-        self.life = Life::Active;
+        self.life = ThreadPhase::Active;
         for rack in &mut self.racks {
             *rack = Rack::new(FULL_ROOM);
         }
-    }
-}
-
-impl Rack {
-    const fn new(room: isize) -> Self {
-        Self { loaded: Magazine::with_room(room), previous: Magazine::with_room(room) }
-    }
-
-    /// Takes a block from the other magazine, which becomes the loaded one.
-    fn pop_previous(&mut self) -> Option<NonNull<Block>> {
-        mem::swap(&mut self.loaded, &mut self.previous);
-        self.loaded.pop()
-    }
-
-    /// Loads a batch and returns the blocks loaded before: none, unless the program's allocator has
-    /// re-entered the pool meanwhile.
-    fn load(&mut self, batch: Batch) -> Option<Batch> {
-        let before = self.loaded.empty();
-        self.loaded = Magazine::holding(batch);
-        before
-    }
-
-    /// Adds a block. If there is no room and no empty magazine, empties one and returns its blocks.
-    ///
-    /// # Safety
-    ///
-    /// See [`Magazine::push`].
-    unsafe fn push_to_empty(&mut self, block: NonNull<Block>) -> Option<Batch> {
-        // SAFETY: the caller gives the block up.
-        if unsafe { self.loaded.push(block) } {
-            return None;
-        }
-        self.loaded.refuse();
-        mem::swap(&mut self.loaded, &mut self.previous);
-        let full = self.loaded.empty();
-        // SAFETY: the caller gives the block up; the first call has not kept it.
-        let kept = unsafe { self.loaded.push(block) };
-        debug_assert!(kept, "an emptied magazine has room");
-        full
-    }
-
-    /// The number of blocks in both magazines.
-    fn kept(&self) -> usize {
-        self.loaded.count() + self.previous.count()
-    }
-}
-
-impl Magazine {
-    const fn with_room(room: isize) -> Self {
-        Self { head: None, room }
-    }
-
-    /// Turns a batch into a magazine.
-    fn holding(batch: Batch) -> Self {
-        Self { head: Some(batch.head), room: FULL_ROOM - batch.count as isize }
-    }
-
-    #[inline(always)]
-    fn pop(&mut self) -> Option<NonNull<Block>> {
-        let block = self.head?;
-        // SAFETY: a block in the list is free and owned by this magazine; its link was written when
-        // it was added.
-        self.head = unsafe { block.as_ref().next };
-        self.room += 1;
-        Some(block)
-    }
-
-    /// Adds a block. Returns `false` if there is no room; then [`refuse`](Self::refuse) must
-    /// follow. Counting first and testing the result is one instruction, where a check beforehand
-    /// would take three.
-    ///
-    /// # Safety
-    ///
-    /// The caller gives up the memory at `block`, which has the size and alignment of the class.
-    #[inline(always)]
-    unsafe fn push(&mut self, block: NonNull<Block>) -> bool {
-        self.room -= 1;
-        if self.room < 0 {
-            return false;
-        }
-        // SAFETY: the caller gives up the memory, and every class is large enough for a link.
-        unsafe { block.write(Block { next: self.head }) };
-        self.head = Some(block);
-        true
-    }
-
-    /// Corrects the count after a block that was refused.
-    fn refuse(&mut self) {
-        self.room += 1;
-        debug_assert_eq!(self.room, 0, "a magazine that refuses a block is full");
-    }
-
-    fn count(&self) -> usize {
-        // A magazine without blocks may also lack room, in a thread that keeps none.
-        if self.head.is_none() { 0 } else { (FULL_ROOM - self.room) as usize }
-    }
-
-    /// Turns a magazine into a batch, unless it is empty.
-    fn into_batch(self) -> Option<Batch> {
-        let count = self.count();
-        self.head.map(|head| Batch { head, count })
-    }
-
-    /// Takes all blocks out of a magazine of an active thread.
-    fn empty(&mut self) -> Option<Batch> {
-        mem::replace(self, Self::with_room(FULL_ROOM)).into_batch()
     }
 }
 

@@ -3,10 +3,10 @@
 use std::mem;
 use std::ptr::NonNull;
 
-use super::batch::{BATCH, Batch};
+use super::batch::{BATCH, BlockBatch};
 use super::class::{CLASSES, SizeClass};
 use super::occupancy::Occupancy;
-use super::slab::{Block, Cursor, SLAB_BYTES, Slab, Span};
+use super::slab::{BlockSpan, FreeBlock, SLAB_BYTES, Slab, SlabCursor};
 use crate::CachePadded;
 use crate::shim::process::Mutex;
 
@@ -28,9 +28,9 @@ pub(super) struct Depot {
 
 /// The contents of a depot, with their counts.
 struct Stock {
-    batches: Vec<Batch>,
+    batches: Vec<BlockBatch>,
     /// Slabs that are not fully carved yet: one, unless two threads opened one at the same time.
-    open: Vec<Cursor>,
+    open: Vec<SlabCursor>,
     /// Blocks in `batches`.
     blocks: usize,
     /// Blocks carved from all slabs of this class.
@@ -46,14 +46,14 @@ struct Stock {
 
 /// The origin of blocks that a thread takes.
 enum Supply {
-    Batch(Batch),
-    Span(Span),
+    Batch(BlockBatch),
+    Span(BlockSpan),
     Nothing,
 }
 
 /// What a depot reports to [`stats`](super::stats).
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Count {
+pub(super) struct DepotCount {
     pub(super) slab_bytes: usize,
     pub(super) carved: usize,
     pub(super) stocked: usize,
@@ -70,23 +70,23 @@ impl Depot {
     }
 
     /// Returns a batch, recycled or fresh.
-    pub(super) fn take(&self, class: SizeClass) -> Batch {
+    pub(super) fn take(&self, class: SizeClass) -> BlockBatch {
         self.take_up_to(class, BATCH)
     }
 
     /// Returns one block, for a thread without magazines.
-    pub(super) fn take_one(&self, class: SizeClass) -> NonNull<Block> {
+    pub(super) fn take_one(&self, class: SizeClass) -> NonNull<FreeBlock> {
         let mut batch = self.take_up_to(class, 1);
         // SAFETY: this thread owns the batch, so it may read the link of the head.
         if let Some(rest) = unsafe { batch.head.read().next } {
-            self.put(class, Batch { head: rest, count: batch.count - 1 });
+            self.put(class, BlockBatch { head: rest, count: batch.count - 1 });
             batch.count = 1;
         }
         batch.head
     }
 
     /// Returns a recycled batch of any length, or a fresh one of at most `most` blocks.
-    fn take_up_to(&self, class: SizeClass, most: usize) -> Batch {
+    fn take_up_to(&self, class: SizeClass, most: usize) -> BlockBatch {
         loop {
             // The lock is released before the blocks are linked and before a slab is allocated:
             // both may fault pages in.
@@ -96,16 +96,16 @@ impl Depot {
                 Supply::Span(span) => {
                     let count = span.count();
                     if let Some(head) = span.link() {
-                        return Batch { head, count };
+                        return BlockBatch { head, count };
                     }
                 }
-                Supply::Nothing => self.stock.lock().add_slab(Cursor::open()),
+                Supply::Nothing => self.stock.lock().add_slab(SlabCursor::open()),
             }
         }
     }
 
     /// Adds a batch. Gives slabs back if the batches have doubled since that was last tried.
-    pub(super) fn put(&self, class: SizeClass, batch: Batch) {
+    pub(super) fn put(&self, class: SizeClass, batch: BlockBatch) {
         let trim = {
             let mut stock = self.stock.lock();
             stock.put(batch);
@@ -134,10 +134,14 @@ impl Depot {
     }
 
     /// Returns the figures; waits for a trimmer, whose blocks would be missing.
-    pub(super) fn count(&self) -> Count {
+    pub(super) fn count(&self) -> DepotCount {
         let _trimmer = self.trimmer.lock();
         let stock = self.stock.lock();
-        Count { slab_bytes: stock.slabs * SLAB_BYTES, carved: stock.carved, stocked: stock.blocks }
+        DepotCount {
+            slab_bytes: stock.slabs * SLAB_BYTES,
+            carved: stock.carved,
+            stocked: stock.blocks,
+        }
     }
 
     /// The caller holds `trimmer`. Other threads find the depot empty during the walk and open a
@@ -200,12 +204,12 @@ impl Stock {
         Supply::Nothing
     }
 
-    fn add_slab(&mut self, cursor: Cursor) {
+    fn add_slab(&mut self, cursor: SlabCursor) {
         self.open.push(cursor);
         self.slabs += 1;
     }
 
-    fn put(&mut self, batch: Batch) {
+    fn put(&mut self, batch: BlockBatch) {
         self.blocks += batch.count;
         self.batches.push(batch);
     }
@@ -229,13 +233,19 @@ impl Stock {
 
     /// Takes all batches and all cursors, for the trimmer. Until `give_back`, no other thread
     /// carves from a slab that has a block among them.
-    fn take_all(&mut self) -> (Vec<Batch>, Vec<Cursor>) {
+    fn take_all(&mut self) -> (Vec<BlockBatch>, Vec<SlabCursor>) {
         self.blocks = 0;
         self.low = 0;
         (mem::take(&mut self.batches), mem::take(&mut self.open))
     }
 
-    fn give_back(&mut self, batches: Vec<Batch>, open: Vec<Cursor>, slabs: usize, carved: usize) {
+    fn give_back(
+        &mut self,
+        batches: Vec<BlockBatch>,
+        open: Vec<SlabCursor>,
+        slabs: usize,
+        carved: usize,
+    ) {
         self.blocks += batches.iter().map(|batch| batch.count).sum::<usize>();
         // Batches added meanwhile are warmer, so they stay on top.
         let added = mem::replace(&mut self.batches, batches);

@@ -61,6 +61,8 @@ mod batch;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod cache;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
+mod magazine;
+#[cfg(not(any(loom, miri, coact_no_pool)))]
 mod occupancy;
 // The checkers' twin only uses it to round sizes.
 #[cfg_attr(any(loom, miri, coact_no_pool), allow(dead_code))]

@@ -4,9 +4,9 @@ use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::NonNull;
 
-use super::batch::{BATCH, Batch};
+use super::batch::{BATCH, BlockBatch};
 use super::class::SizeClass;
-use super::slab::{Block, Cursor, Slab};
+use super::slab::{FreeBlock, Slab, SlabCursor};
 
 /// The blocks missing from each slab, and the slab of each batch.
 pub(super) struct Occupancy {
@@ -20,7 +20,7 @@ pub(super) struct Occupancy {
 impl Occupancy {
     /// Counts the blocks of `batches`. `open` holds the cursors of all partly carved slabs with a
     /// block among them.
-    pub(super) fn take(class: SizeClass, batches: &[Batch], open: &[Cursor]) -> Self {
+    pub(super) fn take(class: SizeClass, batches: &[BlockBatch], open: &[SlabCursor]) -> Self {
         let carved = open.iter().map(|cursor| (cursor.slab(), cursor.carved()));
         let mut occupancy =
             Self { missing: carved.collect(), homes: Vec::with_capacity(batches.len()) };
@@ -32,7 +32,7 @@ impl Occupancy {
     }
 
     /// Counts one batch, a run of blocks of one slab at a time.
-    fn count(&mut self, class: SizeClass, batch: &Batch) -> Option<Slab> {
+    fn count(&mut self, class: SizeClass, batch: &BlockBatch) -> Option<Slab> {
         let first = Slab::of(batch.head);
         let (mut slab, mut run) = (first, 0);
         for block in blocks(batch) {
@@ -63,7 +63,7 @@ impl Occupancy {
     }
 
     /// Returns `batches` (those that were counted) without the blocks of free slabs.
-    pub(super) fn without_free(&self, batches: Vec<Batch>) -> Vec<Batch> {
+    pub(super) fn without_free(&self, batches: Vec<BlockBatch>) -> Vec<BlockBatch> {
         let mut kept = Vec::new();
         let mut current = None;
         for (batch, home) in batches.into_iter().zip(&self.homes) {
@@ -78,14 +78,19 @@ impl Occupancy {
     }
 
     /// Moves the blocks that stay to `current`, and `current` to `kept` whenever it is full.
-    fn repack(&self, batch: &Batch, current: &mut Option<Batch>, kept: &mut Vec<Batch>) {
+    fn repack(
+        &self,
+        batch: &BlockBatch,
+        current: &mut Option<BlockBatch>,
+        kept: &mut Vec<BlockBatch>,
+    ) {
         for block in blocks(batch) {
             if self.is_free(Slab::of(block)) {
                 continue;
             }
             // SAFETY: the block belongs to a batch that this trim owns, and `blocks` has already
             // read its link.
-            let longer = unsafe { Batch::prepend(block, current.take()) };
+            let longer = unsafe { BlockBatch::prepend(block, current.take()) };
             if longer.count == BATCH {
                 kept.push(longer);
             } else {
@@ -96,7 +101,7 @@ impl Occupancy {
 }
 
 /// The blocks of a batch. Reads each link before it yields the block.
-fn blocks(batch: &Batch) -> impl Iterator<Item = NonNull<Block>> + use<> {
+fn blocks(batch: &BlockBatch) -> impl Iterator<Item = NonNull<FreeBlock>> + use<> {
     let mut next = Some(batch.head);
     std::iter::from_fn(move || {
         let block = next?;

@@ -27,9 +27,9 @@ const LAYOUT: Layout = match Layout::from_size_align(SLAB_BYTES, SPACING) {
 const _: () = assert!(SPACING.is_multiple_of(MAX_ALIGN));
 
 /// A free block: only the link to the next one in its list.
-pub(super) struct Block {
+pub(super) struct FreeBlock {
     /// The next free block; `None` in the last one.
-    pub(super) next: Option<NonNull<Block>>,
+    pub(super) next: Option<NonNull<FreeBlock>>,
 }
 
 /// A slab, identified by its address.
@@ -40,7 +40,7 @@ pub(super) struct Slab {
 
 impl Slab {
     /// Returns the slab that contains `block`.
-    pub(super) fn of(block: NonNull<Block>) -> Self {
+    pub(super) fn of(block: NonNull<FreeBlock>) -> Self {
         Self { address: block.addr().get() & !(SPACING - 1) }
     }
 
@@ -53,29 +53,29 @@ impl Slab {
     ///
     /// # Safety
     ///
-    /// The slab comes from [`Cursor::open`] and has not been released; no block of it, and no
+    /// The slab comes from [`SlabCursor::open`] and has not been released; no block of it, and no
     /// cursor on it, is or will be used.
     pub(super) unsafe fn release(self) {
         // Recovers the provenance of the whole slab, which a block may lack after it has been in
         // other hands.
         let memory = ptr::with_exposed_provenance_mut(self.address);
-        // SAFETY: `Cursor::open` allocated it with this layout, and the caller no longer uses any
-        // of it.
+        // SAFETY: `SlabCursor::open` allocated it with this layout, and the caller no longer uses
+        // any of it.
         unsafe { dealloc(memory, LAYOUT) }
     }
 }
 
 /// The part of a slab from which no block has been carved yet. Its owner may carve.
 #[derive(Debug)]
-pub(super) struct Cursor {
+pub(super) struct SlabCursor {
     start: NonNull<u8>,
     carved: usize,
 }
 
 // SAFETY: a cursor owns the memory behind the carved part; no other pointer to it is in use.
-unsafe impl Send for Cursor {}
+unsafe impl Send for SlabCursor {}
 
-impl Cursor {
+impl SlabCursor {
     /// Opens a fresh slab.
     pub(super) fn open() -> Self {
         // SAFETY: the layout is not empty.
@@ -101,13 +101,13 @@ impl Cursor {
     /// outside its lock, since that touches new pages.
     ///
     /// All calls for one slab must name the same class.
-    pub(super) fn carve(&mut self, class: SizeClass, most: usize) -> Span {
+    pub(super) fn carve(&mut self, class: SizeClass, most: usize) -> BlockSpan {
         let size = class.block_size();
         let count = (Slab::capacity(class) - self.carved).min(most);
         // SAFETY: `carved` is at most the capacity, so this stays within the slab.
         let first = unsafe { self.start.add(self.carved * size) };
         self.carved += count;
-        Span { first: first.cast(), count, size }
+        BlockSpan { first: first.cast(), count, size }
     }
 }
 
@@ -127,13 +127,13 @@ fn populate(start: NonNull<u8>) {
 }
 
 /// A run of fresh, adjacent blocks, owned by the span.
-pub(super) struct Span {
-    first: NonNull<Block>,
+pub(super) struct BlockSpan {
+    first: NonNull<FreeBlock>,
     count: usize,
     size: usize,
 }
 
-impl Span {
+impl BlockSpan {
     /// The number of blocks.
     pub(super) fn count(&self) -> usize {
         self.count
@@ -145,7 +145,7 @@ impl Span {
     /// block, then those beside them, and so on. Blocks allocated in a row are often used by
     /// different threads (pairs of cowns, for example), which would otherwise contend for each
     /// other's lines. A batch is a few KiB long, so its order costs a streaming user nothing.
-    pub(super) fn link(self) -> Option<NonNull<Block>> {
+    pub(super) fn link(self) -> Option<NonNull<FreeBlock>> {
         let stride = CACHE_LINE.div_ceil(self.size).min(self.count).max(1);
         // There are as many runs as the stride is long; the first few have one block more than the
         // others.
@@ -163,7 +163,7 @@ impl Span {
                 // SAFETY: `carve` cut `count` blocks of `size` bytes off the slab exclusively for
                 // this span, and this is one of them; each is large enough and aligned for a link,
                 // since classes are multiples of 8.
-                unsafe { block.write(Block { next }) };
+                unsafe { block.write(FreeBlock { next }) };
                 next = NonNull::new(block);
             }
         }

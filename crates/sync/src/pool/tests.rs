@@ -32,16 +32,16 @@ impl Drop for Alone {
 }
 
 /// A block on its way to another thread, filled with a mark that detects foreign writes.
-struct Block {
+struct FreeBlock {
     block: NonNull<u8>,
     layout: Layout,
     mark: u8,
 }
 
 // SAFETY: a block owns its block.
-unsafe impl Send for Block {}
+unsafe impl Send for FreeBlock {}
 
-impl Block {
+impl FreeBlock {
     fn new(size: usize, align: usize, mark: u8) -> Self {
         let layout = Layout::from_size_align(size, align).unwrap();
         let block = alloc(layout);
@@ -67,7 +67,7 @@ impl Block {
     }
 }
 
-impl Drop for Block {
+impl Drop for FreeBlock {
     fn drop(&mut self) {
         self.check();
         // SAFETY: it came from `alloc` with this layout, and this is the end of its only owner.
@@ -92,23 +92,23 @@ fn every_layout_is_served_aligned_and_without_overlap() {
     for round in 0..3 {
         for size in (0..=300).step_by(if cfg!(miri) { 37 } else { 1 }) {
             for align in [1, 2, 4, 8, 16, 32, 64, 4096] {
-                blocks.push(Block::new(size, align, (size + align + round) as u8));
+                blocks.push(FreeBlock::new(size, align, (size + align + round) as u8));
             }
         }
     }
     let nonempty = blocks.iter().filter(|block| block.layout.size() > 0);
-    let places: HashSet<_> = nonempty.clone().map(Block::address).collect();
+    let places: HashSet<_> = nonempty.clone().map(FreeBlock::address).collect();
     assert_eq!(places.len(), nonempty.count());
-    blocks.iter().for_each(Block::check);
+    blocks.iter().for_each(FreeBlock::check);
 }
 
 #[test]
 fn a_freed_block_is_the_next_one_taken() {
     let _alone = alone();
-    let first = Block::new(48, 8, 1);
+    let first = FreeBlock::new(48, 8, 1);
     let place = first.address();
     drop(first);
-    let second = Block::new(41, 1, 2);
+    let second = FreeBlock::new(41, 1, 2);
     assert!(!POOLED || second.address() == place);
 }
 
@@ -116,8 +116,8 @@ fn a_freed_block_is_the_next_one_taken() {
 fn stats_count_blocks_in_use() {
     let _alone = alone();
     let before = stats();
-    let small: Vec<_> = (0..1000).map(|i| Block::new(64, 8, i as u8)).collect();
-    let large: Vec<_> = (0..10).map(|i| Block::new(1000, 8, i)).collect();
+    let small: Vec<_> = (0..1000).map(|i| FreeBlock::new(64, 8, i as u8)).collect();
+    let large: Vec<_> = (0..10).map(|i| FreeBlock::new(1000, 8, i)).collect();
     let during = stats();
     assert_eq!(during.outstanding_blocks, before.outstanding_blocks + 1010);
     assert_eq!(during.outstanding_bytes, before.outstanding_bytes + 64_000 + 10_000);
@@ -135,11 +135,11 @@ fn a_one_way_flow_needs_no_more_than_what_is_on_the_way() {
     let _alone = alone();
     const ON_THE_WAY: usize = 1000;
     let before = stats();
-    let (send, receive) = sync_channel::<Block>(ON_THE_WAY);
+    let (send, receive) = sync_channel::<FreeBlock>(ON_THE_WAY);
     let consumer = thread::spawn(move || receive.into_iter().map(drop).count());
     let producer = thread::spawn(move || {
         for i in 0..scaled(300_000) {
-            send.send(Block::new(136, 8, i as u8)).unwrap();
+            send.send(FreeBlock::new(136, 8, i as u8)).unwrap();
         }
     });
     producer.join().unwrap();
@@ -158,7 +158,7 @@ fn threads_that_trade_blocks_of_all_sizes_lose_none() {
     const THREADS: usize = 4;
     let before = stats();
     let (senders, receivers): (Vec<_>, Vec<_>) =
-        (0..THREADS).map(|_| sync_channel::<Block>(500)).unzip();
+        (0..THREADS).map(|_| sync_channel::<FreeBlock>(500)).unzip();
     let threads: Vec<_> = receivers
         .into_iter()
         .enumerate()
@@ -169,7 +169,7 @@ fn threads_that_trade_blocks_of_all_sizes_lose_none() {
                 let mut numbers = sequence(me as u64 + 1);
                 for i in 0..scaled(100_000) {
                     let [size, pick] = [numbers.next().unwrap(), numbers.next().unwrap()];
-                    let block = Block::new(size % 280, 1 << (size % 6), i as u8);
+                    let block = FreeBlock::new(size % 280, 1 << (size % 6), i as u8);
                     // A full channel keeps the block here: waiting could be for each other.
                     if let Err(refused) = senders[pick % THREADS].try_send(block) {
                         kept.push(refused);
@@ -202,7 +202,7 @@ fn trim_gives_back_what_is_free_and_only_that() {
     }
     trim();
     let before = stats();
-    let mut blocks: Vec<_> = (0..20_000).map(|i| Block::new(200, 8, i as u8)).collect();
+    let mut blocks: Vec<_> = (0..20_000).map(|i| FreeBlock::new(200, 8, i as u8)).collect();
     let full = stats().reserved_bytes;
     assert!(full >= before.reserved_bytes + 20_000 * 200);
     assert_eq!(trim(), 0, "nothing of this is free");
@@ -214,7 +214,7 @@ fn trim_gives_back_what_is_free_and_only_that() {
         odd
     });
     assert_eq!(trim(), 0);
-    blocks.iter().for_each(Block::check);
+    blocks.iter().for_each(FreeBlock::check);
 
     blocks.truncate(1);
     let returned = trim();
@@ -231,12 +231,12 @@ fn trim_gives_back_what_is_free_and_only_that() {
 #[test]
 fn a_kept_slab_is_whole_after_a_trim() {
     let _alone = alone();
-    let keep = Block::new(96, 8, 1);
+    let keep = FreeBlock::new(96, 8, 1);
     for _ in 0..3 {
-        let many: Vec<_> = (0..3000).map(|i| Block::new(96, 8, i as u8)).collect();
-        let places: HashSet<_> = many.iter().map(Block::address).collect();
+        let many: Vec<_> = (0..3000).map(|i| FreeBlock::new(96, 8, i as u8)).collect();
+        let places: HashSet<_> = many.iter().map(FreeBlock::address).collect();
         assert_eq!(places.len(), 3000);
-        many.iter().for_each(Block::check);
+        many.iter().for_each(FreeBlock::check);
         drop(many);
         trim();
     }
@@ -249,7 +249,7 @@ fn surplus_is_what_was_not_needed_since_the_last_look() {
     if !POOLED {
         return;
     }
-    let flood = || drop((0..20_000).map(|i| Block::new(120, 8, i as u8)).collect::<Vec<_>>());
+    let flood = || drop((0..20_000).map(|i| FreeBlock::new(120, 8, i as u8)).collect::<Vec<_>>());
     trim();
     flood();
     flush_thread();
@@ -270,7 +270,7 @@ fn a_depot_that_grows_without_bound_is_trimmed_by_who_fills_it() {
     trim();
     let before = stats();
     let blocks = 4 * 32 * 1024 * 1024 / 256;
-    drop((0..blocks).map(|_| Block::new(256, 8, 0)).collect::<Vec<_>>());
+    drop((0..blocks).map(|_| FreeBlock::new(256, 8, 0)).collect::<Vec<_>>());
     let kept = stats().reserved_bytes - before.reserved_bytes;
     assert!(kept <= blocks * 256 / 2, "{kept} bytes kept");
     trim();
@@ -282,13 +282,13 @@ fn a_thread_that_ends_leaves_its_blocks_to_others() {
     let _alone = alone();
     let before = stats();
     let places = thread::spawn(|| {
-        let blocks: Vec<_> = (0..30).map(|i| Block::new(72, 8, i)).collect();
-        blocks.iter().map(Block::address).collect::<HashSet<_>>()
+        let blocks: Vec<_> = (0..30).map(|i| FreeBlock::new(72, 8, i)).collect();
+        blocks.iter().map(FreeBlock::address).collect::<HashSet<_>>()
     })
     .join()
     .unwrap();
     assert_eq!(stats().outstanding_blocks, before.outstanding_blocks);
-    let again: Vec<_> = (0..400).map(|i| Block::new(72, 8, i as u8)).collect();
+    let again: Vec<_> = (0..400).map(|i| FreeBlock::new(72, 8, i as u8)).collect();
     let met = again.iter().filter(|block| places.contains(&block.address()));
     assert!(!POOLED || met.count() == 30);
 }
@@ -297,7 +297,7 @@ fn a_thread_that_ends_leaves_its_blocks_to_others() {
 fn a_thread_that_only_frees_hands_over_without_ending() {
     let _alone = alone();
     let before = stats();
-    let blocks: Vec<_> = (0..100).map(|i| Block::new(72, 8, i)).collect();
+    let blocks: Vec<_> = (0..100).map(|i| FreeBlock::new(72, 8, i)).collect();
     let (freed, is_freed) = sync_channel(0);
     let (go, may_end) = sync_channel::<()>(0);
     let thread = thread::spawn(move || {
@@ -316,18 +316,18 @@ fn a_thread_that_only_frees_hands_over_without_ending() {
 /// first) uses the pool after the pool's own flush.
 #[test]
 fn the_pool_may_be_used_after_the_last_flush_of_a_thread() {
-    struct Late(Vec<Block>);
+    struct Late(Vec<FreeBlock>);
     impl Drop for Late {
         fn drop(&mut self) {
             self.0.clear();
             for i in 0..500 {
-                self.0.push(Block::new(72, 8, i as u8));
+                self.0.push(FreeBlock::new(72, 8, i as u8));
             }
             self.0.truncate(100);
-            self.0.push(Block::new(5000, 8, 3));
+            self.0.push(FreeBlock::new(5000, 8, 3));
             self.0.clear();
             flush_thread();
-            drop(Block::new(72, 8, 9));
+            drop(FreeBlock::new(72, 8, 9));
         }
     }
     thread_local!(static LATE: std::cell::RefCell<Late> = const {
@@ -338,9 +338,9 @@ fn the_pool_may_be_used_after_the_last_flush_of_a_thread() {
     for first_the_pool in [false, true] {
         thread::spawn(move || {
             if first_the_pool {
-                drop(Block::new(72, 8, 0));
+                drop(FreeBlock::new(72, 8, 0));
             }
-            LATE.with_borrow_mut(|late| late.0.push(Block::new(72, 8, 1)));
+            LATE.with_borrow_mut(|late| late.0.push(FreeBlock::new(72, 8, 1)));
         })
         .join()
         .unwrap();

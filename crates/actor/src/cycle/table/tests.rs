@@ -25,12 +25,12 @@ impl Handler<Ping> for Idle {
 }
 
 /// Makes the wait of one actor for the other.
-fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<Wait> {
-    Wait::new(Arc::new(Holder::new(by.to_any())), of.to_any(), of.queue_id())
+fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<AskWait> {
+    AskWait::new(Arc::new(Holder::new(by.to_any())), of.to_any(), of.queue_id())
 }
 
-fn table(waits: &[&Arc<Wait>]) -> Table {
-    let mut table = Table::default();
+fn table(waits: &[&Arc<AskWait>]) -> WaitTable {
+    let mut table = WaitTable::default();
     waits.iter().for_each(|wait| table.insert(wait));
     table
 }
@@ -88,7 +88,7 @@ fn an_ask_that_has_failed_holds_up_nobody() {
 #[test]
 fn a_held_actor_with_an_answer_is_known() {
     let [a, b, c] = [(); 3].map(|()| spawn(Idle));
-    let is_behind = |wait: &Arc<Wait>, of: &Addr<Idle>| {
+    let is_behind = |wait: &Arc<AskWait>, of: &Addr<Idle>| {
         candidates(of.queue_id(), &HashSet::new()).iter().any(|one| Arc::ptr_eq(one, wait))
     };
     // The wait begins when a handler has the message.

@@ -18,7 +18,7 @@ pub(crate) enum Action {
     /// It is down, and is not restarted.
     End { child: ActorId, reason: ExitReason },
     /// Answer the commands that wait for this outcome.
-    Tell { child: ActorId, what: Outcome },
+    Tell { child: ActorId, what: ChildOutcome },
     /// Log that a child is restarted.
     Restarting { child: ActorId, reason: ExitReason, delay: Duration },
     /// Take it down without waiting for it, because its supervisor is down.
@@ -29,7 +29,7 @@ pub(crate) enum Action {
 
 /// What has happened to a child.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Outcome {
+pub(crate) enum ChildOutcome {
     Up,
     /// It failed to start on command.
     Failed(ExitReason),

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::entry::{Aim, State};
-use super::{Action, Outcome, Plan};
+use super::entry::{Aim, EntryState};
+use super::{Action, ChildOutcome, Plan};
 use crate::exit::ExitReason;
 
 impl Plan {
@@ -19,7 +19,7 @@ impl Plan {
     pub(super) fn launch(&mut self, number: u64) {
         self.silence(number);
         let entry = self.entry(number);
-        entry.state = State::Starting;
+        entry.state = EntryState::Starting;
         entry.since = None;
         entry.run += 1;
         let start = Action::Start { child: entry.child, run: entry.run };
@@ -29,7 +29,7 @@ impl Plan {
 
     pub(super) fn stop(&mut self, number: u64, now: Duration) {
         let entry = self.entry(number);
-        entry.state = State::Stopping;
+        entry.state = EntryState::Stopping;
         let (child, run, last) = (entry.child, entry.run, entry.aim == Aim::Gone);
         let shutdown = entry.spec.shutdown;
         let for_restart = self.is_running() && self.entry(number).aim == Aim::Up;
@@ -53,18 +53,18 @@ impl Plan {
     pub(super) fn touch_down(&mut self, number: u64) {
         self.silence(number);
         self.stops.remove(&number);
-        self.entry(number).state = State::Down;
+        self.entry(number).state = EntryState::Down;
         self.up -= 1;
     }
 
     /// Ends a child that is down, and removes it.
     pub(super) fn end(&mut self, number: u64, reason: ExitReason) {
-        self.end_as(number, reason, Outcome::Gone);
+        self.end_as(number, reason, ChildOutcome::Gone);
     }
 
     /// Ends it like `end`; `what` is reported when the child has ended: only then are its names
     /// free.
-    pub(super) fn end_as(&mut self, number: u64, reason: ExitReason, what: Outcome) {
+    pub(super) fn end_as(&mut self, number: u64, reason: ExitReason, what: ChildOutcome) {
         self.silence(number);
         self.starts.remove(&number);
         let entry = self.entries.remove(&number).expect("the child exists");
@@ -79,7 +79,7 @@ impl Plan {
         }
     }
 
-    pub(super) fn tell(&mut self, number: u64, what: Outcome) {
+    pub(super) fn tell(&mut self, number: u64, what: ChildOutcome) {
         let child = self.entry(number).child;
         self.actions.push(Action::Tell { child, what });
     }

@@ -16,7 +16,7 @@ pub(crate) struct ChildSpec {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum State {
+pub(super) enum EntryState {
     Down,
     /// The start was requested.
     Starting,
@@ -49,7 +49,7 @@ pub(super) struct ChildEntry {
     pub(super) added: bool,
     /// Counts its starts. Reports of earlier runs are void.
     pub(super) run: u64,
-    pub(super) state: State,
+    pub(super) state: EntryState,
     pub(super) aim: Aim,
     pub(super) trial: Option<Trial>,
     /// It must not be started before this time.
@@ -70,7 +70,7 @@ impl ChildEntry {
             spec,
             added,
             run: 0,
-            state: State::Down,
+            state: EntryState::Down,
             aim: Aim::Up,
             trial: None,
             not_before: Duration::ZERO,
@@ -82,7 +82,7 @@ impl ChildEntry {
     }
 
     pub(super) fn is_up(&self) -> bool {
-        matches!(self.state, State::Starting | State::Up)
+        matches!(self.state, EntryState::Starting | EntryState::Up)
     }
 
     /// Returns whether the run that has just ended was long enough to count as healthy.
@@ -90,15 +90,15 @@ impl ChildEntry {
         self.since.is_some_and(|since| now.saturating_sub(since) > calm)
     }
 
-    pub(super) fn view(&self) -> View {
+    pub(super) fn view(&self) -> ChildView {
         let state = match (self.state, self.aim) {
-            (State::Starting, _) => ChildState::Starting,
-            (State::Up, _) => ChildState::Running,
-            (State::Stopping, _) => ChildState::Stopping,
-            (State::Down, Aim::Up) => ChildState::Waiting,
-            (State::Down, _) => ChildState::Stopped,
+            (EntryState::Starting, _) => ChildState::Starting,
+            (EntryState::Up, _) => ChildState::Running,
+            (EntryState::Stopping, _) => ChildState::Stopping,
+            (EntryState::Down, Aim::Up) => ChildState::Waiting,
+            (EntryState::Down, _) => ChildState::Stopped,
         };
-        View {
+        ChildView {
             child: self.child,
             restart: self.spec.restart,
             restarts: self.run.saturating_sub(1),
@@ -108,7 +108,7 @@ impl ChildEntry {
 }
 
 /// The public view of a child.
-pub(crate) struct View {
+pub(crate) struct ChildView {
     pub(crate) child: ActorId,
     pub(crate) restart: Restart,
     pub(crate) restarts: u64,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use super::entry::{Aim, ChildEntry, State, Trial};
-use super::{Action, Course, Outcome, Plan};
+use super::entry::{Aim, ChildEntry, EntryState, Trial};
+use super::{Action, ChildOutcome, Plan, SupervisorPhase};
 use crate::exit::ExitReason;
 use crate::supervise::strategy::{Restart, Strategy};
 
@@ -13,11 +13,11 @@ impl Plan {
         let entry = self.entry(number);
         match entry.trial.take() {
             Some(Trial::New) => {
-                return self.end_as(number, reason.clone(), Outcome::Failed(reason));
+                return self.end_as(number, reason.clone(), ChildOutcome::Failed(reason));
             }
             Some(Trial::Again) => {
                 entry.aim = Aim::Down;
-                return self.tell(number, Outcome::Failed(reason));
+                return self.tell(number, ChildOutcome::Failed(reason));
             }
             None => {}
         }
@@ -40,7 +40,7 @@ impl Plan {
         let aim = self.entry(number).aim;
         match aim {
             Aim::Gone => self.end(number, ExitReason::Shutdown),
-            Aim::Down => self.tell(number, Outcome::Down),
+            Aim::Down => self.tell(number, ChildOutcome::Down),
             // In order, it waits for its turn.
             Aim::Up if self.starts.contains(&number) => {}
             Aim::Up if self.is_running() => self.launch_at_its_time(number, now),
@@ -82,7 +82,7 @@ impl Plan {
             if entry.aim != Aim::Up {
                 continue;
             }
-            let is_down = entry.state == State::Down;
+            let is_down = entry.state == EntryState::Down;
             if entry.spec.restart == Restart::Temporary {
                 entry.aim = Aim::Gone;
             } else {
@@ -109,7 +109,7 @@ impl Plan {
             self.end(number, reason.clone());
         }
         let reason = ExitReason::TooManyRestarts(reason.into_cause());
-        self.course = Course::Stopping { reason, last };
+        self.course = SupervisorPhase::Stopping { reason, last };
         self.stop_all(last, now);
     }
 
@@ -124,17 +124,17 @@ impl Plan {
                 entry.aim = Aim::Gone;
             }
             match entry.state {
-                State::Down => {
+                EntryState::Down => {
                     self.silence(number);
                     if self.entry(number).aim == Aim::Gone {
                         self.end(number, ExitReason::Shutdown);
                     }
                 }
-                State::Stopping => {}
-                State::Starting | State::Up if ordered => {
+                EntryState::Stopping => {}
+                EntryState::Starting | EntryState::Up if ordered => {
                     self.stops.insert(number);
                 }
-                State::Starting | State::Up => self.stop(number, now),
+                EntryState::Starting | EntryState::Up => self.stop(number, now),
             }
         }
     }
@@ -145,12 +145,12 @@ impl Plan {
         let entry = self.entry(number);
         entry.aim = aim;
         match entry.state {
-            State::Down => {
+            EntryState::Down => {
                 self.silence(number);
                 self.after_stop(number, now);
             }
-            State::Stopping => {}
-            State::Starting | State::Up => {
+            EntryState::Stopping => {}
+            EntryState::Starting | EntryState::Up => {
                 self.stops.remove(&number);
                 self.stop(number, now);
             }
@@ -168,10 +168,12 @@ impl Plan {
         if self.stops.is_empty() && self.is_running() {
             self.start_in_order(now);
         }
-        if self.up == 0 && self.ending.is_empty() && matches!(self.course, Course::Stopping { .. })
+        if self.up == 0
+            && self.ending.is_empty()
+            && matches!(self.course, SupervisorPhase::Stopping { .. })
         {
-            let before = std::mem::replace(&mut self.course, Course::Stopped);
-            if let Course::Stopping { reason, .. } = before {
+            let before = std::mem::replace(&mut self.course, SupervisorPhase::Stopped);
+            if let SupervisorPhase::Stopping { reason, .. } = before {
                 self.actions.push(Action::Exit(reason));
             }
         }
@@ -183,9 +185,9 @@ impl Plan {
         let mut next = self.starts.first().copied();
         while let Some(number) = next {
             match self.entry(number).state {
-                State::Down => self.launch_at_its_time(number, now),
-                State::Up => _ = self.starts.remove(&number),
-                State::Starting | State::Stopping => {}
+                EntryState::Down => self.launch_at_its_time(number, now),
+                EntryState::Up => _ = self.starts.remove(&number),
+                EntryState::Starting | EntryState::Stopping => {}
             }
             if self.starts.contains(&number) && !self.entry(number).late {
                 break;

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 
 use loom::thread;
 
-use super::Continuation;
+use super::{Continuation, resolver_spawning};
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::cown::held::Held;
@@ -91,7 +91,7 @@ fn check_beside(
     check(move || {
         let (left, note) = (Left::default(), Arc::new(()));
         let cown = Cown::new(State(Log::default(), Arc::clone(&left)));
-        let resolver = Resolver::spawning(cown.clone(), Note(Arc::clone(&note)));
+        let resolver = resolver_spawning(cown.clone(), Note(Arc::clone(&note)));
         let other = thread::spawn(move || {
             give(resolver);
             run_ready();

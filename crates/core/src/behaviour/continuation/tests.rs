@@ -3,7 +3,7 @@
 use std::sync::mpsc::{Sender, channel};
 use std::thread;
 
-use super::Continuation;
+use super::{Continuation, resolver_spawning};
 use crate::behaviour::when::{call, when};
 use crate::cown::handle::Cown;
 use crate::cown::held::Held;
@@ -41,7 +41,7 @@ impl Continuation<u32> for Note {
 /// Passes a resolver to `give`; returns whether its value came in the behaviour created for it.
 fn give(cown: &Cown<Log>, give: impl FnOnce(Resolver<u32>)) -> bool {
     let (came, way) = channel();
-    give(Resolver::spawning(cown.clone(), Note(came)));
+    give(resolver_spawning(cown.clone(), Note(came)));
     way.recv().expect("it comes on one of the two ways")
 }
 
@@ -77,7 +77,7 @@ fn any_other_is_spawned() {
 fn it_takes_its_place_when_the_value_is_given() {
     let cown = Cown::new(Log::new());
     let (own, (came, way)) = (cown.clone(), channel());
-    let resolver = Resolver::spawning(cown.clone(), Note(came));
+    let resolver = resolver_spawning(cown.clone(), Note(came));
     let given = call(&Cown::new(()), move |()| {
         when(&own, |log| log.push(Ok(1)));
         resolver.resolve(2);
@@ -103,7 +103,7 @@ fn a_panic_poisons_the_cown_and_lets_it_go() {
 fn a_behaviour_that_waits_has_a_handle() {
     let cown = Cown::new(Log::new());
     let (came, way) = channel();
-    let (resolver, weak) = (Resolver::spawning(cown.clone(), Note(came)), cown.downgrade());
+    let (resolver, weak) = (resolver_spawning(cown.clone(), Note(came)), cown.downgrade());
     drop(cown);
     assert!(weak.upgrade().is_some());
     when(&Cown::new(()), move |()| resolver.resolve(1));

@@ -11,7 +11,7 @@ use super::where_to_run::{
 };
 use crate::body::Completion;
 use crate::cown::set::CownSet;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::sched::Ready;
 use crate::sched::{context, schedule};
 use crate::simulated;
@@ -135,7 +135,7 @@ where
             let (set, closure, completion) = rest.take()?;
             rest = try_here(set, closure, completion, &mut ready);
         }
-        rest.is_none().then(|| Path::HereAfterAll.take())
+        rest.is_none().then(|| FastPath::HereAfterAll.take())
     };
     PATIENCE.with(|patience| patience.look_for(&mut attempt));
     rest

@@ -1,18 +1,18 @@
 //! Sets of one or two cowns, which are claimed with one look at their flags.
 
 use crate::behaviour::pair;
-use crate::behaviour::placing;
+use crate::behaviour::spawn_checks;
 use crate::cown::set::CownSet;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 
 /// The members of a set that always holds one or two cowns exclusively.
 #[derive(Clone, Copy)]
 pub(super) enum Few {
-    One(Member),
+    One(RequestedCown),
     /// Two distinct cowns.
-    Two([Member; 2]),
+    Two([RequestedCown; 2]),
     /// Any other set.
     No,
 }
@@ -21,7 +21,7 @@ impl Few {
     #[inline(always)]
     pub(super) fn of<S: CownSet>(set: &S) -> Self {
         if S::SINGLE {
-            return Few::One(placing::only_member(set));
+            return Few::One(spawn_checks::only_member(set));
         }
         pair::distinct(set).map_or(Few::No, Few::Two)
     }
@@ -29,8 +29,9 @@ impl Few {
     /// Returns whether the set is one cown outside of groups, or two that can form a pair.
     pub(super) fn has_few_queues<S: CownSet>(set: &S) -> bool {
         // SAFETY: the set's handles keep the cowns alive.
-        let is_grouped = |member: Member| unsafe { member.header() }.is_grouped();
-        S::SINGLE && !is_grouped(placing::only_member(set)) || pair::named(set, |_| ()).is_some()
+        let is_grouped = |member: RequestedCown| unsafe { member.header() }.is_grouped();
+        S::SINGLE && !is_grouped(spawn_checks::only_member(set))
+            || pair::named(set, |_| ()).is_some()
     }
 
     /// Returns whether a behaviour on the cowns runs in this runtime, and only has to claim them; a
@@ -54,10 +55,10 @@ impl Few {
     /// threads that use the cowns keep the cache lines.
     pub(super) fn look_free<S: CownSet>(set: &S) -> bool {
         // SAFETY: the set's handles keep the cowns alive, which have queues of their own.
-        let is_free = |member: Member| unsafe { !member.header().is_in_use(false) };
+        let is_free = |member: RequestedCown| unsafe { !member.header().is_in_use(false) };
         match pair::named(set, |_| ()) {
             Some(members) => members.into_iter().all(is_free),
-            None => S::SINGLE && is_free(placing::only_member(set)),
+            None => S::SINGLE && is_free(spawn_checks::only_member(set)),
         }
     }
 

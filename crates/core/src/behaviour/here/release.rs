@@ -2,8 +2,8 @@
 
 use std::ptr::NonNull;
 
+use crate::queue::dequeue::leave_alone;
 use crate::queue::header::CownHeader;
-use crate::queue::leave::leave_alone;
 use crate::queue::release::{release, release_exclusive};
 use crate::queue::slot::Slot;
 use crate::sched::Deferring;

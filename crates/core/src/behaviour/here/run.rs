@@ -9,16 +9,16 @@ use smallvec::SmallVec;
 use super::few::{Few, are_plain, is_plain};
 use super::release::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
-use crate::behaviour::placing;
+use crate::behaviour::spawn_checks;
 use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed};
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
 use crate::group::several_members::Grouped;
 use crate::panic::run_quietly;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::claim;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::Ready;
@@ -39,7 +39,7 @@ where
     C: Completion,
 {
     let mut slots = SmallVec::<[Slot; 8]>::new();
-    set.visit(&mut Visitor(&mut |member: Member| slots.push(Slot::new(member.in_multi()))));
+    set.visit(&mut Visitor(&mut |member: RequestedCown| slots.push(Slot::new(member.in_multi()))));
     // From here on the slots do not move: they are in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
@@ -47,7 +47,7 @@ where
         return Some((set, closure, completion));
     }
     // A cown may have moved before it was taken.
-    if placing::place_among(members_of(&slots)) != Ok(home) {
+    if spawn_checks::place_among(members_of(&slots)) != Ok(home) {
         // SAFETY: the cowns were taken, and not given back yet.
         unsafe { release_slowly(&slots, ready) };
         return Some((set, closure, completion));
@@ -129,7 +129,7 @@ where
                 if !claim::take_one_if(slot, header, || is_plain(header, home)) {
                     return Some((set, closure, completion));
                 }
-                (if BY_WORKER { Path::HereOneOnWorker } else { Path::HereOne }).take();
+                (if BY_WORKER { FastPath::HereOneOnWorker } else { FastPath::HereOne }).take();
                 run_claimed::<BY_WORKER, _, _, _, _>(
                     (set, closure, completion),
                     &[member],
@@ -149,7 +149,7 @@ where
                 {
                     return Some((set, closure, completion));
                 }
-                (if BY_WORKER { Path::HereTwoOnWorker } else { Path::HereTwo }).take();
+                (if BY_WORKER { FastPath::HereTwoOnWorker } else { FastPath::HereTwo }).take();
                 run_claimed::<BY_WORKER, _, _, _, _>(
                     (set, closure, completion),
                     &members,
@@ -174,7 +174,7 @@ where
 #[inline(always)]
 unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
     (set, closure, completion): (S, F, C),
-    members: &[Member],
+    members: &[RequestedCown],
     slots: &[Slot],
     home: RuntimeId,
     ready: &mut R,
@@ -207,7 +207,7 @@ unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
 #[inline(always)]
 unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
     body: Body<S, F, C>,
-    members: &[Member],
+    members: &[RequestedCown],
     home: RuntimeId,
 ) -> Result<(C, C::Value), Panicked<C>>
 where
@@ -216,7 +216,8 @@ where
     C: Completion,
 {
     // SAFETY: the members are side by side in the slice.
-    let mut cursor = unsafe { Cursor::new(members.as_ptr(), size_of::<Member>(), members.len()) };
+    let mut cursor =
+        unsafe { MemberCursor::new(members.as_ptr(), size_of::<RequestedCown>(), members.len()) };
     // SAFETY: the members are held, and match the body's shape.
     let call = || unsafe { body.call(&mut cursor) };
     if !BY_WORKER {
@@ -256,7 +257,7 @@ unsafe fn end_panicked<C: Completion>(
 #[inline(never)]
 unsafe fn execute_here<S, F, C>(
     body: Body<S, F, C>,
-    members: Cursor<'_>,
+    members: MemberCursor<'_>,
     run: &RunContext,
 ) -> Ended<C>
 where
@@ -316,12 +317,12 @@ unsafe fn take_groups(slots: &[Slot]) -> bool {
     true
 }
 
-fn members_of(slots: &[Slot]) -> impl Iterator<Item = Member> {
+fn members_of(slots: &[Slot]) -> impl Iterator<Item = RequestedCown> {
     slots.iter().map(Slot::member)
 }
 
-fn cursor_over(slots: &[Slot]) -> Cursor<'_> {
+fn cursor_over(slots: &[Slot]) -> MemberCursor<'_> {
     let first = slots.first().map_or(null(), Slot::member_ptr);
     // SAFETY: the members are in the slots, one slot's size apart.
-    unsafe { Cursor::new(first, size_of::<Slot>(), slots.len()) }
+    unsafe { MemberCursor::new(first, size_of::<Slot>(), slots.len()) }
 }

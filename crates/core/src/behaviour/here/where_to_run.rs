@@ -2,11 +2,11 @@
 
 use crate::current;
 
-use crate::behaviour::placing::{self, count_members};
+use crate::behaviour::spawn_checks::{self, count_members};
 use crate::cown::set::CownSet;
 use crate::current::AsWorker;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::{context, external_threads, shared};
+use crate::sched::{context, external_threads, runtime_shared};
 use crate::simulated;
 
 /// The most bodies that can be nested on one stack.
@@ -75,14 +75,14 @@ pub(super) fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
     if count_members(set).is_err() {
         return None;
     }
-    HerePlace::at(placing::place_of(set).ok()?)
+    HerePlace::at(spawn_checks::place_of(set).ok()?)
 }
 
 /// Returns the runtime if a thread that is not one of its workers may run its behaviours now. (So
 /// the caller need not keep the id.)
 #[inline(never)]
 pub(super) fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
-    (!placing::is_closed_at(home) && can_run_here(home)).then_some(home)
+    (!spawn_checks::is_closed_at(home) && can_run_here(home)).then_some(home)
 }
 
 /// Returns whether the current thread may run behaviours of the runtime.
@@ -91,7 +91,7 @@ fn can_run_here(home: RuntimeId) -> bool {
     if cfg!(loom) {
         return true;
     }
-    let shared = shared::get(home);
+    let shared = runtime_shared::get(home);
     !shared.is_pumped() || shared.is_pump_thread()
 }
 

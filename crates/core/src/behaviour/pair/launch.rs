@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::requests::slots;
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::append::append_two;
 use crate::queue::claim;
 use crate::queue::header::CownHeader;
@@ -50,7 +50,7 @@ unsafe fn launch_free(
         let headers = [first.as_ref(), second.as_ref()];
         let are_usable = || headers.into_iter().all(|header| claim::is_usable(header, false));
         if claim::take_two_if(slots, headers, are_usable) {
-            Path::PairFree.take();
+            FastPath::PairFree.take();
             // The behaviour holds the first cown, so it cannot move.
             schedule(node.cast(), first.as_ref().home_of_queue());
         } else {
@@ -65,7 +65,7 @@ unsafe fn launch_free(
 /// See [`launch`].
 #[inline(always)]
 unsafe fn queue(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNull<CownHeader>) {
-    Path::PairQueued.take();
+    FastPath::PairQueued.take();
     // SAFETY: the cowns are alive, distinct and in no group, and the slots of the new node are
     // unqueued.
     unsafe {

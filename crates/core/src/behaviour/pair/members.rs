@@ -4,12 +4,12 @@ use coact_sync::prefetch;
 
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::queue::header::Flags;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 
 /// Returns the two cowns of a set that always names two, if they can be queued for as a pair, and
 /// prefetches their headers, which are about to be written.
 #[inline]
-pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> {
+pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[RequestedCown; 2]> {
     const SPECIAL: u16 = Flags::GROUPED | Flags::PINNED | Flags::CROWDED;
     named_but_for::<SPECIAL, S>(set, |member| {
         prefetch::for_writing(member.header_ptr().as_ptr());
@@ -19,7 +19,7 @@ pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[Member; 2]> 
 /// Returns the two cowns of a set that always names two, if they are distinct, and prefetches their
 /// headers, which are about to be written.
 #[inline(always)]
-pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]> {
+pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[RequestedCown; 2]> {
     let [a, b] = both(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))?;
     (a.header_ptr() != b.header_ptr()).then_some([a, b])
 }
@@ -29,8 +29,8 @@ pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[Member; 2]>
 #[inline(always)]
 pub(in crate::behaviour) fn named<S: CownSet>(
     set: &S,
-    see: impl Fn(Member),
-) -> Option<[Member; 2]> {
+    see: impl Fn(RequestedCown),
+) -> Option<[RequestedCown; 2]> {
     const SPECIAL: u16 = Flags::GROUPED | Flags::PINNED;
     named_but_for::<SPECIAL, S>(set, see)
 }
@@ -39,23 +39,23 @@ pub(in crate::behaviour) fn named<S: CownSet>(
 #[inline(always)]
 fn named_but_for<const SPECIAL: u16, S: CownSet>(
     set: &S,
-    see: impl Fn(Member),
-) -> Option<[Member; 2]> {
+    see: impl Fn(RequestedCown),
+) -> Option<[RequestedCown; 2]> {
     let [a, b] = both(set, see)?;
     // SAFETY: the set's handles keep the cowns alive.
-    let is_plain = |member: Member| unsafe { !member.header().has(SPECIAL) };
+    let is_plain = |member: RequestedCown| unsafe { !member.header().has(SPECIAL) };
     (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
 }
 
 /// Returns the two cowns of a set that always names two, and holds them exclusively; calls `see` on
 /// each.
 #[inline(always)]
-fn both<S: CownSet>(set: &S, see: impl Fn(Member)) -> Option<[Member; 2]> {
+fn both<S: CownSet>(set: &S, see: impl Fn(RequestedCown)) -> Option<[RequestedCown; 2]> {
     if S::EXCLUSIVE != Some(2) {
         return None;
     }
     let (mut found, mut len) = ([None; 2], 0);
-    set.visit(&mut Visitor(&mut |member: Member| {
+    set.visit(&mut Visitor(&mut |member: RequestedCown| {
         see(member);
         found[len] = Some(member);
         len += 1;

@@ -3,8 +3,8 @@
 use std::ptr::NonNull;
 
 use super::requests::slots;
-use crate::path_coverage::Path;
-use crate::queue::leave::leave_last;
+use crate::path_coverage::FastPath;
+use crate::queue::dequeue::leave_last;
 use crate::queue::multi::{Multi, MultiSlot};
 use crate::queue::release::release_exclusive;
 use crate::queue::slot::Slot;
@@ -27,7 +27,7 @@ pub(super) unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<Ta
         let Ok(second) = release_plainly(b.cast()) else {
             return release_second_with_care(b, first, home);
         };
-        Path::PairReleased.take();
+        FastPath::PairReleased.take();
         match (first, second) {
             (None, None) => None,
             (Some(only), None) | (None, Some(only)) if Multi::is_plainly_at(only, home) => {
@@ -119,7 +119,7 @@ unsafe fn hand_on(
         && unsafe { Multi::is_plainly_at(first, home) && Multi::is_plainly_at(second, home) }
         && offer_to_worker(second.cast(), home)
     {
-        Path::PairHandedOn.take();
+        FastPath::PairHandedOn.take();
         return Some(first.cast());
     }
     // SAFETY: the caller owns the behaviours, and holds nothing.

@@ -3,7 +3,7 @@
 use std::mem::size_of;
 use std::ptr::NonNull;
 
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::queue::multi::{Multi, MultiSlot};
 use crate::queue::slot::Slot;
 use crate::task::RunContext;
@@ -40,11 +40,11 @@ pub(super) unsafe fn may_be_refused(node: NonNull<Multi>, context: &RunContext) 
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline(always)]
-pub(super) unsafe fn cursor<'a>(node: NonNull<Multi>) -> Cursor<'a> {
+pub(super) unsafe fn cursor<'a>(node: NonNull<Multi>) -> MemberCursor<'a> {
     // SAFETY: the behaviour is live for `'a`; the members are in the slots, one slot's size apart.
     unsafe {
         let [first, _] = slots(node);
-        Cursor::new(first.cast::<Slot>().as_ref().member_ptr(), size_of::<MultiSlot>(), 2)
+        MemberCursor::new(first.cast::<Slot>().as_ref().member_ptr(), size_of::<MultiSlot>(), 2)
     }
 }
 

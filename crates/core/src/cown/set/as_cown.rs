@@ -7,7 +7,7 @@ use crate::cown::handle::{Cown, Read};
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
 use crate::queue::header::CownHeader;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 
 /// Seals [`AsCown`] and [`CownRef`]: only the crates of the project have handles of cowns.
 ///
@@ -126,8 +126,8 @@ impl<T: Send + 'static> CownRef for &Cown<T> {
 
 /// How a handle names its cown for exclusive access.
 #[inline]
-pub(super) fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> Member {
-    if H::UNCHECKED { Member::checked(cown) } else { Member::exclusive(cown) }
+pub(super) fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> RequestedCown {
+    if H::UNCHECKED { RequestedCown::checked(cown) } else { RequestedCown::exclusive(cown) }
 }
 
 /// Returns the view of a held cown.

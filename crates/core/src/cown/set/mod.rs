@@ -9,7 +9,7 @@ mod tuples;
 
 use std::mem::needs_drop;
 
-use super::cursor::Cursor;
+use super::member_cursor::MemberCursor;
 use crate::panic::drop_quietly;
 
 pub use crate::cown::handle::{Checked, Read};
@@ -110,7 +110,7 @@ pub trait CownSet: sealed::Sealed {
 
     /// Asks the handles of the set in order, until one refuses: [`AsCown::admit`].
     #[doc(hidden)]
-    fn admit_all(&self, admission: &mut sealed::Admission);
+    fn admit_all(&self, admission: &mut sealed::SetAdmission);
 
     /// Creates the access, which takes over the handles given by value.
     ///
@@ -118,32 +118,32 @@ pub trait CownSet: sealed::Sealed {
     /// The behaviour holds the members of the cursor for `'a`, and they are those that a set of
     /// this shape named and gave.
     #[doc(hidden)]
-    unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a>;
+    unsafe fn access<'a>(shape: Self::Shape, members: &mut MemberCursor<'a>) -> Self::Access<'a>;
 
     /// Drops the handles given by value, for a behaviour that does not get its access.
     ///
     /// # Safety
     /// See `access`, which this replaces; the members need not be held.
     #[doc(hidden)]
-    unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>);
+    unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>);
 }
 
 pub(crate) mod sealed {
     use crate::credits::Permit;
-    use crate::queue::requested_cown::Member;
+    use crate::queue::requested_cown::RequestedCown;
 
     /// Seals [`CownSet`](super::CownSet).
     pub trait Sealed {}
 
     /// The answers of a set's handles to a behaviour on it.
     #[derive(Default)]
-    pub struct Admission {
+    pub struct SetAdmission {
         pub(crate) permits: Vec<Permit>,
         asked: usize,
         pub(crate) refused_by: Option<usize>,
     }
 
-    impl Admission {
+    impl SetAdmission {
         /// Asks the next member, unless one has refused.
         pub(super) fn ask(&mut self, member: impl FnOnce() -> Option<Option<Permit>>) {
             if self.refused_by.is_some() {
@@ -163,11 +163,11 @@ pub(crate) mod sealed {
     }
 
     /// Receives the members of a set one after the other.
-    pub struct Visitor<'a>(pub(crate) &'a mut dyn FnMut(Member));
+    pub struct Visitor<'a>(pub(crate) &'a mut dyn FnMut(RequestedCown));
 
     impl Visitor<'_> {
         #[inline]
-        pub(crate) fn member(&mut self, member: Member) {
+        pub(crate) fn member(&mut self, member: RequestedCown) {
             (self.0)(member);
         }
     }

@@ -4,18 +4,18 @@ use std::ptr::NonNull;
 
 use super::as_cown::exclusive;
 use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, OwnedUnchecked};
-use super::sealed::{Admission, Sealed, Visitor};
+use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
     view, view_mut,
 };
-use crate::cown::cursor::Cursor;
 use crate::cown::handle::Cown;
 use crate::cown::held::{Held, Poisoned};
 use crate::cown::layout::CownBox;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::poisonable_members::{self, PoisonedRead};
 use crate::queue::header::CownHeader;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
@@ -71,20 +71,20 @@ macro_rules! one_cown {
                 $cown.announced();
             }
 
-            fn admit_all(&self, admission: &mut Admission) {
+            fn admit_all(&self, admission: &mut SetAdmission) {
                 let $this = self;
                 admission.ask(|| $cown.admit());
             }
 
             #[inline]
-            unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> $access {
+            unsafe fn access<'a>((): (), members: &mut MemberCursor<'a>) -> $access {
                 let $ptr = members.advance().header_ptr();
                 // SAFETY: the member is of its type, and held with the access it asks for, as
                 // `access` requires.
                 unsafe { $get }
             }
 
-            unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+            unsafe fn abandon((): (), members: &mut MemberCursor<'_>) {
                 members.advance();
             }
         }
@@ -96,28 +96,28 @@ one_cown!([H: AsCown] &H, OwnedExclusive<H>, &'a mut H::View, single: true, anno
 one_cown!([H: AsCown] OwnedExclusive<H>, OwnedExclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES,
     |this| this.0, own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
 one_cown!([H: AsCown] Read<'_, H::View, H>, OwnedRead<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
-    |this| this.0, own: OwnedRead, member: Member::read, |cown| view::<H>(cown));
+    |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
 one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
-    |this| this.0, own: OwnedRead, member: Member::read, |cown| view::<H>(cown));
+    |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, OwnedCheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: Member::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
+    member: RequestedCown::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] OwnedCheckedRead<T>, OwnedCheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: Member::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
+    member: RequestedCown::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>, Result<&'a mut T, Poisoned<'a, T>>,
-    single: true, announces: false, |this| this.0, own: OwnedChecked, member: Member::checked, |cown| hold_checked(cown));
+    single: true, announces: false, |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] OwnedChecked<T>, OwnedChecked<T>,
     Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: OwnedChecked,
-    member: Member::checked, |cown| hold_checked(cown));
+    member: RequestedCown::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] Unchecked<'_, T>, OwnedUnchecked<T>, &'a mut T, single: true, announces: false,
-    unchecked: true, |this| this.0, own: OwnedUnchecked, member: Member::checked,
+    unchecked: true, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
     |cown| view_mut::<Cown<T>>(cown));
 one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, OwnedUnchecked<T>, &'a mut T, single: true,
-    announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: OwnedUnchecked, member: Member::checked,
+    announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
     |cown| view_mut::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, single: true, announces: false,
-    unchecked: true, |this| this.0, own: OwnedUnchecked, member: Member::checked,
+    unchecked: true, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
     |cown| view_mut::<Cown<T>>(cown));
 
 impl<T: Send + 'static> Sealed for Cown<T> {}
@@ -146,7 +146,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 
     #[inline]
     fn visit(&self, visitor: &mut Visitor<'_>) {
-        visitor.member(Member::exclusive(self.header_ptr()));
+        visitor.member(RequestedCown::exclusive(self.header_ptr()));
     }
 
     #[inline]
@@ -161,18 +161,18 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 
     fn announced_all(&self) {}
 
-    fn admit_all(&self, admission: &mut Admission) {
+    fn admit_all(&self, admission: &mut SetAdmission) {
         admission.skip();
     }
 
     #[inline]
-    unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
+    unsafe fn access<'a>((): (), members: &mut MemberCursor<'a>) -> Held<'a, T> {
         let cown = members.advance().header_ptr();
         // SAFETY: the cown is of type `T` and held; `give` has left a handle for this.
         unsafe { Held::new(&mut *CownBox::<T>::state(cown), Cown::from_header(cown)) }
     }
 
-    unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+    unsafe fn abandon((): (), members: &mut MemberCursor<'_>) {
         // SAFETY: `give` has left a handle for this.
         drop(unsafe { Cown::<T>::from_header(members.advance().header_ptr()) });
     }
@@ -202,7 +202,7 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     }
 
     fn visit(&self, visitor: &mut Visitor<'_>) {
-        visitor.member(Member::checked(self.0.header_ptr()));
+        visitor.member(RequestedCown::checked(self.0.header_ptr()));
     }
 
     fn announce_all(&self) -> bool {
@@ -211,7 +211,7 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
 
     fn announced_all(&self) {}
 
-    fn admit_all(&self, admission: &mut Admission) {
+    fn admit_all(&self, admission: &mut SetAdmission) {
         admission.skip();
     }
 
@@ -219,12 +219,12 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
         self.0.give();
     }
 
-    unsafe fn access<'a>((): (), members: &mut Cursor<'a>) -> Held<'a, T> {
+    unsafe fn access<'a>((): (), members: &mut MemberCursor<'a>) -> Held<'a, T> {
         // SAFETY: the conditions are those of this function.
         unsafe { Cown::<T>::access((), members) }
     }
 
-    unsafe fn abandon((): (), members: &mut Cursor<'_>) {
+    unsafe fn abandon((): (), members: &mut MemberCursor<'_>) {
         // SAFETY: the conditions are those of this function.
         unsafe { Cown::<T>::abandon((), members) };
     }

@@ -2,12 +2,12 @@
 
 use super::as_cown::exclusive;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
-use super::sealed::{Admission, Sealed, Visitor};
+use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
-use crate::cown::cursor::Cursor;
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::members::{Members, ReadMembers};
 use crate::cown::poisonable_members::{CheckedMembers, CheckedReadMembers};
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {
@@ -54,18 +54,18 @@ macro_rules! slice_of_cowns {
                 $slice.iter().for_each(|cown| cown.handle().announced());
             }
 
-            fn admit_all(&self, admission: &mut Admission) {
+            fn admit_all(&self, admission: &mut SetAdmission) {
                 let $this = self;
                 $slice.iter().for_each(|cown| admission.ask(|| cown.handle().admit()));
             }
 
-            unsafe fn access<'a>(len: usize, members: &mut Cursor<'a>) -> Self::Access<'a> {
+            unsafe fn access<'a>(len: usize, members: &mut MemberCursor<'a>) -> Self::Access<'a> {
                 // SAFETY: the next `len` members are those of the slice, and held as `access`
                 // requires.
                 unsafe { $access::new(members.split(len)) }
             }
 
-            unsafe fn abandon(len: usize, members: &mut Cursor<'_>) {
+            unsafe fn abandon(len: usize, members: &mut MemberCursor<'_>) {
                 members.split(len);
             }
         }
@@ -81,15 +81,15 @@ slice_of_cowns!([R: CownRef, const N: usize] &[R; N], of R::Handle, OwnedSlice, 
 slice_of_cowns!([H: AsCown] OwnedSlice<H>, of H, OwnedSlice, Members,
     |this| this.0, member: exclusive::<H>);
 slice_of_cowns!([R: CownRef] ReadAll<'_, <R::Handle as AsCown>::View, R>,
-    of R::Handle, OwnedReadAll, ReadMembers, |this| this.0, member: Member::read);
+    of R::Handle, OwnedReadAll, ReadMembers, |this| this.0, member: RequestedCown::read);
 slice_of_cowns!([H: AsCown] OwnedReadAll<H>, of H, OwnedReadAll, ReadMembers,
-    |this| this.0, member: Member::read);
+    |this| this.0, member: RequestedCown::read);
 slice_of_cowns!([R: CownRef] CheckedAll<'_, <R::Handle as AsCown>::View, R>,
-    of R::Handle, OwnedCheckedAll, CheckedMembers, |this| this.0, member: Member::checked);
+    of R::Handle, OwnedCheckedAll, CheckedMembers, |this| this.0, member: RequestedCown::checked);
 slice_of_cowns!([H: AsCown] OwnedCheckedAll<H>, of H, OwnedCheckedAll, CheckedMembers,
-    |this| this.0, member: Member::checked);
+    |this| this.0, member: RequestedCown::checked);
 slice_of_cowns!([R: CownRef<Handle: AsCown<State: Sync>>]
     CheckedReadAll<'_, <R::Handle as AsCown>::View, R>, of R::Handle, OwnedCheckedReadAll,
-    CheckedReadMembers, |this| this.0, member: Member::checked_read);
+    CheckedReadMembers, |this| this.0, member: RequestedCown::checked_read);
 slice_of_cowns!([H: AsCown<State: Sync>] OwnedCheckedReadAll<H>, of H, OwnedCheckedReadAll,
-    CheckedReadMembers, |this| this.0, member: Member::checked_read);
+    CheckedReadMembers, |this| this.0, member: RequestedCown::checked_read);

@@ -1,8 +1,8 @@
 //! Arrays and tuples of sets.
 
 use super::CownSet;
-use super::sealed::{Admission, Sealed, Visitor};
-use crate::cown::cursor::Cursor;
+use super::sealed::{Sealed, SetAdmission, Visitor};
+use crate::cown::member_cursor::MemberCursor;
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 
@@ -45,17 +45,17 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         self.iter().for_each(CownSet::announced_all);
     }
 
-    fn admit_all(&self, admission: &mut Admission) {
+    fn admit_all(&self, admission: &mut SetAdmission) {
         self.iter().for_each(|set| set.admit_all(admission));
     }
 
-    unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
+    unsafe fn access<'a>(shape: Self::Shape, members: &mut MemberCursor<'a>) -> Self::Access<'a> {
         // SAFETY: the members of the parts follow each other, in the order in which `visit` named
         // them.
         shape.map(|shape| unsafe { S::access(shape, members) })
     }
 
-    unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
+    unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>) {
         // SAFETY: the members of the parts follow each other, in the order in which `visit` named
         // them.
         shape.into_iter().for_each(|shape| unsafe { S::abandon(shape, members) });
@@ -108,7 +108,7 @@ macro_rules! tuple_of_sets {
             }
 
             #[inline]
-            unsafe fn access<'a>(shape: Self::Shape, members: &mut Cursor<'a>) -> Self::Access<'a> {
+            unsafe fn access<'a>(shape: Self::Shape, members: &mut MemberCursor<'a>) -> Self::Access<'a> {
                 // SAFETY: the members of the parts follow each other, in the order in which `visit`
                 // named them; a tuple expression is evaluated from left to right.
                 unsafe { ($($name::access(shape.$index, members),)*) }
@@ -129,11 +129,11 @@ macro_rules! tuple_of_sets {
                 $(self.$index.announced_all();)*
             }
 
-            fn admit_all(&self, admission: &mut Admission) {
+            fn admit_all(&self, admission: &mut SetAdmission) {
                 $(self.$index.admit_all(admission);)*
             }
 
-            unsafe fn abandon(shape: Self::Shape, members: &mut Cursor<'_>) {
+            unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>) {
                 // SAFETY: the members of the parts follow each other, in the order in which `visit`
                 // named them.
                 unsafe { $($name::abandon(shape.$index, members);)* }

@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use super::{BATCH, ROW, Table, TableEntry};
+use super::{BATCH, CownTable, ROW, TableEntry};
 use crate::queue::header::CownHeader;
 use crate::runtime_ids::RuntimeId;
 
@@ -12,19 +12,19 @@ fn cown(number: usize) -> NonNull<CownHeader> {
     NonNull::new(std::ptr::without_provenance_mut((number + 1) * 64)).unwrap()
 }
 
-fn take(table: &Table) -> Vec<&'static TableEntry> {
+fn take(table: &CownTable) -> Vec<&'static TableEntry> {
     let mut entries = Vec::new();
     table.take_spare(&mut entries);
     entries
 }
 
-fn rows(table: &Table) -> usize {
+fn rows(table: &CownTable) -> usize {
     table.rows.lock().len()
 }
 
 #[test]
 fn entries_are_used_again() {
-    static TABLE: Table = Table::new();
+    static TABLE: CownTable = CownTable::new();
     let home = RuntimeId::from_raw(7);
     for round in 0..3 {
         let mut taken: Vec<_> = (0..ROW / BATCH).flat_map(|_| take(&TABLE)).collect();
@@ -39,7 +39,7 @@ fn entries_are_used_again() {
 
 #[test]
 fn no_entry_is_given_to_two() {
-    static TABLE: Table = Table::new();
+    static TABLE: CownTable = CownTable::new();
     let mut taken: Vec<_> = (0..3 * ROW / BATCH).flat_map(|_| take(&TABLE)).collect();
     assert_eq!(rows(&TABLE), 3);
     taken.sort_unstable_by_key(|entry| std::ptr::from_ref(*entry).addr());
@@ -48,7 +48,7 @@ fn no_entry_is_given_to_two() {
 
 #[test]
 fn cowns_of_other_runtimes_are_not_touched() {
-    static TABLE: Table = Table::new();
+    static TABLE: CownTable = CownTable::new();
     for (number, entry) in take(&TABLE).into_iter().enumerate() {
         entry.fill(cown(number), RuntimeId::from_raw(7));
     }

@@ -9,13 +9,13 @@ use super::cut_off;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::interrupt::{Interruptible, registry};
-use crate::queue::guard_block::Gate;
+use crate::queue::interruptible_guard::Gate;
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::loom::{check, run_ready};
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{Shared, register};
+use crate::sched::runtime_shared::{RuntimeShared, register};
 
 /// Counts its calls, outside of the model.
 struct State(Arc<AtomicUsize>);
@@ -34,9 +34,9 @@ impl Interruptible for State {
 }
 
 /// A runtime with this id, which no other model may use. It is never freed, like all runtimes.
-fn runtime(id: u16) -> &'static Shared {
+fn runtime(id: u16) -> &'static RuntimeShared {
     let id = RuntimeId::from_raw(id);
-    let (shared, parkers) = Shared::new(id, config_in_model(1), None);
+    let (shared, parkers) = RuntimeShared::new(id, config_in_model(1), None);
     // No thread parks.
     drop(parkers);
     let shared = Box::leak(Box::new(shared));
@@ -66,7 +66,7 @@ fn cut_off_against_moved() {
             }
         });
         // Like a shutdown whose deadline has passed.
-        there.set_phase(Phase::Cancelling);
+        there.set_phase(RuntimePhase::Cancelling);
         cut_off(home);
         run_ready();
         mover.join().unwrap();

@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use super::shared::Value;
+use super::shared::CellValue;
 use super::state::CellState;
 
 /// What a producer without a consumer points to: the head of a block that handles the value. Like a
@@ -21,7 +21,7 @@ pub(crate) struct Callback<R> {
     /// The value is initialised. The caller owns the block exclusively and must not use it
     /// afterwards.
     call: unsafe fn(NonNull<Callback<R>>),
-    value: MaybeUninit<Value<R>>,
+    value: MaybeUninit<CellValue<R>>,
 }
 
 /// The block of a `calling` producer, with its closure.
@@ -53,7 +53,7 @@ impl<R> Callback<R> {
     /// # Safety
     /// The caller owns the block exclusively and must not use it afterwards.
     #[inline(always)]
-    pub(super) unsafe fn call_with(this: NonNull<Self>, value: Value<R>) {
+    pub(super) unsafe fn call_with(this: NonNull<Self>, value: CellValue<R>) {
         // SAFETY: the caller owns the block, and the value is initialised before the call.
         unsafe {
             (*this.as_ptr()).value.write(value);
@@ -66,13 +66,13 @@ impl<R> Callback<R> {
     /// # Safety
     /// The value is initialised, and taken once. The caller owns the block exclusively.
     #[inline(always)]
-    pub(crate) unsafe fn take_value(this: NonNull<Self>) -> Value<R> {
+    pub(crate) unsafe fn take_value(this: NonNull<Self>) -> CellValue<R> {
         // SAFETY: the caller owns the block; the value is initialised, and taken once.
         unsafe { (*this.as_ptr()).value.assume_init_read() }
     }
 }
 
-impl<R, F: FnOnce(Value<R>)> ClosureCallback<R, F> {
+impl<R, F: FnOnce(CellValue<R>)> ClosureCallback<R, F> {
     /// Creates a block that calls a closure with the value.
     pub(super) fn allocate(closure: F) -> NonNull<Callback<R>> {
         let block = pool::alloc(Layout::new::<Self>()).cast::<Self>();

@@ -3,14 +3,14 @@
 use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
-use super::shared::{Shared, Value, Waiter, drop_value};
+use super::shared::{CellValue, CellWaiter, PromiseCell, drop_value};
 use super::state::{Leaving, Owner, Withdrawn};
 use crate::drop_depth;
 use crate::simulated;
 use crate::spin_wait;
 
 /// The promise's end. `None` once the value is taken or the cell is left to the producer.
-pub(in crate::promise) struct Consumer<R>(Option<NonNull<Shared<R>>>);
+pub(in crate::promise) struct Consumer<R>(Option<NonNull<PromiseCell<R>>>);
 
 // SAFETY: the value moves from one thread to another, once; there is never a shared reference to
 // it.
@@ -24,11 +24,11 @@ impl<R> Consumer<R> {
     /// # Safety
     /// There is no other one, and it has not left.
     #[inline]
-    pub(super) unsafe fn of_shared(shared: NonNull<Shared<R>>) -> Self {
+    pub(super) unsafe fn of_shared(shared: NonNull<PromiseCell<R>>) -> Self {
         Self(Some(shared))
     }
 
-    fn shared(&self) -> &Shared<R> {
+    fn shared(&self) -> &PromiseCell<R> {
         let shared = self.0.expect("a promise is not used after it was ready");
         // SAFETY: this end keeps the cell alive.
         unsafe { &*shared.as_ptr() }
@@ -46,20 +46,20 @@ impl<R> Consumer<R> {
 
     /// Takes the value if it is available.
     #[inline]
-    pub(in crate::promise) fn try_take(&mut self) -> Option<Value<R>> {
+    pub(in crate::promise) fn try_take(&mut self) -> Option<CellValue<R>> {
         if !self.is_ready() {
             return None;
         }
         let this = self.0.take().expect("a promise is not used after it was ready");
         // SAFETY: the state says that the producer has left and the value is initialised.
-        Some(unsafe { Shared::take_over(this) })
+        Some(unsafe { PromiseCell::take_over(this) })
     }
 
-    pub(in crate::promise) fn poll(&mut self, waker: &Waker) -> Poll<Value<R>> {
+    pub(in crate::promise) fn poll(&mut self, waker: &Waker) -> Poll<CellValue<R>> {
         if let Some(value) = self.try_take() {
             return Poll::Ready(value);
         }
-        match self.offer(Waiter::Task(waker.clone())) {
+        match self.offer(CellWaiter::Task(waker.clone())) {
             Ok(()) => {
                 simulated::polled(self.addr());
                 Poll::Pending
@@ -69,31 +69,31 @@ impl<R> Consumer<R> {
     }
 
     /// Passes the value to `then`: now, or on the producer's thread.
-    pub(in crate::promise) fn on_ready(mut self, then: impl FnOnce(Value<R>) + Send + 'static)
+    pub(in crate::promise) fn on_ready(mut self, then: impl FnOnce(CellValue<R>) + Send + 'static)
     where
         R: 'static,
     {
         if let Some(value) = self.try_take() {
             return then(value);
         }
-        match self.offer(Waiter::Then(Box::new(then))) {
+        match self.offer(CellWaiter::Then(Box::new(then))) {
             // From here on this end belongs to the producer.
             Ok(()) => self.0 = None,
-            Err(Waiter::Then(then)) => then(self.take_soon()),
-            Err(Waiter::Task(_)) => unreachable!("the waiter comes back as it was given"),
+            Err(CellWaiter::Then(then)) => then(self.take_soon()),
+            Err(CellWaiter::Task(_)) => unreachable!("the waiter comes back as it was given"),
         }
     }
 
     /// Takes a value that is available or about to be: the producer stays in `Taking` for only a
     /// few instructions.
-    fn take_soon(&mut self) -> Value<R> {
+    fn take_soon(&mut self) -> CellValue<R> {
         spin_wait::wait_for(|| self.is_ready().then_some(()));
         self.try_take().expect("it is ready")
     }
 
     /// Registers a waiter in place of an earlier one. Returns it if the value is available or about
     /// to be.
-    fn offer(&self, waiter: Waiter<R>) -> Result<(), Waiter<R>> {
+    fn offer(&self, waiter: CellWaiter<R>) -> Result<(), CellWaiter<R>> {
         match self.withdraw() {
             Ok(before) => before.into_iter().for_each(drop_waiter),
             Err(ProducerCame) => return Err(waiter),
@@ -111,7 +111,7 @@ impl<R> Consumer<R> {
 
     /// Takes back the waiter registered before, if there is one. On success the consumer owns the
     /// slot again; after an error the producer may be reading it.
-    fn withdraw(&self) -> Result<Option<Waiter<R>>, ProducerCame> {
+    fn withdraw(&self) -> Result<Option<CellWaiter<R>>, ProducerCame> {
         let shared = self.shared();
         match shared.state.withdraw() {
             // SAFETY: the waiter was taken back before the producer could see it.
@@ -122,14 +122,14 @@ impl<R> Consumer<R> {
     }
 
     /// Leaves the cell. Returns the value if it is available.
-    fn leave(&mut self, how: Leaving) -> Option<Value<R>> {
+    fn leave(&mut self, how: Leaving) -> Option<CellValue<R>> {
         let this = self.0?;
         let waiter = self.withdraw();
         simulated::point();
         let owner = self.shared().state.leave(how);
         self.0 = None;
         // SAFETY: the producer has left, after it has written the value.
-        let value = (owner == Owner::Caller).then(|| unsafe { Shared::take_over(this) });
+        let value = (owner == Owner::Caller).then(|| unsafe { PromiseCell::take_over(this) });
         if let Ok(Some(waiter)) = waiter {
             drop_waiter(waiter);
         }
@@ -137,7 +137,7 @@ impl<R> Consumer<R> {
     }
 
     /// Leaves because the caller gives up. Returns the value if it is available.
-    pub(in crate::promise) fn give_up(&mut self) -> Option<Value<R>> {
+    pub(in crate::promise) fn give_up(&mut self) -> Option<CellValue<R>> {
         self.leave(Leaving::GivesUp)
     }
 }
@@ -156,7 +156,7 @@ impl<R> Drop for Consumer<R> {
 /// Drops a waiter that is not going to be notified. Its task may own the next promise, which may
 /// have a waiter, and so on.
 #[inline(never)]
-fn drop_waiter<R>(waiter: Waiter<R>) {
+fn drop_waiter<R>(waiter: CellWaiter<R>) {
     // SAFETY: wakers and closures are `'static`.
     unsafe { drop_depth::run_destructor(move || drop(waiter)) };
 }

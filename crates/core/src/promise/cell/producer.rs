@@ -5,15 +5,15 @@ use std::ptr::NonNull;
 use std::task::Waker;
 
 use super::callback::Callback;
-use super::shared::{Shared, Value, Waiter, drop_value};
-use super::state::Next;
+use super::shared::{CellValue, CellWaiter, PromiseCell, drop_value};
+use super::state::ProducerStep;
 use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::simulated;
 
-/// The resolver's end: of a [`Shared`], or of a [`Callback`], which begins like one.
-pub(in crate::promise) struct Producer<R>(NonNull<Shared<R>>);
+/// The resolver's end: of a [`PromiseCell`], or of a [`Callback`], which begins like one.
+pub(in crate::promise) struct Producer<R>(NonNull<PromiseCell<R>>);
 
 // SAFETY: the value moves from one thread to another, once; there is never a shared reference to
 // it.
@@ -27,7 +27,7 @@ impl<R> Producer<R> {
     /// # Safety
     /// There is no other one, and it has not left.
     #[inline]
-    pub(super) unsafe fn of_shared(shared: NonNull<Shared<R>>) -> Self {
+    pub(super) unsafe fn of_shared(shared: NonNull<PromiseCell<R>>) -> Self {
         Self(shared)
     }
 
@@ -42,13 +42,13 @@ impl<R> Producer<R> {
 
     /// Provides the value and notifies the waiter. Returns `false` if the consumer had given up.
     #[inline]
-    pub(in crate::promise) fn complete(self, value: Value<R>) -> bool {
+    pub(in crate::promise) fn complete(self, value: CellValue<R>) -> bool {
         self.complete_with(|| value)
     }
 
     /// The same with a value that is created in place. `value` must not panic: the block would leak.
     #[inline(always)]
-    pub(in crate::promise) fn complete_with(self, value: impl FnOnce() -> Value<R>) -> bool {
+    pub(in crate::promise) fn complete_with(self, value: impl FnOnce() -> CellValue<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
         // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*this.as_ptr()).state };
@@ -58,7 +58,8 @@ impl<R> Producer<R> {
             unsafe { Callback::call_with(this.cast(), value()) };
             return true;
         }
-        // SAFETY: the state says that this is a `Shared`; this end keeps it alive and is given up.
+        // SAFETY: the state says that this is a `PromiseCell`; this end keeps it alive and is given
+        // up.
         unsafe { Self::complete_shared(this, value()) }
     }
 
@@ -67,35 +68,35 @@ impl<R> Producer<R> {
     /// # Safety
     /// This end keeps the cell alive, and the caller gives it up.
     #[inline(never)]
-    unsafe fn complete_shared(this: NonNull<Shared<R>>, value: Value<R>) -> bool {
+    unsafe fn complete_shared(this: NonNull<PromiseCell<R>>, value: CellValue<R>) -> bool {
         // SAFETY: this end keeps the cell alive until it has left.
         let shared = unsafe { this.as_ref() };
         // SAFETY: this is the producer, which has not arrived.
         unsafe { shared.put_value(value) };
         let mut waker = None;
         let mut next = shared.state.arrive();
-        if next == Next::TakeWaiter {
+        if next == ProducerStep::TakeWaiter {
             simulated::point();
             // SAFETY: with this step the producer owns the waiter.
             match unsafe { shared.take_waiter() } {
-                Waiter::Task(task) => waker = Some(task),
-                Waiter::Then(then) => {
+                CellWaiter::Task(task) => waker = Some(task),
+                CellWaiter::Then(then) => {
                     // SAFETY: a consumer that leaves a `Then` gives its end to the producer, and
                     // the value was written above.
-                    then(unsafe { Shared::take_over(this) });
+                    then(unsafe { PromiseCell::take_over(this) });
                     return true;
                 }
             }
             next = shared.state.leave_with_waiter();
         }
-        if next == Next::Leave {
+        if next == ProducerStep::Leave {
             // The consumer may free the cell from here on: do not touch it again.
             waker.into_iter().for_each(wake);
             return true;
         }
-        let in_time = next != Next::FreeAndReport;
+        let in_time = next != ProducerStep::FreeAndReport;
         // SAFETY: the consumer has left, and the value was written above.
-        let value = unsafe { Shared::take_over(this) };
+        let value = unsafe { PromiseCell::take_over(this) };
         // The producer has done its work: a panic in the destructor of the value, or of a waker that
         // it need not wake any more, must not reach it.
         drop_quietly(|| drop_value(value));

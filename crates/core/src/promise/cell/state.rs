@@ -5,7 +5,7 @@ use coact_sync::shim::atomic::{AtomicU8, End, Ordering};
 /// What the word says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 #[repr(u8)]
-enum State {
+enum CellWord {
     /// No value yet. Set at creation, and by the consumer when it withdraws its waiter.
     Empty,
     /// The waiter is initialised, and the producer owns it when it arrives. Set by the consumer.
@@ -22,7 +22,7 @@ enum State {
     Late,
 }
 
-impl State {
+impl CellWord {
     #[inline(always)]
     fn of(word: u8) -> Self {
         debug_assert!(word <= Self::Late as u8, "only states are stored");
@@ -39,7 +39,7 @@ pub(super) struct CellState(AtomicU8);
 
 /// What the producer does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
+pub(super) enum ProducerStep {
     /// Takes out the waiter, which it owns now, and [leaves](CellState::leave_with_waiter).
     TakeWaiter,
     /// Nothing: it has left. The consumer may free the cell.
@@ -82,13 +82,13 @@ pub(super) enum Owner {
 impl CellState {
     #[inline]
     pub(super) fn empty() -> Self {
-        Self(AtomicU8::new(State::Empty as u8))
+        Self(AtomicU8::new(CellWord::Empty as u8))
     }
 
     /// The state of a block that is called with the value; see [`calls`](Self::calls).
     #[inline]
     pub(super) fn calling() -> Self {
-        Self(AtomicU8::new(State::Calls as u8))
+        Self(AtomicU8::new(CellWord::Calls as u8))
     }
 
     /// The cell is unreachable from here on; a model checks that.
@@ -101,14 +101,14 @@ impl CellState {
     #[inline(always)]
     pub(super) fn calls(&self) -> bool {
         // ORDERING: Relaxed. `Calls` is set at creation and never changes.
-        State::of(self.0.load(Ordering::Relaxed)) == State::Calls
+        CellWord::of(self.0.load(Ordering::Relaxed)) == CellWord::Calls
     }
 
     /// Returns whether the consumer has left; a hint.
     #[inline]
     pub(super) fn is_abandoned(&self) -> bool {
         // ORDERING: Relaxed. The result is a hint.
-        State::of(self.0.load(Ordering::Relaxed)) >= State::Gone
+        CellWord::of(self.0.load(Ordering::Relaxed)) >= CellWord::Gone
     }
 
     /// Returns whether the producer has left. Then the consumer may take the value.
@@ -116,24 +116,24 @@ impl CellState {
     pub(super) fn is_ready(&self) -> bool {
         // ORDERING: Acquire pairs with the Release of `Ready` in `arrive` and `leave_with_waiter`:
         // the value.
-        State::of(self.0.load(Ordering::Acquire)) == State::Ready
+        CellWord::of(self.0.load(Ordering::Acquire)) == CellWord::Ready
     }
 
     /// The producer comes, after it has written the value, and leaves at once if there is no waiter.
     #[inline(always)]
-    pub(super) fn arrive(&self) -> Next {
+    pub(super) fn arrive(&self) -> ProducerStep {
         // ORDERING: Relaxed. The exchange confirms the state.
-        let mut now = State::of(self.0.load(Ordering::Relaxed));
-        while now < State::Gone {
-            let next = if now == State::Waiting { State::Taking } else { State::Ready };
+        let mut now = CellWord::of(self.0.load(Ordering::Relaxed));
+        while now < CellWord::Gone {
+            let next = if now == CellWord::Waiting { CellWord::Taking } else { CellWord::Ready };
             // ORDERING: AcqRel. Release publishes the value with `Ready` (Acquire in `is_ready` and
             // `leave`). Acquire pairs with the Release in `try_offer`, since the waiter is read.
             // Relaxed on failure: `after_consumer` loads the state again.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.0.compare_exchange(now as u8, next as u8, ok, failed) {
-                Ok(_) if next == State::Taking => return Next::TakeWaiter,
-                Ok(_) => return Next::Leave,
-                Err(other) => now = State::of(other),
+                Ok(_) if next == CellWord::Taking => return ProducerStep::TakeWaiter,
+                Ok(_) => return ProducerStep::Leave,
+                Err(other) => now = CellWord::of(other),
             }
         }
         self.after_consumer()
@@ -141,11 +141,11 @@ impl CellState {
 
     /// The producer leaves, after it has taken out the waiter.
     #[inline(always)]
-    pub(super) fn leave_with_waiter(&self) -> Next {
+    pub(super) fn leave_with_waiter(&self) -> ProducerStep {
         // ORDERING: Release publishes the value, as in `arrive`. Relaxed on failure, as there.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
-        match self.0.compare_exchange(State::Taking as u8, State::Ready as u8, ok, failed) {
-            Ok(_) => Next::Leave,
+        match self.0.compare_exchange(CellWord::Taking as u8, CellWord::Ready as u8, ok, failed) {
+            Ok(_) => ProducerStep::Leave,
             // Only the consumer changes the state meanwhile, by leaving.
             Err(_) => self.after_consumer(),
         }
@@ -153,12 +153,12 @@ impl CellState {
 
     /// What the producer does when the consumer has left.
     #[inline(always)]
-    fn after_consumer(&self) -> Next {
+    fn after_consumer(&self) -> ProducerStep {
         // ORDERING: Acquire pairs with the Release in `leave`, whose state the caller has seen: the
         // free comes after the consumer's accesses.
-        match State::of(self.0.load(Ordering::Acquire)) {
-            State::Late => Next::FreeAndReport,
-            _ => Next::Free,
+        match CellWord::of(self.0.load(Ordering::Acquire)) {
+            CellWord::Late => ProducerStep::FreeAndReport,
+            _ => ProducerStep::Free,
         }
     }
 
@@ -169,7 +169,7 @@ impl CellState {
         // ORDERING: Release publishes the waiter to the producer (Acquire in `arrive`).
         // Relaxed on failure: the state is loaded again before the value is read.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
-        self.0.compare_exchange(State::Empty as u8, State::Waiting as u8, ok, failed).is_ok()
+        self.0.compare_exchange(CellWord::Empty as u8, CellWord::Waiting as u8, ok, failed).is_ok()
     }
 
     /// The consumer takes back its waiter. Unless this is too late, the waiter's place is the
@@ -180,9 +180,9 @@ impl CellState {
         // is loaded again with Acquire before anything is read. An `Empty` may be stale, but has
         // not been `Waiting` since: only this thread sets that.
         let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
-        match self.0.compare_exchange(State::Waiting as u8, State::Empty as u8, ok, failed) {
+        match self.0.compare_exchange(CellWord::Waiting as u8, CellWord::Empty as u8, ok, failed) {
             Ok(_) => Withdrawn::Waiter,
-            Err(now) if State::of(now) == State::Empty => Withdrawn::Nothing,
+            Err(now) if CellWord::of(now) == CellWord::Empty => Withdrawn::Nothing,
             Err(_) => Withdrawn::TooLate,
         }
     }
@@ -191,13 +191,13 @@ impl CellState {
     #[inline]
     pub(super) fn leave(&self, how: Leaving) -> Owner {
         let state = match how {
-            Leaving::Drops => State::Gone,
-            Leaving::GivesUp => State::Late,
+            Leaving::Drops => CellWord::Gone,
+            Leaving::GivesUp => CellWord::Late,
         };
         // ORDERING: AcqRel. Release: this thread's accesses come before the producer's free (Acquire
         // in `after_consumer`). Acquire pairs with the Release of `Ready`, as in `is_ready`, since
         // the caller takes the value.
-        let before = State::of(self.0.swap(state as u8, Ordering::AcqRel));
-        if before == State::Ready { Owner::Caller } else { Owner::Producer }
+        let before = CellWord::of(self.0.swap(state as u8, Ordering::AcqRel));
+        if before == CellWord::Ready { Owner::Caller } else { Owner::Producer }
     }
 }

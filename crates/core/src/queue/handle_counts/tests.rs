@@ -2,12 +2,12 @@
 
 use coact_sync::shim::atomic::AtomicU64;
 
-use super::{Counts, MAX, ONE_WEAK};
+use super::{HandleCounts, MAX, ONE_WEAK};
 use crate::tests::assert_aborts;
 
 /// Counts as they are when all but one of the handles that are allowed exist.
-fn almost_full() -> Counts {
-    Counts(AtomicU64::new((MAX * ONE_WEAK) | MAX))
+fn almost_full() -> HandleCounts {
+    HandleCounts(AtomicU64::new((MAX * ONE_WEAK) | MAX))
 }
 
 #[test]

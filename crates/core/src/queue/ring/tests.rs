@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 
 use super::{Ring, RingEntry};
 use crate::queue::header::CownHeader;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext};
 
@@ -53,7 +53,7 @@ unsafe fn run<B: Body>(entry: NonNull<RingEntry>, _: &RunContext) {
 
 fn push(ring: &mut Ring, value: u64) {
     // Never dereferenced.
-    let member = Member::exclusive(NonNull::<CownHeader>::dangling());
+    let member = RequestedCown::exclusive(NonNull::<CownHeader>::dangling());
     match value % 3 {
         0 => ring.push(member, Small(value), run::<Small>),
         1 => ring.push(member, Large([value; 20]), run::<Large>),

@@ -3,7 +3,7 @@
 use crate::task::TaskPtr;
 
 /// The work of a thread of the pool. Each job counts as outstanding work until it is done.
-pub(super) enum Job {
+pub(super) enum PoolJob {
     /// A closure of the user.
     Closure(JobClosure),
     /// A ready task of a runtime on blocking threads.
@@ -18,18 +18,18 @@ pub(super) struct JobClosure {
 }
 
 // SAFETY: a ready task may run on any thread, and is run by the thread that takes the job.
-unsafe impl Send for Job {}
+unsafe impl Send for PoolJob {}
 
-impl Job {
+impl PoolJob {
     pub(super) fn is_task(&self) -> bool {
-        matches!(self, Job::Task(_))
+        matches!(self, PoolJob::Task(_))
     }
 
     pub(super) fn name(&self) -> &'static str {
         match self {
-            Job::Closure(closure) => closure.name,
+            PoolJob::Closure(closure) => closure.name,
             // SAFETY: a queued task is ready, and begins with its header.
-            Job::Task(task) => (unsafe { task.as_ref() }.vtable.name)(),
+            PoolJob::Task(task) => (unsafe { task.as_ref() }.vtable.name)(),
         }
     }
 }

@@ -8,11 +8,11 @@ use std::time::Duration;
 use coact_sync::shim::sync::{Condvar, Mutex};
 use slab::Slab;
 
-use super::job::{Job, JobClosure};
-use crate::config::Host;
+use super::job::{JobClosure, PoolJob};
+use crate::config::ThreadKind;
 use crate::current::{Cancelling, Serving};
-use crate::sched::services::Service;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
+use crate::sched::services::SharedService;
 use crate::sched::stuck_report::Stuck;
 use crate::sched::thread_hooks::call_hook;
 use crate::sched::tracked_thread::Thread;
@@ -21,19 +21,19 @@ use crate::task::{TaskPtr, run_task};
 
 /// The threads for blocking jobs of one runtime.
 pub(crate) struct BlockingPool {
-    state: Mutex<State>,
+    state: Mutex<PoolState>,
     work: Condvar,
     max_threads: usize,
     keep_alive: Duration,
 }
 
 #[derive(Default)]
-struct State {
-    jobs: VecDeque<Job>,
+struct PoolState {
+    jobs: VecDeque<PoolJob>,
     threads: usize,
     waiting: usize,
     /// The jobs that the threads are running.
-    running: Slab<Running>,
+    running: Slab<RunningJob>,
     /// The total number of these that have begun, plus those that have ended.
     turns: u64,
     /// The pool no longer counts as alive, if it ever did.
@@ -49,7 +49,7 @@ struct State {
 }
 
 /// A job that a thread of the pool is running.
-struct Running {
+struct RunningJob {
     /// The number in the thread's name.
     thread: usize,
     is_task: bool,
@@ -57,11 +57,11 @@ struct Running {
     name: &'static str,
 }
 
-impl Service for BlockingPool {
-    fn new(shared: &Shared) -> Self {
+impl SharedService for BlockingPool {
+    fn new(shared: &RuntimeShared) -> Self {
         let config = &shared.config;
         Self {
-            state: Mutex::new(State::default()),
+            state: Mutex::new(PoolState::default()),
             work: Condvar::new(),
             max_threads: config.max_blocking,
             keep_alive: config.blocking_keep_alive,
@@ -70,13 +70,13 @@ impl Service for BlockingPool {
 
     /// Drops the closures that have not started, and accepts no more. Tasks continue: those of a
     /// runtime past its deadline run without their bodies.
-    fn stop(&self, shared: &Shared) {
+    fn stop(&self, shared: &RuntimeShared) {
         let closures = {
             let mut state = self.state.lock();
             state.stopped = true;
             let jobs = std::mem::take(&mut state.jobs).into_iter();
             let (closures, tasks): (VecDeque<_>, _) =
-                jobs.partition(|job| matches!(job, Job::Closure(_)));
+                jobs.partition(|job| matches!(job, PoolJob::Closure(_)));
             state.jobs = tasks;
             closures
         };
@@ -87,21 +87,25 @@ impl Service for BlockingPool {
 
 impl BlockingPool {
     /// Accepts a ready task.
-    pub(crate) fn submit_task(shared: &'static Shared, task: TaskPtr) {
+    pub(crate) fn submit_task(shared: &'static RuntimeShared, task: TaskPtr) {
         shared.begin_outstanding();
-        shared.service::<Self>().take_in(shared, Job::Task(task));
+        shared.service::<Self>().take_in(shared, PoolJob::Task(task));
     }
 
     /// Accepts a job that completes a promise at its end.
-    pub(super) fn submit_closure(shared: &'static Shared, closure: JobClosure, promise: usize) {
+    pub(super) fn submit_closure(
+        shared: &'static RuntimeShared,
+        closure: JobClosure,
+        promise: usize,
+    ) {
         shared.begin_outstanding();
         if shared.config.simulated {
             return Self::simulate(shared, closure, promise);
         }
-        shared.service::<Self>().take_in(shared, Job::Closure(closure));
+        shared.service::<Self>().take_in(shared, PoolJob::Closure(closure));
     }
 
-    fn simulate(shared: &'static Shared, closure: JobClosure, promise: usize) {
+    fn simulate(shared: &'static RuntimeShared, closure: JobClosure, promise: usize) {
         let job = BlockingJob { home: shared.id, name: closure.name, promise };
         let run = move || {
             (closure.run)(true);
@@ -110,9 +114,9 @@ impl BlockingPool {
         simulated::spawn_blocking(job, Box::new(run));
     }
 
-    fn take_in(&self, shared: &'static Shared, job: Job) {
+    fn take_in(&self, shared: &'static RuntimeShared, job: PoolJob) {
         let mut state = self.state.lock();
-        if state.stopped && matches!(job, Job::Closure(_)) {
+        if state.stopped && matches!(job, PoolJob::Closure(_)) {
             drop(state);
             return Self::abandon(shared, job);
         }
@@ -133,10 +137,11 @@ impl BlockingPool {
 
     /// Starts another thread. If the system refuses, the jobs wait for the existing threads; if
     /// there are none, the jobs are abandoned.
-    fn start_thread(&self, shared: &'static Shared, number: usize) {
+    fn start_thread(&self, shared: &'static RuntimeShared, number: usize) {
         let mut thread =
             thread::Builder::new().name(format!("{}-blocking-{number}", shared.config.name));
-        if let (Host::Blocking, Some(bytes)) = (shared.config.host, shared.config.stack_size) {
+        if let (ThreadKind::Blocking, Some(bytes)) = (shared.config.host, shared.config.stack_size)
+        {
             thread = thread.stack_size(bytes);
         }
         let error =
@@ -202,13 +207,13 @@ impl BlockingPool {
 
     /// Called when a runtime is stopped, and by each thread that ends afterwards: if no thread is
     /// left, from now on only threads that submit tasks handle them.
-    pub(crate) fn end_if_deserted(&self, shared: &Shared) {
+    pub(crate) fn end_if_deserted(&self, shared: &RuntimeShared) {
         let mut state = self.state.lock();
         if !state.stopped || state.threads > 0 {
             return;
         }
         state.closed = true;
-        let counts = shared.config.host == Host::Blocking && !state.counted_out;
+        let counts = shared.config.host == ThreadKind::Blocking && !state.counted_out;
         state.counted_out = true;
         drop(state);
         Self::cancel_tasks(shared);
@@ -218,9 +223,9 @@ impl BlockingPool {
     }
 
     /// Runs the whole of a thread, with the hooks if it takes the place of a worker.
-    fn host(&self, shared: &'static Shared, number: usize) {
+    fn host(&self, shared: &'static RuntimeShared, number: usize) {
         let config = &shared.config;
-        let has_hooks = config.host == Host::Blocking;
+        let has_hooks = config.host == ThreadKind::Blocking;
         shared.around_thread(|| {
             if has_hooks {
                 call_hook(config.on_start.as_deref());
@@ -234,12 +239,13 @@ impl BlockingPool {
         shared.tell();
     }
 
-    fn serve(&self, shared: &'static Shared, number: usize) {
+    fn serve(&self, shared: &'static RuntimeShared, number: usize) {
         let _serving = Serving::new(shared.id);
         let mut state = self.state.lock();
         loop {
             while let Some(job) = state.jobs.pop_front() {
-                let running = Running { thread: number, is_task: job.is_task(), name: job.name() };
+                let running =
+                    RunningJob { thread: number, is_task: job.is_task(), name: job.name() };
                 state.turns += 1;
                 let running = state.running.insert(running);
                 drop(state);
@@ -248,7 +254,7 @@ impl BlockingPool {
                 state.turns += 1;
                 state.running.remove(running);
                 match rest {
-                    Some(task) => state.jobs.push_back(Job::Task(task)),
+                    Some(task) => state.jobs.push_back(PoolJob::Task(task)),
                     None => {
                         // After the removal: if that makes the runtime idle, no thread is in a job.
                         drop(state);
@@ -276,10 +282,10 @@ impl BlockingPool {
     /// Runs a closure, or a task and those that follow it on the same cown, up to the throughput.
     /// Returns the task that follows, which goes behind all others. If there is none, the caller
     /// counts the job out.
-    fn run(shared: &Shared, job: Job) -> Option<TaskPtr> {
+    fn run(shared: &RuntimeShared, job: PoolJob) -> Option<TaskPtr> {
         let mut next = match job {
-            Job::Task(task) => Some(task),
-            Job::Closure(closure) => {
+            PoolJob::Task(task) => Some(task),
+            PoolJob::Closure(closure) => {
                 (closure.run)(true);
                 return None;
             }
@@ -294,7 +300,7 @@ impl BlockingPool {
 
     /// Cancels the tasks of a stopped runtime, and those submitted from now on. Only one thread
     /// does so at a time: what becomes ready comes back to the same loop instead of nesting.
-    pub(crate) fn cancel_tasks(shared: &Shared) {
+    pub(crate) fn cancel_tasks(shared: &RuntimeShared) {
         let pool = shared.service::<Self>();
         let mut state = pool.state.lock();
         state.closed = true;
@@ -309,15 +315,15 @@ impl BlockingPool {
         state.cancelling = false;
     }
 
-    fn abandon(shared: &Shared, job: Job) {
+    fn abandon(shared: &RuntimeShared, job: PoolJob) {
         let _cancelling = Cancelling::enter();
         match job {
-            Job::Closure(closure) => {
+            PoolJob::Closure(closure) => {
                 (closure.run)(false);
                 shared.abandoned.fetch_add(1, Ordering::Relaxed);
             }
             // SAFETY: the task is ready, and owned by this thread. It counts itself.
-            Job::Task(task) => unsafe { shared.cancel(task) },
+            PoolJob::Task(task) => unsafe { shared.cancel(task) },
         }
         shared.end_outstanding();
     }

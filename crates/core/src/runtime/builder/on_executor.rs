@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::Builder;
-use crate::config::Host;
+use crate::config::ThreadKind;
 use crate::runtime::worker_future::WorkerFuture;
 
 impl Builder {
@@ -70,6 +70,6 @@ impl Builder {
     /// # Panics
     /// [`build`](Self::build) panics if `spawn` does.
     pub fn on_executor(self, spawn: impl Fn(WorkerFuture) + Send + Sync + 'static) -> Self {
-        self.hosted_by(Host::Executor, Some(Arc::new(spawn)))
+        self.hosted_by(ThreadKind::Executor, Some(Arc::new(spawn)))
     }
 }

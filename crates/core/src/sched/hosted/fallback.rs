@@ -5,13 +5,13 @@ use std::time::Instant;
 
 use super::slots::Hosted;
 use crate::current::Nested;
-use crate::sched::shared::Shared;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::tracked_thread::Thread;
 
 impl Hosted {
     /// Makes a fallback thread run an overdue worker. If the system refuses the thread, the caller
     /// runs it.
-    pub(super) fn call_fallback(&self, shared: &'static Shared) {
+    pub(super) fn call_fallback(&self, shared: &'static RuntimeShared) {
         if self.fallbacks.wake_one() {
             return;
         }
@@ -24,7 +24,7 @@ impl Hosted {
     }
 
     /// Starts another thread, unless there are as many as workers.
-    fn start_fallback(&self, shared: &'static Shared) -> std::io::Result<()> {
+    fn start_fallback(&self, shared: &'static RuntimeShared) -> std::io::Result<()> {
         let mut state = self.fallbacks.0.lock();
         if state.started == self.slots.len() || state.is_dismissed {
             return Ok(());
@@ -43,7 +43,7 @@ impl Hosted {
     }
 
     /// The main loop of a fallback thread.
-    fn run_fallback(&self, shared: &'static Shared) {
+    fn run_fallback(&self, shared: &'static RuntimeShared) {
         let (parker, unparker) = parking::pair();
         loop {
             self.run_neglected(shared);
@@ -56,7 +56,7 @@ impl Hosted {
         }
     }
 
-    fn run_neglected(&self, shared: &'static Shared) {
+    fn run_neglected(&self, shared: &'static RuntimeShared) {
         let mut found = true;
         while std::mem::take(&mut found) {
             for (index, slot) in self.slots.iter().enumerate() {

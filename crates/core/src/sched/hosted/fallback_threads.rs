@@ -7,10 +7,10 @@ use crate::sched::tracked_thread::Thread;
 
 /// The fallback threads of a runtime, and which of them are idle.
 #[derive(Default)]
-pub(super) struct FallbackThreads(pub(super) Mutex<State>);
+pub(super) struct FallbackThreads(pub(super) Mutex<ThreadLists>);
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct ThreadLists {
     pub(super) idle: Vec<Unparker>,
     pub(super) threads: Vec<Thread>,
     pub(super) started: usize,

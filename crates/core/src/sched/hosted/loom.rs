@@ -7,7 +7,7 @@ use coact_sync::shim::sync::Arc;
 use loom::thread;
 
 use super::monitor_sleep::MonitorSleep;
-use super::worker_slot::{Next, Notification, Polled, WorkerSlot};
+use super::worker_slot::{Notification, SlotPoll, TurnEnd, WorkerSlot};
 use crate::sched::loom::{Permit, check};
 
 /// One slot, and what wakes the monitor.
@@ -20,7 +20,7 @@ struct World {
 impl World {
     fn with_sleeper() -> Arc<Self> {
         let slot = WorkerSlot::new();
-        assert!(matches!(slot.put(1, Next::Asleep), Notification::NotNeeded));
+        assert!(matches!(slot.put(1, TurnEnd::Asleep), Notification::NotNeeded));
         Arc::new(Self { slot, sleep: MonitorSleep::new(), monitor: Permit::default() })
     }
 
@@ -36,8 +36,8 @@ impl World {
     /// Like `Hosted::poll`, up to the turn.
     fn poll(&self) -> Option<u8> {
         match self.slot.take_polled(Waker::noop().clone(), true).0 {
-            Polled::Due(worker) => Some(worker),
-            Polled::Nothing | Polled::Over => None,
+            SlotPoll::Due(worker) => Some(worker),
+            SlotPoll::Nothing | SlotPoll::Over => None,
         }
     }
 
@@ -86,7 +86,7 @@ fn call_against_put() {
             let world = world.clone();
             move || world.call()
         });
-        let is_due = matches!(world.slot.put(worker, Next::Asleep), Notification::Wake { .. });
+        let is_due = matches!(world.slot.put(worker, TurnEnd::Asleep), Notification::Wake { .. });
         let woken = caller.join().unwrap();
         assert!(is_due != woken, "it is put back due, or the caller has the executor woken");
         assert_eq!(world.poll(), Some(1));
@@ -124,13 +124,14 @@ fn stop_against_put() {
         let monitor = thread::spawn({
             let (world, phase) = (world.clone(), phase.clone());
             move || {
-                // Like `Shared::close`, followed by `Hosted::look_after`.
-                // ORDERING: Release and Acquire, as in `Shared::set_phase` and `Shared::phase`.
+                // Like `RuntimeShared::close`, followed by `Hosted::look_after`.
+                // ORDERING: Release and Acquire, as in `RuntimeShared::set_phase` and
+                // `RuntimeShared::phase`.
                 phase.store(true, Ordering::Release);
                 world.slot.take_vacant()
             }
         });
-        world.slot.put(worker, Next::Asleep);
+        world.slot.put(worker, TurnEnd::Asleep);
         // Like `Hosted::run`.
         // ORDERING: Acquire, as above.
         let has_stopped = phase.load(Ordering::Acquire);

@@ -17,11 +17,11 @@ use crate::current;
 use std::task::{Context, Poll, Waker};
 
 pub(crate) use self::slots::Hosted;
-use self::slots::{ParkedWorker, Turn, wake};
+use self::slots::{ParkedWorker, TurnResult, wake};
 use self::turn::OnLoan;
-use self::worker_slot::{Next, Notification, Polled};
-use super::phase::Phase;
-use super::shared::Shared;
+use self::worker_slot::{Notification, SlotPoll, TurnEnd};
+use super::phase::RuntimePhase;
+use super::runtime_shared::RuntimeShared;
 use super::worker::Worker;
 use crate::panic::drop_quietly;
 
@@ -32,7 +32,7 @@ impl Hosted {
         self.put(
             index,
             ParkedWorker { worker: Box::new(OnLoan(worker)), asleep: true },
-            Next::Asleep,
+            TurnEnd::Asleep,
         );
     }
 
@@ -42,7 +42,7 @@ impl Hosted {
     /// does it.
     pub(crate) fn poll(
         &self,
-        shared: &'static Shared,
+        shared: &'static RuntimeShared,
         index: usize,
         context: &Context<'_>,
     ) -> Poll<()> {
@@ -50,9 +50,9 @@ impl Hosted {
         let (polled, waker) = self.slots[index].take_polled(context.waker().clone(), may_run);
         drop_quietly(|| drop(waker));
         let has_ended = match polled {
-            Polled::Over => true,
-            Polled::Nothing => false,
-            Polled::Due(parked) => self.run(shared, index, parked, Self::wake),
+            SlotPoll::Over => true,
+            SlotPoll::Nothing => false,
+            SlotPoll::Due(parked) => self.run(shared, index, parked, Self::wake),
         };
         if has_ended { Poll::Ready(()) } else { Poll::Pending }
     }
@@ -68,26 +68,26 @@ impl Hosted {
     /// has ended. If it is due after the turn, calls `wake`.
     fn run(
         &self,
-        shared: &'static Shared,
+        shared: &'static RuntimeShared,
         index: usize,
         mut parked: ParkedWorker,
         wake_up: fn(&Self, Notification),
     ) -> bool {
         loop {
             let next = match parked.worker.take_turn(parked.asleep) {
-                Turn::Over => Next::Due,
-                Turn::Asleep => Next::Asleep,
-                Turn::Ended => {
+                TurnResult::Over => TurnEnd::Due,
+                TurnResult::Asleep => TurnEnd::Asleep,
+                TurnResult::Ended => {
                     self.end(shared, index, &parked).into_iter().for_each(wake);
                     return true;
                 }
             };
-            parked.asleep = next == Next::Asleep;
+            parked.asleep = next == TurnEnd::Asleep;
             wake_up(self, self.slots[index].put(parked, next));
             // The monitor ends those that it finds in their slots. It has seen the phase before it
             // looked into this slot, under the lock: if it has found this worker running, this
             // thread now sees the phase as well.
-            if shared.phase() != Phase::Stopped {
+            if shared.phase() != RuntimePhase::Stopped {
                 return false;
             }
             match self.slots[index].take_vacant() {
@@ -98,7 +98,7 @@ impl Hosted {
     }
 
     /// Ends a worker. Returns the waker of its future.
-    fn end(&self, shared: &Shared, index: usize, parked: &ParkedWorker) -> Option<Waker> {
+    fn end(&self, shared: &RuntimeShared, index: usize, parked: &ParkedWorker) -> Option<Waker> {
         parked.worker.leave_queue();
         let waker = self.slots[index].end();
         shared.count_worker_out(index);

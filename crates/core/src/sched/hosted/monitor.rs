@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use parking::Parker;
 
-use super::slots::{Hosted, Turn};
-use super::worker_slot::Next;
-use crate::sched::phase::Phase;
-use crate::sched::shared::Shared;
+use super::slots::{Hosted, TurnResult};
+use super::worker_slot::TurnEnd;
+use crate::sched::phase::RuntimePhase;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::trim;
 use crate::sched::trim::park_for;
 
@@ -19,7 +19,7 @@ const PATIENCE: Duration = Duration::from_millis(1);
 const QUIET_LOOKS: u32 = 10;
 
 /// What the monitor saw at its last check.
-struct Seen {
+struct LastCheck {
     /// The number of tasks that each worker had taken.
     ticks: Vec<u64>,
     /// Whether there were tasks in inboxes.
@@ -29,10 +29,10 @@ struct Seen {
 impl Hosted {
     /// The main loop of the monitor: until the runtime has stopped, and no worker waits for a
     /// thread. Returns the wakers of the futures that are over.
-    pub(crate) fn look_after(&self, shared: &'static Shared, parker: &Parker) -> Vec<Waker> {
-        let mut seen = Seen { ticks: vec![0; self.slots.len()], tasks: false };
+    pub(crate) fn look_after(&self, shared: &'static RuntimeShared, parker: &Parker) -> Vec<Waker> {
+        let mut seen = LastCheck { ticks: vec![0; self.slots.len()], tasks: false };
         let mut quiet = 0;
-        while shared.phase() != Phase::Stopped {
+        while shared.phase() != RuntimePhase::Stopped {
             let overdue = self.slots.iter().filter(|slot| slot.is_overdue()).count();
             (0..overdue).for_each(|_| self.call_fallback(shared));
             self.help_stuck(shared, &mut seen);
@@ -55,7 +55,7 @@ impl Hosted {
     ///
     /// A fallback thread runs that worker: the executor has had its time, and its waker is foreign
     /// code, which could block the monitor.
-    fn help_stuck(&self, shared: &'static Shared, seen: &mut Seen) {
+    fn help_stuck(&self, shared: &'static RuntimeShared, seen: &mut LastCheck) {
         let has_tasks = shared.has_tasks_in_inboxes();
         let tasks_wait = std::mem::replace(&mut seen.tasks, has_tasks) && has_tasks;
         let mut stuck = None;
@@ -74,7 +74,7 @@ impl Hosted {
         if let Some((index, mut parked)) = taken {
             let has_some = parked.worker.fetch(stuck);
             parked.asleep = !has_some;
-            let next = if has_some { Next::Due } else { Next::Asleep };
+            let next = if has_some { TurnEnd::Due } else { TurnEnd::Asleep };
             if self.slots[index].put_neglected(parked, next) {
                 self.call_fallback(shared);
             }
@@ -86,7 +86,7 @@ impl Hosted {
     }
 
     /// Sleeps until a worker is called.
-    fn sleep(&self, shared: &Shared, parker: &Parker) {
+    fn sleep(&self, shared: &RuntimeShared, parker: &Parker) {
         if self.sleep.begin(|| self.are_asleep()) {
             trim::park(parker, None, || shared.idle.sleeping() == shared.workers.len());
         }
@@ -95,7 +95,7 @@ impl Hosted {
 
     /// Ends the workers that no thread is running, once the runtime has stopped: the others end
     /// where they run.
-    fn end_vacant(&self, shared: &Shared) -> Vec<Waker> {
+    fn end_vacant(&self, shared: &RuntimeShared) -> Vec<Waker> {
         let mut wakers = Vec::new();
         for (index, slot) in self.slots.iter().enumerate() {
             let Some(mut parked) = slot.take_vacant() else { continue };
@@ -103,8 +103,8 @@ impl Hosted {
             // end.
             loop {
                 match parked.worker.take_turn(parked.asleep) {
-                    Turn::Ended => break,
-                    turn => parked.asleep = turn == Turn::Asleep,
+                    TurnResult::Ended => break,
+                    turn => parked.asleep = turn == TurnResult::Asleep,
                 }
             }
             wakers.extend(self.end(shared, index, &parked));

@@ -8,7 +8,7 @@ use parking::{Parker, Unparker};
 
 use super::fallback_threads::FallbackThreads;
 use super::monitor_sleep::MonitorSleep;
-use super::worker_slot::{Next, Notification, WorkerSlot};
+use super::worker_slot::{Notification, TurnEnd, WorkerSlot};
 use crate::current::Nested;
 use crate::panic::drop_quietly;
 
@@ -31,7 +31,7 @@ pub(super) struct ParkedWorker {
 pub(super) trait HostedWorker: Send {
     /// Runs tasks until it has had its share or there are none. It comes from the list of sleepers
     /// if it was `asleep`.
-    fn take_turn(&self, asleep: bool) -> Turn;
+    fn take_turn(&self, asleep: bool) -> TurnResult;
 
     /// Takes what waits behind the `stuck` worker, or is in an inbox. Returns whether there was
     /// anything.
@@ -43,7 +43,7 @@ pub(super) trait HostedWorker: Send {
 
 /// The result of a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Turn {
+pub(super) enum TurnResult {
     /// There is more to do.
     Over,
     /// There was nothing more to do: the worker is among the sleepers.
@@ -72,7 +72,7 @@ impl Hosted {
         self.monitor.unpark();
     }
 
-    pub(super) fn put(&self, index: usize, parked: ParkedWorker, next: Next) {
+    pub(super) fn put(&self, index: usize, parked: ParkedWorker, next: TurnEnd) {
         self.wake(self.slots[index].put(parked, next));
     }
 

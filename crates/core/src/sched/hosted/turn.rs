@@ -3,8 +3,8 @@
 use crate::current;
 use std::time::{Duration, Instant};
 
-use super::slots::{HostedWorker, Turn};
-use crate::sched::phase::Phase;
+use super::slots::{HostedWorker, TurnResult};
+use crate::sched::phase::RuntimePhase;
 use crate::sched::worker::Worker;
 use crate::task::TaskPtr;
 
@@ -24,7 +24,7 @@ pub(super) struct OnLoan(pub(super) Worker);
 unsafe impl Send for OnLoan {}
 
 impl HostedWorker for OnLoan {
-    fn take_turn(&self, asleep: bool) -> Turn {
+    fn take_turn(&self, asleep: bool) -> TurnResult {
         self.0.take_turn(asleep)
     }
 
@@ -40,7 +40,7 @@ impl HostedWorker for OnLoan {
 impl Worker {
     /// Runs tasks as this worker on the current thread, until it has had its share or there are
     /// none. It comes from the list of sleepers if it was `asleep`.
-    pub(super) fn take_turn(&self, asleep: bool) -> Turn {
+    pub(super) fn take_turn(&self, asleep: bool) -> TurnResult {
         let turn = || match self.shared.watchdog() {
             None => self.turn::<false>(asleep),
             Some(_) => self.turn::<true>(asleep),
@@ -48,7 +48,7 @@ impl Worker {
         current::alone(|| self.as_current(turn))
     }
 
-    fn turn<const SLOW_PATH: bool>(&self, asleep: bool) -> Turn {
+    fn turn<const SLOW_PATH: bool>(&self, asleep: bool) -> TurnResult {
         let mut next = if asleep { self.get_up_for(None) } else { self.next() };
         let (mut ran, mut began) = (0, None);
         loop {
@@ -62,7 +62,7 @@ impl Worker {
             let is_over =
                 ran >= TIMED_FROM && began.get_or_insert_with(Instant::now).elapsed() >= TIME;
             if ran >= TURN || is_over {
-                return Turn::Over;
+                return TurnResult::Over;
             }
             next = self.next();
         }
@@ -79,7 +79,7 @@ impl Worker {
         fetched.is_ok()
     }
 
-    fn next(&self) -> Result<TaskPtr, Turn> {
+    fn next(&self) -> Result<TaskPtr, TurnResult> {
         if let Some(task) = self.take() {
             return Ok(task);
         }
@@ -87,9 +87,9 @@ impl Worker {
         self.search_once()
     }
 
-    fn get_up_for(&self, stuck: Option<usize>) -> Result<TaskPtr, Turn> {
+    fn get_up_for(&self, stuck: Option<usize>) -> Result<TaskPtr, TurnResult> {
         // A check for idleness that sees the worker asleep twice sees that it was awake in between
-        // (`Shared::stamp`).
+        // (`RuntimeShared::stamp`).
         self.tick();
         // Called or not, from here on it is not a sleeper, and counts as searching.
         self.shared.idle.wake_up(self.index);
@@ -101,7 +101,7 @@ impl Worker {
 
     /// Like `Worker::search`, but does not spin: the executor may have something to do. Tasks in
     /// the queues of other workers are shared by these, or found by the fallback thread.
-    fn search_once(&self) -> Result<TaskPtr, Turn> {
+    fn search_once(&self) -> Result<TaskPtr, TurnResult> {
         let (shared, idle) = (self.shared, &self.shared.idle);
         loop {
             if let Some(task) = self.look_once_for_any() {
@@ -110,13 +110,13 @@ impl Worker {
                 }
                 return Ok(task);
             }
-            if shared.phase() == Phase::Stopped {
-                return Err(Turn::Ended);
+            if shared.phase() == RuntimePhase::Stopped {
+                return Err(TurnResult::Ended);
             }
             idle.fall_asleep(self.index);
-            if !shared.has_tasks_in_inboxes() && shared.phase() != Phase::Stopped {
+            if !shared.has_tasks_in_inboxes() && shared.phase() != RuntimePhase::Stopped {
                 shared.tell_if_idle();
-                return Err(Turn::Asleep);
+                return Err(TurnResult::Asleep);
             }
             idle.wake_up(self.index);
         }

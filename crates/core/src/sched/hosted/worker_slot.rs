@@ -6,9 +6,9 @@ use coact_sync::shim::sync::Mutex;
 
 /// The slot of one worker. All of its state changes under its lock; wakers are cloned, woken and
 /// dropped outside.
-pub(super) struct WorkerSlot<W>(Mutex<State<W>>);
+pub(super) struct WorkerSlot<W>(Mutex<SlotState<W>>);
 
-struct State<W> {
+struct SlotState<W> {
     status: Status<W>,
     /// How to make the executor poll the worker: `Some` unless it was used since the last poll.
     waker: Option<Waker>,
@@ -40,7 +40,7 @@ pub(super) enum Notification {
 
 /// The result of a poll.
 #[derive(Debug)]
-pub(super) enum Polled<W> {
+pub(super) enum SlotPoll<W> {
     /// The worker, to be run.
     Due(W),
     /// It has nothing to do, or another thread has it.
@@ -51,7 +51,7 @@ pub(super) enum Polled<W> {
 
 /// How a worker returns from a turn.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Next {
+pub(super) enum TurnEnd {
     /// It has more to do.
     Due,
     /// It has fallen asleep.
@@ -62,7 +62,7 @@ impl<W> WorkerSlot<W> {
     /// Creates a slot whose worker is running, and about to be put there.
     pub(super) fn new() -> Self {
         let status = Status::Running { called: false };
-        Self(Mutex::new(State { status, waker: None, neglected: false }))
+        Self(Mutex::new(SlotState { status, waker: None, neglected: false }))
     }
 
     /// The worker was taken off the list of sleepers: some thread must run it.
@@ -83,15 +83,15 @@ impl<W> WorkerSlot<W> {
 
     /// Takes the worker to run it if it is due and may run now, for the executor, which polls with
     /// this waker. Also returns a waker to be dropped.
-    pub(super) fn take_polled(&self, waker: Waker, may_run: bool) -> (Polled<W>, Option<Waker>) {
+    pub(super) fn take_polled(&self, waker: Waker, may_run: bool) -> (SlotPoll<W>, Option<Waker>) {
         let mut state = self.0.lock();
         if matches!(state.status, Status::Over) {
-            return (Polled::Over, Some(waker));
+            return (SlotPoll::Over, Some(waker));
         }
         state.neglected = false;
         let before = state.waker.replace(waker);
         let worker = state.take_if(|status| may_run && matches!(status, Status::Due { .. }));
-        (worker.map_or(Polled::Nothing, Polled::Due), before)
+        (worker.map_or(SlotPoll::Nothing, SlotPoll::Due), before)
     }
 
     /// Called by the monitor: returns whether the executor has neglected the worker since the last
@@ -125,7 +125,7 @@ impl<W> WorkerSlot<W> {
     }
 
     /// Puts the worker back after a turn. It is due if it has more to do, or was called meanwhile.
-    pub(super) fn put(&self, worker: W, next: Next) -> Notification {
+    pub(super) fn put(&self, worker: W, next: TurnEnd) -> Notification {
         let mut state = self.0.lock();
         if state.is_due_after(next) {
             return state.set_due(worker);
@@ -136,7 +136,7 @@ impl<W> WorkerSlot<W> {
 
     /// The same for the monitor, which does not ask the executor: if the worker is due, a fallback
     /// thread may run it, and this returns `true`. Its waker stays for the next call.
-    pub(super) fn put_neglected(&self, worker: W, next: Next) -> bool {
+    pub(super) fn put_neglected(&self, worker: W, next: TurnEnd) -> bool {
         let mut state = self.0.lock();
         let is_due = state.is_due_after(next);
         state.neglected |= is_due;
@@ -169,11 +169,11 @@ impl<W> WorkerSlot<W> {
     }
 }
 
-impl<W> State<W> {
+impl<W> SlotState<W> {
     /// Returns whether the running worker is due after its turn: it has more to do, or was called
     /// meanwhile.
-    fn is_due_after(&self, next: Next) -> bool {
-        next == Next::Due || matches!(self.status, Status::Running { called: true })
+    fn is_due_after(&self, next: TurnEnd) -> bool {
+        next == TurnEnd::Due || matches!(self.status, Status::Running { called: true })
     }
 
     fn set_due(&mut self, worker: W) -> Notification {

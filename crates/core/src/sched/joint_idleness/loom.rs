@@ -8,10 +8,10 @@ use std::task::Wake;
 use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use loom::thread;
 
-use super::{Activity, Shared, activity};
+use super::{Activity, RuntimeShared, activity};
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::idle_waiters::{WATCHERS, Watch};
+use crate::sched::idle_waiters::{IdleWatch, WATCHERS};
 use crate::sched::loom::{Permit, check, check_bounded};
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
@@ -42,7 +42,7 @@ impl Runtime {
 /// Like `wait`.
 fn wait(runtimes: &[Arc<Runtime>]) {
     let permit = Arc::<Permit>::default();
-    let _watch = Watch::new(Arc::clone(&permit).into());
+    let _watch = IdleWatch::new(Arc::clone(&permit).into());
     while !runtimes.iter().all(|runtime| runtime.is_quiet()) {
         permit.park();
     }
@@ -72,7 +72,7 @@ fn watch_against_tell() {
 fn watch_against_one_that_ends() {
     check(|| {
         let runtime = Arc::<Runtime>::default();
-        let first = Watch::new(Arc::<Permit>::default().into());
+        let first = IdleWatch::new(Arc::<Permit>::default().into());
         let others = [
             thread::spawn(move || drop(first)),
             thread::spawn({
@@ -120,14 +120,15 @@ unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 
 /// A runtime with one worker.
 struct Host {
-    shared: Shared,
+    shared: RuntimeShared,
     permit: Permit,
 }
 
 impl Host {
     /// Its worker sleeps.
     fn new(id: u16) -> Self {
-        let (shared, parkers) = Shared::new(RuntimeId::from_raw(id), config_in_model(1), None);
+        let (shared, parkers) =
+            RuntimeShared::new(RuntimeId::from_raw(id), config_in_model(1), None);
         // No thread parks.
         drop(parkers);
         shared.idle.start_searching();
@@ -135,11 +136,11 @@ impl Host {
         Self { shared, permit: Permit::default() }
     }
 
-    /// Like `Shared::leave`.
+    /// Like `RuntimeShared::leave`.
     fn leave(&self, task: TaskPtr) {
         // SAFETY: the task is ready, and owned by this function.
         unsafe { self.shared.workers[0].inbox.push(task) };
-        // ORDERING: SeqCst, as in `Shared::notify_of_inbox`, which this replaces.
+        // ORDERING: SeqCst, as in `RuntimeShared::notify_of_inbox`, which this replaces.
         fence(Ordering::SeqCst);
         if self.shared.idle.choose_sleeper().is_some() {
             self.permit.unpark();

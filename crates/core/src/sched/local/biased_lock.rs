@@ -116,7 +116,7 @@ impl BiasedLock {
 }
 
 /// A thief's claim on the queue.
-struct Claim {
+struct ThiefClaim {
     /// Whether the owner already executes a fence when it enters.
     owner_puts_fences: bool,
 }
@@ -148,11 +148,11 @@ impl Hindrance {
     }
 
     /// Claims the queue for a thief, unless another one has.
-    fn claim(&self) -> Option<Claim> {
+    fn claim(&self) -> Option<ThiefClaim> {
         // ORDERING: Acquire pairs with the Release of the previous thief.
         let before = self.0.fetch_or(Self::THIEF, Ordering::Acquire);
         let is_free = before & Self::THIEF == 0;
-        is_free.then_some(Claim { owner_puts_fences: before & Self::FENCES != 0 })
+        is_free.then_some(ThiefClaim { owner_puts_fences: before & Self::FENCES != 0 })
     }
 
     fn end_claim(&self) {

@@ -1,7 +1,7 @@
 //! A worker whose behaviours cost what the test says, with and without help, on the test's own
 //! clock.
 
-use super::{Decision, LONGEST_PAUSE, STRETCH, Sharing};
+use super::{LONGEST_PAUSE, STRETCH, ShareDecision, Sharing};
 
 /// The number of behaviours from one decision to the next.
 const STEP: u32 = 64;
@@ -39,7 +39,7 @@ impl Worker {
         self.costs = [with_help, alone];
     }
 
-    fn step(&mut self) -> Decision {
+    fn step(&mut self) -> ShareDecision {
         let took = self.costs[usize::from(!self.helped)] * u64::from(STEP);
         self.times[usize::from(!self.helped)] += took;
         self.now += took;
@@ -47,7 +47,7 @@ impl Worker {
         self.kept = if self.helped { 0 } else { self.kept + took };
         self.longest = self.longest.max(self.kept);
         let decision = self.sharing.decide(self.now, self.ran, self.helped);
-        self.helped = matches!(decision, Decision::Share(_));
+        self.helped = matches!(decision, ShareDecision::Share(_));
         decision
     }
 
@@ -126,8 +126,8 @@ fn nothing_is_judged_before_somebody_helps() {
     for _ in 0..10_000 {
         let decision = worker.step();
         worker.helped = false;
-        shares += u32::from(decision != Decision::Wait);
-        assert_ne!((decision, shares > 1), (Decision::Keep, true), "it was not helped yet");
+        shares += u32::from(decision != ShareDecision::Wait);
+        assert_ne!((decision, shares > 1), (ShareDecision::Keep, true), "it was not helped yet");
     }
     assert!(shares > 100, "it goes on to share: {shares}");
 }
@@ -136,11 +136,11 @@ fn nothing_is_judged_before_somebody_helps() {
 #[test]
 fn what_waits_behind_a_long_behaviour_is_shared_after_a_moment() {
     let mut sharing = Sharing::default();
-    assert_eq!(sharing.decide(1, 7, false), Decision::Share(usize::MAX), "it may be long");
-    assert_eq!(sharing.decide(STRETCH, 7, true), Decision::Wait);
-    assert_eq!(sharing.decide(STRETCH + 1, 7, false), Decision::Share(usize::MAX));
-    assert_eq!(sharing.decide(STRETCH + 2, 7, true), Decision::Wait);
-    assert_eq!(sharing.decide(2 * STRETCH + 1, 7, true), Decision::Share(usize::MAX));
+    assert_eq!(sharing.decide(1, 7, false), ShareDecision::Share(usize::MAX), "it may be long");
+    assert_eq!(sharing.decide(STRETCH, 7, true), ShareDecision::Wait);
+    assert_eq!(sharing.decide(STRETCH + 1, 7, false), ShareDecision::Share(usize::MAX));
+    assert_eq!(sharing.decide(STRETCH + 2, 7, true), ShareDecision::Wait);
+    assert_eq!(sharing.decide(2 * STRETCH + 1, 7, true), ShareDecision::Share(usize::MAX));
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn after_a_loss_no_more_is_shared_than_is_run_in_a_stretch() {
     let mut worker = Worker::new(300, 50);
     worker.work(20);
     let most = loop {
-        if let Decision::Share(most) = worker.step() {
+        if let ShareDecision::Share(most) = worker.step() {
             break most;
         }
     };

@@ -51,10 +51,10 @@ impl<const WORKERS: usize> Pool<WORKERS> {
         while !self.take() {
             self.sleep(worker);
         }
-        // Like `Shared::notify_of_rest`.
+        // Like `RuntimeShared::notify_of_rest`.
         if self.idle.found_work() && self.has_tasks() {
             // ORDERING: SeqCst pairs with the fence in `fall_asleep`, as in
-            // `Shared::notify_of_inbox`.
+            // `RuntimeShared::notify_of_inbox`.
             fence(Ordering::SeqCst);
             self.notify();
         }

@@ -16,7 +16,7 @@ pub(crate) struct CurrentTask {
 
 /// A task that a thread was seen running.
 #[derive(Clone, Copy)]
-pub(in crate::sched) struct Running {
+pub(in crate::sched) struct RunningTask {
     /// Differs between any two runs of tasks.
     pub(super) turn: u64,
     pub(in crate::sched) name: fn() -> &'static str,
@@ -61,7 +61,7 @@ impl CurrentTask {
     }
 
     /// Returns the running task, if there is one and none begins or ends at this moment.
-    pub(in crate::sched) fn look(&self) -> Option<Running> {
+    pub(in crate::sched) fn look(&self) -> Option<RunningTask> {
         // ORDERING: Acquire pairs with the Release in `begin`: the task is that of this turn or of
         // a later one.
         let turn = self.turn.load(Ordering::Acquire);
@@ -74,7 +74,7 @@ impl CurrentTask {
         }
         // SAFETY: `begin` stored it before the turn became odd, from a `&'static` reference.
         let task = unsafe { &*task };
-        Some(Running { turn, name: task.name })
+        Some(RunningTask { turn, name: task.name })
     }
 }
 

@@ -23,18 +23,18 @@ use std::thread;
 use std::time::Instant;
 
 use super::local::LocalQueue;
-use super::phase::Phase;
-use super::shared::Shared;
+use super::phase::RuntimePhase;
+use super::runtime_shared::RuntimeShared;
 use crate::fault::Fault;
 use crate::panic;
 use crate::sched::tracked_thread::Thread;
-use spare_state::Spare;
+use spare_state::SpareState;
 use stall::{Sightings, Stall};
 use state::Watchdog;
 
 impl Watchdog {
     /// Looks after the workers until the runtime stops.
-    pub(crate) fn run(&self, shared: &'static Shared) {
+    pub(crate) fn run(&self, shared: &'static RuntimeShared) {
         let mut rounds = Rounds::new(self, shared);
         while self.rest() {
             rounds.look();
@@ -47,15 +47,15 @@ impl Watchdog {
 /// What the watchdog's thread remembers from one check to the next.
 struct Rounds<'a> {
     watchdog: &'a Watchdog,
-    shared: &'static Shared,
+    shared: &'static RuntimeShared,
     workers: Vec<Sightings>,
-    spares: Vec<(Arc<Spare>, Sightings)>,
+    spares: Vec<(Arc<SpareState>, Sightings)>,
     /// The number of spares ever started.
     started: usize,
 }
 
 impl<'a> Rounds<'a> {
-    fn new(watchdog: &'a Watchdog, shared: &'static Shared) -> Self {
+    fn new(watchdog: &'a Watchdog, shared: &'static RuntimeShared) -> Self {
         let workers = shared.workers.iter().map(|_| Sightings::default()).collect();
         Self { watchdog, shared, workers, spares: Vec::new(), started: 0 }
     }
@@ -103,7 +103,7 @@ impl<'a> Rounds<'a> {
     }
 
     fn start_spare(&mut self) {
-        let (shared, spare) = (self.shared, Arc::new(Spare::new()));
+        let (shared, spare) = (self.shared, Arc::new(SpareState::new()));
         let mut thread =
             thread::Builder::new().name(format!("{}-spare-{}", shared.config.name, self.started));
         if let Some(bytes) = shared.config.stack_size {
@@ -137,8 +137,8 @@ impl<'a> Rounds<'a> {
     }
 }
 
-fn report(shared: &Shared, stall: &Stall, thread: impl FnOnce() -> String) {
-    if stall.is_new && shared.phase() == Phase::Running {
+fn report(shared: &RuntimeShared, stall: &Stall, thread: impl FnOnce() -> String) {
+    if stall.is_new && shared.phase() == RuntimePhase::Running {
         let fault = Fault::Stalled {
             behaviour: (stall.name)(),
             thread: thread(),
@@ -149,7 +149,7 @@ fn report(shared: &Shared, stall: &Stall, thread: impl FnOnce() -> String) {
 }
 
 /// Moves what waits behind a stalled behaviour to where all other threads find it.
-fn give_back(shared: &'static Shared, queue: &LocalQueue) {
+fn give_back(shared: &'static RuntimeShared, queue: &LocalQueue) {
     let mut tasks = Vec::new();
     // Each round takes half of the rest; a thread that leaves its behaviour meanwhile is in the
     // way, and needs no help.

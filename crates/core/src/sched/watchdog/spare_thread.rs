@@ -7,25 +7,25 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-use super::spare_state::Spare;
+use super::spare_state::SpareState;
 use super::state::Watchdog;
 use crate::current::{Entered, Nested};
 use crate::panic::drop_quietly;
 use crate::sched::local::Tasks;
-use crate::sched::phase::Phase;
-use crate::sched::shared::Shared;
+use crate::sched::phase::RuntimePhase;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
 
 /// How long a spare that finds nothing rests before it looks again.
 const REST: Duration = Duration::from_millis(1);
 
-impl Spare {
+impl SpareState {
     /// The main loop of the spare.
-    pub(super) fn run(self: Arc<Self>, shared: &'static Shared, watchdog: &Watchdog) {
+    pub(super) fn run(self: Arc<Self>, shared: &'static RuntimeShared, watchdog: &Watchdog) {
         shared.around_thread(|| self.serve(shared, watchdog));
     }
 
-    fn serve(&self, shared: &'static Shared, watchdog: &Watchdog) {
+    fn serve(&self, shared: &'static RuntimeShared, watchdog: &Watchdog) {
         let _entered = Entered::new(shared.id);
         // As on a worker, blocking calls panic here.
         let _inside = Nested::enter();
@@ -44,7 +44,7 @@ impl Spare {
 
     /// Runs what is in one inbox, unless the spare is dismissed meanwhile. Returns whether there
     /// was anything.
-    fn work(&self, shared: &'static Shared) -> bool {
+    fn work(&self, shared: &'static RuntimeShared) -> bool {
         let Some(inbox) = shared.workers.iter().map(|w| &w.inbox).find(|inbox| !inbox.is_empty())
         else {
             return false;
@@ -55,7 +55,7 @@ impl Spare {
         self.own(|tasks| tasks.aged.extend(inbox.take_all()));
         while let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
             self.run_chain(task, shared);
-            if shared.phase() == Phase::Stopped
+            if shared.phase() == RuntimePhase::Stopped
                 || shared.watchdog().is_some_and(Watchdog::has_surplus)
             {
                 shared.submit_all(self.own(std::mem::take).aged);
@@ -67,7 +67,7 @@ impl Spare {
     }
 
     /// Runs a task, and those that follow it on the same cown, up to the throughput.
-    fn run_chain(&self, task: TaskPtr, shared: &'static Shared) {
+    fn run_chain(&self, task: TaskPtr, shared: &'static RuntimeShared) {
         let mut next = Some(task);
         for _ in 0..shared.config.throughput {
             let Some(task) = next else { return };

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use super::current_task::Running;
+use super::current_task::RunningTask;
 
 /// What was seen of one thread so far.
 #[derive(Default)]
@@ -28,11 +28,11 @@ impl Sightings {
     /// Adds an observation. Returns the task if it was already there `limit` ago or earlier.
     pub(super) fn add(
         &mut self,
-        running: Option<Running>,
+        running: Option<RunningTask>,
         now: Instant,
         limit: Duration,
     ) -> Option<Stall> {
-        let Some(Running { turn, name }) = running else {
+        let Some(RunningTask { turn, name }) = running else {
             self.0 = None;
             return None;
         };
@@ -63,7 +63,7 @@ mod tests {
     fn stalls(turns: &[Option<u64>]) -> Vec<(u128, bool)> {
         let (start, mut sightings) = (Instant::now(), Sightings::default());
         let look = |(at, turn): (usize, &Option<u64>)| {
-            let running = turn.map(|turn| Running { turn, name: || "task" });
+            let running = turn.map(|turn| RunningTask { turn, name: || "task" });
             let now = start + Duration::from_millis(40) * at as u32;
             let stall = sightings.add(running, now, LIMIT)?;
             assert_eq!((stall.name)(), "task");

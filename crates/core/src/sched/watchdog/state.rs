@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
-use super::spare_state::Spare;
-use crate::config::Config;
+use super::spare_state::SpareState;
+use crate::config::WorkerConfig;
 use crate::sched::stuck_report::Stuck;
 use crate::sched::tracked_thread::Thread;
 
@@ -28,12 +28,12 @@ pub(crate) struct Watchdog {
     stopped: Mutex<bool>,
     stop: Condvar,
     /// The handles of running spares, and of some that have ended.
-    pub(super) handles: Mutex<Vec<(Thread, Weak<Spare>)>>,
+    pub(super) handles: Mutex<Vec<(Thread, Weak<SpareState>)>>,
 }
 
 impl Watchdog {
     /// Creates the watchdog of a runtime with workers, if it is configured.
-    pub(crate) fn new(config: &Config) -> Option<Self> {
+    pub(crate) fn new(config: &WorkerConfig) -> Option<Self> {
         let limit = config.watchdog.filter(|_| config.has_workers())?;
         Some(Self {
             limit,

@@ -5,7 +5,7 @@ use std::time::Duration;
 use coact_sync::shim::atomic::Ordering;
 
 use super::Worker;
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::trim::{self, park_for};
 use crate::task::TaskPtr;
 
@@ -42,7 +42,7 @@ impl Worker {
             }
             // Only after that look: a watcher has returned with tasks that no other worker knows
             // of.
-            if self.shared.phase() == Phase::Stopped {
+            if self.shared.phase() == RuntimePhase::Stopped {
                 return None;
             }
             self.sleep(in_a_crowd);
@@ -103,7 +103,7 @@ impl Worker {
             if found.is_some() {
                 return found;
             }
-            if self.shared.phase() == Phase::Stopped {
+            if self.shared.phase() == RuntimePhase::Stopped {
                 break;
             }
         }
@@ -190,7 +190,7 @@ impl Worker {
         idle.fall_asleep(self.index);
         let is_there_more =
             if in_a_crowd { shared.has_tasks_in_inboxes() } else { shared.has_tasks_to_share() };
-        if is_there_more || shared.phase() == Phase::Stopped {
+        if is_there_more || shared.phase() == RuntimePhase::Stopped {
             return self.wake_up();
         }
         self.shared.tell_if_idle();

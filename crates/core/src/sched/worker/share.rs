@@ -3,7 +3,7 @@
 use coact_sync::shim::atomic::Ordering;
 
 use super::{ASK_EVERY, Worker};
-use crate::sched::share_policy::{Decision, SHARE_EVERY};
+use crate::sched::share_policy::{SHARE_EVERY, ShareDecision};
 
 /// The worker checks again after this many more tasks if it was too soon to tell whether sharing
 /// pays.
@@ -113,18 +113,18 @@ impl Worker {
 
     /// Shares tasks that have come in bulk, at once.
     pub(super) fn share_bulk(&self) {
-        self.share_if_hungry(|| Decision::Share(usize::MAX));
+        self.share_if_hungry(|| ShareDecision::Share(usize::MAX));
     }
 
-    fn share_if_hungry(&self, decide: impl FnOnce() -> Decision) {
+    fn share_if_hungry(&self, decide: impl FnOnce() -> ShareDecision) {
         if self.shared.workers.len() == 1 {
             // No other worker is ever hungry, so this need not be asked with each task.
             self.until_share.set(SHARE_EVERY);
         } else if self.shared.idle.is_hungry() {
             match decide() {
-                Decision::Share(most) => self.share(most),
-                Decision::Wait => self.until_share.set(SOON),
-                Decision::Keep => self.until_share.set(SHARE_EVERY),
+                ShareDecision::Share(most) => self.share(most),
+                ShareDecision::Wait => self.until_share.set(SOON),
+                ShareDecision::Keep => self.until_share.set(SHARE_EVERY),
             }
         } else {
             self.until_share.set(0);
@@ -137,10 +137,10 @@ impl Worker {
     }
 
     /// Returns whether shared behaviours end sooner. README.md, "What sharing costs".
-    pub(super) fn decide(&self) -> Decision {
+    pub(super) fn decide(&self) -> ShareDecision {
         // A measurement would include what an executor does between two turns.
         if self.hosted {
-            return Decision::Share(usize::MAX);
+            return ShareDecision::Share(usize::MAX);
         }
         // If others have not taken the last shared tasks yet, or tasks have come from outside,
         // there is no need for more.

@@ -9,7 +9,8 @@ use super::take::ROUND;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::runtime::Runtime;
-use crate::runtime::builder::{Builder, new_without_threads};
+use crate::runtime::builder::Builder;
+use crate::runtime::builder::build::new_without_threads;
 
 /// Behaviours of one cown in a row.
 const THROUGHPUT: u32 = 10;

@@ -7,9 +7,9 @@ use std::panic::Location;
 use coact_sim::TaskId;
 
 use super::super::fiber::{Fiber, Who};
-use super::super::wait_tables::{Behaviour, Future};
-use super::{Engine, RUNNABLE, Ready, engine};
-use crate::config::Host;
+use super::super::wait_tables::{Future, PendingBehaviour};
+use super::{Engine, RUNNABLE, RunnableTask, engine};
+use crate::config::ThreadKind;
 
 /// The most entries of one kind in a report.
 const MOST: usize = 40;
@@ -80,7 +80,8 @@ impl Engine<'_> {
     /// Writes what has no thread and cannot go on either.
     fn stranded(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (behaviours, futures) = (self.known.behaviours.borrow(), self.known.futures.borrow());
-        let waits = |of: &&Behaviour| of.runs_in.is_none() && !(of.name)().starts_with(OUR_OWN);
+        let waits =
+            |of: &&PendingBehaviour| of.runs_in.is_none() && !(of.name)().starts_with(OUR_OWN);
         let waiting: Vec<_> = behaviours.values().filter(waits).collect();
         let futures: Vec<_> = futures.values().filter(|future| !future.in_thread).collect();
         let ready = self.ready.borrow();
@@ -90,7 +91,7 @@ impl Engine<'_> {
         f.write_str("\n  and without a thread:")?;
         list(f, futures.iter(), |f, future| self.future(f, future, 0))?;
         list(f, ready.iter(), |f, (id, ready)| self.not_begun(f, *id, ready))?;
-        let is_ready = |of: &&&Behaviour| ready.values().any(|ready| of.is_in(ready));
+        let is_ready = |of: &&&PendingBehaviour| ready.values().any(|ready| of.is_in(ready));
         list(f, waiting.iter().filter(|of| !is_ready(of)), |f, behaviour| {
             self.behaviour(f, behaviour)?;
             write!(f, " {}", self.state(behaviour))
@@ -98,7 +99,7 @@ impl Engine<'_> {
     }
 
     /// Writes a task that could begin if there were room.
-    fn not_begun(&self, f: &mut Formatter<'_>, id: TaskId, ready: &Ready) -> fmt::Result {
+    fn not_begun(&self, f: &mut Formatter<'_>, id: TaskId, ready: &RunnableTask) -> fmt::Result {
         write!(f, "#{id}, ")?;
         match self.known.behaviours.borrow().values().find(|of| of.is_in(ready)) {
             Some(behaviour) => {
@@ -111,18 +112,18 @@ impl Engine<'_> {
     }
 }
 
-impl Ready {
+impl RunnableTask {
     /// Returns why a ready task does not begin.
     fn lack(&self) -> &'static str {
         match self.home.config.host {
-            Host::Pump => "is ready, but the pump does not run",
+            ThreadKind::Pump => "is ready, but the pump does not run",
             _ => "is ready, but all threads of the runtime are waiting",
         }
     }
 }
 
-impl Behaviour {
-    fn is_in(&self, ready: &Ready) -> bool {
+impl PendingBehaviour {
+    fn is_in(&self, ready: &RunnableTask) -> bool {
         ready.task.addr().get() == self.task
     }
 
@@ -187,7 +188,7 @@ impl Engine<'_> {
     }
 
     /// Writes a behaviour, and where it was spawned.
-    fn behaviour(&self, f: &mut Formatter<'_>, behaviour: &Behaviour) -> fmt::Result {
+    fn behaviour(&self, f: &mut Formatter<'_>, behaviour: &PendingBehaviour) -> fmt::Result {
         let promises = self.known.promises.borrow();
         let promise = behaviour.promise.and_then(|cell| promises.get(&cell));
         write!(f, "`{}`", (behaviour.name)())?;
@@ -196,7 +197,7 @@ impl Engine<'_> {
     }
 
     /// Describes what a behaviour is doing, or what it waits for.
-    fn state(&self, behaviour: &Behaviour) -> impl Display {
+    fn state(&self, behaviour: &PendingBehaviour) -> impl Display {
         fmt::from_fn(move |f| {
             if let Some(id) = behaviour.runs_in {
                 return write!(f, "runs as #{id}");
@@ -205,7 +206,7 @@ impl Engine<'_> {
                 return f.write_str(ready.lack());
             }
             let behaviours = self.known.behaviours.borrow();
-            let shares = |other: &&Behaviour| other.shares_a_queue_with(behaviour);
+            let shares = |other: &&PendingBehaviour| other.shares_a_queue_with(behaviour);
             if let Some(id) = behaviours.values().filter(shares).find_map(|of| of.runs_in) {
                 return write!(f, "is queued behind #{id}");
             }

@@ -6,18 +6,18 @@ use std::ptr;
 
 use coact_sim::{Explorer, VirtualClock};
 
-use super::{ENGINE, Engine, Settings, is_active};
+use super::{ENGINE, Engine, RunSettings, is_active};
 use crate::runtime;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::phase::Phase;
-use crate::sched::shared::Shared;
+use crate::sched::phase::RuntimePhase;
+use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::creation_order::CreationOrder;
-use crate::sim::wait_tables::Known;
+use crate::sim::wait_tables::WaitTables;
 use crate::simulated::{self, Simulation};
 
 thread_local! {
     /// The simulated runtime of this thread; reused by all runs that end well.
-    static RUNTIME: Cell<Option<&'static Shared>> = const { Cell::new(None) };
+    static RUNTIME: Cell<Option<&'static RuntimeShared>> = const { Cell::new(None) };
     /// The ids of runtimes that programs have built in runs that ended well: a process does not
     /// have enough ids for an exploration that takes new ones in each run.
     static FREE_IDS: RefCell<Vec<RuntimeId>> = const { RefCell::new(Vec::new()) };
@@ -35,7 +35,7 @@ pub(in crate::sim) fn free_id() -> Option<RuntimeId> {
 #[track_caller]
 pub(in crate::sim) fn run(
     explorer: &mut Explorer,
-    settings: &Settings,
+    settings: &RunSettings,
     hooks: &'static dyn Simulation,
     program: impl FnOnce() + 'static,
 ) -> Result<(), String> {
@@ -60,7 +60,7 @@ pub(in crate::sim) fn run(
         steps: Cell::new(0),
         last: Cell::new(None),
         failure: RefCell::new(None),
-        known: Known::default(),
+        known: WaitTables::default(),
         ranks: CreationOrder::default(),
         lately: RefCell::default(),
     };
@@ -79,7 +79,10 @@ pub(in crate::sim) fn run(
             Ok(())
         }
         failed => {
-            [shared].into_iter().chain(built).for_each(|shared| shared.set_phase(Phase::Stopped));
+            [shared]
+                .into_iter()
+                .chain(built)
+                .for_each(|shared| shared.set_phase(RuntimePhase::Stopped));
             failed.unwrap_or_else(|payload| resume_unwind(payload))
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::{expect_engine, is_active, is_panicking, now};
 use crate::runtime_ids::RuntimeId;
-use crate::sim::fiber::{self, Left, Wait, leave};
+use crate::sim::fiber::{self, FiberWait, Left, leave};
 use crate::simulated::{Condition, Site};
 
 /// A scheduling point: lets the strategy decide which fiber goes on. There is none while a timer
@@ -41,7 +41,7 @@ pub(in crate::sim) fn block_until(what: &dyn Display, at: Site, condition: &Cond
             *const (dyn Fn() -> bool + 'static),
             *const (dyn Display + 'static),
         ) = unsafe { std::mem::transmute((ptr::from_ref(condition), ptr::from_ref(what))) };
-        leave(Left::Until(condition, Wait { what, at }));
+        leave(Left::Until(condition, FiberWait { what, at }));
     }
 }
 

@@ -167,7 +167,7 @@ fn an_entry_whose_generations_are_used_up_rests() {
     let mut wheel = Wheel::default();
     let first = wheel.insert(1, 'a');
     wheel.entries[0].generation = u32::MAX;
-    let last = Key { generation: u32::MAX, ..first };
+    let last = TimerKey { generation: u32::MAX, ..first };
     assert_eq!(wheel.cancel(last), Some('a'));
     assert_eq!(wheel.cancel(last), None);
     assert_ne!(wheel.insert(1, 'b').index, last.index);

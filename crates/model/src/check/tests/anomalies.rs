@@ -1,9 +1,9 @@
 //! Traces by hand, each with the violation that it shows, and near misses that are allowed.
 
 use super::{by, end, on, over, panic, run, skip, thread, trace_of};
-use crate::program::{BehaviourId as B, CownIndex, Op, Program, Spawn, Spawner, Variable};
+use crate::program::{BehaviourId as B, CownIndex, Op, Program, SpawnCall, Spawner, Variable};
 use crate::trace::{Event, Exit, Trace};
-use crate::violation::{Because, Before, Deed, Fault, Violation};
+use crate::violation::{Because, Before, Deed, NumberFault, Violation};
 use crate::{check, checked, clear, read, write};
 
 fn rejects(program: &Program, run: &[crate::Rule]) -> Violation {
@@ -75,7 +75,7 @@ fn a_spawn_that_returned_precedes_one_called_later_by_another_thread() {
 #[test]
 fn a_behaviour_precedes_those_that_it_spawns() {
     // b0 on X spawns b1 on Y after another thread has spawned b2 on Y; then b1 may not run before b2.
-    let child = Spawn::on([write(0)]).body([on([write(1)])]);
+    let child = SpawnCall::on([write(0)]).body([on([write(1)])]);
     let program = Program::over(2).thread([child.into()]).thread([on([write(1)])]);
     let allowed = [thread(1), thread(0), run(0), by(0), over(0), over(1), end(0)];
     accepts(&program, &[&allowed[..], &[run(2), end(2), run(1), end(1)]].concat());
@@ -86,7 +86,7 @@ fn a_behaviour_precedes_those_that_it_spawns() {
 fn a_batch_has_taken_effect_once_one_of_its_behaviours_has_started() {
     // The call of the batch {b0 on X, b1 on Y} returns late. b2 on Y was spawned after the start of
     // b0, and ran before b1.
-    let batch = Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([write(1)])]);
+    let batch = Op::Batch(vec![SpawnCall::on([write(0)]), SpawnCall::on([write(1)])]);
     let program = Program::over(2).thread([batch]).thread([on([write(1)])]);
     let trace = |called| {
         let spawned = [(0, 0, 0, 50), (1, 0, 0, 50), (2, 1, called, 52)];
@@ -141,7 +141,7 @@ fn a_reader_does_not_overtake_a_writer() {
 
 #[test]
 fn nothing_comes_between_the_spawns_of_a_batch() {
-    let batch = Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([write(1)])]);
+    let batch = Op::Batch(vec![SpawnCall::on([write(0)]), SpawnCall::on([write(1)])]);
     let program = Program::over(2).thread([batch]).thread([on([write(0), write(1)])]);
     let trace = |turns: [usize; 3]| {
         let spawned = [(0, 0), (1, 0), (2, 1)].map(|(id, thread)| {
@@ -167,7 +167,7 @@ fn nothing_comes_between_the_spawns_of_a_batch() {
 
 #[test]
 fn a_batch_has_an_order_inside() {
-    let batch = Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([write(0)])]);
+    let batch = Op::Batch(vec![SpawnCall::on([write(0)]), SpawnCall::on([write(0)])]);
     let program = Program::over(1).thread([batch]);
     accepts(&program, &[thread(0), over(0), run(0), end(0), run(1), end(1)]);
     let violation = rejects(&program, &[thread(0), over(0), run(1), end(1), run(0), end(0)]);
@@ -176,7 +176,7 @@ fn a_batch_has_an_order_inside() {
 
 #[test]
 fn a_panic_poisons_exclusive_cowns_and_only_those() {
-    let panics = Spawn::on([write(0), read(1)]).panics();
+    let panics = SpawnCall::on([write(0), read(1)]).panics();
     let program = Program::over(2).thread([panics.into(), on([read(0)]), on([write(1)])]);
     let start = [thread(0), thread(0), thread(0), over(0), run(0), panic(0), end(0)];
     accepts(&program, &[&start[..], &[skip(1), run(2), end(2)]].concat());
@@ -193,7 +193,7 @@ fn a_panic_poisons_exclusive_cowns_and_only_those() {
 #[test]
 fn a_checked_access_sees_poison_and_only_a_clearing_one_removes_it() {
     let ops = [
-        Spawn::on([write(0)]).panics().into(),
+        SpawnCall::on([write(0)]).panics().into(),
         on([checked(0)]),
         on([write(0)]),
         on([clear(0)]),
@@ -217,7 +217,8 @@ fn a_checked_access_sees_poison_and_only_a_clearing_one_removes_it() {
 
 #[test]
 fn a_panic_of_a_checked_access_poisons_again() {
-    let program = Program::over(1).thread([Spawn::on([clear(0)]).panics().into(), on([write(0)])]);
+    let program =
+        Program::over(1).thread([SpawnCall::on([clear(0)]).panics().into(), on([write(0)])]);
     let start = [thread(0), thread(0), over(0), run(0), panic(0), end(0)];
     accepts(&program, &[&start[..], &[skip(1)]].concat());
     rejects(&program, &[&start[..], &[run(1), end(1)]].concat());
@@ -226,7 +227,7 @@ fn a_panic_of_a_checked_access_poisons_again() {
 #[test]
 fn a_skipped_behaviour_takes_its_turn_in_order() {
     let program = Program::over(2).thread([
-        Spawn::on([write(0)]).panics().into(),
+        SpawnCall::on([write(0)]).panics().into(),
         on([write(1)]),
         on([write(0), write(1)]),
         on([write(1)]),
@@ -240,7 +241,7 @@ fn a_skipped_behaviour_takes_its_turn_in_order() {
 
 #[test]
 fn overlapping_sets_are_rejected_with_their_whole_batch() {
-    let batch = Op::Batch(vec![Spawn::on([write(0)]), Spawn::on([write(0), write(1)])]);
+    let batch = Op::Batch(vec![SpawnCall::on([write(0)]), SpawnCall::on([write(0), write(1)])]);
     let program = Program::over(1).alias(0).thread([batch, on([write(0)])]);
     let step = crate::Rule::Step(Spawner::Thread(0));
     let allowed = trace_of(&program, &[step, thread(0), over(0), run(2), end(2)]);
@@ -265,17 +266,17 @@ fn impossible_recordings_are_told_from_violations_of_order() {
         )
     };
     assert_eq!(turn(4, 5), Ok(()));
-    assert_eq!(turn(1, 5), Err(Violation::Timing(B(0), Fault::StartBeforeCall)));
-    assert_eq!(turn(5, 4), Err(Violation::Timing(B(0), Fault::EndBeforeStart)));
-    assert_eq!(turn(3, 5), Err(Violation::Timing(B(0), Fault::NumberTwice(3))));
+    assert_eq!(turn(1, 5), Err(Violation::Timing(B(0), NumberFault::StartBeforeCall)));
+    assert_eq!(turn(5, 4), Err(Violation::Timing(B(0), NumberFault::EndBeforeStart)));
+    assert_eq!(turn(3, 5), Err(Violation::Timing(B(0), NumberFault::NumberTwice(3))));
     let twice = Trace::from_iter([spawned, spawned]);
     assert_eq!(check(&program, &twice), Err(Violation::Twice(B(0), Deed::Spawned)));
 }
 
 /// Thread 0 spawns b0, which spawns b1, then the batch of b2 and b3, each on a cown of its own.
 fn family() -> (Program, Trace) {
-    let parent = Spawn::on([write(0)]).body([on([write(1)])]);
-    let batch = Op::Batch(vec![Spawn::on([write(2)]), Spawn::on([write(3)])]);
+    let parent = SpawnCall::on([write(0)]).body([on([write(1)])]);
+    let batch = Op::Batch(vec![SpawnCall::on([write(2)]), SpawnCall::on([write(3)])]);
     let program = Program::over(4).thread([parent.into(), batch]);
     let (outside, inside) = (Spawner::Thread(0), super::behaviour(0));
     let spawned =
@@ -309,11 +310,14 @@ fn spawns_lie_where_the_program_puts_them() {
     let timing = |id, fault| Violation::Timing(B(id), fault);
     let by = Spawner::Thread(0);
     assert_eq!(respawned(1, |spawner, _, _| *spawner = by), Violation::WrongSpawner(B(1), by));
-    assert_eq!(respawned(1, |_, call, _| *call = 19), timing(1, Fault::OutsideParent(B(0))));
-    assert_eq!(respawned(1, |_, _, ret| *ret = 27), timing(1, Fault::OutsideParent(B(0))));
-    assert_eq!(respawned(3, |_, _, ret| *ret = 15), timing(3, Fault::TornBatch(B(2))));
-    assert_eq!(respawned(0, |_, _, ret| *ret = 13), timing(2, Fault::OutOfProgramOrder(B(0))));
-    assert_eq!(respawned(1, |_, call, _| *call = 25), timing(1, Fault::ReturnBeforeCall));
+    assert_eq!(respawned(1, |_, call, _| *call = 19), timing(1, NumberFault::OutsideParent(B(0))));
+    assert_eq!(respawned(1, |_, _, ret| *ret = 27), timing(1, NumberFault::OutsideParent(B(0))));
+    assert_eq!(respawned(3, |_, _, ret| *ret = 15), timing(3, NumberFault::TornBatch(B(2))));
+    assert_eq!(
+        respawned(0, |_, _, ret| *ret = 13),
+        timing(2, NumberFault::OutOfProgramOrder(B(0)))
+    );
+    assert_eq!(respawned(1, |_, call, _| *call = 25), timing(1, NumberFault::ReturnBeforeCall));
 }
 
 /// The violation after the events of `id` for which `drop` holds have given way to `more`.

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use proptest::sample::Index;
 
 use crate::generate::{Shape, programs};
-use crate::plan::Plan;
+use crate::plan::ProgramPlan;
 use crate::program::{BehaviourId, Program};
 use crate::trace::{Event, Exit, Seq, Trace};
 use crate::violation::Violation;
@@ -32,7 +32,7 @@ fn turns(trace: &Trace) -> Vec<(BehaviourId, Seq, Seq)> {
 
 /// Two behaviours that conflict, ran, and have no children whose places would betray the change.
 fn conflicting_leaves(program: &Program, trace: &Trace) -> Vec<[(BehaviourId, Seq, Seq); 2]> {
-    let plan = Plan::of(program);
+    let plan = ProgramPlan::of(program);
     let leaf = |id: BehaviourId| plan[id].spawn.body.is_empty();
     let leaves: Vec<_> = turns(trace).into_iter().filter(|turn| leaf(turn.0)).collect();
     let pairs =
@@ -114,7 +114,7 @@ proptest! {
     #[test]
     fn wrongly_skipped_behaviours_are_rejected(program in crowded(), seed: u64, pick: Index) {
         let trace = random_trace(&program, seed);
-        let plan = Plan::of(&program);
+        let plan = ProgramPlan::of(&program);
         let leaves = turns(&trace).into_iter().filter(|turn| plan[turn.0].spawn.body.is_empty());
         let leaves: Vec<_> = leaves.collect();
         let (id, seq, _) = *pick.get(&leaves);
@@ -131,7 +131,7 @@ proptest! {
         seed: u64,
     ) {
         let trace = spread(&random_trace(&program, seed));
-        let plan = Plan::of(&program);
+        let plan = ProgramPlan::of(&program);
         let skips = trace.events.iter().find_map(|event| match *event {
             Event::Skipped { id, seq } if plan[id].spawn.body.is_empty() => Some((id, seq)),
             _ => None,

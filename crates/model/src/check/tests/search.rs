@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::machine::{Machine, Rule};
-use crate::plan::Plan;
+use crate::plan::ProgramPlan;
 use crate::program::{BehaviourId, Program, Spawner};
 use crate::trace::{Event, Seq, Trace};
 
@@ -25,7 +25,7 @@ enum Point {
 /// Whether some run of the machine explains the numbers of `trace`, which has all events that it
 /// must have: found by trying all firings of spawns within their intervals.
 pub(super) fn explains(program: &Program, trace: &Trace) -> bool {
-    let plan = Plan::of(program);
+    let plan = ProgramPlan::of(program);
     let mut points: BTreeMap<Seq, Point> = BTreeMap::new();
     for event in &trace.events {
         match *event {

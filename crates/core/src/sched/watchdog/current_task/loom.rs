@@ -6,7 +6,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{CurrentTask, Running};
+use super::{CurrentTask, RunningTask};
 use crate::sched::loom::check;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
@@ -33,7 +33,7 @@ fn a_turn_is_seen_with_its_own_task() {
         let mark = Arc::new(CurrentTask::new());
         let seen = Arc::clone(&mark);
         let looks = thread::spawn(move || {
-            if let Some(Running { turn, name }) = seen.look() {
+            if let Some(RunningTask { turn, name }) = seen.look() {
                 assert_eq!(name(), if turn == 1 { "first" } else { "second" }, "in turn {turn}");
             }
         });

@@ -8,13 +8,13 @@ use crate::spin_wait;
 /// Whether a member is in its leader's list of interrupts. Uses the header word in which other
 /// cowns count readers. Besides the state, the word counts how often the member was removed, so
 /// that a late second step of one thread is not mistaken for that of the next interrupt.
-pub(crate) struct Notice<'a>(&'a AtomicU32);
+pub(crate) struct InterruptNotice<'a>(&'a AtomicU32);
 
 /// The notice is being placed by its owner, which owns the guard's word up to the moment at which
 /// the member is in the list.
-pub(super) struct Placing(u32);
+pub(super) struct NoticeInPlacing(u32);
 
-impl<'a> Notice<'a> {
+impl<'a> InterruptNotice<'a> {
     /// Not in the list.
     const NONE: u32 = 0;
     /// A thread is adding it.
@@ -29,7 +29,7 @@ impl<'a> Notice<'a> {
 
     /// Begins to place the notice. Returns `None` if an earlier interrupt has placed it and has not
     /// been served yet.
-    pub(super) fn place(&self) -> Option<Placing> {
+    pub(super) fn place(&self) -> Option<NoticeInPlacing> {
         // ORDERING: Relaxed. The exchange confirms the value.
         let mut now = self.0.load(Ordering::Relaxed);
         loop {
@@ -51,14 +51,14 @@ impl<'a> Notice<'a> {
             // INTERRUPT of the leader is set.
             let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
             match self.0.compare_exchange_weak(now, next, ok, failed) {
-                Ok(_) => return (next != now).then_some(Placing(next)),
+                Ok(_) => return (next != now).then_some(NoticeInPlacing(next)),
                 Err(later) => now = later,
             }
         }
     }
 
     /// Records that it is in the list, unless it was removed already.
-    pub(super) fn placed(&self, Placing(number): Placing) {
+    pub(super) fn placed(&self, NoticeInPlacing(number): NoticeInPlacing) {
         // ORDERING: Release pairs with the Acquire in `place`.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         let placed = number - Self::PLACING + Self::PLACED;

@@ -6,7 +6,7 @@
 //! guard's task directly, without the steps of an [interrupt](Cown::interrupt). INTERRUPT is set as
 //! if there had been one, so threads that interrupt the cown meanwhile need not cause a call.
 
-use crate::path_coverage::Path;
+use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
 use crate::queue::group_interrupt::interrupt_member;
 use std::ptr::NonNull;
@@ -16,8 +16,8 @@ use super::temporary_handle::give_back;
 use super::{empty_request, send_interrupt, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::group::Group;
-use crate::queue::guard_block;
 use crate::queue::header::CownHeader;
+use crate::queue::interruptible_guard;
 use crate::queue::single::Single;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::{self, at_work_in, schedule};
@@ -41,7 +41,7 @@ impl<T: Interruptible> Cown<T> {
             // SAFETY: the cown is new, in no group, and has no handle yet.
             unsafe { put_first_request(header) };
         });
-        Path::FirstRequest.take();
+        FastPath::FirstRequest.take();
         let _first_interrupt = FirstInterrupt(header);
         // SAFETY: a new cown of type `T`, with one handle that is owned here.
         hand_out(unsafe { Self::from_header(header) })
@@ -59,7 +59,7 @@ unsafe fn put_first_request(cown: NonNull<CownHeader>) {
         let header = cown.as_ref();
         header.flags.begin_interrupted();
         header.tail.begin_with(slot);
-        guard_block::leave_token(cown, slot);
+        interruptible_guard::leave_token(cown, slot);
     }
 }
 
@@ -72,7 +72,7 @@ impl Drop for FirstInterrupt {
         simulated::point();
         // SAFETY: the first request keeps the cown alive, which is interruptible, and this thread
         // has its token.
-        unsafe { schedule(guard_block::task_of(self.0), self.0.as_ref().home_of_queue()) };
+        unsafe { schedule(interruptible_guard::task_of(self.0), self.0.as_ref().home_of_queue()) };
     }
 }
 

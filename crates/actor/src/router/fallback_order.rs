@@ -7,7 +7,7 @@ use super::strategy::weight;
 use crate::id::ActorId;
 
 /// The order in which routees are tried after `first`.
-pub(super) struct Order<'a, R> {
+pub(super) struct FallbackOrder<'a, R> {
     all: &'a [Arc<Routee<R>>],
     first: ActorId,
     position: Position,
@@ -25,7 +25,7 @@ enum Position {
     },
 }
 
-impl<'a, R> Order<'a, R> {
+impl<'a, R> FallbackOrder<'a, R> {
     pub(super) fn new(
         all: &'a [Arc<Routee<R>>],
         first: &Routee<R>,
@@ -40,7 +40,7 @@ impl<'a, R> Order<'a, R> {
     }
 }
 
-impl<'a, R> Iterator for Order<'a, R> {
+impl<'a, R> Iterator for FallbackOrder<'a, R> {
     type Item = &'a Arc<Routee<R>>;
 
     fn next(&mut self) -> Option<&'a Arc<Routee<R>>> {

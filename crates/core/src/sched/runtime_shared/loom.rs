@@ -1,7 +1,7 @@
 //! Models of waiting until a runtime is idle, and of stopping it: no thread is left waiting, no
 //! task is left behind, and no external thread is missed.
 //!
-//! The code is that of `shared.rs` and `presence_cell.rs`. Workers are reduced to how they fall asleep,
+//! The code is that of `runtime_shared.rs` and `presence_cell.rs`. Workers are reduced to how they fall asleep,
 //! as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};
@@ -11,7 +11,7 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering};
 use coact_sync::shim::sync::{Arc, Mutex};
 use loom::thread;
 
-use super::Shared;
+use super::RuntimeShared;
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::idleness::Activity;
@@ -22,14 +22,15 @@ use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
 /// A time that never passes in a model.
 const EVER: Duration = Duration::from_secs(1);
 
-fn runtime(workers: usize) -> Arc<Shared> {
-    let (shared, parkers) = Shared::new(RuntimeId::from_raw(1), config_in_model(workers), None);
+fn runtime(workers: usize) -> Arc<RuntimeShared> {
+    let (shared, parkers) =
+        RuntimeShared::new(RuntimeId::from_raw(1), config_in_model(workers), None);
     // No thread parks.
     drop(parkers);
     Arc::new(shared)
 }
 
-impl Shared {
+impl RuntimeShared {
     /// Like `Worker::sleep` up to where it parks.
     fn fall_asleep_in_model(&self, worker: usize) {
         self.idle.fall_asleep(worker);
@@ -109,7 +110,7 @@ fn what_workers_did_is_seen_by_who_waits() {
 
 /// A runtime with one worker, and a thread that may become its external thread.
 struct Visited {
-    shared: Arc<Shared>,
+    shared: Arc<RuntimeShared>,
     external_threads: ExternalThreads,
     cell: std::sync::Arc<PresenceCell>,
 }
@@ -130,7 +131,7 @@ impl Visited {
         done
     }
 
-    /// Like `Shared::activity`.
+    /// Like `RuntimeShared::activity`.
     fn activity(&self) -> Activity {
         let is_quiet = || self.shared.is_quiet();
         let is_it = |id| id == self.shared.id;
@@ -233,7 +234,7 @@ struct Sent(TaskPtr);
 unsafe impl Send for Sent {}
 
 impl Sent {
-    fn leave_in(self, shared: &Shared) {
+    fn leave_in(self, shared: &RuntimeShared) {
         shared.leave(self.0);
     }
 }

@@ -7,7 +7,7 @@ use coact_core::internals::QueuePosition;
 use coact_core::runtime::RuntimeHandle;
 use coact_sync::shim::process::Mutex;
 
-use super::drop_counter::Count;
+use super::drop_counter::DropCounter;
 use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
 use super::queue_moment::Moments;
@@ -17,7 +17,7 @@ use crate::events::{self, DropCause};
 use crate::id::ActorId;
 
 /// The mailbox of an actor that was spawned with mailbox settings.
-pub(crate) struct Queue {
+pub(crate) struct SharedMailbox {
     pub(crate) lanes: Box<[AdmissionControl]>,
     assigned: Box<[(TypeId, usize)]>,
     /// `None` if messages wait in the queue of the cown itself.
@@ -34,12 +34,12 @@ pub(crate) struct AdmissionControl {
     /// A credit for each message for which there is room; `None` if there is always room, or room
     /// is made.
     pub(crate) credits: Option<Credits>,
-    pub(crate) dropped: Count,
-    pub(crate) refused: Count,
+    pub(crate) dropped: DropCounter,
+    pub(crate) refused: DropCounter,
 }
 
 /// The decision of one lane on a message.
-pub(crate) enum Decision {
+pub(crate) enum LaneDecision {
     Admit(Option<Permit>),
     Refuse,
     Drop,
@@ -77,7 +77,7 @@ pub(crate) struct QueuedMessage {
     pub(crate) permit: Option<Permit>,
 }
 
-impl Queue {
+impl SharedMailbox {
     /// Creates the mailbox for these settings. `None` if they request nothing.
     pub(crate) fn new(settings: &Mailbox) -> Option<Self> {
         if !settings.concerns_senders() && settings.stash == usize::MAX {
@@ -103,8 +103,8 @@ impl Queue {
     pub(crate) fn admit_behaviour(&self) -> Option<Option<Permit>> {
         let Some(control) = &self.behaviours else { return Some(None) };
         match control.admit() {
-            Decision::Admit(permit) => Some(permit),
-            Decision::Refuse | Decision::Drop => {
+            LaneDecision::Admit(permit) => Some(permit),
+            LaneDecision::Refuse | LaneDecision::Drop => {
                 control.refused.rise();
                 None
             }
@@ -129,13 +129,13 @@ impl Queue {
         };
         let control = &self.lanes[lane];
         match control.admit() {
-            Decision::Admit(permit) if self.sorted.is_some() => Admission::Sorted(lane, permit),
-            Decision::Admit(permit) => Admission::Unsorted(permit),
-            Decision::Drop => {
+            LaneDecision::Admit(permit) if self.sorted.is_some() => Admission::Sorted(lane, permit),
+            LaneDecision::Admit(permit) => Admission::Unsorted(permit),
+            LaneDecision::Drop => {
                 control.dropped.rise();
                 Admission::Drop
             }
-            Decision::Refuse => {
+            LaneDecision::Refuse => {
                 control.refused.rise();
                 Admission::Refuse
             }
@@ -191,7 +191,7 @@ impl Queue {
     }
 }
 
-impl SortedMailbox for Queue {
+impl SortedMailbox for SharedMailbox {
     fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
         self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
     }
@@ -202,16 +202,22 @@ impl AdmissionControl {
         let Lane { capacity, policy } = *lane;
         let counts = policy != Policy::DropOldest;
         let credits = capacity.filter(|_| counts).map(Credits::new);
-        Self { capacity, policy, credits, dropped: Count::default(), refused: Count::default() }
+        Self {
+            capacity,
+            policy,
+            credits,
+            dropped: DropCounter::default(),
+            refused: DropCounter::default(),
+        }
     }
 
     /// Decides on a message; does not wait.
-    pub(crate) fn admit(&self) -> Decision {
-        let Some(credits) = &self.credits else { return Decision::Admit(None) };
+    pub(crate) fn admit(&self) -> LaneDecision {
+        let Some(credits) = &self.credits else { return LaneDecision::Admit(None) };
         match credits.try_acquire(1) {
-            Some(permit) => Decision::Admit(Some(permit)),
-            None if self.policy == Policy::DropNewest => Decision::Drop,
-            None => Decision::Refuse,
+            Some(permit) => LaneDecision::Admit(Some(permit)),
+            None if self.policy == Policy::DropNewest => LaneDecision::Drop,
+            None => LaneDecision::Refuse,
         }
     }
 

@@ -3,34 +3,34 @@
 use std::marker::PhantomData;
 
 use crate::fault::Broken;
-use crate::queue::guard_block;
 use crate::queue::header::Flags;
-use crate::queue::requested_cown::Member;
+use crate::queue::interruptible_guard;
+use crate::queue::requested_cown::RequestedCown;
 
 /// Iterates over the members of a behaviour, in the order of the set.
 #[derive(Clone)]
-pub struct Cursor<'a> {
-    at: *const Member,
+pub struct MemberCursor<'a> {
+    at: *const RequestedCown,
     stride: usize,
     left: usize,
     behaviour: PhantomData<&'a ()>,
 }
 
-impl<'a> Cursor<'a> {
+impl<'a> MemberCursor<'a> {
     /// # Safety
     /// Starting at `first`, there are `left` members, `stride` bytes apart, that stay valid for
     /// `'a`.
-    pub(crate) unsafe fn new(first: *const Member, stride: usize, left: usize) -> Self {
+    pub(crate) unsafe fn new(first: *const RequestedCown, stride: usize, left: usize) -> Self {
         Self { at: first, stride, left, behaviour: PhantomData }
     }
 
     #[inline]
-    pub(crate) fn single(member: &'a Member) -> Self {
+    pub(crate) fn single(member: &'a RequestedCown) -> Self {
         Self { at: member, stride: 0, left: 1, behaviour: PhantomData }
     }
 
     #[inline]
-    pub(crate) fn advance(&mut self) -> Member {
+    pub(crate) fn advance(&mut self) -> RequestedCown {
         debug_assert!(self.left > 0);
         // SAFETY: `left` members remain from here on, and it is not zero.
         let member = unsafe { *self.at };
@@ -45,28 +45,28 @@ impl<'a> Cursor<'a> {
     }
 
     /// Returns the next member.
-    pub(super) fn next(&mut self) -> Option<Member> {
+    pub(super) fn next(&mut self) -> Option<RequestedCown> {
         (self.left > 0).then(|| self.advance())
     }
 
     /// Returns the last member.
-    pub(super) fn next_back(&mut self) -> Option<Member> {
+    pub(super) fn next_back(&mut self) -> Option<RequestedCown> {
         let last = self.get(self.left.checked_sub(1)?);
         self.left -= 1;
         last
     }
 
     /// Splits off the next `len` members.
-    pub(crate) fn split(&mut self, len: usize) -> Cursor<'a> {
+    pub(crate) fn split(&mut self, len: usize) -> MemberCursor<'a> {
         debug_assert!(len <= self.left);
-        let part = Cursor { left: len, ..self.clone() };
+        let part = MemberCursor { left: len, ..self.clone() };
         self.at = self.at.wrapping_byte_add(self.stride * len);
         self.left -= len;
         part
     }
 
     /// Returns the member at an index.
-    pub(super) fn get(&self, index: usize) -> Option<Member> {
+    pub(super) fn get(&self, index: usize) -> Option<RequestedCown> {
         let at = self.at.wrapping_byte_add(self.stride * index);
         // SAFETY: `left` members remain from here on, and `index` is below that.
         (index < self.left).then(|| unsafe { *at })
@@ -107,7 +107,7 @@ impl<'a> Cursor<'a> {
             let cown = members.advance().header_ptr();
             // SAFETY: the cown is held exclusively, so it is alive and only this behaviour accesses
             // its state.
-            unsafe { guard_block::end_state(cown) }
+            unsafe { interruptible_guard::end_state(cown) }
         })
     }
 
@@ -128,7 +128,7 @@ impl<'a> Cursor<'a> {
             unsafe {
                 let header = member.header();
                 if header.has(Flags::INTERRUPTIBLE) {
-                    guard_block::tell_failure(member.header_ptr(), why);
+                    interruptible_guard::tell_failure(member.header_ptr(), why);
                 } else {
                     header.set(Flags::POISONED, true);
                 }

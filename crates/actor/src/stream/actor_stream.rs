@@ -15,7 +15,7 @@ use coact_core::cown::Deep;
 use coact_sync::shim::process::{Mutex, MutexGuard};
 use futures_core::Stream;
 
-use super::buffer::{OfferEnd, Shared, State, StreamId};
+use super::buffer::{BufferState, OfferEnd, StreamBuffer, StreamId};
 use super::producer_end::Demand;
 use crate::block_on::block_on;
 use crate::definitions::{Actor, Addr};
@@ -76,7 +76,7 @@ impl<A: Actor> Addr<A> {
         assert!(buffer > 0, "through a buffer of 0 no item could ever come");
         let producer = self.clone();
         ActorStream {
-            shared: Arc::new(Shared {
+            shared: Arc::new(StreamBuffer {
                 id: StreamId::next(),
                 room: buffer,
                 state: Mutex::default(),
@@ -94,7 +94,7 @@ impl<A: Actor> Addr<A> {
 /// other finds out at its next push.
 #[must_use = "an actor produces nothing until its stream is polled"]
 pub struct ActorStream<T: Send + 'static> {
-    shared: Arc<Shared<T>>,
+    shared: Arc<StreamBuffer<T>>,
     ask: Box<dyn Fn(Demand<T>) + Send>,
 }
 
@@ -146,7 +146,7 @@ impl<T: Send + 'static> ActorStream<T> {
         if is_pending { Poll::Pending } else { Poll::Ready(item) }
     }
 
-    fn demand(&self, state: &mut MutexGuard<'_, State<T>>) -> Option<Demand<T>> {
+    fn demand(&self, state: &mut MutexGuard<'_, BufferState<T>>) -> Option<Demand<T>> {
         let free = self.shared.room - state.items.len();
         if state.demanded || state.end.is_some() || free < self.shared.room.div_ceil(2) {
             return None;

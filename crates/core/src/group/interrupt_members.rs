@@ -2,16 +2,16 @@
 //! `queue/group_interrupt.rs`.
 
 use crate::queue::group_interrupt::look_up;
-use crate::queue::notice::Notice;
+use crate::queue::interrupt_notice::InterruptNotice;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
 
 use crate::queue::group_header::with;
 use crate::queue::group_header::{HeldGroup, Leader};
-use crate::queue::guard_block;
-use crate::queue::guard_block::{Gate, is_ungated};
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::interruptible_guard;
+use crate::queue::interruptible_guard::{Gate, is_ungated};
 use crate::sched::runtime_handle::mode_now;
 use crate::simulated;
 use crate::task::{Mode, RunContext};
@@ -41,15 +41,15 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
     // ORDERING: Acquire pairs with the Release in `push`.
     let mut first = this.interrupts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
-        let cown = guard_block::header_of(guard);
+        let cown = interruptible_guard::header_of(guard);
         // SAFETY: a member in the list is alive, and this thread owns its guard's word until its
         // notice is taken. With the token this thread has exclusive access to its state.
         unsafe {
-            first = guard_block::next(guard);
-            Notice::of(cown.as_ref()).take();
+            first = interruptible_guard::next(guard);
+            InterruptNotice::of(cown.as_ref()).take();
             simulated::point();
             // After the exchange: a shutdown past its deadline says so before it interrupts.
-            let gate = (guard_block::vtable(cown).on_interrupt)(cown, mode_now(context));
+            let gate = (interruptible_guard::vtable(cown).on_interrupt)(cown, mode_now(context));
             note_gate(leader, cown, gate);
         }
     }
@@ -107,7 +107,7 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
                 }
             };
             member.as_ref().set_in_line(false);
-            let vtable = guard_block::vtable(member);
+            let vtable = interruptible_guard::vtable(member);
             let gate = match mode_now(context) {
                 Mode::Run => (vtable.take_turn)(member),
                 Mode::Cancel => (vtable.on_interrupt)(member, Mode::Cancel),

@@ -5,9 +5,9 @@ use std::any::type_name;
 use coact_core::credits::Permit;
 use coact_core::internals::QueuePosition;
 
-use super::lane_ticket::Ticket;
+use super::lane_ticket::LaneTicket;
 use crate::cell::receive::drop_unhandled;
-use crate::definitions::{Actor, Addr, Cell};
+use crate::definitions::{Actor, ActorCell, Addr};
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
 
@@ -17,7 +17,7 @@ pub(super) enum Delivery {
     Message { envelope: Box<dyn Envelope>, permit: Option<Permit>, token: Option<InFlightToken> },
     /// The message of the mailbox whose turn it is; with the lane of the message for which the
     /// ticket was made.
-    Next(Ticket, usize),
+    Next(LaneTicket, usize),
 }
 
 impl Delivery {
@@ -30,11 +30,11 @@ impl Delivery {
     }
 
     /// A closure whose type does not depend on the message's.
-    fn bring<A: Actor>(self) -> impl FnOnce(&mut Cell<A>) + Send + 'static {
+    fn bring<A: Actor>(self) -> impl FnOnce(&mut ActorCell<A>) + Send + 'static {
         move |cell| self.deliver(cell)
     }
 
-    fn deliver<A: Actor>(self, cell: &mut Cell<A>) {
+    fn deliver<A: Actor>(self, cell: &mut ActorCell<A>) {
         match self {
             Self::Message { envelope, permit, token } => {
                 let _token = token;
@@ -62,7 +62,7 @@ impl<A: Actor> Addr<A> {
         &self,
         batch: u32,
         put: P,
-        give: impl FnOnce(P, &mut Cell<A>) + Send,
+        give: impl FnOnce(P, &mut ActorCell<A>) + Send,
     ) -> Result<(), P> {
         let (mut put, mut give) = (Some(put), Some(give));
         let is_served = self.cown().serve_by_ref(batch, type_name::<(A, M)>, &mut |cell| {

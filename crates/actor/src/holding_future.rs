@@ -11,7 +11,7 @@ use coact_core::runtime::{Busy, RuntimeHandle};
 
 use crate::any::AnyAddr;
 use crate::cycle::Holding;
-use crate::definitions::{Actor, Body, Context, HeldFuture, HoldRequest, Returned};
+use crate::definitions::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, Returned};
 use crate::reply::Reply;
 
 /// Makes a future that takes the actor's state, and returns it when it ends.
@@ -24,7 +24,7 @@ where
     Box::new(move |state, returned| {
         let mut loan = Loan { body: Some(state), returned };
         Box::pin(async move {
-            let Body { actor, context } = loan.body();
+            let ActorAndContext { actor, context } = loan.body();
             reply.send(body(actor.get_mut(), context).await);
         })
     })
@@ -33,12 +33,12 @@ where
 /// The state of an actor, borrowed by the future that holds it. It is returned when the future
 /// ends, is dropped, or panics.
 struct Loan<A: Actor> {
-    body: Option<Body<A>>,
+    body: Option<ActorAndContext<A>>,
     returned: Returned<A>,
 }
 
 impl<A: Actor> Loan<A> {
-    fn body(&mut self) -> &mut Body<A> {
+    fn body(&mut self) -> &mut ActorAndContext<A> {
         self.body.as_mut().expect("returned only at the end")
     }
 }
@@ -85,7 +85,7 @@ impl Polling {
 }
 
 impl<A: Actor> Hold<A> {
-    pub(crate) fn begin(request: HoldRequest<A>, body: Body<A>) -> Self {
+    pub(crate) fn begin(request: HoldRequest<A>, body: ActorAndContext<A>) -> Self {
         let polling = Polling::new(body.context.weak().to_any(), |f| {
             write!(f, "the future that holds actor `{}`", type_name::<A>())
         });
@@ -99,7 +99,7 @@ impl<A: Actor> Hold<A> {
     }
 
     /// Drops the future, ended or not, and returns the state that it held.
-    pub(crate) fn take_back(self) -> Option<Body<A>> {
+    pub(crate) fn take_back(self) -> Option<ActorAndContext<A>> {
         let Self { future, returned, .. } = self;
         // A destructor that panics still leaves the state behind.
         let _ = catch(move || drop(future));

@@ -1,9 +1,9 @@
 //! The type [`Runtime`].
 
 use super::blocking::BlockingPool;
-use crate::config::Host;
+use crate::config::ThreadKind;
 use crate::current;
-use crate::current::default_runtime::Claim;
+use crate::current::default_runtime::DefaultClaim;
 use crate::sched::start;
 use std::fmt;
 use std::io;
@@ -14,14 +14,14 @@ use super::build_error::BuildError;
 use super::enter_guard::EnterGuard;
 use super::without_workers::elsewhere;
 use super::worker_future::{self, SpawnWorker};
-use crate::config::Config;
+use crate::config::WorkerConfig;
 use crate::interrupt;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::joint_idleness::{self, Runtimes};
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
-use crate::sched::shared::{self, Shared};
+use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::simulated;
 
 /// A set of workers with everything that belongs to them.
@@ -39,8 +39,8 @@ use crate::simulated;
 ///
 /// A process can create 65,535 runtimes. Each one that has ended keeps about 2 KiB.
 pub struct Runtime {
-    pub(super) shared: &'static Shared,
-    claim: Option<Claim>,
+    pub(super) shared: &'static RuntimeShared,
+    claim: Option<DefaultClaim>,
 }
 
 impl Runtime {
@@ -58,7 +58,7 @@ impl Runtime {
     /// Starts the runtime's threads.
     pub(super) fn start(
         id: RuntimeId,
-        config: Config,
+        config: WorkerConfig,
         spawn_worker: Option<SpawnWorker>,
     ) -> io::Result<Self> {
         let elsewhere = elsewhere(&config);
@@ -69,7 +69,7 @@ impl Runtime {
             return Ok(runtime);
         }
         shared.start(parkers)?;
-        if shared.config.host == Host::Blocking {
+        if shared.config.host == ThreadKind::Blocking {
             // Its threads are those of the pool, which must exist so that it can end even if it
             // never runs a task.
             let _: &BlockingPool = shared.service();
@@ -184,7 +184,7 @@ impl Runtime {
     /// Waits for the end of the work and of the interruptible cowns.
     pub(super) fn end_in_order(&self, deadline: Duration) -> bool {
         let shared = self.shared;
-        if shared.phase() != Phase::Running {
+        if shared.phase() != RuntimePhase::Running {
             return shared.wait_idle_for(deadline);
         }
         let clock = || shared.elapsed();
@@ -223,7 +223,7 @@ impl Runtime {
 }
 
 #[track_caller]
-fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
+fn assert_may_wait_idle(runtimes: &[&'static RuntimeShared]) {
     context::prepare_to_block(
         "waiting until a runtime is idle",
         "spawn what follows the work on its cowns",
@@ -242,7 +242,7 @@ fn assert_may_wait_idle(runtimes: &[&'static Shared]) {
 /// Panics if the caller would wait for work to which it belongs, or that only the calling thread
 /// can do.
 #[track_caller]
-pub(super) fn assert_may_wait_for(runtimes: &[&'static Shared]) {
+pub(super) fn assert_may_wait_for(runtimes: &[&'static RuntimeShared]) {
     for runtime in runtimes {
         let name = &runtime.config.name;
         assert!(
@@ -260,7 +260,7 @@ pub(super) fn assert_may_wait_for(runtimes: &[&'static Shared]) {
 }
 
 fn runtimes(homes: &[RuntimeHandle]) -> Runtimes {
-    homes.iter().map(|home| shared::get(home.0)).collect()
+    homes.iter().map(|home| runtime_shared::get(home.0)).collect()
 }
 
 impl fmt::Debug for Runtime {
@@ -277,13 +277,13 @@ impl fmt::Debug for Runtime {
 ///
 /// # Errors
 /// Returns an error if another runtime is already the default.
-fn claim(id: RuntimeId, config: &Config) -> Result<Option<Claim>, BuildError> {
+fn claim(id: RuntimeId, config: &WorkerConfig) -> Result<Option<DefaultClaim>, BuildError> {
     if config.simulated {
         return Ok(None);
     }
     if config.as_default {
         let taken = |other| BuildError::DefaultTaken(RuntimeHandle(other).name());
-        return Claim::default(id).map(Some).map_err(taken);
+        return DefaultClaim::default(id).map(Some).map_err(taken);
     }
-    Ok(config.expects_entered.then(|| Claim::expecting(id)))
+    Ok(config.expects_entered.then(|| DefaultClaim::expecting(id)))
 }

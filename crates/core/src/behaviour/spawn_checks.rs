@@ -7,12 +7,12 @@ use smallvec::SmallVec;
 use super::refusal::{Overlap, PinnedApart, Refusal};
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::queue::header::CownHeader;
-use crate::queue::requested_cown::Member;
+use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
-use crate::sched::phase::Phase;
+use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::current_id;
-use crate::sched::shared;
+use crate::sched::runtime_shared;
 
 /// Counts the members of a set.
 ///
@@ -27,7 +27,7 @@ pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
 
 /// Returns the one cown of a set that is [`SINGLE`](CownSet::SINGLE).
 #[inline]
-pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
+pub(super) fn only_member<S: CownSet>(set: &S) -> RequestedCown {
     let mut only = None;
     set.visit(&mut Visitor(&mut |member| only = Some(member)));
     only.expect("a single set has one member")
@@ -39,14 +39,16 @@ pub(super) fn only_member<S: CownSet>(set: &S) -> Member {
 /// # Errors
 /// Returns an error if cowns are pinned to different pumps.
 pub(crate) fn place_of<S: CownSet>(set: &S) -> Result<RuntimeId, PinnedApart> {
-    let mut placing = Placing::default();
-    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
+    let mut placing = HomeSearch::default();
+    set.visit(&mut Visitor(&mut |member: RequestedCown| placing.add(member)));
     placing.finish()
 }
 
 /// The same for known members, which are alive.
-pub(crate) fn place_among(members: impl Iterator<Item = Member>) -> Result<RuntimeId, PinnedApart> {
-    let mut placing = Placing::default();
+pub(crate) fn place_among(
+    members: impl Iterator<Item = RequestedCown>,
+) -> Result<RuntimeId, PinnedApart> {
+    let mut placing = HomeSearch::default();
     members.for_each(|member| placing.add(member));
     placing.finish()
 }
@@ -58,29 +60,29 @@ pub(crate) fn place_among(members: impl Iterator<Item = Member>) -> Result<Runti
 /// # Errors
 /// See [`place_of`].
 pub(crate) fn bound_among(
-    members: impl Iterator<Item = Member>,
+    members: impl Iterator<Item = RequestedCown>,
 ) -> Result<Option<RuntimeId>, PinnedApart> {
-    let mut placing = Placing::default();
+    let mut placing = HomeSearch::default();
     members.for_each(|member| placing.add(member));
     match placing {
-        Placing { apart: Some(apart), .. } => Err(apart),
-        Placing { pinned: None, first: Some(_), .. } => Ok(None),
+        HomeSearch { apart: Some(apart), .. } => Err(apart),
+        HomeSearch { pinned: None, first: Some(_), .. } => Ok(None),
         other => Ok(Some(other.home())),
     }
 }
 
 /// Where a behaviour runs, as far as it is known.
 #[derive(Default)]
-struct Placing {
+struct HomeSearch {
     at: usize,
-    first: Option<Member>,
+    first: Option<RequestedCown>,
     pinned: Option<(usize, RuntimeId)>,
     apart: Option<PinnedApart>,
 }
 
-impl Placing {
+impl HomeSearch {
     #[inline]
-    fn add(&mut self, member: Member) {
+    fn add(&mut self, member: RequestedCown) {
         // SAFETY: the set's handle keeps the cown alive.
         let header = unsafe { member.header() };
         if header.is_pinned() {
@@ -110,8 +112,8 @@ impl Placing {
 
 /// The same for a set that may still be refused: then it is that of one of its cowns.
 pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
-    let mut placing = Placing::default();
-    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
+    let mut placing = HomeSearch::default();
+    set.visit(&mut Visitor(&mut |member: RequestedCown| placing.add(member)));
     placing.home()
 }
 
@@ -123,8 +125,8 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
     if let Err(refusal) = count_members(set) {
         return Some(refusal);
     }
-    let mut placing = Placing::default();
-    set.visit(&mut Visitor(&mut |member: Member| placing.add(member)));
+    let mut placing = HomeSearch::default();
+    set.visit(&mut Visitor(&mut |member: RequestedCown| placing.add(member)));
     if let Some(apart) = placing.apart {
         return Some(Refusal::PinnedApart(apart));
     }
@@ -134,7 +136,7 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
 /// Returns the overlap in a set, if there is one.
 fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
     let mut members = SmallVec::<[_; 8]>::new();
-    set.visit(&mut Visitor(&mut |member: Member| members.push(member.header_ptr())));
+    set.visit(&mut Visitor(&mut |member: RequestedCown| members.push(member.header_ptr())));
     overlap_among(&members)
 }
 
@@ -168,5 +170,7 @@ pub(crate) fn is_closed<S: CownSet>(set: &S) -> bool {
 /// completes its work may add more until the end.)
 pub(crate) fn is_closed_at(home: RuntimeId) -> bool {
     // A model has no runtime.
-    !cfg!(loom) && !context::is_worker_of(home) && shared::get(home).phase() != Phase::Running
+    !cfg!(loom)
+        && !context::is_worker_of(home)
+        && runtime_shared::get(home).phase() != RuntimePhase::Running
 }

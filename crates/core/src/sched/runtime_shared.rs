@@ -7,12 +7,12 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ord
 use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::Parker;
 
-use super::clock::Clock;
+use super::clock::RuntimeClock;
 use super::hosted::slots::Hosted;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::outstanding::Outstanding;
-use super::phase::Phase;
+use super::phase::RuntimePhase;
 use super::pump_state::PumpState;
 use super::service_table::ServiceTable;
 use super::sleepers::Idle;
@@ -20,20 +20,20 @@ use super::tracked_thread::Thread;
 use super::watchdog::current_task::CurrentTask;
 use super::watchdog::state::Watchdog;
 use super::worker_shared::WorkerShared;
-use crate::config::Host;
-use crate::config::{self, Config};
-use crate::runtime_ids::{Registry, RuntimeId};
+use crate::config::ThreadKind;
+use crate::config::{self, WorkerConfig};
+use crate::runtime_ids::{RuntimeId, RuntimeTable};
 use crate::simulated;
 use crate::task::{Mode, RunContext, TaskPtr};
 
 /// A runtime. It is never freed (the registry hands out `&'static`), but what it owns is freed when
 /// it is shut down.
-pub(crate) struct Shared {
+pub(crate) struct RuntimeShared {
     pub(crate) id: RuntimeId,
-    pub(crate) config: Config,
+    pub(crate) config: WorkerConfig,
     pub(crate) workers: Box<[CachePadded<WorkerShared>]>,
     pub(crate) idle: CachePadded<Idle>,
-    pub(super) clock: Clock,
+    pub(super) clock: RuntimeClock,
     pub(super) services: ServiceTable,
     /// Its workers, and the threads that look after them.
     pub(crate) threads: Mutex<Vec<Thread>>,
@@ -60,31 +60,31 @@ pub(crate) struct Shared {
 }
 
 /// Takes a task of a runtime without workers.
-pub(crate) type Elsewhere = fn(&'static Shared, TaskPtr);
+pub(crate) type Elsewhere = fn(&'static RuntimeShared, TaskPtr);
 
-impl Shared {
+impl RuntimeShared {
     /// Creates a runtime's shared part, and the parkers for its workers, followed by that of the
     /// monitor if it has one.
     pub(crate) fn new(
         id: RuntimeId,
-        config: Config,
+        config: WorkerConfig,
         elsewhere: Option<Elsewhere>,
     ) -> (Self, Vec<Parker>) {
         // Only workers sleep and wake up here; other hosts have their own mechanisms.
         let count = match config.host {
-            Host::Workers | Host::Executor | Host::Pump => config.workers,
-            Host::Blocking => 0,
+            ThreadKind::Workers | ThreadKind::Executor | ThreadKind::Pump => config.workers,
+            ThreadKind::Blocking => 0,
         };
         let alive = match config.host {
             _ if config.simulated => 0,
-            Host::Workers => config.workers,
+            ThreadKind::Workers => config.workers,
             // The monitor counts as well.
-            Host::Executor => config.workers + 1,
+            ThreadKind::Executor => config.workers + 1,
             // The pump, or the pool, as long as it serves.
-            Host::Pump | Host::Blocking => 1,
+            ThreadKind::Pump | ThreadKind::Blocking => 1,
         };
-        let pump = (config.host == Host::Pump).then(PumpState::new);
-        let (hosted, monitor) = (config.host == Host::Executor && !config.simulated)
+        let pump = (config.host == ThreadKind::Pump).then(PumpState::new);
+        let (hosted, monitor) = (config.host == ThreadKind::Executor && !config.simulated)
             .then(|| Hosted::new(count))
             .unzip();
         let (mut parkers, workers) = (0..count)
@@ -108,11 +108,11 @@ impl Shared {
             id,
             workers: workers.into(),
             idle: CachePadded::new(Idle::new(count)),
-            clock: Clock::start(),
+            clock: RuntimeClock::start(),
             services: ServiceTable::default(),
             threads: Mutex::new(Vec::new()),
             elsewhere,
-            phase: CachePadded::new(AtomicU8::new(Phase::Running as u8)),
+            phase: CachePadded::new(AtomicU8::new(RuntimePhase::Running as u8)),
             context: CachePadded::new(RunContext::new(id, Mode::Run)),
             outstanding: CachePadded::new(Outstanding::new()),
             watchdog: Watchdog::new(&config),
@@ -138,18 +138,18 @@ impl Shared {
         self.watchdog.as_ref()
     }
 
-    pub(crate) fn phase(&self) -> Phase {
+    pub(crate) fn phase(&self) -> RuntimePhase {
         // ORDERING: Acquire pairs with the Release in `set_phase`.
         match self.phase.load(Ordering::Acquire) {
-            0 => Phase::Running,
-            1 => Phase::Cancelling,
-            _ => Phase::Stopped,
+            0 => RuntimePhase::Running,
+            1 => RuntimePhase::Cancelling,
+            _ => RuntimePhase::Stopped,
         }
     }
 
     /// Advances to a later phase of its lifecycle; there is no way back.
-    pub(crate) fn set_phase(&self, phase: Phase) {
-        if phase != Phase::Running {
+    pub(crate) fn set_phase(&self, phase: RuntimePhase) {
+        if phase != RuntimePhase::Running {
             self.context.cancel();
         }
         // ORDERING: Release pairs with the Acquire in `phase`: a thread that has seen a phase runs
@@ -252,14 +252,14 @@ impl Shared {
         self.notify_of_inbox();
         // The fence in `notify_of_inbox` orders the push before this check, that in `close` the
         // phase before a look into the inboxes: one of the two sees the other.
-        if self.phase() == Phase::Stopped {
+        if self.phase() == RuntimePhase::Stopped {
             self.cancel_inboxes();
         }
     }
 
     /// Accepts no more tasks: the workers end. The caller handles what is left in the inboxes.
     pub(crate) fn close(&self) {
-        self.set_phase(Phase::Stopped);
+        self.set_phase(RuntimePhase::Stopped);
         // ORDERING: SeqCst pairs with the fence in `notify_of_inbox`: either a thread that leaves a
         // task sees the phase, or a look into the inboxes after this sees the task.
         fence(Ordering::SeqCst);
@@ -286,10 +286,10 @@ pub(crate) fn submit(task: TaskPtr, home: RuntimeId) {
 }
 
 /// All runtimes that ever existed, by id.
-static REGISTRY: Registry<Shared> = Registry::new();
+static REGISTRY: RuntimeTable<RuntimeShared> = RuntimeTable::new();
 
 /// Registers a runtime under its id.
-pub(crate) fn register(shared: &'static Shared) {
+pub(crate) fn register(shared: &'static RuntimeShared) {
     config::register(shared.id, &shared.config);
     REGISTRY.register(shared.id, shared);
 }
@@ -300,7 +300,7 @@ pub(crate) fn is_registered(id: RuntimeId) -> bool {
 }
 
 /// Returns the runtime with this id.
-pub(crate) fn get(id: RuntimeId) -> &'static Shared {
+pub(crate) fn get(id: RuntimeId) -> &'static RuntimeShared {
     REGISTRY.find(id).expect("ids are given out with their runtime")
 }
 

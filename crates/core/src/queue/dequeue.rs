@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::end_mark::Last;
 use super::header::CownHeader;
 use super::slot::Slot;
-use super::tail::Seen;
+use super::tail::SeenTail;
 use crate::spin_wait;
 
 /// Takes the head out of its queue. Returns the new head, which gets the token; `None` ends the
@@ -67,16 +67,16 @@ fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
 /// # Safety
 /// The caller has the token, and read the tail from this cown.
 #[cold]
-unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: Seen) -> NonNull<Slot> {
+unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: SeenTail) -> NonNull<Slot> {
     match next_or_end(head, tail) {
-        Next::Request(next) => next,
+        AfterHead::Request(next) => next,
         // SAFETY: the mark was read from this cown, so it is of the cown's type.
-        Next::End(last) => unsafe { last.request(NonNull::from(header)) },
+        AfterHead::End(last) => unsafe { last.request(NonNull::from(header)) },
     }
 }
 
 /// What follows the head of a queue.
-pub(super) enum Next {
+pub(super) enum AfterHead {
     Request(NonNull<Slot>),
     /// No request: the state must be dropped.
     End(&'static Last),
@@ -86,9 +86,11 @@ pub(super) enum Next {
 /// successor is about to link itself, and this waits for it. If the tail is the mark, all links are
 /// in place.
 #[inline]
-pub(super) fn next_or_end(head: &Slot, tail: Seen) -> Next {
+pub(super) fn next_or_end(head: &Slot, tail: SeenTail) -> AfterHead {
     match tail.end_mark() {
-        None => Next::Request(wait_for_link(head)),
-        Some(mark) => head.successor().map_or(Next::End(Last::of_mark(mark)), Next::Request),
+        None => AfterHead::Request(wait_for_link(head)),
+        Some(mark) => {
+            head.successor().map_or(AfterHead::End(Last::of_mark(mark)), AfterHead::Request)
+        }
     }
 }

@@ -1,0 +1,169 @@
+//! What a supervisor is told and asked: by its children, its handles, and its own supervisor.
+
+use coact_core::internals::Ending;
+
+use super::child_handle::ChildHandle;
+use super::command_waiters::{CommandReply, CommandWaiter, Until};
+use super::info::ChildInfo;
+use super::plan::{ChildSpec, Plan};
+use super::supervisor_actor::SupervisorActor;
+use crate::definitions::{Actor, Addr, Context, WeakAddr};
+use crate::exit::ExitReason;
+use crate::handler::Handler;
+use crate::id::ActorId;
+use crate::message::Message;
+use crate::supervision::{AnySupervisor, ChildEvent};
+
+impl Actor for SupervisorActor {
+    fn started(&mut self, context: &mut Context<Self>) {
+        let this = context.weak();
+        // It takes its children down first.
+        context.on_runtime_end(move || this.send(StopRequest::with_runtime()).is_ok());
+        self.decide(context, Plan::on_start);
+    }
+}
+
+impl AnySupervisor for WeakAddr<SupervisorActor> {
+    fn report(&self, child: ActorId, run: u64, event: ChildEvent) -> bool {
+        self.send(ChildReport { child, run, event }).is_ok()
+    }
+
+    fn ends_with(&self, ending: &Ending) -> bool {
+        let supervisor = self.upgrade().filter(|supervisor| !supervisor.has_ended());
+        supervisor.is_some_and(|supervisor| ending.concerns(supervisor.runtime()))
+    }
+}
+
+/// The report of an event by a child.
+struct ChildReport {
+    child: ActorId,
+    run: u64,
+    event: ChildEvent,
+}
+
+impl Message for ChildReport {
+    type Reply = ();
+}
+
+impl Handler<ChildReport> for SupervisorActor {
+    fn handle(&mut self, report: ChildReport, context: &mut Context<Self>) {
+        let ChildReport { child, run, event } = report;
+        self.decide(context, |plan, now| match event {
+            ChildEvent::Up => plan.on_up(child, run, now),
+            ChildEvent::Ended => plan.on_ended(child, now),
+            ChildEvent::Down(reason) => plan.on_down(child, run, reason, now),
+        });
+    }
+}
+
+/// Asks the supervisor to end, after its children.
+pub(crate) struct StopRequest {
+    reason: ExitReason,
+    /// If set, the request is void unless the supervisor is in this run.
+    run: Option<u64>,
+    last: bool,
+    keep: Option<Addr<SupervisorActor>>,
+}
+
+impl StopRequest {
+    /// The request of its own supervisor.
+    pub(crate) fn by_supervisor(run: u64, last: bool) -> Self {
+        Self { reason: ExitReason::Shutdown, run: Some(run), last, keep: None }
+    }
+
+    /// The request of a user.
+    pub(crate) fn by_user() -> Self {
+        Self { reason: ExitReason::Shutdown, run: None, last: false, keep: None }
+    }
+
+    /// The request of its runtime, which is about to end.
+    pub(crate) fn with_runtime() -> Self {
+        Self { reason: ExitReason::Shutdown, run: None, last: true, keep: None }
+    }
+
+    /// The request of its last handle, when dropped.
+    pub(crate) fn unreachable(keep: Addr<SupervisorActor>) -> Self {
+        Self { reason: ExitReason::Normal, run: None, last: true, keep: Some(keep) }
+    }
+}
+
+impl Message for StopRequest {
+    type Reply = ();
+}
+
+impl Handler<StopRequest> for SupervisorActor {
+    fn handle(&mut self, request: StopRequest, context: &mut Context<Self>) {
+        let StopRequest { reason, run, last, keep } = request;
+        if run.is_some_and(|run| run != self.run) {
+            return;
+        }
+        self._keep = keep;
+        let last = last || self.saved.is_none();
+        self.decide(context, |plan, now| plan.on_stop(reason, last, now));
+    }
+}
+
+/// A command about a child.
+pub(crate) enum Command {
+    Add(ChildHandle, ChildSpec),
+    Terminate(ActorId),
+    Restart(ActorId),
+    Delete(ActorId),
+}
+
+/// Asks the supervisor to execute a command and to answer it.
+pub(crate) struct Execute(pub(crate) Command, pub(crate) CommandReply);
+
+impl Message for Execute {
+    type Reply = ();
+}
+
+impl Handler<Execute> for SupervisorActor {
+    fn handle(&mut self, Execute(command, answer): Execute, context: &mut Context<Self>) {
+        let until = |until| CommandWaiter { until, answer };
+        match command {
+            Command::Add(handle, spec) => {
+                let child = handle.id();
+                self.table().handles.insert(child, handle);
+                let add = |plan: &mut Plan, now| plan.on_add(child, spec, now);
+                self.command(context, child, until(Until::Up), add);
+                self.forget_refused(child);
+            }
+            Command::Terminate(child) => {
+                let terminate = |plan: &mut Plan, now| plan.on_terminate(child, now);
+                self.command(context, child, until(Until::Down), terminate);
+            }
+            Command::Restart(child) => {
+                let restart = |plan: &mut Plan, now| plan.on_restart(child, now);
+                self.command(context, child, until(Until::Up), restart);
+            }
+            Command::Delete(child) => {
+                let delete = |plan: &mut Plan, now| plan.on_delete(child, now);
+                self.command(context, child, until(Until::Gone), delete);
+            }
+        }
+    }
+}
+
+impl SupervisorActor {
+    /// Drops a child that the plan has refused.
+    fn forget_refused(&mut self, child: ActorId) {
+        let table = self.table();
+        if !table.plan.is_running() && !table.plan.knows(child) {
+            table.end(child, ExitReason::Shutdown);
+        }
+    }
+}
+
+/// Asks for a list of the children.
+pub(crate) struct Children;
+
+impl Message for Children {
+    type Reply = Vec<ChildInfo>;
+}
+
+impl Handler<Children> for SupervisorActor {
+    fn handle(&mut self, _: Children, _: &mut Context<Self>) -> Vec<ChildInfo> {
+        self.table().info()
+    }
+}
