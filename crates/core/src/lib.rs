@@ -59,7 +59,8 @@ pub mod internals {
     };
     pub use crate::interrupt::returned_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
-    pub use crate::panic::catch;
+    pub use crate::panic::callbacks::drop_quietly;
+    pub use crate::panic::{catch, named};
     pub use crate::path_coverage::Path;
     pub use crate::queue::guard_block::Gate;
     pub use crate::queue::slot::QueuePosition;
