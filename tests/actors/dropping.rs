@@ -9,7 +9,7 @@ use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::pubsub::Topic;
 use coact::routing::{Router, Routing};
-use coact::runtime::{RuntimeHandle, spawn_future};
+use coact::runtime::{Fault, RuntimeHandle, spawn_future};
 use coact::time::{Timer, sleep};
 use coact_tests::{Faults, check, fail, finally, runtime};
 use futures::stream;
@@ -95,6 +95,27 @@ fn f6_a_refused_ask_whose_message_panics_when_it_is_dropped() {
         full.resume().unwrap();
     });
     assert_eq!(faults.take().len(), 6, "each is reported");
+}
+
+/// What a mailbox has no room for, and what comes too late, is dropped outside of all bodies.
+#[test]
+fn f6_a_message_that_panics_when_a_mailbox_drops_it_is_cleanup() {
+    let faults = Faults::new();
+    runtime(1, &faults).run(|| {
+        for mailbox in [Mailbox::bounded(1).drop_oldest(), Mailbox::bounded(1).drop_newest()] {
+            let full = actor(Diary::new().0).mailbox(mailbox).spawn();
+            full.suspend().unwrap();
+            full.send(Fragile).unwrap();
+            full.send(Fragile).unwrap();
+            full.kill().unwrap();
+            full.ended().wait().unwrap();
+        }
+    });
+    let faults = faults.take();
+    assert_eq!(faults.len(), 4, "{faults:?}");
+    for fault in faults {
+        assert!(matches!(&fault, Fault::InCleanup { .. }), "{fault:?}");
+    }
 }
 
 #[test]

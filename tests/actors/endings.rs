@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::Context;
-use coact::actor::{Stopped, actor};
+use coact::actor::{Receive, Reply, Stopped, actor};
 use coact::group::Group;
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
@@ -662,4 +662,43 @@ fn every_step_of_a_shutdown_ends_all_actors() {
     };
     Sim::new().config(Config::new().runs(300)).check(program(10));
     Sim::new().config(Config::new().runs(300)).check(program(0));
+}
+
+/// The deadline passes while the letters of an actor that has ended are counted: none is counted
+/// twice, and none is left out.
+#[test]
+fn dead_letters_that_a_deadline_comes_between_are_counted_once_each() {
+    const LETTERS: u64 = 10_000;
+    for round in 0..40 {
+        let runtime = runtime(1, &Faults::new());
+        let address = runtime.run(|| spawn(Diary::new().0));
+        address.suspend().unwrap();
+        (0..LETTERS).for_each(|_| address.send(Note("late")).unwrap());
+        // Half of that is for the work; then the actor ends.
+        let report = runtime.shutdown(Duration::from_millis(2));
+        assert_eq!(report.abandoned as u64, address.dead_letters(), "in round {round}: {report}");
+    }
+}
+
+/// Sets everything aside.
+struct Stasher;
+
+impl Actor for Stasher {}
+
+impl Receive<Note> for Stasher {
+    fn receive(&mut self, note: Note, reply: Reply<usize>, context: &mut Context<Self>) {
+        context.stash(note, reply).expect("there is room");
+    }
+}
+
+#[test]
+fn m11_what_is_stashed_is_counted_however_its_actor_ends() {
+    for deadline in [Duration::ZERO, PATIENCE] {
+        let runtime = runtime(1, &Faults::new());
+        let address = runtime.run(|| spawn(Stasher));
+        (0..3).for_each(|_| address.send(Note("stashed")).unwrap());
+        runtime.wait_idle();
+        let report = runtime.shutdown(deadline);
+        assert_eq!((report.abandoned, address.dead_letters()), (3, 3), "{deadline:?}: {report}");
+    }
 }

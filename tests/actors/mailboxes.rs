@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use coact::Context;
+use coact::actor::{Receive, Reply, actor};
 use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
-use coact::runtime::{blocking, spawn_future};
+use coact::runtime::{Fault, blocking, spawn_future};
 use coact::sim::{self, Config, Method, Sim};
 use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, fail, finally, panic_of};
@@ -565,4 +566,54 @@ mod behaviours {
             assert_eq!(counts.wait(), Ok([true, false]));
         });
     }
+}
+
+/// Panics at once, or when it comes a second time.
+struct Trap {
+    first: bool,
+}
+
+impl Message for Trap {
+    type Reply = ();
+}
+
+struct Trapper;
+
+impl Actor for Trapper {}
+
+impl Receive<Trap> for Trapper {
+    fn receive(&mut self, trap: Trap, reply: Reply<()>, context: &mut Context<Self>) {
+        if trap.first {
+            context.stash(Trap { first: false }, reply).expect("there is room");
+            return context.unstash_all();
+        }
+        fail("caught");
+    }
+}
+
+/// Messages that lie in envelopes share the code of one behaviour, and have names of their own.
+#[test]
+fn f5_a_message_from_a_stash_or_a_lane_is_named() {
+    check_with_faults(|faults| {
+        let mailboxes = [
+            (Mailbox::unbounded(), true),
+            (Mailbox::lanes(2), false),
+            (Mailbox::lanes(2), true),
+            (Mailbox::bounded(2).drop_oldest(), false),
+        ];
+        let faults = faults.clone();
+        for (mailbox, first) in mailboxes {
+            let trapper = actor(Trapper).mailbox(mailbox).spawn();
+            assert!(trapper.ask(Trap { first }).wait().is_err());
+            trapper.ended().wait().unwrap();
+            let told = faults.take();
+            let [Fault::Panicked { behaviour, message, .. }] = &told[..] else {
+                panic!("{told:?}");
+            };
+            assert_eq!(&**message, "caught");
+            for part in ["mailboxes::Trapper", "mailboxes::Trap)"] {
+                assert!(behaviour.contains(part), "{behaviour}");
+            }
+        }
+    });
 }

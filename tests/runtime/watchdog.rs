@@ -296,3 +296,53 @@ fn a_member_of_a_group_that_stalls_is_reported() {
     hog.let_go();
     drop(group);
 }
+
+/// A group has one task for the behaviours of all its members, whatever it began with.
+#[test]
+fn an_actor_in_a_group_that_stalls_is_reported_with_its_message() {
+    let (runtime, told) = watched(1, Some(0));
+    let (first, second) = runtime.run(|| {
+        let group = Group::new();
+        let member = || actor(Sleeper).in_group(&group).spawn();
+        (member(), member())
+    });
+    // They stand behind one another in the queue when the group has its turn.
+    let (end, ended) = mpsc::channel();
+    let blocked = runtime.run(|| Cown::new(0));
+    let hog = Hog::spawn(&blocked);
+    assert!(next_stall(&told).0.contains("watchdog::Hog::spawn"));
+    first.send(Brief).unwrap();
+    second.send(Wait(ended)).unwrap();
+    hog.let_go();
+    let (behaviour, ..) = next_stall(&told);
+    for part in ["watchdog::Sleeper", "watchdog::Wait"] {
+        assert!(behaviour.contains(part), "{behaviour}");
+    }
+    end.send(()).unwrap();
+}
+
+/// Is handled at once.
+struct Brief;
+
+impl Message for Brief {
+    type Reply = ();
+}
+
+impl Handler<Brief> for Sleeper {
+    fn handle(&mut self, _: Brief, _: &mut Context<Self>) {}
+}
+
+/// The first message of an actor in a group, which is still to start.
+#[test]
+fn a_fresh_actor_in_a_group_that_stalls_is_reported_with_its_message() {
+    let (runtime, told) = watched(1, None);
+    let _entered = runtime.enter();
+    let sleeper = actor(Sleeper).in_group(&Group::new()).spawn();
+    let (end, ended) = mpsc::channel();
+    sleeper.send(Wait(ended)).unwrap();
+    let (behaviour, ..) = next_stall(&told);
+    for part in ["watchdog::Sleeper", "watchdog::Wait"] {
+        assert!(behaviour.contains(part), "{behaviour}");
+    }
+    end.send(()).unwrap();
+}

@@ -7,7 +7,7 @@ use std::thread;
 use coact::behaviour::Answer;
 use coact::call_here;
 use coact::prelude::*;
-use coact::runtime::{Fault, spawn_future};
+use coact::runtime::{Fault, RuntimeHandle, spawn_future};
 use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
 
 #[test]
@@ -363,4 +363,55 @@ fn f8_an_answer_tells_what_went_wrong() {
         assert_eq!(skipped.wait(), Err(Broken::Poisoned { position: 0 }));
         assert_eq!(faults.take().len(), 2);
     });
+}
+
+/// Tells, when dropped, whether this cown is held then, and which runtime is the current one.
+struct Spy {
+    cown: Cown<u8>,
+    seen: Log<(bool, RuntimeHandle)>,
+}
+
+impl Drop for Spy {
+    fn drop(&mut self) {
+        let is_held = !when_here(&self.cown, |_| ());
+        self.seen.push((is_held, RuntimeHandle::current()));
+    }
+}
+
+/// As where behaviours are spawned: the closure is dropped before the cowns are released, in their
+/// runtime.
+#[test]
+fn f3_what_is_skipped_inline_is_dropped_in_its_place() {
+    let (faults, seen) = (Faults::new(), Log::new());
+    let (runtime, elsewhere) = (runtime(1, &faults), runtime(1, &Faults::new()));
+    let cowns = runtime.run(|| [Cown::new(0), Cown::new(0), Cown::new(0)]);
+    assert!(call(&cowns[0], |_| fail("poisons it")).wait().is_err());
+    let _entered = elsewhere.enter();
+    let spy = || Spy { cown: cowns[2].clone(), seen: seen.clone() };
+    let [a, b, c] = &cowns;
+    let (in_two, in_three) = (spy(), spy());
+    assert!(when_here((a, c), move |_| drop(in_two)));
+    // The spy has spawned a behaviour.
+    runtime.wait_idle();
+    assert!(when_here((a, b, c), move |_| drop(in_three)));
+    runtime.wait_idle();
+    assert!(call_here((a, b, c), |_| ()).is_ready());
+    assert_eq!(seen.take(), [(true, runtime.handle()); 2]);
+}
+
+/// A closure that has to wait is dropped neither here nor twice.
+#[test]
+fn what_finds_its_cowns_taken_runs_later() {
+    let (runtime, seen) = (runtime(1, &Faults::new()), Log::new());
+    let cowns = runtime.run(|| [Cown::new(0), Cown::new(0), Cown::new(0)]);
+    let (free, spare) = (cowns[2].clone(), Cown::new(0));
+    let spy = Spy { cown: spare, seen: seen.clone() };
+    let [a, b, c] = &cowns;
+    let (x, y) = (a.clone(), b.clone());
+    when_here(a, move |_| {
+        assert!(!when_here((&x, &y, &free), move |_| drop(spy)));
+    });
+    runtime.wait_idle();
+    assert_eq!(seen.len(), 1);
+    assert!(when_here((a, b, c), |_| ()));
 }

@@ -4,11 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, mpsc};
 
 use coact::Broken;
+use coact::group::Group;
 use coact::internals::{Gate, Interruptible};
 use coact::prelude::*;
-use coact::runtime::{RuntimeHandle, ShutdownReport};
+use coact::runtime::{Fault, RuntimeHandle, ShutdownReport};
 use coact::sim::{Config, Sim};
-use coact_tests::{Faults, PATIENCE, runtime};
+use coact_tests::{Faults, PATIENCE, fail, runtime};
 
 /// Counts how often its state is called, and its end.
 #[derive(Default)]
@@ -291,4 +292,21 @@ fn nothing_is_left_at_a_gate_on_any_schedule() {
             assert_eq!(counts.dropped.load(Ordering::Relaxed), 1);
         }
     });
+}
+
+/// What is lent to a member of a group goes another way, and is reported under its own name there.
+#[test]
+fn f5_a_lent_behaviour_keeps_its_name_in_a_group() {
+    let faults = Faults::new();
+    let runtime = runtime(1, &faults);
+    let state = || State(Arc::new(Counts::default()));
+    let (alone, member) = runtime.run(|| {
+        let member = Group::new().interruptible((), |_| state());
+        (Cown::interruptible(RuntimeHandle::current(), (), |_| state()), member)
+    });
+    for cown in [alone, member] {
+        assert!(cown.serve_by_ref(1, || "the name", &mut |_| fail("lent")));
+        let told = faults.take();
+        assert!(matches!(&told[..], [Fault::Panicked { behaviour: "the name", .. }]), "{told:?}");
+    }
 }

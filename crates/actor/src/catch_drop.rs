@@ -2,7 +2,7 @@
 
 use std::ops::{Deref, DerefMut};
 
-use coact_core::internals::catch;
+use coact_core::internals::drop_quietly;
 
 /// A user value. A panic of its destructor is reported and goes no further, so several can be
 /// dropped one after the other, and during unwinding, where a second panic would abort the process.
@@ -39,7 +39,7 @@ impl<T> DerefMut for CatchDrop<T> {
 impl<T> Drop for CatchDrop<T> {
     fn drop(&mut self) {
         if let Some(value) = self.0.take() {
-            let _ = catch(move || drop(value));
+            drop_quietly(move || drop(value));
         }
     }
 }

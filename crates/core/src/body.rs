@@ -9,6 +9,7 @@ use crate::fault::{Broken, Fault};
 use crate::panic::{self, Payload, drop_quietly, run_quietly};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::count_abandoned;
+use crate::sched::watchdog::current_task;
 use crate::simulated::Spawned;
 use crate::task::{Mode, RunContext};
 
@@ -168,7 +169,15 @@ where
         context: &RunContext,
     ) -> Ended<C> {
         // SAFETY: the behaviour holds the members.
-        if let Some(why) = unsafe { find_refusal(&members, context, S::UNCHECKED) } {
+        let why = unsafe {
+            if context.just_runs() {
+                members.find_refusal()
+            } else {
+                let name = self.completion.name().unwrap_or(type_name::<F>);
+                look_closely(&members, context, name, S::UNCHECKED)
+            }
+        };
+        if let Some(why) = why {
             // SAFETY: the members match the shape, and no access to them has been created.
             return unsafe { self.refuse(&members, why, context) };
         }
@@ -238,17 +247,21 @@ where
     }
 }
 
-/// Returns why a body must not run, if there is a reason. What does not depend on the body's type is
-/// in functions like this one, which are compiled once.
+/// Returns why a body must not run, if there is a reason, where its runtime has a watchdog or is past
+/// its deadline. What does not depend on the body's type is in functions like this one, which are
+/// compiled once.
 ///
 /// # Safety
 /// The behaviour holds the members.
-#[inline(always)]
-unsafe fn find_refusal(
+#[cold]
+#[inline(never)]
+unsafe fn look_closely(
     members: &MemberCursor<'_>,
     context: &RunContext,
+    name: Name,
     unchecked: bool,
 ) -> Option<Broken> {
+    current_task::goes_on_with(name);
     match context.mode() {
         // SAFETY: the behaviour holds the members, as this function requires; an unchecked one
         // exclusively.

@@ -62,7 +62,8 @@ pub mod internals {
     };
     pub use crate::interrupt::interruptible_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
-    pub use crate::panic::catch;
+    pub use crate::panic::callbacks::drop_quietly;
+    pub use crate::panic::{catch, named};
     pub use crate::path_coverage::FastPath;
     pub use crate::promise::internals::{
         is_kept_back, owed_by, resolve_in_time_with, wait_as, wait_for, woken_by,

@@ -4,6 +4,8 @@ pub(crate) mod callbacks;
 mod report;
 
 use std::any::type_name;
+use std::marker::PhantomData;
+use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -28,12 +30,30 @@ fn caught_in(
     is_body: bool,
 ) -> Broken {
     let message = message(&*payload);
+    let behaviour = callbacks::take_name().unwrap_or(behaviour);
     // Before foreign code runs, which may itself panic.
     let waiting = callbacks::end(is_body);
     drop_quietly(move || drop(payload));
     report::report_in(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
     waiting.tell(&message);
     Broken::Panicked(message)
+}
+
+/// Runs a part of a body whose panics are reported under the name of the type `N`, in place of that
+/// of the body. Costs nothing without a panic.
+#[inline(always)]
+pub fn named<N: ?Sized, R>(part: impl FnOnce() -> R) -> R {
+    /// Without a value, so that nothing is kept for it.
+    struct Unwound<N: ?Sized>(PhantomData<N>);
+    impl<N: ?Sized> Drop for Unwound<N> {
+        fn drop(&mut self) {
+            callbacks::name_panic(type_name::<N>());
+        }
+    }
+    let unwound = Unwound::<N>(PhantomData);
+    let result = part();
+    forget(unwound);
+    result
 }
 
 /// Runs foreign code for a layer above. A panic is reported like that of a behaviour.

@@ -29,7 +29,7 @@ pub(crate) enum Mode {
 /// The context of a running task. There is one per runtime, which says how its tasks currently run.
 pub(crate) struct RunContext {
     pub(crate) home: RuntimeId,
-    /// [`REFUSAL`](Self::REFUSAL), or all bits.
+    /// [`REFUSAL`](Self::REFUSAL), [`WATCHED`](Self::WATCHED), or all bits.
     refusal: AtomicU32,
 }
 
@@ -56,6 +56,21 @@ impl RunContext {
     pub(crate) fn refusal(&self) -> u32 {
         // ORDERING: Relaxed. A caller that needs an exact answer asks for the runtime's phase.
         self.refusal.load(Ordering::Relaxed)
+    }
+
+    /// The same bits, and one that is set in no queue's word, in a runtime with a watchdog: its tasks
+    /// say which body they run.
+    pub(crate) const WATCHED: u32 = Self::REFUSAL | 1 << 31;
+
+    /// Makes the runtime's tasks say which body they run. Comes before everything else.
+    pub(crate) fn watched(self) -> Self {
+        Self { refusal: AtomicU32::new(Self::WATCHED), ..self }
+    }
+
+    /// Returns whether bodies just run, without further ado.
+    #[inline]
+    pub(crate) fn just_runs(&self) -> bool {
+        self.refusal() == Self::REFUSAL
     }
 
     /// Makes the runtime drop bodies from here on, permanently.

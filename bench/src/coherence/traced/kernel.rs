@@ -122,7 +122,7 @@ impl Kernel {
                 Answer::Return(size_of_val(&mask) as i64, costs::CALL)
             }
             libc::SYS_getrandom => self.draw(arguments, memory)?,
-            libc::SYS_openat if is_path(memory, arguments[1], STATUS) => {
+            libc::SYS_openat if is_status(memory, arguments[1]) => {
                 Answer::Return(NO_SUCH_FILE, costs::CALL)
             }
             libc::SYS_exit_group => Answer::Exit(arguments[0].cast_signed()),
@@ -257,10 +257,10 @@ impl Waiting {
     }
 }
 
-/// Whether this path, with the zero at its end, is at the address.
-fn is_path(memory: &Memory, address: u64, path: &[u8]) -> bool {
+/// Whether the path [`STATUS`] is at the address.
+fn is_status(memory: &Memory, address: u64) -> bool {
     let mut bytes = [0; STATUS.len()];
-    memory.read(address, &mut bytes) && bytes == path
+    memory.read(address, &mut bytes) && bytes == *STATUS
 }
 
 fn half(memory: &Memory, address: u64) -> anyhow::Result<u32> {

@@ -21,14 +21,6 @@ pub(super) enum Delivery {
 }
 
 impl Delivery {
-    pub(super) fn message(
-        envelope: Box<dyn Envelope>,
-        permit: Option<Permit>,
-        token: Option<InFlightToken>,
-    ) -> Self {
-        Self::Message { envelope, permit, token }
-    }
-
     /// A closure whose type does not depend on the message's.
     fn bring<A: Actor>(self) -> impl FnOnce(&mut ActorCell<A>) + Send + 'static {
         move |cell| self.deliver(cell)

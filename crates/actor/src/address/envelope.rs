@@ -3,6 +3,8 @@
 use std::any::Any;
 use std::marker::PhantomData;
 
+use coact_core::internals::named;
+
 use crate::definitions::{Actor, ActorCell};
 use crate::handler::MessageTo;
 use crate::mailbox::{Envelope, drop_for_room};
@@ -30,7 +32,7 @@ impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
         let cell = cell
             .downcast_mut::<ActorCell<A>>()
             .expect("an envelope is delivered to the actor to which it is addressed");
-        cell.receive(self.message, self.reply);
+        named::<(A, M), _>(|| cell.receive(self.message, self.reply));
     }
 
     fn drop_for_room(self: Box<Self>) -> &'static str {

@@ -348,7 +348,7 @@ impl<A: Actor> Addr<A> {
     {
         let Some(cown) = self.cown().alone().filter(|_| !wants_place) else {
             let envelope = envelope::<A, M>(message, reply);
-            return self.queue_delivery::<M>(Delivery::message(envelope, permit, None));
+            return self.queue_delivery::<M>(Delivery::Message { envelope, permit, token: None });
         };
         when(cown, move |cell: &mut ActorCell<A>| {
             drop(permit);

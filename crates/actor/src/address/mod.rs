@@ -133,10 +133,7 @@ impl<A: Actor> Addr<A> {
 
     /// Drops the message of an ask that was refused.
     #[cold]
-    pub(super) fn drop_refused<M: Message>(
-        refused: SendError<M>,
-        ask: Ask<M::Reply>,
-    ) -> Ask<M::Reply> {
+    fn drop_refused<M: Message>(refused: SendError<M>, ask: Ask<M::Reply>) -> Ask<M::Reply> {
         let is_full = matches!(refused, SendError::Full(_));
         drop_unhandled(refused);
         if is_full { Ask::failed(AskError::Full) } else { ask }
@@ -190,7 +187,10 @@ impl<A: Actor> Addr<A> {
         };
         if let Some(wait) = reply.wait() {
             let envelope = envelope::<A, M>(message, reply);
-            self.send_tracked::<M>(Delivery::message(envelope, None, Some(token)), &wait);
+            self.send_tracked::<M>(
+                Delivery::Message { envelope, permit: None, token: Some(token) },
+                &wait,
+            );
         } else {
             when(cown.unchecked(), move |cell| {
                 let _token = token;
@@ -248,7 +248,8 @@ impl<A: Actor> Addr<A> {
             return self.send_elsewhere(message, reply);
         }
         let wait = reply.wait();
-        let delivery = Delivery::message(envelope::<A, M>(message, reply), None, None);
+        let envelope = envelope::<A, M>(message, reply);
+        let delivery = Delivery::Message { envelope, permit: None, token: None };
         match wait {
             Some(wait) => self.send_tracked::<M>(delivery, &wait),
             None => _ = self.queue_delivery::<M>(delivery),

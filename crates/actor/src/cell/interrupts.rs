@@ -71,6 +71,7 @@ impl<A: Actor> Interruptible for ActorCell<A> {
 
     fn cancel(&mut self, shared: &SharedState) {
         self.managed().cut_off(shared);
+        self.core.is_cancelled = true;
     }
 
     fn failed(&mut self, _: &SharedState, why: &Broken) {

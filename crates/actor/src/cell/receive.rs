@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use coact_core::internals::catch;
+use coact_core::internals::drop_quietly;
 
 use crate::definitions::{Actor, ActorAndContext, ActorCell, Addr, Context};
 use crate::handler::MessageTo;
@@ -136,7 +136,7 @@ impl<A: Actor> ActorCell<A> {
     #[inline(never)]
     fn dead_letter<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
         let reason = self.managed().count_dead_letter(type_name::<M>());
-        drop(message);
+        drop_unhandled(message);
         reply.refuse(&reason);
     }
 }
@@ -145,5 +145,5 @@ impl<A: Actor> ActorCell<A> {
 #[cold]
 #[inline(never)]
 pub(crate) fn drop_unhandled<T>(unhandled: T) {
-    let _ = catch(move || drop(unhandled));
+    drop_quietly(move || drop(unhandled));
 }

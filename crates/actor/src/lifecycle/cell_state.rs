@@ -15,6 +15,9 @@ use crate::supervision::Supervision;
 /// The part of a cell that is the same for all actors.
 pub(crate) struct Core {
     pub(crate) phase: ActorPhase,
+    /// The core has counted the message that comes next, as it counts all that come past the
+    /// deadline of a shutdown. (Whether that has passed must be asked once for each.)
+    pub(crate) is_cancelled: bool,
     /// Counts the turns with the actor; wraps. See [`idle_timeout`](crate::idle_timeout).
     pub(crate) turns: u32,
     /// State that few actors need.
@@ -54,7 +57,8 @@ pub(crate) struct Extras {
 
 impl Core {
     pub(crate) fn new(phase: ActorPhase, extras: Option<Extras>) -> Self {
-        Self { phase, turns: 0, extras: extras.map(|extras| Box::new(Mutex::new(extras))) }
+        let extras = extras.map(|extras| Box::new(Mutex::new(extras)));
+        Self { phase, is_cancelled: false, turns: 0, extras }
     }
 
     #[inline]

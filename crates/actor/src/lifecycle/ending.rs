@@ -1,6 +1,6 @@
 //! How an actor fails, restarts and ends.
 
-use coact_core::internals::{Ending, catch, is_cancelling};
+use coact_core::internals::{Ending, catch};
 use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
@@ -139,8 +139,7 @@ impl dyn Managed + '_ {
         shared.count_dead_letter();
         let reason = shared.end().cloned().unwrap_or(ExitReason::Normal);
         self.subject().missed(message, &reason);
-        // Messages dropped past the deadline are counted where they are dropped.
-        if RuntimeHandle::current().is_ending() && !is_cancelling() {
+        if RuntimeHandle::current().is_ending() && !self.core().is_cancelled {
             RuntimeHandle::current().count_abandoned();
         }
         reason

@@ -3,7 +3,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
-use coact_core::internals::catch;
+use coact_core::internals::drop_quietly;
 
 use crate::error::AskError;
 use crate::message::Message;
@@ -55,7 +55,7 @@ impl Envelopes {
 impl Drop for Envelopes {
     fn drop(&mut self) {
         while let Some(envelope) = self.pop_front() {
-            let _ = catch(move || drop(envelope));
+            drop_quietly(move || drop(envelope));
         }
     }
 }
@@ -63,7 +63,7 @@ impl Drop for Envelopes {
 /// Drops a message because there is no room. The message may be another sender's, so a panic of its
 /// destructor is caught.
 pub(crate) fn drop_for_room<M: Message>(message: M, reply: Reply<M::Reply>) -> &'static str {
-    let _ = catch(move || drop(message));
+    drop_quietly(move || drop(message));
     reply.fail(AskError::Full);
     std::any::type_name::<M>()
 }

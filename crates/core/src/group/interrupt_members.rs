@@ -13,6 +13,7 @@ use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interruptible_guard;
 use crate::queue::interruptible_guard::{Gate, is_ungated};
 use crate::sched::runtime_handle::mode_now;
+use crate::sched::watchdog::current_task;
 use crate::simulated;
 use crate::task::{Mode, RunContext};
 
@@ -48,6 +49,7 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
             first = interruptible_guard::next(guard);
             InterruptNotice::of(cown.as_ref()).take();
             simulated::point();
+            goes_on_with_member(cown);
             // After the exchange: a shutdown past its deadline says so before it interrupts.
             let gate = (interruptible_guard::vtable(cown).on_interrupt)(cown, mode_now(context));
             note_gate(leader, cown, gate);
@@ -55,6 +57,17 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
     }
     // SAFETY: the caller has the token, and keeps it.
     unsafe { take_turns(leader, context) }
+}
+
+/// Tells the watchdog that the group's holder calls the state of this member now.
+///
+/// # Safety
+/// The member is alive and interruptible.
+unsafe fn goes_on_with_member(member: NonNull<CownHeader>) {
+    // SAFETY: the member is alive and interruptible, so it has a guard, which begins with its task.
+    current_task::goes_on_with(
+        unsafe { interruptible_guard::task_of(member).as_ref() }.vtable.name,
+    );
 }
 
 /// Records a member's gate.
@@ -107,6 +120,7 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
                 }
             };
             member.as_ref().set_in_line(false);
+            goes_on_with_member(member);
             let vtable = interruptible_guard::vtable(member);
             let gate = match mode_now(context) {
                 Mode::Run => (vtable.take_turn)(member),

@@ -17,6 +17,7 @@ use crate::queue::single;
 use crate::queue::single::Single;
 use crate::sched::at_work_in;
 use crate::sched::runtime_handle::count_abandoned;
+use crate::sched::watchdog::current_task;
 use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 
 /// The call, which receives whether the runtime is past its deadline; `None` for a request that only
@@ -73,6 +74,7 @@ pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
 
 fn run_call(call: DeferredCall, context: &RunContext) {
     let Some(call) = call else { return };
+    current_task::goes_on_with(name);
     let mode = context.mode();
     if mode == Mode::Cancel {
         // Shows progress to threads that wait for the end (`sched/ending.rs`).

@@ -45,7 +45,8 @@ pub trait Interruptible: Send + Sized + 'static {
     /// Called in place of [`on_interrupt`](Self::on_interrupt) once the runtime is past its
     /// shutdown's deadline: drops what the state waits for. Afterwards the gate is open, for
     /// behaviours that are then dropped; but if the state has [closed](crate::WeakCown::close) its cown,
-    /// [unchecked](Cown::unchecked) behaviours run.
+    /// [unchecked](Cown::unchecked) behaviours run. Before each of these, which counts as abandoned
+    /// already, it is called once more.
     fn cancel(&mut self, shared: &Self::SharedState);
 
     /// Called when a behaviour that held the cown exclusively has panicked, and still holds it. An

@@ -8,7 +8,7 @@
 //!
 //! Only a panic pays for this: no other path looks at the callbacks.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
@@ -46,7 +46,7 @@ fn is_caught() -> bool {
 }
 
 /// Runs foreign code other than a behaviour's body. A panic in it is reported and not propagated.
-pub(crate) fn drop_quietly(foreign: impl FnOnce()) {
+pub fn drop_quietly(foreign: impl FnOnce()) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(foreign)) {
         end_quietly(payload);
     }
@@ -96,6 +96,28 @@ impl CaughtPanic {
         }
     }
 }
+
+/// Gives a name to the part of a body whose panic unwinds the calling thread.
+#[cold]
+#[inline(never)]
+pub(super) fn name_panic(name: &'static str) {
+    thread_extension::<Named>().0.set(Some((Spot::here(), name)));
+}
+
+/// Returns the name of the part that a caught panic comes from, if it has got one.
+pub(super) fn take_name() -> Option<&'static str> {
+    let (at, name) = find_extension::<Named>()?.0.take()?;
+    // Otherwise it comes from a body that a destructor runs meanwhile.
+    if at == Spot::here() {
+        return Some(name);
+    }
+    thread_extension::<Named>().0.set(Some((at, name)));
+    None
+}
+
+/// The name of the part that the panic of this thread comes from, and where that was.
+#[derive(Default)]
+struct Named(Cell<Option<(Spot, &'static str)>>);
 
 /// The panics of a thread that have callbacks and, as far as is known, are not caught yet.
 #[derive(Default)]

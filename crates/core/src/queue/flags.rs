@@ -49,6 +49,7 @@ pub(crate) enum Closed {
 }
 
 const _: () = assert!(RunContext::REFUSAL == in_word(Flags::POISONED | Flags::CLOSED));
+const _: () = assert!(RunContext::WATCHED & !RunContext::REFUSAL > in_word(Flags::READ));
 const _: () = assert!(Birthplace::PINNED == in_word(Flags::PINNED));
 
 impl Flags {

@@ -209,7 +209,7 @@ pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
     unsafe { (vtable(cown).failed)(cown, why) };
 }
 
-/// Cancels a state, unless that has happened. Returns whether it has ended; if not, it is not
+/// Cancels a state, also one that has ended. Returns whether it has by now; if not, it is not
 /// interruptible, or not accessible from this thread.
 ///
 /// # Safety
@@ -221,9 +221,7 @@ pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
     if !header.has(Flags::INTERRUPTIBLE) || !header.is_within_reach() {
         return false;
     }
-    if !header.has(Flags::CLOSED) {
-        // SAFETY: the cown is interruptible, and the caller has exclusive access to its state.
-        unsafe { (vtable(cown).on_interrupt)(cown, Mode::Cancel) };
-    }
+    // SAFETY: the cown is interruptible, and the caller has exclusive access to its state.
+    unsafe { (vtable(cown).on_interrupt)(cown, Mode::Cancel) };
     header.has(Flags::CLOSED)
 }

@@ -198,9 +198,10 @@ impl Builder {
     /// need the same cown still wait for the behaviour that holds it.
     ///
     /// **Cost.** None without a watchdog. With one, a thread that wakes four times per limit, and
-    /// four stores per behaviour.
+    /// six stores per behaviour.
     ///
-    /// It has no effect on pumps, [blocking threads](Self::on_blocking_threads) and simulations.
+    /// It has no effect on pumps, [blocking threads](Self::on_blocking_threads) and simulations, nor
+    /// on other runtimes of the [group](Self::grouped_with).
     pub fn watchdog(mut self, limit: Duration) -> Self {
         self.config.watchdog = Some(limit);
         self

@@ -104,6 +104,9 @@ impl RuntimeShared {
             })
             .unzip::<_, _, Vec<_>, Vec<_>>();
         parkers.extend(monitor);
+        let watchdog = Watchdog::new(&config);
+        let context = RunContext::new(id, Mode::Run);
+        let context = if watchdog.is_some() { context.watched() } else { context };
         let shared = Self {
             id,
             workers: workers.into(),
@@ -113,9 +116,9 @@ impl RuntimeShared {
             threads: Mutex::new(Vec::new()),
             elsewhere,
             phase: CachePadded::new(AtomicU8::new(RuntimePhase::Running as u8)),
-            context: CachePadded::new(RunContext::new(id, Mode::Run)),
+            context: CachePadded::new(context),
             outstanding: CachePadded::new(Outstanding::new()),
-            watchdog: Watchdog::new(&config),
+            watchdog,
             pump,
             hosted,
             abandoned: AtomicUsize::new(0),

@@ -1,7 +1,7 @@
 //! How cowns are claimed for an inline behaviour, and how that runs.
 
 use std::any::type_name;
-use std::mem::size_of;
+use std::mem::{self, size_of};
 use std::ptr::{NonNull, null};
 
 use smallvec::SmallVec;
@@ -15,7 +15,6 @@ use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
 use crate::group::several_members::Grouped;
-use crate::panic::run_quietly;
 use crate::path_coverage::FastPath;
 use crate::queue::claim;
 use crate::queue::requested_cown::RequestedCown;
@@ -79,22 +78,38 @@ where
     C: Completion,
 {
     let mut closure = Some(closure);
-    let mut call = |access: S::Access<'_>| closure.take().expect("it is called once")(access);
-    let call: AnyClosure<'_, S, C::Value> = &mut call;
+    let mut use_it = |access: Option<S::Access<'_>>| {
+        let closure = closure.take()?;
+        access.map(closure)
+    };
+    let lent = lend::<S, C::Value>(Lent(&mut use_it));
     // The completion may have a name already.
     let name = completion.name().unwrap_or(type_name::<F>);
     let completion = Renamed { completion, name };
-    let busy = claim_and_run(set, home, call, completion, ready);
-    let busy = busy.map(|(set, _, renamed)| (set, renamed.completion));
-    let Some((set, completion)) = busy else {
-        // It has run, or was skipped.
-        run_quietly(&mut || drop(closure.take()));
-        return None;
-    };
+    let (set, lent, Renamed { completion, .. }) =
+        claim_and_run(set, home, lent, completion, ready)?;
+    mem::forget(lent);
     Some((set, closure.expect("it has not been called"), completion))
 }
 
-type AnyClosure<'c, S, V> = &'c mut (dyn for<'a> FnMut(<S as CownSet>::Access<'a>) -> V + Send);
+/// Calls a closure of any type with the access, or drops it, for none.
+type UseClosure<'c, S, V> =
+    &'c mut (dyn for<'a> FnMut(Option<<S as CownSet>::Access<'a>>) -> Option<V> + Send);
+
+/// A closure that stays with its owner. If this is dropped, so is the closure: a behaviour that is
+/// skipped drops it in its place, before it releases its cowns.
+struct Lent<'c, S: CownSet + 'c, V>(UseClosure<'c, S, V>);
+
+impl<S: CownSet, V> Drop for Lent<'_, S, V> {
+    fn drop(&mut self) {
+        (self.0)(None);
+    }
+}
+
+/// Makes a closure of it, whose type is the same for all.
+fn lend<S: CownSet, V>(lent: Lent<'_, S, V>) -> impl for<'a> FnOnce(S::Access<'a>) -> V + Send {
+    move |access| (lent.0)(Some(access)).expect("it is called once")
+}
 
 /// Like [`claim_and_run`], on one or two cowns that [looked plain](Few::are_plain) in this runtime.
 /// `BY_WORKER` says that the thread is a worker of it.

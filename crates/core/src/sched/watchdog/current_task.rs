@@ -1,17 +1,43 @@
 //! What a thread is running, as the watchdog sees it.
 
-use std::ptr::null_mut;
+use std::cell::Cell;
+use std::mem::transmute;
+use std::ptr::{null, null_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 
-use crate::task::{RunContext, TaskPtr, TaskVTable, run_task};
+use crate::current;
+use crate::task::{RunContext, TaskPtr, run_task};
 
 /// Written by its thread with two stores per task; no thread ever waits for it.
 pub(crate) struct CurrentTask {
-    /// Odd while a task runs. Incremented when one begins and when it ends.
+    /// Odd while a task runs. Incremented when one begins and when it ends, and by two where it goes
+    /// on with another body.
     turn: AtomicU64,
-    /// The functions of the task that is running, or ran last.
-    task: AtomicPtr<TaskVTable>,
+    /// The [`Name`] of the task that is running, or ran last, or of its body.
+    name: AtomicPtr<()>,
+}
+
+/// Returns the name of a task, or of a body.
+type Name = fn() -> &'static str;
+
+thread_local! {
+    /// Where the innermost marked task of this thread is marked, and how deep its body is nested.
+    static MARKED: Cell<(*const CurrentTask, u32)> = const { Cell::new((null(), 0)) };
+}
+
+/// Called where the task that this thread runs begins with another body, since a task that holds a
+/// group runs many. Does nothing if the task is not marked, nor in a body inside its body.
+#[cold]
+pub(crate) fn goes_on_with(name: Name) {
+    let (mark, nested) = MARKED.get();
+    if mark.is_null() || nested != current::nested_bodies() {
+        return;
+    }
+    // SAFETY: `run` is running on this very stack, with the mark borrowed.
+    let mark = unsafe { &*mark };
+    mark.end();
+    mark.begin(name);
 }
 
 /// A task that a thread was seen running.
@@ -24,17 +50,17 @@ pub(in crate::sched) struct RunningTask {
 
 impl CurrentTask {
     pub(crate) fn new() -> Self {
-        Self { turn: AtomicU64::new(0), task: AtomicPtr::new(null_mut()) }
+        Self { turn: AtomicU64::new(0), name: AtomicPtr::new(null_mut()) }
     }
 
     /// The thread begins a task. Called only by its thread.
     #[inline]
-    fn begin(&self, task: &'static TaskVTable) {
+    fn begin(&self, name: Name) {
         // ORDERING: Release pairs with the Acquire of the same word in `look`: a thread that sees
-        // this task sees that the previous turn is over.
-        self.task.store(std::ptr::from_ref(task).cast_mut(), Ordering::Release);
+        // this name sees that the previous turn is over.
+        self.name.store(name as *mut (), Ordering::Release);
         // ORDERING: Relaxed load, as only this thread writes. Release pairs with the Acquire in
-        // `look`: a thread that sees the turn sees its task.
+        // `look`: a thread that sees the turn sees its name.
         self.turn.store(self.turn.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
@@ -53,28 +79,30 @@ impl CurrentTask {
     #[inline]
     pub(crate) unsafe fn run(&self, task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         // SAFETY: a ready task is live, and begins with its header.
-        self.begin(unsafe { task.as_ref() }.vtable);
+        self.begin(unsafe { task.as_ref() }.vtable.name);
+        let outer = MARKED.replace((self, current::nested_bodies()));
         // SAFETY: the task is ready and run once, as this function requires.
         let next = unsafe { run_task(task, context) };
+        MARKED.set(outer);
         self.end();
         next
     }
 
     /// Returns the running task, if there is one and none begins or ends at this moment.
     pub(in crate::sched) fn look(&self) -> Option<RunningTask> {
-        // ORDERING: Acquire pairs with the Release in `begin`: the task is that of this turn or of
+        // ORDERING: Acquire pairs with the Release in `begin`: the name is that of this turn or of
         // a later one.
         let turn = self.turn.load(Ordering::Acquire);
-        // ORDERING: Acquire pairs with the Release in `begin`: if the task is that of a later turn,
+        // ORDERING: Acquire pairs with the Release in `begin`: if the name is that of a later turn,
         // the following load sees a later turn as well.
-        let task = self.task.load(Ordering::Acquire);
+        let name = self.name.load(Ordering::Acquire);
         // ORDERING: Relaxed. The Acquire of the load above orders it.
         if turn.is_multiple_of(2) || self.turn.load(Ordering::Relaxed) != turn {
             return None;
         }
-        // SAFETY: `begin` stored it before the turn became odd, from a `&'static` reference.
-        let task = unsafe { &*task };
-        Some(RunningTask { turn, name: task.name })
+        // SAFETY: `begin` stored it before the turn became odd, from a `Name`.
+        let name = unsafe { transmute::<*mut (), Name>(name) };
+        Some(RunningTask { turn, name })
     }
 }
 

@@ -1,25 +1,10 @@
 //! The model of a mark: its thread continues while the watchdog looks.
 
-use std::ptr::NonNull;
-
-use coact_sync::shim::atomic::AtomicPtr;
 use loom::sync::Arc;
 use loom::thread;
 
 use super::{CurrentTask, RunningTask};
 use crate::sched::loom::check;
-use crate::task::{RunContext, TaskPtr, TaskVTable};
-
-unsafe fn run(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
-    unreachable!("nothing runs in this model")
-}
-
-unsafe fn link(_: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    unreachable!("nothing is queued in this model")
-}
-
-static FIRST: TaskVTable = TaskVTable::new(run, link, || "first");
-static SECOND: TaskVTable = TaskVTable::new(run, link, || "second");
 
 /// The task seen belongs to the turn with which it is seen.
 ///
@@ -37,9 +22,9 @@ fn a_turn_is_seen_with_its_own_task() {
                 assert_eq!(name(), if turn == 1 { "first" } else { "second" }, "in turn {turn}");
             }
         });
-        mark.begin(&FIRST);
+        mark.begin(|| "first");
         mark.end();
-        mark.begin(&SECOND);
+        mark.begin(|| "second");
         mark.end();
         looks.join().unwrap();
         assert!(mark.look().is_none());
