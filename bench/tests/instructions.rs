@@ -62,6 +62,8 @@ const EXEMPT: &[(&str, &str, &str)] = &[
     ("many-to-one", "coact-credits", THREADS),
     ("many-to-one-spawned", "coact", SEVERAL),
     ("here-contended", "coact", CONTENDED),
+    ("crowd", "coact", CONTENDED),
+    ("crowd", "coact-here", CONTENDED),
     ("tokio-front", "coact", THREADS),
     ("tokio-front", "coact-call", THREADS),
     ("tokio-front", "coact-hosted", THREADS),

@@ -89,6 +89,8 @@ pub const WAYS: &[Way] = &[
     Way::new(&["transfers"], "coact", "a behaviour on both accounts", behaviours::bank::spawned),
     Way::new(&["transfers"], "coact-singles", "two behaviours, one on each account (not atomic)", behaviours::bank::singles),
     Way::new(&["here-free", "here-contended"], "coact", "when_here on both accounts", behaviours::bank::here),
+    Way::new(&["crowd"], "coact", "each thread spawns a behaviour on both accounts a transfer", behaviours::bank::spawned_by_threads),
+    Way::new(&["crowd"], "coact-here", "when_here on both accounts", behaviours::bank::here),
     Way::new(&["here-free"], "coact-behaviour", "the same inside a behaviour", behaviours::bank::here_in_a_behaviour),
     Way::new(FRONTS, "coact", "call_here on both accounts: at once, in the task, if they are free", behaviours::front::here),
     Way::new(FRONTS, "coact-call", "call on both accounts: a worker's turn", behaviours::front::asked),

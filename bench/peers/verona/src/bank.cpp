@@ -1,4 +1,4 @@
-// Transfers between accounts: `transfers`.
+// Transfers between accounts: `transfers`. Without `crowd`, as without `many-to-one` (producers.cpp).
 #include "runtime.hpp"
 #include "work.hpp"
 

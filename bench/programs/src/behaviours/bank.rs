@@ -67,19 +67,35 @@ pub fn here_in_a_behaviour(given: &Given) -> anyhow::Result<Measured> {
 
 /// Plain threads run each transfer themselves where both accounts are free.
 pub fn here(given: &Given) -> anyhow::Result<Measured> {
+    by_threads(given, |accounts, Transfer { from, to, amount }| {
+        when_here((&accounts[from], &accounts[to]), move |(from, to)| {
+            from.pay(amount);
+            to.receive(amount);
+        });
+    })
+}
+
+/// Plain threads spawn a behaviour a transfer, on both accounts.
+pub fn spawned_by_threads(given: &Given) -> anyhow::Result<Measured> {
+    by_threads(given, |accounts, Transfer { from, to, amount }| {
+        when((&accounts[from], &accounts[to]), move |(from, to)| {
+            from.pay(amount);
+            to.receive(amount);
+        });
+    })
+}
+
+fn by_threads(given: &Given, transfer: fn(&[Cown<Account>], Transfer)) -> anyhow::Result<Measured> {
     let size = Size::of(given)?;
     let runtime = runtime::coact(given)?;
     let _entered = runtime.enter();
     let accounts = open(size);
     let start = threads::run(size.threads, |thread| {
-        for Transfer { from, to, amount } in Transfer::some(size, thread) {
-            when_here((&accounts[from], &accounts[to]), move |(from, to)| {
-                from.pay(amount);
-                to.receive(amount);
-            });
+        for order in Transfer::some(size, thread) {
+            transfer(&accounts, order);
         }
     });
-    // What found an account taken has been scheduled; this comes after all of it.
+    // What has been scheduled comes before this.
     let digest = call(&accounts, |accounts| digest(accounts.iter().copied()))
         .wait()
         .expect("the audit runs");

@@ -180,6 +180,12 @@ pub const ALL: &[Workload] = &[
         ..TRANSFERS
     },
     Workload {
+        name: "crowd",
+        about: "twenty plain threads make 400,000 transfers between the same two accounts; a transfer",
+        sizes: &[("accounts", Fixed(2)), ("transfers", Scaled(400_000)), ("threads", Fixed(20))],
+        ..TRANSFERS
+    },
+    Workload {
         name: "tokio-front",
         about: "64 tokio tasks each wait for one request after the other, a transfer between two of 1,000 accounts; a request",
         sizes: &[

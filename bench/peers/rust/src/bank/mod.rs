@@ -8,7 +8,7 @@ use coact_bench_workloads::work::bank::Size;
 
 const ALONE: &[&str] = &["transfers", "here-free"];
 
-const CONTENDED: &[&str] = &["here-contended"];
+const CONTENDED: &[&str] = &["here-contended", "crowd"];
 
 /// Who does it.
 pub const WAYS: &[Way] = &[
