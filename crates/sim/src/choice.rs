@@ -15,7 +15,7 @@ impl fmt::Display for TaskId {
     }
 }
 
-/// One decision of a [`Strategy`](crate::Strategy).
+/// One decision of a [`SchedulingStrategy`](crate::SchedulingStrategy).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Choice {
     /// This task runs next.

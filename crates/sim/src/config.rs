@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, Strategy};
+use crate::strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, SchedulingStrategy};
 use crate::{Schedule, Seed};
 
 /// How runs are chosen: a [strategy](crate::strategy) and its settings.
@@ -44,7 +44,7 @@ pub enum Method {
 const USUAL_PCT_DEPTH: u32 = 3;
 
 impl Method {
-    pub(crate) fn strategy(&self, seed: Seed) -> Box<dyn Strategy + Send> {
+    pub(crate) fn strategy(&self, seed: Seed) -> Box<dyn SchedulingStrategy + Send> {
         match self {
             Method::Random => Box::new(Random::new(seed)),
             Method::Pct { depth } => Box::new(Pct::new(seed, *depth)),
@@ -145,7 +145,7 @@ impl std::error::Error for MethodParseError {}
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Config, Method, Strategy};
+/// use coact::sim::{Config, Method, SchedulingStrategy};
 ///
 /// let config = Config::new().method(Method::Pct { depth: 2 }).runs(200).with_env()?;
 /// let mut explorer = config.explorer();

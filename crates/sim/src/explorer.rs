@@ -2,16 +2,16 @@
 
 use std::fmt;
 
-use crate::{Config, Divergence, Failure, Recorder, Schedule, Strategy, TaskId};
+use crate::{Config, Divergence, Failure, Recorder, Schedule, SchedulingStrategy, TaskId};
 
 /// The runs of one program under one [`Config`].
 ///
-/// A driver uses it as a [`Strategy`], and asks it for a [`failure`](Self::failure) when a run goes
-/// wrong. For a program that is a function of its choices, use [`explore`](Self::explore).
+/// A driver uses it as a [`SchedulingStrategy`], and asks it for a [`failure`](Self::failure) when
+/// a run goes wrong. For a program that is a function of its choices, use [`explore`](Self::explore).
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Config, Strategy, TaskId};
+/// use coact::sim::{Config, SchedulingStrategy, TaskId};
 ///
 /// let mut explorer = Config::new().runs(2).explorer();
 /// while explorer.begin_run() {
@@ -24,7 +24,7 @@ use crate::{Config, Divergence, Failure, Recorder, Schedule, Strategy, TaskId};
 #[must_use = "an explorer does nothing until it begins a run"]
 pub struct Explorer {
     config: Config,
-    recorder: Recorder<Box<dyn Strategy + Send>>,
+    recorder: Recorder<Box<dyn SchedulingStrategy + Send>>,
     runs: u64,
 }
 
@@ -40,7 +40,7 @@ impl Config {
 }
 
 impl Explorer {
-    pub(crate) fn new(config: Config, strategy: Box<dyn Strategy + Send>) -> Self {
+    pub(crate) fn new(config: Config, strategy: Box<dyn SchedulingStrategy + Send>) -> Self {
         Explorer { config, recorder: Recorder::new(strategy), runs: 0 }
     }
 
@@ -93,7 +93,7 @@ impl Explorer {
     }
 }
 
-impl Strategy for Explorer {
+impl SchedulingStrategy for Explorer {
     fn begin_run(&mut self) -> bool {
         // Asks the strategy only if the run can be made, so that a depth-first search stays where
         // it is; but a divergence must be reported at the limit as well.

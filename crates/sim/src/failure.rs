@@ -18,7 +18,7 @@ use crate::{Config, Divergence, Method, Schedule, Seed};
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Config, Method, Strategy};
+/// use coact::sim::{Config, Method, SchedulingStrategy};
 ///
 /// let mut explorer = Config::new().method(Method::Pct { depth: 2 }).explorer();
 /// explorer.begin_run();

@@ -4,7 +4,7 @@
 //! A concurrent program is a tree. Its nodes are *scheduling points*, where several tasks could
 //! run, and its paths are *schedules*. A real scheduler walks one path, a different one each time.
 //! This crate walks them on purpose: a driver (the runtime under test) runs its tasks one at a time
-//! and asks a [`Strategy`] at every scheduling point which of them goes next.
+//! and asks a [`SchedulingStrategy`] at every scheduling point which of them goes next.
 //!
 //! ```text
 //!   driver (knows tasks)                          this crate (knows ids)
@@ -13,8 +13,8 @@
 //!     │                                              │
 //!     ├─ choose_task(&[0, 1, 4], Some(1)) ────────▶  Recorder   keeps the Schedule of this run
 //!     │      runs task 4 to its next point           │
-//!     ├─ choose_value(6), a random number ────────▶  Strategy   random, pct, dfs, replay, fifo
-//!     │
+//!     ├─ choose_value(6), a random number ────────▶  SchedulingStrategy
+//!     │                                                 random, pct, dfs, replay, fifo
 //!     └─ end_run(), or failure("what went wrong"): seed, schedule, how to replay
 //! ```
 //!
@@ -35,7 +35,7 @@
 //!
 //! ```
 //! # mod coact { pub use coact_sim as sim; }
-//! use coact::sim::{Bounds, Config, Explorer, Method, Strategy, TaskId};
+//! use coact::sim::{Bounds, Config, Explorer, Method, SchedulingStrategy, TaskId};
 //!
 //! /// Runs the two tasks under `explorer` and returns the counter's final value.
 //! fn racy_counter(explorer: &mut Explorer) -> u32 {
@@ -121,4 +121,4 @@ pub use recorder::Recorder;
 pub use schedule::{Choices, Schedule, ScheduleParseError};
 pub use seed::{Seed, SeedParseError};
 #[doc(no_inline)]
-pub use strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, Strategy};
+pub use strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, SchedulingStrategy};

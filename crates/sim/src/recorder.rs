@@ -1,12 +1,12 @@
 //! Records the schedule of the run in progress.
 
-use crate::{Choice, Divergence, Schedule, Strategy, TaskId};
+use crate::{Choice, Divergence, Schedule, SchedulingStrategy, TaskId};
 
 /// Wraps a strategy and records its choices: those of the current run, or of the last one.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Fifo, Recorder, Strategy, TaskId};
+/// use coact::sim::{Fifo, Recorder, SchedulingStrategy, TaskId};
 ///
 /// let mut recorder = Recorder::new(Fifo::new());
 /// assert!(recorder.begin_run());
@@ -37,7 +37,7 @@ impl<S> Recorder<S> {
     }
 }
 
-impl<S: Strategy> Strategy for Recorder<S> {
+impl<S: SchedulingStrategy> SchedulingStrategy for Recorder<S> {
     fn begin_run(&mut self) -> bool {
         let begun = self.strategy.begin_run();
         if begun {

@@ -1,4 +1,4 @@
-//! Which task runs next: the trait [`Strategy`] and its five implementations.
+//! Which task runs next: the trait [`SchedulingStrategy`] and its five implementations.
 //!
 //! The [crate's documentation](crate) has a table of when to use which one.
 
@@ -29,7 +29,7 @@ use crate::{Divergence, TaskId};
 /// has yielded, as in a spin loop. Such a task may still be among `runnable`, but leaving it is no
 /// preemption, and [`Pct`] and [`Fifo`] (which would otherwise let it spin forever) put it behind
 /// the others.
-pub trait Strategy {
+pub trait SchedulingStrategy {
     /// Starts the next run. Returns `false` if there is nothing left to explore.
     ///
     /// # Panics
@@ -62,7 +62,7 @@ pub trait Strategy {
     }
 }
 
-impl<S: Strategy + ?Sized> Strategy for Box<S> {
+impl<S: SchedulingStrategy + ?Sized> SchedulingStrategy for Box<S> {
     fn begin_run(&mut self) -> bool {
         (**self).begin_run()
     }

@@ -11,7 +11,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 
-use coact_sim::{Explorer, Strategy, TaskId, VirtualClock};
+use coact_sim::{Explorer, SchedulingStrategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
 use super::fiber::{Fiber, Who};

@@ -13,7 +13,7 @@
 //! So two runs differ in at least one choice, and no path is skipped. Both hold only if the program
 //! offers the same after the same choices, which is checked at every repeated branch.
 
-use super::Strategy;
+use super::SchedulingStrategy;
 use super::fifo::Queue;
 use crate::{Divergence, Offer, TaskId};
 
@@ -69,15 +69,15 @@ impl Default for Bounds {
 /// Enumerates the schedules of a program depth first, each exactly once.
 ///
 /// The first run has no preemption. Preemptions, and greater values of
-/// [`choose_value`](Strategy::choose_value), come later, the last choices of a run first. All
-/// values below a bound are explored, so programs should ask for small ones.
+/// [`choose_value`](SchedulingStrategy::choose_value), come later, the last choices of a run first.
+/// All values below a bound are explored, so programs should ask for small ones.
 ///
 /// A run that does not offer the same after the same choices is reported by
-/// [`end_run`](Strategy::end_run) and ends the search.
+/// [`end_run`](SchedulingStrategy::end_run) and ends the search.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Bounds, Dfs, Strategy};
+/// use coact::sim::{Bounds, Dfs, SchedulingStrategy};
 ///
 /// let mut dfs = Dfs::new(Bounds::new());
 /// let mut rolls = Vec::new();
@@ -206,7 +206,7 @@ impl Dfs {
     }
 }
 
-impl Strategy for Dfs {
+impl SchedulingStrategy for Dfs {
     fn begin_run(&mut self) -> bool {
         self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
         if self.phase != DfsPhase::Between {

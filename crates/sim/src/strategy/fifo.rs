@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::Strategy;
+use super::SchedulingStrategy;
 use crate::TaskId;
 
 /// Makes one run in which a task goes on until it yields, followed by the one that has been
@@ -12,7 +12,7 @@ use crate::TaskId;
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Fifo, Strategy, TaskId};
+/// use coact::sim::{Fifo, SchedulingStrategy, TaskId};
 ///
 /// let mut fifo = Fifo::new();
 /// assert!(fifo.begin_run());
@@ -34,7 +34,7 @@ impl Fifo {
     }
 }
 
-impl Strategy for Fifo {
+impl SchedulingStrategy for Fifo {
     fn begin_run(&mut self) -> bool {
         !std::mem::replace(&mut self.begun, true)
     }

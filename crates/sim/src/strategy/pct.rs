@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-use super::Strategy;
+use super::SchedulingStrategy;
 use crate::prng::Prng;
 use crate::{Seed, TaskId};
 
@@ -33,7 +33,7 @@ use crate::{Seed, TaskId};
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Pct, Seed, Strategy, TaskId};
+/// use coact::sim::{Pct, Seed, SchedulingStrategy, TaskId};
 ///
 /// let mut pct = Pct::new(Seed::new(7), 1);
 /// pct.begin_run();
@@ -114,7 +114,7 @@ impl Pct {
     }
 }
 
-impl Strategy for Pct {
+impl SchedulingStrategy for Pct {
     fn begin_run(&mut self) -> bool {
         self.longest = self.longest.max(self.step);
         self.runs += 1;

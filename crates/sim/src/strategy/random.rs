@@ -1,6 +1,6 @@
 //! A uniform pick at every point.
 
-use super::Strategy;
+use super::SchedulingStrategy;
 use crate::prng::Prng;
 use crate::{Seed, TaskId};
 
@@ -13,7 +13,7 @@ use crate::{Seed, TaskId};
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Random, Seed, Strategy, TaskId};
+/// use coact::sim::{Random, Seed, SchedulingStrategy, TaskId};
 ///
 /// let tasks = [TaskId(0), TaskId(1), TaskId(2)];
 /// let first_run = |seed| {
@@ -38,7 +38,7 @@ impl Random {
     }
 }
 
-impl Strategy for Random {
+impl SchedulingStrategy for Random {
     fn begin_run(&mut self) -> bool {
         self.runs += 1;
         self.prng = Prng::new(self.seed.for_run(self.runs));

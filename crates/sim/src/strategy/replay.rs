@@ -1,6 +1,6 @@
 //! Repeats the choices of a recorded schedule.
 
-use super::Strategy;
+use super::SchedulingStrategy;
 use super::fifo::Queue;
 use crate::schedule::Cursor;
 use crate::{Choice, Divergence, Offer, Schedule, TaskId};
@@ -10,11 +10,11 @@ use crate::{Choice, Divergence, Offer, Schedule, TaskId};
 /// A schedule may end before the program does: a failing run is recorded up to its failure, and a
 /// program in which that is fixed goes on from there, under [`Fifo`](super::Fifo). A program that
 /// does not offer what the schedule says, or that ends before the schedule, has diverged;
-/// [`end_run`](Strategy::end_run) says where.
+/// [`end_run`](SchedulingStrategy::end_run) says where.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Divergence, Replay, Schedule, Strategy, TaskId};
+/// use coact::sim::{Divergence, Replay, Schedule, SchedulingStrategy, TaskId};
 ///
 /// // Task 1, then task 0; recorded from a program that has both.
 /// let schedule: Schedule = "coact1-100ff600h4".parse().unwrap();
@@ -84,7 +84,7 @@ impl Replay {
     }
 }
 
-impl Strategy for Replay {
+impl SchedulingStrategy for Replay {
     fn begin_run(&mut self) -> bool {
         self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
         let first = self.phase == ReplayPhase::Before;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coact_sim::{Bounds, Choice, Dfs, Divergence, Offer, Strategy, TaskId};
+use coact_sim::{Bounds, Choice, Dfs, Divergence, Offer, SchedulingStrategy, TaskId};
 use proptest::prelude::*;
 
 use crate::toy::{Op, Program, programs, tasks};

@@ -2,7 +2,7 @@
 
 use std::error::Error;
 
-use coact_sim::{Bounds, Config, Divergence, Explorer, Failure, Method, Seed, Strategy};
+use coact_sim::{Bounds, Config, Divergence, Explorer, Failure, Method, SchedulingStrategy, Seed};
 
 use crate::toy::{Program, place, tasks};
 

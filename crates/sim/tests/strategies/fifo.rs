@@ -1,6 +1,6 @@
 //! First come, first served.
 
-use coact_sim::{Fifo, Strategy, TaskId};
+use coact_sim::{Fifo, SchedulingStrategy, TaskId};
 
 use crate::toy::{Op, Program, tasks};
 

@@ -1,6 +1,6 @@
 //! PCT keeps its promise: a bug of depth d shows with probability 1/(n k^(d-1)) or better.
 
-use coact_sim::{Pct, Random, Seed, Strategy, TaskId};
+use coact_sim::{Pct, Random, SchedulingStrategy, Seed, TaskId};
 
 use crate::toy::{Op, Program, place, tasks};
 
@@ -8,7 +8,7 @@ const TASKS: usize = 3;
 
 /// In how many of `runs` runs of three tasks of `steps` steps the bug shows.
 fn hits(
-    mut strategy: impl Strategy,
+    mut strategy: impl SchedulingStrategy,
     steps: usize,
     runs: usize,
     bug: impl Fn(&[u32]) -> bool,

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeSet;
 
-use coact_sim::{Pct, Random, Seed, Strategy};
+use coact_sim::{Pct, Random, SchedulingStrategy, Seed};
 use proptest::prelude::*;
 
 use crate::toy::{Op, Program, programs};
 
-fn runs(mut strategy: impl Strategy, program: &Program, number: usize) -> Vec<String> {
+fn runs(mut strategy: impl SchedulingStrategy, program: &Program, number: usize) -> Vec<String> {
     let run = |_| {
         assert!(strategy.begin_run());
         format!("{:?}", program.run(&mut strategy))

@@ -1,7 +1,8 @@
 //! A replay is the same run, or says where it is not.
 
 use coact_sim::{
-    Choice, Divergence, Fifo, Pct, Random, Recorder, Replay, Schedule, Seed, Strategy, TaskId,
+    Choice, Divergence, Fifo, Pct, Random, Recorder, Replay, Schedule, SchedulingStrategy, Seed,
+    TaskId,
 };
 use proptest::prelude::*;
 
@@ -75,7 +76,7 @@ fn a_divergence_nobody_asks_for_panics() {
     replay([task(0)]).begin_run();
 }
 
-fn recorded(strategy: impl Strategy, program: &Program) -> (Vec<Choice>, Schedule) {
+fn recorded(strategy: impl SchedulingStrategy, program: &Program) -> (Vec<Choice>, Schedule) {
     let mut recorder = Recorder::new(strategy);
     // The third run, so that earlier ones have had their chance to leave something behind.
     for _ in 0..3 {

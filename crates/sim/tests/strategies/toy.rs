@@ -1,6 +1,6 @@
 //! A program of a few tasks and one lock, run under a strategy or in every possible way.
 
-use coact_sim::{Choice, Strategy, TaskId};
+use coact_sim::{Choice, SchedulingStrategy, TaskId};
 use proptest::prelude::{Just, prop, prop_oneof};
 use proptest::strategy::Strategy as Generator;
 
@@ -72,7 +72,7 @@ impl Program {
     }
 
     /// Runs to the end, or to a deadlock, and returns the choices made.
-    pub fn run(&self, strategy: &mut impl Strategy) -> Vec<Choice> {
+    pub fn run(&self, strategy: &mut impl SchedulingStrategy) -> Vec<Choice> {
         let (mut program, mut trace) = (self.clone(), Vec::new());
         loop {
             let runnable = program.runnable();

@@ -1,6 +1,6 @@
 //! How a run proceeds: one fiber at a time, chosen by the strategy, until all have ended.
 
-use coact_sim::{Strategy, TaskId};
+use coact_sim::{SchedulingStrategy, TaskId};
 
 use super::{Engine, RUNNABLE, RunnableTask, guarded, is_panicking, ready};
 use crate::config::ThreadKind;
