@@ -185,7 +185,7 @@ impl Changes {
             watched.changes += 1;
             watched.waiting.iter_mut().filter_map(|(_, waker)| waker.take()).collect()
         };
-        wakers.into_iter().for_each(|waker| drop(coact_core::internals::catch(|| waker.wake())));
+        wakers.into_iter().for_each(|waker| coact_core::internals::drop_quietly(|| waker.wake()));
     }
 
     /// Returns the number of changes.

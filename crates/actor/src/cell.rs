@@ -9,7 +9,7 @@ use std::any::Any;
 use std::mem::needs_drop;
 
 use coact_core::WeakCown;
-use coact_core::internals::{ThreadBound, catch};
+use coact_core::internals::{ThreadBound, drop_quietly};
 
 use crate::definitions::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
 use crate::exit::ExitReason;
@@ -102,7 +102,7 @@ impl<A: Actor> ActorCell<A> {
 #[inline]
 fn drop_in_end<A: Actor>(actor: ThreadBound<A>, reason: &ExitReason) {
     if needs_drop::<A>() {
-        let _ = catch(|| in_end_for(reason, move || drop(actor)));
+        drop_quietly(|| in_end_for(reason, move || drop(actor)));
     }
 }
 

@@ -5,8 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::internals::Polled;
-use coact_core::internals::catch;
+use coact_core::internals::{Polled, drop_quietly};
 use coact_core::runtime::{Busy, RuntimeHandle};
 
 use crate::any::AnyAddr;
@@ -102,7 +101,7 @@ impl<A: Actor> Hold<A> {
     pub(crate) fn take_back(self) -> Option<ActorAndContext<A>> {
         let Self { future, returned, .. } = self;
         // A destructor that panics still leaves the state behind.
-        let _ = catch(move || drop(future));
+        drop_quietly(move || drop(future));
         returned.lock().take()
     }
 }

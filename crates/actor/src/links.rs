@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use coact_core::internals::catch;
+use coact_core::internals::{catch, drop_quietly};
 
 use crate::exit::ExitReason;
 use crate::id::ActorId;
@@ -66,7 +66,7 @@ impl Links {
             }
             LinkChange::Demonitor(id) => {
                 let undone = self.demonitor(id);
-                let _ = catch(move || drop(undone));
+                drop_quietly(move || drop(undone));
             }
             LinkChange::TrapExits { tell, .. } => self.trap = tell,
         }
@@ -121,7 +121,7 @@ impl Links {
             {
                 let id = *id;
                 let unwanted = self.monitors.remove(&id);
-                let _ = catch(move || drop(unwanted));
+                drop_quietly(move || drop(unwanted));
             }
         }
     }

@@ -7,7 +7,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
 
-use coact_core::internals::catch;
+use coact_core::internals::drop_quietly;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_sync::shim::process::Mutex;
@@ -52,7 +52,7 @@ impl Thing {
         match self {
             Thing::Timer(timer) => _ = timer.cancel(),
             // The waker may run user code, and so may dropping it.
-            Thing::Future(Some(waker)) => drop(catch(|| waker.wake())),
+            Thing::Future(Some(waker)) => drop_quietly(|| waker.wake()),
             Thing::Pending | Thing::Monitor { .. } | Thing::Future(None) => {}
         }
     }

@@ -37,7 +37,7 @@ use std::sync::atomic::{Ordering, fence};
 use std::time::Duration;
 
 use coact_core::Promise;
-use coact_core::internals::{catch, owed_by, thread_extension, wait_for};
+use coact_core::internals::{catch, drop_quietly, owed_by, thread_extension, wait_for};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
@@ -264,7 +264,7 @@ impl<M: Message> AnyInbox for Arc<ThreadInbox<M>> {
             std::mem::take(&mut state.queue)
         };
         for (message, reply) in queue {
-            let _ = catch(|| drop(message));
+            drop_quietly(|| drop(message));
             // The waker may run user code: its panic must not keep the other replies from being
             // refused.
             let _ = catch(|| reply.refuse(&ExitReason::Normal));

@@ -3,7 +3,7 @@
 use std::task::Poll;
 
 use coact_core::Broken;
-use coact_core::internals::catch;
+use coact_core::internals::{catch, drop_quietly};
 
 use super::{CellExtras, drop_in_end};
 use crate::definitions::{Actor, ActorAndContext, ActorCell, Context};
@@ -80,7 +80,7 @@ impl<A: Actor> Managed for ActorCell<A> {
             return None;
         };
         let set_aside = extras.get_mut().stash.take();
-        let _ = catch(|| in_end_for(reason, move || drop((actor, extras))));
+        drop_quietly(|| in_end_for(reason, move || drop((actor, extras))));
         Some(set_aside)
     }
 

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
 use coact_core::cown::CownId;
-use coact_core::internals::{QueuePosition, catch};
+use coact_core::internals::{QueuePosition, drop_quietly};
 use coact_sync::shim::process::Mutex;
 
 use super::held_actor::Holder;
@@ -273,7 +273,7 @@ impl AskWait {
         // A future that joins several may poll this one only when its own waker is woken, which may
         // be user code.
         let waker = self.take_waker();
-        let _ = catch(|| waker.map(Waker::wake));
+        drop_quietly(|| _ = waker.map(Waker::wake));
         self.by().interrupt();
     }
 

@@ -1,6 +1,6 @@
 //! How an actor fails, restarts and ends.
 
-use coact_core::internals::{Ending, catch};
+use coact_core::internals::{Ending, catch, drop_quietly};
 use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
@@ -84,7 +84,7 @@ impl dyn Managed + '_ {
     #[cold]
     fn finish_extras(&mut self, shared: &SharedState, extras: Extras, reason: ExitReason) {
         let Extras { links, own, unstashed, .. } = extras;
-        let _ = catch(move || drop(own));
+        drop_quietly(move || drop(own));
         self.dead_letter_all(unstashed);
         if !links.is_empty() {
             let actor = shared.id();
@@ -205,7 +205,7 @@ impl dyn Managed + '_ {
         while let Some(signal) = shared.take_signal() {
             match signal {
                 Signal::Links(change) => self.change_links(shared, change),
-                other => drop(catch(move || drop(other))),
+                other => drop_quietly(move || drop(other)),
             }
         }
     }

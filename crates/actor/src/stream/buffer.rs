@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 
-use coact_core::internals::catch;
+use coact_core::internals::drop_quietly;
 use coact_sync::shim::process::{Mutex, MutexGuard};
 
 /// The identity of an [`ActorStream`](super::ActorStream); its [demands](super::Demand::stream) have the same.
@@ -82,6 +82,6 @@ pub(super) fn wake<T>(mut state: MutexGuard<'_, BufferState<T>>) {
     drop(state);
     if let Some(waker) = waker {
         // User code: a panic of the consumer must not affect the producer.
-        let _ = catch(|| waker.wake());
+        drop_quietly(|| waker.wake());
     }
 }
