@@ -17,6 +17,7 @@ use crate::fault::Broken;
 use crate::panic::{drop_quietly, run_quietly};
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
+use crate::queue::header::Flags;
 use crate::queue::multi::Multi;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single::Single;
@@ -182,15 +183,12 @@ where
 {
     // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
-    let leader = match S::GROUPED {
-        Some(false) => None,
-        Some(true) => Some(header.leader_of_member()),
-        None => header.leader(),
+    let is_special = match S::GROUPED {
+        Some(is_grouped) => is_grouped,
+        None => header.has(Flags::GROUPED | Flags::CROWDED),
     };
-    if let Some(leader) = leader {
-        // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
-        // body is for it.
-        return unsafe { in_group::spawn_single(leader, member, body) };
+    if is_special {
+        return spawn_special(member, body);
     }
     // By hand, as in `spawn_on`; and the worker itself is needed.
     let Some(worker) = context::worker() else {
@@ -199,6 +197,24 @@ where
     };
     // SAFETY: the set's handle keeps the cown alive, which is in no group.
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };
+}
+
+/// The same on a member of a group, or on a cown that is crowded, where a worker, too, waits in front
+/// of the queue.
+#[inline(never)]
+fn spawn_special<S, F, C>(member: RequestedCown, body: Body<S, F, C>)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    // SAFETY: the set's handle keeps the cown alive, and with it its leader; the body is for it.
+    unsafe {
+        match member.header().leader() {
+            Some(leader) => in_group::spawn_single(leader, member, body),
+            None => SingleBehaviour::spawn_anywhere(member, body),
+        }
+    }
 }
 
 /// Spawns on a cown alone, [unchecked](crate::Cown::unchecked), with the code of those who know

@@ -13,7 +13,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 pub enum SendPath<'c, T: Send + 'static> {
     /// The cown is plain, and in no group.
     Alone(UncheckedIn<'c, T, false>),
-    /// The cown is plain, and in a group.
+    /// The cown is plain, and in a group or [crowded](crate::queue::turnstile).
     Grouped(UncheckedIn<'c, T, true>),
     /// The cown is closed, or marked.
     Slow,
@@ -89,7 +89,8 @@ impl<T: Interruptible> Cown<T> {
     /// with its group or without: like [`is_plain`](Self::is_plain), this takes one load.
     #[inline(always)]
     pub fn send_path(&self) -> SendPath<'_, T> {
-        if !self.header().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED) {
+        const ELSEWHERE: u16 = Flags::GROUPED | Flags::CROWDED;
+        if !self.header().has(Flags::CLOSED | Flags::SLOW_PATH | ELSEWHERE) {
             return SendPath::Alone(UncheckedIn(self));
         }
         if self.is_plain() { SendPath::Grouped(UncheckedIn(self)) } else { SendPath::Slow }

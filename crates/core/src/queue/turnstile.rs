@@ -9,7 +9,7 @@
 //! until they are placed, and no longer.
 //!
 //! A turnstile only delays, so it has no part in the order of the queue: some appenders may pass it
-//! and others not (the mark is a hint; a worker that appends a single never looks). It adds no
+//! and others not (the mark is a hint). It adds no
 //! circle either. A thread takes its turnstiles before its first exchange, in the order of their
 //! numbers. Then nobody waits for a thread that waits at a turnstile, except others at turnstiles
 //! of lower numbers; and the threads that it waits for inside the queues have theirs already.

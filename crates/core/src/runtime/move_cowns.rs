@@ -40,8 +40,8 @@ impl<T: Send + 'static> Cown<T> {
         if let Some(leader) = self.header().leader() {
             // SAFETY: the caller holds the group.
             unsafe { look_up(leader) };
-            // The empty request that belongs to every interrupt.
-            crate::when(self, |_| {});
+            // The empty request that belongs to every interrupt. (Poison is none of its business.)
+            crate::when(self.checked(), |_| {});
         }
         interrupt::moved(home);
     }
