@@ -15,8 +15,8 @@ use coact_core::{Broken, Promise};
 
 use crate::block_on::block_on;
 use crate::cycle::{AskWait, TrackedWait};
-use crate::error::AskError;
 use crate::reply::AskResult;
+use crate::send_error::AskError;
 
 /// An answer that is still to come: what [`Addr::ask`](crate::Addr::ask) returns.
 ///

@@ -14,9 +14,9 @@ use slab::Slab;
 
 use crate::ask::Ask;
 use crate::cycle::AskCycle;
-use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::message::Message;
+use crate::send_error::{AskError, SendError};
 
 /// The right to send one message to a recipient that has room for it.
 pub(crate) trait SendPermit<M: Message>: Send {

@@ -1,7 +1,7 @@
 //! An actor as the state of a cown.
 
+mod fast_end;
 mod interrupts;
-mod plain_end;
 pub(crate) mod receive;
 mod untyped_view;
 
@@ -11,7 +11,6 @@ use std::mem::needs_drop;
 use coact_core::WeakCown;
 use coact_core::internals::{ThreadBound, drop_quietly};
 
-use crate::definitions::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::holding_future::Hold;
 use crate::intensity::Intensity;
@@ -19,6 +18,7 @@ use crate::lifecycle::{ActorPhase, Core, Extras, Managed};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::supervision::Supervision;
+use crate::types::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;

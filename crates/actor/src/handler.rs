@@ -1,8 +1,8 @@
 //! How an actor handles a message: the traits that users implement beside that of the actor.
 
-use crate::definitions::{Actor, Context};
 use crate::message::Message;
 use crate::reply::Reply;
+use crate::types::{Actor, Context};
 
 /// An actor that may move between threads: every [`Actor`] that is [`Send`].
 ///

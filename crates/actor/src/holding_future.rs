@@ -8,10 +8,10 @@ use std::task::{Context as TaskContext, Poll, Wake, Waker};
 use coact_core::internals::{Polled, drop_quietly};
 use coact_core::runtime::{Busy, RuntimeHandle};
 
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::cycle::Holding;
-use crate::definitions::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, Returned};
 use crate::reply::Reply;
+use crate::types::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, Returned};
 
 /// Makes a future that takes the actor's state, and returns it when it ends.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>
@@ -66,8 +66,8 @@ struct Polling {
 }
 
 impl Polling {
-    fn new(holder: AnyAddr, what: fn(&mut fmt::Formatter<'_>) -> fmt::Result) -> Self {
-        let (waker, holding) = (interrupt(holder.clone()), Holding::new(holder));
+    fn new(actor: AnyAddr, what: fn(&mut fmt::Formatter<'_>) -> fmt::Result) -> Self {
+        let (waker, holding) = (interrupt(actor.clone()), Holding::new(actor));
         Self {
             waker,
             holding,

@@ -11,7 +11,7 @@
 #![forbid(unsafe_code)]
 
 mod address;
-mod any;
+mod any_addr;
 mod ask;
 mod attached_streams;
 mod backpressure;
@@ -21,8 +21,6 @@ mod cell;
 mod context;
 mod context_extras;
 mod cycle;
-mod definitions;
-mod error;
 mod events;
 mod exit;
 mod handler;
@@ -46,7 +44,8 @@ mod recipient;
 pub mod registry;
 mod reply;
 mod router;
-mod runtime_service;
+mod runtime_singleton;
+mod send_error;
 mod settings;
 mod shared_message;
 mod shared_state;
@@ -62,18 +61,14 @@ pub mod this_thread;
 mod timeout_slots;
 mod timers;
 mod topic;
+mod types;
 
 /// Actors: what an actor is, how it is spawned and reached, and the notifications that it receives.
 pub mod actor {
-    pub use crate::any::AnyAddr;
+    pub use crate::any_addr::AnyAddr;
     pub use crate::ask::Ask;
     pub use crate::context::ReceiveTimeout;
     pub use crate::cycle::{AskCycle, CycleAsk};
-    pub use crate::definitions::Actor;
-    pub use crate::definitions::Context;
-    pub use crate::definitions::HeldFuture;
-    pub use crate::definitions::{Addr, WeakAddr};
-    pub use crate::error::{AskError, SendError};
     pub use crate::exit::{ExitReason, Stopped};
     pub use crate::handler::{Handler, HasApi, MessageTo, Receive, SendActor, SyncActor};
     pub use crate::id::ActorId;
@@ -81,8 +76,13 @@ pub mod actor {
     pub use crate::monitor::{Down, Exited, MonitorId, OnDownId};
     pub use crate::recipient::{Recipient, WeakRecipient};
     pub use crate::reply::Reply;
+    pub use crate::send_error::{AskError, SendError};
     pub use crate::shared_message::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
+    pub use crate::types::Actor;
+    pub use crate::types::Context;
+    pub use crate::types::HeldFuture;
+    pub use crate::types::{Addr, WeakAddr};
 }
 
 /// One address for many actors: routers, and pools of the same actor.
@@ -106,5 +106,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::definitions::ActorCell;
+    pub use crate::types::ActorCell;
 }

@@ -1,6 +1,6 @@
 //! Monitors that end when they are dropped, for lists that remove actors that have ended.
 
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::exit::ExitReason;
 use crate::monitor::{Down, Monitor, MonitorId};
 use crate::signal::{LinkChange, Signal};

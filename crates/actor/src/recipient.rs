@@ -1,6 +1,6 @@
 //! Addresses for one kind of message.
 
-mod receiver;
+mod takes;
 mod weak;
 
 use std::fmt;
@@ -10,20 +10,20 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-pub(crate) use receiver::Takes;
+pub(crate) use takes::Takes;
 pub use weak::WeakRecipient;
 
 use crate::ask::Ask;
 use crate::backpressure::{self, Patient, Reserve};
 use crate::block_on::block_on_room;
-use crate::definitions::{Actor, Addr};
-use crate::error::{AskError, SendError};
 use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
 use crate::reply::Reply;
+use crate::send_error::{AskError, SendError};
+use crate::types::{Actor, Addr};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for code
 /// that does not depend on the type of the receiver.

@@ -13,11 +13,11 @@ use coact_core::internals::{
 };
 use coact_core::promise::Resolver;
 
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::cycle::AskWait;
-use crate::error::AskError;
 use crate::events;
 use crate::exit::ExitReason;
+use crate::send_error::AskError;
 
 /// The value of an ask's promise.
 pub(crate) type AskResult<R> = Result<R, AskError>;

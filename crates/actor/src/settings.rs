@@ -9,12 +9,12 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Group, WeakCown};
 
-use crate::definitions::{Actor, ActorCell, Addr};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Mailbox;
 use crate::registry::{NameTaken, Registry, Tenancy};
 use crate::shared_state::SharedState;
+use crate::types::{Actor, ActorCell, Addr};
 
 /// The settings of an actor to be created.
 #[derive(Debug)]

@@ -6,13 +6,13 @@ use coact_core::internals::ThreadBound;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::cell::Factory;
-use crate::definitions::{Actor, ActorCell, Addr};
 use crate::handler::SendActor;
 use crate::host::{Assignment, Host};
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::registry::NameTaken;
 use crate::settings::{ActorSettings, NameClaim, settings_methods};
+use crate::types::{Actor, ActorCell, Addr};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///

@@ -2,11 +2,11 @@
 
 use std::any::type_name;
 
-use crate::error::SendError;
 use crate::events::{DropCause, Events, message_dropped};
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
 use crate::recipient::Recipient;
+use crate::send_error::SendError;
 use crate::topic::{
     BadPattern, Deliver, DeliveryOutcome, Pattern, Subscription, Topic, TopicTree, next_id,
 };

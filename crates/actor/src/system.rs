@@ -13,12 +13,12 @@ use std::time::{Duration, Instant};
 use coact_core::Runtime;
 use coact_core::runtime::{EnterGuard, RuntimeHandle};
 
-use crate::definitions::Addr;
 use crate::handler::SendActor;
 use crate::host::Hosts;
 pub use crate::host::{CALLER_BATCH, Host};
 use crate::spawn::actor;
 pub use crate::spawn_on_pump::PumpActors;
+use crate::types::Addr;
 pub use builder::SystemBuilder;
 pub use error::{SystemError, UnknownDispatcher};
 pub use shutdown_report::SystemReport;

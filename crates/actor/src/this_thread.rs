@@ -43,13 +43,13 @@ use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
 
 use crate::ask::Ask;
-use crate::error::SendError;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::recipient::{Recipient, Takes};
 use crate::reply::Reply;
+use crate::send_error::SendError;
 
 /// Returns the identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {

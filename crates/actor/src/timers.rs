@@ -8,10 +8,10 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_core::when;
 
-use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::handler::MessageTo;
 use crate::owned_work::OwnedWork;
 use crate::reply::Reply;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Sends the actor a message after a delay. The timer does not keep the actor alive, and ends

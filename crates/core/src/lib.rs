@@ -51,7 +51,7 @@ pub use runtime::Runtime;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::behaviour::continuation::{Continuation, resolver_spawning};
-    pub use crate::cown::last_handle::LastHandleCheck;
+    pub use crate::cown::last_handle_check::LastHandleCheck;
     #[cfg(feature = "sim")]
     pub use crate::cown::mark_crowded;
     pub use crate::cown::set::{SealedHandle, Unchecked, UncheckedHandle};
@@ -62,19 +62,19 @@ pub mod internals {
     };
     pub use crate::interrupt::interruptible_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
-    pub use crate::panic::callbacks::drop_quietly;
+    pub use crate::panic::unwinding::drop_quietly;
     pub use crate::panic::{catch, named};
     pub use crate::path_coverage::FastPath;
     pub use crate::promise::internals::{
         is_kept_back, owed_by, resolve_in_time_with, wait_as, wait_for, woken_by,
     };
-    pub use crate::queue::interruptible_guard::Gate;
+    pub use crate::queue::interrupt_header::Gate;
     pub use crate::queue::slot::QueuePosition;
     pub use crate::runtime::move_cowns::move_handle_to;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;
     pub use crate::sched::runtime_handle::are_handles_stable;
     pub use crate::simulated::{Polled, What};
-    pub use crate::time::after_catch::once_caught;
-    pub use crate::time::repeat::repeat;
+    pub use crate::time::fixed_delay::repeat;
+    pub use crate::time::once_caught::once_caught;
 }

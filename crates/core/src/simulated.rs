@@ -5,8 +5,8 @@
 //! the feature `sim` there never is one, and they compile to nothing.
 
 mod installed;
-mod known_work;
-mod simulation;
+mod interface;
+mod work_tokens;
 
 use std::fmt::{self, Display};
 use std::panic::Location;
@@ -19,12 +19,12 @@ use installed::{expect, with};
 
 #[cfg(feature = "sim")]
 pub(crate) use installed::set;
-pub use known_work::Polled;
-pub(crate) use known_work::Spawned;
-pub use simulation::What;
-pub(crate) use simulation::{BlockingJob, Condition, Observation};
+pub use interface::What;
+pub(crate) use interface::{BlockingJob, Condition, Observation};
 #[cfg(feature = "sim")]
-pub(crate) use simulation::{Id, SimulatedBody, Simulation, Site, TaskCounts};
+pub(crate) use interface::{Id, SimulatedBody, Simulation, Site, TaskCounts};
+pub use work_tokens::Polled;
+pub(crate) use work_tokens::Spawned;
 
 /// Tells the simulation something.
 #[inline(always)]

@@ -8,10 +8,10 @@ use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
 use super::Inside;
-use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::handler::MessageTo;
 use crate::mailbox::SharedMailbox;
 use crate::reply::Reply;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Spawns a behaviour that takes the address with it, and drops it in the end. The work is

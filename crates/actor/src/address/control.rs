@@ -2,9 +2,9 @@
 
 use coact_core::when;
 
-use crate::definitions::{Actor, Addr};
 use crate::exit::{ExitReason, Stopped};
 use crate::signal::Signal;
+use crate::types::{Actor, Addr};
 
 impl<A: Actor> Addr<A> {
     /// Stops the actor after its current message: messages that wait are dropped. A future that

@@ -7,9 +7,9 @@ use coact_core::internals::QueuePosition;
 
 use super::lane_ticket::LaneTicket;
 use crate::cell::receive::drop_unhandled;
-use crate::definitions::{Actor, ActorCell, Addr};
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
+use crate::types::{Actor, ActorCell, Addr};
 
 /// One message. All kinds of it share the code of their behaviour.
 pub(super) enum Delivery {

@@ -6,7 +6,7 @@ use coact_core::credits::Permit;
 use coact_core::internals::SealedHandle;
 
 use super::Addr;
-use crate::definitions::{Actor, ActorCell};
+use crate::types::{Actor, ActorCell};
 
 impl<A: Actor> SealedHandle for Addr<A> {}
 

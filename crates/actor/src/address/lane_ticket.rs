@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::definitions::{Actor, ActorCell};
 use crate::mailbox::{Number, QueuedMessage, SharedMailbox, Sorted};
+use crate::types::{Actor, ActorCell};
 
 /// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
 /// message with it.

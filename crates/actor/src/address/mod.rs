@@ -1,14 +1,14 @@
 //! Addresses: how actors are reached.
 
 mod cell_behaviours;
+mod configured_send;
 mod control;
 mod delivery;
-mod envelope;
 mod in_cown_set;
 mod lane_ticket;
-mod mailbox_send;
 mod monitors;
 mod room;
+mod typed_envelope;
 
 use std::any::type_name;
 use std::sync::Arc;
@@ -21,16 +21,16 @@ use coact_core::when;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
 use crate::cycle::{self, AskWait};
-use crate::definitions::{Actor, ActorCell, Addr, WeakAddr};
-use crate::error::{AskError, SendError};
 use crate::handler::{MessageTo, SyncActor};
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::reply::{AskResult, Reply};
+use crate::send_error::{AskError, SendError};
+use crate::types::{Actor, ActorCell, Addr, WeakAddr};
 
 use delivery::Delivery;
-pub(crate) use envelope::envelope;
 pub(crate) use in_cown_set::Inside;
+pub(crate) use typed_envelope::envelope;
 
 impl<A: Actor> Addr<A> {
     /// Sends a message. Returns at once; the actor handles it when its turn comes.
@@ -148,10 +148,10 @@ impl<A: Actor> Addr<A> {
             write!(f, "the answer of actor `{}` to `{}`", type_name::<A>(), type_name::<M>())
         });
         let ask = Ask::new(promise);
-        match cycle::holder() {
+        match cycle::held_actor() {
             None => (reply, ask),
-            Some(holder) => {
-                let wait = AskWait::new(holder, self.to_any(), self.queue_id());
+            Some(held_actor) => {
+                let wait = AskWait::new(held_actor, self.to_any(), self.queue_id());
                 (reply.tracked(&wait), ask.tracked(wait))
             }
         }

@@ -5,11 +5,11 @@ use std::any::type_name;
 use coact_core::Promise;
 use coact_core::internals::owed_by;
 
-use crate::definitions::{Actor, Addr};
 use crate::exit::ExitReason;
 use crate::monitor::{Down, Monitor, MonitorId, Notify, OnDownId};
 use crate::monitor_guard::MonitorGuard;
 use crate::signal::{LinkChange, Signal};
+use crate::types::{Actor, Addr};
 
 impl<A: Actor> Addr<A> {
     /// Calls a closure when the actor ends, whatever the reason; at once if it has ended, but not

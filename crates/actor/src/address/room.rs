@@ -11,10 +11,10 @@ use super::Addr;
 use crate::ask::Ask;
 use crate::backpressure::{Reserve, SendPermit};
 use crate::cycle::{self, AskCycle, AskWait, TrackedWait};
-use crate::definitions::Actor;
-use crate::error::SendError;
 use crate::handler::MessageTo;
 use crate::reply::Reply;
+use crate::send_error::SendError;
+use crate::types::Actor;
 
 /// Room for one message in a mailbox for which senders wait. Its position among the waiting senders
 /// is taken when it is created.
@@ -28,9 +28,10 @@ pub(crate) struct Room {
 
 impl Room {
     pub(super) fn new<A: Actor>(of: &Addr<A>, acquire: Acquire, alone: bool) -> Self {
-        let holder = cycle::holder().filter(|_| alone);
-        let waiting = holder
-            .map(|holder| TrackedWait::new(AskWait::for_room(holder, of.to_any(), of.queue_id())));
+        let held_actor = cycle::held_actor().filter(|_| alone);
+        let waiting = held_actor.map(|held_actor| {
+            TrackedWait::new(AskWait::for_room(held_actor, of.to_any(), of.queue_id()))
+        });
         Self { acquire, waiting }
     }
 }

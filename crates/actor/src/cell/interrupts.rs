@@ -3,12 +3,12 @@
 use coact_core::internals::{Ending, Gate, Interruptible, UnreachableCown};
 use coact_core::{Broken, Cown};
 
-use crate::definitions::{Actor, ActorCell};
 use crate::events;
 use crate::exit::ExitReason;
 use crate::lifecycle::{ActorPhase, Managed, reason_of};
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
+use crate::types::{Actor, ActorCell};
 
 impl<A: Actor> ActorCell<A> {
     /// Starts the actor, if it has not started. Returns false if it must not start yet.

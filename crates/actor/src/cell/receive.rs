@@ -4,10 +4,10 @@ use std::any::type_name;
 
 use coact_core::internals::drop_quietly;
 
-use crate::definitions::{Actor, ActorAndContext, ActorCell, Addr, Context};
 use crate::handler::MessageTo;
 use crate::message::Message;
 use crate::reply::Reply;
+use crate::types::{Actor, ActorAndContext, ActorCell, Addr, Context};
 
 impl<A: Actor> ActorCell<A> {
     /// Passes a message to the actor. (Not inlined: several ways that take longer than this lead here.)

@@ -6,13 +6,13 @@ use coact_core::Broken;
 use coact_core::internals::{catch, drop_quietly};
 
 use super::{CellExtras, drop_in_end};
-use crate::definitions::{Actor, ActorAndContext, ActorCell, Context};
 use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::holding_future::Hold;
 use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
+use crate::types::{Actor, ActorAndContext, ActorCell, Context};
 
 impl<A: Actor> Managed for ActorCell<A> {
     fn core(&mut self) -> &mut Core {

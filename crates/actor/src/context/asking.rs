@@ -10,10 +10,10 @@ use coact_core::{Broken, Cown};
 use crate::address::Inside;
 use crate::ask::{Ask, flatten};
 use crate::backpressure;
-use crate::definitions::{Actor, ActorCell, Addr, Context};
-use crate::error::AskError;
 use crate::handler::MessageTo;
 use crate::reply::{AskResult, Reply};
+use crate::send_error::AskError;
+use crate::types::{Actor, ActorCell, Addr, Context};
 
 impl<A: Actor> Context<A> {
     /// Asks another actor, and delivers the answer to this one like a message: the closure receives

@@ -6,9 +6,9 @@ use coact_core::runtime::spawn_future;
 
 use crate::address::Inside;
 use crate::catch_drop::CatchDrop;
-use crate::definitions::{Actor, Context, HeldFuture};
 use crate::holding_future;
 use crate::reply::Reply;
+use crate::types::{Actor, Context, HeldFuture};
 
 impl<A: Actor> Context<A> {
     /// Runs a future beside the actor, which continues with other messages; its output is the

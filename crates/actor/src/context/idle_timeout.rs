@@ -11,11 +11,11 @@ use std::time::Duration;
 use coact_core::time::{Timer, after};
 
 use crate::catch_drop::CatchDrop;
-use crate::definitions::{Actor, Context, TimeoutAction, WeakAddr};
 use crate::handler::Receive;
 use crate::message::Message;
 use crate::reply::Reply;
 use crate::timeout_slots::{ArmedTimeout, TimeoutSlot, Which};
+use crate::types::{Actor, Context, TimeoutAction, WeakAddr};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;

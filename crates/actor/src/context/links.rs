@@ -1,11 +1,11 @@
 //! Links and monitors of an actor.
 
-use crate::any::AnyAddr;
-use crate::definitions::{Actor, Addr, Context};
+use crate::any_addr::AnyAddr;
 use crate::exit::ExitReason;
 use crate::handler::{Receive, SendActor};
 use crate::monitor::{Down, Exited, MonitorId};
 use crate::signal::{LinkChange, Signal};
+use crate::types::{Actor, Addr, Context};
 
 impl<A: Actor> Context<A> {
     /// Links this actor with another one: when either ends for a reason that is not

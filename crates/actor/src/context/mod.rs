@@ -9,9 +9,9 @@ mod stash;
 
 use std::fmt;
 
-use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 pub use idle_timeout::ReceiveTimeout;
 

@@ -6,11 +6,11 @@ use coact_core::Promise;
 
 use crate::address::Inside;
 use crate::backpressure;
-use crate::definitions::{Actor, Context};
-use crate::error::{AskError, SendError};
 use crate::message::Message;
 use crate::recipient::Recipient;
 use crate::reply::Reply;
+use crate::send_error::{AskError, SendError};
+use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to

@@ -1,10 +1,10 @@
 //! The stash of an actor: setting messages aside, to handle them later.
 
 use crate::address::envelope;
-use crate::definitions::{Actor, Context};
 use crate::handler::MessageTo;
 use crate::mailbox::StashFull;
 use crate::reply::Reply;
+use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sets a message aside, until [`unstash_all`](Self::unstash_all) or a restart. When the actor

@@ -1,19 +1,19 @@
-//! The holder: the actor on whose behalf a future is polled.
+//! The held actor: the one on whose behalf a future is polled.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_core::internals::{Principal, on_behalf_of, principal};
 
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 
 /// An actor while one future holds it: the future is polled on its behalf.
-pub(crate) struct Holder {
+pub(crate) struct HeldActor {
     pub(super) actor: AnyAddr,
     has_ended: AtomicBool,
 }
 
-impl Holder {
+impl HeldActor {
     pub(super) fn new(actor: AnyAddr) -> Self {
         Self { actor, has_ended: AtomicBool::new(false) }
     }
@@ -26,12 +26,12 @@ impl Holder {
 }
 
 /// The future's part; dropping it releases the actor.
-pub(crate) struct Holding(Principal, Arc<Holder>);
+pub(crate) struct Holding(Principal, Arc<HeldActor>);
 
 impl Holding {
     pub(crate) fn new(actor: AnyAddr) -> Self {
-        let holder = Arc::new(Holder::new(actor));
-        Self(Arc::clone(&holder) as Principal, holder)
+        let held_actor = Arc::new(HeldActor::new(actor));
+        Self(Arc::clone(&held_actor) as Principal, held_actor)
     }
 
     /// Calls `poll` as a part of the future that holds the actor.
@@ -42,13 +42,13 @@ impl Holding {
 
 impl Drop for Holding {
     fn drop(&mut self) {
-        // ORDERING: Relaxed. See `Holder::has_ended`.
+        // ORDERING: Relaxed. See `HeldActor::has_ended`.
         self.1.has_ended.store(true, Ordering::Relaxed);
     }
 }
 
 /// Returns the actor that is held by the running code, if any.
 #[inline]
-pub(crate) fn holder() -> Option<Arc<Holder>> {
+pub(crate) fn held_actor() -> Option<Arc<HeldActor>> {
     principal()?.downcast().ok()
 }

@@ -28,14 +28,14 @@
 //! Asks of actors that are not held have none of this cost.
 
 mod held_actor;
+mod record_waits;
 mod report;
 mod search;
 mod search_schedule;
 mod table;
-mod track;
 mod wait;
 
-pub(crate) use self::held_actor::{Holding, holder};
+pub(crate) use self::held_actor::{Holding, held_actor};
+pub(crate) use self::record_waits::TrackedWait;
 pub use self::report::{AskCycle, CycleAsk};
-pub(crate) use self::track::TrackedWait;
 pub(crate) use self::wait::{AskWait, Blocked, SortedMailbox};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 
 /// Asks that wait for one another in a circle, so that none of them could ever be answered.
 /// (Waiting for room in a mailbox counts as an ask of its actor.)

@@ -9,15 +9,15 @@ use coact_core::cown::CownId;
 use coact_core::internals::{QueuePosition, drop_quietly};
 use coact_sync::shim::process::Mutex;
 
-use super::held_actor::Holder;
+use super::held_actor::HeldActor;
 use super::report::{AskCycle, CycleAsk};
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
 use crate::once_lock::OnceLock;
 
 /// An ask by an actor that is held until the answer arrives.
 pub(crate) struct AskWait {
-    holder: Arc<Holder>,
+    held_actor: Arc<HeldActor>,
     /// Its sequence number among all waits.
     serial: u64,
     /// A later one, if its message was sent again since.
@@ -101,7 +101,7 @@ pub(super) enum Ahead {
 
 impl AskWait {
     /// Creates the wait for the answer of an actor; `queue` is where that actor's messages wait.
-    pub(crate) fn new(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
+    pub(crate) fn new(held_actor: Arc<HeldActor>, of: AnyAddr, queue: CownId) -> Arc<Self> {
         let message = Mutex::new(Whereabouts {
             of,
             queue,
@@ -114,7 +114,7 @@ impl AskWait {
         let serial = next_number();
         let number = AtomicU64::new(serial);
         let (failure, waker) = (OnceLock::new(), Mutex::default());
-        Arc::new(Self { holder, serial, number, message, failure, waker })
+        Arc::new(Self { held_actor, serial, number, message, failure, waker })
     }
 
     /// Creates the wait of a held actor for room in a full mailbox.
@@ -122,8 +122,8 @@ impl AskWait {
     /// Whatever takes up the room is in the actor's queue, or will be shortly (a sender with room
     /// sends at once): so the wait can end only after the actor has continued, as if its own
     /// message were there.
-    pub(crate) fn for_room(holder: Arc<Holder>, of: AnyAddr, queue: CownId) -> Arc<Self> {
-        let wait = Self::new(holder, of, queue);
+    pub(crate) fn for_room(held_actor: Arc<HeldActor>, of: AnyAddr, queue: CownId) -> Arc<Self> {
+        let wait = Self::new(held_actor, of, queue);
         wait.message.lock().for_room = true;
         wait
     }
@@ -247,12 +247,14 @@ impl AskWait {
 
     /// Returns the waiting actor.
     pub(super) fn by(&self) -> &AnyAddr {
-        &self.holder.actor
+        &self.held_actor.actor
     }
 
     /// Returns whether the actor still waits, as far as is known: for certain while it is parked.
     pub(super) fn goes_on(&self) -> bool {
-        self.failure.get().is_none() && !self.holder.has_ended() && self.message.lock().is_awaited
+        self.failure.get().is_none()
+            && !self.held_actor.has_ended()
+            && self.message.lock().is_awaited
     }
 
     /// Returns its sequence number among all waits.
@@ -288,9 +290,9 @@ impl AskWait {
         }
     }
 
-    /// Returns whether it is the wait of that holder.
-    pub(super) fn is_of(&self, holder: &Arc<Holder>) -> bool {
-        Arc::ptr_eq(holder, &self.holder)
+    /// Returns whether it is the wait of that held actor.
+    pub(super) fn is_of(&self, held_actor: &Arc<HeldActor>) -> bool {
+        Arc::ptr_eq(held_actor, &self.held_actor)
     }
 
     /// Returns why there will be no answer, if that is known.

@@ -10,7 +10,7 @@ use super::counts::EventCounters;
 use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply, MessageDropped,
 };
-use crate::runtime_service::RuntimeService;
+use crate::runtime_singleton::RuntimeService;
 use crate::topic::Topic;
 
 /// The event bus. The runtime's own events have fields of their own: publishing one without

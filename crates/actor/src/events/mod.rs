@@ -9,7 +9,7 @@ use std::fmt;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::runtime_service::RuntimeService;
+use crate::runtime_singleton::RuntimeService;
 use crate::topic::{Subscription, Topic};
 
 use bus::Bus;

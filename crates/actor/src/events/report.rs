@@ -12,7 +12,7 @@ use super::kinds::{
 };
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::runtime_service::RuntimeService;
+use crate::runtime_singleton::RuntimeService;
 
 /// The actor that an event is about. Its type is only a name here, so that this code exists once.
 #[derive(Clone, Copy)]

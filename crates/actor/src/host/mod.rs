@@ -8,9 +8,9 @@ use std::fmt;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::{Cown, WeakCown};
 
-use crate::definitions::{Actor, ActorCell, Addr};
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
+use crate::types::{Actor, ActorCell, Addr};
 
 pub(crate) use runtime_pool::{Hosts, Lease};
 

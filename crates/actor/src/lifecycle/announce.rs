@@ -6,7 +6,7 @@ use std::time::Duration;
 use coact_core::internals::catch;
 use coact_sync::shim::process::Mutex;
 
-use super::own_address::AnyStrong;
+use super::erased_self::AnyStrong;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};

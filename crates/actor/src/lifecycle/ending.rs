@@ -4,8 +4,8 @@ use coact_core::internals::{Ending, catch, drop_quietly};
 use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
-use super::cell_state::{ActorPhase, Extras, reason_of};
-use super::own_address::AnyStrong;
+use super::core::{ActorPhase, Extras, reason_of};
+use super::erased_self::AnyStrong;
 use super::typed_steps::{Hook, Managed};
 use crate::events;
 use crate::exit::ExitReason;

@@ -1,6 +1,6 @@
 //! The steps of supervised actors: they go down and come up again.
 
-use super::cell_state::{ActorPhase, reason_of};
+use super::core::{ActorPhase, reason_of};
 use super::typed_steps::{Hook, Managed};
 use crate::events;
 use crate::exit::ExitReason;

@@ -4,8 +4,8 @@ use std::task::Poll;
 
 use coact_core::Broken;
 
-use super::cell_state::Core;
-use super::own_address::AnyWeak;
+use super::core::Core;
+use super::erased_self::AnyWeak;
 use crate::events::Subject;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelope, Envelopes};

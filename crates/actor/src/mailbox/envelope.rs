@@ -5,9 +5,9 @@ use std::collections::VecDeque;
 
 use coact_core::internals::drop_quietly;
 
-use crate::error::AskError;
 use crate::message::Message;
 use crate::reply::Reply;
+use crate::send_error::AskError;
 
 /// A message with its reply, independent of its type.
 pub(crate) trait Envelope: Send {

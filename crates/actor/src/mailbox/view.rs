@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::shared_mailbox::SharedMailbox;
+use super::mailbox_shared::SharedMailbox;
 
 /// A view of an actor's mailbox: see [`Addr::mailbox`](crate::Addr::mailbox). All numbers may be
 /// out of date as soon as they are read; the counts of lost messages only increase.

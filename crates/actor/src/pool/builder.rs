@@ -8,13 +8,13 @@ use std::time::Duration;
 use coact_core::runtime::RuntimeHandle;
 
 use super::{Each, Make, Pool, PoolInner};
-use crate::definitions::Actor;
 use crate::handler::SendActor;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::router::{Routees, Routing};
 use crate::spawn::Spawn;
+use crate::types::Actor;
 
 /// Settings for a [`Pool`].
 #[must_use = "no pool exists until `spawn` is called"]

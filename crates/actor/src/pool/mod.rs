@@ -13,8 +13,6 @@ use coact_core::runtime::RuntimeHandle;
 use crate::ask::Ask;
 use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
 use crate::block_on::block_on_room;
-use crate::definitions::{Actor, Addr};
-use crate::error::{AskError, SendError};
 use crate::handler::{MessageTo, SendActor};
 use crate::host::Host;
 use crate::id::ActorId;
@@ -22,7 +20,9 @@ use crate::in_flight::InFlightToken;
 use crate::intensity::Intensity;
 use crate::recipient::{Recipient, Takes};
 use crate::router::{self, RouteError, Routees, Scatter};
+use crate::send_error::{AskError, SendError};
 use crate::spawn::{Spawn, actor};
+use crate::types::{Actor, Addr};
 pub use builder::PoolBuilder;
 
 /// Actors of one kind behind one address. Clones are the same pool.

@@ -5,10 +5,10 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::Recipient;
-use super::receiver::{Takes, Upgrades};
-use crate::error::SendError;
+use super::takes::{Takes, Upgrades};
 use crate::id::ActorId;
 use crate::message::Message;
+use crate::send_error::SendError;
 
 /// A [`Recipient`] that does not keep its actor alive.
 ///

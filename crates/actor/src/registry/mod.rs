@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::any::AnyAddr;
-use crate::definitions::{Actor, Addr, WeakAddr};
+use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
-use crate::runtime_service::RuntimeService;
+use crate::runtime_singleton::RuntimeService;
 use crate::topic::Named;
+use crate::types::{Actor, Addr, WeakAddr};
 
 pub use crate::lookup_error::LookupError;
 pub use error::{NameTaken, RegisterError};

@@ -9,10 +9,10 @@ use coact_sync::shim::process::Mutex;
 use super::NameTaken;
 use crate::lookup_error::LookupError;
 
-use crate::any::AnyAddr;
-use crate::definitions::{Actor, Addr, WeakAddr};
+use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
-use crate::runtime_service::RuntimeService;
+use crate::runtime_singleton::RuntimeService;
+use crate::types::{Actor, Addr, WeakAddr};
 
 /// The table, with its lock. No user code runs under it: addresses are created there, never
 /// dropped.

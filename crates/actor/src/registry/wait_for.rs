@@ -13,9 +13,9 @@ use coact_core::internals::{owed_by, wait_as};
 use crate::lookup_error::LookupError;
 
 use super::table::{NameTable, OnRegistered};
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::block_on::AWAIT;
-use crate::definitions::{Actor, Addr};
+use crate::types::{Actor, Addr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 

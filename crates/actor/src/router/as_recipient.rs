@@ -6,11 +6,11 @@ use super::nesting::Passing;
 use super::routed_ask::answered;
 use crate::ask::Ask;
 use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
-use crate::error::SendError;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::recipient::{Recipient, Takes};
+use crate::send_error::SendError;
 
 impl<M: Message> Patient<M> for Router<M> {
     fn send_now(&self, message: M) -> Result<(), SendError<M>> {

@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::cycle::AskCycle;
-use crate::error::{AskError, SendError};
 use crate::id::ActorId;
+use crate::send_error::{AskError, SendError};
 
 /// A message that no routee has taken; the error returns it.
 #[derive(Clone, PartialEq, Eq)]

@@ -4,12 +4,12 @@ mod as_recipient;
 mod error;
 mod fallback_order;
 mod list;
+mod message_routee;
 mod nesting;
 mod routed_ask;
 mod routees;
 mod scatter;
 mod strategy;
-mod target;
 
 use std::fmt;
 use std::future::Future;
@@ -21,10 +21,10 @@ use coact_core::cown::Deep;
 use crate::ask::Ask;
 use crate::backpressure;
 use crate::block_on::block_on_room;
-use crate::error::AskError;
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::recipient::Recipient;
+use crate::send_error::AskError;
 
 pub use error::{NoAnswer, RouteError};
 pub(crate) use routed_ask::{answered, answered_only};

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use super::error::RouteError;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
-use crate::error::{AskError, SendError};
 use crate::exit::ExitReason;
 use crate::message::Message;
+use crate::send_error::{AskError, SendError};
 
 /// Converts an ask that was routed, or not, into the form of recipients.
 pub(crate) fn answered<M: Message>(

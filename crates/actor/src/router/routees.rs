@@ -6,17 +6,17 @@ use coact_sync::shim::process::RwLock;
 
 use super::fallback_order::FallbackOrder;
 use super::list::{Routee, RouteeList, RouteeSnapshot};
+use super::message_routee::{MessageRoutee, Routed};
 use super::scatter::Scatter;
 use super::strategy::{Routing, RoutingState, weight};
-use super::target::{MessageRoutee, Routed};
 use crate::ask::Ask;
 use crate::backpressure::{Candidate, Changes};
-use crate::error::{AskError, SendError};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
 use crate::router::RouteError;
+use crate::send_error::{AskError, SendError};
 
 /// The routees of a router or a pool.
 ///

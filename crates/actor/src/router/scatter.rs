@@ -12,9 +12,9 @@ use coact_core::runtime::spawn_future;
 
 use crate::ask::Ask;
 use crate::block_on::AWAIT;
-use crate::error::AskError;
 use crate::id::ActorId;
 use crate::router::NoAnswer;
+use crate::send_error::AskError;
 
 /// Many asks of which the first answer counts: what
 /// [`Router::scatter`](crate::routing::Router::scatter) returns. The others are dropped then;

@@ -18,8 +18,8 @@ use futures_core::Stream;
 use super::buffer::{BufferState, OfferEnd, StreamBuffer, StreamId};
 use super::producer_end::Demand;
 use crate::block_on::block_on;
-use crate::definitions::{Actor, Addr};
 use crate::handler::Receive;
+use crate::types::{Actor, Addr};
 
 /// The default buffer size of a stream, in items.
 const BUFFER: usize = 16;

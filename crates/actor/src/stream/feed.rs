@@ -14,10 +14,10 @@ use futures_core::Stream;
 
 use crate::attached_streams::{Attached, FeedNumber, Stop};
 use crate::catch_drop::CatchDrop;
-use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::handler::Receive;
 use crate::message::Message;
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 /// Why a stream has no more items.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use super::strategy::StopMode;
-use crate::definitions::{Actor, Addr};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::signal::Signal;
 use crate::supervision::AnySupervisor;
+use crate::types::{Actor, Addr};
 
 /// Keeps a child alive; the child ends when this is dropped.
 pub(crate) struct ChildHandle {

@@ -8,20 +8,20 @@ use coact_core::internals::ThreadBound;
 
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
-use super::child_supervisor::ChildSupervisor;
 use super::child_table::ChildTable;
+use super::nested_supervisor::ChildSupervisor;
 use super::plan::{ChildSpec, Plan};
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{Restart, Shutdown, Strategy};
 use super::supervisor::Supervisor;
 use super::supervisor_actor::SupervisorActor;
-use crate::definitions::ActorCell;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
 use crate::registry::NameTaken;
 use crate::settings::ActorSettings;
 use crate::spawn::actor;
+use crate::types::ActorCell;
 
 /// A supervisor to be spawned, with its children.
 ///

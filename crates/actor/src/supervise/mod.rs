@@ -15,15 +15,15 @@
 
 mod backoff;
 mod child_handle;
-mod child_supervisor;
 mod child_table;
 mod command_waiters;
 mod declared_tree;
 mod error;
 mod info;
 mod log;
+mod nested_supervisor;
 mod plan;
-mod request;
+mod request_future;
 mod spec;
 mod strategy;
 mod supervisor;
@@ -35,7 +35,7 @@ pub use declared_tree::Tree;
 pub use error::{ChildError, StartError};
 pub use info::{ChildInfo, Counts};
 pub use plan::ChildState;
-pub use request::Request;
+pub use request_future::Request;
 pub use spec::{Child, IntoChild, permanent, temporary, transient};
 pub use strategy::{Restart, Shutdown, Strategy};
 pub use supervisor::Supervisor;

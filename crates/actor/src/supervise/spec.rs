@@ -9,11 +9,11 @@ use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
 use super::plan::ChildSpec;
 use super::strategy::{Restart, Shutdown};
-use crate::definitions::{Actor, ActorCell, Addr};
 use crate::handler::SendActor;
 use crate::host::Host;
 use crate::registry::NameTaken;
 use crate::settings::{ActorSettings, settings_methods};
+use crate::types::{Actor, ActorCell, Addr};
 
 /// Declares a child that is always restarted, with a closure that makes its state each time.
 ///

@@ -8,15 +8,15 @@ use coact_core::internals::owed_by;
 
 use super::error::{ChildError, StartError};
 use super::info::{ChildInfo, Counts};
-use super::request::Request;
+use super::request_future::Request;
 use super::spec::{ChildParts, IntoChild};
 use super::supervisor_actor::SupervisorActor;
 use super::supervisor_requests::{Children, Command, Execute, StopRequest};
-use crate::any::AnyAddr;
-use crate::definitions::Addr;
+use crate::any_addr::AnyAddr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
 use crate::monitor::OnDownId;
+use crate::types::Addr;
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
 /// ends.

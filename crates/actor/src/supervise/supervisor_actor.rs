@@ -16,10 +16,10 @@ use super::child_table::ChildTable;
 use super::command_waiters::CommandWaiter;
 use super::log;
 use super::plan::{Action, ChildOutcome, Plan, Refused};
-use crate::definitions::{Addr, Context};
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
+use crate::types::{Addr, Context};
 
 /// Keeps the children of a supervisor while it has no state.
 pub(crate) type SavedChildren = Arc<Mutex<Option<ChildTable>>>;

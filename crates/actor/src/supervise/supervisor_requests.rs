@@ -7,12 +7,12 @@ use super::command_waiters::{CommandReply, CommandWaiter, Until};
 use super::info::ChildInfo;
 use super::plan::{ChildSpec, Plan};
 use super::supervisor_actor::SupervisorActor;
-use crate::definitions::{Actor, Addr, Context, WeakAddr};
 use crate::exit::ExitReason;
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::supervision::{AnySupervisor, ChildEvent};
+use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl Actor for SupervisorActor {
     fn started(&mut self, context: &mut Context<Self>) {

@@ -2,9 +2,9 @@
 
 mod channel;
 mod named;
+mod path_topic;
 mod pattern;
 mod subscription;
-mod tree;
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -24,11 +24,11 @@ use channel::{Channel, Subscriber, to_closure};
 pub(crate) use channel::{Deliver, DeliveryOutcome, next_id};
 pub(crate) use named::Named;
 pub use named::topic;
+pub use path_topic::TopicTree;
 pub use pattern::BadPattern;
 pub(crate) use pattern::Pattern;
 pub use subscription::Subscription;
 use subscription::Unsubscribe;
-pub use tree::TopicTree;
 
 /// A topic, to which messages of one type are published; clones are the same topic.
 ///

@@ -8,7 +8,7 @@ use coact_sync::shim::process::Mutex;
 
 use super::Topic;
 use crate::lookup_error::LookupError;
-use crate::runtime_service::RuntimeService;
+use crate::runtime_singleton::RuntimeService;
 
 /// Returns the topic with this name in the current runtime and the others of its group. It is
 /// created on first use, and stays until

@@ -13,7 +13,7 @@ use crate::cown::set::CownSet;
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
-use crate::queue::multi::Multi;
+use crate::queue::multi_block::Multi;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 

@@ -11,18 +11,18 @@ use coact_sync::pool;
 
 use super::single::end;
 use crate::body::{Body, Forget};
+use crate::cown::access_guards::Held;
 use crate::cown::handle::Cown;
-use crate::cown::held::Held;
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
 use crate::promise::{Callback, Resolver};
-use crate::queue::backlog;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::overload;
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single::{Single, link};
+use crate::queue::single_block::{Single, link};
 use crate::queue::slot::Slot;
 use crate::queue::spawn::launch_by;
 use crate::sched::context;
@@ -72,7 +72,7 @@ struct WaitingContinuation<R, K>(PhantomData<(R, K)>);
 
 impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     const VTABLE: TaskVTable =
-        TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&backlog::BACKLOG);
+        TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&overload::BACKLOG);
 
     #[inline]
     fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<Callback<R>> {

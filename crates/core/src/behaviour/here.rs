@@ -1,7 +1,7 @@
 //! Behaviours that run inline, on the calling thread, if their cowns are free.
 
 mod attempt;
-mod few;
+mod one_or_two;
 mod release;
 mod run;
 mod where_to_run;
@@ -16,7 +16,7 @@ use crate::runtime_ids::RuntimeId;
 use crate::sched::{Successor, runtime_shared, schedule};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
-use few::Few;
+use one_or_two::Few;
 use run::{claim_and_run_any, run_plain};
 use where_to_run::{HerePlace, may_nest, place_elsewhere};
 

@@ -11,7 +11,6 @@ pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod continuation;
 pub(crate) mod here;
-pub(crate) mod in_group;
 #[cfg(all(test, loom))]
 mod loom;
 pub(crate) mod multi;
@@ -19,6 +18,7 @@ mod pair;
 pub(crate) mod refusal;
 pub(crate) mod scope;
 pub(crate) mod single;
+pub(crate) mod single_in_group;
 pub(crate) mod spawn;
 pub(crate) mod spawn_checks;
 mod then;

@@ -3,7 +3,7 @@
 //! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) per cown in the
 //! order in which the user named them, then the body.
 
-use crate::queue::single::take;
+use crate::queue::single_block::take;
 use crate::queue::spawn::spawn_request;
 use std::alloc::Layout;
 use std::any::type_name;
@@ -19,16 +19,16 @@ use crate::body::{Body, Completion, Ended};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::group;
-use crate::group::several_members::Grouped;
-use crate::group::turn;
+use crate::group::joined_requests::Grouped;
+use crate::group::run_ring;
 use crate::panic::drop_quietly;
 use crate::queue::append::StepEntry;
 use crate::queue::group_header::HoldingRequest;
+use crate::queue::group_ring::RingEntry;
 use crate::queue::header::CownHeader;
-use crate::queue::multi::{Multi, MultiSlot, link};
+use crate::queue::multi_block::{Multi, MultiSlot, link};
 use crate::queue::release::release;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::ring::RingEntry;
 use crate::queue::slot::Slot;
 use crate::sched::{Deferring, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
@@ -234,7 +234,7 @@ where
             let slot = Self::queued_slot(node);
             let leader = slot.as_ref().member().queue_ptr();
             let holding = HoldingRequest::new(slot, task, Self::dispose);
-            turn::run(leader, holding, context, || Self::execute(node, context))
+            run_ring::run(leader, holding, context, || Self::execute(node, context))
         }
     }
 

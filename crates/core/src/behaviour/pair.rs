@@ -2,8 +2,8 @@
 //! [`Multi`] whose length is a compile-time constant, so nothing is counted, collected or sorted.
 //! Other modules see only a `Multi`.
 
+mod eligible;
 mod launch;
-mod members;
 mod release;
 mod requests;
 
@@ -16,15 +16,15 @@ use coact_sync::pool;
 
 use crate::body::{Body, Completion, Ended, Panicked};
 use crate::cown::set::CownSet;
-use crate::queue::multi::{Multi, MultiSlot, link};
+use crate::queue::multi_block::{Multi, MultiSlot, link};
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single::take;
+use crate::queue::single_block::take;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 use launch::launch;
 use release::release;
 use requests::{cursor, may_be_refused, prefetch_successors};
 
-pub(super) use members::{distinct, members, named};
+pub(super) use eligible::{distinct, members, named};
 
 /// One block, like that of any behaviour on two cowns.
 #[repr(C)]

@@ -3,7 +3,7 @@
 //! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. There is
 //! no count, since the token of the one cown is all that the behaviour waits for.
 
-use crate::queue::single::{Single, link, link_in_group, take};
+use crate::queue::single_block::{Single, link, link_in_group, take};
 use crate::queue::spawn::{launch_anywhere, launch_by};
 use std::any::type_name;
 use std::iter;
@@ -15,10 +15,10 @@ use coact_sync::pool;
 use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
-use crate::group::turn;
-use crate::group::turn::run_forgetting_in_group;
-use crate::queue::backlog;
+use crate::group::run_ring;
+use crate::group::run_ring::run_forgetting_in_group;
 use crate::queue::group_header::HoldingRequest;
+use crate::queue::overload;
 use crate::queue::release::{release_exclusive, release_to_next};
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
@@ -39,7 +39,7 @@ where
     const VTABLE_IN_GROUP: TaskVTable = Self::vtable_in_group(type_name::<F>);
 
     const fn vtable(name: Name) -> TaskVTable {
-        TaskVTable::new(Self::run, link, name).with_backlog(&backlog::BACKLOG)
+        TaskVTable::new(Self::run, link, name).with_backlog(&overload::BACKLOG)
     }
 
     const fn vtable_in_group(name: Name) -> TaskVTable {
@@ -229,7 +229,7 @@ where
         // leader's queue.
         unsafe {
             let leader = slot.as_ref().member().queue_ptr();
-            turn::run(leader, HoldingRequest::new(slot, task, Self::dispose), context, || {
+            run_ring::run(leader, HoldingRequest::new(slot, task, Self::dispose), context, || {
                 Self::execute(node, context)
             })
         }

@@ -4,11 +4,11 @@ use coact_sync::prefetch;
 use smallvec::SmallVec;
 
 use super::admission;
-use super::in_group;
 use super::multi::Prepared;
 use super::pair::{self, PairBehaviour};
 use super::refusal::Refusal;
 use super::single::{NamedVTables, SingleBehaviour};
+use super::single_in_group;
 use super::spawn_checks::{count_members, home_of, only_member};
 use crate::body::{Body, Completion, Forget, Renamed};
 use crate::cown::handle::Cown;
@@ -18,9 +18,9 @@ use crate::panic::{drop_quietly, run_quietly};
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
 use crate::queue::header::Flags;
-use crate::queue::multi::Multi;
+use crate::queue::multi_block::Multi;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single::Single;
+use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
 use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
@@ -211,7 +211,7 @@ where
     // SAFETY: the set's handle keeps the cown alive, and with it its leader; the body is for it.
     unsafe {
         match member.header().leader() {
-            Some(leader) => in_group::spawn_single(leader, member, body),
+            Some(leader) => single_in_group::spawn_single(leader, member, body),
             None => SingleBehaviour::spawn_anywhere(member, body),
         }
     }
@@ -230,7 +230,7 @@ where
         let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, Forget);
         // SAFETY: the handle keeps the member alive, which is in the leader's group, and the body
         // is for it.
-        unsafe { in_group::spawn_single(leader, only_member(&set), body) };
+        unsafe { single_in_group::spawn_single(leader, only_member(&set), body) };
     } else {
         let set = UncheckedIn::<T, false>(cown);
         let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, Forget);
@@ -269,7 +269,7 @@ where
     if let Some(leader) = header.leader() {
         // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
         // body is for it.
-        return unsafe { in_group::spawn_placed(leader, member, body, named.in_group) };
+        return unsafe { single_in_group::spawn_placed(leader, member, body, named.in_group) };
     }
     at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate_with(named.alone, member, body);

@@ -12,23 +12,28 @@ use super::layout::CownBox;
 use crate::drop_depth::{self, Depth};
 use crate::panic::drop_quietly;
 use crate::path_coverage::FastPath;
-use crate::queue::end_mark::Last;
 use crate::queue::grant::grant;
 use crate::queue::group_header::Leader;
-use crate::queue::group_interrupt;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interrupt_notice::InterruptNotice;
+use crate::queue::member_interrupt;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single;
-use crate::queue::single::Single;
+use crate::queue::single_block;
+use crate::queue::single_block::Single;
 use crate::queue::slot::Slot;
+use crate::queue::state_dropper::Last;
 use crate::sched::schedule;
 use crate::simulated;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
 /// How to drop states of a type.
 pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
-    const { &Last::new(TaskVTable::new(run_destroy::<T>, single::link, type_name::<T>), destroy::<T>) }
+    const {
+        &Last::new(
+            TaskVTable::new(run_destroy::<T>, single_block::link, type_name::<T>),
+            destroy::<T>,
+        )
+    }
 }
 
 /// Returns whether a cown without handles has an empty queue and no readers; for a member of a
@@ -69,7 +74,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
     // node has run.
     unsafe {
         if header.flags.get(Flags::INTERRUPTIBLE | Flags::CLOSED) == Flags::INTERRUPTIBLE {
-            group_interrupt::interrupt_last(cown);
+            member_interrupt::interrupt_last(cown);
         }
         match cown.as_ref().leader() {
             None => Single::spawn(last_request::<T>(cown)),
@@ -126,7 +131,7 @@ pub(super) fn request_put_aside<T: Send + 'static>(
     cown: NonNull<CownHeader>,
 ) -> NonNull<Single<()>> {
     let vtable =
-        const { &TaskVTable::new(run_destroy::<T>, single::link_unqueued, type_name::<T>) };
+        const { &TaskVTable::new(run_destroy::<T>, single_block::link_unqueued, type_name::<T>) };
     Single::allocate(RequestedCown::exclusive(cown), vtable, ())
 }
 
@@ -158,7 +163,7 @@ fn last_request_in_group<T: Send + 'static>(
 ) -> NonNull<Slot> {
     let vtable = const {
         let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
-        let (run, link) = (run_in_group, single::link_in_group);
+        let (run, link) = (run_in_group, single_block::link_in_group);
         &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
     Single::slot(Single::allocate(RequestedCown::exclusive(cown), vtable, leader))

@@ -1,5 +1,5 @@
 //! A cown's block: its header and its state, preceded in an interruptible cown by the
-//! [guard](crate::queue::interruptible_guard).
+//! [guard](crate::queue::interrupt_header).
 
 use std::alloc::Layout;
 use std::cell::UnsafeCell;
@@ -9,7 +9,7 @@ use coact_sync::pool;
 
 use crate::queue::group_header::Leader;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard;
+use crate::queue::interrupt_header;
 use crate::runtime_ids::Birthplace;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
@@ -115,11 +115,11 @@ impl<T> CownBox<T> {
             let leader = cown.as_ref().leader();
             if interruptible {
                 // Up to here a search may read the header.
-                interruptible_guard::unlist(cown);
+                interrupt_header::unlist(cown);
             }
             cown.as_mut().end();
             if interruptible {
-                interruptible_guard::free(cown);
+                interrupt_header::free(cown);
             } else {
                 pool::dealloc(cown.cast(), if packed { Self::LAYOUT } else { Self::LINE });
             }

@@ -4,7 +4,7 @@ use std::marker::PhantomData;
 
 use crate::fault::Broken;
 use crate::queue::header::Flags;
-use crate::queue::interruptible_guard;
+use crate::queue::interrupt_header;
 use crate::queue::requested_cown::RequestedCown;
 
 /// Iterates over the members of a behaviour, in the order of the set.
@@ -107,7 +107,7 @@ impl<'a> MemberCursor<'a> {
             let cown = members.advance().header_ptr();
             // SAFETY: the cown is held exclusively, so it is alive and only this behaviour accesses
             // its state.
-            unsafe { interruptible_guard::end_state(cown) }
+            unsafe { interrupt_header::end_state(cown) }
         })
     }
 
@@ -128,7 +128,7 @@ impl<'a> MemberCursor<'a> {
             unsafe {
                 let header = member.header();
                 if header.has(Flags::INTERRUPTIBLE) {
-                    interruptible_guard::tell_failure(member.header_ptr(), why);
+                    interrupt_header::tell_failure(member.header_ptr(), why);
                 } else {
                     header.set(Flags::POISONED, true);
                 }

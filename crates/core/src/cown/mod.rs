@@ -8,29 +8,29 @@
 //! * In the closure: `&mut T` and `&T`; [`Members`] and [`ReadMembers`] of a slice; [`Poisoned`] of
 //!   a checked member; [`Held`] of a handle by value.
 
+pub(crate) mod access_guards;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
-pub(crate) mod held;
 pub(crate) mod iter;
-pub(crate) mod last_handle;
+pub(crate) mod last_handle_check;
 pub(crate) mod layout;
 pub(crate) mod member_cursor;
-pub(crate) mod members;
 mod pin;
 pub(crate) mod poisonable_members;
 pub(crate) mod set;
+pub(crate) mod slice_access;
 pub(crate) mod thread_bound_value;
 
 pub use crate::drop_depth::Deep;
+pub use access_guards::{Held, Poisoned};
 pub use handle::{Cown, CownId, WeakCown};
-pub use held::{Held, Poisoned};
 pub use iter::{MembersIter, MembersIterMut};
-pub use members::{Members, ReadMembers};
 pub use poisonable_members::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use set::{
     AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
     checked_all, read_all,
 };
+pub use slice_access::{Members, ReadMembers};
 
 /// Marks a cown, or its group, as crowded (`queue/turnstile.rs`), for tests on real threads.
 /// (Simulated ones must not block each other.)

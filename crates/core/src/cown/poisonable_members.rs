@@ -4,8 +4,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+use super::access_guards::Poisoned;
 use super::handle::Cown;
-use super::held::Poisoned;
 use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
 use crate::queue::header::{CownHeader, Flags};

@@ -12,7 +12,7 @@ use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::interrupt::Interruptible;
-use crate::queue::interruptible_guard::Gate;
+use crate::queue::interrupt_header::Gate;
 use crate::sched::loom::{Log, check, check_bounded, check_long, run_ready, written};
 
 fn member(group: &Group) -> Cown<Log> {

@@ -5,20 +5,20 @@
 // memory that belongs to the holder of the group. For the protocol and its proof, see
 // `queue/README.md`, "Groups".
 //
-// * `turn.rs`: holding a group: the behaviour from the queue, then the ring.
+// * `run_ring.rs`: holding a group: the behaviour from the queue, then the ring.
 // * `spawn.rs`: chooses between the ring and the queue.
-// * `several_members.rs`: sets that name several members.
-// * `interrupt_members.rs`: interruptible members.
+// * `joined_requests.rs`: sets that name several members.
+// * `serve_interrupts.rs`: interruptible members.
 // * `current.rs`: the group that the thread holds.
 
 #[cfg_attr(all(test, loom), path = "current_in_model.rs")]
 mod current;
-pub(crate) mod interrupt_members;
+pub(crate) mod joined_requests;
 #[cfg(all(test, loom))]
 mod loom;
-pub(crate) mod several_members;
+pub(crate) mod run_ring;
+pub(crate) mod serve_interrupts;
 pub(crate) mod spawn;
-pub(crate) mod turn;
 
 use crate::queue::group_header::Leader;
 use std::fmt;
@@ -91,7 +91,7 @@ impl Group {
 
     /// Creates a group without members in a runtime.
     pub fn new_in(home: RuntimeHandle) -> Self {
-        Self { leader: Leader::allocate(home.0, &turn::VTABLE) }
+        Self { leader: Leader::allocate(home.0, &run_ring::VTABLE) }
     }
 
     /// Creates a cown that is a member.

@@ -6,9 +6,9 @@ use super::current;
 use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
 use crate::queue::group_header::with;
+use crate::queue::group_ring::RunRingEntry;
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::ring::RunRingEntry;
 
 /// Returns whether what this thread spawns on the group now comes behind the ring and before
 /// everything that is ever going to be in the queue (`queue/README.md`, "Groups").

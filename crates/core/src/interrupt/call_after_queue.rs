@@ -1,7 +1,7 @@
 //! Deferred calls: run after everything in a cown's queue, without access to its state. One task
 //! type for cowns of all types.
 
-use crate::group::turn::run_forgetting_in_group;
+use crate::group::run_ring::run_forgetting_in_group;
 use crate::queue::spawn::spawn_from_anywhere;
 use std::ptr::NonNull;
 
@@ -9,12 +9,12 @@ use super::interruptible::Interruptible;
 use crate::cown::handle::Cown;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
+use crate::queue::group_ring::RingEntry;
 use crate::queue::header::CownHeader;
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::ring::RingEntry;
-use crate::queue::single;
-use crate::queue::single::Single;
+use crate::queue::single_block;
+use crate::queue::single_block::Single;
 use crate::sched::at_work_in;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::sched::watchdog::current_task;
@@ -24,10 +24,10 @@ use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
 /// makes its group look for interrupts, which is no work.
 pub(super) type DeferredCall = Option<Box<dyn FnOnce(Mode) + Send>>;
 
-static VTABLE: TaskVTable = TaskVTable::new(run, single::link, name);
+static VTABLE: TaskVTable = TaskVTable::new(run, single_block::link, name);
 
 static VTABLE_IN_GROUP: TaskVTable =
-    TaskVTable::new(run_forgetting_in_group, single::link_in_group, name)
+    TaskVTable::new(run_forgetting_in_group, single_block::link_in_group, name)
         .in_group(InGroup { body: run_body, dispose });
 
 fn name() -> &'static str {
@@ -100,7 +100,7 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 }
 
 /// # Safety
-/// See [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed with a deferred
+/// See [`RunRingEntry`](crate::queue::group_ring::RunRingEntry); the entry was pushed with a deferred
 /// call.
 unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
     // SAFETY: the entry holds a deferred call, and is taken before anything can be pushed.

@@ -5,13 +5,13 @@ use std::ptr::NonNull;
 use crate::queue::header::CownHeader;
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single;
-use crate::queue::single::{Single, single_task};
+use crate::queue::single_block;
+use crate::queue::single_block::{Single, single_task};
 use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
-static VTABLE: TaskVTable = TaskVTable::new(run, single::link, || "a call");
+static VTABLE: TaskVTable = TaskVTable::new(run, single_block::link, || "a call");
 
 /// Returns the functions of an empty request's task.
 pub(super) fn vtable() -> &'static TaskVTable {

@@ -1,8 +1,8 @@
 //! What handles of interruptible cowns can do.
 
+use super::give_back_handle::give_back;
 use super::interruptible::Interruptible;
 use super::send_interrupt::interrupt;
-use super::temporary_handle::give_back;
 use super::{layout, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::set::{Unchecked, UncheckedHandle, UncheckedIn};

@@ -2,12 +2,12 @@
 
 use std::ptr::NonNull;
 
-use super::call_state::{call_state, on_interrupt, take_turn};
 use super::interruptible::Interruptible;
+use super::state_callbacks::{call_state, on_interrupt, take_turn};
 use super::{empty_request, last_handle};
 use crate::queue::grant::grant;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, try_park};
+use crate::queue::interrupt_header::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, try_park};
 use crate::sched::runtime_handle::mode_now;
 use crate::sched::{Successor, schedule_last};
 use crate::simulated;
@@ -22,7 +22,7 @@ const TURNS_IN_A_ROW: u32 = 64;
 /// The task is that of the guard of a `T`, and has come with the token.
 pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     let guard: NonNull<Guard> = task.cast();
-    let cown = interruptible_guard::header_of(guard);
+    let cown = interrupt_header::header_of(guard);
     for _ in 0..CALLS_IN_A_ROW {
         // SAFETY: the request at the head keeps the cown alive while this thread has the token.
         let header = unsafe { cown.as_ref() };

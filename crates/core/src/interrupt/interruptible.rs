@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible_guard::Gate;
+use crate::queue::interrupt_header::Gate;
 use crate::queue::slot::Slot;
 use crate::sched::ending::Ending;
 

@@ -1,4 +1,5 @@
-//! Ends a state that has become unreachable; see [`cown::last_handle`](crate::cown::last_handle).
+//! Ends a state that has become unreachable; see the
+//! [last-handle check](crate::cown::last_handle_check).
 //!
 //! The last handle goes into a request of its own, behind everything spawned with any handle. If
 //! the state is closed there, and nothing is behind that request, then nothing ever will be: the
@@ -13,20 +14,20 @@ use std::any::type_name;
 use std::mem::{ManuallyDrop, forget};
 use std::ptr::NonNull;
 
-use super::call_state::call_state;
 use super::interruptible::{Interruptible, UnreachableCown};
+use super::state_callbacks::call_state;
 use super::{call_after_queue, empty_request, layout};
 use crate::cown::end_of_life::destroy;
 use crate::cown::handle::{Cown, WeakCown};
-use crate::cown::last_handle::LastHandleCheck;
-use crate::cown::last_handle::drop_last;
+use crate::cown::last_handle_check::LastHandleCheck;
+use crate::cown::last_handle_check::drop_last;
 use crate::path_coverage::FastPath;
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible_guard::{self, Gate, end_state};
+use crate::queue::interrupt_header::{self, Gate, end_state};
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single;
-use crate::queue::single::{Single, single_task};
+use crate::queue::single_block;
+use crate::queue::single_block::{Single, single_task};
 use crate::queue::slot::Slot;
 use crate::sched::{Ready, Successor, at_work_in};
 use crate::task::{Mode, RunContext, TaskKind, TaskPtr, TaskVTable};
@@ -141,7 +142,7 @@ static MARK: u8 = 0;
 
 fn request<T: Interruptible>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
     let vtable = const {
-        &TaskVTable::new(run::<T>, single::link, type_name::<T>).of_kind(TaskKind::new(&MARK))
+        &TaskVTable::new(run::<T>, single_block::link, type_name::<T>).of_kind(TaskKind::new(&MARK))
     };
     Single::allocate(RequestedCown::exclusive(cown), vtable, ())
 }
@@ -217,8 +218,8 @@ unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<Tas
         let cown = slot.as_ref().member().header_ptr();
         task.as_mut().vtable = empty_request::vtable();
         cown.as_ref().flags.remember_interrupt();
-        interruptible_guard::leave_token(cown, slot);
-        successor.ready(interruptible_guard::task_of(cown), cown.as_ref().home_of_queue());
+        interrupt_header::leave_token(cown, slot);
+        successor.ready(interrupt_header::task_of(cown), cown.as_ref().home_of_queue());
     }
     successor.take()
 }

@@ -13,7 +13,7 @@ use crate::cown::layout::CownBox;
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard::{Guard, Listed, of};
+use crate::queue::interrupt_header::{Guard, Listed, of};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{Task, TaskVTable};

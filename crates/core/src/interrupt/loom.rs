@@ -9,7 +9,7 @@ use super::{Interruptible, UnreachableCown, registry};
 use crate::behaviour::when::when;
 use crate::cown::handle::{Cown, WeakCown};
 use crate::fault::Broken;
-use crate::queue::interruptible_guard::Gate;
+use crate::queue::interrupt_header::Gate;
 use crate::sched::loom::{Log, check, check_bounded, log, run_ready};
 use crate::sched::runtime_handle::RuntimeHandle;
 

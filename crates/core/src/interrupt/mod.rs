@@ -39,20 +39,20 @@
 //!
 //! *A state that must be called before anything else* is created in the middle of this: with
 //! INTERRUPT set and an empty request in the queue, while its creator has the token
-//! (`interrupted_at_once.rs`). *A state that has become unreachable* ends behind everything spawned on
+//! (`create_started.rs`). *A state that has become unreachable* ends behind everything spawned on
 //! it (`last_handle.rs`). If that comes next when the state is called, it follows in the same task,
 //! and the state may leave to it what the call is for ([`Interruptible::on_last_interrupt`]).
 //!
 //! *There is one token.* The guard's task sets PARKED, and gives up the token with it; of the
 //! interrupts after that, exactly one finds PARKED without INTERRUPT, and takes the token.
 
-mod blocked_behaviours;
+mod blocked_set;
 mod call_after_queue;
-mod call_state;
+mod create_started;
 mod empty_request;
+mod give_back_handle;
 mod handles;
 mod interrupt_task;
-mod interrupted_at_once;
 mod interruptible;
 pub(crate) mod interruptible_handle;
 mod last_handle;
@@ -62,10 +62,10 @@ pub(crate) mod registry;
 mod registry_table;
 mod send_interrupt;
 mod shutdown;
-mod temporary_handle;
+mod state_callbacks;
 mod vtable;
 
-pub use blocked_behaviours::BlockedSet;
+pub use blocked_set::BlockedSet;
 pub use handles::SendPath;
 pub use interruptible::{Interruptible, UnreachableCown};
 pub(crate) use shutdown::{cut_off, end_in_order, moved};

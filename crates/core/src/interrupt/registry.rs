@@ -20,7 +20,7 @@ use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// The position of a cown in the table.
-use crate::queue::interruptible_guard::Listed;
+use crate::queue::interrupt_header::Listed;
 
 static TABLE: CownTable = CownTable::new();
 

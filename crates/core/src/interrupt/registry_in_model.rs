@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 pub(crate) use super::registry_table::LiveCown;
 use super::registry_table::{CownTable, TableEntry};
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible_guard::Listed;
+use crate::queue::interrupt_header::Listed;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 

@@ -25,7 +25,7 @@ use coact_sync::asym;
 
 use super::send_interrupt::interrupt;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard;
+use crate::queue::interrupt_header;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::static_shim::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
@@ -175,14 +175,14 @@ impl LiveCown {
     /// Distinguishes two of them as long as both live; the one with the greater number is younger.
     pub(crate) fn number(&self) -> (u64, usize) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
-        let number = unsafe { (interruptible_guard::vtable(self.0).number)(self.0) };
+        let number = unsafe { (interrupt_header::vtable(self.0).number)(self.0) };
         (number, self.0.as_ptr().addr())
     }
 
     /// Tells the state that its runtime ends, and interrupts it.
     pub(crate) fn end(&self, ending: &crate::sched::ending::Ending) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
-        unsafe { (interruptible_guard::vtable(self.0).end)(self.0, ending) };
+        unsafe { (interrupt_header::vtable(self.0).end)(self.0, ending) };
     }
 
     /// Interrupts the state.
@@ -195,7 +195,7 @@ impl LiveCown {
 impl Drop for LiveCown {
     fn drop(&mut self) {
         // SAFETY: this handle owns its count, and gives it up once.
-        unsafe { (interruptible_guard::vtable(self.0).release)(self.0) };
+        unsafe { (interrupt_header::vtable(self.0).release)(self.0) };
     }
 }
 

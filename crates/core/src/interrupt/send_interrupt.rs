@@ -3,9 +3,9 @@
 use std::ptr::NonNull;
 
 use super::{call_after_queue, empty_request};
-use crate::queue::group_interrupt::interrupt_member;
 use crate::queue::header::{CownHeader, Interrupted};
-use crate::queue::interruptible_guard;
+use crate::queue::interrupt_header;
+use crate::queue::member_interrupt::interrupt_member;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
@@ -38,7 +38,7 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
         simulated::point();
         match interrupted {
             Interrupted::Pending => {}
-            Interrupted::TookToken => schedule(interruptible_guard::task_of(cown), home),
+            Interrupted::TookToken => schedule(interrupt_header::task_of(cown), home),
             Interrupted::NeedsRequest => append_empty_request(cown),
         }
     }

@@ -2,9 +2,9 @@
 
 use std::ptr::NonNull;
 
-use super::end_mark::Last;
 use super::header::CownHeader;
 use super::slot::Slot;
+use super::state_dropper::Last;
 use super::tail::SeenTail;
 use crate::spin_wait;
 

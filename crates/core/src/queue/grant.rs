@@ -4,15 +4,15 @@
 //! queue empty creates it, it moves from request to request, and it ends when the last one takes
 //! itself out of the tail. There is never more than one.
 
-use super::group_interrupt;
+use super::member_interrupt;
 use std::ptr::NonNull;
 
 use super::dequeue::leave;
 use super::readers::ReaderWait;
 use super::slot::Slot;
 use crate::queue::header::CownHeader;
-use crate::queue::multi::Multi;
-use crate::queue::single::single_task;
+use crate::queue::multi_block::Multi;
+use crate::queue::single_block::single_task;
 use crate::sched::Ready;
 use crate::simulated;
 use crate::task::{InGroup, TaskPtr};
@@ -49,7 +49,7 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
     // SAFETY: the caller has the token, with no readers, and each branch gives it away.
     unsafe {
         if header.is_interrupted() {
-            group_interrupt::enter(cown, head, ready);
+            member_interrupt::enter(cown, head, ready);
         } else if member.is_read() && !header.is_grouped() {
             grant_readers(cown, head, ready);
         } else {

@@ -8,10 +8,10 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::cell::UnsafeCell;
 
+use super::group_ring::Ring;
 use super::header::{CownHeader, Flags};
-use super::interruptible_guard::Guard;
-use super::ring::Ring;
-use super::single::request;
+use super::interrupt_header::Guard;
+use super::single_block::request;
 use super::slot::Slot;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;

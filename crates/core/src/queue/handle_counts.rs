@@ -7,7 +7,7 @@
 //! ```
 //!
 //! All strong handles together own one weak count, which is given up when the state ends. LEAVING
-//! and LEFT belong to the [last-handle check](crate::cown::last_handle).
+//! and LEFT belong to the [last-handle check](crate::cown::last_handle_check).
 //!
 //! *A load is enough for the last handle.* Handles are created from handles. A thread that owns the
 //! only one of a kind, and reads that from the word, is alone with it: a smaller count than the

@@ -5,9 +5,9 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
 
-pub(crate) use super::flags::{Closed, Flags, Interrupted};
 use super::handle_counts::HandleCounts;
 use super::readers::Readers;
+pub(crate) use super::state_word::{Closed, Flags, Interrupted};
 use super::tail::Tail;
 use crate::runtime_ids::Birthplace;
 use crate::runtime_ids::RuntimeId;

@@ -1,4 +1,4 @@
-//! Whether a member of a group is in its leader's list of interrupts; see `group_interrupt.rs`.
+//! Whether a member of a group is in its leader's list of interrupts; see `member_interrupt.rs`.
 
 use coact_sync::shim::atomic::{AtomicU32, Ordering};
 

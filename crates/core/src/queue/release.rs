@@ -8,7 +8,7 @@ use super::slot::Slot;
 use super::tail::SeenTail;
 use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::single::single_task;
+use crate::queue::single_block::single_task;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::Ready;
 use crate::sched::Successor;

@@ -7,7 +7,7 @@ use super::append::{append_begun, append_one, append_single};
 use super::grant::grant;
 use super::header::CownHeader;
 use super::requested_cown::RequestedCown;
-use super::single::{Single, request, single_task};
+use super::single_block::{Single, request, single_task};
 use super::slot::Slot;
 use crate::path_coverage::FastPath;
 use crate::runtime_ids::RuntimeId;

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::cown::handle::Cown;
 use crate::cown::set::{AsCown, checked_all};
 use crate::interrupt::{self, registry};
-use crate::queue::group_interrupt::look_up;
 use crate::queue::header::Flags;
+use crate::queue::member_interrupt::look_up;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 impl<T: Send + 'static> Cown<T> {

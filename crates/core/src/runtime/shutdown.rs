@@ -27,7 +27,7 @@ use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::services::SharedService;
-use crate::sched::stuck_report::Stuck;
+use crate::sched::stuck_thread::Stuck;
 use crate::sched::tracked_thread::Thread;
 use crate::simulated;
 use crate::time::Timers;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::sched::stuck_report::Stuck;
+use crate::sched::stuck_thread::Stuck;
 
 /// What a shutdown left undone.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -8,7 +8,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::phase::RuntimePhase;
 use super::runtime_handle::RuntimeHandle;
 use super::runtime_shared::RuntimeShared;
-use super::stuck_report::Stuck;
+use super::stuck_thread::Stuck;
 use super::watchdog::state::Watchdog;
 use super::{external_threads, idle_waiters};
 

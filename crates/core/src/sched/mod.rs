@@ -28,7 +28,7 @@ pub(crate) mod services;
 mod share_policy;
 pub(crate) mod sleepers;
 pub(crate) mod start;
-pub(crate) mod stuck_report;
+pub(crate) mod stuck_thread;
 pub(crate) mod thread_hooks;
 pub(crate) mod tracked_thread;
 mod trim;

@@ -8,7 +8,7 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::Parker;
 
 use super::clock::RuntimeClock;
-use super::hosted::slots::Hosted;
+use super::hosted::hosted_workers::Hosted;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
 use super::outstanding::Outstanding;

@@ -3,7 +3,7 @@
 mod drive;
 mod report;
 mod run;
-mod waits;
+mod yield_and_block;
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -26,7 +26,7 @@ use crate::simulated::{SimulatedBody, TaskCounts};
 use crate::task::TaskPtr;
 pub(super) use report::promise;
 pub(super) use run::{free_id, run};
-pub(super) use waits::{block_for, block_until, give_way, point, pump};
+pub(super) use yield_and_block::{block_for, block_until, give_way, point, pump};
 
 #[derive(Clone, Debug)]
 pub(super) struct RunSettings {

@@ -1,6 +1,6 @@
 //! The simulation of the current thread.
 
-use super::simulation::Simulation;
+use super::interface::Simulation;
 #[cfg(feature = "sim")]
 use crate::path_coverage;
 

@@ -6,12 +6,12 @@ use coact_core::{Cown, Promise, when};
 
 use super::*;
 use crate::cycle::table::all_by;
-use crate::definitions::{Actor, Addr, Context};
-use crate::error::AskError;
 use crate::handler::Receive;
 use crate::message::Message;
 use crate::reply::Reply;
+use crate::send_error::AskError;
 use crate::spawn;
+use crate::types::{Actor, Addr, Context};
 
 /// Asks the next one while held; the last one waits.
 struct Link(Option<Addr<Link>>);

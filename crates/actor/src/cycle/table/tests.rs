@@ -2,13 +2,13 @@
 
 use coact_core::{Group, when};
 
-use super::super::held_actor::Holder;
+use super::super::held_actor::HeldActor;
 use super::*;
 use crate::cycle::AskCycle;
-use crate::definitions::{Actor, Addr, Context};
 use crate::handler::Handler;
 use crate::message::Message;
 use crate::spawn::{actor, spawn};
+use crate::types::{Actor, Addr, Context};
 
 struct Idle;
 
@@ -26,7 +26,7 @@ impl Handler<Ping> for Idle {
 
 /// Makes the wait of one actor for the other.
 fn wait(by: &Addr<Idle>, of: &Addr<Idle>) -> Arc<AskWait> {
-    AskWait::new(Arc::new(Holder::new(by.to_any())), of.to_any(), of.queue_id())
+    AskWait::new(Arc::new(HeldActor::new(by.to_any())), of.to_any(), of.queue_id())
 }
 
 fn table(waits: &[&Arc<AskWait>]) -> WaitTable {

@@ -6,8 +6,8 @@ use loom::thread;
 
 use super::{Continuation, resolver_spawning};
 use crate::behaviour::when::when;
+use crate::cown::access_guards::Held;
 use crate::cown::handle::Cown;
-use crate::cown::held::Held;
 use crate::fault::Broken;
 use crate::promise::Resolver;
 use crate::queue::header::Flags;
@@ -65,7 +65,7 @@ trait GetAnyway {
     fn get_mut_anyway(&mut self) -> &mut State;
 }
 
-impl GetAnyway for Result<&mut State, crate::cown::held::Poisoned<'_, State>> {
+impl GetAnyway for Result<&mut State, crate::cown::access_guards::Poisoned<'_, State>> {
     fn get_mut_anyway(&mut self) -> &mut State {
         match self {
             Ok(state) => state,

@@ -5,8 +5,8 @@ use std::thread;
 
 use super::{Continuation, resolver_spawning};
 use crate::behaviour::when::{call, when};
+use crate::cown::access_guards::Held;
 use crate::cown::handle::Cown;
-use crate::cown::held::Held;
 use crate::fault::Broken;
 use crate::group::Group;
 use crate::promise::Resolver;

@@ -4,7 +4,7 @@ use crate::current;
 
 use coact_sync::patience::Patience;
 
-use super::few::Few;
+use super::one_or_two::Few;
 use super::run::{claim_and_run_any, run_plain};
 use super::where_to_run::{
     at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere,

@@ -5,7 +5,7 @@ use std::num::NonZeroU16;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::few::Few;
+use super::one_or_two::Few;
 use super::run::{claim_and_run, run_plain};
 use super::serve_here;
 use crate::behaviour::spawn_checks::home_of;
@@ -16,7 +16,7 @@ use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::interrupt::Interruptible;
 use crate::queue::header::Flags;
-use crate::queue::interruptible_guard::Gate;
+use crate::queue::interrupt_header::Gate;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::loom::{Log, check, check_long, log, run_ready, two_logs, written};
 use crate::sched::runtime_handle::RuntimeHandle;

@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null};
 
 use smallvec::SmallVec;
 
-use super::few::{Few, are_plain, is_plain};
+use super::one_or_two::{Few, are_plain, is_plain};
 use super::release::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
 use crate::behaviour::spawn_checks;
@@ -14,7 +14,7 @@ use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
-use crate::group::several_members::Grouped;
+use crate::group::joined_requests::Grouped;
 use crate::path_coverage::FastPath;
 use crate::queue::claim;
 use crate::queue::requested_cown::RequestedCown;

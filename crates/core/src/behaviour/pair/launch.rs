@@ -7,7 +7,7 @@ use crate::path_coverage::FastPath;
 use crate::queue::append::append_two;
 use crate::queue::claim;
 use crate::queue::header::CownHeader;
-use crate::queue::multi::Multi;
+use crate::queue::multi_block::Multi;
 use crate::queue::slot::Slot;
 use crate::sched::schedule;
 

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::requests::slots;
 use crate::path_coverage::FastPath;
 use crate::queue::dequeue::leave_last;
-use crate::queue::multi::{Multi, MultiSlot};
+use crate::queue::multi_block::{Multi, MultiSlot};
 use crate::queue::release::release_exclusive;
 use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;

@@ -4,7 +4,7 @@ use std::mem::size_of;
 use std::ptr::NonNull;
 
 use crate::cown::member_cursor::MemberCursor;
-use crate::queue::multi::{Multi, MultiSlot};
+use crate::queue::multi_block::{Multi, MultiSlot};
 use crate::queue::slot::Slot;
 use crate::task::RunContext;
 

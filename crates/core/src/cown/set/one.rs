@@ -9,8 +9,8 @@ use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
     view, view_mut,
 };
+use crate::cown::access_guards::{Held, Poisoned};
 use crate::cown::handle::Cown;
-use crate::cown::held::{Held, Poisoned};
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::poisonable_members::{self, PoisonedRead};

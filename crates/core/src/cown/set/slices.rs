@@ -5,8 +5,8 @@ use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlic
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::members::{Members, ReadMembers};
 use crate::cown::poisonable_members::{CheckedMembers, CheckedReadMembers};
+use crate::cown::slice_access::{Members, ReadMembers};
 use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of slice, in its borrowed and its owned form.

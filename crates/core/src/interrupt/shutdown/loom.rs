@@ -9,7 +9,7 @@ use super::cut_off;
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
 use crate::interrupt::{Interruptible, registry};
-use crate::queue::interruptible_guard::Gate;
+use crate::queue::interrupt_header::Gate;
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::loom::{check, run_ready};

@@ -13,7 +13,7 @@ use crate::config::ThreadKind;
 use crate::current::{Cancelling, Serving};
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::services::SharedService;
-use crate::sched::stuck_report::Stuck;
+use crate::sched::stuck_thread::Stuck;
 use crate::sched::thread_hooks::call_hook;
 use crate::sched::tracked_thread::Thread;
 use crate::simulated::{self, BlockingJob};

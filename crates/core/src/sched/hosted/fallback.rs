@@ -3,7 +3,7 @@
 
 use std::time::Instant;
 
-use super::slots::Hosted;
+use super::hosted_workers::Hosted;
 use crate::current::Nested;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::tracked_thread::Thread;

@@ -7,17 +7,17 @@
 
 mod fallback;
 mod fallback_threads;
+pub(super) mod hosted_workers;
 mod monitor;
 mod monitor_sleep;
-pub(super) mod slots;
 mod turn;
 mod worker_slot;
 
 use crate::current;
 use std::task::{Context, Poll, Waker};
 
-pub(crate) use self::slots::Hosted;
-use self::slots::{ParkedWorker, TurnResult, wake};
+pub(crate) use self::hosted_workers::Hosted;
+use self::hosted_workers::{ParkedWorker, TurnResult, wake};
 use self::turn::OnLoan;
 use self::worker_slot::{Notification, SlotPoll, TurnEnd};
 use super::phase::RuntimePhase;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking::Parker;
 
-use super::slots::{Hosted, TurnResult};
+use super::hosted_workers::{Hosted, TurnResult};
 use super::worker_slot::TurnEnd;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_shared::RuntimeShared;

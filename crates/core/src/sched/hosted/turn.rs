@@ -3,7 +3,7 @@
 use crate::current;
 use std::time::{Duration, Instant};
 
-use super::slots::{HostedWorker, TurnResult};
+use super::hosted_workers::{HostedWorker, TurnResult};
 use crate::sched::phase::RuntimePhase;
 use crate::sched::worker::Worker;
 use crate::task::TaskPtr;

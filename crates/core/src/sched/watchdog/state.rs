@@ -8,7 +8,7 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 
 use super::spare_state::SpareState;
 use crate::config::WorkerConfig;
-use crate::sched::stuck_report::Stuck;
+use crate::sched::stuck_thread::Stuck;
 use crate::sched::tracked_thread::Thread;
 
 /// How often the marks are checked per limit.

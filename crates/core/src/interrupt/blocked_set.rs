@@ -1,7 +1,7 @@
 //! Blocked sets: the behaviours that cannot run before an interruptible cown is released, for the
 //! search for deadlocks.
 
-use crate::queue::group_interrupt;
+use crate::queue::member_interrupt;
 use std::collections::HashSet;
 use std::fmt;
 use std::ptr::NonNull;
@@ -14,9 +14,9 @@ use crate::body::{Forget, Renamed};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard;
-use crate::queue::interruptible_guard::try_park;
-use crate::queue::multi::Multi;
+use crate::queue::interrupt_header;
+use crate::queue::interrupt_header::try_park;
+use crate::queue::multi_block::Multi;
 use crate::queue::slot::{QueuePosition, Slot};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{hold_open, schedule};
@@ -72,9 +72,9 @@ impl<T: Interruptible> Cown<T> {
     /// Returns the task that interrupts the cown or its group.
     fn interrupt_task(&self) -> TaskPtr {
         match self.header().leader() {
-            Some(leader) => group_interrupt::task_of(leader),
+            Some(leader) => member_interrupt::task_of(leader),
             // SAFETY: the cown is interruptible.
-            None => unsafe { interruptible_guard::task_of(self.header_ptr()) },
+            None => unsafe { interrupt_header::task_of(self.header_ptr()) },
         }
     }
 
@@ -82,7 +82,7 @@ impl<T: Interruptible> Cown<T> {
         self.header().leader().unwrap_or(self.header_ptr())
     }
 
-    /// If the cown's gate is [shut](crate::queue::interruptible_guard::Gate::Shut), returns every
+    /// If the cown's gate is [shut](crate::queue::interrupt_header::Gate::Shut), returns every
     /// behaviour that cannot run before it opens, each as a cown that it waits for and its position
     /// there. These are the behaviours behind the gate, and those that wait, on any cown, behind
     /// one of these. Examines at most `limit`.
@@ -167,9 +167,9 @@ impl Token {
         // SAFETY: this thread has the token, and the cown is interruptible, so it has a guard.
         unsafe {
             if self.is_group {
-                group_interrupt::first_at_gate(self.queue)
+                member_interrupt::first_at_gate(self.queue)
             } else {
-                (NonNull::new_unchecked((*interruptible_guard::of(self.queue).as_ptr()).head), true)
+                (NonNull::new_unchecked((*interrupt_header::of(self.queue).as_ptr()).head), true)
             }
         }
     }

@@ -1,4 +1,5 @@
-//! The state word of a cown's header: the cown's home and its flags, with the transitions of both.
+//! The state word of a cown's header, of type `Flags`: the cown's home and its flags, with the
+//! transitions of both.
 
 use coact_sync::shim::atomic::{AtomicU32, End, Ordering};
 
@@ -58,7 +59,7 @@ impl Flags {
     /// The state is gone for good: behaviours are refused, except [unchecked](crate::interrupt)
     /// ones.
     pub(crate) const CLOSED: u16 = 1 << 1;
-    /// A [`Guard`](crate::queue::interruptible_guard::Guard) precedes the header. Constant.
+    /// A [`Guard`](crate::queue::interrupt_header::Guard) precedes the header. Constant.
     pub(crate) const INTERRUPTIBLE: u16 = 1 << 2;
     /// The state must be interrupted before the next behaviour.
     pub(crate) const INTERRUPT: u16 = 1 << 3;

@@ -8,17 +8,17 @@
 
 use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
-use crate::queue::group_interrupt::interrupt_member;
+use crate::queue::member_interrupt::interrupt_member;
 use std::ptr::NonNull;
 
+use super::give_back_handle::give_back;
 use super::interruptible::Interruptible;
-use super::temporary_handle::give_back;
 use super::{empty_request, send_interrupt, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::group::Group;
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible_guard;
-use crate::queue::single::Single;
+use crate::queue::interrupt_header;
+use crate::queue::single_block::Single;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::{self, at_work_in, schedule};
 use crate::simulated;
@@ -59,7 +59,7 @@ unsafe fn put_first_request(cown: NonNull<CownHeader>) {
         let header = cown.as_ref();
         header.flags.begin_interrupted();
         header.tail.begin_with(slot);
-        interruptible_guard::leave_token(cown, slot);
+        interrupt_header::leave_token(cown, slot);
     }
 }
 
@@ -72,7 +72,7 @@ impl Drop for FirstInterrupt {
         simulated::point();
         // SAFETY: the first request keeps the cown alive, which is interruptible, and this thread
         // has its token.
-        unsafe { schedule(interruptible_guard::task_of(self.0), self.0.as_ref().home_of_queue()) };
+        unsafe { schedule(interrupt_header::task_of(self.0), self.0.as_ref().home_of_queue()) };
     }
 }
 

@@ -4,22 +4,22 @@
 use crate::body::Forget;
 use crate::queue::group_header::LeaderKind;
 use crate::queue::group_header::{HoldingRequest, with};
-use crate::queue::single::request;
+use crate::queue::single_block::request;
 use crate::task::TaskKind;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
 
 use super::current::{self, Current};
-use super::interrupt_members;
+use super::serve_interrupts;
 use crate::body::{Completion, Ended};
 use crate::queue::dequeue::{leave, successor};
 use crate::queue::grant::{grant, task_in_group};
 use crate::queue::group_header::{HeldGroup, Leader};
+use crate::queue::group_ring::RingEntry;
 use crate::queue::header::CownHeader;
-use crate::queue::interruptible_guard::CALLS_IN_A_ROW;
-use crate::queue::interruptible_guard::{Gate, try_park};
-use crate::queue::ring::RingEntry;
+use crate::queue::interrupt_header::CALLS_IN_A_ROW;
+use crate::queue::interrupt_header::{Gate, try_park};
 use crate::queue::slot::Slot;
 use crate::sched::Ready;
 use crate::sched::worker::Worker;
@@ -137,7 +137,7 @@ unsafe fn drive(
                 if calls > CALLS_IN_A_ROW || header.home_of_queue() != context.home {
                     return yield_worker(leader, entered);
                 }
-                match interrupt_members::interrupt_all(leader, context) {
+                match serve_interrupts::interrupt_all(leader, context) {
                     Gate::Shut if try_park(header) => return None,
                     Gate::Open | Gate::Shut => continue,
                     Gate::Reserved => return yield_worker(leader, entered),
@@ -197,7 +197,7 @@ impl HeldGroup {
             }
             None if self.holding.is_some() => NextInRing::Finish,
             // SAFETY: without a holding request the token was left with a head
-            // (`interrupt_members::enter_group`).
+            // (`member_interrupt::enter_group`).
             None => NextInRing::Grant(unsafe { NonNull::new_unchecked(self.head) }),
         }
     }
@@ -259,7 +259,7 @@ unsafe fn adopt(leader: NonNull<Leader>) -> bool {
 /// Runs a behaviour that was moved into the ring. The block of the holding request stays.
 ///
 /// # Safety
-/// See [`RunRingEntry`](crate::queue::ring::RunRingEntry); the entry was pushed by [`adopt`].
+/// See [`RunRingEntry`](crate::queue::group_ring::RunRingEntry); the entry was pushed by [`adopt`].
 unsafe fn run_adopted(entry: NonNull<RingEntry>, context: &RunContext) {
     // SAFETY: the entry is taken before anything can be pushed. The leader is alive: the holding
     // request keeps it alive, or its count if it is the last request of a member.

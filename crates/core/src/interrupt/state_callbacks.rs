@@ -7,7 +7,7 @@ use super::layout;
 use crate::cown::layout::CownBox;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard::Gate;
+use crate::queue::interrupt_header::Gate;
 use crate::task::Mode;
 
 /// Calls the state.

@@ -49,8 +49,8 @@ use coact_sync::shim::atomic::Ordering;
 
 use super::group_header::{Leader, with};
 use super::header::{CownHeader, Interrupted};
+use super::interrupt_header::{self, Guard, leave_token};
 use super::interrupt_notice::InterruptNotice;
-use super::interruptible_guard::{self, Guard, leave_token};
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
 use crate::simulated;
@@ -70,7 +70,7 @@ pub(crate) unsafe fn interrupt_member(
     simulated::point();
     // SAFETY: the cown is interruptible, and this thread has placed the notice, so it owns the
     // guard's word.
-    unsafe { push(leader.as_ref(), interruptible_guard::of(cown)) };
+    unsafe { push(leader.as_ref(), interrupt_header::of(cown)) };
     simulated::point();
     // SAFETY: the member is alive, and keeps the leader alive.
     let leading = unsafe { &leader.as_ref().header };
@@ -106,7 +106,7 @@ unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
     let mut first = leader.interrupts.load(Ordering::Relaxed);
     loop {
         // SAFETY: the caller owns the guard's word up to the exchange.
-        unsafe { interruptible_guard::set_next(guard, first) };
+        unsafe { interrupt_header::set_next(guard, first) };
         // ORDERING: Release publishes the guard's word; pairs with the Acquire in `interrupt_all`.
         let (ok, failed) = (Ordering::Release, Ordering::Relaxed);
         match leader.interrupts.compare_exchange_weak(first, guard.as_ptr(), ok, failed) {
@@ -170,7 +170,7 @@ pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
     // thread has exclusive access.
     unsafe {
         leave_token(cown, head);
-        ready.ready(interruptible_guard::task_of(cown), cown.as_ref().home_of_queue());
+        ready.ready(interrupt_header::task_of(cown), cown.as_ref().home_of_queue());
     }
 }
 
@@ -191,7 +191,7 @@ pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
         }
         // Otherwise the last request brings the token here.
         if header.flags.interrupt() == Interrupted::TookToken {
-            schedule(interruptible_guard::task_of(cown), header.home());
+            schedule(interrupt_header::task_of(cown), header.home());
         }
     }
 }

@@ -5,11 +5,11 @@ use std::marker::PhantomData;
 
 use coact_core::internals::named;
 
-use crate::definitions::{Actor, ActorCell};
 use crate::handler::MessageTo;
 use crate::mailbox::{Envelope, drop_for_room};
 use crate::message::Message;
 use crate::reply::Reply;
+use crate::types::{Actor, ActorCell};
 
 /// A message to an actor of type `A`.
 struct Addressed<A, M: Message> {

@@ -1,5 +1,5 @@
-//! Callbacks that receive a panic's message once the panic has been caught, for waiters on whatever
-//! the panic drops while it unwinds.
+//! What waits until the panic that unwinds the thread is caught: callbacks that receive its message,
+//! for waiters on whatever the panic drops, and the name under which it is reported.
 //!
 //! While a panic unwinds a thread, its message is not accessible: only the code that catches it
 //! gets that. So callbacks are stored per thread ([`once_caught`]) and called where the runtime

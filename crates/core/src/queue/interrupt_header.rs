@@ -1,4 +1,4 @@
-//! The guard: the words in front of the header of an interruptible cown.
+//! The interrupt header, or guard: the words in front of the header of an interruptible cown.
 
 use std::ptr::{NonNull, null};
 

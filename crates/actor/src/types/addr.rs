@@ -10,7 +10,7 @@ use coact_core::internals::InterruptibleHandle;
 use coact_core::runtime::RuntimeHandle;
 
 use super::{Actor, ActorCell, Addr, WeakAddr};
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
 use crate::lifecycle::{refuse_all, refuse_late};

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::slot::Slot;
 use crate::queue::header::Flags;
-use crate::queue::single::request;
+use crate::queue::single_block::request;
 use crate::task::{Backlog, TaskPtr};
 
 /// The backlog of a single whose cown is in no group.

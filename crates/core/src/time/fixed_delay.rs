@@ -1,4 +1,4 @@
-//! Timers whose next run follows when the layer above says so.
+//! Timers with a fixed delay: the next run follows when the layer above says so.
 
 use std::time::Duration;
 

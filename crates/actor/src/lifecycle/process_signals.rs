@@ -5,7 +5,7 @@ use std::task::Poll;
 use coact_core::internals::catch;
 use coact_core::when;
 
-use super::cell_state::ActorPhase;
+use super::core::ActorPhase;
 use super::typed_steps::{Hook, Managed, PendingOp};
 use crate::exit::ExitReason;
 use crate::id::ActorId;

@@ -2,7 +2,7 @@
 
 use coact_core::runtime::RuntimeHandle;
 
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
 

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::header::CownHeader;
 use super::requested_cown::RequestedCown;
-use super::single::Single;
+use super::single_block::Single;
 use super::slot::Slot;
 use super::tail::EndMark;
 use crate::task::TaskVTable;

@@ -1,10 +1,10 @@
-//! Behaviours and futures that a simulation knows.
+//! Tokens of the behaviours and futures that a simulation knows.
 
 use std::task::Poll;
 
 #[cfg(feature = "sim")]
 use super::installed::with;
-use super::simulation::{Id, Observation, Simulation, What};
+use super::interface::{Id, Observation, Simulation, What};
 
 /// An object that a simulation knows, if there was a simulation when it was created.
 #[derive(Debug)]

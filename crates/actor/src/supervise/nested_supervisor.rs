@@ -3,9 +3,9 @@
 use super::child_handle::AnyChild;
 use super::supervisor_actor::SupervisorActor;
 use super::supervisor_requests::StopRequest;
-use crate::definitions::Addr;
 use crate::id::ActorId;
 use crate::signal::Signal;
+use crate::types::Addr;
 
 /// A child that is a supervisor: it takes its own children down before it goes down.
 pub(crate) struct ChildSupervisor(pub(crate) Addr<SupervisorActor>);

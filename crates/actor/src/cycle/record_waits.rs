@@ -7,12 +7,12 @@ use std::task::Waker;
 use coact_core::cown::CownId;
 use coact_core::internals::QueuePosition;
 
-use super::held_actor::holder;
+use super::held_actor::held_actor;
 use super::report::AskCycle;
 use super::search_schedule::search_soon;
 use super::table;
 use super::wait::{AskWait, SortedMailbox};
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 
 impl AskWait {
     /// Notes that the message was sent, after this many hops; it may have been handled by now.
@@ -73,7 +73,7 @@ impl TrackedWait {
     /// Notes that the ask is awaited, and there is no answer yet. The caller then checks for a
     /// [failure](Self::failure).
     pub(crate) fn goes_on(&mut self, waker: &Waker) {
-        if holder().is_none_or(|holder| !self.wait.is_of(&holder)) {
+        if held_actor().is_none_or(|held_actor| !self.wait.is_of(&held_actor)) {
             // It was moved to another task, which holds no actor.
             return self.leave();
         }

@@ -3,11 +3,11 @@
 use coact_core::internals::{ThreadBound, UnreachableCown, catch};
 
 use super::drop_in_end;
-use crate::definitions::{Actor, ActorAndContext, ActorCell, Context};
 use crate::events::{self, Subject};
 use crate::exit::ExitReason;
 use crate::lifecycle::{ActorPhase, refuse_all};
 use crate::shared_state::SharedState;
+use crate::types::{Actor, ActorAndContext, ActorCell, Context};
 
 impl<A: Actor> ActorCell<A> {
     /// Returns whether it runs without signals, extras or pending operations.

@@ -6,14 +6,14 @@ use coact_core::runtime::RuntimeHandle;
 
 use crate::ask::Ask;
 use crate::backpressure::Reserve;
-use crate::definitions::{Actor, Addr, WeakAddr};
-use crate::error::SendError;
 use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
 use crate::reply::Reply;
+use crate::send_error::SendError;
+use crate::types::{Actor, Addr, WeakAddr};
 
 /// A receiver of one kind of message: an actor, a router, or a plain thread.
 pub(crate) trait Takes<M: Message>: Send + Sync {

@@ -1,14 +1,17 @@
-//! Addresses without the type of their actor.
+//! Addresses without the type of their actor, for others and for the actor itself.
 
 use std::any::type_name;
 
 use coact_core::cown::CownId;
 use coact_core::internals::BlockedSet;
+use coact_core::runtime::RuntimeHandle;
 
 use super::{Actor, Addr, WeakAddr};
-use crate::any::{AnyAddr, Erased};
+use crate::any_addr::{AnyAddr, Erased};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::lifecycle::{AnyStrong, AnyWeak};
+use crate::shared_state::SharedState;
 use crate::signal::{Peer, Signal};
 
 impl<A: Actor> Peer for WeakAddr<A> {
@@ -72,5 +75,45 @@ impl<A: Actor> From<WeakAddr<A>> for AnyAddr {
 impl<A: Actor> From<&WeakAddr<A>> for AnyAddr {
     fn from(address: &WeakAddr<A>) -> Self {
         Self::new(address.clone())
+    }
+}
+
+impl<A: Actor> AnyStrong for Addr<A> {
+    fn shared(&self) -> &SharedState {
+        self.cown().shared_state()
+    }
+
+    fn home(&self) -> RuntimeHandle {
+        Addr::runtime(self)
+    }
+
+    fn defer(&self, work: Box<dyn FnOnce() + Send>) {
+        self.cown().defer(work);
+    }
+}
+
+impl<A: Actor> AnyWeak for WeakAddr<A> {
+    fn id(&self) -> ActorId {
+        WeakAddr::id(self)
+    }
+
+    fn shared(&self) -> &SharedState {
+        WeakAddr::shared(self)
+    }
+
+    fn to_any(&self) -> AnyAddr {
+        WeakAddr::to_any(self)
+    }
+
+    fn interrupt(&self) -> bool {
+        WeakAddr::interrupt(self)
+    }
+
+    fn close(&self) {
+        WeakAddr::close(self);
+    }
+
+    fn upgrade(&self) -> Option<Box<dyn AnyStrong>> {
+        WeakAddr::upgrade(self).map(|address| Box::new(address) as Box<dyn AnyStrong>)
     }
 }

@@ -9,7 +9,7 @@ use coact_core::cown::CownId;
 use coact_core::internals::{BlockedSet, UnreachableCown};
 
 use super::{Actor, ActorCell, Addr, WeakAddr};
-use crate::any::AnyAddr;
+use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;

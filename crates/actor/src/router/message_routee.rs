@@ -2,13 +2,13 @@
 
 use crate::ask::Ask;
 use crate::backpressure::Reserve;
-use crate::definitions::{Actor, Addr};
-use crate::error::SendError;
 use crate::handler::MessageTo;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::recipient::Recipient;
 use crate::reply::Reply;
+use crate::send_error::SendError;
+use crate::types::{Actor, Addr};
 
 /// An actor, or other receiver, behind a router.
 pub(crate) trait Routed: Clone {

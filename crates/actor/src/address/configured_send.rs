@@ -11,14 +11,12 @@ use coact_core::when;
 
 use super::Addr;
 use super::delivery::Delivery;
-use super::envelope::envelope;
 use super::lane_ticket::LaneTicket;
 use super::room::Room;
+use super::typed_envelope::envelope;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
 use crate::cycle::{AskCycle, AskWait};
-use crate::definitions::{Actor, ActorCell};
-use crate::error::{AskError, SendError};
 use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
@@ -27,6 +25,8 @@ use crate::mailbox::{
 };
 use crate::message::Message;
 use crate::reply::Reply;
+use crate::send_error::{AskError, SendError};
+use crate::types::{Actor, ActorCell};
 
 /// A message to be put into a mailbox, with the room that it takes up.
 type Put<M> = (Option<Permit>, M, Reply<<M as Message>::Reply>);

@@ -1,8 +1,8 @@
 //! Interrupts of members, on the side of the group's holder. The protocol is in
-//! `queue/group_interrupt.rs`.
+//! `queue/member_interrupt.rs`.
 
-use crate::queue::group_interrupt::look_up;
 use crate::queue::interrupt_notice::InterruptNotice;
+use crate::queue::member_interrupt::look_up;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;
@@ -10,8 +10,8 @@ use coact_sync::shim::atomic::Ordering;
 use crate::queue::group_header::with;
 use crate::queue::group_header::{HeldGroup, Leader};
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interruptible_guard;
-use crate::queue::interruptible_guard::{Gate, is_ungated};
+use crate::queue::interrupt_header;
+use crate::queue::interrupt_header::{Gate, is_ungated};
 use crate::sched::runtime_handle::mode_now;
 use crate::sched::watchdog::current_task;
 use crate::simulated;
@@ -42,16 +42,16 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
     // ORDERING: Acquire pairs with the Release in `push`.
     let mut first = this.interrupts.swap(std::ptr::null_mut(), Ordering::Acquire);
     while let Some(guard) = NonNull::new(first) {
-        let cown = interruptible_guard::header_of(guard);
+        let cown = interrupt_header::header_of(guard);
         // SAFETY: a member in the list is alive, and this thread owns its guard's word until its
         // notice is taken. With the token this thread has exclusive access to its state.
         unsafe {
-            first = interruptible_guard::next(guard);
+            first = interrupt_header::next(guard);
             InterruptNotice::of(cown.as_ref()).take();
             simulated::point();
             goes_on_with_member(cown);
             // After the exchange: a shutdown past its deadline says so before it interrupts.
-            let gate = (interruptible_guard::vtable(cown).on_interrupt)(cown, mode_now(context));
+            let gate = (interrupt_header::vtable(cown).on_interrupt)(cown, mode_now(context));
             note_gate(leader, cown, gate);
         }
     }
@@ -65,9 +65,7 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
 /// The member is alive and interruptible.
 unsafe fn goes_on_with_member(member: NonNull<CownHeader>) {
     // SAFETY: the member is alive and interruptible, so it has a guard, which begins with its task.
-    current_task::goes_on_with(
-        unsafe { interruptible_guard::task_of(member).as_ref() }.vtable.name,
-    );
+    current_task::goes_on_with(unsafe { interrupt_header::task_of(member).as_ref() }.vtable.name);
 }
 
 /// Records a member's gate.
@@ -121,7 +119,7 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
             };
             member.as_ref().set_in_line(false);
             goes_on_with_member(member);
-            let vtable = interruptible_guard::vtable(member);
+            let vtable = interrupt_header::vtable(member);
             let gate = match mode_now(context) {
                 Mode::Run => (vtable.take_turn)(member),
                 Mode::Cancel => (vtable.on_interrupt)(member, Mode::Cancel),

@@ -3,11 +3,10 @@
 //! These types refer to one another, so they are defined in one place; their operations are in the
 //! modules above.
 
-mod address_basics;
-mod context_internals;
-mod erased_address;
-mod own_address_methods;
-mod weak_address_basics;
+mod addr;
+mod context;
+mod erased_addr;
+mod weak_addr;
 
 use std::collections::VecDeque;
 use std::future::Future;
