@@ -13,7 +13,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 pub enum SendPath<'c, T: Send + 'static> {
     /// The cown is plain, and in no group.
     Alone(UncheckedIn<'c, T, false>),
-    /// The cown is plain, and in a group or [crowded](crate::queue::turnstile).
+    /// The cown is plain, and in a group or crowded (`queue/turnstile.rs`).
     Grouped(UncheckedIn<'c, T, true>),
     /// The cown is closed, or marked.
     Slow,
