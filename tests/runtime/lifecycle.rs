@@ -266,6 +266,7 @@ fn t3_a_thread_that_drops_the_behaviours_of_another_runtime_is_not_stuck() {
     /// Takes a while to drop, but many together take longer than a standstill may.
     struct Slow;
     impl Drop for Slow {
+        #[allow(clippy::disallowed_methods, reason = "a destructor that is slow")]
         fn drop(&mut self) {
             thread::sleep(Duration::from_millis(20));
         }
