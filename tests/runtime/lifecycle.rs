@@ -235,6 +235,72 @@ fn t3_queued_behaviours_are_cancelled() {
     assert_eq!(cown.into_inner().unwrap() as usize, 10_000 - cancelled);
 }
 
+/// What waits behind a behaviour of another runtime is waited for by those who wait for both.
+#[test]
+fn t2_t3_what_waits_behind_another_runtime_is_its_work_until_then() {
+    for together in [true, false] {
+        let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
+        let (first, held) = (one.run(|| Cown::new(0)), two.run(|| Cown::new(0)));
+        let (release, gate) = mpsc::channel::<()>();
+        when(&held, move |_| _ = gate.recv_timeout(PATIENCE));
+        let behind = call((&first, &held), |_| ());
+        // It does not wait; nor does the shutdown, with all the time there is.
+        one.wait_idle();
+        let behind = behind.try_wait().expect_err("it waits for the cown");
+        if together {
+            drop(release);
+            Runtime::wait_idle_all(&[one.handle(), two.handle()]);
+            assert_eq!(behind.wait(), Ok(()));
+            assert!(one.shutdown(PATIENCE).is_complete());
+        } else {
+            assert!(one.shutdown(PATIENCE).is_complete());
+            drop(release);
+            assert_eq!(behind.wait(), Err(Broken::Cancelled));
+        }
+    }
+}
+
+/// Who lets go of a cown drops what a runtime that has ended had waiting for it.
+#[test]
+fn t3_a_thread_that_drops_the_behaviours_of_another_runtime_is_not_stuck() {
+    /// Takes a while to drop, but many together take longer than a standstill may.
+    struct Slow;
+    impl Drop for Slow {
+        #[allow(clippy::disallowed_methods, reason = "a destructor that is slow")]
+        fn drop(&mut self) {
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+    for on_worker in [true, false] {
+        let [ended, alive] = [(); 2].map(|()| runtime(1, &Faults::new()));
+        let (first, held) = (ended.run(|| Cown::new(0)), alive.run(|| Cown::new(0)));
+        let (release, gate) = mpsc::channel::<()>();
+        let (started, has_started) = Promise::channel();
+        let hold = move |_: &mut i32| {
+            started.resolve(());
+            let _ = gate.recv_timeout(PATIENCE);
+        };
+        let holder = held.clone();
+        let holder = thread::spawn(move || match on_worker {
+            true => when(&holder, hold),
+            false => assert!(when_here(&holder, hold), "the cown is free"),
+        });
+        has_started.wait().unwrap();
+        let behind: Vec<_> = (0..15)
+            .map(|_| (Slow, &first, &held))
+            .map(|(slow, first, held)| call((first, held), move |_| drop(slow)))
+            .collect();
+        ended.shutdown(Duration::ZERO);
+        drop(release);
+        let report = alive.shutdown(Duration::ZERO);
+        assert_eq!(report.stuck_workers, 0, "{report}");
+        holder.join().unwrap();
+        for dropped in behind {
+            assert_eq!(dropped.wait(), Err(Broken::Cancelled));
+        }
+    }
+}
+
 /// A behaviour that does not end: the report says that its worker is stuck.
 #[test]
 fn t3_a_worker_in_a_behaviour_without_end_is_reported() {

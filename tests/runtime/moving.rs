@@ -50,6 +50,34 @@ fn a_poisoned_cown_moves_as_any_other() {
     assert_eq!(faults.len(), 2, "one for each panic: {faults:?}");
 }
 
+/// A move is no work of the program: nothing is lost with it.
+#[test]
+fn t3_moves_that_a_shutdown_drops_are_not_abandoned_work() {
+    for in_group in [false, true] {
+        let [one, two] = [(); 2].map(|()| runtime(1, &Faults::new()));
+        let cown = match in_group {
+            true => Group::new_in(one.handle()).cown(0),
+            false => one.run(|| Cown::new(0)),
+        };
+        let (release, gate) = mpsc::channel::<()>();
+        let (started, has_started) = Promise::channel();
+        when(&cown, move |n| {
+            started.resolve(());
+            let _ = gate.recv_timeout(PATIENCE);
+            *n = 1;
+        });
+        has_started.wait().unwrap();
+        (0..5).for_each(|_| cown.move_to(two.handle()).unwrap());
+        let dropped = call(&cown, |_| ());
+        one.cancel();
+        drop(release);
+        let report = one.shutdown(PATIENCE);
+        assert_eq!((report.abandoned, report.stuck_workers), (1, 0), "{report}");
+        assert_eq!(dropped.wait(), Err(Broken::Cancelled));
+        assert_eq!(cown.into_inner().unwrap(), 1);
+    }
+}
+
 /// Whatever the hosts, and however often it moves meanwhile.
 #[test]
 fn h7_the_order_is_kept() {

@@ -6,6 +6,7 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::runtime::{BuildError, Fault};
 use coact_tests::{Meeting, PATIENCE};
@@ -342,6 +343,66 @@ fn a_fresh_actor_in_a_group_that_stalls_is_reported_with_its_message() {
     sleeper.send(Wait(ended)).unwrap();
     let (behaviour, ..) = next_stall(&told);
     for part in ["watchdog::Sleeper", "watchdog::Wait"] {
+        assert!(behaviour.contains(part), "{behaviour}");
+    }
+    end.send(()).unwrap();
+}
+
+/// The behaviour that comes takes the message whose turn it is from the mailbox.
+#[test]
+fn a_message_that_a_mailbox_sorts_is_reported_with_its_type_if_it_stalls() {
+    for mailbox in [Mailbox::lanes(2), Mailbox::bounded(2).drop_oldest()] {
+        let (runtime, told) = watched(1, None);
+        let sleeper = actor(Sleeper).mailbox(mailbox).on(runtime.handle()).spawn();
+        let (end, ended) = mpsc::channel();
+        sleeper.send(Wait(ended)).unwrap();
+        let (behaviour, ..) = next_stall(&told);
+        for part in ["watchdog::Sleeper", "watchdog::Wait"] {
+            assert!(behaviour.contains(part), "{behaviour}");
+        }
+        end.send(()).unwrap();
+    }
+}
+
+/// Sets a [`Wait`] aside until it is told to go on.
+struct Putter {
+    is_open: bool,
+}
+
+impl Actor for Putter {}
+
+impl Receive<Wait> for Putter {
+    fn receive(&mut self, wait: Wait, reply: Reply<()>, context: &mut Context<Self>) {
+        if !self.is_open {
+            assert!(context.stash(wait, reply).is_ok(), "the stash has no limit");
+            return;
+        }
+        wait.0.recv_timeout(PATIENCE).expect("nobody let the handler go");
+    }
+}
+
+struct GoOn;
+
+impl Message for GoOn {
+    type Reply = ();
+}
+
+impl Handler<GoOn> for Putter {
+    fn handle(&mut self, _: GoOn, context: &mut Context<Self>) {
+        self.is_open = true;
+        context.unstash_all();
+    }
+}
+
+#[test]
+fn a_stashed_message_that_stalls_is_reported_with_its_type() {
+    let (runtime, told) = watched(1, None);
+    let putter = actor(Putter { is_open: false }).on(runtime.handle()).spawn();
+    let (end, ended) = mpsc::channel();
+    putter.send(Wait(ended)).unwrap();
+    putter.send(GoOn).unwrap();
+    let (behaviour, ..) = next_stall(&told);
+    for part in ["watchdog::Putter", "watchdog::Wait"] {
         assert!(behaviour.contains(part), "{behaviour}");
     }
     end.send(()).unwrap();

@@ -5,7 +5,9 @@ use std::thread;
 
 use coact::prelude::*;
 use coact::runtime::Fault;
-use coact_tests::{Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, runtime};
+use coact_tests::{
+    Faults, Log, Meeting, everywhere, everywhere_with_faults, fail, panic_of, runtime,
+};
 
 #[test]
 fn o3_a_batch_runs_in_its_order() {
@@ -218,4 +220,35 @@ fn a_batch_may_be_spawned_by_a_behaviour_and_sent_to_it() {
         call((), move |()| together.spawn()).wait().unwrap();
         assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec![1, 2]));
     });
+}
+
+/// The runtime is told, and the batch keeps what it has.
+#[test]
+fn f6_a_closure_that_a_batch_refuses_and_whose_destructor_panics() {
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            fail("refused");
+        }
+    }
+    let message = |fault| match fault {
+        Fault::InCleanup { message, .. } => message.to_string(),
+        other => panic!("another fault: {other}"),
+    };
+    let (faults, others) = (Faults::new(), Faults::new());
+    let (ended, alive) = (runtime(1, &faults), runtime(1, &others));
+    let (gone, cown) = (ended.run(|| Cown::new(0)), alive.run(|| Cown::new(0)));
+    drop(ended);
+    let bomb = Bomb;
+    let first = batch().when(&cown, |n| *n += 1).when(&gone, move |_| drop(bomb));
+    first.when(&cown, |n| *n += 1).spawn();
+    assert_eq!(faults.take().into_iter().map(message).collect::<Vec<_>>(), ["refused"]);
+    assert_eq!(call(&cown, |n| *n).wait(), Ok(2));
+    // A set that cannot be used: the closure is dropped before the panic that says so.
+    let _entered = alive.enter();
+    let bomb = Bomb;
+    let refused =
+        panic_of(|| drop(batch().when(&cown, |_| ()).when((&cown, &cown), move |_| drop(bomb))));
+    assert!(refused.contains("are the same cown"), "{refused}");
+    assert_eq!(others.take().into_iter().map(message).collect::<Vec<_>>(), ["refused"]);
 }

@@ -18,6 +18,8 @@ pub(crate) trait Completion: Send {
     type Value;
     /// Whether [`done`](Self::done) does nothing.
     const FORGETS: bool = false;
+    /// Whether a behaviour that a shutdown drops is work of the program, and counts as abandoned.
+    const IS_WORK: bool = true;
     /// Called just before the closure; the cowns are held.
     #[inline(always)]
     fn begins(&mut self) {}
@@ -49,6 +51,18 @@ impl Completion for Forget {
     fn failed(self, _: Broken) {}
 }
 
+/// The same for a behaviour of the runtime's own.
+pub(crate) struct Upkeep;
+
+impl Completion for Upkeep {
+    type Value = ();
+    const FORGETS: bool = true;
+    const IS_WORK: bool = false;
+    #[inline]
+    fn done(self, (): ()) {}
+    fn failed(self, _: Broken) {}
+}
+
 /// Another completion, for closures that share a type: with the name of this one.
 pub(crate) struct Renamed<C> {
     pub(crate) completion: C,
@@ -58,6 +72,7 @@ pub(crate) struct Renamed<C> {
 impl<C: Completion> Completion for Renamed<C> {
     type Value = C::Value;
     const FORGETS: bool = C::FORGETS;
+    const IS_WORK: bool = C::IS_WORK;
 
     #[inline]
     fn begins(&mut self) {
@@ -205,7 +220,9 @@ where
         let Body { shape, closure, completion, spawned: _spawned } = self;
         // SAFETY: the conditions are those of this function, and the closure is called once.
         run_quietly(&mut || unsafe { S::abandon(shape, &mut members.clone()) });
-        report_refusal(completion.name().unwrap_or(type_name::<F>), &why, context.home);
+        if C::IS_WORK {
+            report_refusal(completion.name().unwrap_or(type_name::<F>), &why, context.home);
+        }
         let mut closure = Some(closure);
         run_quietly(&mut || drop(closure.take()));
         Ended::Failed(completion, why)

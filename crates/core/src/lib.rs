@@ -74,6 +74,7 @@ pub mod internals {
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;
     pub use crate::sched::runtime_handle::are_handles_stable;
+    pub use crate::sched::watchdog::current_task::goes_on_with;
     pub use crate::simulated::{Polled, What};
     pub use crate::time::fixed_delay::repeat;
     pub use crate::time::once_caught::once_caught;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use coact_core::internals::goes_on_with;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::mailbox::{Number, QueuedMessage, SharedMailbox, Sorted};
@@ -34,6 +35,8 @@ impl LaneTicket {
         if let Some(QueuedMessage { envelope, permit }) = queued {
             // Its room is free from now on.
             drop(permit);
+            // Known only now.
+            goes_on_with(envelope.name());
             envelope.deliver(cell);
         }
     }

@@ -1,6 +1,6 @@
 //! Messages without their type, for an actor of a certain type.
 
-use std::any::Any;
+use std::any::{Any, type_name};
 use std::marker::PhantomData;
 
 use coact_core::internals::named;
@@ -33,6 +33,10 @@ impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
             .downcast_mut::<ActorCell<A>>()
             .expect("an envelope is delivered to the actor to which it is addressed");
         named::<(A, M), _>(|| cell.receive(self.message, self.reply));
+    }
+
+    fn name(&self) -> fn() -> &'static str {
+        type_name::<(A, M)>
     }
 
     fn drop_for_room(self: Box<Self>) -> &'static str {

@@ -3,7 +3,7 @@
 use std::task::Poll;
 
 use coact_core::Broken;
-use coact_core::internals::{catch, drop_quietly};
+use coact_core::internals::{catch, drop_quietly, goes_on_with};
 
 use super::{CellExtras, drop_in_end};
 use crate::events::Subject;
@@ -40,6 +40,8 @@ impl<A: Actor> Managed for ActorCell<A> {
     }
 
     fn give(&mut self, envelope: Box<dyn Envelope>) {
+        // The task began with what made the actor look at its stash.
+        goes_on_with(envelope.name());
         envelope.deliver(self);
     }
 

@@ -14,6 +14,9 @@ pub(crate) trait Envelope: Send {
     /// Delivers the message to the actor, whose [`ActorCell`] this is.
     fn deliver(self: Box<Self>, cell: &mut dyn Any);
 
+    /// Returns the function that names it in reports.
+    fn name(&self) -> fn() -> &'static str;
+
     /// Drops the message because there is no room. Returns the name of its type.
     fn drop_for_room(self: Box<Self>) -> &'static str;
 }

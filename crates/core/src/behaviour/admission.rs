@@ -42,6 +42,7 @@ impl Admitted<Forget> {
 
 impl<C: Completion> Completion for Admitted<C> {
     type Value = C::Value;
+    const IS_WORK: bool = C::IS_WORK;
 
     fn begins(&mut self) {
         let permits = std::mem::take(&mut self.permits);

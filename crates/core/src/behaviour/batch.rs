@@ -6,10 +6,11 @@ use std::ptr::NonNull;
 use super::admission;
 use super::multi::Prepared;
 use super::refusal::Refusal;
-use super::spawn;
+use super::spawn::{self, panic_refused};
 use super::spawn_checks::{self, count_members};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
+use crate::current::Entered;
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -89,17 +90,24 @@ impl Batch {
     /// # Panics
     /// Panics if the set names a cown twice, or cowns of different pumps.
     #[track_caller]
-    pub fn when<S, F>(self, set: S, closure: F) -> Self
+    pub fn when<S, F>(mut self, set: S, closure: F) -> Self
     where
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        match self.try_when(set, closure) {
-            Ok(batch) => batch,
+        match self.try_add(&set, closure) {
+            Ok(()) => set.give(),
             // As with the function `when`, a closed runtime drops the closure.
-            Err(BatchError { refusal: Refusal::Closed, batch, .. }) => batch,
-            Err(error) => panic!("{error}"),
+            Err((Refusal::Closed, closure)) => {
+                let _entered = Entered::new(spawn_checks::home_of(&set));
+                drop_quietly(move || drop(closure));
+            }
+            Err((refusal, closure)) => {
+                drop(self);
+                panic_refused((refusal, closure, Forget));
+            }
         }
+        self
     }
 
     /// Like [`when`](Self::when), but returns an error if the set cannot be used.
@@ -130,32 +138,41 @@ impl Batch {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
-        if spawn_checks::is_closed(&set) {
-            return Err(BatchError { refusal: Refusal::Closed, batch: self, closure });
+        match self.try_add(&set, closure) {
+            Ok(()) => {
+                set.give();
+                Ok(self)
+            }
+            Err((refusal, closure)) => Err(BatchError { refusal, batch: self, closure }),
         }
-        let len = match count_members(&set) {
+    }
+
+    /// Adds a behaviour, or returns the reason why it cannot, and the closure.
+    #[cfg_attr(feature = "sim", track_caller)]
+    fn try_add<S, F>(&mut self, set: &S, closure: F) -> Result<(), (Refusal, F)>
+    where
+        S: CownSet,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    {
+        if spawn_checks::is_closed(set) {
+            return Err((Refusal::Closed, closure));
+        }
+        let len = match count_members(set) {
             Ok(len) => len,
-            Err(refusal) => return Err(BatchError { refusal, batch: self, closure }),
+            Err(refusal) => return Err((refusal, closure)),
         };
         simulated::spawns();
         let handles = set.to_owned_set();
         // It is announced again when it is queued.
         let asks = handles.announce_all();
         handles.announced_all();
-        let added = if asks {
+        if asks {
             match admission::ask(&handles) {
                 Ok(admitted) => self.add(handles, len, closure, admitted),
                 Err(refusal) => Err((refusal, closure)),
             }
         } else {
             self.add(handles, len, closure, Forget)
-        };
-        match added {
-            Ok(()) => {
-                set.give();
-                Ok(self)
-            }
-            Err((refusal, closure)) => Err(BatchError { refusal, batch: self, closure }),
         }
     }
 

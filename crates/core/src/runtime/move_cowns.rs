@@ -2,12 +2,15 @@
 
 use std::fmt;
 
+use crate::behaviour::spawn;
+use crate::body::Upkeep;
 use crate::cown::handle::Cown;
-use crate::cown::set::{AsCown, checked_all};
+use crate::cown::set::{AsCown, CownSet, checked_all};
 use crate::interrupt::{self, registry};
 use crate::queue::header::Flags;
 use crate::queue::member_interrupt::look_up;
 use crate::sched::runtime_handle::RuntimeHandle;
+use crate::simulated;
 
 impl<T: Send + 'static> Cown<T> {
     /// Returns the runtime whose workers run the behaviours on this cown. Out of date at once if
@@ -41,7 +44,7 @@ impl<T: Send + 'static> Cown<T> {
             // SAFETY: the caller holds the group.
             unsafe { look_up(leader) };
             // The empty request that belongs to every interrupt. (Poison is none of its business.)
-            crate::when(self.checked(), |_| {});
+            spawn_upkeep(self.checked(), |_| {});
         }
         interrupt::moved(home);
     }
@@ -101,6 +104,19 @@ pub fn move_handle_to(handle: &impl AsCown, home: RuntimeHandle) -> Result<(), M
     handle.as_cown().check_move(home)?;
     let this = handle.clone();
     // Poisoned, closed or neither: a move does not access the state.
-    crate::when(checked_all(std::slice::from_ref(handle)), move |_| this.as_cown().come_to(home));
+    let set = checked_all(std::slice::from_ref(handle));
+    spawn_upkeep(set, move |_| this.as_cown().come_to(home));
     Ok(())
+}
+
+/// Spawns a behaviour that is no work of the program.
+fn spawn_upkeep<S, F>(set: S, closure: F)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    simulated::spawns();
+    if let Err(refused) = spawn::spawn(set, closure, Upkeep) {
+        spawn::panic_refused(refused);
+    }
 }

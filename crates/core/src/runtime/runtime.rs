@@ -106,6 +106,10 @@ impl Runtime {
     /// Runs `main` on the calling thread, inside this runtime, then waits until no work is left:
     /// every behaviour has run, and so have all futures, blocking jobs and timers.
     ///
+    /// It does not wait for a behaviour that waits for a cown which a behaviour of *another* runtime
+    /// holds, or is to have first: what is left is that runtime's work. To wait for both, use
+    /// [`wait_idle_all`](Self::wait_idle_all).
+    ///
     /// # Panics
     /// Panics if `main` panics (after the wait). Also panics where it would wait for itself: in a
     /// behaviour, a future or a waker, or in a [blocking](crate::runtime::blocking) job of this
@@ -122,7 +126,8 @@ impl Runtime {
         result.unwrap_or_else(|payload| std::panic::resume_unwind(payload))
     }
 
-    /// Waits until no work is left, including new work from other threads during the wait.
+    /// Waits until no work is left, including new work from other threads during the wait, but not
+    /// what waits behind a behaviour of another runtime; see [`run`](Self::run).
     ///
     /// # Panics
     /// Panics where it would wait for itself; see [`run`](Self::run).
@@ -133,7 +138,9 @@ impl Runtime {
     }
 
     /// Waits until no work is left in any of the runtimes at one moment. For runtimes that send
-    /// work to each other, each of which may be idle while another has something for it.
+    /// work to each other, each of which may be idle while another has something for it, and for
+    /// those whose behaviours share cowns: one that waits behind a behaviour of another runtime is
+    /// not waited for by [`wait_idle`](Self::wait_idle) and [`run`](Self::run) of its own.
     ///
     /// ```
     /// # use coact_core as coact;

@@ -11,7 +11,9 @@ pub struct ShutdownReport {
     /// The number of behaviours, futures, jobs and timers that were dropped without completing,
     /// including messages to actors that the shutdown had told to stop, and waiting handlers of
     /// these. (What is queued behind a stuck behaviour is dropped when that ends, and not counted
-    /// here. Work of an actor besides its messages, such as obeying a signal, counts as a
+    /// here; nor is what waits behind a behaviour of another runtime:
+    /// [`wait_idle_all`](crate::Runtime::wait_idle_all), before the shutdown, waits for that. Moves
+    /// of cowns and actors are not counted. Work of an actor besides its messages, such as obeying a signal, counts as a
     /// behaviour.)
     pub abandoned: usize,
     /// The number of workers that were still in a behaviour when the wait ended, plus other threads

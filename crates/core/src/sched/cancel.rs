@@ -2,9 +2,13 @@
 
 use std::cell::Cell;
 use std::ptr::null;
+use std::sync::atomic::Ordering;
 
-use super::runtime_shared::RuntimeShared;
-use crate::current::{Cancelling, Entered};
+use smallvec::SmallVec;
+
+use super::external_threads;
+use super::runtime_shared::{self, RuntimeShared};
+use crate::current::{self, Cancelling, Entered};
 use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
 
@@ -30,6 +34,7 @@ impl RuntimeShared {
     /// The task is ready, and the caller owns it.
     pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
         let context = RunContext::new(self.id, Mode::Cancel);
+        let others = self.others_at_work();
         let _cancelling = Cancelling::enter();
         // Destructors and wakers that run here belong to this runtime.
         let _entered = Entered::new(self.id);
@@ -38,7 +43,27 @@ impl RuntimeShared {
             // SAFETY: the caller owns the ready task, and each successor is ready and owned by this
             // thread.
             task = unsafe { run_task(ready, &context) };
+            // ORDERING: Relaxed. It only shows that something happens.
+            self.cancelled.fetch_add(1, Ordering::Relaxed);
+            for other in &others {
+                other.cancelled.fetch_add(1, Ordering::Relaxed);
+            }
         }
+    }
+
+    /// Returns the other runtimes whose shutdowns may be waiting for this thread.
+    fn others_at_work(&self) -> SmallVec<[&'static RuntimeShared; 2]> {
+        let mut others = SmallVec::<[&RuntimeShared; 2]>::new();
+        let mut add = |id: RuntimeId| {
+            let other = runtime_shared::find(id).filter(|other| other.id != self.id);
+            others.extend(other);
+        };
+        match current::worker() {
+            Some(worker) => add(worker.home()),
+            None => add(current::entered()),
+        }
+        external_threads::own_runtimes(&mut add);
+        others
     }
 }
 

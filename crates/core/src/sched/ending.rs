@@ -97,10 +97,13 @@ impl RuntimeShared {
     }
 
     /// Figures that change with everything that a thread of the runtime does, and not while all are
-    /// in a body.
+    /// in a body. A thread that releases a cown may so make ready what a stopped runtime has left
+    /// behind, and then drops that itself.
     pub(crate) fn progress(&self) -> impl PartialEq + use<> {
-        let dropped = self.abandoned.load(std::sync::atomic::Ordering::Relaxed);
-        (self.stamp(), dropped, self.idle.sleeping())
+        // ORDERING: Relaxed, both. They only show that something happens.
+        let dropped = self.abandoned.load(Ordering::Relaxed);
+        let cancelled = self.cancelled.load(Ordering::Relaxed);
+        (self.stamp(), dropped, cancelled, self.idle.sleeping())
     }
 
     /// Returns the workers that do not sleep.

@@ -145,6 +145,18 @@ fn enter_another(runtime: RuntimeId) -> Option<ExternalPresence> {
     Some(ExternalPresence { _presence: Some(presence), is_another: true })
 }
 
+/// Calls `tell` with each runtime of which the current thread is an external thread.
+pub(crate) fn own_runtimes(tell: &mut dyn FnMut(RuntimeId)) {
+    // SAFETY: the cell lives until the thread ends or is about to.
+    let first = unsafe { OWN.get().as_ref() };
+    first.and_then(PresenceCell::runtime).into_iter().for_each(&mut *tell);
+    // At its end the thread has no further cells.
+    _ = MORE.try_with(|cells| {
+        let cells = cells.borrow();
+        cells.iter().filter_map(|cell| cell.0.runtime()).for_each(tell);
+    });
+}
+
 /// Returns whether there is an external thread of the runtime right now.
 pub(crate) fn are_there_any(runtime: RuntimeId) -> bool {
     are_there_any_of(&|id| id == runtime)

@@ -16,6 +16,8 @@ pub(crate) unsafe fn enter(_: RuntimeId) -> ExternalPresence {
     ExternalPresence
 }
 
+pub(crate) fn own_runtimes(_: &mut dyn FnMut(RuntimeId)) {}
+
 pub(crate) fn are_there_any_of(_: &dyn Fn(RuntimeId) -> bool) -> bool {
     false
 }

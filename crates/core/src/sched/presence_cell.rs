@@ -34,6 +34,14 @@ impl PresenceCell {
         Some(Presence { cell: self, before })
     }
 
+    /// Returns the runtime in which the cell's thread, which is the caller, is present.
+    #[cfg(not(all(test, loom)))]
+    pub(super) fn runtime(&self) -> Option<RuntimeId> {
+        // ORDERING: Relaxed. Only this thread writes it.
+        let now = self.0.load(Ordering::Relaxed);
+        (now != 0).then(|| RuntimeId::from_raw(now as u16))
+    }
+
     /// Returns whether the cell's thread, which is the caller, is present in the runtime.
     pub(super) fn is_in(&self, runtime: RuntimeId) -> bool {
         // ORDERING: Relaxed. Only this thread writes it.

@@ -51,6 +51,9 @@ pub(crate) struct RuntimeShared {
     hosted: Option<Hosted>,
     /// The number of bodies that were dropped instead of run.
     pub(crate) abandoned: AtomicUsize,
+    /// The number of tasks that were run without their bodies once a runtime had stopped: its own,
+    /// and those of others that threads at work for it have met.
+    pub(super) cancelled: AtomicCounter,
     /// The live cowns of the runtime were told to end, or are about to be.
     pub(crate) ending: AtomicBool,
     /// How many workers, or threads in their place, have not ended yet.
@@ -122,6 +125,7 @@ impl RuntimeShared {
             pump,
             hosted,
             abandoned: AtomicUsize::new(0),
+            cancelled: AtomicCounter::new(0),
             ending: AtomicBool::new(false),
             alive: Mutex::new(alive),
             changed: Condvar::new(),
@@ -299,7 +303,12 @@ pub(crate) fn register(shared: &'static RuntimeShared) {
 
 /// Returns whether there is a runtime with this id; in most models there is none.
 pub(crate) fn is_registered(id: RuntimeId) -> bool {
-    REGISTRY.find(id).is_some()
+    find(id).is_some()
+}
+
+/// Returns the runtime with this id, if there is one.
+pub(super) fn find(id: RuntimeId) -> Option<&'static RuntimeShared> {
+    REGISTRY.find(id)
 }
 
 /// Returns the runtime with this id.

@@ -29,7 +29,7 @@ thread_local! {
 /// Called where the task that this thread runs begins with another body, since a task that holds a
 /// group runs many. Does nothing if the task is not marked, nor in a body inside its body.
 #[cold]
-pub(crate) fn goes_on_with(name: Name) {
+pub fn goes_on_with(name: Name) {
     let (mark, nested) = MARKED.get();
     if mark.is_null() || nested != current::nested_bodies() {
         return;
