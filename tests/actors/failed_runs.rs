@@ -3,12 +3,15 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
-use coact::Context;
+use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Config, Failure, Method, Sim};
 use coact::supervise::{Supervisor, Tree, permanent};
+use coact::{Context, batch, when_here};
+use coact_tests::panic_of;
 
 use crate::world::{Bomb, Diary, Do, Note};
 
@@ -285,4 +288,35 @@ fn an_actor_is_waited_for_in_vain_during_a_panic() {
             panic!("in a thread");
         }));
     });
+}
+
+/// A thread of `std` is no part of a simulation: what it spawns is refused to its face, whatever the actor is doing.
+#[test]
+fn a_thread_outside_is_refused() {
+    fn refused<R>(call: impl FnOnce() -> R + Send) {
+        let why = thread::scope(|s| s.spawn(|| panic_of(call)).join().unwrap());
+        assert!(why.contains("was spawned outside of its simulation"), "{why}");
+    }
+    for has_started in [true, false] {
+        Sim::new().config(Config::new().runs(1)).check(move || {
+            let (plain, log) = Diary::spawn();
+            let bounded = actor(Diary { log: log.clone() }).mailbox(Mailbox::bounded(3)).spawn();
+            let cown = Cown::new(0);
+            if has_started {
+                Runtime::wait_idle_all(&[RuntimeHandle::current()]);
+            }
+            for diary in [&plain, &bounded] {
+                refused(|| diary.send(Note("from outside")));
+                refused(|| diary.ask(Note("from outside")).wait());
+                refused(|| when(diary, |_| ()));
+                refused(|| when((&cown, diary), |_| ()));
+                refused(|| call((diary.read(), &cown), |_| ()).wait());
+                refused(|| batch().when(diary, |_| ()).spawn());
+                refused(|| when_here(diary, |_| ()));
+            }
+            assert!(plain.ask(Note("from inside")).wait().is_ok());
+            assert!(bounded.ask(Note("from inside")).wait().is_ok());
+            assert!(log.take().iter().all(|note| note != "from outside"));
+        });
+    }
 }

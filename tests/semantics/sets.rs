@@ -101,6 +101,19 @@ fn s2_members_of_a_slice() {
 }
 
 #[test]
+fn an_option_is_a_slice_of_one_or_none() {
+    everywhere(|| {
+        let (first, second) = (Cown::new(1), Some(Cown::new(2)));
+        for (other, sum) in [(second, 3), (None, 1)] {
+            let seen = call((&first, other.as_slice()), |(first, other)| {
+                *first + other.iter().sum::<i32>()
+            });
+            assert_eq!(seen.wait(), Ok(sum));
+        }
+    });
+}
+
+#[test]
 fn s2_mixes() {
     everywhere(|| {
         let (many, few) = (cowns(4), cowns(2));

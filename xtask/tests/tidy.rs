@@ -162,9 +162,12 @@ fn links_lead_somewhere() {
     let mut broken = Vec::new();
     for path in tree::files(&tree::root(), "md") {
         let text = tree::text(&path);
-        for target in links::local_targets(&text) {
-            if !path.with_file_name(target).exists() {
-                broken.push(format!("{}: {target}", short(&path)));
+        for (target, anchor) in links::local_targets(&text) {
+            let to = if target.is_empty() { path.clone() } else { path.with_file_name(target) };
+            let leads =
+                to.exists() && (anchor.is_empty() || links::has_anchor(&tree::text(&to), anchor));
+            if !leads {
+                broken.push(format!("{}: {target}#{anchor}", short(&path)));
             }
         }
     }

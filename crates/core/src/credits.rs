@@ -96,7 +96,8 @@ struct CreditWaiter {
 /// Acquired credits. Dropping the permit returns them.
 #[doc(alias = "SemaphorePermit")]
 #[doc(alias = "OwnedSemaphorePermit")]
-#[must_use = "dropping a permit at once returns its credits"]
+#[must_use = "the credits come back when the permit is dropped (bind it to a name: `let _ =` \
+              drops it at once)"]
 pub struct Permit {
     credits: Credits,
     amount: usize,

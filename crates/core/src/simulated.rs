@@ -15,6 +15,7 @@ use std::time::Duration;
 use crate::fault::Fault;
 use crate::runtime_ids::RuntimeId;
 use crate::task::TaskPtr;
+pub(crate) use installed::may_be_elsewhere;
 use installed::{expect, with};
 
 #[cfg(feature = "sim")]

@@ -81,7 +81,8 @@ impl<A: SendActor> PoolBuilder<A> {
     /// # Panics
     /// Panics if creating a member's state panics, or its [settings](Self::each) do, or
     /// [`Spawn::spawn`] does with these.
-    #[must_use = "the members end when the last handle of the pool is dropped: keep it"]
+    #[must_use = "the members end when the last handle of the pool is dropped: bind it to a name (`let _ =` \
+                  drops it at once)"]
     pub fn spawn(self) -> Pool<A> {
         let Self { make, size, strategy, host, each, limit } = self;
         let (id, home) = (ActorId::next(), RuntimeHandle::current());
@@ -100,7 +101,8 @@ impl<A: SendActor> Pool<A> {
     ///
     /// # Panics
     /// Panics if the closure panics now. Later, such a panic ends the member.
-    #[must_use = "the members end when the last handle of the pool is dropped: keep it"]
+    #[must_use = "the members end when the last handle of the pool is dropped: bind it to a name (`let _ =` \
+                  drops it at once)"]
     pub fn new(size: usize, make: impl Fn() -> A + Send + Sync + 'static) -> Self {
         Self::builder(make).size(size).spawn()
     }

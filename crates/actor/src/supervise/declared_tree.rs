@@ -186,7 +186,7 @@ impl Tree {
     /// # Panics
     /// Panics if its [`Host`] needs a thread that the operating system refuses.
     #[must_use = "the supervisor and its children end when its last handle is dropped: keep it, as in \
-                  `let supervisor = tree.spawn();`"]
+                  `let supervisor = tree.spawn();` (`let _ =` drops it at once)"]
     #[track_caller]
     pub fn spawn(self) -> Supervisor {
         let address = actor(SupervisorActor::root(self.table)).on(self.host).spawn();

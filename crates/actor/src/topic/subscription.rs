@@ -11,7 +11,8 @@ pub(super) trait Unsubscribe: Send + Sync {
 /// A subscription; it ends when this is dropped.
 ///
 /// A message that another thread is publishing at that moment may still arrive.
-#[must_use = "the subscription ends when this is dropped; `keep` lets it go on"]
+#[must_use = "the subscription ends when this is dropped: bind it to a name (`let _ =` drops it \
+              at once), or `keep` it"]
 pub struct Subscription {
     to: Weak<dyn Unsubscribe>,
     id: u64,

@@ -7,7 +7,7 @@ use super::admission;
 use super::multi::Prepared;
 use super::refusal::Refusal;
 use super::spawn::{self, panic_refused};
-use super::spawn_checks::{self, count_members};
+use super::spawn_checks::{self, count_members, is_set_out_of_reach};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::current::Entered;
@@ -161,6 +161,9 @@ impl Batch {
             Ok(len) => len,
             Err(refusal) => return Err((refusal, closure)),
         };
+        if is_set_out_of_reach(set) {
+            spawn::refuse_outside(closure, std::mem::replace(self, batch()));
+        }
         simulated::spawns();
         let handles = set.to_owned_set();
         // It is announced again when it is queued.

@@ -9,7 +9,7 @@ use super::pair::{self, PairBehaviour};
 use super::refusal::Refusal;
 use super::single::{NamedVTables, SingleBehaviour};
 use super::single_in_group;
-use super::spawn_checks::{count_members, home_of, only_member};
+use super::spawn_checks::{count_members, home_of, is_set_out_of_reach, only_member};
 use crate::body::{Body, Completion, Forget, Renamed};
 use crate::cown::handle::Cown;
 use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
@@ -22,6 +22,7 @@ use crate::queue::multi_block::Multi;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
+use crate::sched::simulated_home::{self, is_out_of_reach};
 use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
 
@@ -33,6 +34,7 @@ type Requests = SmallVec<[StepEntry; 8]>;
 /// # Errors
 /// Returns the closure and the completion if the set cannot be used.
 #[inline]
+#[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
@@ -41,6 +43,9 @@ where
 {
     if let Err(refusal) = count_members(&set) {
         return Err((refusal, closure, completion));
+    }
+    if is_set_out_of_reach(&set) {
+        refuse_outside(closure, completion);
     }
     if !S::ANNOUNCES {
         spawn_on(&set, closure, completion)?;
@@ -67,10 +72,23 @@ where
 #[inline(never)]
 #[track_caller]
 pub(crate) fn panic_refused<F, C>((refusal, closure, completion): (Refusal, F, C)) -> ! {
+    drop_both(closure, completion);
+    panic!("{refusal}");
+}
+
+/// The same for a set in a simulation of which this thread is no part.
+#[cold]
+#[inline(never)]
+#[track_caller]
+pub(super) fn refuse_outside<F, C>(closure: F, completion: C) -> ! {
+    drop_both(closure, completion);
+    simulated_home::refuse();
+}
+
+fn drop_both<F, C>(closure: F, completion: C) {
     let (mut closure, mut completion) = (Some(closure), Some(completion));
     run_quietly(&mut || drop(closure.take()));
     run_quietly(&mut || drop(completion.take()));
-    panic!("{refusal}");
 }
 
 /// Spawns a behaviour if the handles of its set admit it.
@@ -220,11 +238,15 @@ where
 /// Spawns on a cown alone, [unchecked](crate::Cown::unchecked), with the code of those who know
 /// whether it is in a group.
 #[cold]
+#[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawn_unchecked<T, F>(cown: &Cown<T>, closure: F)
 where
     T: Send + 'static,
     F: FnOnce(&mut T) + Send + 'static,
 {
+    if is_out_of_reach(|| cown.header().home()) {
+        refuse_outside(closure, Forget);
+    }
     if let Some(leader) = cown.header().leader() {
         let set = UncheckedIn::<T, true>(cown);
         let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, Forget);
@@ -249,6 +271,7 @@ where
 /// queue. There is none if the cown is a member of a group that the caller holds, and the behaviour
 /// comes before everything queued.
 #[inline(never)]
+#[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawn_placed<S, F>(
     set: &S,
     closure: F,
@@ -258,6 +281,9 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
+    if is_set_out_of_reach(set) {
+        refuse_outside(closure, Forget);
+    }
     let member = only_member(set);
     let body = Body::<S, F, _>::new(
         set.shape(),

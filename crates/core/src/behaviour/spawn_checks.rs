@@ -13,6 +13,8 @@ use crate::sched::context;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::current_id;
 use crate::sched::runtime_shared;
+use crate::sched::simulated_home::is_out_of_reach;
+use crate::simulated;
 
 /// Counts the members of a set.
 ///
@@ -158,6 +160,22 @@ pub(crate) fn assert_spawnable<S: CownSet>(set: &S) {
     if let Some(refusal) = refusal_of(set) {
         panic!("{refusal}");
     }
+}
+
+/// Returns whether a member is in a simulation, and this thread is not part of one.
+#[inline(always)]
+pub(super) fn is_set_out_of_reach<S: CownSet>(set: &S) -> bool {
+    simulated::may_be_elsewhere() && has_simulated_member(set)
+}
+
+#[cold]
+#[inline(never)]
+fn has_simulated_member<S: CownSet>(set: &S) -> bool {
+    let mut found = false;
+    // SAFETY: the set's handle keeps the cown alive.
+    let home = |member: RequestedCown| unsafe { member.header() }.home();
+    set.visit(&mut Visitor(&mut |member| found |= is_out_of_reach(|| home(member))));
+    found
 }
 
 /// Returns whether the runtime of the set accepts no more behaviours. (A set that is refused anyway

@@ -13,8 +13,10 @@ use super::set::{AsCown, view, view_mut};
 
 /// Exclusive access to the states of a slice of cowns, in the slice's order.
 ///
-/// Use it like a slice of `&mut T`: by index, with [`iter`](Self::iter) and
-/// [`iter_mut`](Self::iter_mut), or in a `for` loop.
+/// It is not a slice, but has what one mostly needs: `members[i]`, [`get`](Self::get),
+/// [`get_mut`](Self::get_mut), [`len`](Self::len), [`iter`](Self::iter) and
+/// [`iter_mut`](Self::iter_mut), and `for` loops. For all else a slice has, such as `swap`, `sort` or
+/// `split_at_mut`, collect the references: `members.into_iter().collect::<Vec<&mut T>>()`.
 ///
 /// ```
 /// # use coact_core as coact;

@@ -22,6 +22,10 @@ use crate::sched::context::prepare_to_block;
 use crate::sched::pump;
 use crate::simulated::{self, What};
 
+/// What to do where waiting for a promise is refused.
+const INSTEAD_OF_WAITING: &str = "name both cowns in one behaviour, chain the rest with `Promise::then`, await it in \
+     `spawn_future`, or have the handler return a future that awaits it";
+
 /// A value that is available later: what [`call`](crate::call) and similar functions return.
 ///
 /// A promise can be
@@ -75,7 +79,8 @@ impl<R: Send + 'static> Promise<R> {
     ///
     /// # Panics
     /// Panics in a behaviour, a future or elsewhere on a worker, since the awaited work may be
-    /// queued behind the caller. Use [`then`](Self::then), or `await` the promise in a
+    /// queued behind the caller. Name the other cown in the caller's own set, use
+    /// [`then`](Self::then), or `await` the promise in a
     /// [`spawn_future`](crate::runtime::spawn_future). Also panics on a thread whose
     /// [`Pump`](crate::runtime::Pump) has work, which may be the awaited work: use
     /// [`Pump::run_future`](crate::runtime::Pump::run_future).
@@ -88,9 +93,7 @@ impl<R: Send + 'static> Promise<R> {
     /// of the deterministic mode.
     #[track_caller]
     pub(crate) fn wait_for(self, what: Option<&dyn fmt::Display>) -> Result<R, Broken> {
-        let instead = "chain the rest with `Promise::then`, await it in `spawn_future`, or have the handler return \
-             a future that awaits it";
-        self.wait_as("`Promise::wait`", instead, what)
+        self.wait_as("`Promise::wait`", INSTEAD_OF_WAITING, what)
     }
 
     /// Like [`wait`](Self::wait), for a caller with a name of its own: a panic names the call and
@@ -129,11 +132,7 @@ impl<R: Send + 'static> Promise<R> {
         if let Some(result) = self.0.try_take() {
             return Ok(result);
         }
-        prepare_to_block(
-            "`Promise::wait_timeout`",
-            "chain the rest with `Promise::then`, await it in `spawn_future`, or have the handler return \
-             a future that awaits it",
-        );
+        prepare_to_block("`Promise::wait_timeout`", INSTEAD_OF_WAITING);
         if simulated::is_active() {
             let awaited = simulated::awaited(self.cell(), None);
             simulated::block_for(&awaited, Some(timeout), &|| self.0.is_ready());

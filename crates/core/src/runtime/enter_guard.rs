@@ -16,7 +16,8 @@ struct Guards {
 }
 
 /// Makes a runtime the current one of its thread; see [`Runtime::enter`](crate::Runtime::enter).
-#[must_use = "the runtime is left when the guard is dropped"]
+#[must_use = "the runtime is left when the guard is dropped (bind it to a name: `let _ =` drops \
+              it at once)"]
 #[derive(Debug)]
 pub struct EnterGuard<'a> {
     before: RuntimeId,

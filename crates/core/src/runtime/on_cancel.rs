@@ -10,7 +10,7 @@ use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared;
 
 /// Registers a waker for the cancellation of a runtime; see [`RuntimeHandle::on_cancel`].
-#[must_use = "dropping it takes the waker back"]
+#[must_use = "dropping it takes the waker back (bind it to a name: `let _ =` drops it at once)"]
 pub struct OnCancel {
     home: RuntimeId,
     number: usize,

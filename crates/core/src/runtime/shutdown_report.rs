@@ -57,6 +57,10 @@ impl fmt::Display for ShutdownReport {
         for (at, stuck) in stuck.iter().enumerate() {
             write!(f, "{}{stuck}", if at == 0 { ": " } else { ", " })?;
         }
+        if *stuck_workers > 0 {
+            let rest = "what is queued behind a stuck behaviour is dropped when that ends";
+            write!(f, "; {rest}, and not counted")?;
+        }
         Ok(())
     }
 }

@@ -10,7 +10,8 @@ use super::runtime_shared;
 use crate::runtime_ids::RuntimeId;
 
 /// Counts as work of a runtime until dropped; see [`RuntimeHandle::hold_open`].
-#[must_use = "the runtime is held open until this is dropped"]
+#[must_use = "the runtime is held open until this is dropped (bind it to a name: `let _ =` \
+              drops it at once)"]
 pub struct Busy(RuntimeId);
 
 impl RuntimeHandle {

@@ -6,6 +6,7 @@ use crate::behaviour::spawn_checks::{self, count_members};
 use crate::cown::set::CownSet;
 use crate::current::AsWorker;
 use crate::runtime_ids::RuntimeId;
+use crate::sched::simulated_home::is_out_of_reach;
 use crate::sched::{context, external_threads, runtime_shared};
 use crate::simulated;
 
@@ -82,7 +83,9 @@ pub(super) fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
 /// the caller need not keep the id.)
 #[inline(never)]
 pub(super) fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
-    (!spawn_checks::is_closed_at(home) && can_run_here(home)).then_some(home)
+    // What is out of reach is refused by `when`.
+    let is_open = !spawn_checks::is_closed_at(home) && !is_out_of_reach(|| home);
+    (is_open && can_run_here(home)).then_some(home)
 }
 
 /// Returns whether the current thread may run behaviours of the runtime.

@@ -32,6 +32,7 @@ pub(super) use as_cown::{view, view_mut};
 /// | `(&a, b.read())`, up to 8 members | `(&mut A, &B)` |
 /// | `[&a, &b]` | `[&mut A; 2]` |
 /// | `&vec[..]`, `&vec` (of `Cown<A>` or `&Cown<A>`) | [`Members<A>`](crate::cown::Members) |
+/// | `option.as_slice()` (of an `Option<Cown<A>>`) | [`Members<A>`](crate::cown::Members): one member, or none |
 /// | `read_all(&vec)` | [`ReadMembers<A>`](crate::cown::ReadMembers) |
 /// | `checked_all(&vec)` | [`CheckedMembers<A>`](crate::cown::CheckedMembers) |
 /// | `read_all(&vec).checked()` | [`CheckedReadMembers<A>`](crate::cown::CheckedReadMembers) |
@@ -45,6 +46,7 @@ pub(super) use as_cown::{view, view_mut};
     message = "`{Self}` is not a set of cowns",
     label = "expected `&cown`, `cown.read()`, `cown.checked()`, a slice of cowns, or a tuple of these",
     note = "a tuple may have up to 8 members; nest tuples or use a slice for more",
+    note = "for a cown that may be missing, use `option.as_slice()`",
     note = "reading with `.read()` needs a state that is `Sync`"
 )]
 pub trait CownSet: sealed::Sealed {
