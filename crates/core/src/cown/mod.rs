@@ -32,7 +32,7 @@ pub use set::{
     checked_all, read_all,
 };
 
-/// Marks a cown, or its group, as [crowded](crate::queue::turnstile), for tests on real threads.
+/// Marks a cown, or its group, as crowded (`queue::turnstile`), for tests on real threads.
 /// (Simulated ones must not block each other.)
 #[cfg(feature = "sim")]
 pub fn mark_crowded<T: Send + 'static>(cown: &Cown<T>) {

@@ -6,7 +6,7 @@ use super::Timer;
 use super::timers::Run;
 use crate::sched::runtime_handle::RuntimeHandle;
 
-/// Calls a closure after `delay`, and again `delay` after the previous call's [`Run`] is dropped,
+/// Calls a closure after `delay`, and again `delay` after the previous call's `Run` is dropped,
 /// until the timer is cancelled. The thread that serves the timers makes the calls.
 ///
 /// # Panics
