@@ -20,7 +20,7 @@ use crate::task::{RunContext, TaskVTable};
 ///
 /// # Safety
 /// The member is alive and in this leader's group; the body is for it.
-#[inline(never)]
+#[inline]
 pub(crate) unsafe fn spawn_single<S, F, C>(
     leader: NonNull<CownHeader>,
     member: RequestedCown,

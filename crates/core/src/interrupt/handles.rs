@@ -13,9 +13,9 @@ use crate::sched::runtime_handle::RuntimeHandle;
 pub enum SendPath<'c, T: Send + 'static> {
     /// The cown is plain, and in no group.
     Alone(UncheckedIn<'c, T, false>),
-    /// The cown is plain, and in a group or crowded (`queue/turnstile.rs`).
+    /// The cown is plain, and in a group.
     Grouped(UncheckedIn<'c, T, true>),
-    /// The cown is closed, or marked.
+    /// The cown is closed, marked or crowded (`queue/turnstile.rs`).
     Slow,
 }
 
@@ -89,18 +89,20 @@ impl<T: Interruptible> Cown<T> {
     /// with its group or without: like [`is_plain`](Self::is_plain), this takes one load.
     #[inline(always)]
     pub fn send_path(&self) -> SendPath<'_, T> {
-        const ELSEWHERE: u16 = Flags::GROUPED | Flags::CROWDED;
-        if !self.header().has(Flags::CLOSED | Flags::SLOW_PATH | ELSEWHERE) {
+        const SLOW: u16 = Flags::CLOSED | Flags::SLOW_PATH | Flags::CROWDED;
+        if !self.header().has(SLOW | Flags::GROUPED) {
             return SendPath::Alone(UncheckedIn(self));
         }
-        if self.is_plain() { SendPath::Grouped(UncheckedIn(self)) } else { SendPath::Slow }
+        // (Of a group the leader is crowded, and not the member.)
+        if self.header().has(SLOW) { SendPath::Slow } else { SendPath::Grouped(UncheckedIn(self)) }
     }
 
     /// Returns the cown as a set like that of [`send_path`](Self::send_path), plain or not, if it is in
-    /// no group.
+    /// no group and not crowded.
     #[inline]
     pub fn alone(&self) -> Option<UncheckedIn<'_, T, false>> {
-        (!self.header().is_grouped()).then_some(UncheckedIn(self))
+        let is_alone = !self.header().has(Flags::GROUPED | Flags::CROWDED);
+        is_alone.then_some(UncheckedIn(self))
     }
 
     #[inline]

@@ -9,8 +9,7 @@ use crate::cown::handle::{Cown, Exactly, Read};
 #[derive(Debug)]
 pub struct Unchecked<'c, T: Send + 'static>(pub(crate) &'c Cown<T>);
 
-/// The same for a cown whose type says that it is in no group, or that it is to be seen; see
-/// [`Cown::send_path`].
+/// The same for a cown whose type says whether it is in a group; see [`Cown::send_path`].
 #[derive(Debug)]
 pub struct UncheckedIn<'c, T: Send + 'static, const GROUPED: bool>(pub(crate) &'c Cown<T>);
 

@@ -81,8 +81,7 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const UNCHECKED: bool = false;
 
-    /// Whether a spawn looks if the set's one cown is in a group or crowded, if the type says so;
-    /// see [`UncheckedIn`].
+    /// Whether the set's one cown is in a group, if the type says so; see [`UncheckedIn`].
     #[doc(hidden)]
     const GROUPED: Option<bool> = None;
 
