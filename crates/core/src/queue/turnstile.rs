@@ -6,13 +6,16 @@
 //! turn it is has often lost its own, and all others wait until the system lets it run again. A
 //! thread that has waited for long marks the cown as *crowded*. From then on appenders enter its
 //! queue one by one, through a lock that whoever runs may take, in whatever order. They hold it
-//! until they are placed, and no longer.
+//! until they are placed, and no longer. A thread that finds it taken lets others run, and goes past
+//! it if that was in vain sixteen times.
 //!
 //! A turnstile only delays, so it has no part in the order of the queue: some appenders may pass it
-//! and others not (the mark is a hint). It adds no
+//! and others not. It adds no
 //! circle either. A thread takes its turnstiles before its first exchange, in the order of their
 //! numbers. Then nobody waits for a thread that waits at a turnstile, except others at turnstiles
 //! of lower numbers; and the threads that it waits for inside the queues have theirs already.
+
+use std::thread;
 
 use coact_sync::CachePadded;
 use coact_sync::shim::process::{Mutex, MutexGuard};
@@ -23,6 +26,11 @@ use crate::path_coverage::FastPath;
 
 /// How often in a row a turnstile must be found free before a cown behind it is no longer crowded.
 const CALM: u32 = 1_000;
+
+/// How often a thread gives up its processor in front of a turnstile before it goes past. The lock is
+/// not fair: two threads that spawn all the time could keep out the very worker that their
+/// behaviours wait for.
+const YIELDS: u32 = 16;
 
 /// The number of turnstiles. Cowns may share one, which only delays.
 const COUNT: usize = 64;
@@ -52,7 +60,7 @@ pub(super) fn pass<'h>(cowns: impl Iterator<Item = &'h CownHeader> + Clone) -> P
     for number in (0..COUNT).filter(|number| numbers >> number & 1 == 1) {
         let (turnstile, is_calm) = TURNSTILES[number].pass();
         calm |= u64::from(is_calm) << number;
-        held.push(turnstile);
+        held.extend(turnstile);
     }
     let passage = Passage { _held: held };
     for cown in crowded.filter(|cown| calm >> number(cown) & 1 == 1) {
@@ -76,18 +84,26 @@ fn number(cown: &CownHeader) -> usize {
 }
 
 impl Turnstile {
-    /// Takes the lock; also returns whether it has been found free often enough.
-    fn pass(&self) -> (MutexGuard<'_, u32>, bool) {
-        let (mut free, was_free) = match self.0.try_lock() {
-            Some(free) => (free, true),
-            None => (self.0.lock(), false),
-        };
-        *free = if was_free { *free + 1 } else { 0 };
-        let is_calm = *free >= CALM;
-        if is_calm {
-            *free = 0;
+    /// Takes the lock, unless others hold it all the time; also returns whether it has been found free
+    /// often enough.
+    fn pass(&self) -> (Option<MutexGuard<'_, u32>>, bool) {
+        if let Some(mut free) = self.0.try_lock() {
+            *free += 1;
+            let is_calm = *free >= CALM;
+            if is_calm {
+                *free = 0;
+            }
+            return (Some(free), is_calm);
         }
-        (free, is_calm)
+        let taken = (0..YIELDS).find_map(|_| {
+            thread::yield_now();
+            self.0.try_lock()
+        });
+        let taken = taken.map(|mut free| {
+            *free = 0;
+            free
+        });
+        (taken, false)
     }
 }
 
