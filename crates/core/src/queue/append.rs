@@ -76,7 +76,7 @@ fn is_crowded(header: &CownHeader) -> bool {
     !cfg!(loom) && header.has(Flags::CROWDED)
 }
 
-/// [`append_begun`] on a crowded cown, on a thread that is not a worker.
+/// [`append_begun`] on a crowded cown.
 ///
 /// # Safety
 /// See [`append_begun`].

@@ -5,7 +5,7 @@
 //! nanoseconds while each has a processor. If there are more of them than processors, the one whose
 //! turn it is has often lost its own, and all others wait until the system lets it run again. A
 //! thread that has waited for long marks the cown as *crowded*. From then on appenders enter its
-//! queue one by one, through a lock that whoever runs may take, in whatever order. They hold it
+//! queue one by one, through a lock that any running thread may take, in any order. They hold it
 //! until they are placed, and no longer. A thread that finds it taken lets others run, and goes past
 //! it if that was in vain sixteen times.
 //!
