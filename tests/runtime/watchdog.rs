@@ -271,17 +271,23 @@ impl Handler<Wait> for Sleeper {
     }
 }
 
-#[test]
-fn a_handler_that_stalls_is_reported_with_its_actor_and_message() {
-    let (runtime, told) = watched(1, None);
-    let sleeper = actor(Sleeper).on(runtime.handle()).spawn();
+/// Has the actor wait in a handler until that is reported, with the actor and the message.
+#[track_caller]
+fn assert_reports_a_wait_of(sleeper: &Addr<Sleeper>, told: &Receiver<Fault>) {
     let (end, ended) = mpsc::channel();
     sleeper.send(Wait(ended)).unwrap();
-    let (behaviour, ..) = next_stall(&told);
+    let (behaviour, ..) = next_stall(told);
     for part in ["watchdog::Sleeper", "watchdog::Wait"] {
         assert!(behaviour.contains(part), "{behaviour}");
     }
     end.send(()).unwrap();
+}
+
+#[test]
+fn a_handler_that_stalls_is_reported_with_its_actor_and_message() {
+    let (runtime, told) = watched(1, None);
+    let sleeper = actor(Sleeper).on(runtime.handle()).spawn();
+    assert_reports_a_wait_of(&sleeper, &told);
 }
 
 #[test]
@@ -339,13 +345,7 @@ fn a_fresh_actor_in_a_group_that_stalls_is_reported_with_its_message() {
     let (runtime, told) = watched(1, None);
     let _entered = runtime.enter();
     let sleeper = actor(Sleeper).in_group(&Group::new()).spawn();
-    let (end, ended) = mpsc::channel();
-    sleeper.send(Wait(ended)).unwrap();
-    let (behaviour, ..) = next_stall(&told);
-    for part in ["watchdog::Sleeper", "watchdog::Wait"] {
-        assert!(behaviour.contains(part), "{behaviour}");
-    }
-    end.send(()).unwrap();
+    assert_reports_a_wait_of(&sleeper, &told);
 }
 
 /// The behaviour that comes takes the message whose turn it is from the mailbox.
@@ -354,13 +354,7 @@ fn a_message_that_a_mailbox_sorts_is_reported_with_its_type_if_it_stalls() {
     for mailbox in [Mailbox::lanes(2), Mailbox::bounded(2).drop_oldest()] {
         let (runtime, told) = watched(1, None);
         let sleeper = actor(Sleeper).mailbox(mailbox).on(runtime.handle()).spawn();
-        let (end, ended) = mpsc::channel();
-        sleeper.send(Wait(ended)).unwrap();
-        let (behaviour, ..) = next_stall(&told);
-        for part in ["watchdog::Sleeper", "watchdog::Wait"] {
-            assert!(behaviour.contains(part), "{behaviour}");
-        }
-        end.send(()).unwrap();
+        assert_reports_a_wait_of(&sleeper, &told);
     }
 }
 
