@@ -158,6 +158,16 @@ impl<C: Completion> Panicked<C> {
     }
 }
 
+/// From where a body is called. Each of these has a catch of its own: the compiler makes a call of one
+/// that is used twice, which takes 12 instructions.
+pub(crate) mod call_site {
+    pub(crate) const QUEUE: u8 = 0;
+    pub(crate) const HERE: u8 = 1;
+    pub(crate) const HERE_ON_WORKER: u8 = 2;
+    /// Where a call does not matter.
+    pub(crate) const OTHER: u8 = 3;
+}
+
 impl<S, F, C> Body<S, F, C>
 where
     S: CownSet,
@@ -197,7 +207,7 @@ where
             return unsafe { self.refuse(&members, why, context) };
         }
         // SAFETY: the behaviour holds the members, and these match the shape.
-        match unsafe { self.call(&mut members.clone()) } {
+        match unsafe { self.call::<{ call_site::OTHER }>(&mut members.clone()) } {
             Ok((completion, value)) => Ended::Done(completion, value),
             // SAFETY: the behaviour still holds the members: they are released after this function.
             Err(panicked) => unsafe { panicked.tell(type_name::<F>, &members, context.home) },
@@ -228,12 +238,13 @@ where
         Ended::Failed(completion, why)
     }
 
-    /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic.
+    /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic. `SITE`
+    /// is one of [`call_site`].
     ///
     /// # Safety
     /// See [`execute`](Self::execute).
     #[inline(always)]
-    pub(crate) unsafe fn call(
+    pub(crate) unsafe fn call<const SITE: u8>(
         self,
         members: &mut MemberCursor<'_>,
     ) -> Result<(C, C::Value), Panicked<C>> {

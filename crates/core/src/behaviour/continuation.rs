@@ -10,7 +10,7 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 
 use super::single::end;
-use crate::body::{Body, Forget};
+use crate::body::{Body, Forget, call_site};
 use crate::cown::access_guards::Held;
 use crate::cown::handle::Cown;
 use crate::cown::member_cursor::MemberCursor;
@@ -166,7 +166,9 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
                 continuation.run(held, value);
             };
             let body = Body::<UncheckedHandle<K::State>, _, Forget>::new((), closure, Forget);
-            if let Err(panicked) = body.call(&mut MemberCursor::single(&member)) {
+            if let Err(panicked) =
+                body.call::<{ call_site::QUEUE }>(&mut MemberCursor::single(&member))
+            {
                 let ended =
                     panicked.tell(type_name::<K>, &MemberCursor::single(&member), context.home);
                 return end(node, ended, context);

@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, Completion, Ended, Panicked};
+use crate::body::{Body, Completion, Ended, Panicked, call_site};
 use crate::cown::set::CownSet;
 use crate::queue::multi_block::{Multi, MultiSlot, link};
 use crate::queue::requested_cown::RequestedCown;
@@ -105,7 +105,7 @@ where
             if may_be_refused(node.cast(), context) {
                 return Self::run_with_care(node, body, context);
             }
-            match body.call(&mut cursor(node.cast())) {
+            match body.call::<{ call_site::QUEUE }>(&mut cursor(node.cast())) {
                 Ok((completion, value)) => {
                     let successor = release(node.cast(), context.home);
                     let layout = Pair::<Body<S, F, C>>::LAYOUT;

@@ -12,7 +12,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed};
+use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed, call_site};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::run_ring;
@@ -164,7 +164,7 @@ where
                 return Self::run_with_care(node, context);
             }
             let body = take(&mut (*node.as_ptr()).body);
-            match body.call(&mut MemberCursor::single(&member)) {
+            match body.call::<{ call_site::QUEUE }>(&mut MemberCursor::single(&member)) {
                 Ok((completion, value)) => {
                     let (cown, layout) = (member.header_ptr(), Single::<Body<S, F, C>>::LAYOUT);
                     if C::FORGETS {

@@ -228,7 +228,13 @@ where
 {
     // SAFETY: the set's handle keeps the cown alive, and with it its leader; the body is for it.
     unsafe {
-        match member.header().leader() {
+        let header = member.header();
+        let leader = if S::GROUPED == Some(true) {
+            Some(header.leader_of_member())
+        } else {
+            header.leader()
+        };
+        match leader {
             Some(leader) => single_in_group::spawn_single(leader, member, body),
             None => SingleBehaviour::spawn_anywhere(member, body),
         }

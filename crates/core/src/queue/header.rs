@@ -209,6 +209,14 @@ impl CownHeader {
         NonNull::new(self.waiter.load(Ordering::Relaxed).cast())
     }
 
+    /// The same for a cown that is in a group.
+    #[inline]
+    pub(crate) fn leader_of_member(&self) -> NonNull<CownHeader> {
+        debug_assert!(self.is_grouped(), "the cown is in a group");
+        // ORDERING: Relaxed, as in `leader`.
+        NonNull::new(self.waiter.load(Ordering::Relaxed).cast()).expect("a member has a leader")
+    }
+
     /// Returns the header with the queue: the cown's own, or the leader's. Not for a leader.
     #[inline]
     pub(crate) fn queue(&self) -> &CownHeader {

@@ -10,7 +10,7 @@ use super::one_or_two::{Few, are_plain, is_plain};
 use super::release::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
 use crate::behaviour::spawn_checks;
-use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed};
+use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed, call_site};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::Visitor};
 use crate::current;
@@ -233,13 +233,13 @@ where
     // SAFETY: the members are side by side in the slice.
     let mut cursor =
         unsafe { MemberCursor::new(members.as_ptr(), size_of::<RequestedCown>(), members.len()) };
-    // SAFETY: the members are held, and match the body's shape.
-    let call = || unsafe { body.call(&mut cursor) };
     if !BY_WORKER {
-        return on_this_stack(home, call);
+        // SAFETY: the members are held, and match the body's shape.
+        return on_this_stack(home, || unsafe { body.call::<{ call_site::HERE }>(&mut cursor) });
     }
     let _nested = current::Nested::enter();
-    call()
+    // SAFETY: as above.
+    unsafe { body.call::<{ call_site::HERE_ON_WORKER }>(&mut cursor) }
 }
 
 /// Handles a body that has panicked: poisons and releases its cowns, and delivers the outcome.
