@@ -7,7 +7,7 @@
 //! thread that has waited for long marks the cown as *crowded*. From then on appenders enter its
 //! queue one by one, through a lock that any running thread may take, in any order. They hold it
 //! until they are placed, and no longer. A thread that finds it taken lets others run, and goes past
-//! it if that was in vain sixteen times.
+//! it if that was in vain for a tenth of a second.
 //!
 //! A turnstile only delays, so it has no part in the order of the queue: some appenders may pass it
 //! and others not. It adds no
@@ -16,6 +16,7 @@
 //! of lower numbers; and the threads that it waits for inside the queues have theirs already.
 
 use std::thread;
+use std::time::{Duration, Instant};
 
 use coact_sync::CachePadded;
 use coact_sync::shim::process::{Mutex, MutexGuard};
@@ -23,14 +24,17 @@ use smallvec::SmallVec;
 
 use super::header::{CownHeader, Flags};
 use crate::path_coverage::FastPath;
+use crate::simulated;
 
 /// How often in a row a turnstile must be found free before a cown behind it is no longer crowded.
 const CALM: u32 = 1_000;
 
-/// How often a thread gives up its processor in front of a turnstile before it goes past. The lock is
-/// not fair: two threads that spawn all the time could keep out the very worker that their
-/// behaviours wait for.
-const YIELDS: u32 = 16;
+/// How long a thread waits in front of a turnstile before it goes past. The lock is not fair: two
+/// threads that spawn all the time could keep out the very worker that their behaviours wait for.
+/// But it is long beside the time that those inside take to get through if none follows them: those
+/// who wait inside hold a turnstile, and if all others went past it meanwhile, the crowd would stay
+/// inside for ever.
+const PATIENCE: Duration = Duration::from_millis(100);
 
 /// The number of turnstiles. Cowns may share one, which only delays.
 const COUNT: usize = 64;
@@ -96,15 +100,30 @@ impl Turnstile {
             }
             return (Some(free), is_calm);
         }
-        let taken = (0..YIELDS).find_map(|_| {
-            thread::yield_now();
-            self.0.try_lock()
-        });
-        let taken = taken.map(|mut free| {
+        // In a simulation whoever holds it is on this very thread, which must not wait.
+        if simulated::is_active() {
+            return (None, false);
+        }
+        let taken = self.wait().map(|mut free| {
             *free = 0;
             free
         });
         (taken, false)
+    }
+
+    /// Waits for the lock, but no longer than [`PATIENCE`].
+    fn wait(&self) -> Option<MutexGuard<'_, u32>> {
+        let until = Instant::now() + PATIENCE;
+        // Several tries in a row would keep the lock's line from those who get on: two to three times
+        // the time of a few threads.
+        while Instant::now() < until {
+            thread::yield_now();
+            let taken = self.0.try_lock();
+            if taken.is_some() {
+                return taken;
+            }
+        }
+        None
     }
 }
 
