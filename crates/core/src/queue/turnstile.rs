@@ -100,7 +100,7 @@ impl Turnstile {
             }
             return (Some(free), is_calm);
         }
-        // In a simulation whoever holds it is on this very thread, which must not wait.
+        // In a simulation the holder is on this very thread, which must not wait.
         if simulated::is_active() {
             return (None, false);
         }
