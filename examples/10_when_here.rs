@@ -11,7 +11,7 @@ fn main() -> Result<(), BuildError> {
     let _entered = runtime.enter();
     let (a, b) = (Cown::new(1), Cown::new(2));
 
-    // Nobody holds the two, so this runs right here: no queue, no worker, no allocation.
+    // The two are free, so this runs right here: no queue, no worker, no allocation.
     let caller = thread::current().id();
     let ran = when_here((&a, &b), move |(a, b)| {
         assert_eq!(thread::current().id(), caller);

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     sensor.resume()?;
     assert_eq!(call(&sensor, |meter| (meter.sum, meter.last)).wait()?, (8 + 9 + 10, 10));
 
-    // Whoever comes too late has its message back, and an ask fails.
+    // A send that comes too late gets its message back, and an ask fails.
     let strict = meter(Mailbox::bounded(1).fail());
     strict.suspend()?;
     strict.send(Reading(1))?;

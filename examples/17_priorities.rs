@@ -1,4 +1,4 @@
-//! Lanes: urgent messages overtake others, no behaviour is overtaken, and nobody starves. And
+//! Lanes: urgent messages overtake others, no behaviour is overtaken, and none starves. And
 //! messages that are set aside until their time has come.
 
 use coact::Context;

@@ -25,7 +25,7 @@ impl Handler<Deposit> for Bank {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // Somebody waits for a bank that does not exist yet.
+    // A wait for a bank that does not exist yet.
     let customer = spawn_future(async { wait_for::<Bank>("bank").await });
 
     let bank = actor(Bank { balance: 100 }).named("bank").named("corner").spawn();

@@ -33,7 +33,7 @@ impl Handler<Report> for Reader {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // A topic with a name: whoever knows the name and the type finds it.
+    // A topic with a name: found by its name and type.
     let reader = spawn(Reader::default());
     let subscription = topic::<Report>("reports")?.subscribe(reader.clone());
     assert_eq!(topic::<Report>("reports")?.publish(Report("calm seas".into())), 1);
@@ -52,7 +52,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(told.recv()?, 21);
     drop(heat);
 
-    // The runtime's own events: ends, and messages that nobody has read.
+    // The runtime's own events: ends, and messages that were not read.
     let (tell, told) = mpsc::channel();
     let letters = tell.clone();
     let subscriptions = [

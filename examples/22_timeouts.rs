@@ -7,7 +7,7 @@ use coact::actor::ReceiveTimeout;
 use coact::prelude::*;
 use coact::time::sleep;
 
-/// A session that says when nobody has said anything, and ends when that goes on.
+/// A session that reports silence, and ends if it goes on.
 #[derive(Default)]
 struct Session {
     reminders: u32,

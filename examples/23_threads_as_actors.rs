@@ -6,7 +6,7 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact::{Context, this_thread};
 
-/// A position that somebody is to look at.
+/// A position to look at.
 struct Look(u32);
 
 impl Message for Look {
@@ -20,7 +20,7 @@ impl Message for Found {
     type Reply = ();
 }
 
-/// Asks whoever takes `Look`, actor or thread, and passes the answers on.
+/// Asks a receiver of `Look`, actor or thread, and passes the answers on.
 struct Scout {
     eyes: Recipient<Look>,
     home: Recipient<Found>,

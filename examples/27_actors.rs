@@ -43,7 +43,7 @@ struct Desk(Addr<Account>);
 
 impl Receive<Deposit> for Desk {
     fn receive(&mut self, deposit: Deposit, reply: Reply<i64>, _: &mut Context<Self>) {
-        // Should the account have ended, whoever asked is told so.
+        // If the account has ended, the asker is told so.
         let _ = self.0.forward(deposit, reply);
     }
 }
@@ -54,7 +54,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Sent and forgotten; it comes before everything below, since it was sent before.
     alice.send(Deposit { amount: 100 })?;
 
-    // Both accounts in one step: nobody sees the money in neither or in both.
+    // Both accounts in one step: the money is never in neither or in both.
     when((&alice, &bob), |(alice, bob)| {
         alice.balance -= 30;
         bob.balance += 30;

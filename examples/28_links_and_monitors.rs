@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     // Without the trap the link would have ended the witness: it ends a second worker.
     let (left, right) = (spawn(Worker), spawn(Worker));
     let peer = right.clone();
-    // Its address is kept: an actor that nobody can reach ends, and a normal end does not spread.
+    // Its address is kept: an actor without addresses ends, and a normal end does not spread.
     let linker = spawn(Linker);
     linker.ask(Link { left: left.clone(), right: peer }).wait()?;
     left.send(Fail)?;

@@ -1,5 +1,5 @@
 //! An actor around a shared structure: tasks update a map behind it, wait for something slow, and update
-//! again. Nobody locks; the mailbox is bounded, so tasks wait for room instead of piling up; and while
+//! again. There is no lock; the mailbox is bounded, so tasks wait for room instead of piling up; and while
 //! one waits for its input and output, the actor serves the others.
 
 use std::collections::HashMap;

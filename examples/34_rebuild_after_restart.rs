@@ -2,7 +2,7 @@
 //! it as it was not meant.
 //!
 //! The actor must not hold itself for an `ask` on the cown: a behaviour over both, which has the cown already
-//! and waits for the actor, would wait for it for ever. So it says that its state is stale, and whoever has
+//! and waits for the actor, would wait for it for ever. So it says that its state is stale, and a program that has
 //! both rebuilds it: a behaviour that the restart spawns, or one that was queued before.
 
 use coact::Context;
@@ -23,7 +23,7 @@ impl Report {
         Self { ledger, sum: None, is_ready: false }
     }
 
-    /// The sum, for whoever has the ledger too.
+    /// The sum, for a caller that has the ledger too.
     fn sum(&mut self, ledger: &[i64]) -> &mut i64 {
         self.sum.get_or_insert_with(|| ledger.iter().sum())
     }

@@ -1,4 +1,4 @@
-//! An idle runtime uses no processor time. Alone in its process, so that nobody else is measured.
+//! An idle runtime uses no processor time. Alone in its process, so that nothing else is measured.
 
 use std::thread;
 use std::time::Duration;

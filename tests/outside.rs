@@ -64,7 +64,7 @@ fn t7_the_global_runtime_beside_a_system_is_told_once() {
     let _alone = alone();
     let faults = Faults::new();
     let first = system("first", &faults).build().unwrap();
-    // Whoever has entered is not meant, nor who asks for it by name.
+    // A thread that has entered one is not meant, nor one that asks for it by name.
     drop(first.run(|| (spawn(Idle), Cown::new(0), events())));
     let home = first.runtime();
     on("entered", || {

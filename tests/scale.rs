@@ -149,7 +149,7 @@ fn routees_come_and_go() {
                 let ears = ears(count);
                 for ear in &ears {
                     assert!(router.add(ear.clone()));
-                    // Whoever comes is there at once.
+                    // What comes is there at once.
                     router.send(Said).unwrap();
                 }
                 assert_eq!(router.routees().len(), count);

@@ -168,7 +168,7 @@ fn m8_of_two_that_await_each_other_one_fails_at_once_and_both_go_on() {
             });
         }
         assert!(one.ask(Note("on")).wait().is_ok() && other.ask(Note("on")).wait().is_ok());
-        // Nobody has waited for the timeout.
+        // The timeout was not waited for.
         assert!(sim::elapsed() < LONG);
         for log in [log, far] {
             let log = log.take();
@@ -495,7 +495,7 @@ fn what_is_forwarded_is_answered_to_the_first_asker() {
     });
 }
 
-/// A reply that somebody waits for in vain.
+/// A reply that is waited for in vain.
 fn diary_reply() -> Reply<()> {
     struct Keeper(Log<Reply<()>>);
     impl Actor for Keeper {}

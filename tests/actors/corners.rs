@@ -23,7 +23,7 @@ impl Drop for Mine {
     }
 }
 
-/// Nobody could resume it any more, so it is resumed.
+/// It could not be resumed any more, so it is resumed.
 #[test]
 fn m9_a_suspended_actor_whose_last_address_is_dropped_ends() {
     check(|| {
@@ -133,7 +133,7 @@ impl Receive<Hold> for Diary {
     }
 }
 
-/// Makes an ask while it holds the actor, and lets somebody else await it.
+/// Makes an ask while it holds the actor, and lets another await it.
 struct HandOut {
     to: Addr<Diary>,
     asks: Log<Ask<usize>>,
@@ -156,7 +156,7 @@ impl Receive<HandOut> for Diary {
     }
 }
 
-/// Such an ask holds nobody: that A asked B keeps neither from answering the other.
+/// Such an ask holds no actor: that A asked B keeps neither from answering the other.
 #[test]
 fn an_ask_that_is_handed_out_of_a_hold() {
     check(|| {

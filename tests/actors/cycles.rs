@@ -120,7 +120,7 @@ fn m8_actors_that_ask_in_a_ring() {
     });
 }
 
-/// Two that ask each other at the same time: one of them fails at least, and nobody waits for ever.
+/// Two that ask each other at the same time: at least one of them fails, and neither waits for ever.
 #[test]
 fn two_that_ask_each_other_at_once() {
     check(|| {
@@ -174,7 +174,7 @@ fn a_cycle_through_a_chain_of_behaviours() {
     });
 }
 
-/// Behaviours that stand behind the message are in nobody's way.
+/// Behaviours that stand behind the message close no circle.
 #[test]
 fn behaviours_behind_the_message_are_no_cycle() {
     check(|| {

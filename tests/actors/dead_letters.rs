@@ -109,7 +109,7 @@ fn m10_all_that_was_sent_before_the_end_is_counted_on_real_workers() {
     }
 }
 
-/// Whoever hears of it as a monitor, by a link or by a closure, may count, too. (Who hears of it first is nobody's
+/// A monitor, a link or a closure that hears of it may count, too. (Who hears of it first is nobody's
 /// promise: so each is waited for.)
 #[test]
 fn however_the_end_is_told() {

@@ -129,7 +129,7 @@ fn tests_of_others(address: &Addr<Diary>) -> Box<dyn FnOnce(Way)> {
     // Links are made by signals, which this comes after.
     linked.ask(Note("linked")).wait().unwrap();
     Box::new(move |way| {
-        assert_eq!(told.try_recv(), Ok(way.reason()), "whoever waits is told before the end");
+        assert_eq!(told.try_recv(), Ok(way.reason()), "a waiter is told before the end");
         assert_eq!(ended.wait(), Ok(way.reason()));
         other.wait_idle();
         let down = format!("down: {}", way.reason());
@@ -558,7 +558,7 @@ fn what_the_last_hook_starts_is_done() {
             let heir = spawn(diary);
             let told = self.0.clone();
             when(&heir, move |_| told.send(Note("inherited")).unwrap());
-            // Nobody has its address but itself: it ends with the runtime.
+            // No other has its address: it ends with the runtime.
             let own = heir.clone();
             heir.send(Do(move |_: &mut Diary, context: &mut Context<Diary>| {
                 context.hold(Reply::unwanted(), |_, _| Box::pin(async move { drop(own) }));
@@ -605,7 +605,7 @@ fn actors_of_a_runtime_that_is_dropped_in_a_handler_end() {
     assert_eq!(log.take().last().map(String::as_str), Some("dropped"));
 }
 
-/// The last address is gone, but what was sent before still waits: nobody is left to say that it ends.
+/// The last address is gone, but what was sent before still waits: nothing is left to say that it ends.
 #[test]
 fn actors_that_nobody_reaches_any_more_are_told_of() {
     let runtime = Runtime::builder().workers(1).build().unwrap();

@@ -137,7 +137,7 @@ fn an_answer_that_comes_after_the_timeout_is_told_and_counted() {
         sleep(Duration::from_secs(1)).wait().unwrap();
         assert_eq!(late.take().len(), 1);
 
-        // An ask without a timeout that nobody waits for is no late one.
+        // An ask without a timeout that is dropped is no late one.
         let (open, gate) = Promise::channel();
         drop(slow.ask(Later(gate)));
         open.resolve(());

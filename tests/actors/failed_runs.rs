@@ -102,7 +102,7 @@ fn surround(gone: &Gone) {
     }));
 }
 
-/// A promise that nobody keeps.
+/// A promise that is not kept.
 fn never() -> Promise<()> {
     let (resolver, promise) = Promise::channel();
     std::mem::forget(resolver);
@@ -262,7 +262,7 @@ fn a_last_hook_panics() {
     });
 }
 
-/// Nobody unwinds then: what is on the stacks stays there.
+/// Nothing unwinds then: what is on the stacks stays there.
 #[test]
 fn nobody_can_go_on() {
     assert_fails("deadlock", 0, |gone| {

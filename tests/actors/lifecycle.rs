@@ -262,7 +262,7 @@ fn a_reason_leads_to_its_cause() {
     assert!(cause.source().is_none());
 }
 
-/// Gives its own address away while nobody else has one, and waits until that one is gone again.
+/// Gives its own address away while there is no other, and waits until that one is gone again.
 #[derive(Actor)]
 struct Giver {
     to: mpsc::Sender<Addr<Giver>>,
@@ -364,7 +364,7 @@ impl Receive<Sum> for Derived {
 }
 
 /// A behaviour has the cown before the restart, and waits for the actor; the state is rebuilt all the same,
-/// and nobody sees it as it was not meant.
+/// and it is not seen half done.
 #[test]
 fn state_that_is_derived_from_a_cown_is_rebuilt_after_a_restart() {
     check_with_faults(|_| {

@@ -356,7 +356,7 @@ impl Handler<Grenade> for Diary {
     }
 }
 
-/// Whoever sends a message is not hurt by the end of another one.
+/// A sender is not hurt by the end of another message.
 #[test]
 fn destructors_of_what_is_dropped_do_no_harm() {
     check_with_faults(|faults| {
@@ -373,7 +373,7 @@ fn destructors_of_what_is_dropped_do_no_harm() {
     });
 }
 
-/// A flood that nobody handles needs no more room than the mailbox has.
+/// A flood that is not handled needs no more room than the mailbox has.
 #[test]
 fn a_flood_is_cut() {
     check(|| {

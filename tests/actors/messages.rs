@@ -10,7 +10,7 @@ use coact_tests::{check, check_with_faults, finally};
 
 use crate::world::{Diary, Do, Note};
 
-/// Doubles numbers, at once or by somebody else.
+/// Doubles numbers, at once or through another.
 struct Doubler {
     helper: Option<Addr<Doubler>>,
     unanswered: Vec<Reply<u64>>,

@@ -240,7 +240,7 @@ fn an_actor_that_catches_its_panic_fails_the_ask_all_the_same() {
     });
 }
 
-/// Nothing of a runtime's is on such a thread's stack, so nobody will ever know the message.
+/// Nothing of a runtime's is on such a thread's stack, so the message cannot be known.
 #[test]
 fn a_thread_that_panics_fails_the_ask_at_once() {
     let (to, replies) = mpsc::channel();

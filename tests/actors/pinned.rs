@@ -19,7 +19,7 @@ fn pump() -> Pump {
     Runtime::builder().name("pump").panic_hook(|_| ()).build_pumped().unwrap()
 }
 
-/// Pumps until something holds that nobody tells the pump of.
+/// Pumps until something holds of which the pump is not told.
 fn pump_until(pump: &Pump, done: impl Fn() -> bool) {
     while !done() {
         pump.run_future(pump.runtime().sleep(Duration::from_millis(1))).unwrap();

@@ -303,7 +303,7 @@ fn members_have_the_settings_that_they_are_given() {
     });
 }
 
-/// Whoever resizes a pool, new members belong where the pool does.
+/// New members belong where the pool does, on whatever thread it is resized.
 #[test]
 fn detached_members_belong_to_the_family_of_their_pool() {
     let system = system();

@@ -16,7 +16,7 @@ use proptest::prelude::{Strategy, TestCaseError, prop, prop_assert_eq, prop_oneo
 
 use crate::world::{Bomb, Diary, Do, Note};
 
-/// Somebody who is no diary.
+/// An actor of another type.
 struct Stranger;
 
 impl Actor for Stranger {}

@@ -347,7 +347,7 @@ fn two_full_mailboxes_that_wait_for_each_other_are_found() {
                 let this = context.address();
                 context.hold(Reply::unwanted(), move |peer, _| {
                     Box::pin(async move {
-                        // Nobody handles it before this has ended.
+                        // It is not handled before this has ended.
                         this.send_async(Item(1)).await.ok();
                         let sent = other.send_async(Item(2)).await;
                         peer.log.push(match sent {
@@ -395,7 +395,7 @@ fn a_circle_of_an_ask_and_of_room_is_found() {
             let this = context.address();
             context.hold(Reply::unwanted(), move |peer, _| {
                 Box::pin(async move {
-                    // Whoever is first takes up the room at `a`.
+                    // The first takes up the room at `a`.
                     to_a.send(Item(3)).ok();
                     to_a.send(Item(4)).ok();
                     drop(this);
@@ -518,7 +518,7 @@ fn a_plain_thread_publishes_with_patience() {
     assert_eq!(log.take(), (0..100).collect::<Vec<_>>());
 }
 
-/// Counts the tasks that somebody could still wake.
+/// Counts the tasks that can still be woken.
 struct Task(Arc<AtomicUsize>);
 
 impl Task {

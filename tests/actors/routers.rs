@@ -318,7 +318,7 @@ fn an_ask_through_two_empty_routers_fails() {
     });
 }
 
-/// Asks whoever is behind the router, and is held until there is an answer.
+/// Asks a routee, and is held until there is an answer.
 struct Caller(Router<Call>);
 
 impl Actor for Caller {}

@@ -309,7 +309,7 @@ fn a_shutdown_drops_what_is_set_aside() {
     assert!(log.is_empty());
 }
 
-/// Each of them is somebody's, and dropped for itself: two panics at once would be the process's end.
+/// Each of them is dropped for itself: two panics at once would be the process's end.
 #[test]
 fn a_shutdown_survives_what_is_set_aside_and_panics() {
     struct Grenade;

@@ -693,7 +693,7 @@ fn nothing_is_told_of_a_consumer_whose_stream_has_ended() {
         when(&press, |press| press.demands.remove(0).finish());
         assert_eq!(stream.wait_next(), None);
         drop(stream);
-        // Whoever watches keeps nobody alive.
+        // A watcher keeps no actor alive.
         let mut other = press.stream::<usize>();
         assert_eq!(other.wait_next(), Some(1));
         press.kill().unwrap();

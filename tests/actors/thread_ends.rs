@@ -113,7 +113,7 @@ fn messages_timers_and_mailboxes_of_the_thread_work() {
         log.push(promise.wait().unwrap());
         log.push(spawn_future(async { 6 }).wait().unwrap());
         log.push(blocking(|| 7).wait().unwrap());
-        // What is sent to the thread's mailbox from now on has nobody to receive it.
+        // What is sent to the thread's mailbox from now on is not received.
         let own = this_thread::recipient::<Answer>();
         drop(own.send(Answer));
         let credits = Credits::new(1);

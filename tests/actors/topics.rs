@@ -12,7 +12,7 @@ use coact_tests::{Log, check, check_with_faults, fail, finally};
 
 use crate::world::{Diary, Note};
 
-/// A number from somebody.
+/// A number and its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Said(usize, u32);
 

@@ -320,7 +320,7 @@ fn a_handler_may_do_everything_at_once() {
     );
 }
 
-/// A panic in a closure that brings an answer back fails the actor that asked, and nobody else.
+/// A panic in a closure that brings an answer back fails the actor that asked, and no other.
 #[test]
 fn an_answer_may_be_too_much() {
     check(|| {

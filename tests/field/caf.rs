@@ -99,7 +99,7 @@ fn a_question_to_one_that_ends_fails() {
     });
 }
 
-/// An actor that nobody can reach ends though it waits for an answer that nobody will give.
+/// An actor without addresses ends though it waits for an answer that will not come.
 #[test]
 fn an_unreachable_actor_ends() {
     everywhere(

@@ -164,7 +164,7 @@ fn an_answer_may_come_from_a_task() {
     });
 }
 
-/// What cannot be passed on comes back, and somebody else is given it.
+/// What cannot be passed on comes back, and is given to another.
 #[test]
 fn what_cannot_be_passed_on_goes_to_somebody_else() {
     check(|| {

@@ -223,7 +223,7 @@ fn messages_to_one_and_to_both() {
     );
 }
 
-/// A weak handle finds the state as long as somebody has a strong one, and does not keep it.
+/// A weak handle finds the state as long as there is a strong one, and does not keep it.
 #[test]
 fn a_weak_handle_does_not_keep_the_state() {
     everywhere(
@@ -350,16 +350,16 @@ fn a_promise_has_one_end_or_the_other() {
         let (resolver, promise) = Promise::channel();
         when((), move |()| resolver.resolve(Box::new(42)));
         assert_eq!(promise.then((), |(), value| *value.unwrap() + 1).wait(), Ok(43));
-        // Nobody reads.
+        // Without readers.
         let (resolver, promise) = Promise::channel();
         drop(promise);
         when((), move |()| resolver.resolve(42));
-        // Nobody writes.
+        // Without writers.
         let (resolver, promise) = Promise::<u32>::channel();
         when((), move |()| drop(resolver));
         let broken = promise.then((), |(), value| value.is_err());
         assert_eq!(broken.wait(), Ok(true));
-        // Nobody does either.
+        // Without either.
         drop(Promise::<u32>::channel());
     });
 }

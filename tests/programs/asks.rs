@@ -270,7 +270,7 @@ fn program(
     Program { threads, verdict: Box::new(verdict) }
 }
 
-/// How many circles there are if nothing else goes on: whoever is held lies on the way, and with him
+/// How many circles there are if nothing else goes on: an actor that is held lies on the way, and with it
 /// whatever stands behind a behaviour over him.
 fn expected_circles(root: &Question) -> usize {
     #[derive(Default)]

@@ -248,7 +248,7 @@ fn perform(world: &World, victim: &Addr<Victim>, other: &Addr<Victim>, (point, e
         Point::Waker => {
             let mut ask = victim.ask(Hit { point, _token: world.token(false) });
             let waker = Waker::from(Arc::new(Rude));
-            // Whether it is ready or not: nobody looks again.
+            // Whether it is ready or not: no one looks again.
             let _ = std::pin::Pin::new(&mut ask).poll(&mut TaskContext::from_waker(&waker));
         }
         _ => {

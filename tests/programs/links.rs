@@ -63,7 +63,7 @@ fn two_that_link_each_other_at_once() {
             ExitReason::Linked(_, why) => {
                 matches!(**why, ExitReason::Killed | ExitReason::NoActor)
             }
-            // One is killed, and nobody has the other's address any more, linked or not.
+            // One is killed, and no address of the other is left, linked or not.
             ExitReason::Normal => round % 3 < 2,
             _ => false,
         };

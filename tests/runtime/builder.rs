@@ -43,7 +43,7 @@ fn a_thread_that_the_system_refuses_is_a_typed_error() {
     let start = Instant::now();
     let result = Runtime::builder().workers(2).stack_size(1 << 60).build();
     let Err(BuildError::Thread(error)) = result else { panic!("no such stack exists") };
-    // Nobody waits for workers that never were.
+    // There is no wait for workers that never were.
     assert!(start.elapsed() < Duration::from_millis(900), "{:?}", start.elapsed());
     assert!(BuildError::Thread(error).to_string().starts_with("could not start a worker thread"));
 }

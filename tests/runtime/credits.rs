@@ -95,7 +95,7 @@ fn t6_credits_are_given_in_the_order_of_asking() {
     let credits = Credits::new(2);
     let all = credits.try_acquire(2).unwrap();
     let (large, small) = (credits.acquire(2), credits.acquire(1));
-    // Nobody overtakes, even if there would be enough for him.
+    // None overtakes, even if there would be enough for it.
     drop(all);
     assert!(credits.try_acquire(1).is_none());
     let large = large.wait();
@@ -125,7 +125,7 @@ fn who_gives_up_waiting_lets_the_next_one_in() {
     let _kept = credits.try_acquire(1).unwrap();
     let (gives_up, next) = (credits.acquire(2), credits.acquire(1));
     drop(gives_up);
-    // There is one free credit, and nobody before the one who wants it.
+    // There is one free credit, and none before the one that wants it.
     assert_eq!(next.try_wait().expect("it is served").amount(), 1);
 }
 
@@ -135,7 +135,7 @@ fn a_permit_that_came_too_late_goes_back() {
     let only = credits.try_acquire(1).unwrap();
     let waiting = credits.acquire(1);
     drop(only);
-    // It is there, but nobody takes it.
+    // It is there, but not taken.
     drop(waiting);
     assert_eq!(credits.available(), 1);
 }

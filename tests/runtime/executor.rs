@@ -32,7 +32,7 @@ fn current_thread() -> tokio::runtime::Runtime {
     tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap()
 }
 
-/// A runtime whose workers nobody polls but the test.
+/// A runtime whose workers only the test polls.
 fn in_hand(builder: Builder) -> (Runtime, mpsc::Receiver<WorkerFuture>) {
     let (spawned, workers) = mpsc::channel();
     let builder = builder.on_executor(move |worker| spawned.send(worker).unwrap());

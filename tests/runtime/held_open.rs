@@ -14,7 +14,7 @@ struct Bell(mpsc::Sender<()>);
 
 impl Wake for Bell {
     fn wake(self: Arc<Self>) {
-        // Nobody may listen any more.
+        // There may be no listener any more.
         let _ = self.0.send(());
     }
 }

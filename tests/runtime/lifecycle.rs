@@ -481,7 +481,7 @@ fn nor_for_what_is_somewhere_else() {
     assert_eq!(report.to_string(), told);
 }
 
-/// What is stuck has its type's name, where somebody knows it.
+/// What is stuck has its type's name, where it is known.
 #[test]
 fn t3_a_report_names_what_is_stuck() {
     let builder = Runtime::builder().workers(1).name("named");

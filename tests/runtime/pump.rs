@@ -243,7 +243,7 @@ fn h4_a_loop_is_told_of_work() {
         }
     });
     while count.load(Ordering::Relaxed) < rounds {
-        events.recv_timeout(PATIENCE).expect("work that nobody is told of");
+        events.recv_timeout(PATIENCE).expect("work that is not announced");
         pump.run_pending();
     }
     spawner.join().unwrap();
@@ -426,7 +426,7 @@ fn its_thread_does_not_wait_for_its_work() {
     let pending = pending.wait_timeout(Duration::from_millis(1)).unwrap_err();
     pump.run_until_idle(&[]);
     assert_eq!(pending.wait(), Ok(20));
-    // A pump without work keeps nobody from waiting for others.
+    // A pump without work does not keep a thread from waiting for others.
     assert_eq!(call(&far, |n| *n).wait(), Ok(1));
     let message = panic_of(|| scope(|scope| scope.when(&cown, |_| ())));
     assert!(message.contains("run the pump"), "{message}");

@@ -54,7 +54,7 @@ fn a_pump_can_be_among_them() {
     }
 }
 
-/// Two pumps that wait for each other, and a third thread that waits for both: whoever looks must not
+/// Two pumps that wait for each other, and a third thread that waits for both: a look must not
 /// disturb the others' looks for good.
 #[test]
 fn all_who_wait_are_told() {
@@ -161,7 +161,7 @@ fn body_from_elsewhere(cown: &Cown<u32>, run: impl FnOnce(Here)) -> mpsc::Sender
     go_on
 }
 
-/// A body on the spot is work of its cown's runtime, whoever runs it.
+/// A body on the spot is work of its cown's runtime, on whatever thread it runs.
 #[test]
 fn t2_a_body_on_the_spot_is_waited_for_whoever_runs_it() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
@@ -201,7 +201,7 @@ fn t2_a_body_on_the_spot_is_waited_for_whoever_runs_it() {
     assert_eq!(cown.into_inner(), Ok(4));
 }
 
-/// Its surroundings are those of a behaviour on the cown, whoever runs it.
+/// Its surroundings are those of a behaviour on the cown, on whatever thread it runs.
 #[test]
 fn a_body_on_the_spot_is_at_home() {
     let [mine, other] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];
@@ -219,7 +219,7 @@ fn a_body_on_the_spot_is_at_home() {
     assert_eq!(inside.1, other.handle());
 }
 
-/// Whoever moves a cown moves it before or after a body on the spot, not while it is about to run.
+/// A move comes before or after a body on the spot, not while it is about to run.
 #[test]
 fn a_body_on_the_spot_runs_where_the_cown_is() {
     let homes = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];

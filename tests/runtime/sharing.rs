@@ -91,7 +91,7 @@ fn what_becomes_ready_together_runs_together() {
     }
 }
 
-/// Long behaviours of one runtime hold up nobody in another.
+/// Long behaviours of one runtime hold up nothing in another.
 #[test]
 fn runtimes_do_not_wait_for_each_other() {
     let [one, two] = [runtime(1, &Faults::new()), runtime(1, &Faults::new())];

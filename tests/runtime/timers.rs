@@ -51,7 +51,7 @@ fn t5_timers_of_one_deadline_fire_in_the_order_of_setting() {
     assert_eq!(log.into_inner().unwrap(), (0..100).collect::<Vec<_>>());
 }
 
-/// Not when they are set: in virtual time, so that nobody is late.
+/// Not when they are set: in virtual time, so that none is late.
 #[test]
 fn o5_timers_take_their_place_when_their_time_has_come() {
     coact::sim::check(|| {

@@ -1,4 +1,4 @@
-//! A behaviour holds all of its cowns from start to end; nobody sees it half done. It acquires
+//! A behaviour holds all of its cowns from start to end; it is never seen half done. It acquires
 //! nothing more while it runs, and releases nothing early.
 
 use coact::prelude::*;

@@ -169,7 +169,7 @@ fn values_of_promises_that_own_the_next() {
 #[test]
 fn values_that_nobody_waits_for_any_more() {
     struct Link(#[expect(dead_code)] Counted, #[expect(dead_code)] Option<Unwanted>);
-    /// Drops its value when it is dropped, since nobody waits for that.
+    /// Drops its value when it is dropped, since that is not waited for.
     struct Unwanted(Option<Box<(Resolver<Link>, Link)>>);
     impl Drop for Unwanted {
         fn drop(&mut self) {
@@ -197,7 +197,7 @@ fn resolvers_that_call_what_owns_the_next() {
 fn behaviours_that_own_the_next() {
     drop_a_chain(|counted, next: Option<Cown<()>>| {
         let cown = Cown::new(());
-        // Runs, and drops what it has; nobody knows when.
+        // Runs, and drops what it has; at an unknown time.
         when(&cown, move |()| drop((counted, next)));
         cown
     });

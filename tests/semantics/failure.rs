@@ -240,7 +240,7 @@ fn a_destructor_of_a_captured_value_that_panics() {
         assert_eq!(result.wait(), Err(panicked("captured")));
         assert!(cown.is_poisoned());
         assert_eq!(told(faults), ["p captured"]);
-        // The behaviour is skipped: nobody's body fails.
+        // The behaviour is skipped: no body fails.
         let bomb = Bomb("skipped");
         let result = call(&cown, move |_| drop(bomb));
         assert_eq!(result.wait(), Err(Broken::Poisoned { position: 0 }));
@@ -284,7 +284,7 @@ fn f6_a_destructor_of_a_result_that_panics() {
     everywhere_with_faults(|faults| {
         let cown = Cown::new(());
         let again = cown.clone();
-        // Nobody wants the result, and that is known before it is there: the cown is held.
+        // The result is not wanted, and that is known before it is there: the cown is held.
         let spawned = call(&cown, move |_| drop(call(&again, |_| Bomb("a result"))));
         spawned.wait().unwrap();
         assert_eq!(call(&cown, |_| true).wait(), Ok(true));
@@ -395,7 +395,7 @@ fn behaviour_of(fault: Option<&Fault>) -> &'static str {
     }
 }
 
-/// So whoever reads the report finds the code.
+/// So a reader of the report finds the code.
 #[test]
 fn f5_a_fault_names_the_function_that_spawned_the_behaviour() {
     fn spawner(cown: &Cown<u8>) -> Promise<()> {
@@ -440,7 +440,7 @@ fn f8_a_spawner_is_told_why_a_behaviour_did_not_run_to_its_end() {
     });
 }
 
-/// Each behaviour of a chain spawns the next one: nobody waits for the last.
+/// Each behaviour of a chain spawns the next one: the last is not waited for.
 #[test]
 fn a_chain_that_ends_is_told() {
     fn step(chain: &[Cown<u32>], end: Resolver<Result<(), (usize, Broken)>>) {

@@ -128,7 +128,7 @@ fn g4_outside_work_is_not_overtaken() {
     }
 }
 
-/// b1 sends to a member and then to a cown outside; whoever comes there afterwards and goes back into
+/// b1 sends to a member and then to a cown outside; what comes there afterwards and goes back into
 /// the group comes behind b1's first.
 #[test]
 fn g1_order_passes_through_cowns_outside() {
@@ -350,7 +350,7 @@ fn g5_a_busy_group_leaves_its_worker_to_others() {
     runtime.wait_idle();
 }
 
-/// Whatever waits in the ring: after so many behaviours the worker is somebody else's.
+/// Whatever waits in the ring: after a turn of them the worker does other work.
 #[test]
 fn g5_a_group_gives_its_worker_to_others_after_the_throughput_of_the_runtime() {
     const THROUGHPUT: u32 = 3;
@@ -817,7 +817,7 @@ impl Wake for LetGo {
 }
 
 /// The last cown that a set waits for is a member of a group, and another one belongs to a runtime that is shut
-/// down: whoever lets the group go drops the behaviour, which wakes a task.
+/// down: the thread that lets the group go drops the behaviour, which wakes a task.
 #[test]
 fn a_waker_that_runs_when_the_group_was_let_go_uses_its_queue() {
     let (runtime, ended) = (runtime(2, &Faults::new()), runtime(1, &Faults::new()));

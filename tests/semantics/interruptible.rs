@@ -78,7 +78,7 @@ fn a_panic_without_a_handle_reaches_a_member_of_a_group() {
     panic_without_a_handle(|state| Group::new().interruptible((), |_| state));
 }
 
-/// What is done behind all that stands in a cown's queue comes there, whoever leaves it, and fails nothing.
+/// What is done behind all that stands in a cown's queue comes there, and fails nothing.
 fn deferred_calls_come_in_their_order(make: impl FnOnce(State) -> Cown<State>) {
     let counts = Arc::new(Counts::default());
     let faults = Faults::new();
@@ -160,7 +160,7 @@ fn recluses() -> [(Arc<Counts>, Cown<Recluse>); 2] {
     cowns.map(|cown| (counts.next().unwrap(), cown))
 }
 
-/// Nobody is left who could open: what waits runs, and the state is dropped.
+/// No gatekeeper is left: what waits runs, and the state is dropped.
 #[test]
 fn l1_a_shut_gate_opens_when_the_last_handle_goes() {
     let runtime = runtime(1, &Faults::new());

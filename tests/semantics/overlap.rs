@@ -98,7 +98,7 @@ fn s1_nothing_is_enqueued() {
         let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
         assert!(matches!(error.refusal, Refusal::Overlap(_)));
         drop(error.batch);
-        // Nobody holds them, and nothing has run on them.
+        // They are free, and nothing has run on them.
         assert_eq!((a.into_inner().unwrap(), b.into_inner().unwrap()), (0, 0));
     });
 }

@@ -177,7 +177,7 @@ impl AsCown for Cancels {
 fn of_destructors() {
     let runtime = runtime();
     let _entered = runtime.enter();
-    // A state, a capture of a behaviour that is skipped, a result that nobody wants.
+    // A state, a capture of a behaviour that is skipped, a result that is not wanted.
     drop(Cown::new(Bomb::endless()));
     let poisoned = Cown::new(());
     when(&poisoned, |_| Bomb::endless().throw());
@@ -210,7 +210,7 @@ impl Wake for Throws {
     }
 }
 
-/// A waker is called by whoever has the value: nothing of that is his fault.
+/// A waker is called where the value is given, which is not to blame for it.
 #[test]
 fn of_wakers() {
     let runtime = runtime();
@@ -277,7 +277,7 @@ fn of_a_scope() {
     assert_alive(&runtime);
 }
 
-/// Who gives a value that nobody wants any more has done nothing wrong, whatever its destructor does.
+/// Giving a value that is not wanted any more is no fault, whatever its destructor does.
 #[test]
 fn values_that_nobody_wants_and_that_panic() {
     struct Value;

@@ -253,7 +253,7 @@ fn the_resolver_knows_when_nobody_waits() {
     resolver.resolve(1);
 }
 
-/// Values that nobody takes are dropped once.
+/// Values that are not taken are dropped once.
 #[test]
 fn values_are_dropped_once() {
     everywhere(|| {

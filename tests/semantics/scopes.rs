@@ -167,7 +167,7 @@ fn a_scope_with_an_overlap_ends_with_that_panic() {
     });
 }
 
-/// Any type can be thrown, and nobody is left waiting.
+/// Any type can be thrown, and no one is left waiting.
 #[test]
 fn a_payload_that_panics_when_it_is_dropped() {
     struct Bomb;
@@ -217,7 +217,7 @@ fn a_payload_whose_destructor_waits_for_the_panic_of_another_behaviour() {
     assert_eq!(heard.take(), [true], "it has heard of the other one's end");
 }
 
-/// A cown that has left its simulation refuses all that is spawned on it: nobody waits for that.
+/// A cown that has left its simulation refuses all that is spawned on it: that is not waited for.
 #[test]
 fn what_a_simulation_leaves_behind_blocks_nobody() {
     let left = Arc::new(Mutex::new(None));

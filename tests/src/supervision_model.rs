@@ -8,7 +8,7 @@ pub type Time = u64;
 /// Which children are restarted with one that failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Group {
-    /// Nobody else.
+    /// No other.
     One,
     /// All others.
     All,
@@ -104,7 +104,7 @@ impl Family {
         self.now = to;
     }
 
-    /// A node that is up goes down by itself, or by somebody's hand.
+    /// A node that is up goes down by itself, or because it is told to.
     pub fn fall(&mut self, node: usize, failed: bool) {
         self.bring_down(node);
         let comes_back = match self.comeback(node) {

@@ -105,7 +105,7 @@ impl Bank {
         });
     }
 
-    /// A withdrawal and a deposit that nobody can come between.
+    /// A withdrawal and a deposit that nothing can come between.
     fn batch(&self, done: Done, a: &Cown<i64>, b: &Cown<i64>, amount: i64) {
         batch()
             .when(a, move |a| *a -= amount)

@@ -66,7 +66,7 @@ impl Wanted<'_> {
         candidate.family() == "coact" || self.0.iter().any(is_named)
     }
 
-    /// Refuses a name that nobody bears, which would otherwise be skipped in silence.
+    /// Refuses an unknown name, which would otherwise be skipped in silence.
     pub fn check(&self, candidates: &[Candidate], hints: &[String]) -> anyhow::Result<()> {
         let is_known = |word: &String| {
             ["all", "none"].contains(&word.as_str())

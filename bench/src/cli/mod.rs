@@ -71,7 +71,7 @@ enum Command {
 #[derive(Args)]
 struct Program {
     words: Vec<String>,
-    /// Stops itself first, for whoever traces it.
+    /// Stops itself first, to be traced.
     #[arg(long)]
     stopped: bool,
 }
@@ -92,7 +92,7 @@ pub fn main() -> ExitCode {
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output may stop early, as `head` does.
+        // The reader of the output may stop early, as `head` does.
         Err(error) if is_broken_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error:#}");

@@ -14,7 +14,7 @@ const LIMIT: Duration = Duration::from_millis(30);
 pub struct Calibration {
     /// A step of a fixed loop of dependent arithmetic.
     pub step_ns: f64,
-    /// An atomic add that nobody contends.
+    /// An uncontended atomic add.
     pub atomic_add_ns: f64,
     /// A cache line bounced between two threads, there and back.
     pub round_trip_ns: f64,

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing to measure, whoever does it: a row of the tables [`headline`](crate::table::headline),
+/// One thing to measure, for all implementations: a row of the tables [`headline`](crate::table::headline),
 /// [`savina`](crate::table::savina) and [`micro`](crate::table::micro).
 #[derive(Clone, Copy)]
 pub struct Workload {

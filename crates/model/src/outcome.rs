@@ -9,7 +9,7 @@ use crate::program::{Access, BehaviourId, CownIndex, Program};
 use crate::trace::{Event, Trace};
 
 /// One turn on a cown: a behaviour that had it alone, or readers that stood next to each other, whose
-/// order nobody can tell.
+/// order cannot be told.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Turn {
     /// A behaviour with exclusive access.

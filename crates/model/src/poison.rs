@@ -52,7 +52,7 @@ impl Poison {
         }
     }
 
-    /// A behaviour has its whole turn, from start to end, while nobody else does.
+    /// A behaviour has its whole turn, from start to end, alone.
     pub(crate) fn replay(&mut self, behaviour: &Behaviour<'_>, skipped: bool) {
         if skipped {
             return;

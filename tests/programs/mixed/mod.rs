@@ -163,7 +163,7 @@ fn run_for(millis: u64, run: impl Fn(Script, u64) -> Result<(), String>) {
     println!("{count} programs");
 }
 
-/// A seed that nobody has had.
+/// A fresh seed.
 fn rand_seed() -> u32 {
     use std::hash::{BuildHasher, RandomState};
     RandomState::new().hash_one(0) as u32

@@ -166,7 +166,7 @@ pub enum Own {
     Ask(usize, Vec<Op>),
 }
 
-/// Whom an operation is about. (The newest is nobody unless one was spawned in the same body.)
+/// Whom an operation is about. (There is a newest only if one was spawned in the same body.)
 fn someone() -> impl Strategy<Value = usize> {
     0..=ACTORS
 }

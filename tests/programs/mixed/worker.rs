@@ -486,7 +486,7 @@ impl Job {
         match command {
             Command::Terminate => {
                 drop(supervisor.terminate_child(child.id()));
-                // Whoever waits for it need not wait for ever.
+                // A wait for it need not be for ever.
                 let (id, supervisor) = (child.id(), supervisor.clone());
                 after(Duration::from_micros(100), (), move |()| {
                     drop(supervisor.restart_child(id));

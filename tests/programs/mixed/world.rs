@@ -105,7 +105,7 @@ impl World {
     /// some actor runs on its callers: what they do for it is done in its home, but their threads say
     /// that they are in theirs.
     pub fn home(&self) -> Option<usize> {
-        // ORDERING: Relaxed. Whoever has the address of such an actor has heard of it.
+        // ORDERING: Relaxed. A thread that has the address of such an actor has heard of it.
         if self.has_callers.load(Ordering::Relaxed) {
             return None;
         }

@@ -3,7 +3,7 @@
 use coact_bench_workloads::{Finish, Measured, Stopwatch};
 use tokio::runtime::{Builder, Runtime};
 
-/// As many threads as workers; no driver of I/O, and one of time only where somebody sleeps, for it makes an idle
+/// As many threads as workers; no driver of I/O, and one of time only where tasks sleep, for it makes an idle
 /// worker's waiting dearer.
 ///
 /// It is never shut down: the process ends with the answer.

@@ -147,7 +147,7 @@ pub fn asked(given: &Given) -> anyhow::Result<Measured> {
     ask_in_the_end(given, spawn)
 }
 
-/// Whoever finds the actor idle handles the messages.
+/// The thread that finds the actor idle handles the messages.
 pub fn asked_on_callers(given: &Given) -> anyhow::Result<Measured> {
     ask_in_the_end(given, |counter| actor(counter).on(Host::caller()).spawn())
 }

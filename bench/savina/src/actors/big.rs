@@ -1,4 +1,4 @@
-//! Everybody pings somebody, and answers everybody.
+//! Each actor pings others at random, and answers all pings.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Chains of filters that are actors, a chain a channel. Each ends when nobody has its address: the end goes through
+//! Chains of filters that are actors, a chain a channel. Each ends when its last address is dropped: the end goes through
 //! the chains behind the last value.
 
 use std::collections::VecDeque;

@@ -73,7 +73,7 @@ impl Series {
     fn answer(&mut self) {
         if let Some(reply) = self.asked.take() {
             reply.send(self.term);
-            // The two know each other: somebody has to let go.
+            // The two know each other: one has to let go.
             self.computer = None;
         }
     }

@@ -1,4 +1,4 @@
-//! A fork is a cown, and a meal a behaviour over two of them: there is nobody to ask.
+//! A fork is a cown, and a meal a behaviour over two of them: nothing is asked.
 
 use coact::prelude::*;
 use coact_bench_workloads::Finish;

@@ -1,4 +1,4 @@
-//! A term is one behaviour over the series and its computer: there is nobody to ask or to wait for.
+//! A term is one behaviour over the series and its computer: nothing is asked or waited for.
 
 use coact::prelude::*;
 use coact_bench_workloads::Finish;

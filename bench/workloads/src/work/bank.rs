@@ -62,7 +62,7 @@ pub struct Transfer {
 }
 
 impl Transfer {
-    /// The same number is the same transfer among as many accounts, whoever makes it.
+    /// The same number is the same transfer among as many accounts, in every implementation.
     #[inline]
     pub fn among(accounts: u64, number: u64) -> Transfer {
         let random = mix(number);

@@ -8,7 +8,7 @@ use std::fmt;
 pub enum BrokenPromise {
     /// O1, O2, M1: one causal order of messages and behaviours.
     Order,
-    /// A1: nobody else has the actor during a turn.
+    /// A1: an actor has one holder during a turn.
     Atomicity,
     /// G2, G9: the members of a group take turns.
     Groups,
@@ -28,7 +28,7 @@ pub enum BrokenPromise {
     Waiting,
     /// M8: every ask ends, with the answer or the reason.
     Asks,
-    /// M9: the end of an actor that nobody has the address of.
+    /// M9: the end of an actor of which no address is left.
     LastAddress,
     /// M10: ends are told once.
     Told,

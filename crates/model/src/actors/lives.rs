@@ -246,7 +246,7 @@ fn dropped_too_early<'a>(facts: &'a Facts<'_>, actor: usize, before: Seq) -> Opt
     facts.on(actor).find(plain)
 }
 
-/// M9: it ends by itself only if nobody has its address, and after the messages that it has.
+/// M9: it ends by itself only if no address is left, and after the messages that it has.
 fn last_address(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
     let is_other = life.end() != Some(&Reason::Normal) || facts.shut_down.is_some();
     if is_other || facts.settings[actor].supervised.is_some() {
@@ -329,7 +329,7 @@ fn reasons(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Brea
             Reason::NoActor | Reason::Other(_) => false,
         };
         if !is_given {
-            let why = format!("nobody gave it the reason {reason:?}");
+            let why = format!("it was not given the reason {reason:?}");
             return Err(breach(BrokenPromise::Told, actor, life, &why));
         }
     }

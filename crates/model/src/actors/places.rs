@@ -70,7 +70,7 @@ fn others_in_group<'a>(facts: &'a Facts<'_>, actor: usize) -> Vec<&'a Course> {
 fn place_of(facts: &Facts<'_>, course: &Course) -> Option<Place> {
     match course.item.kind {
         Kind::Behaviour => None,
-        // At a time that nobody knows.
+        // At an unknown time.
         Kind::Free => Some(Place { from: course.call, to: Seq::MAX }),
         Kind::Message { .. } => {
             let place = Place { from: course.call, to: course.effect() };

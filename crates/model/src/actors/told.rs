@@ -1,4 +1,4 @@
-//! Ends are told once, with their reason, to whoever asked for it: M10.
+//! Ends are told once, with their reason, to those who asked for it: M10.
 
 use super::breach::{Breach, BrokenPromise};
 use super::facts::{ActorLife, Facts, Watch};
@@ -104,7 +104,7 @@ fn is_true(facts: &Facts<'_>, actor: usize, from: usize, why: &Reason) -> Result
     }
 }
 
-/// Whoever is linked to one that ended, and not normally, does not go on as if nothing were.
+/// An actor that is linked to one that ended, and not normally, does not go on as if nothing were.
 fn linked(facts: &Facts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), Breach> {
     let &(by, to, call, at) = link;
     let parted = |(a, b): &(usize, usize)| (*a, *b) == (by, to) || (*b, *a) == (by, to);

@@ -149,7 +149,7 @@ pub enum Signal {
 /// Why an actor has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Reason {
-    /// Nobody had its address.
+    /// No address was left.
     Normal,
     /// It was told to.
     Shutdown,
@@ -161,7 +161,7 @@ pub enum Reason {
     Quit(ItemId),
     /// An actor that it was linked to has ended.
     Linked(usize, Box<Reason>),
-    /// It was not there, and nobody knows why.
+    /// It was not there, and the reason is not known.
     NoActor,
     /// Anything else.
     Other(String),
@@ -254,13 +254,13 @@ pub enum ActorEvent {
     Quits(ItemId),
     /// An ask has come to its end.
     Answered(ItemId, AskOutcome),
-    /// Whoever asked does not wait any more.
+    /// The asker does not wait any more.
     Abandoned(ItemId),
     /// A hook.
     Hook(usize, Hook),
     /// The actor has handled news that are no item.
     News(usize),
-    /// Somebody has seen that the actor has ended.
+    /// The end of the actor was seen.
     Gone(usize),
     /// A signal was accepted.
     Directed {
@@ -280,7 +280,7 @@ pub enum ActorEvent {
         /// Before the call.
         call: Seq,
     },
-    /// Somebody wants to be told of an end.
+    /// A wish to be told of an end.
     Watched {
         /// The number of the watch.
         watch: usize,

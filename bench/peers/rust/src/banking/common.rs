@@ -46,7 +46,7 @@ impl Size {
         Account { balance: self.start, closed: false }
     }
 
-    /// A transfer between accounts that nobody else uses meanwhile.
+    /// A transfer between accounts that are not used otherwise meanwhile.
     pub fn transfer(self, from: &mut Account, to: &mut Account, amount: u64) {
         busy(self.work);
         if !from.closed && !to.closed && from.balance >= amount {

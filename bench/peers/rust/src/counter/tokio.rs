@@ -22,7 +22,7 @@ impl Counter {
     fn handle(&mut self, message: Message) {
         match message {
             Message::Add(amount) => self.0 += amount,
-            // Whoever asks, waits.
+            // The asker waits.
             Message::Sum(asker) => asker.send(self.0).expect("the asker waits"),
         }
     }

@@ -1,4 +1,4 @@
-//! The floor: a mutex and a reference count each, and nobody who works.
+//! The floor: a mutex and a reference count each, and no work.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

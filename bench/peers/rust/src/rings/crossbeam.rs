@@ -12,7 +12,7 @@ use super::common::Size;
 pub fn run(size: Size) -> Measured {
     let finish = Finish::after(size.all_tokens());
     let rings: Vec<Vec<Sender<u64>>> = (0..size.rings).map(|_| ring(size, &finish)).collect();
-    // Nobody would count the start of a thread a node as part of a hop.
+    // The start of a thread per node is no part of a hop.
     let start = Instant::now();
     for senders in &rings {
         for position in size.starts() {

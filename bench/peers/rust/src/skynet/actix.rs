@@ -12,7 +12,7 @@ use coact_bench_workloads::work::tree::Sum;
 struct Node {
     seed: Seed<Addr<Node>>,
     sum: Sum,
-    /// An actor lives as long as somebody has its address.
+    /// An actor lives as long as there is an address of it.
     children: Vec<Addr<Node>>,
     /// Only the root knows them; others start their children where they are themselves.
     arbiters: Option<Arc<Arbiters>>,
@@ -37,7 +37,7 @@ impl Actor for Node {
     fn started(&mut self, context: &mut Context<Self>) {
         if self.seed.is_leaf() {
             self.report(self.seed.first);
-            // Nobody has the address of a leaf that ends, and so it ends now.
+            // There is no address of a leaf any more, so it ends now.
             return;
         }
         for (number, seed) in self.seed.children(&context.address()).enumerate() {

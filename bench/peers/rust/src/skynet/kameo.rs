@@ -14,7 +14,7 @@ use coact_bench_workloads::work::tree::Sum;
 struct Node {
     seed: Seed<ActorRef<Node>>,
     sum: Sum,
-    /// An actor lives as long as somebody has its reference.
+    /// An actor lives as long as there is a reference to it.
     children: Vec<ActorRef<Node>>,
 }
 
@@ -35,7 +35,7 @@ impl Actor for Node {
         let mut node = Node { seed, sum: Sum::new(), children: Vec::new() };
         if node.seed.is_leaf() {
             node.report(node.seed.first);
-            // Nobody has the reference of a leaf that ends, and so it ends now.
+            // There is no reference to a leaf any more, so it ends now.
             return Ok(node);
         }
         for seed in node.seed.children(&this) {

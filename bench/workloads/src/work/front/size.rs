@@ -46,7 +46,7 @@ impl Size {
     }
 }
 
-/// The same number is the same request, whoever makes it.
+/// The same number is the same request, in every implementation.
 pub fn request(accounts: u64, wanted: u64, number: u64) -> Transfer {
     Transfer::among(if mix(number).is_multiple_of(SKEW) { accounts } else { wanted }, number)
 }
