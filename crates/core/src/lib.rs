@@ -71,6 +71,7 @@ pub mod internals {
     pub use crate::queue::interrupt_header::Gate;
     pub use crate::queue::slot::QueuePosition;
     pub use crate::runtime::move_cowns::move_handle_to;
+    pub use crate::runtime::runtime::assert_may_end;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;
     pub use crate::sched::runtime_handle::are_handles_stable;

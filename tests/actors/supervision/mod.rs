@@ -1,6 +1,7 @@
 //! Supervision: who is restarted, when, in which order, and what stays.
 
 mod commands;
+mod ended_runtimes;
 mod escalation;
 mod faults;
 mod hold;

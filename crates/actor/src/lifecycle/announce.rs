@@ -10,6 +10,7 @@ use super::erased_self::AnyStrong;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
+use crate::supervision::ChildEvent;
 
 /// Runs a closure once, no later than when it is dropped.
 struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);
@@ -102,6 +103,8 @@ fn refuse(shared: &SharedState, signal: Signal) {
         Signal::Links(LinkChange::Link { other, .. }) => {
             let _ = other.signal(Signal::Exit { from: shared.id(), reason: reason_of_end(shared) });
         }
+        // It ended with its runtime before its supervisor has started it, or has heard of that.
+        Signal::Start { by, run } => drop(catch(|| by.report(shared.id(), run, ChildEvent::Ended))),
         _ => {}
     }
 }

@@ -194,12 +194,22 @@ impl Plan {
         self.advance(now);
     }
 
-    /// A child has ended for good.
+    /// A child has ended for good: it had to, or its runtime has ended. In that case it cannot be
+    /// restarted, and is removed; its siblings go on.
     pub(crate) fn on_ended(&mut self, child: ActorId, now: Duration) {
         if let Some(what) = self.ending.remove(&child) {
             self.actions.push(Action::Tell { child, what });
-            self.advance(now);
+        } else if let Some((number, entry)) = self.find(child) {
+            let was_tried = entry.trial.is_some();
+            if entry.state != EntryState::Down {
+                self.touch_down(number);
+            }
+            let reason = ExitReason::Shutdown;
+            let what = if was_tried { ChildOutcome::Failed(reason) } else { ChildOutcome::Gone };
+            self.remove(number, ExitReason::Shutdown);
+            self.actions.push(Action::Tell { child, what });
         }
+        self.advance(now);
     }
 
     /// Time has passed.

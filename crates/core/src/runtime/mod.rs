@@ -13,7 +13,7 @@ pub(crate) mod move_cowns;
 mod on_cancel;
 pub(crate) mod pump;
 #[expect(clippy::module_inception, reason = "as in tokio: the file of the type `Runtime`")]
-mod runtime;
+pub(crate) mod runtime;
 mod shutdown;
 mod shutdown_report;
 mod worker_future;

@@ -229,6 +229,13 @@ impl Runtime {
     }
 }
 
+/// Panics where the calling thread must not wait for the end of these runtimes. For layers above,
+/// which shut runtimes down together.
+#[track_caller]
+pub fn assert_may_end(homes: &[RuntimeHandle]) {
+    assert_may_wait_idle(&runtimes(homes));
+}
+
 #[track_caller]
 fn assert_may_wait_idle(runtimes: &[&'static RuntimeShared]) {
     context::prepare_to_block(

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::entry::{Aim, EntryState};
+use super::entry::{Aim, ChildEntry, EntryState};
 use super::{Action, ChildOutcome, Plan};
 use crate::exit::ExitReason;
 
@@ -65,18 +65,24 @@ impl Plan {
     /// Ends it like `end`; `what` is reported when the child has ended: only then are its names
     /// free.
     pub(super) fn end_as(&mut self, number: u64, reason: ExitReason, what: ChildOutcome) {
-        self.silence(number);
-        self.starts.remove(&number);
-        let entry = self.entries.remove(&number).expect("the child exists");
+        let entry = self.remove(number, reason);
         let child = entry.child;
-        self.numbers.remove(&child);
-        self.actions.push(Action::End { child, reason });
         // A child that was never started has no supervisor to report to.
         if entry.late || entry.run == 0 {
             self.actions.push(Action::Tell { child, what });
         } else {
             self.ending.insert(child, what);
         }
+    }
+
+    /// Removes a child that is down, and lets it end.
+    pub(super) fn remove(&mut self, number: u64, reason: ExitReason) -> ChildEntry {
+        self.silence(number);
+        self.starts.remove(&number);
+        let entry = self.entries.remove(&number).expect("the child exists");
+        self.numbers.remove(&entry.child);
+        self.actions.push(Action::End { child: entry.child, reason });
+        entry
     }
 
     pub(super) fn tell(&mut self, number: u64, what: ChildOutcome) {

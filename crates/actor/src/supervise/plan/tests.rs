@@ -183,3 +183,36 @@ fn after_a_reset_all_that_was_declared_can_start_again() {
     plan.on_start(NOW);
     assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 2 }]);
 }
+
+#[test]
+fn a_child_that_ends_with_its_runtime_is_removed() {
+    let [a, b] = children();
+    for strategy in [Strategy::OneForOne, Strategy::OneForAll, Strategy::RestForOne] {
+        let mut plan = plan_of(strategy, &[a, b]);
+        plan.on_ended(a, NOW);
+        let told = Action::Tell { child: a, what: ChildOutcome::Gone };
+        let end = Action::End { child: a, reason: ExitReason::Shutdown };
+        assert_eq!(plan.take_actions(), [end, told]);
+        assert_eq!(plan.view().map(|view| view.child).collect::<Vec<_>>(), [b]);
+        // The other does not wait for it, neither when it stops nor when it starts again.
+        plan.on_down(b, 1, failure(), NOW);
+        assert!(plan.take_actions().contains(&Action::Start { child: b, run: 2 }));
+        plan.on_up(b, 2, NOW);
+        plan.on_stop(ExitReason::Shutdown, true, NOW);
+        plan.on_down(b, 2, ExitReason::Shutdown, NOW);
+        plan.on_ended(b, NOW);
+        assert!(plan.take_actions().contains(&Action::Exit(ExitReason::Shutdown)));
+    }
+}
+
+#[test]
+fn a_stop_does_not_wait_for_a_child_that_ends_with_its_runtime() {
+    let [a, b] = children();
+    let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
+    plan.on_stop(ExitReason::Shutdown, true, NOW);
+    // `b` is told to stop; its runtime was faster.
+    plan.on_ended(b, NOW);
+    plan.on_ended(a, NOW);
+    assert!(plan.take_actions().contains(&Action::Exit(ExitReason::Shutdown)));
+    assert_eq!(plan.next_alarm(), None);
+}
