@@ -521,6 +521,38 @@ fn blocked_resource_actors_do_not_delay_workers() {
     }
 }
 
+/// Shuts its system down from its own thread, which that would wait for.
+struct Saboteur(Option<System>);
+
+impl Actor for Saboteur {}
+
+struct ShutDown;
+
+impl Message for ShutDown {
+    type Reply = ();
+}
+
+impl Handler<ShutDown> for Saboteur {
+    fn handle(&mut self, _: ShutDown, _: &mut Context<Self>) {
+        let system = self.0.take().expect("it is told once");
+        drop(system.shutdown(PATIENCE));
+    }
+}
+
+#[test]
+fn a_resource_actor_that_shuts_its_system_down_is_refused_at_once() {
+    let system = System::builder().workers(1).build().unwrap();
+    let handle = system.runtime();
+    let entered = handle.enter();
+    let saboteur = actor(Saboteur(Some(system))).on(Host::blocking()).spawn();
+    let start = std::time::Instant::now();
+    let refused = saboteur.ask(ShutDown).wait().unwrap_err();
+    assert!(start.elapsed() < PATIENCE / 2, "it has waited for itself");
+    // Without the message: what would hand it over has ended with the system, which was dropped.
+    assert!(matches!(refused, AskError::Panicked(_)), "{refused}");
+    drop(entered);
+}
+
 #[test]
 fn resource_actors_may_wait_for_promises() {
     let system = System::builder().workers(1).blocking_threads(2).build().unwrap();

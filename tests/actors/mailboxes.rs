@@ -163,6 +163,7 @@ fn a_mailbox_needs_room_and_lanes() {
     assert!(panic_of(|| Mailbox::bounded(0)).contains("without room"));
     assert!(panic_of(|| Lane::bounded(0)).contains("without room"));
     assert!(panic_of(|| Mailbox::lanes(0)).contains("without lanes"));
+    assert!(panic_of(|| Mailbox::lanes(usize::MAX)).contains("at most 1048576 lanes"));
     assert!(panic_of(|| Mailbox::lanes(2).lane(2, Lane::unbounded())).contains("2 lanes only"));
     assert!(panic_of(|| Mailbox::lanes(2).assign::<Note>(2)).contains("2 lanes only"));
     assert!(panic_of(|| Mailbox::lanes(2).turn_every(1)).contains("would starve"));

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use coact_core::Runtime;
+use coact_core::internals::assert_may_end;
 use coact_core::runtime::{EnterGuard, RuntimeHandle};
 
 use crate::handler::SendActor;
@@ -172,9 +173,11 @@ impl System {
     /// monitors are notified.
     ///
     /// # Panics
-    /// Panics if called from a behaviour or a handler.
+    /// Panics at once if called from a behaviour or a handler. As the system is dropped by that, it
+    /// is cut off.
     #[track_caller]
     pub fn shutdown(mut self, deadline: Duration) -> SystemReport {
+        assert_may_end(&self.homes());
         let home = self.main;
         let until = home.elapsed().saturating_add(deadline);
         // Hosts created meanwhile are created by work that this waits for.

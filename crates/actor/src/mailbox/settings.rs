@@ -65,6 +65,9 @@ pub struct Lane {
 const TURN_EVERY: u32 = 16;
 
 impl Mailbox {
+    /// The most lanes that a mailbox has.
+    pub const MAX_LANES: usize = 1 << 20;
+
     /// Creates a mailbox that takes every message.
     pub fn unbounded() -> Self {
         Self::lanes(1)
@@ -86,10 +89,12 @@ impl Mailbox {
     /// to another one.
     ///
     /// # Panics
-    /// Panics if there is none.
+    /// Panics if there is none, or more than [`MAX_LANES`](Self::MAX_LANES).
     #[track_caller]
     pub fn lanes(count: usize) -> Self {
         assert!(count > 0, "a mailbox without lanes takes no messages");
+        let most = Self::MAX_LANES;
+        assert!(count <= most, "a mailbox has at most {most} lanes, not {count}");
         let lanes = vec![Lane::unbounded(); count];
         Self { lanes, assigned: Vec::new(), every: TURN_EVERY, stash: usize::MAX, behaviours: None }
     }
