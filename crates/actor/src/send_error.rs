@@ -36,7 +36,10 @@ use crate::exit::ExitReason;
 pub enum SendError<M> {
     /// The actor has ended.
     Stopped(M),
-    /// The actor's mailbox is full, and its policy is to refuse messages.
+    /// The actor's mailbox is full, and this call does not wait for room: `send` never does, also
+    /// with the default policy, to [wait](crate::mailbox::Mailbox::wait);
+    /// [`send_async`](crate::Addr::send_async) and [`send_blocking`](crate::Addr::send_blocking)
+    /// wait with that policy, and fail with [`fail`](crate::mailbox::Mailbox::fail).
     Full(M),
     /// There could never have been room: the sender is held until there is, and the actor that
     /// would make room waits for the sender, perhaps by way of others.
@@ -115,7 +118,8 @@ pub enum AskError {
     /// The actor had ended before the ask, or ended before it took up the message, or while its
     /// state or a future that held it still had the [`Reply`](crate::actor::Reply).
     Stopped(ExitReason),
-    /// The actor's mailbox was full.
+    /// The actor's mailbox was full. The message is dropped; a `send` returns it. With the policy to
+    /// [wait](crate::mailbox::Mailbox::wait), [`ask_async`](crate::Addr::ask_async) waits for room.
     Full,
     /// A panic dropped the reply: the actor panicked while handling the message. Contains the
     /// panic's message, or `(no message)` if it had none or the handler caught the panic itself, in
@@ -142,7 +146,7 @@ impl fmt::Display for AskError {
                 write!(f, "the actor panicked while it handled the message: {message}")
             }
             AskError::Timeout(after) => write!(f, "no answer within {after:?}"),
-            AskError::NoReply => f.write_str("the actor dropped the message without an answer"),
+            AskError::NoReply => f.write_str("the `Reply` was dropped without an answer"),
             AskError::Cycle(cycle) => write!(f, "the ask would have waited forever: {cycle}"),
             AskError::Cancelled => {
                 f.write_str("the runtime was shut down before there was an answer")

@@ -41,10 +41,10 @@
 //! | you want to | use |
 //! | --- | --- |
 //! | keep state | [`Cown::new`]; weak handles: [`Cown::downgrade`] |
-//! | work on one or several cowns | [`when`]; what can stand in front of the closure: [`CownSet`] |
+//! | work on one or several cowns | [`when`]; what it takes, besides a single cown: [`CownSet`] |
 //! | work on a slice of them | [`when`] on `&cowns`: the closure gets [`Members`] |
 //! | read them, in parallel with other readers | [`Cown::read`], [`read_all`] |
-//! | have all that are sound, and be told which are not | [`ReadAll::checked`], [`checked_all`] |
+//! | use those that are not poisoned, and learn which are | [`ReadAll::checked`], [`checked_all`] |
 //! | pass a cown on with its work | the handle by value: the closure gets [`Held`] |
 //! | let cowns talk to each other at the least cost | [`Group`]: one queue for all of them |
 //! | have a result | [`call`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |

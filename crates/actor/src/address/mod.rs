@@ -116,6 +116,16 @@ impl<A: Actor> Addr<A> {
     ///
     /// The ask fails at once if the actor has ended, or if it ends before it takes up the message.
     ///
+    /// It never waits for room: if the mailbox is full, the ask fails with [`AskError::Full`] and
+    /// drops the message. With the policy to [wait](crate::mailbox::Mailbox::wait),
+    /// [`ask_async`](Self::ask_async) waits for room, and so does
+    /// [`send_blocking`](Self::send_blocking), which returns no answer.
+    ///
+    /// [`Ask::timeout`] limits the wait for the answer. `ask_async` has no limit of its own: on a
+    /// plain thread, write `spawn_future(addr.ask_async(m)).wait_timeout(limit)`; in a future, race
+    /// it with [`sleep`](coact_core::time::sleep); in a handler, use
+    /// [`Context::ask_await`](crate::Context::ask_await).
+    ///
     /// **Cost.** That of [`send`](Self::send), and a promise.
     #[doc(alias = "call")]
     #[inline]

@@ -23,7 +23,9 @@ use crate::simulated;
 /// empty set it is ready at once, on the current runtime. For a result, use [`call`].
 ///
 /// If the closure panics, the cowns that it held exclusively are poisoned, and later behaviours on
-/// them are skipped (see [`Cown::checked`](crate::Cown::checked)).
+/// them are skipped (see [`Cown::checked`](crate::Cown::checked)). A skip is silent unless there is
+/// a `tracing` subscriber or a [panic hook](crate::runtime::Builder::panic_hook); [`call`] and
+/// [`when_or_else`] report it to their caller.
 ///
 /// If the runtime is shut down, the closure is dropped; [`try_when`] reports this.
 ///

@@ -218,9 +218,14 @@ pub fn choose(bound: u64) -> u64 {
 /// Returns the virtual time since the run began.
 ///
 /// # Panics
-/// Panics outside of a simulation.
+/// Panics outside of a simulation. Code that also runs in production uses
+/// [`RuntimeHandle::elapsed`](crate::runtime::RuntimeHandle::elapsed): virtual time in a simulation,
+/// real time elsewhere.
 #[track_caller]
 pub fn elapsed() -> Duration {
-    let now = crate::simulated::now().expect("only simulated programs can call `sim::elapsed`");
+    let now = crate::simulated::now().expect(
+        "only simulated programs can call `sim::elapsed`: `RuntimeHandle::current().elapsed()` works \
+         in every program",
+    );
     Duration::from_nanos(now)
 }
