@@ -1,9 +1,10 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 17] = [
+pub const LAYERS: [(&str, &[&str]); 18] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
+    ("coact-tuple", &[]),
     ("coact-model", &[]),
     ("coact-core", &["coact-sim", "coact-sync"]),
     // Its examples alone: what a macro writes cannot be compiled without what it names.

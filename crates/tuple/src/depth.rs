@@ -1,0 +1,115 @@
+//! Tuples in tuples, deeper than the stack.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::mem::forget;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::thread::{LocalKey, panicking};
+
+use crate::elements::Elements;
+
+/// How deep destructors call each other.
+const MAX_DROPPING: u32 = 64;
+
+/// How deep tuples in tuples are printed.
+const MAX_PRINTING: u32 = 64;
+
+thread_local! {
+    static DROPPING: Cell<u32> = const { Cell::new(0) };
+    static PRINTING: Cell<u32> = const { Cell::new(0) };
+    /// Whether there is something in `LATER`, which costs more to look at.
+    static HAS_LATER: Cell<bool> = const { Cell::new(false) };
+    /// What waits for a destructor that is less deep.
+    static LATER: RefCell<Vec<Elements>> = const { RefCell::new(Vec::new()) };
+}
+
+/// One level of something, until it is dropped.
+struct Level(&'static LocalKey<Cell<u32>>);
+
+impl Level {
+    /// `None` at the deepest one, or if the thread has ended so far that it has no levels.
+    fn enter(of: &'static LocalKey<Cell<u32>>, max: u32) -> Option<Self> {
+        let may_enter = |levels: &Cell<u32>| {
+            let may_enter = levels.get() < max;
+            levels.set(levels.get() + u32::from(may_enter));
+            may_enter
+        };
+        of.try_with(may_enter).unwrap_or(false).then(|| Self(of))
+    }
+
+    /// How many levels there are.
+    fn count(&self) -> u32 {
+        self.0.try_with(Cell::get).unwrap_or(0)
+    }
+}
+
+impl Drop for Level {
+    fn drop(&mut self) {
+        let _ended = self.0.try_with(|levels| levels.set(levels.get() - 1));
+    }
+}
+
+/// Drops the elements of a tuple, now or when less deep destructors have ended.
+#[inline]
+pub(crate) fn drop_within(elements: Elements) {
+    let Some(level) = Level::enter(&DROPPING, MAX_DROPPING) else {
+        return drop_later(elements);
+    };
+    // Declared before, so that it also comes after a destructor that panics.
+    let _outermost = (level.count() == 1).then(|| Outermost);
+    drop(elements);
+}
+
+#[cold]
+fn drop_later(elements: Elements) {
+    // On a thread that has ended so far that it has no list any more, what cannot be added is
+    // dropped by this.
+    let _added = LATER.try_with(move |later| later.borrow_mut().push(elements));
+    HAS_LATER.set(true);
+}
+
+/// When dropped, drops what waits for that.
+struct Outermost;
+
+impl Drop for Outermost {
+    #[inline]
+    fn drop(&mut self) {
+        if HAS_LATER.get() {
+            Self::drop_all();
+        }
+    }
+}
+
+impl Outermost {
+    #[cold]
+    fn drop_all() {
+        HAS_LATER.set(false);
+        let next = || LATER.try_with(|later| later.borrow_mut().pop()).ok().flatten();
+        let mut panicked = None;
+        while let Some(elements) = next() {
+            let ended = catch_unwind(AssertUnwindSafe(|| drop(elements)));
+            if let Err(Some(earlier)) = ended.map_err(|payload| panicked.replace(payload)) {
+                discard(earlier);
+            }
+        }
+        match panicked {
+            // One panic is enough.
+            Some(payload) if panicking() => discard(payload),
+            Some(payload) => resume_unwind(payload),
+            None => {}
+        }
+    }
+}
+
+/// Drops what a panic was called with, whatever its destructor does.
+fn discard(payload: Box<dyn Any + Send>) {
+    if let Err(another) = catch_unwind(AssertUnwindSafe(|| drop(payload))) {
+        forget(another);
+    }
+}
+
+/// Prints a tuple, unless it is too deep in others.
+pub(crate) fn print_within<R>(print: impl FnOnce() -> R) -> Option<R> {
+    let _level = Level::enter(&PRINTING, MAX_PRINTING)?;
+    Some(print())
+}

@@ -1,0 +1,287 @@
+//! The elements of a tuple, without its type: in place, or in a counted block. All of the crate's
+//! `unsafe`.
+
+use std::any::TypeId;
+use std::fmt::Debug;
+use std::mem::{ManuallyDrop, MaybeUninit, align_of, needs_drop, size_of};
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use crate::tuple::{ElementType, Tuple};
+
+/// The words of a tuple that is in place.
+const WORDS: usize = 3;
+
+/// Room for a small tuple, or for the address of a block. (Words that may be addresses, so that a copy
+/// of the room may be used as one.)
+type Room = MaybeUninit<[*const (); WORDS]>;
+
+/// What is known of a type of tuples. Each type has one, or several that are equal.
+pub(crate) struct Descriptor {
+    id: TypeId,
+    elements: &'static [ElementType],
+    is_in_place: bool,
+    /// Makes another share of the same elements.
+    ///
+    /// # Safety
+    /// The room is of this type.
+    share: unsafe fn(&Room) -> Room,
+    /// Drops this share of the elements.
+    ///
+    /// # Safety
+    /// The room is of this type, and not used any more.
+    release: unsafe fn(&mut Room),
+    /// Makes this the only share of the elements, which are copied if there are others.
+    ///
+    /// # Safety
+    /// The room is of this type.
+    isolate: unsafe fn(&mut Room),
+    /// Whether there are other shares of the elements.
+    ///
+    /// # Safety
+    /// The room is of this type.
+    is_shared: unsafe fn(&Room) -> bool,
+}
+
+/// The elements of a tuple of any type, or a share of them.
+///
+/// Plain data of up to three words, which has nothing to drop, is in place. Everything else is in an
+/// [`Arc`], of which the room has the address.
+pub(crate) struct Elements {
+    descriptor: &'static Descriptor,
+    room: Room,
+}
+
+// SAFETY: `Tuple` requires of its elements that they are `Send` and `Sync`; in an `Arc` they need
+// both, as several threads may have shares of them.
+unsafe impl Send for Elements {}
+// SAFETY: as above.
+unsafe impl Sync for Elements {}
+
+/// The functions for tuples of type `T`.
+struct Of<T>(T);
+
+impl<T: Tuple> Of<T> {
+    /// Whether such tuples are in place. Not if they have something to drop: a copy of that costs
+    /// more than a count, and would not be shared.
+    const IS_IN_PLACE: bool = size_of::<T>() <= size_of::<Room>()
+        && align_of::<T>() <= align_of::<Room>()
+        && !needs_drop::<T>();
+
+    const DESCRIPTOR: &'static Descriptor = &Descriptor {
+        id: TypeId::of::<T>(),
+        elements: T::ELEMENTS,
+        is_in_place: Self::IS_IN_PLACE,
+        share: Self::share,
+        release: Self::release,
+        isolate: Self::isolate,
+        is_shared: Self::is_shared,
+    };
+
+    fn room_of(tuple: T) -> Room {
+        let mut room = Room::uninit();
+        if Self::IS_IN_PLACE {
+            // SAFETY: the room is large and aligned enough for a `T`.
+            unsafe { room.as_mut_ptr().cast::<T>().write(tuple) };
+        } else {
+            // SAFETY: the room is large and aligned enough for an address.
+            unsafe { room.as_mut_ptr().cast::<*const T>().write(Arc::into_raw(Arc::new(tuple))) };
+        }
+        room
+    }
+
+    /// The block of the elements.
+    ///
+    /// # Safety
+    /// The room is of a `T` that is not in place.
+    unsafe fn block(room: &Room) -> ManuallyDrop<Arc<T>> {
+        // SAFETY: `room_of` has written the address of an `Arc`, of which the room owns a count;
+        // that is not dropped here.
+        unsafe { ManuallyDrop::new(Arc::from_raw(room.as_ptr().cast::<*const T>().read())) }
+    }
+
+    unsafe fn share(room: &Room) -> Room {
+        if Self::IS_IN_PLACE {
+            // SAFETY: the room has a `T`, as this function requires.
+            Self::room_of(unsafe { &*room.as_ptr().cast::<T>() }.clone())
+        } else {
+            // SAFETY: the room has a block, as this function requires.
+            let block = unsafe { Self::block(room) };
+            let _counted = ManuallyDrop::new(Arc::clone(&block));
+            // The same address, of which the new room owns the count that was added.
+            *room
+        }
+    }
+
+    unsafe fn release(room: &mut Room) {
+        if !Self::IS_IN_PLACE {
+            // SAFETY: the room has a block, as this function requires, and gives its count away: it
+            // is not used any more.
+            drop(ManuallyDrop::into_inner(unsafe { Self::block(room) }));
+        }
+    }
+
+    unsafe fn isolate(room: &mut Room) {
+        if !Self::IS_IN_PLACE {
+            // SAFETY: the room has a block, as this function requires.
+            let block = unsafe { Self::block(room) };
+            Arc::make_mut(&mut Isolated { room, block }.block);
+        }
+    }
+
+    unsafe fn is_shared(room: &Room) -> bool {
+        if Self::IS_IN_PLACE {
+            return false;
+        }
+        // SAFETY: the room has a block, as this function requires.
+        let block = unsafe { Self::block(room) };
+        Arc::strong_count(&block) > 1
+    }
+}
+
+/// A block on its way to be the only one of its room. The room gets the address when this is dropped:
+/// also if the last share of the old block was dropped by the exchange, and its destructor panics.
+struct Isolated<'r, T> {
+    room: &'r mut Room,
+    block: ManuallyDrop<Arc<T>>,
+}
+
+impl<T> Drop for Isolated<'_, T> {
+    fn drop(&mut self) {
+        let address = Arc::as_ptr(&self.block);
+        // SAFETY: the room is large and aligned enough for an address; it owns the count of the
+        // block, whether it is the same as before or a new one.
+        unsafe { self.room.as_mut_ptr().cast::<*const T>().write(address) };
+    }
+}
+
+impl Elements {
+    #[inline]
+    pub(crate) fn new<T: Tuple>(tuple: T) -> Self {
+        Self { descriptor: Of::<T>::DESCRIPTOR, room: Of::room_of(tuple) }
+    }
+
+    /// Whether there is nothing to drop.
+    #[inline]
+    pub(crate) fn is_in_place(&self) -> bool {
+        self.descriptor.is_in_place
+    }
+
+    pub(crate) fn types(&self) -> &'static [ElementType] {
+        self.descriptor.elements
+    }
+
+    /// A number that tuples of other types do not have; those of one type may have several.
+    pub(crate) fn shape(&self) -> usize {
+        std::ptr::from_ref(self.descriptor).addr()
+    }
+
+    pub(crate) fn is_shared(&self) -> bool {
+        // SAFETY: the room is of the descriptor's type.
+        unsafe { (self.descriptor.is_shared)(&self.room) }
+    }
+
+    /// Whether it is a `T`.
+    #[inline]
+    pub(crate) fn is<T: Tuple>(&self) -> bool {
+        // Descriptors may be several for one type, so that the address alone does not tell.
+        std::ptr::eq(self.descriptor, Of::<T>::DESCRIPTOR)
+            || self.descriptor.id == TypeId::of::<T>()
+    }
+
+    /// Where the elements are.
+    #[inline]
+    fn start(&self) -> NonNull<u8> {
+        if self.descriptor.is_in_place {
+            NonNull::from(&self.room).cast()
+        } else {
+            // SAFETY: a room that is not in place has the address of a block, which is not null.
+            unsafe { self.room.as_ptr().cast::<NonNull<u8>>().read() }
+        }
+    }
+
+    /// The tuple, if it is a `T`.
+    #[inline]
+    pub(crate) fn view<T: Tuple>(&self) -> Option<&T> {
+        // SAFETY: it is a `T`, and as long as `self` is borrowed it is not changed: that takes
+        // the only share, borrowed exclusively.
+        self.is::<T>().then(|| unsafe { self.start().cast().as_ref() })
+    }
+
+    /// The tuple, as the only share of it, if it is a `T`.
+    pub(crate) fn view_mut<T: Tuple>(&mut self) -> Option<&mut T> {
+        // SAFETY: it is a `T`, and the only share of it, borrowed exclusively.
+        self.is::<T>().then(|| unsafe { self.start_mut().cast().as_mut() })
+    }
+
+    /// Where the elements are, with this as the only share.
+    fn start_mut(&mut self) -> NonNull<u8> {
+        // SAFETY: the room is of the descriptor's type.
+        unsafe { (self.descriptor.isolate)(&mut self.room) };
+        if self.descriptor.is_in_place {
+            NonNull::from(&mut self.room).cast()
+        } else {
+            self.start()
+        }
+    }
+
+    /// An element, if there is such a one and it is an `E`.
+    #[inline]
+    pub(crate) fn get<E: 'static>(&self, at: usize) -> Option<&E> {
+        let offset = self.offset_of::<E>(at)?;
+        // SAFETY: there is an `E` at this offset, and while `self` is borrowed it is not changed.
+        Some(unsafe { self.start().byte_add(offset).cast().as_ref() })
+    }
+
+    /// The same, as the only share.
+    pub(crate) fn get_mut<E: 'static>(&mut self, at: usize) -> Option<&mut E> {
+        let offset = self.offset_of::<E>(at)?;
+        // SAFETY: there is an `E` at this offset, and this is the only share, borrowed exclusively.
+        Some(unsafe { self.start_mut().byte_add(offset).cast().as_mut() })
+    }
+
+    fn offset_of<E: 'static>(&self, at: usize) -> Option<usize> {
+        let element = self.descriptor.elements.get(at)?;
+        (element.id() == TypeId::of::<E>()).then_some(element.offset)
+    }
+
+    /// An element, to be formatted.
+    pub(crate) fn element(&self, at: usize) -> Option<&dyn Debug> {
+        let element = self.descriptor.elements.get(at)?;
+        // SAFETY: the element is at this offset, of the type that the function is for; while `self`
+        // is borrowed it is not changed.
+        Some(unsafe { (element.debug)(self.start().byte_add(element.offset)).as_ref() })
+    }
+
+    /// The tuple by value, if it is a `T`: a copy, if there are other shares.
+    pub(crate) fn take<T: Tuple>(self) -> Result<T, Self> {
+        if !self.is::<T>() {
+            return Err(self);
+        }
+        let this = ManuallyDrop::new(self);
+        if Of::<T>::IS_IN_PLACE {
+            // SAFETY: the room has a `T`, and is not used any more.
+            return Ok(unsafe { this.room.as_ptr().cast::<T>().read() });
+        }
+        // SAFETY: the room has a block, and gives its count away: it is not used any more.
+        let block = unsafe { Of::<T>::block(&this.room) };
+        Ok(Arc::unwrap_or_clone(ManuallyDrop::into_inner(block)))
+    }
+}
+
+impl Clone for Elements {
+    fn clone(&self) -> Self {
+        // SAFETY: the room is of the descriptor's type.
+        Self { descriptor: self.descriptor, room: unsafe { (self.descriptor.share)(&self.room) } }
+    }
+}
+
+impl Drop for Elements {
+    #[inline]
+    fn drop(&mut self) {
+        if !self.descriptor.is_in_place {
+            // SAFETY: the room is of the descriptor's type, and is not used again.
+            unsafe { (self.descriptor.release)(&mut self.room) };
+        }
+    }
+}
