@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# `macros` implies `actors`.
-for features in '' actors macros sim actors,sim macros,sim; do
+# `dynamic` implies `macros`, and that `actors`.
+for features in '' actors macros dynamic sim actors,sim macros,sim dynamic,sim; do
     echo "coact with: ${features:-nothing}"
     cargo clippy --quiet --package coact --no-default-features --features "$features" -- -D warnings
 done

@@ -8,4 +8,5 @@ fn what_must_not_compile_does_not() {
     let cases = trybuild::TestCases::new();
     cases.compile_fail("ui/*.rs");
     cases.compile_fail("ui/macros/*.rs");
+    cases.compile_fail("ui/dynamic/*.rs");
 }

@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 18] = [
+pub const LAYERS: [(&str, &[&str]); 19] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -10,7 +10,8 @@ pub const LAYERS: [(&str, &[&str]); 18] = [
     // Its examples alone: what a macro writes cannot be compiled without what it names.
     ("coact-macros", &["coact"]),
     ("coact-actor", &["coact-core", "coact-sync"]),
-    ("coact", &["coact-actor", "coact-core", "coact-macros"]),
+    ("coact-dynamic", &["coact-tuple"]),
+    ("coact", &["coact-actor", "coact-core", "coact-dynamic", "coact-macros"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-exchange", &["coact"]),

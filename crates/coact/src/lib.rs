@@ -91,6 +91,7 @@
 //!
 //! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
 //! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
+//! * `dynamic` (off): dynamically typed messages. Implies `macros`.
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
 //!
@@ -172,6 +173,15 @@ pub mod actor {
     #[cfg(feature = "macros")]
     #[doc(inline)]
     pub use coact_macros::{Actor, Message, handlers, message};
+}
+
+/// Dynamically typed messages: tuples of any types, atoms, and cases that take them.
+#[cfg(feature = "dynamic")]
+pub mod dynamic {
+    #[doc(inline)]
+    pub use coact_dynamic::*;
+    #[doc(inline)]
+    pub use coact_macros::{Element, cases};
 }
 
 /// What nearly every program needs: `use coact::prelude::*;`.

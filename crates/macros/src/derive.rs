@@ -1,4 +1,4 @@
-//! The derives: `Actor` and `Message`.
+//! The derives: `Actor`, `Message` and `Element`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -32,6 +32,24 @@ pub fn message(input: TokenStream) -> syn::Result<TokenStream> {
         impl #params #root::actor::Message for #name #arguments #predicates {
             type Reply = #reply;
         }
+    })
+}
+
+/// Generates `impl Element`, for tuples.
+pub fn element(input: TokenStream) -> syn::Result<TokenStream> {
+    let input: DeriveInput = syn::parse2(input)?;
+    let DeriveOptions { root, .. } = DeriveOptions::of(&input.attrs, "element", false)?;
+    let mut generics = owned(input.generics, "an element")?;
+    for param in generics.type_params_mut() {
+        param.bounds.push(parse_quote!(::core::marker::Sync));
+        param.bounds.push(parse_quote!(::core::clone::Clone));
+        param.bounds.push(parse_quote!(::core::fmt::Debug));
+    }
+    let (params, arguments, predicates) = generics.split_for_impl();
+    let name = &input.ident;
+    Ok(quote! {
+        #[automatically_derived]
+        impl #params #root::dynamic::Element for #name #arguments #predicates {}
     })
 }
 

@@ -1,8 +1,9 @@
 //! Macros that generate the boilerplate of actors and messages. Use them through the crate `coact`.
 //!
 //! * [`macro@handlers`] turns methods of an actor into messages; each method handles its message.
-//! * [`derive@Actor`] and [`derive@Message`] generate implementations that are empty, or contain
-//!   only the reply.
+//! * [`derive@Actor`], [`derive@Message`] and [`derive@Element`] generate implementations that are
+//!   empty, or contain only the reply.
+//! * [`macro@cases`] writes a partial function over tuples.
 //!
 //! ```
 //! use coact::prelude::*;
@@ -38,6 +39,7 @@
 
 #![forbid(unsafe_code)]
 
+mod cases;
 mod derive;
 mod errors;
 mod handlers;
@@ -106,6 +108,26 @@ pub fn derive_actor(input: TokenStream) -> TokenStream {
 #[proc_macro_derive(Message, attributes(message))]
 pub fn derive_message(input: TokenStream) -> TokenStream {
     derive::message(input.into()).unwrap_or_else(Error::into_compile_error).into()
+}
+
+/// Makes a type an element of tuples, those of dynamically typed messages. It must be `Clone`, `Debug`,
+/// `Send`, `Sync` and own its values.
+///
+/// Type parameters get these bounds. `#[element(crate = path)]` gives the path of the crate `coact` if it
+/// has another name.
+///
+/// ```
+/// use coact::dynamic::{AnyTuple, Element, atom};
+///
+/// #[derive(Clone, Debug, Element)]
+/// struct Point<T> { x: T, y: T }
+///
+/// let moved = AnyTuple::new((atom!("move"), Point { x: 1, y: 2 }));
+/// assert_eq!(moved.get::<Point<i32>>(1).map(|point| point.x + point.y), Some(3));
+/// ```
+#[proc_macro_derive(Element, attributes(element))]
+pub fn derive_element(input: TokenStream) -> TokenStream {
+    derive::element(input.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// Turns the methods of an actor that are marked `#[message]` into messages.
@@ -352,4 +374,65 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
         goes below `#[derive(Message)]`";
     let error = Error::new(proc_macro2::Span::call_site(), text).into_compile_error();
     TokenStream::from_iter([error.into(), item])
+}
+
+/// Writes a partial function over tuples, like a `match`: a `Cases` of the module `coact::dynamic`.
+///
+/// Each case has a pattern, perhaps a guard, and a body. The first that matches a tuple takes it.
+///
+/// ```
+/// use coact::dynamic::{AnyTuple, Cases, atom, cases};
+///
+/// fn parse(text: &str) -> Option<i64> {
+///     text.parse().ok()
+/// }
+///
+/// let mut calculate: Cases<'_, (), i64> = cases! {
+///     (atom!("add"), a: i64, b: i64) => a + b,
+///     (atom!("divide"), a: i64, b: i64) if b != 0 => a / b,
+///     (atom!("sum"), numbers: Vec<i64>) => numbers.iter().sum(),
+///     ("parse", parse -> number) => number,
+///     (.., last: i64) => last,
+/// };
+/// assert_eq!(calculate.apply(&mut (), AnyTuple::new((atom!("add"), 3_i64, 4_i64))).unwrap(), 7);
+/// assert_eq!(calculate.apply(&mut (), AnyTuple::new(("parse", "12"))).unwrap(), 12);
+/// assert_eq!(calculate.apply(&mut (), AnyTuple::new(("any", 'x', 5_i64))).unwrap(), 5);
+///
+/// let left = calculate.apply(&mut (), AnyTuple::new((atom!("add"), 3, 4))).unwrap_err();
+/// assert_eq!(
+///     calculate.explain(&left).to_string(),
+///     "no case takes ('add', 3, 4): the nearest is `(.., last: i64)`, but `4` is `i32`, and `i64` is wanted"
+/// );
+/// ```
+///
+/// | pattern | matches |
+/// | --- | --- |
+/// | `x: i64` | an element of this type, and binds it |
+/// | `Some(x): Option<i64>`, `1..=9: u8` | an element of this type that the pattern matches |
+/// | `5`, `2.5`, `'x'`, `true`, `5_u8` | this value; numbers without a suffix are `i32` or `f64` |
+/// | `"text"` | a `String` with this text |
+/// | `atom!("name")` | this atom |
+/// | `_: i64` | an element of this type |
+/// | `_` | one element of any type |
+/// | `..` | any number of elements of any types; once in a pattern |
+/// | `function -> x` | an element of the type that the function takes by reference, if that returns `Some`; binds what is in it |
+/// | `message` or `_`, without parentheses | every tuple, and binds it |
+///
+/// **Bindings** are values in bodies: moved out of the tuple, or cloned if others share it, or there is `..`, `_` or
+/// `->` in the pattern. In guards they are copies if their type is `Copy`, and references otherwise. A guard is
+/// evaluated at each match, with the context and what the cases capture, as they are then.
+///
+/// **The context** is named in front: `cases! { |cx| (x: i32) => cx.reply(x) }`. Guards see it by `&`, bodies by `&mut`.
+///
+/// **`after time => body`**, as the last one, is what is done if no tuple has come for this time.
+///
+/// **Captures** are moved in, as by a `move` closure, and are `Send`.
+///
+/// Cases side by side with the same types are one `match`: the compiler dispatches on their values, and warns of a
+/// case that nothing reaches.
+///
+/// `cases! { crate = path; .. }` gives the path of the module `coact::dynamic` if it has another name.
+#[proc_macro]
+pub fn cases(input: TokenStream) -> TokenStream {
+    cases::cases(input.into()).unwrap_or_else(Error::into_compile_error).into()
 }

@@ -1,0 +1,147 @@
+//! One use of the code that the macro `cases!` writes.
+
+use std::slice::Iter;
+
+use coact_tuple::{AnyTuple, Tuple};
+
+use crate::shape::{Shape, Wanted};
+
+/// What the code is to do, and with what.
+pub struct Call<'c, C: ?Sized>(pub(crate) Mode<'c, C>);
+
+pub(crate) enum Mode<'c, C: ?Sized> {
+    /// Say what the cases want.
+    Shapes(&'c mut Vec<Shape>),
+    /// Take a tuple, of which these shapes have the length and the types.
+    Match { context: &'c mut C, tuple: Option<AnyTuple>, fitting: Iter<'c, u16> },
+    /// Do what is done when no tuple has come for long.
+    After { context: &'c mut C },
+}
+
+/// Only generated code calls these, each in the mode that it is for.
+impl<C: ?Sized> Call<'_, C> {
+    /// Whether the code is to [say](Self::wants) what the cases want.
+    #[inline]
+    pub fn asks(&self) -> bool {
+        matches!(self.0, Mode::Shapes(_))
+    }
+
+    /// What cases with these patterns want, which stand one behind the other. In their order.
+    pub fn wants(&mut self, patterns: &'static [&'static str], wanted: &[Wanted]) {
+        if let Mode::Shapes(shapes) = &mut self.0 {
+            shapes.push(Shape { patterns, wanted: wanted.into() });
+        }
+    }
+
+    /// Whether no tuple has come for long.
+    #[inline]
+    pub fn is_late(&self) -> bool {
+        matches!(self.0, Mode::After { .. })
+    }
+
+    /// The number of the next shape to try.
+    #[inline]
+    #[expect(clippy::should_implement_trait, reason = "the items are for one place only")]
+    pub fn next(&mut self) -> Option<u16> {
+        let Mode::Match { fitting, .. } = &mut self.0 else { return None };
+        fitting.next().copied()
+    }
+
+    /// The tuple.
+    #[inline]
+    pub fn tuple(&self) -> &AnyTuple {
+        let Mode::Match { tuple: Some(tuple), .. } = &self.0 else { no_tuple() };
+        tuple
+    }
+
+    /// The same, whose type is known from its shape.
+    #[inline]
+    pub fn view<T: Tuple>(&self) -> &T {
+        self.tuple().view().unwrap_or_else(|| no_tuple())
+    }
+
+    /// An element, whose type is known from the shape.
+    #[inline]
+    pub fn element<E: 'static>(&self, at: usize) -> &E {
+        self.tuple().get(at).unwrap_or_else(|| no_tuple())
+    }
+
+    /// Takes the tuple.
+    #[inline]
+    pub fn take_any(&mut self) -> AnyTuple {
+        let Mode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
+        tuple.take().unwrap_or_else(|| no_tuple())
+    }
+
+    /// The same, whose type is known from its shape.
+    #[inline]
+    pub fn take<T: Tuple>(&mut self) -> T {
+        self.take_any().take().unwrap_or_else(|_| no_tuple())
+    }
+
+    /// The context, for guards.
+    #[inline]
+    pub fn seen(&self) -> &C {
+        match &self.0 {
+            Mode::Match { context, .. } | Mode::After { context } => context,
+            Mode::Shapes(_) => no_tuple(),
+        }
+    }
+
+    /// The context, for what is done.
+    #[inline]
+    pub fn context(&mut self) -> &mut C {
+        match &mut self.0 {
+            Mode::Match { context, .. } | Mode::After { context } => context,
+            Mode::Shapes(_) => no_tuple(),
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn no_tuple() -> ! {
+    unreachable!("the code is called with what it asks for")
+}
+
+/// A binding, as guards see it: a value that is `Copy`, or else a reference.
+///
+/// `(&Seen(x)).seen()` is the method of [`ByValue`] where there is one, and otherwise that of
+/// [`ByRef`], which takes one reference more.
+pub struct Seen<'a, T>(pub &'a T);
+
+/// What guards see of values that are `Copy`.
+pub trait ByValue {
+    /// The value.
+    type Value;
+
+    /// The value.
+    fn seen(&self) -> Self::Value;
+}
+
+impl<T: Copy> ByValue for Seen<'_, T> {
+    type Value = T;
+
+    #[inline]
+    fn seen(&self) -> T {
+        *self.0
+    }
+}
+
+/// What guards see of all other values.
+pub trait ByRef<'a> {
+    /// The value.
+    type Value;
+
+    /// A reference to the value.
+    fn seen(&self) -> &'a Self::Value;
+}
+
+impl<'a, T> ByRef<'a> for &Seen<'a, T> {
+    type Value = T;
+
+    #[inline]
+    fn seen(&self) -> &'a T {
+        self.0
+    }
+}

@@ -1,0 +1,107 @@
+//! Partial functions over tuples.
+
+use std::fmt::{self, Debug, Formatter};
+use std::time::Duration;
+
+use coact_tuple::AnyTuple;
+
+use crate::call::{Call, Mode};
+use crate::dispatch::Dispatch;
+use crate::unmatched::Unmatched;
+
+/// The code of some cases, which the macro writes.
+type Code<'a, C, R> = Box<dyn FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a>;
+
+/// A partial function over tuples: cases, of which the first that matches a tuple takes it.
+///
+/// The macro `cases!` writes it, like a `match`. `C` is the context in which the cases run, such as
+/// that of an actor, and `R` what they return.
+///
+/// Which cases have the length and the types of a tuple is found once for each type of tuples;
+/// afterwards the others cost nothing.
+#[must_use = "cases do nothing until they are applied"]
+pub struct Cases<'a, C: ?Sized, R = ()> {
+    /// One behind the other.
+    parts: Vec<Part<'a, C, R>>,
+    after: Option<Duration>,
+}
+
+struct Part<'a, C: ?Sized, R> {
+    dispatch: Dispatch,
+    code: Code<'a, C, R>,
+}
+
+impl<'a, C: ?Sized, R> Cases<'a, C, R> {
+    /// For the macro.
+    #[doc(hidden)]
+    pub fn from_code(
+        after: Option<Duration>,
+        mut code: impl FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a,
+    ) -> Self {
+        let mut shapes = Vec::new();
+        let _none = code(&mut Call(Mode::Shapes(&mut shapes)));
+        let part = Part { dispatch: Dispatch::new(shapes), code: Box::new(code) };
+        Self { parts: vec![part], after }
+    }
+
+    /// Adds the cases of another function, which are tried behind these. An `after` of these comes
+    /// before one of the other.
+    pub fn or_else(mut self, other: Self) -> Self {
+        if self.after.is_none() {
+            // The code that is done then is in the last part that has some.
+            self.after = other.after;
+        }
+        self.parts.extend(other.parts);
+        self
+    }
+
+    /// Runs the first case that matches the tuple, and returns what that does.
+    ///
+    /// # Errors
+    /// Returns the tuple if no case matches it.
+    ///
+    /// # Panics
+    /// If a guard, a projection or the case does.
+    #[inline]
+    pub fn apply(&mut self, context: &mut C, tuple: AnyTuple) -> Result<R, AnyTuple> {
+        let mut left = tuple;
+        for Part { dispatch, code } in &mut self.parts {
+            let fitting = dispatch.fitting(&left).iter();
+            let mut call = Call(Mode::Match { context: &mut *context, tuple: Some(left), fitting });
+            match code(&mut call) {
+                Some(result) => return Ok(result),
+                None => left = call.take_any(),
+            }
+        }
+        Err(left)
+    }
+
+    /// Whether the length and the types of a case are those of the tuple: if not, none of them takes
+    /// it, whatever guards and projections say.
+    pub fn may_take(&mut self, tuple: &AnyTuple) -> bool {
+        self.parts.iter_mut().any(|part| !part.dispatch.fitting(tuple).is_empty())
+    }
+
+    /// Why no case takes a tuple: what the nearest one wants.
+    pub fn explain(&self, tuple: &AnyTuple) -> Unmatched {
+        Unmatched::of(self.parts.iter().flat_map(|part| part.dispatch.shapes()), tuple)
+    }
+
+    /// How long to wait for a tuple, if `after` says that.
+    pub fn timeout(&self) -> Option<Duration> {
+        self.after
+    }
+
+    /// Does what `after` says, if it is there.
+    pub fn time_out(&mut self, context: &mut C) -> Option<R> {
+        let mut codes = self.parts.iter_mut().map(|part| &mut part.code);
+        codes.find_map(|code| code(&mut Call(Mode::After { context: &mut *context })))
+    }
+}
+
+impl<C: ?Sized, R> Debug for Cases<'_, C, R> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let shapes = self.parts.iter().flat_map(|part| part.dispatch.shapes());
+        f.debug_list().entries(shapes.flat_map(|shape| shape.patterns)).finish()
+    }
+}

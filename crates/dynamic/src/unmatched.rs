@@ -1,0 +1,63 @@
+//! Why no case takes a tuple.
+
+use std::fmt::{self, Display, Formatter};
+
+use coact_tuple::{AnyTuple, short};
+
+use crate::shape::{Shape, Wanted};
+
+/// Why no case takes a tuple, in words: see [`Cases::explain`](crate::Cases::explain).
+#[derive(Clone, Debug)]
+pub struct Unmatched {
+    tuple: AnyTuple,
+    nearest: Option<Nearest>,
+}
+
+/// The case that comes nearest.
+#[derive(Clone, Debug)]
+struct Nearest {
+    pattern: &'static str,
+    /// What is wrong with it: the positions, and the types that it wants there. Empty if only a guard,
+    /// a literal or a projection did not match.
+    misfits: Vec<(usize, &'static str)>,
+}
+
+impl Unmatched {
+    pub(crate) fn of<'s>(shapes: impl Iterator<Item = &'s Shape>, tuple: &AnyTuple) -> Self {
+        let of_this_length = shapes.filter_map(|shape| {
+            let misfits = shape.misfits(tuple)?.filter_map(|(at, wanted)| match wanted {
+                Wanted::Typed(_, name) => Some((at, name())),
+                Wanted::One | Wanted::Rest => None,
+            });
+            Some(Nearest { pattern: shape.patterns.first()?, misfits: misfits.collect() })
+        });
+        let nearest = of_this_length.min_by_key(|nearest| nearest.misfits.len());
+        Self { tuple: tuple.clone(), nearest }
+    }
+
+    /// The tuple.
+    #[must_use]
+    pub fn tuple(&self) -> &AnyTuple {
+        &self.tuple
+    }
+}
+
+impl Display for Unmatched {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "no case takes {}", self.tuple)?;
+        let Some(Nearest { pattern, misfits }) = &self.nearest else {
+            return write!(f, ": none has {} elements", self.tuple.len());
+        };
+        if misfits.is_empty() {
+            return write!(f, ": the nearest is `{pattern}`, whose types fit, but not its values");
+        }
+        write!(f, ": the nearest is `{pattern}`")?;
+        for (number, (at, wanted)) in misfits.iter().enumerate() {
+            let verb = if number == 0 { ", but" } else { ", and" };
+            let element = self.tuple.element(*at).expect("the case has this length");
+            let found = short(self.tuple.elements()[*at].name());
+            write!(f, "{verb} `{element:?}` is `{found}`, and `{}` is wanted", short(wanted))?;
+        }
+        Ok(())
+    }
+}

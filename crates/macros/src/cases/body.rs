@@ -1,0 +1,46 @@
+//! Guards and bodies, with what they see.
+
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::quote;
+use syn::Expr;
+
+use super::parse::Input;
+
+/// Names of the generated code, which the program's own cannot meet.
+pub fn own(name: &str) -> Ident {
+    Ident::new(name, Span::mixed_site())
+}
+
+/// A guard, with what it sees.
+pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream {
+    let context = input.context.as_ref().map(|(name, _)| {
+        let call = own("call");
+        quote! {
+            #[allow(unused_variables)]
+            let #name = #call.seen();
+        }
+    });
+    quote!({
+        #context
+        #bound
+        #guard
+    })
+}
+
+/// What is done: the body, with the context. In a function of its own, so that `return` and `?` end it
+/// alone.
+pub fn done(input: &Input, body: TokenStream) -> TokenStream {
+    let context = input.context.as_ref().map(|(name, _)| {
+        let call = own("call");
+        quote! {
+            #[allow(unused_variables)]
+            let #name = #call.context();
+        }
+    });
+    quote!({
+        #context
+        #[allow(unused_mut)]
+        let mut done = || #body;
+        done()
+    })
+}

@@ -1,0 +1,191 @@
+//! The elements of a pattern.
+
+use proc_macro2::TokenStream;
+use quote::{ToTokens, quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::spanned::Spanned;
+use syn::visit::{self, Visit};
+use syn::visit_mut::{self, VisitMut};
+use syn::{Expr, ExprLit, Ident, Lit, Pat, PatIdent, Path, Token, Type, parse_quote};
+
+/// One element of a pattern.
+pub enum Element {
+    /// `..`
+    Rest,
+    /// `_`
+    One,
+    /// `"text"`
+    Text(Lit),
+    /// `atom!("name")`
+    Atom(Pat),
+    /// `pattern: Type`, or a literal
+    Typed { pattern: Pat, of: Type },
+    /// `function -> pattern`
+    Projected { function: Expr, pattern: Pat, of: Option<Type> },
+}
+
+impl Parse for Element {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        if let Some(function) = projection(input)? {
+            let pattern = checked(input.call(Pat::parse_single)?)?;
+            return Ok(Self::Projected { function, pattern, of: type_of(input)? });
+        }
+        let pattern = checked(input.call(Pat::parse_single)?)?;
+        match (type_of(input)?, &pattern) {
+            (None, Pat::Rest(_)) => Ok(Self::Rest),
+            (None, Pat::Wild(_)) => Ok(Self::One),
+            (_, Pat::Lit(ExprLit { lit: text @ Lit::Str(_), .. })) => Ok(Self::Text(text.clone())),
+            (_, Pat::Macro(call)) if is_atom(&call.mac.path) => Ok(Self::Atom(pattern)),
+            (Some(of), _) if is_constant(&pattern) && is_type_of_atoms(&of) => {
+                Ok(Self::Atom(pattern))
+            }
+            (Some(of), _) => Ok(Self::Typed { pattern, of }),
+            (None, _) => match type_of_literal(&pattern) {
+                Some(of) => Ok(Self::Typed { pattern, of }),
+                None => Err(syn::Error::new(pattern.span(), needs_type(&pattern))),
+            },
+        }
+    }
+}
+
+/// The function of `function -> pattern`, if there is one, and the arrow.
+fn projection(input: ParseStream<'_>) -> syn::Result<Option<Expr>> {
+    let fork = input.fork();
+    if fork.parse::<Expr>().is_err() || !fork.peek(Token![->]) {
+        return Ok(None);
+    }
+    let function = input.parse()?;
+    input.parse::<Token![->]>()?;
+    Ok(Some(function))
+}
+
+fn type_of(input: ParseStream<'_>) -> syn::Result<Option<Type>> {
+    input.parse::<Option<Token![:]>>()?.map(|_| input.parse()).transpose()
+}
+
+fn is_atom(path: &Path) -> bool {
+    path.segments.last().is_some_and(|last| last.ident == "atom")
+}
+
+/// Whether a pattern names a constant, as far as one sees.
+fn is_constant(pattern: &Pat) -> bool {
+    match pattern {
+        Pat::Ident(name) => name.subpat.is_none() && names(pattern).is_empty(),
+        Pat::Path(_) => true,
+        _ => false,
+    }
+}
+
+fn is_type_of_atoms(of: &Type) -> bool {
+    matches!(of, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Atom"))
+}
+
+fn needs_type(pattern: &Pat) -> String {
+    let text = pattern.to_token_stream().to_string();
+    format!("the type of an element is part of its pattern: `{text}: Type`")
+}
+
+/// The type of a literal, or of a range of literals.
+fn type_of_literal(pattern: &Pat) -> Option<Type> {
+    let literal = match pattern {
+        Pat::Lit(literal) => &literal.lit,
+        Pat::Range(range) => match range.start.as_deref().or(range.end.as_deref())? {
+            Expr::Lit(literal) => &literal.lit,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    let suffix = |suffix: &str, default: &str| {
+        let name = if suffix.is_empty() { default } else { suffix };
+        syn::parse_str(name).ok()
+    };
+    match literal {
+        Lit::Int(int) => suffix(int.suffix(), "i32"),
+        Lit::Float(float) => suffix(float.suffix(), "f64"),
+        Lit::Bool(_) => Some(parse_quote!(bool)),
+        Lit::Char(_) => Some(parse_quote!(char)),
+        Lit::Byte(_) => Some(parse_quote!(u8)),
+        _ => None,
+    }
+}
+
+/// Refuses what cannot be matched by reference first and then be moved.
+fn checked(pattern: Pat) -> syn::Result<Pat> {
+    struct Refs(Option<syn::Error>);
+    impl<'ast> Visit<'ast> for Refs {
+        fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+            if let Some(by_ref) = &pattern.by_ref {
+                let text = "a case owns what it binds: remove `ref`";
+                self.0 = Some(syn::Error::new(by_ref.span(), text));
+            }
+            visit::visit_pat_ident(self, pattern);
+        }
+    }
+    let mut refs = Refs(None);
+    refs.visit_pat(&pattern);
+    refs.0.map_or(Ok(pattern), Err)
+}
+
+impl Element {
+    /// Its type, if the pattern says it.
+    pub fn of(&self) -> Option<TokenStream> {
+        match self {
+            Self::Rest | Self::One | Self::Projected { .. } => None,
+            Self::Text(text) => Some(quote_spanned!(text.span()=> ::std::string::String)),
+            Self::Atom(_) => None,
+            Self::Typed { of, .. } => Some(of.to_token_stream()),
+        }
+    }
+
+    /// What tells its type from others, for the compiler as for people.
+    pub fn key(&self) -> Option<String> {
+        match self {
+            Self::Rest | Self::One | Self::Projected { .. } => None,
+            Self::Text(_) => Some("String".into()),
+            Self::Atom(_) => Some("Atom".into()),
+            Self::Typed { of, .. } => Some(of.to_token_stream().to_string()),
+        }
+    }
+
+    /// What is bound: the pattern, and the type if it is written.
+    pub fn binding(&self) -> Option<(&Pat, Option<&Type>)> {
+        match self {
+            Self::Typed { pattern, of } => Some((pattern, Some(of))),
+            Self::Projected { pattern, of, .. } => Some((pattern, of.as_ref())),
+            Self::Rest | Self::One | Self::Text(_) | Self::Atom(_) => None,
+        }
+    }
+}
+
+/// The names that a pattern binds. (What may be a constant as well is a name.)
+pub fn names(pattern: &Pat) -> Vec<Ident> {
+    struct Names(Vec<Ident>);
+    impl<'ast> Visit<'ast> for Names {
+        fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
+            self.0.push(pattern.ident.clone());
+            visit::visit_pat_ident(self, pattern);
+        }
+    }
+    let mut names = Names(Vec::new());
+    names.visit_pat(pattern);
+    names.0.retain(|name| name.to_string().starts_with(|first: char| !first.is_uppercase()));
+    names.0
+}
+
+/// The pattern for a reference to the value: without `mut`.
+pub fn by_reference(pattern: &Pat) -> TokenStream {
+    if is_constant(pattern) {
+        // Unlike others, constants are not compared through references.
+        return quote!(&#pattern);
+    }
+    struct Plain;
+    impl VisitMut for Plain {
+        fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
+            pattern.mutability = None;
+            visit_mut::visit_pat_ident_mut(self, pattern);
+        }
+    }
+    let mut pattern = pattern.clone();
+    Plain.visit_pat_mut(&mut pattern);
+    quote!(#pattern)
+}

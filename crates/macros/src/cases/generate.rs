@@ -1,0 +1,52 @@
+//! The code of a partial function.
+
+use proc_macro2::{Span, TokenStream};
+use quote::{quote, quote_spanned};
+
+use super::body::{done, own};
+use super::parse::Input;
+use super::run::{Run, runs};
+
+pub fn function(input: &Input) -> syn::Result<TokenStream> {
+    let Input { root, after, .. } = input;
+    let runs: Vec<Run<'_>> = runs(&input.cases);
+    let wants = runs.iter().map(|run| run.wants(root));
+    let codes = runs.iter().enumerate().map(|(number, run)| {
+        let (number, code) = (number as u16, run.code(input));
+        quote!(#number => #code)
+    });
+    let (time, late) = match after {
+        Some((time, body)) => {
+            let body = done(input, quote!(#body));
+            let call = own("call");
+            let late = quote! {
+                if #call.is_late() {
+                    return ::core::option::Option::Some(#body);
+                }
+            };
+            (quote!(::core::option::Option::Some(#time)), late)
+        }
+        None => (quote!(::core::option::Option::None), quote!()),
+    };
+    let call = own("call");
+    let context = match &input.context {
+        Some((_, Some(of))) => quote!(#of),
+        _ => quote!(_),
+    };
+    Ok(quote_spanned! {Span::mixed_site()=>
+        #root::Cases::from_code(#time, move |#call: &mut #root::internals::Call<'_, #context>| {
+            if #call.asks() {
+                #(#wants)*
+                return ::core::option::Option::None;
+            }
+            #late
+            while let ::core::option::Option::Some(shape) = #call.next() {
+                match shape {
+                    #(#codes)*
+                    _ => ::core::unreachable!(),
+                }
+            }
+            ::core::option::Option::None
+        })
+    })
+}

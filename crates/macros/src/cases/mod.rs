@@ -1,0 +1,15 @@
+//! The macro `cases!`.
+
+mod body;
+mod element;
+mod generate;
+mod parse;
+mod run;
+
+use proc_macro2::TokenStream;
+
+/// Generates a partial function.
+pub fn cases(input: TokenStream) -> syn::Result<TokenStream> {
+    let input: parse::Input = syn::parse2(input)?;
+    generate::function(&input)
+}

@@ -1,0 +1,362 @@
+//! Cases that stand one behind the other and want the same types: one `match`, so that the compiler
+//! dispatches on their values, and warns of those that nothing reaches.
+
+use proc_macro2::{Ident, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::Path;
+
+use super::body::{done, guarded, own};
+use super::element::{Element, by_reference, names};
+
+use super::parse::{Case, Input, Pattern};
+
+pub struct Run<'c>(Vec<&'c Case>);
+
+/// Divides the cases.
+pub fn runs(cases: &[Case]) -> Vec<Run<'_>> {
+    let mut runs: Vec<Run<'_>> = Vec::new();
+    for case in cases {
+        match runs.last_mut() {
+            Some(run) if types(run.0[0]).is_some() && types(run.0[0]) == types(case) => {
+                run.0.push(case);
+            }
+            _ => runs.push(Run(vec![case])),
+        }
+    }
+    runs
+}
+
+/// The types of all elements, if all are said.
+fn types(case: &Case) -> Option<Vec<String>> {
+    match &case.pattern {
+        Pattern::Tuple { elements, .. } => elements.iter().map(Element::key).collect(),
+        Pattern::Any { .. } => None,
+    }
+}
+
+/// Where an element is found.
+enum Place {
+    /// Of the tuple with its type, a field.
+    Field(syn::Index),
+    /// An element by its number.
+    Element(TokenStream),
+}
+
+impl Run<'_> {
+    /// Says what the cases want.
+    pub fn wants(&self, root: &Path) -> TokenStream {
+        let call = own("call");
+        let texts = self.0.iter().map(|case| &case.text);
+        let wanted = match &self.0[0].pattern {
+            Pattern::Any { .. } => vec![quote!(#root::internals::Wanted::Rest)],
+            Pattern::Tuple { elements, .. } => {
+                elements.iter().map(|element| wanted(element, root)).collect()
+            }
+        };
+        quote!(#call.wants(&[#(#texts),*], &[#(#wanted),*]);)
+    }
+
+    /// Takes a tuple that has the types, or goes on with the next.
+    pub fn code(&self, input: &Input) -> TokenStream {
+        match &self.0[0].pattern {
+            Pattern::Any { name, .. } => any(input, self.0[0], name.as_ref()),
+            Pattern::Tuple { .. } if types(self.0[0]).is_some() => self.typed(input),
+            Pattern::Tuple { elements, .. } => loose(input, self.0[0], elements),
+        }
+    }
+
+    /// Of cases whose elements all have a type.
+    fn typed(&self, input: &Input) -> TokenStream {
+        let root = &input.root;
+        let [call, view] = ["call", "view"].map(own);
+        let of = elements(self.0[0]).iter().map(|element| element_type(element, root));
+        let of = quote!((#(#of,)*));
+        let places: Vec<Place> =
+            (0..elements(self.0[0]).len()).map(|at| Place::Field(at.into())).collect();
+        let columns = places.iter().enumerate().map(|(at, place)| {
+            let column = self.0.iter().map(|case| &elements(case)[at]);
+            scrutinee(column, &place.reference(root, &quote!()))
+        });
+        let atoms = self.0.iter().enumerate().flat_map(|(number, case)| atoms(number, case));
+        let arms = self
+            .0
+            .iter()
+            .enumerate()
+            .map(|(number, case)| arm(input, case, number, &places, &quote!(#number)));
+        let fields: Vec<Ident> = (0..places.len()).map(|at| own(&format!("e{at}"))).collect();
+        let bodies = self.0.iter().enumerate().map(|(number, case)| {
+            let body = moved(input, case, &fields);
+            quote!(#number => #body)
+        });
+        quote! {{
+            #[allow(unused_imports)]
+            use #root::internals::{ByRef as _, ByValue as _};
+            let number: usize = {
+                #(#atoms)*
+                #[allow(unused_variables)]
+                let #view = #call.view::<#of>();
+                match (#(#columns,)*) {
+                    #(#arms)*
+                    #[allow(unreachable_patterns)]
+                    _ => continue,
+                }
+            };
+            #[allow(unused_variables)]
+            let (#(#fields,)*) = #call.take::<#of>();
+            return ::core::option::Option::Some(match number {
+                #(#bodies)*
+                _ => ::core::unreachable!(),
+            });
+        }}
+    }
+}
+
+fn elements(case: &Case) -> &[Element] {
+    match &case.pattern {
+        Pattern::Tuple { elements, .. } => elements,
+        Pattern::Any { .. } => &[],
+    }
+}
+
+/// Of a case that takes any tuple.
+fn any(input: &Input, case: &Case, name: Option<&Ident>) -> TokenStream {
+    let call = own("call");
+    let seen = name.map(|name| quote!(#[allow(unused_variables)] let #name = #call.tuple();));
+    let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
+    let bound = name.map(|name| quote!(#unused let #name = #call.take_any();));
+    let guard = case.guard.as_ref().map(|guard| guarded(input, guard, &quote!(#seen)));
+    let guard = guard.map(|guard| quote!(if !#guard { continue; }));
+    let body = &case.body;
+    let body = done(input, quote!(#body));
+    quote! {{
+        #guard
+        #bound
+        return ::core::option::Option::Some(#body);
+    }}
+}
+
+/// Of a case with elements of any number or type, or with projections.
+fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
+    let (root, call) = (&input.root, own("call"));
+    let rest = elements.iter().position(|element| matches!(element, Element::Rest));
+    let mut projections = Vec::new();
+    let mut places = Vec::new();
+    for (at, element) in elements.iter().enumerate() {
+        let number = match rest {
+            Some(rest) if at > rest => {
+                let behind = elements.len() - at;
+                quote!(#call.tuple().len() - #behind)
+            }
+            _ => quote!(#at),
+        };
+        if let Element::Projected { function, .. } = element {
+            let projected = own(&format!("p{at}"));
+            projections.push(quote! {
+                let ::core::option::Option::Some(#projected) =
+                    #root::internals::extract(#function, #call.tuple(), #number)
+                else {
+                    continue;
+                };
+            });
+            places.push(Place::Element(quote!(#projected)));
+        } else {
+            places.push(Place::Element(number));
+        }
+    }
+    let used: Vec<usize> = (0..elements.len())
+        .filter(|&at| !matches!(elements[at], Element::Rest | Element::One))
+        .collect();
+    let columns = used.iter().map(|&at| {
+        let reference = match &elements[at] {
+            Element::Projected { .. } => places[at].projected(),
+            element => places[at].reference(root, &element_type(element, root)),
+        };
+        scrutinee(std::iter::once(&elements[at]), &reference)
+    });
+    let (atoms, arm) = (atoms(0, case), arm(input, case, 0, &places, &quote!(())));
+    let fields: Vec<Ident> = (0..elements.len()).map(|at| own(&format!("e{at}"))).collect();
+    let copies = used.iter().map(|&at| {
+        let (field, element) = (&fields[at], &elements[at]);
+        match element {
+            Element::Projected { .. } => {
+                let projected = own(&format!("p{at}"));
+                quote!(let #field = #projected;)
+            }
+            Element::Typed { .. } => {
+                let of = element_type(element, root);
+                let reference = places[at].reference(root, &of);
+                quote! {
+                    #[allow(unused_variables)]
+                    let #field = <#of as ::core::clone::Clone>::clone(#reference);
+                }
+            }
+            _ => quote!(let #field = ();),
+        }
+    });
+    let fields: Vec<Ident> = fields.to_vec();
+    let body = moved(input, case, &fields);
+    quote! {{
+        #[allow(unused_imports)]
+        use #root::internals::{ByRef as _, ByValue as _};
+        #(#atoms)*
+        #(#projections)*
+        match (#(#columns,)*) {
+            #arm
+            #[allow(unreachable_patterns)]
+            _ => continue,
+        }
+        #(#copies)*
+        return ::core::option::Option::Some(#body);
+    }}
+}
+
+/// Looks by reference whether a case matches: `pattern if guard => number`.
+fn arm(
+    input: &Input,
+    case: &Case,
+    number: usize,
+    places: &[Place],
+    result: &TokenStream,
+) -> TokenStream {
+    let root = &input.root;
+    let Pattern::Tuple { paren, elements } = &case.pattern else { unreachable!() };
+    let (mut patterns, mut bound) = (Vec::new(), Vec::new());
+    for (at, (element, place)) in elements.iter().zip(places).enumerate() {
+        match element {
+            Element::Rest | Element::One => {}
+            Element::Text(text) => patterns.push(quote!(#text)),
+            Element::Atom(_) => patterns.push(bits(number, at).to_token_stream()),
+            Element::Typed { pattern, .. } | Element::Projected { pattern, .. } => {
+                if let syn::Pat::Ident(name) = pattern
+                    && name.subpat.is_none()
+                    && !names(pattern).is_empty()
+                {
+                    // The whole element, whatever else the column is compared with.
+                    patterns.push(quote_spanned!(name.ident.span()=> _));
+                    let of = element_type(element, root);
+                    let reference = match element {
+                        Element::Projected { .. } => place.projected(),
+                        _ => place.reference(root, &of),
+                    };
+                    bound.push((name.ident.clone(), reference));
+                } else {
+                    patterns.push(by_reference(pattern));
+                    bound.extend(names(pattern).into_iter().map(|name| {
+                        let reference = quote!(#name);
+                        (name, reference)
+                    }));
+                }
+            }
+        }
+    }
+    let bound = bound.iter().map(|(name, reference)| {
+        quote! {
+            #[allow(unused_variables)]
+            let #name = (&#root::internals::Seen(#reference)).seen();
+        }
+    });
+    let guard = case.guard.as_ref().map(|guard| guarded(input, guard, &quote!(#(#bound)*)));
+    let guard = guard.map(|guard| quote!(if #guard));
+    let pattern = quote_spanned!(paren.span.join()=> (#(#patterns,)*));
+    quote! {
+        #[allow(unused_variables)]
+        #pattern #guard => #result,
+    }
+}
+
+/// The body of a case, with what it binds by value.
+fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
+    let (mut values, mut patterns) = (Vec::new(), Vec::new());
+    for (element, field) in elements(case).iter().zip(fields) {
+        if let Some((pattern, _)) = element.binding() {
+            values.push(quote!(#field));
+            patterns.push(quote!(#pattern));
+        }
+    }
+    let body = &case.body;
+    let body = done(input, quote!(#body));
+    // What only the guard uses is used.
+    let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
+    quote! {
+        match (#(#values,)*) {
+            #unused
+            (#(#patterns,)*) => #body
+            #[allow(unreachable_patterns)]
+            _ => ::core::unreachable!(),
+        }
+    }
+}
+
+/// What a column is compared by: texts and atoms by what the compiler has patterns for.
+fn scrutinee<'e>(
+    mut column: impl Iterator<Item = &'e Element> + Clone,
+    reference: &TokenStream,
+) -> TokenStream {
+    if column.clone().any(|element| matches!(element, Element::Text(_))) {
+        quote!(::std::string::String::as_str(#reference))
+    } else if column.any(|element| matches!(element, Element::Atom(_))) {
+        quote!((#reference).to_bits())
+    } else {
+        quote!(#reference)
+    }
+}
+
+/// The constant for an atom of a case.
+fn bits(number: usize, at: usize) -> Ident {
+    own(&format!("ATOM_{number}_{at}"))
+}
+
+/// The atoms of a case, as constants that patterns can name.
+fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
+    let constant = |(at, element): (usize, &Element)| match element {
+        Element::Atom(atom) => {
+            let bits = bits(number, at);
+            Some(quote!(const #bits: u64 = (#atom).to_bits();))
+        }
+        _ => None,
+    };
+    elements(case).iter().enumerate().filter_map(constant).collect()
+}
+
+fn element_type(element: &Element, root: &Path) -> TokenStream {
+    match element {
+        Element::Atom(_) => quote!(#root::Atom),
+        element => element.of().unwrap_or_default(),
+    }
+}
+
+fn wanted(element: &Element, root: &Path) -> TokenStream {
+    match element {
+        Element::Rest => quote!(#root::internals::Wanted::Rest),
+        Element::One => quote!(#root::internals::Wanted::One),
+        Element::Projected { function, .. } => quote!(#root::internals::wanted_by(&#function)),
+        element => {
+            let of = element_type(element, root);
+            quote!(#root::internals::Wanted::of::<#of>())
+        }
+    }
+}
+
+impl Place {
+    /// A reference to the element, of this type.
+    fn reference(&self, _: &Path, of: &TokenStream) -> TokenStream {
+        match self {
+            Self::Field(at) => {
+                let view = own("view");
+                quote!(&#view.#at)
+            }
+            Self::Element(number) => {
+                let call = own("call");
+                quote!(#call.element::<#of>(#number))
+            }
+        }
+    }
+
+    /// A reference to what was made of the element.
+    fn projected(&self) -> TokenStream {
+        match self {
+            Self::Element(projected) => quote!(&#projected),
+            Self::Field(_) => unreachable!("projections are no fields"),
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! Dynamically typed messages: patterns and the cases that they are in.
+
+mod interpreter;
+mod patterns;
