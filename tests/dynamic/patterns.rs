@@ -288,3 +288,31 @@ fn a_panic_of_a_guard_or_a_body_comes_out() {
     assert_eq!(coact_tests::panic_of(|| apply(&mut of, 2)), "body");
     assert_eq!(apply(&mut of, 3), Some(()), "they can be applied again");
 }
+
+#[test]
+fn callbacks_have_the_last_elements() {
+    let mut of: Cases<'_, (), String> = cases! {
+        ("say", 42) >> |text: String, n: i32| format!("{text} {n}"),
+        (atom!("go"), ..) >> |atom: Atom| atom.to_string(),
+        (_: u8, .., _: u8) >> |last: u8| format!("ends with {last}"),
+        (_, parse -> 7) >> |n: i32| format!("parsed {n}"),
+        (atom!("add"), arg_match) >> |mut a: i32, b: i32| {
+            a += b;
+            a.to_string()
+        },
+        (arg_match) >> |list: Vec<i32>| format!("{list:?}"),
+        on_arg_match >> |a: char, b: char| [a, b].iter().collect(),
+        (Some(_): Option<i32>) >> |some: Option<i32>| format!("{some:?}"),
+        _ >> || "other".into(),
+    };
+    assert_eq!(apply(&mut of, ("say", 42)).unwrap(), "say 42");
+    assert_eq!(apply(&mut of, ("say", 43)).unwrap(), "other");
+    assert_eq!(apply(&mut of, (atom!("go"), 1)).unwrap(), "go");
+    assert_eq!(apply(&mut of, (1_u8, 'x', 9_u8)).unwrap(), "ends with 9");
+    assert_eq!(apply(&mut of, ('x', "7")).unwrap(), "parsed 7");
+    assert_eq!(apply(&mut of, (atom!("add"), 3, 4)).unwrap(), "7");
+    assert_eq!(apply(&mut of, vec![1, 2].clone()).unwrap(), "[1, 2]");
+    assert_eq!(apply(&mut of, ('a', 'b')).unwrap(), "ab");
+    assert_eq!([Some(5), None].map(|n| apply(&mut of, (n,)).unwrap()), ["Some(5)", "other"]);
+    assert_eq!(apply(&mut of, ()).unwrap(), "other");
+}

@@ -418,6 +418,25 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `function -> x` | an element of the type that the function takes by reference, if that returns `Some`; binds what is in it |
 /// | `message` or `_`, without parentheses | every tuple, and binds it |
 ///
+/// **Callbacks**, as in libcppa: `pattern >> |x: A, y: B| body`. Their parameters are the last elements of the pattern;
+/// those on the left may be skipped. `arg_match`, as the last element, is one element for each parameter, and
+/// `on_arg_match` a pattern of these alone.
+///
+/// ```
+/// use coact::dynamic::{AnyTuple, Cases, atom, cases};
+///
+/// let mut of: Cases<'_, (), i32> = cases! {
+///     (atom!("add"), arg_match) >> |a: i32, b: i32| a + b,
+///     (_: i32, _: i32, _: f32) >> |f: f32| f as i32,
+///     on_arg_match >> |a: u8, b: u8| i32::from(a.max(b)),
+///     _ >> || 0,
+/// };
+/// let mut apply = |tuple| of.apply(&mut (), tuple).unwrap();
+/// assert_eq!(apply(AnyTuple::new((atom!("add"), 1, 2))), 3);
+/// assert_eq!(apply(AnyTuple::new((1, 2, 3.5_f32))), 3);
+/// assert_eq!(apply(AnyTuple::new((7_u8, 8_u8))), 8);
+/// ```
+///
 /// **Bindings** are values in bodies: moved out of the tuple, or cloned if others share it, or there is `..`, `_` or
 /// `->` in the pattern. In guards they are copies if their type is `Copy`, and references otherwise. A guard is
 /// evaluated at each match, with the context and what the cases capture, as they are then.

@@ -1,6 +1,6 @@
 //! The elements of a pattern.
 
-use proc_macro2::TokenStream;
+use proc_macro2::{Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{Parse, ParseStream};
 use syn::spanned::Spanned;
@@ -22,6 +22,8 @@ pub enum Element {
     Typed { pattern: Pat, of: Type },
     /// `function -> pattern`
     Projected { function: Expr, pattern: Pat, of: Option<Type> },
+    /// `arg_match`: an element for each parameter of the callback. Replaced before code is generated.
+    Arguments(Span),
 }
 
 impl Parse for Element {
@@ -34,6 +36,9 @@ impl Parse for Element {
         match (type_of(input)?, &pattern) {
             (None, Pat::Rest(_)) => Ok(Self::Rest),
             (None, Pat::Wild(_)) => Ok(Self::One),
+            (None, Pat::Ident(name)) if name.ident == "arg_match" => {
+                Ok(Self::Arguments(name.ident.span()))
+            }
             (_, Pat::Lit(ExprLit { lit: text @ Lit::Str(_), .. })) => Ok(Self::Text(text.clone())),
             (_, Pat::Macro(call)) if is_atom(&call.mac.path) => Ok(Self::Atom(pattern)),
             (Some(of), _) if is_constant(&pattern) && is_type_of_atoms(&of) => {
@@ -130,7 +135,7 @@ impl Element {
     /// Its type, if the pattern says it.
     pub fn of(&self) -> Option<TokenStream> {
         match self {
-            Self::Rest | Self::One | Self::Projected { .. } => None,
+            Self::Rest | Self::One | Self::Projected { .. } | Self::Arguments(_) => None,
             Self::Text(text) => Some(quote_spanned!(text.span()=> ::std::string::String)),
             Self::Atom(_) => None,
             Self::Typed { of, .. } => Some(of.to_token_stream()),
@@ -140,11 +145,16 @@ impl Element {
     /// What tells its type from others, for the compiler as for people.
     pub fn key(&self) -> Option<String> {
         match self {
-            Self::Rest | Self::One | Self::Projected { .. } => None,
+            Self::Rest | Self::One | Self::Projected { .. } | Self::Arguments(_) => None,
             Self::Text(_) => Some("String".into()),
             Self::Atom(_) => Some("Atom".into()),
             Self::Typed { of, .. } => Some(of.to_token_stream().to_string()),
         }
+    }
+
+    /// Whether a callback can have it as an argument.
+    pub fn is_argument(&self) -> bool {
+        !matches!(self, Self::Rest | Self::One | Self::Arguments(_))
     }
 
     /// What is bound: the pattern, and the type if it is written.
@@ -152,7 +162,7 @@ impl Element {
         match self {
             Self::Typed { pattern, of } => Some((pattern, Some(of))),
             Self::Projected { pattern, of, .. } => Some((pattern, of.as_ref())),
-            Self::Rest | Self::One | Self::Text(_) | Self::Atom(_) => None,
+            Self::Rest | Self::One | Self::Text(_) | Self::Atom(_) | Self::Arguments(_) => None,
         }
     }
 }

@@ -1,9 +1,11 @@
 //! The macro `cases!`.
 
 mod body;
+mod callback;
 mod element;
 mod generate;
 mod parse;
+mod pattern;
 mod run;
 
 use proc_macro2::TokenStream;

@@ -3,11 +3,11 @@
 use proc_macro2::Span;
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, Ident, Path, Token, Type, parenthesized, parse_quote, token};
+use syn::{BinOp, Expr, Ident, Path, Token, Type, parse_quote};
 
-use super::element::Element;
+use super::callback;
+use super::pattern::{Argument, Pattern};
 
 /// `|context| case, case, after time => expression`
 pub struct Input {
@@ -23,15 +23,10 @@ pub struct Case {
     pub pattern: Pattern,
     pub guard: Option<Expr>,
     pub body: Expr,
+    /// What a callback binds of the elements at these positions.
+    pub arguments: Vec<Argument>,
     /// The pattern as it is written, for people.
     pub text: String,
-}
-
-pub enum Pattern {
-    /// `(element, element)`
-    Tuple { paren: token::Paren, elements: Vec<Element> },
-    /// A name for any tuple, or `_`.
-    Any { name: Option<Ident>, span: Span },
 }
 
 impl Parse for Input {
@@ -104,42 +99,40 @@ fn body(input: ParseStream<'_>) -> syn::Result<Expr> {
     Ok(body)
 }
 
+fn guard(input: ParseStream<'_>) -> syn::Result<Option<Expr>> {
+    let guard = input.parse::<Option<Token![if]>>()?.map(|_| input.parse::<Expr>()).transpose()?;
+    match guard.as_ref().and_then(callback_behind) {
+        Some(arrow) => {
+            let text = "a case with a guard is written with `=>`, and binds in its pattern";
+            Err(syn::Error::new(arrow, text))
+        }
+        None => Ok(guard),
+    }
+}
+
+/// The `>>` of a callback, which is part of the expression that is written before it.
+fn callback_behind(guard: &Expr) -> Option<Span> {
+    let Expr::Binary(binary) = guard else { return None };
+    match (&binary.op, &*binary.right) {
+        (BinOp::Shr(arrow), Expr::Closure(_)) => Some(arrow.span()),
+        (_, right) => callback_behind(right),
+    }
+}
+
 impl Parse for Case {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (start, pattern) = (input.span(), input.parse::<Pattern>()?);
-        let text = pattern.text().unwrap_or_else(|| start.source_text().unwrap_or_default());
-        let guard = input.parse::<Option<Token![if]>>()?.map(|_| input.parse()).transpose()?;
-        Ok(Self { pattern, guard, body: body(input)?, text })
-    }
-}
-
-impl Parse for Pattern {
-    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let span = input.span();
-        if input.peek(token::Paren) {
-            let content;
-            let paren = parenthesized!(content in input);
-            let elements = Punctuated::<Element, Token![,]>::parse_terminated(&content)?;
-            return Ok(Self::Tuple { paren, elements: elements.into_iter().collect() });
+        let mut pattern = input.parse::<Pattern>()?;
+        let text = pattern.text().unwrap_or_default();
+        let guard = guard(input)?;
+        if input.peek(Token![>>]) {
+            input.parse::<Token![>>]>()?;
+            let (arguments, body) = callback::bind(input.parse()?, &mut pattern)?;
+            if !input.is_empty() {
+                input.parse::<Token![,]>()?;
+            }
+            return Ok(Self { pattern, guard, body, arguments, text });
         }
-        if input.parse::<Option<Token![_]>>()?.is_some() {
-            return Ok(Self::Any { name: None, span });
-        }
-        match input.parse::<Ident>() {
-            Ok(name) => Ok(Self::Any { name: Some(name), span }),
-            Err(_) => Err(syn::Error::new(
-                span,
-                "a case begins with its pattern: `(element, ..)`, a name for any tuple, or `_`",
-            )),
-        }
-    }
-}
-
-impl Pattern {
-    fn text(&self) -> Option<String> {
-        match self {
-            Self::Tuple { paren, .. } => paren.span.join().source_text(),
-            Self::Any { span, .. } => span.source_text(),
-        }
+        callback::refuse_placeholders(&pattern)?;
+        Ok(Self { pattern, guard, body: body(input)?, arguments: Vec::new(), text })
     }
 }

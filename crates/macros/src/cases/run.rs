@@ -4,11 +4,13 @@
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::Path;
+use syn::spanned::Spanned;
 
 use super::body::{done, guarded, own};
 use super::element::{Element, by_reference, names};
 
-use super::parse::{Case, Input, Pattern};
+use super::parse::{Case, Input};
+use super::pattern::Pattern;
 
 pub struct Run<'c>(Vec<&'c Case>);
 
@@ -111,6 +113,11 @@ impl Run<'_> {
     }
 }
 
+/// Whether a callback has the element.
+fn is_argument(case: &Case, at: usize) -> bool {
+    case.arguments.iter().any(|argument| argument.at == at)
+}
+
 fn elements(case: &Case) -> &[Element] {
     match &case.pattern {
         Pattern::Tuple { elements, .. } => elements,
@@ -182,7 +189,7 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
                 let projected = own(&format!("p{at}"));
                 quote!(let #field = #projected;)
             }
-            Element::Typed { .. } => {
+            _ if element.binding().is_some() || is_argument(case, at) => {
                 let of = element_type(element, root);
                 let reference = places[at].reference(root, &of);
                 quote! {
@@ -223,7 +230,7 @@ fn arm(
     let (mut patterns, mut bound) = (Vec::new(), Vec::new());
     for (at, (element, place)) in elements.iter().zip(places).enumerate() {
         match element {
-            Element::Rest | Element::One => {}
+            Element::Rest | Element::One | Element::Arguments(_) => {}
             Element::Text(text) => patterns.push(quote!(#text)),
             Element::Atom(_) => patterns.push(bits(number, at).to_token_stream()),
             Element::Typed { pattern, .. } | Element::Projected { pattern, .. } => {
@@ -267,8 +274,16 @@ fn arm(
 /// The body of a case, with what it binds by value.
 fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
     let (mut values, mut patterns) = (Vec::new(), Vec::new());
-    for (element, field) in elements(case).iter().zip(fields) {
-        if let Some((pattern, _)) = element.binding() {
+    for argument in &case.arguments {
+        let (field, of, pattern) = (&fields[argument.at], &argument.of, &argument.pattern);
+        // With the type: the callback's parameter must be what the pattern says.
+        values.push(quote_spanned!(of.span()=> { let argument: #of = #field; argument }));
+        patterns.push(quote!(#pattern));
+    }
+    for (at, (element, field)) in elements(case).iter().zip(fields).enumerate() {
+        if let Some((pattern, _)) = element.binding()
+            && !is_argument(case, at)
+        {
             values.push(quote!(#field));
             patterns.push(quote!(#pattern));
         }

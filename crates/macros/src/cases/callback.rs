@@ -1,0 +1,83 @@
+//! `pattern >> |x: Type| body`: a callback whose parameters are the last elements of the pattern.
+
+use syn::spanned::Spanned;
+use syn::{Expr, ExprClosure, Pat, PatType, Type, parse_quote, token};
+
+use super::element::{Element, names};
+use super::pattern::{Argument, Pattern};
+
+/// Binds the parameters of a callback; returns them, and its body.
+pub fn bind(callback: ExprClosure, pattern: &mut Pattern) -> syn::Result<(Vec<Argument>, Expr)> {
+    let parameters = callback.inputs.iter().map(parameter).collect::<syn::Result<Vec<_>>>()?;
+    if let Pattern::Any { name, span } = pattern {
+        match name {
+            Some(word) if word == "on_arg_match" => {
+                let elements = vec![Element::Arguments(*span)];
+                *pattern = Pattern::Tuple { paren: token::Paren(*span), elements };
+            }
+            _ => *pattern = Pattern::Any { name: name.take(), span: *span },
+        }
+    }
+    let elements = match pattern {
+        Pattern::Tuple { elements, .. } => elements,
+        Pattern::Any { .. } => &mut Vec::new(),
+    };
+    if let Some(Element::Arguments(_)) = elements.last() {
+        elements.pop();
+        let wanted = parameters.iter().map(|(_, of)| wanted(of));
+        elements.extend(wanted);
+    }
+    refuse_placeholders(pattern)?;
+    let arguments = last_elements(pattern, parameters)?;
+    Ok((arguments, *callback.body))
+}
+
+fn parameter(parameter: &Pat) -> syn::Result<(Pat, Type)> {
+    match parameter {
+        Pat::Type(PatType { pat, ty, .. }) => Ok((Pat::clone(pat), Type::clone(ty))),
+        other => {
+            let text = "a callback says what it takes: `|x: Type|`";
+            Err(syn::Error::new(other.span(), text))
+        }
+    }
+}
+
+fn wanted(of: &Type) -> Element {
+    Element::Typed { pattern: parse_quote!(_), of: of.clone() }
+}
+
+/// `arg_match` is the last element, of a case with a callback.
+pub fn refuse_placeholders(pattern: &Pattern) -> syn::Result<()> {
+    let Pattern::Tuple { elements, .. } = pattern else { return Ok(()) };
+    elements.iter().try_for_each(|element| match element {
+        Element::Arguments(span) => Err(syn::Error::new(
+            *span,
+            "`arg_match` is the last element, and has its types from a callback: \
+             `(.., arg_match) >> |x: Type| ..`",
+        )),
+        _ => Ok(()),
+    })
+}
+
+/// Finds the elements that are the arguments: the last ones. Those on the left may be skipped.
+fn last_elements(pattern: &Pattern, parameters: Vec<(Pat, Type)>) -> syn::Result<Vec<Argument>> {
+    let elements: &[Element] = match pattern {
+        Pattern::Tuple { elements, .. } => elements,
+        Pattern::Any { .. } => &[],
+    };
+    let places: Vec<usize> = (0..elements.len()).filter(|&at| elements[at].is_argument()).collect();
+    let Some(skipped) = places.len().checked_sub(parameters.len()) else {
+        let (count, most) = (parameters.len(), places.len());
+        let text = format!("the callback takes {count} arguments, and the pattern has {most}");
+        return Err(syn::Error::new(parameters[most].0.span(), text));
+    };
+    let arguments = places[skipped..].iter().zip(parameters);
+    let argument = |(&at, (pattern, of)): (&usize, (Pat, Type))| match elements[at].binding() {
+        Some((bound, _)) if !names(bound).is_empty() => {
+            let text = "this element is bound twice: by the pattern and by the callback";
+            Err(syn::Error::new(bound.span(), text))
+        }
+        _ => Ok(Argument { at, pattern, of }),
+    };
+    arguments.map(argument).collect()
+}

@@ -1,0 +1,54 @@
+//! The pattern of a case.
+
+use proc_macro2::Span;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Ident, Pat, Token, Type, parenthesized, token};
+
+use super::element::Element;
+
+/// A parameter of a callback, and the position of its element.
+pub struct Argument {
+    pub at: usize,
+    pub pattern: Pat,
+    pub of: Type,
+}
+
+pub enum Pattern {
+    /// `(element, element)`
+    Tuple { paren: token::Paren, elements: Vec<Element> },
+    /// A name for any tuple, or `_`.
+    Any { name: Option<Ident>, span: Span },
+}
+
+impl Parse for Pattern {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let span = input.span();
+        if input.peek(token::Paren) {
+            let content;
+            let paren = parenthesized!(content in input);
+            let elements = Punctuated::<Element, Token![,]>::parse_terminated(&content)?;
+            return Ok(Self::Tuple { paren, elements: elements.into_iter().collect() });
+        }
+        if input.parse::<Option<Token![_]>>()?.is_some() {
+            return Ok(Self::Any { name: None, span });
+        }
+        match input.parse::<Ident>() {
+            Ok(name) => Ok(Self::Any { name: Some(name), span }),
+            Err(_) => Err(syn::Error::new(
+                span,
+                "a case begins with its pattern: `(element, ..)`, a name for any tuple, or `_`",
+            )),
+        }
+    }
+}
+
+impl Pattern {
+    /// As it is written.
+    pub fn text(&self) -> Option<String> {
+        match self {
+            Self::Tuple { paren, .. } => paren.span.join().source_text(),
+            Self::Any { span, .. } => span.source_text(),
+        }
+    }
+}
