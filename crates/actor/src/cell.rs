@@ -1,6 +1,6 @@
 //! An actor as the state of a cown.
 
-mod fast_end;
+mod end_plain_actor;
 mod interrupts;
 pub(crate) mod receive;
 mod untyped_view;
@@ -17,7 +17,7 @@ use crate::intensity::Intensity;
 use crate::lifecycle::{ActorPhase, Core, Extras, Managed};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
-use crate::supervision::Supervision;
+use crate::supervised_side::Supervision;
 use crate::types::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.

@@ -55,7 +55,7 @@ mod spawn_on_pump;
 pub mod stream;
 mod subscribe;
 pub mod supervise;
-mod supervision;
+mod supervised_side;
 pub mod system;
 pub mod this_thread;
 mod timeout_slots;

@@ -11,7 +11,7 @@ use coact_core::internals::Ending;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::monitor::{Exited, Monitor, MonitorId};
-use crate::supervision::AnySupervisor;
+use crate::supervised_side::AnySupervisor;
 
 pub(crate) enum Signal {
     /// End after the current message.

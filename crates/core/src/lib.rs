@@ -60,9 +60,9 @@ pub mod internals {
     pub use crate::current::{
         Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
     };
-    pub use crate::interrupt::interruptible_handle::InterruptibleHandle;
+    pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
-    pub use crate::panic::unwinding::drop_quietly;
+    pub use crate::panic::after_caught::drop_quietly;
     pub use crate::panic::{catch, named};
     pub use crate::path_coverage::FastPath;
     pub use crate::promise::internals::{
@@ -77,6 +77,6 @@ pub mod internals {
     pub use crate::sched::runtime_handle::are_handles_stable;
     pub use crate::sched::watchdog::current_task::goes_on_with;
     pub use crate::simulated::{Polled, What};
+    pub use crate::time::after_caught_panic::once_caught;
     pub use crate::time::fixed_delay::repeat;
-    pub use crate::time::once_caught::once_caught;
 }

@@ -1,7 +1,7 @@
 //! Catches panics of user code, reports them, and passes them on to waiters.
 
+pub(crate) mod after_caught;
 mod report;
-pub(crate) mod unwinding;
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -12,8 +12,8 @@ use std::sync::Arc;
 use crate::current;
 use crate::fault::{Broken, Fault};
 use crate::runtime_ids::RuntimeId;
+pub(crate) use after_caught::{drop_quietly, run_quietly};
 pub(crate) use report::{Payload, discard, message, report};
-pub(crate) use unwinding::{drop_quietly, run_quietly};
 
 /// Reports a caught panic of a body whose type has this name, and returns it as a value for
 /// waiters.
@@ -30,9 +30,9 @@ fn caught_in(
     is_body: bool,
 ) -> Broken {
     let message = message(&*payload);
-    let behaviour = unwinding::take_name().unwrap_or(behaviour);
+    let behaviour = after_caught::take_name().unwrap_or(behaviour);
     // Before foreign code runs, which may itself panic.
-    let waiting = unwinding::end(is_body);
+    let waiting = after_caught::end(is_body);
     drop_quietly(move || drop(payload));
     report::report_in(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
     waiting.tell(&message);
@@ -47,7 +47,7 @@ pub fn named<N: ?Sized, R>(part: impl FnOnce() -> R) -> R {
     struct Unwound<N: ?Sized>(PhantomData<N>);
     impl<N: ?Sized> Drop for Unwound<N> {
         fn drop(&mut self) {
-            unwinding::name_panic(type_name::<N>());
+            after_caught::name_panic(type_name::<N>());
         }
     }
     let unwound = Unwound::<N>(PhantomData);

@@ -3,7 +3,7 @@
 mod bus;
 mod counts;
 mod kinds;
-mod report;
+mod publish;
 
 use std::fmt;
 
@@ -17,7 +17,7 @@ pub use kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
     LateReply, MessageDropped,
 };
-pub(crate) use report::{Subject, actor_started, actor_stopped, late_reply, message_dropped};
+pub(crate) use publish::{Subject, actor_started, actor_stopped, late_reply, message_dropped};
 
 /// Returns the events of the current runtime and the others of its group.
 ///

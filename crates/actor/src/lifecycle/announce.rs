@@ -10,7 +10,7 @@ use super::erased_self::AnyStrong;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::{LinkChange, Signal};
-use crate::supervision::ChildEvent;
+use crate::supervised_side::ChildEvent;
 
 /// Runs a closure once, no later than when it is dropped.
 struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);

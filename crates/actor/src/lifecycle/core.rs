@@ -10,7 +10,7 @@ use crate::exit::ExitReason;
 use crate::intensity::Intensity;
 use crate::links::Links;
 use crate::mailbox::Envelopes;
-use crate::supervision::Supervision;
+use crate::supervised_side::Supervision;
 
 /// The part of a cell that is the same for all actors.
 pub(crate) struct Core {

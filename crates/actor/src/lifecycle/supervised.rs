@@ -6,7 +6,7 @@ use crate::events;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
-use crate::supervision::AnySupervisor;
+use crate::supervised_side::AnySupervisor;
 
 impl dyn Managed + '_ {
     #[cold]

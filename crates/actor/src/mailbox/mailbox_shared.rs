@@ -7,9 +7,9 @@ use coact_core::internals::QueuePosition;
 use coact_core::runtime::RuntimeHandle;
 use coact_sync::shim::process::Mutex;
 
+use super::before_or_behind::Moments;
 use super::envelope::Envelope;
 use super::lanes::{Added, Lanes, Number};
-use super::queue_moment::Moments;
 use super::settings::{Lane, Mailbox, Policy};
 use super::unhandled_counter::DropCounter;
 use crate::cycle::{Blocked, SortedMailbox};

@@ -6,7 +6,7 @@ use super::strategy::StopMode;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::signal::Signal;
-use crate::supervision::AnySupervisor;
+use crate::supervised_side::AnySupervisor;
 use crate::types::{Actor, Addr};
 
 /// Keeps a child alive; the child ends when this is dropped.

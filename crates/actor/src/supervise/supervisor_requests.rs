@@ -11,7 +11,7 @@ use crate::exit::ExitReason;
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
-use crate::supervision::{AnySupervisor, ChildEvent};
+use crate::supervised_side::{AnySupervisor, ChildEvent};
 use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl Actor for SupervisorActor {

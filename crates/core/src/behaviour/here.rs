@@ -6,7 +6,7 @@ mod release;
 mod run;
 mod where_to_run;
 
-use crate::behaviour::answer::Answer;
+use crate::behaviour::ready_or_promised::Answer;
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
 use crate::current;

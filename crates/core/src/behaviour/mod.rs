@@ -7,7 +7,6 @@
 // The protocol by which behaviours acquire their cowns is in `queue`.
 
 mod admission;
-pub(crate) mod answer;
 pub(crate) mod batch;
 pub(crate) mod continuation;
 pub(crate) mod here;
@@ -15,6 +14,7 @@ pub(crate) mod here;
 mod loom;
 pub(crate) mod multi;
 mod pair;
+pub(crate) mod ready_or_promised;
 pub(crate) mod refusal;
 pub(crate) mod scope;
 pub(crate) mod single;
@@ -24,9 +24,9 @@ pub(crate) mod spawn_checks;
 mod then;
 pub(crate) mod when;
 
-pub use answer::Answer;
 pub use batch::{Batch, BatchError, BatchRefusal, batch};
 pub use here::{MAX_NESTED_HERE, call_here, serve_here, when_here};
+pub use ready_or_promised::Answer;
 pub use refusal::{Overlap, PinnedApart, Refusal, WhenError};
 pub use scope::{Scope, scope};
 pub use when::{call, try_call, try_when, when, when_or_else};

@@ -22,7 +22,7 @@ use crate::queue::multi_block::Multi;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
-use crate::sched::simulated_home::{self, is_out_of_reach};
+use crate::sched::simulation_boundary::{self, is_out_of_reach};
 use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
 
@@ -82,7 +82,7 @@ pub(crate) fn panic_refused<F, C>((refusal, closure, completion): (Refusal, F, C
 #[track_caller]
 pub(super) fn refuse_outside<F, C>(closure: F, completion: C) -> ! {
     drop_both(closure, completion);
-    simulated_home::refuse();
+    simulation_boundary::refuse();
 }
 
 fn drop_both<F, C>(closure: F, completion: C) {

@@ -13,7 +13,7 @@ use crate::sched::context;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::current_id;
 use crate::sched::runtime_shared;
-use crate::sched::simulated_home::is_out_of_reach;
+use crate::sched::simulation_boundary::is_out_of_reach;
 use crate::simulated;
 
 /// Counts the members of a set.

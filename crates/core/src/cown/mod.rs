@@ -9,6 +9,7 @@
 //!   a checked member; [`Held`] of a handle by value.
 
 pub(crate) mod access_guards;
+pub(crate) mod checked_access;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
 pub(crate) mod iter;
@@ -16,16 +17,15 @@ pub(crate) mod last_handle_check;
 pub(crate) mod layout;
 pub(crate) mod member_cursor;
 mod pin;
-pub(crate) mod poisonable_members;
 pub(crate) mod set;
 pub(crate) mod slice_access;
 pub(crate) mod thread_bound_value;
 
 pub use crate::drop_depth::Deep;
 pub use access_guards::{Held, Poisoned};
+pub use checked_access::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use handle::{Cown, CownId, WeakCown};
 pub use iter::{MembersIter, MembersIterMut};
-pub use poisonable_members::{CheckedMembers, CheckedReadMembers, MemberError, PoisonedRead};
 pub use set::{
     AsCown, Checked, CheckedAll, CheckedRead, CheckedReadAll, CownRef, CownSet, Read, ReadAll,
     checked_all, read_all,

@@ -1,8 +1,8 @@
 //! Interrupts of members, on the side of the group's holder. The protocol is in
 //! `queue/member_interrupt.rs`.
 
-use crate::queue::interrupt_notice::InterruptNotice;
 use crate::queue::member_interrupt::look_up;
+use crate::queue::member_interrupt_listed::InterruptNotice;
 use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::Ordering;

@@ -48,14 +48,14 @@
 
 mod blocked_set;
 mod call_after_queue;
+mod cown_methods;
 mod create_started;
 mod empty_request;
 mod give_back_handle;
-mod handles;
 mod interrupt_task;
 mod interruptible;
-pub(crate) mod interruptible_handle;
 mod last_handle;
+pub(crate) mod last_handle_to_owner;
 pub(crate) mod layout;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]
 pub(crate) mod registry;
@@ -66,7 +66,7 @@ mod state_callbacks;
 mod vtable;
 
 pub use blocked_set::BlockedSet;
-pub use handles::SendPath;
+pub use cown_methods::SendPath;
 pub use interruptible::{Interruptible, UnreachableCown};
 pub(crate) use shutdown::{cut_off, end_in_order, moved};
 

@@ -24,7 +24,7 @@ use crate::simulated;
 /// * `readers`: the count of [`Readers`], raised only by the *token holder* (the owner of the
 ///   queue's head), lowered by each reader at its end. In a member of a group it says instead
 ///   whether the member is in the leader's list of interrupts: its
-///   [`InterruptNotice`](crate::queue::interrupt_notice::InterruptNotice).
+///   [`InterruptNotice`](crate::queue::member_interrupt_listed::InterruptNotice).
 /// * `waiter`: while the cown is held exclusively, the holder's link in a scheduler list; while
 ///   readers run, the exclusive request that waits for the last of them. In a member of a group it
 ///   points to the leader, whose queue the member uses instead of its own `tail`.

@@ -50,7 +50,7 @@ use coact_sync::shim::atomic::Ordering;
 use super::group_header::{Leader, with};
 use super::header::{CownHeader, Interrupted};
 use super::interrupt_header::{self, Guard, leave_token};
-use super::interrupt_notice::InterruptNotice;
+use super::member_interrupt_listed::InterruptNotice;
 use super::slot::Slot;
 use crate::sched::{Ready, schedule};
 use crate::simulated;

@@ -2,6 +2,7 @@
 //! never runs user code.
 
 pub(crate) mod append;
+mod append_done;
 pub(crate) mod claim;
 pub(crate) mod dequeue;
 pub(crate) mod grant;
@@ -10,11 +11,10 @@ pub(crate) mod group_ring;
 pub(crate) mod handle_counts;
 pub(crate) mod header;
 pub(crate) mod interrupt_header;
-pub(crate) mod interrupt_notice;
 pub(crate) mod member_interrupt;
+pub(crate) mod member_interrupt_listed;
 pub(crate) mod multi_block;
 pub(crate) mod overload;
-mod placement;
 pub(crate) mod readers;
 pub(crate) mod release;
 pub(crate) mod requested_cown;

@@ -19,7 +19,7 @@ pub(crate) struct Slot {
 }
 
 /// What the request asks for, and whether it is placed: one word, since a request has no room for
-/// more. See `placement.rs`.
+/// more. See `append_done.rs`.
 #[cfg(not(loom))]
 #[repr(transparent)]
 pub(super) struct Placement(pub(super) AtomicPtr<()>);

@@ -5,7 +5,6 @@
 pub(crate) mod blocking;
 mod build_error;
 pub(crate) mod builder;
-mod elsewhere;
 mod enter;
 mod enter_guard;
 pub(crate) mod future;
@@ -16,6 +15,7 @@ pub(crate) mod pump;
 pub(crate) mod runtime;
 mod shutdown;
 mod shutdown_report;
+mod without_workers;
 mod worker_future;
 
 pub use crate::current::may_block;

@@ -8,10 +8,10 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::{Duration, Instant};
 
-use super::elsewhere::elsewhere;
 use super::enter_guard::EnterGuard;
 use super::shutdown::{self, STANDSTILL};
 use super::shutdown_report::ShutdownReport;
+use super::without_workers::elsewhere;
 use crate::config::WorkerConfig;
 use crate::current::Cancelling;
 use crate::interrupt;

@@ -11,8 +11,8 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use super::build_error::BuildError;
-use super::elsewhere::elsewhere;
 use super::enter_guard::EnterGuard;
+use super::without_workers::elsewhere;
 use super::worker_future::{self, SpawnWorker};
 use crate::config::WorkerConfig;
 use crate::interrupt;

@@ -26,7 +26,7 @@ mod search_patience;
 mod service_table;
 pub(crate) mod services;
 mod share_policy;
-pub(crate) mod simulated_home;
+pub(crate) mod simulation_boundary;
 pub(crate) mod sleepers;
 pub(crate) mod start;
 pub(crate) mod stuck_thread;

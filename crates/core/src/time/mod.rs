@@ -1,7 +1,7 @@
 //! Timers: behaviours that are spawned later, once or periodically, and a future that sleeps.
 
+pub(crate) mod after_caught_panic;
 pub(crate) mod fixed_delay;
-pub(crate) mod once_caught;
 mod sleep;
 mod timers;
 mod wheel;

@@ -6,7 +6,7 @@ use crate::behaviour::spawn_checks::{self, count_members};
 use crate::cown::set::CownSet;
 use crate::current::AsWorker;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::simulated_home::is_out_of_reach;
+use crate::sched::simulation_boundary::is_out_of_reach;
 use crate::sched::{context, external_threads, runtime_shared};
 use crate::simulated;
 

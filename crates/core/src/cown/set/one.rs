@@ -10,10 +10,10 @@ use super::{
     view, view_mut,
 };
 use crate::cown::access_guards::{Held, Poisoned};
+use crate::cown::checked_access::{self, PoisonedRead};
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::poisonable_members::{self, PoisonedRead};
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
 
@@ -101,10 +101,10 @@ one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, an
     |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, OwnedCheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: RequestedCown::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
+    member: RequestedCown::checked_read, |cown| checked_access::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] OwnedCheckedRead<T>, OwnedCheckedRead<T>,
     Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: RequestedCown::checked_read, |cown| poisonable_members::read_one::<Cown<T>>(cown));
+    member: RequestedCown::checked_read, |cown| checked_access::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>, Result<&'a mut T, Poisoned<'a, T>>,
     single: true, announces: false, |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] OwnedChecked<T>, OwnedChecked<T>,

@@ -4,8 +4,8 @@ use super::as_cown::exclusive;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
+use crate::cown::checked_access::{CheckedMembers, CheckedReadMembers};
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::poisonable_members::{CheckedMembers, CheckedReadMembers};
 use crate::cown::slice_access::{Members, ReadMembers};
 use crate::queue::requested_cown::RequestedCown;
 

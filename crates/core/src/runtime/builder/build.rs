@@ -89,7 +89,7 @@ pub(crate) fn new_simulated()
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
     builder.config.extensions = Extensions::of(id);
-    let elsewhere = crate::runtime::elsewhere::elsewhere(&builder.config);
+    let elsewhere = crate::runtime::without_workers::elsewhere(&builder.config);
     Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use crate::panic::after_caught::{self, Revoke};
 use crate::panic::drop_quietly;
-use crate::panic::unwinding::{self, Revoke};
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// How long to wait for a message. Long-running destructors are as likely as a program that catches
@@ -50,7 +50,7 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// **Cost.** One block and one lock per call, and one timer per panic.
 #[cold]
 pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
-    unwinding::once_caught(Box::new(tell), |over| {
+    after_caught::once_caught(Box::new(tell), |over| {
         let mut timer = None;
         // Serving timers may require starting a thread.
         drop_quietly(|| {

@@ -3,7 +3,7 @@
 use super::blocking::BlockingPool;
 use crate::config::{ThreadKind, WorkerConfig};
 use crate::sched::runtime_shared::{Elsewhere, RuntimeShared};
-use crate::sched::simulated_home;
+use crate::sched::simulation_boundary;
 use crate::simulated;
 use crate::task::TaskPtr;
 
@@ -23,8 +23,8 @@ fn give_to_simulation(shared: &'static RuntimeShared, task: TaskPtr) {
     // Without its body, so that its cowns are released and its promise completes.
     // SAFETY: the task is ready, and owned by this function.
     unsafe { shared.cancel(task) };
-    if simulated_home::is_out_of_reach(|| shared.id) {
-        simulated_home::refuse();
+    if simulation_boundary::is_out_of_reach(|| shared.id) {
+        simulation_boundary::refuse();
     }
     shared.tell_pump_once();
 }
