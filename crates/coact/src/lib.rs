@@ -282,6 +282,10 @@ mod from {
     #[doc = include_str!("../../../docs/from/kameo-actix-ractor.md")]
     struct KameoActixRactor;
 
+    #[cfg(feature = "dynamic")]
+    #[doc = include_str!("../../../docs/from/libcppa.md")]
+    struct Libcppa;
+
     #[doc = include_str!("../../../docs/from/mutexes.md")]
     struct Mutexes;
 

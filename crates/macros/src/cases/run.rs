@@ -3,8 +3,8 @@
 
 use proc_macro2::{Ident, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use syn::Path;
 use syn::spanned::Spanned;
+use syn::{Path, Type};
 
 use super::body::{done, guarded, own};
 use super::element::{Element, by_reference, names};
@@ -156,11 +156,12 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
             }
             _ => quote!(#at),
         };
-        if let Element::Projected { function, .. } = element {
+        if let Element::Projected { function, of, .. } = element {
+            let of = value_type(of.as_ref());
             let projected = own(&format!("p{at}"));
             projections.push(quote! {
                 let ::core::option::Option::Some(#projected) =
-                    #root::internals::extract(#function, #call.tuple(), #number)
+                    #root::internals::extract::<_, #of>(#function, #call.tuple(), #number)
                 else {
                     continue;
                 };
@@ -340,11 +341,19 @@ fn element_type(element: &Element, root: &Path) -> TokenStream {
     }
 }
 
+/// The type of what a projection makes, for the compiler to find if it is not written.
+fn value_type(of: Option<&Type>) -> TokenStream {
+    of.map_or_else(|| quote!(_), ToTokens::to_token_stream)
+}
+
 fn wanted(element: &Element, root: &Path) -> TokenStream {
     match element {
         Element::Rest => quote!(#root::internals::Wanted::Rest),
         Element::One => quote!(#root::internals::Wanted::One),
-        Element::Projected { function, .. } => quote!(#root::internals::wanted_by(&#function)),
+        Element::Projected { function, of, .. } => {
+            let of = value_type(of.as_ref());
+            quote!(#root::internals::wanted_by::<_, #of>(&#function))
+        }
         element => {
             let of = element_type(element, root);
             quote!(#root::internals::Wanted::of::<#of>())
