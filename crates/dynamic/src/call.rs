@@ -13,7 +13,7 @@ pub(crate) enum Mode<'c, C: ?Sized> {
     /// Say what the cases want.
     Shapes(&'c mut Vec<Shape>),
     /// Take a tuple, of which these shapes have the length and the types.
-    Match { context: &'c mut C, tuple: Option<AnyTuple>, fitting: Iter<'c, u16> },
+    Match { context: &'c mut C, tuple: &'c mut AnyTuple, fitting: Iter<'c, u16> },
     /// Do what is done when no tuple has come for long.
     After { context: &'c mut C },
 }
@@ -50,7 +50,7 @@ impl<C: ?Sized> Call<'_, C> {
     /// The tuple.
     #[inline]
     pub fn tuple(&self) -> &AnyTuple {
-        let Mode::Match { tuple: Some(tuple), .. } = &self.0 else { no_tuple() };
+        let Mode::Match { tuple, .. } = &self.0 else { no_tuple() };
         tuple
     }
 
@@ -70,13 +70,14 @@ impl<C: ?Sized> Call<'_, C> {
     #[inline]
     pub fn take_any(&mut self) -> AnyTuple {
         let Mode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
-        tuple.take().unwrap_or_else(|| no_tuple())
+        std::mem::take(*tuple)
     }
 
     /// The same, whose type is known from its shape.
     #[inline]
     pub fn take<T: Tuple>(&mut self) -> T {
-        self.take_any().take().unwrap_or_else(|_| no_tuple())
+        let Mode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
+        tuple.take_out().unwrap_or_else(|| no_tuple())
     }
 
     /// The context, for guards.

@@ -63,17 +63,15 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     /// # Panics
     /// If a guard, a projection or the case does.
     #[inline]
-    pub fn apply(&mut self, context: &mut C, tuple: AnyTuple) -> Result<R, AnyTuple> {
-        let mut left = tuple;
+    pub fn apply(&mut self, context: &mut C, mut tuple: AnyTuple) -> Result<R, AnyTuple> {
         for Part { dispatch, code } in &mut self.parts {
-            let fitting = dispatch.fitting(&left).iter();
-            let mut call = Call(Mode::Match { context: &mut *context, tuple: Some(left), fitting });
-            match code(&mut call) {
-                Some(result) => return Ok(result),
-                None => left = call.take_any(),
+            let fitting = dispatch.fitting(&tuple).iter();
+            let mut call = Call(Mode::Match { context: &mut *context, tuple: &mut tuple, fitting });
+            if let Some(result) = code(&mut call) {
+                return Ok(result);
             }
         }
-        Err(left)
+        Err(tuple)
     }
 
     /// Whether the length and the types of a case are those of the tuple: if not, none of them takes

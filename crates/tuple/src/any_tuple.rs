@@ -138,16 +138,18 @@ impl AnyTuple {
     /// # Panics
     /// If the `clone` of an element does.
     #[inline]
-    pub fn take<T: Tuple>(self) -> Result<T, Self> {
-        self.into_elements().take().map_err(Self)
+    pub fn take<T: Tuple>(mut self) -> Result<T, Self> {
+        self.take_out().ok_or(self)
     }
-}
 
-impl AnyTuple {
-    /// Its elements, which leave nothing to drop.
+    /// The same; leaves the empty tuple behind. `None`, and the tuple as it was, if it is of another
+    /// type.
+    ///
+    /// # Panics
+    /// If the `clone` of an element does.
     #[inline]
-    fn into_elements(mut self) -> Elements {
-        replace(&mut self.0, Elements::new(()))
+    pub fn take_out<T: Tuple>(&mut self) -> Option<T> {
+        self.is::<T>().then(|| replace(&mut self.0, Elements::new(())).take())
     }
 }
 

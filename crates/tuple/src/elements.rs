@@ -253,19 +253,21 @@ impl Elements {
         Some(unsafe { (element.debug)(self.start().byte_add(element.offset)).as_ref() })
     }
 
-    /// The tuple by value, if it is a `T`: a copy, if there are other shares.
-    pub(crate) fn take<T: Tuple>(self) -> Result<T, Self> {
-        if !self.is::<T>() {
-            return Err(self);
-        }
+    /// The tuple by value: a copy, if there are other shares.
+    ///
+    /// # Panics
+    /// If it is no `T`.
+    #[inline]
+    pub(crate) fn take<T: Tuple>(self) -> T {
+        assert!(self.is::<T>(), "the caller has looked");
         let this = ManuallyDrop::new(self);
         if Of::<T>::IS_IN_PLACE {
             // SAFETY: the room has a `T`, and is not used any more.
-            return Ok(unsafe { this.room.as_ptr().cast::<T>().read() });
+            return unsafe { this.room.as_ptr().cast::<T>().read() };
         }
         // SAFETY: the room has a block, and gives its count away: it is not used any more.
         let block = unsafe { Of::<T>::block(&this.room) };
-        Ok(Arc::unwrap_or_clone(ManuallyDrop::into_inner(block)))
+        Arc::unwrap_or_clone(ManuallyDrop::into_inner(block))
     }
 }
 
