@@ -65,16 +65,15 @@ impl Watchdog {
         drop(spares);
     }
 
-    /// Returns the spares that have not ended, and what they are running.
+    /// Returns the spares that are still running something, and what. One that is not is about to
+    /// end, as soon as it has a processor.
     pub(crate) fn stuck_spares(&self) -> Vec<Stuck> {
         let handles = self.handles.lock();
-        let stuck = handles.iter().filter(|(handle, _)| !handle.has_returned());
-        stuck
-            .map(|(handle, spare)| Stuck {
-                thread: handle.name().to_owned(),
-                work: spare.upgrade().and_then(|spare| spare.mark.look()).map(|at| (at.name)()),
-            })
-            .collect()
+        let running = handles.iter().filter_map(|(handle, spare)| {
+            let work = spare.upgrade()?.mark.look()?.name;
+            Some(Stuck { thread: handle.name().to_owned(), work: Some(work()) })
+        });
+        running.collect()
     }
 
     /// Sleeps until the next check is due; returns `false` once the runtime stops.
