@@ -316,3 +316,85 @@ fn callbacks_have_the_last_elements() {
     assert_eq!([Some(5), None].map(|n| apply(&mut of, (n,)).unwrap()), ["Some(5)", "other"]);
     assert_eq!(apply(&mut of, ()).unwrap(), "other");
 }
+
+#[test]
+fn names_of_the_program_do_not_meet_those_of_the_macro() {
+    let (number, chosen, value, call, view, done, result) = (1, 2, 3, 4, 5, 6, 7);
+    let mut of: Cases<'_, (), i32> = cases! {
+        (x: i32) if x < number + chosen + value => x + number + chosen + value + call + view + done,
+        (_: i32) >> |x: i32| -> i32 { x + number + result },
+    };
+    assert_eq!((apply(&mut of, 5), apply(&mut of, 10)), (Some(26), Some(18)));
+}
+
+#[test]
+fn a_guard_ends_itself_alone() {
+    let mut of: Cases<'_, (), &str> = cases! {
+        (s: String) if {
+            let Some(first) = s.chars().next() else { return false };
+            first == 'a'
+        } => "a..",
+        (_: String) => "other",
+    };
+    assert_eq!(["abc", "", "b"].map(|s| apply(&mut of, s).unwrap()), ["a..", "other", "other"]);
+}
+
+mod text {
+    use coact::dynamic::Element;
+
+    /// A text of a program's own.
+    #[derive(Clone, Debug, Element)]
+    pub struct String(pub u8);
+}
+
+#[test]
+fn types_that_are_only_called_alike_are_others() {
+    use text::String;
+
+    let mut of: Cases<'_, (), u8> = cases! {
+        ("a") => 1,
+        (s: String) => s.0,
+        (_: std::string::String) => 2,
+    };
+    assert_eq!(apply(&mut of, "a"), Some(1));
+    assert_eq!(apply(&mut of, "b"), Some(2));
+    assert_eq!(apply(&mut of, String(7)), Some(7));
+}
+
+#[test]
+fn patterns_have_alternatives() {
+    const ONE: i32 = 1;
+    let mut of: Cases<'_, (), u8> = cases! {
+        (1 | 2: i32) => 1,
+        (ONE | 3: i32) => 2,
+        ("a" | "b") => 3,
+        (atom!("x") | atom!("y"), ..) => 4,
+        (n @ (5 | 6): i32) => n as u8,
+        (Some(1) | None: Option<i32>) => 7,
+        (atom!("z") | atom!("w")) => 8,
+    };
+    assert_eq!(
+        [1, 2, 3, 4, 5].map(|n| apply(&mut of, n)),
+        [Some(1), Some(1), Some(2), None, Some(5)]
+    );
+    assert_eq!(["a", "b", "c"].map(|s| apply(&mut of, s)), [Some(3), Some(3), None]);
+    let atoms = [atom!("x"), atom!("y"), atom!("z"), atom!("w"), atom!("v")];
+    assert_eq!(atoms.map(|atom| apply(&mut of, atom)), [Some(4), Some(4), Some(8), Some(8), None]);
+    assert_eq!([Some(1), None, Some(2)].map(|n| apply(&mut of, (n,))), [Some(7), Some(7), None]);
+}
+
+#[test]
+fn what_is_not_bound_is_not_cloned_and_projections_may_be_owned() {
+    let clones = Arc::<AtomicUsize>::default();
+    let offset = vec![1];
+    let project = move |n: &i32| Some(n + offset[0]);
+    let mut of: Cases<'_, (), i32> = cases! {
+        (_: Counted, ..) => 0,
+        (project -> n) => n,
+    };
+    let tuple = AnyTuple::new((Counted(Arc::clone(&clones)), 1));
+    let _other = tuple.clone();
+    assert_eq!(of.apply(&mut (), tuple).unwrap(), 0);
+    assert_eq!(clones.load(Ordering::Relaxed), 0);
+    assert_eq!([1, 2].map(|n| apply(&mut of, n)), [Some(2), Some(3)]);
+}

@@ -99,6 +99,12 @@ impl<C: ?Sized> Call<'_, C> {
     }
 }
 
+/// Runs a body, whose type the compiler knows from what it is for.
+#[inline(always)]
+pub fn run_body<R>(body: impl FnOnce() -> R) -> R {
+    body()
+}
+
 #[cold]
 #[inline(never)]
 fn no_tuple() -> ! {
@@ -107,7 +113,7 @@ fn no_tuple() -> ! {
 
 /// A binding, as guards see it: a value that is `Copy`, or else a reference.
 ///
-/// `(&Seen(x)).seen()` is the method of [`ByValue`] where there is one, and otherwise that of
+/// `(&Seen(x))._as_guards_see_it()` is the method of [`ByValue`] where there is one, and otherwise that of
 /// [`ByRef`], which takes one reference more.
 pub struct Seen<'a, T>(pub &'a T);
 
@@ -117,14 +123,14 @@ pub trait ByValue {
     type Value;
 
     /// The value.
-    fn seen(&self) -> Self::Value;
+    fn _as_guards_see_it(&self) -> Self::Value;
 }
 
 impl<T: Copy> ByValue for Seen<'_, T> {
     type Value = T;
 
     #[inline]
-    fn seen(&self) -> T {
+    fn _as_guards_see_it(&self) -> T {
         *self.0
     }
 }
@@ -135,14 +141,14 @@ pub trait ByRef<'a> {
     type Value;
 
     /// A reference to the value.
-    fn seen(&self) -> &'a Self::Value;
+    fn _as_guards_see_it(&self) -> &'a Self::Value;
 }
 
 impl<'a, T> ByRef<'a> for &Seen<'a, T> {
     type Value = T;
 
     #[inline]
-    fn seen(&self) -> &'a T {
+    fn _as_guards_see_it(&self) -> &'a T {
         self.0
     }
 }

@@ -27,6 +27,6 @@ pub use unmatched::Unmatched;
 /// at any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::call::{ByRef, ByValue, Call, Seen};
+    pub use crate::call::{ByRef, ByValue, Call, Seen, run_body};
     pub use crate::shape::{Viewed, Wanted, extract, wanted_by};
 }

@@ -108,7 +108,7 @@ pub fn wanted_by<V: Viewed + ?Sized, U>(_: &impl Fn(&V) -> Option<U>) -> Wanted 
 
 /// What a projection makes of an element.
 pub fn extract<V: Viewed + ?Sized, U>(
-    project: impl Fn(&V) -> Option<U>,
+    project: &impl Fn(&V) -> Option<U>,
     tuple: &AnyTuple,
     at: usize,
 ) -> Option<U> {

@@ -46,7 +46,10 @@ impl Display for Unmatched {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "no case takes {}", self.tuple)?;
         let Some(Nearest { pattern, misfits }) = &self.nearest else {
-            return write!(f, ": none has {} elements", self.tuple.len());
+            return match self.tuple.len() {
+                1 => f.write_str(": none has one element"),
+                len => write!(f, ": none has {len} elements"),
+            };
         };
         if misfits.is_empty() {
             return write!(f, ": the nearest is `{pattern}`, whose types fit, but not its values");

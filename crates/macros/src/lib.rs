@@ -441,7 +441,11 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// `->` in the pattern. In guards they are copies if their type is `Copy`, and references otherwise. A guard is
 /// evaluated at each match, with the context and what the cases capture, as they are then.
 ///
-/// **The context** is named in front: `cases! { |cx| (x: i32) => cx.reply(x) }`. Guards see it by `&`, bodies by `&mut`.
+/// **The context** is named in front, with its type: `cases! { |cx: &mut Stack| (x: i32) => cx.push(x) }`. Guards see it
+/// by `&`, bodies by `&mut`.
+///
+/// **Guards and bodies are functions** of their own: `return` and `?` end them alone. All bodies have one type; where it is
+/// found by a coercion, the first says so: `Box::new(f) as Box<dyn Fn(i32) -> i32>`.
 ///
 /// **`after time => body`**, as the last one, is what is done if no tuple has come for this time.
 ///

@@ -2,7 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
-use std::mem::forget;
+use std::mem::{ManuallyDrop, forget};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{LocalKey, panicking};
 
@@ -19,15 +19,17 @@ thread_local! {
     static PRINTING: Cell<u32> = const { Cell::new(0) };
     /// Whether there is something in `LATER`, which costs more to look at.
     static HAS_LATER: Cell<bool> = const { Cell::new(false) };
-    /// What waits for a destructor that is less deep.
-    static LATER: RefCell<Vec<Elements>> = const { RefCell::new(Vec::new()) };
+    /// What waits for a destructor that is less deep. Empty, and without memory, once the outermost has
+    /// ended; so it needs no destructor, and is there for those of other thread-locals.
+    static LATER: RefCell<ManuallyDrop<Vec<Elements>>> =
+        const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// One level of something, until it is dropped.
 struct Level(&'static LocalKey<Cell<u32>>);
 
 impl Level {
-    /// `None` at the deepest one, or if the thread has ended so far that it has no levels.
+    /// `None` at the deepest one.
     fn enter(of: &'static LocalKey<Cell<u32>>, max: u32) -> Option<Self> {
         let may_enter = |levels: &Cell<u32>| {
             let may_enter = levels.get() < max;
@@ -62,9 +64,7 @@ pub(crate) fn drop_within(elements: Elements) {
 
 #[cold]
 fn drop_later(elements: Elements) {
-    // On a thread that has ended so far that it has no list any more, what cannot be added is
-    // dropped by this.
-    let _added = LATER.try_with(move |later| later.borrow_mut().push(elements));
+    LATER.with_borrow_mut(|later| later.push(elements));
     HAS_LATER.set(true);
 }
 
@@ -84,14 +84,15 @@ impl Outermost {
     #[cold]
     fn drop_all() {
         HAS_LATER.set(false);
-        let next = || LATER.try_with(|later| later.borrow_mut().pop()).ok().flatten();
         let mut panicked = None;
-        while let Some(elements) = next() {
+        while let Some(elements) = LATER.with_borrow_mut(|later| later.pop()) {
             let ended = catch_unwind(AssertUnwindSafe(|| drop(elements)));
             if let Err(Some(earlier)) = ended.map_err(|payload| panicked.replace(payload)) {
                 discard(earlier);
             }
         }
+        let room = LATER.replace(ManuallyDrop::new(Vec::new()));
+        drop(ManuallyDrop::into_inner(room));
         match panicked {
             // One panic is enough.
             Some(payload) if panicking() => discard(payload),

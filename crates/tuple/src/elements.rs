@@ -2,6 +2,7 @@
 //! `unsafe`.
 
 use std::any::TypeId;
+use std::cell::UnsafeCell;
 use std::fmt::Debug;
 use std::mem::{ManuallyDrop, MaybeUninit, align_of, needs_drop, size_of};
 use std::ptr::NonNull;
@@ -12,9 +13,10 @@ use crate::tuple::{ElementType, Tuple};
 /// The words of a tuple that is in place.
 const WORDS: usize = 3;
 
-/// Room for a small tuple, or for the address of a block. (Words that may be addresses, so that a copy
-/// of the room may be used as one.)
-type Room = MaybeUninit<[*const (); WORDS]>;
+/// Room for a small tuple, or for the address of a block. In words that may be addresses, so that a copy
+/// of the room may be used as one; and in a cell, since what is in place may be written through a shared
+/// reference: an atomic, a lock.
+type Room = UnsafeCell<MaybeUninit<[*const (); WORDS]>>;
 
 /// What is known of a type of tuples. Each type has one, or several that are equal.
 pub(crate) struct Descriptor {
@@ -79,13 +81,13 @@ impl<T: Tuple> Of<T> {
     };
 
     fn room_of(tuple: T) -> Room {
-        let mut room = Room::uninit();
+        let room = Room::new(MaybeUninit::uninit());
         if Self::IS_IN_PLACE {
             // SAFETY: the room is large and aligned enough for a `T`.
-            unsafe { room.as_mut_ptr().cast::<T>().write(tuple) };
+            unsafe { room.get().cast::<T>().write(tuple) };
         } else {
             // SAFETY: the room is large and aligned enough for an address.
-            unsafe { room.as_mut_ptr().cast::<*const T>().write(Arc::into_raw(Arc::new(tuple))) };
+            unsafe { room.get().cast::<*const T>().write(Arc::into_raw(Arc::new(tuple))) };
         }
         room
     }
@@ -97,19 +99,20 @@ impl<T: Tuple> Of<T> {
     unsafe fn block(room: &Room) -> ManuallyDrop<Arc<T>> {
         // SAFETY: `room_of` has written the address of an `Arc`, of which the room owns a count;
         // that is not dropped here.
-        unsafe { ManuallyDrop::new(Arc::from_raw(room.as_ptr().cast::<*const T>().read())) }
+        unsafe { ManuallyDrop::new(Arc::from_raw(room.get().cast::<*const T>().read())) }
     }
 
     unsafe fn share(room: &Room) -> Room {
         if Self::IS_IN_PLACE {
             // SAFETY: the room has a `T`, as this function requires.
-            Self::room_of(unsafe { &*room.as_ptr().cast::<T>() }.clone())
+            Self::room_of(unsafe { &*room.get().cast::<T>() }.clone())
         } else {
             // SAFETY: the room has a block, as this function requires.
             let block = unsafe { Self::block(room) };
             let _counted = ManuallyDrop::new(Arc::clone(&block));
-            // The same address, of which the new room owns the count that was added.
-            *room
+            // SAFETY: a room with the address of a block is not written through a shared reference. The
+            // new room owns the count that was added.
+            Room::new(unsafe { *room.get() })
         }
     }
 
@@ -151,7 +154,7 @@ impl<T> Drop for Isolated<'_, T> {
         let address = Arc::as_ptr(&self.block);
         // SAFETY: the room is large and aligned enough for an address; it owns the count of the
         // block, whether it is the same as before or a new one.
-        unsafe { self.room.as_mut_ptr().cast::<*const T>().write(address) };
+        unsafe { self.room.get().cast::<*const T>().write(address) };
     }
 }
 
@@ -196,7 +199,7 @@ impl Elements {
             NonNull::from(&self.room).cast()
         } else {
             // SAFETY: a room that is not in place has the address of a block, which is not null.
-            unsafe { self.room.as_ptr().cast::<NonNull<u8>>().read() }
+            unsafe { self.room.get().cast::<NonNull<u8>>().read() }
         }
     }
 
@@ -263,7 +266,7 @@ impl Elements {
         let this = ManuallyDrop::new(self);
         if Of::<T>::IS_IN_PLACE {
             // SAFETY: the room has a `T`, and is not used any more.
-            return unsafe { this.room.as_ptr().cast::<T>().read() };
+            return unsafe { this.room.get().cast::<T>().read() };
         }
         // SAFETY: the room has a block, and gives its count away: it is not used any more.
         let block = unsafe { Of::<T>::block(&this.room) };

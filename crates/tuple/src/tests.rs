@@ -229,8 +229,14 @@ fn a_thread_that_ends_drops_deep_tuples() {
     }
     let alive = Arc::<AtomicUsize>::default();
     let counted = AnyTuple::new(Counted::new(&alive, 1));
-    let kept = (0..100).fold(counted, |inner, number| AnyTuple::new((number, inner)));
-    thread::spawn(move || KEPT.set(Some(kept))).join().unwrap();
+    let kept = deep(counted);
+    let first = deep(AnyTuple::new(1));
+    let end = move || {
+        // Before there is anything that the thread keeps for deep tuples, and after that.
+        KEPT.set(Some(kept));
+        drop(first);
+    };
+    thread::spawn(end).join().unwrap();
     assert_eq!(alive.load(Ordering::Relaxed), 0);
 }
 
@@ -378,4 +384,31 @@ fn _is_shared_by_threads(of: impl Send + Sync + Debug) -> impl Debug {
 fn tuples_may_go_to_other_threads() {
     _is_shared_by_threads(AnyTuple::new(1));
     _is_shared_by_threads(CowTuple::new((1,)));
+}
+
+/// An element that is written through a shared reference, and has no destructor.
+#[derive(Debug)]
+struct Shared(AtomicUsize);
+
+impl Clone for Shared {
+    fn clone(&self) -> Self {
+        Self(AtomicUsize::new(self.0.load(Ordering::Relaxed) + 100))
+    }
+}
+
+impl Element for Shared {}
+
+#[inline(never)]
+fn bump(tuple: &AnyTuple) {
+    tuple.get::<Shared>(0).unwrap().0.fetch_add(1, Ordering::Relaxed);
+}
+
+#[test]
+fn what_is_in_place_may_have_atomics() {
+    let mut tuple = AnyTuple::new((Shared(AtomicUsize::new(1)), 5_u8));
+    bump(&tuple);
+    let other = tuple.clone();
+    bump(&tuple);
+    assert_eq!(other.take::<(Shared, u8)>().map(|(shared, _)| shared.0.into_inner()).unwrap(), 102);
+    assert_eq!(tuple.take_out::<(Shared, u8)>().map(|(shared, _)| shared.0.into_inner()), Some(3));
 }

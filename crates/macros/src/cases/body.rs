@@ -20,10 +20,12 @@ pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream 
             let #name = #call.seen();
         }
     });
+    let root = &input.root;
     quote!({
         #context
         #bound
-        #guard
+        // In a function of its own, as a body is.
+        #root::internals::run_body(|| -> bool { #guard })
     })
 }
 
@@ -37,10 +39,9 @@ pub fn done(input: &Input, body: TokenStream) -> TokenStream {
             let #name = #call.context();
         }
     });
+    let root = &input.root;
     quote!({
         #context
-        #[allow(unused_mut)]
-        let mut done = || #body;
-        done()
+        #root::internals::run_body(|| #body)
     })
 }

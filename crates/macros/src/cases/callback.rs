@@ -1,13 +1,17 @@
 //! `pattern >> |x: Type| body`: a callback whose parameters are the last elements of the pattern.
 
 use syn::spanned::Spanned;
-use syn::{Expr, ExprClosure, Pat, PatType, Type, parse_quote, token};
+use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Type, parse_quote, token};
 
 use super::element::{Element, names};
 use super::pattern::{Argument, Pattern};
 
 /// Binds the parameters of a callback; returns them, and its body.
 pub fn bind(callback: ExprClosure, pattern: &mut Pattern) -> syn::Result<(Vec<Argument>, Expr)> {
+    if let Some(word) = &callback.asyncness {
+        let text = "a callback runs at once; what it does later it gives to a future";
+        return Err(syn::Error::new(word.span(), text));
+    }
     let parameters = callback.inputs.iter().map(parameter).collect::<syn::Result<Vec<_>>>()?;
     if let Pattern::Any { name, span } = pattern {
         match name {
@@ -29,7 +33,13 @@ pub fn bind(callback: ExprClosure, pattern: &mut Pattern) -> syn::Result<(Vec<Ar
     }
     refuse_placeholders(pattern)?;
     let arguments = last_elements(pattern, parameters)?;
-    Ok((arguments, *callback.body))
+    let body = *callback.body;
+    match callback.output {
+        ReturnType::Default => Ok((arguments, body)),
+        ReturnType::Type(_, of) => {
+            Ok((arguments, parse_quote!({ let result: #of = #body; result })))
+        }
+    }
 }
 
 fn parameter(parameter: &Pat) -> syn::Result<(Pat, Type)> {

@@ -14,10 +14,10 @@ pub enum Element {
     Rest,
     /// `_`
     One,
-    /// `"text"`
-    Text(Lit),
-    /// `atom!("name")`
-    Atom(Pat),
+    /// `"text"`, or several of them
+    Text(Pat),
+    /// `atom!("name")`, or several of them
+    Atom(Vec<Pat>),
     /// `pattern: Type`, or a literal
     Typed { pattern: Pat, of: Type },
     /// `function -> pattern`
@@ -32,25 +32,41 @@ impl Parse for Element {
             let pattern = checked(input.call(Pat::parse_single)?)?;
             return Ok(Self::Projected { function, pattern, of: type_of(input)? });
         }
-        let pattern = checked(input.call(Pat::parse_single)?)?;
+        let pattern = checked(input.call(Pat::parse_multi)?)?;
+        let alternatives = alternatives(&pattern);
         match (type_of(input)?, &pattern) {
             (None, Pat::Rest(_)) => Ok(Self::Rest),
             (None, Pat::Wild(_)) => Ok(Self::One),
             (None, Pat::Ident(name)) if name.ident == "arg_match" => {
                 Ok(Self::Arguments(name.ident.span()))
             }
-            (_, Pat::Lit(ExprLit { lit: text @ Lit::Str(_), .. })) => Ok(Self::Text(text.clone())),
-            (_, Pat::Macro(call)) if is_atom(&call.mac.path) => Ok(Self::Atom(pattern)),
-            (Some(of), _) if is_constant(&pattern) && is_type_of_atoms(&of) => {
-                Ok(Self::Atom(pattern))
-            }
+            _ if alternatives.iter().all(is_text) => Ok(Self::Text(pattern)),
+            _ if alternatives.iter().all(is_atom) => Ok(Self::Atom(alternatives)),
             (Some(of), _) => Ok(Self::Typed { pattern, of }),
-            (None, _) => match type_of_literal(&pattern) {
+            (None, _) => match type_of_literal(&alternatives[0]) {
                 Some(of) => Ok(Self::Typed { pattern, of }),
                 None => Err(syn::Error::new(pattern.span(), needs_type(&pattern))),
             },
         }
     }
+}
+
+/// The patterns of `pattern | pattern`, or the one.
+fn alternatives(pattern: &Pat) -> Vec<Pat> {
+    match pattern {
+        Pat::Or(several) => several.cases.iter().cloned().collect(),
+        Pat::Paren(within) => alternatives(&within.pat),
+        one => vec![one.clone()],
+    }
+}
+
+fn is_text(pattern: &Pat) -> bool {
+    matches!(pattern, Pat::Lit(ExprLit { lit: Lit::Str(_), .. }))
+}
+
+fn is_atom(pattern: &Pat) -> bool {
+    let is_name = |path: &Path| path.segments.last().is_some_and(|last| last.ident == "atom");
+    matches!(pattern, Pat::Macro(call) if is_name(&call.mac.path))
 }
 
 /// The function of `function -> pattern`, if there is one, and the arrow.
@@ -68,10 +84,6 @@ fn type_of(input: ParseStream<'_>) -> syn::Result<Option<Type>> {
     input.parse::<Option<Token![:]>>()?.map(|_| input.parse()).transpose()
 }
 
-fn is_atom(path: &Path) -> bool {
-    path.segments.last().is_some_and(|last| last.ident == "atom")
-}
-
 /// Whether a pattern names a constant, as far as one sees.
 fn is_constant(pattern: &Pat) -> bool {
     match pattern {
@@ -79,10 +91,6 @@ fn is_constant(pattern: &Pat) -> bool {
         Pat::Path(_) => true,
         _ => false,
     }
-}
-
-fn is_type_of_atoms(of: &Type) -> bool {
-    matches!(of, Type::Path(path) if path.path.segments.last().is_some_and(|last| last.ident == "Atom"))
 }
 
 fn needs_type(pattern: &Pat) -> String {
@@ -146,8 +154,9 @@ impl Element {
     pub fn key(&self) -> Option<String> {
         match self {
             Self::Rest | Self::One | Self::Projected { .. } | Self::Arguments(_) => None,
-            Self::Text(_) => Some("String".into()),
-            Self::Atom(_) => Some("Atom".into()),
+            // As no type is written, since a program may have a `String` or an `Atom` of its own.
+            Self::Text(_) => Some("a text".into()),
+            Self::Atom(_) => Some("an atom".into()),
             Self::Typed { of, .. } => Some(of.to_token_stream().to_string()),
         }
     }
@@ -184,10 +193,14 @@ pub fn names(pattern: &Pat) -> Vec<Ident> {
 
 /// The pattern for a reference to the value: without `mut`.
 pub fn by_reference(pattern: &Pat) -> TokenStream {
-    if is_constant(pattern) {
+    let alternatives = alternatives(pattern).into_iter().map(|pattern| {
         // Unlike others, constants are not compared through references.
-        return quote!(&#pattern);
-    }
+        if is_constant(&pattern) { quote!(&#pattern) } else { without_mut(pattern) }
+    });
+    quote!(#(#alternatives)|*)
+}
+
+fn without_mut(mut pattern: Pat) -> TokenStream {
     struct Plain;
     impl VisitMut for Plain {
         fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
@@ -195,7 +208,6 @@ pub fn by_reference(pattern: &Pat) -> TokenStream {
             visit_mut::visit_pat_ident_mut(self, pattern);
         }
     }
-    let mut pattern = pattern.clone();
     Plain.visit_pat_mut(&mut pattern);
     quote!(#pattern)
 }

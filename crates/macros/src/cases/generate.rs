@@ -30,7 +30,7 @@ pub fn function(input: &Input) -> syn::Result<TokenStream> {
     };
     let call = own("call");
     let context = match &input.context {
-        Some((_, Some(of))) => quote!(#of),
+        Some((_, of)) => quote!(#of),
         _ => quote!(_),
     };
     Ok(quote_spanned! {Span::mixed_site()=>

@@ -13,7 +13,7 @@ use super::pattern::{Argument, Pattern};
 pub struct Input {
     pub root: Path,
     /// The name of the context, and the type of what it refers to.
-    pub context: Option<(Ident, Option<Type>)>,
+    pub context: Option<(Ident, Type)>,
     pub cases: Vec<Case>,
     pub after: Option<(Expr, Expr)>,
 }
@@ -57,15 +57,18 @@ impl Parse for Input {
     }
 }
 
-fn context(input: ParseStream<'_>) -> syn::Result<(Ident, Option<Type>)> {
+fn context(input: ParseStream<'_>) -> syn::Result<(Ident, Type)> {
     input.parse::<Token![|]>()?;
-    let name = input.parse()?;
+    let name: Ident = input.parse()?;
     let colon: Option<Token![:]> = input.parse()?;
     let of = colon.map(|_| input.parse::<Type>()).transpose()?;
     input.parse::<Token![|]>()?;
     match of {
-        None => Ok((name, None)),
-        Some(Type::Reference(of)) if of.mutability.is_some() => Ok((name, Some(*of.elem))),
+        None => {
+            let text = "the type of the context cannot be found: `|name: &mut Type|`";
+            Err(syn::Error::new(name.span(), text))
+        }
+        Some(Type::Reference(of)) if of.mutability.is_some() => Ok((name, *of.elem)),
         Some(other) => {
             let text = "the context is lent to the cases: `&mut Type`";
             Err(syn::Error::new(Spanned::span(&other), text))
@@ -87,6 +90,7 @@ fn body(input: ParseStream<'_>) -> syn::Result<Expr> {
     let ends_itself = matches!(
         body,
         Expr::Block(_)
+            | Expr::Unsafe(_)
             | Expr::If(_)
             | Expr::Match(_)
             | Expr::ForLoop(_)
@@ -127,7 +131,7 @@ impl Parse for Case {
         if input.peek(Token![>>]) {
             input.parse::<Token![>>]>()?;
             let (arguments, body) = callback::bind(input.parse()?, &mut pattern)?;
-            if !input.is_empty() {
+            if input.peek(Token![,]) || !input.is_empty() && !matches!(body, Expr::Block(_)) {
                 input.parse::<Token![,]>()?;
             }
             return Ok(Self { pattern, guard, body, arguments, text });

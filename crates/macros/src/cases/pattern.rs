@@ -28,7 +28,14 @@ impl Parse for Pattern {
             let content;
             let paren = parenthesized!(content in input);
             let elements = Punctuated::<Element, Token![,]>::parse_terminated(&content)?;
-            return Ok(Self::Tuple { paren, elements: elements.into_iter().collect() });
+            let elements: Vec<Element> = elements.into_iter().collect();
+            let rests = elements.iter().filter(|element| matches!(element, Element::Rest)).count();
+            let refuse = |text| Err(syn::Error::new(paren.span.join(), text));
+            return match (rests, elements.len()) {
+                (2.., _) => refuse("`..` is in a pattern once: where would the second begin?"),
+                (0, 13..) => refuse("a tuple has up to twelve elements"),
+                _ => Ok(Self::Tuple { paren, elements }),
+            };
         }
         if input.parse::<Option<Token![_]>>()?.is_some() {
             return Ok(Self::Any { name: None, span });

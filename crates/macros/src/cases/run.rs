@@ -70,7 +70,7 @@ impl Run<'_> {
     /// Of cases whose elements all have a type.
     fn typed(&self, input: &Input) -> TokenStream {
         let root = &input.root;
-        let [call, view] = ["call", "view"].map(own);
+        let [call, view, chosen] = ["call", "view", "chosen"].map(own);
         let of = elements(self.0[0]).iter().map(|element| element_type(element, root));
         let of = quote!((#(#of,)*));
         let places: Vec<Place> =
@@ -93,7 +93,7 @@ impl Run<'_> {
         quote! {{
             #[allow(unused_imports)]
             use #root::internals::{ByRef as _, ByValue as _};
-            let number: usize = {
+            let #chosen: usize = {
                 #(#atoms)*
                 #[allow(unused_variables)]
                 let #view = #call.view::<#of>();
@@ -105,12 +105,17 @@ impl Run<'_> {
             };
             #[allow(unused_variables)]
             let (#(#fields,)*) = #call.take::<#of>();
-            return ::core::option::Option::Some(match number {
+            return ::core::option::Option::Some(match #chosen {
                 #(#bodies)*
                 _ => ::core::unreachable!(),
             });
         }}
     }
+}
+
+/// Whether the pattern of an element binds something, or compares it once more by value.
+fn is_bound(element: &Element) -> bool {
+    element.binding().is_some_and(|(pattern, _)| !matches!(pattern, syn::Pat::Wild(_)))
 }
 
 /// Whether a callback has the element.
@@ -161,7 +166,7 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
             let projected = own(&format!("p{at}"));
             projections.push(quote! {
                 let ::core::option::Option::Some(#projected) =
-                    #root::internals::extract::<_, #of>(#function, #call.tuple(), #number)
+                    #root::internals::extract::<_, #of>(&#function, #call.tuple(), #number)
                 else {
                     continue;
                 };
@@ -190,7 +195,7 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
                 let projected = own(&format!("p{at}"));
                 quote!(let #field = #projected;)
             }
-            _ if element.binding().is_some() || is_argument(case, at) => {
+            _ if is_bound(element) || is_argument(case, at) => {
                 let of = element_type(element, root);
                 let reference = places[at].reference(root, &of);
                 quote! {
@@ -233,7 +238,10 @@ fn arm(
         match element {
             Element::Rest | Element::One | Element::Arguments(_) => {}
             Element::Text(text) => patterns.push(quote!(#text)),
-            Element::Atom(_) => patterns.push(bits(number, at).to_token_stream()),
+            Element::Atom(atoms) => {
+                let bits = (0..atoms.len()).map(|which| bits(number, at, which));
+                patterns.push(quote!(#(#bits)|*));
+            }
             Element::Typed { pattern, .. } | Element::Projected { pattern, .. } => {
                 if let syn::Pat::Ident(name) = pattern
                     && name.subpat.is_none()
@@ -260,7 +268,7 @@ fn arm(
     let bound = bound.iter().map(|(name, reference)| {
         quote! {
             #[allow(unused_variables)]
-            let #name = (&#root::internals::Seen(#reference)).seen();
+            let #name = (&#root::internals::Seen(#reference))._as_guards_see_it();
         }
     });
     let guard = case.guard.as_ref().map(|guard| guarded(input, guard, &quote!(#(#bound)*)));
@@ -274,17 +282,28 @@ fn arm(
 
 /// The body of a case, with what it binds by value.
 fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
-    let (mut values, mut patterns) = (Vec::new(), Vec::new());
+    let (mut values, mut patterns, mut lets) = (Vec::new(), Vec::new(), Vec::new());
     for argument in &case.arguments {
         let (field, of, pattern) = (&fields[argument.at], &argument.of, &argument.pattern);
         // With the type: the callback's parameter must be what the pattern says.
-        values.push(quote_spanned!(of.span()=> { let argument: #of = #field; argument }));
+        let value = own("value");
+        values.push(quote_spanned!(of.span()=> { let #value: #of = #field; #value }));
         patterns.push(quote!(#pattern));
     }
     for (at, (element, field)) in elements(case).iter().zip(fields).enumerate() {
         if let Some((pattern, _)) = element.binding()
+            && is_bound(element)
             && !is_argument(case, at)
         {
+            if let syn::Pat::Ident(name) = pattern
+                && !names(pattern).is_empty()
+                && name.subpat.is_none()
+            {
+                // By `let`, which is an error for what looks like a name but is a constant.
+                let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
+                lets.push(quote!(#unused let #pattern = #field;));
+                continue;
+            }
             values.push(quote!(#field));
             patterns.push(quote!(#pattern));
         }
@@ -293,14 +312,15 @@ fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
     let body = done(input, quote!(#body));
     // What only the guard uses is used.
     let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
-    quote! {
+    quote! {{
+        #(#lets)*
         match (#(#values,)*) {
             #unused
             (#(#patterns,)*) => #body
             #[allow(unreachable_patterns)]
-            _ => ::core::unreachable!(),
+            _ => ::core::unreachable!("a clone matches what it was cloned from"),
         }
-    }
+    }}
 }
 
 /// What a column is compared by: texts and atoms by what the compiler has patterns for.
@@ -318,20 +338,22 @@ fn scrutinee<'e>(
 }
 
 /// The constant for an atom of a case.
-fn bits(number: usize, at: usize) -> Ident {
-    own(&format!("ATOM_{number}_{at}"))
+fn bits(number: usize, at: usize, which: usize) -> Ident {
+    own(&format!("ATOM_{number}_{at}_{which}"))
 }
 
 /// The atoms of a case, as constants that patterns can name.
 fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
-    let constant = |(at, element): (usize, &Element)| match element {
-        Element::Atom(atom) => {
-            let bits = bits(number, at);
-            Some(quote!(const #bits: u64 = (#atom).to_bits();))
+    let mut constants = Vec::new();
+    for (at, element) in elements(case).iter().enumerate() {
+        if let Element::Atom(atoms) = element {
+            constants.extend(atoms.iter().enumerate().map(|(which, atom)| {
+                let bits = bits(number, at, which);
+                quote!(const #bits: u64 = (#atom).to_bits();)
+            }));
         }
-        _ => None,
-    };
-    elements(case).iter().enumerate().filter_map(constant).collect()
+    }
+    constants
 }
 
 fn element_type(element: &Element, root: &Path) -> TokenStream {
