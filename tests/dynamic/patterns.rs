@@ -386,8 +386,8 @@ fn patterns_have_alternatives() {
 #[test]
 fn what_is_not_bound_is_not_cloned_and_projections_may_be_owned() {
     let clones = Arc::<AtomicUsize>::default();
-    let offset = vec![1];
-    let project = move |n: &i32| Some(n + offset[0]);
+    let offset = String::from("1");
+    let project = move |n: &i32| Some(n + offset.len() as i32);
     let mut of: Cases<'_, (), i32> = cases! {
         (_: Counted, ..) => 0,
         (project -> n) => n,
