@@ -109,8 +109,8 @@ fn m10_all_that_was_sent_before_the_end_is_counted_on_real_workers() {
     }
 }
 
-/// A monitor, a link or a closure that hears of it may count, too. (Who hears of it first is nobody's
-/// promise: so each is waited for.)
+/// A monitor, a link or a closure that hears of it may count, too. (Which hears of it first is not
+/// promised: so each is waited for.)
 #[test]
 fn however_the_end_is_told() {
     struct Heir {

@@ -149,7 +149,7 @@ impl AnyTuple {
     /// If the `clone` of an element does.
     #[inline]
     pub fn take_out<T: Tuple>(&mut self) -> Option<T> {
-        self.is::<T>().then(|| replace(&mut self.0, Elements::new(())).take())
+        self.0.take_out()
     }
 }
 

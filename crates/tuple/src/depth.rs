@@ -17,8 +17,6 @@ const MAX_PRINTING: u32 = 64;
 thread_local! {
     static DROPPING: Cell<u32> = const { Cell::new(0) };
     static PRINTING: Cell<u32> = const { Cell::new(0) };
-    /// Whether there is something in `LATER`, which costs more to look at.
-    static HAS_LATER: Cell<bool> = const { Cell::new(false) };
     /// What waits for a destructor that is less deep. Empty, and without memory, once the outermost has
     /// ended; so it needs no destructor, and is there for those of other thread-locals.
     static LATER: RefCell<ManuallyDrop<Vec<Elements>>> =
@@ -31,23 +29,16 @@ struct Level(&'static LocalKey<Cell<u32>>);
 impl Level {
     /// `None` at the deepest one.
     fn enter(of: &'static LocalKey<Cell<u32>>, max: u32) -> Option<Self> {
-        let may_enter = |levels: &Cell<u32>| {
-            let may_enter = levels.get() < max;
-            levels.set(levels.get() + u32::from(may_enter));
-            may_enter
-        };
-        of.try_with(may_enter).unwrap_or(false).then(|| Self(of))
-    }
-
-    /// How many levels there are.
-    fn count(&self) -> u32 {
-        self.0.try_with(Cell::get).unwrap_or(0)
+        (of.get() < max).then(|| {
+            of.set(of.get() + 1);
+            Self(of)
+        })
     }
 }
 
 impl Drop for Level {
     fn drop(&mut self) {
-        let _ended = self.0.try_with(|levels| levels.set(levels.get() - 1));
+        self.0.set(self.0.get() - 1);
     }
 }
 
@@ -58,14 +49,13 @@ pub(crate) fn drop_within(elements: Elements) {
         return drop_later(elements);
     };
     // Declared before, so that it also comes after a destructor that panics.
-    let _outermost = (level.count() == 1).then(|| Outermost);
+    let _outermost = (level.0.get() == 1).then(|| Outermost);
     drop(elements);
 }
 
 #[cold]
 fn drop_later(elements: Elements) {
     LATER.with_borrow_mut(|later| later.push(elements));
-    HAS_LATER.set(true);
 }
 
 /// When dropped, drops what waits for that.
@@ -74,7 +64,7 @@ struct Outermost;
 impl Drop for Outermost {
     #[inline]
     fn drop(&mut self) {
-        if HAS_LATER.get() {
+        if LATER.with_borrow(|later| !later.is_empty()) {
             Self::drop_all();
         }
     }
@@ -83,7 +73,6 @@ impl Drop for Outermost {
 impl Outermost {
     #[cold]
     fn drop_all() {
-        HAS_LATER.set(false);
         let mut panicked = None;
         while let Some(elements) = LATER.with_borrow_mut(|later| later.pop()) {
             let ended = catch_unwind(AssertUnwindSafe(|| drop(elements)));

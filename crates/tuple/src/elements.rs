@@ -4,7 +4,7 @@
 use std::any::TypeId;
 use std::cell::UnsafeCell;
 use std::fmt::Debug;
-use std::mem::{ManuallyDrop, MaybeUninit, align_of, needs_drop, size_of};
+use std::mem::{ManuallyDrop, MaybeUninit, align_of, needs_drop, replace, size_of};
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -256,21 +256,20 @@ impl Elements {
         Some(unsafe { (element.debug)(self.start().byte_add(element.offset)).as_ref() })
     }
 
-    /// The tuple by value: a copy, if there are other shares.
-    ///
-    /// # Panics
-    /// If it is no `T`.
+    /// The tuple by value, if it is a `T`: a copy, if there are other shares. Leaves the empty tuple.
     #[inline]
-    pub(crate) fn take<T: Tuple>(self) -> T {
-        assert!(self.is::<T>(), "the caller has looked");
-        let this = ManuallyDrop::new(self);
+    pub(crate) fn take_out<T: Tuple>(&mut self) -> Option<T> {
+        if !self.is::<T>() {
+            return None;
+        }
+        let taken = ManuallyDrop::new(replace(self, Self::new(())));
         if Of::<T>::IS_IN_PLACE {
             // SAFETY: the room has a `T`, and is not used any more.
-            return unsafe { this.room.get().cast::<T>().read() };
+            return Some(unsafe { taken.room.get().cast::<T>().read() });
         }
         // SAFETY: the room has a block, and gives its count away: it is not used any more.
-        let block = unsafe { Of::<T>::block(&this.room) };
-        Arc::unwrap_or_clone(ManuallyDrop::into_inner(block))
+        let block = unsafe { Of::<T>::block(&taken.room) };
+        Some(Arc::unwrap_or_clone(ManuallyDrop::into_inner(block)))
     }
 }
 

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use coact::Runtime;
 use coact::prelude::*;
-use coact::supervise::{Child, ChildError, Shutdown, StartError, Supervisor, permanent};
-use coact_tests::{Faults, Log, PATIENCE, check_with_faults, finally, runtime};
+use coact::supervise::{Child, ChildError, Shutdown, StartError, Supervisor, Tree, permanent};
+use coact_tests::{Log, PATIENCE, check_with_faults, finally, runtime};
 
 use super::{Bomb, Ping, Worker};
 
@@ -25,19 +25,20 @@ fn end(runtime: Runtime, is_dropped: bool) {
     }
 }
 
-fn other(faults: &Faults) -> Runtime {
-    runtime(1, faults)
+/// A supervisor with a child on the other runtime and one on its own, both of which are up.
+fn pair(mut tree: Tree, log: &Log<String>, other: &Runtime) -> (Supervisor, [Addr<Worker>; 2]) {
+    let gone = tree.child(child("gone", log, other));
+    let stays = tree.child(permanent(Worker::make("stays", log)));
+    let supervisor = tree.spawn();
+    assert_eq!((gone.ask(Ping).wait(), stays.ask(Ping).wait()), (Ok(1), Ok(1)));
+    (supervisor, [gone, stays])
 }
 
 #[test]
 fn such_a_child_is_removed_and_not_waited_for() {
     check_with_faults(|faults| {
-        let (log, other) = (Log::new(), other(faults));
-        let mut tree = Supervisor::one_for_one();
-        let gone = tree.child(child("gone", &log, &other));
-        let stays = tree.child(permanent(Worker::make("stays", &log)));
-        let supervisor = tree.spawn();
-        assert_eq!((gone.ask(Ping).wait(), stays.ask(Ping).wait()), (Ok(1), Ok(1)));
+        let (log, other) = (Log::new(), runtime(1, faults));
+        let (supervisor, [gone, stays]) = pair(Supervisor::one_for_one(), &log, &other);
         end(other, false);
         assert_eq!(gone.exit_reason(), Some(ExitReason::Shutdown));
         let left = supervisor.children().wait().unwrap();
@@ -54,12 +55,8 @@ fn such_a_child_is_removed_and_not_waited_for() {
 fn a_restart_of_all_does_not_wait_for_it() {
     for is_dropped in [false, true] {
         check_with_faults(move |faults| {
-            let (log, other) = (Log::new(), other(faults));
-            let mut tree = Supervisor::one_for_all();
-            let gone = tree.child(child("gone", &log, &other));
-            let stays = tree.child(permanent(Worker::make("stays", &log)));
-            let supervisor = tree.spawn();
-            assert_eq!((gone.ask(Ping).wait(), stays.ask(Ping).wait()), (Ok(1), Ok(1)));
+            let (log, other) = (Log::new(), runtime(1, faults));
+            let (supervisor, [_gone, stays]) = pair(Supervisor::one_for_all(), &log, &other);
             end(other, is_dropped);
             stays.send(Bomb).unwrap();
             assert_eq!(stays.ask(Ping).wait(), Ok(1));
@@ -72,7 +69,7 @@ fn a_restart_of_all_does_not_wait_for_it() {
 #[test]
 fn one_that_is_being_stopped_or_is_terminated_is_removed_as_well() {
     check_with_faults(|faults| {
-        let (log, other) = (Log::new(), other(faults));
+        let (log, other) = (Log::new(), runtime(1, faults));
         let mut tree = Supervisor::one_for_one();
         let [down, stopping] =
             ["down", "stopping"].map(|name| tree.child(child(name, &log, &other)));
@@ -93,7 +90,7 @@ fn one_that_is_being_stopped_or_is_terminated_is_removed_as_well() {
 #[test]
 fn one_that_is_added_after_the_end_of_its_runtime_does_not_start() {
     check_with_faults(|faults| {
-        let (log, other) = (Log::new(), other(faults));
+        let (log, other) = (Log::new(), runtime(1, faults));
         let late = child("late", &log, &other);
         let mut declared = Supervisor::one_for_one();
         let declared_late = declared.child(child("declared", &log, &other));

@@ -13,13 +13,7 @@ pub fn own(name: &str) -> Ident {
 
 /// A guard, with what it sees.
 pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream {
-    let context = input.context.as_ref().map(|(name, _)| {
-        let call = own("call");
-        quote! {
-            #[allow(unused_variables)]
-            let #name = #call.seen();
-        }
-    });
+    let context = context(input, "seen");
     let root = &input.root;
     quote!({
         #context
@@ -31,17 +25,21 @@ pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream 
 
 /// What is done: the body, with the context. In a function of its own, so that `return` and `?` end it
 /// alone.
-pub fn done(input: &Input, body: TokenStream) -> TokenStream {
-    let context = input.context.as_ref().map(|(name, _)| {
-        let call = own("call");
-        quote! {
-            #[allow(unused_variables)]
-            let #name = #call.context();
-        }
-    });
+pub fn done(input: &Input, body: &Expr) -> TokenStream {
+    let context = context(input, "context");
     let root = &input.root;
     quote!({
         #context
         #root::internals::run_body(|| #body)
+    })
+}
+
+/// Binds the context, which this method of `Call` lends.
+fn context(input: &Input, method: &str) -> Option<TokenStream> {
+    let (name, _) = input.context.as_ref()?;
+    let (call, method) = (own("call"), own(method));
+    Some(quote! {
+        #[allow(unused_variables)]
+        let #name = #call.#method();
     })
 }

@@ -13,23 +13,17 @@ pub fn bind(callback: ExprClosure, pattern: &mut Pattern) -> syn::Result<(Vec<Ar
         return Err(syn::Error::new(word.span(), text));
     }
     let parameters = callback.inputs.iter().map(parameter).collect::<syn::Result<Vec<_>>>()?;
-    if let Pattern::Any { name, span } = pattern {
-        match name {
-            Some(word) if word == "on_arg_match" => {
-                let elements = vec![Element::Arguments(*span)];
-                *pattern = Pattern::Tuple { paren: token::Paren(*span), elements };
-            }
-            _ => *pattern = Pattern::Any { name: name.take(), span: *span },
-        }
+    if let Pattern::Any { name: Some(word), span } = pattern
+        && word == "on_arg_match"
+    {
+        let elements = vec![Element::Arguments(*span)];
+        *pattern = Pattern::Tuple { paren: token::Paren(*span), elements };
     }
-    let elements = match pattern {
-        Pattern::Tuple { elements, .. } => elements,
-        Pattern::Any { .. } => &mut Vec::new(),
-    };
-    if let Some(Element::Arguments(_)) = elements.last() {
+    if let Pattern::Tuple { elements, .. } = pattern
+        && let Some(Element::Arguments(_)) = elements.last()
+    {
         elements.pop();
-        let wanted = parameters.iter().map(|(_, of)| wanted(of));
-        elements.extend(wanted);
+        elements.extend(parameters.iter().map(|(_, of)| wanted(of)));
     }
     refuse_placeholders(pattern)?;
     let arguments = last_elements(pattern, parameters)?;
@@ -58,8 +52,7 @@ fn wanted(of: &Type) -> Element {
 
 /// `arg_match` is the last element, of a case with a callback.
 pub fn refuse_placeholders(pattern: &Pattern) -> syn::Result<()> {
-    let Pattern::Tuple { elements, .. } = pattern else { return Ok(()) };
-    elements.iter().try_for_each(|element| match element {
+    pattern.elements().iter().try_for_each(|element| match element {
         Element::Arguments(span) => Err(syn::Error::new(
             *span,
             "`arg_match` is the last element, and has its types from a callback: \
@@ -71,10 +64,7 @@ pub fn refuse_placeholders(pattern: &Pattern) -> syn::Result<()> {
 
 /// Finds the elements that are the arguments: the last ones. Those on the left may be skipped.
 fn last_elements(pattern: &Pattern, parameters: Vec<(Pat, Type)>) -> syn::Result<Vec<Argument>> {
-    let elements: &[Element] = match pattern {
-        Pattern::Tuple { elements, .. } => elements,
-        Pattern::Any { .. } => &[],
-    };
+    let elements = pattern.elements();
     let places: Vec<usize> = (0..elements.len()).filter(|&at| elements[at].is_argument()).collect();
     let Some(skipped) = places.len().checked_sub(parameters.len()) else {
         let (count, most) = (parameters.len(), places.len());
@@ -83,7 +73,7 @@ fn last_elements(pattern: &Pattern, parameters: Vec<(Pat, Type)>) -> syn::Result
     };
     let arguments = places[skipped..].iter().zip(parameters);
     let argument = |(&at, (pattern, of)): (&usize, (Pat, Type))| match elements[at].binding() {
-        Some((bound, _)) if !names(bound).is_empty() => {
+        Some(bound) if !names(bound).is_empty() => {
             let text = "this element is bound twice: by the pattern and by the callback";
             Err(syn::Error::new(bound.span(), text))
         }

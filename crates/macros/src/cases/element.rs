@@ -141,11 +141,11 @@ fn checked(pattern: Pat) -> syn::Result<Pat> {
 
 impl Element {
     /// Its type, if the pattern says it.
-    pub fn of(&self) -> Option<TokenStream> {
+    pub fn of(&self, root: &Path) -> Option<TokenStream> {
         match self {
             Self::Rest | Self::One | Self::Projected { .. } | Self::Arguments(_) => None,
             Self::Text(text) => Some(quote_spanned!(text.span()=> ::std::string::String)),
-            Self::Atom(_) => None,
+            Self::Atom(_) => Some(quote!(#root::Atom)),
             Self::Typed { of, .. } => Some(of.to_token_stream()),
         }
     }
@@ -166,13 +166,22 @@ impl Element {
         !matches!(self, Self::Rest | Self::One | Self::Arguments(_))
     }
 
-    /// What is bound: the pattern, and the type if it is written.
-    pub fn binding(&self) -> Option<(&Pat, Option<&Type>)> {
+    /// The pattern that may bind something.
+    pub fn binding(&self) -> Option<&Pat> {
         match self {
-            Self::Typed { pattern, of } => Some((pattern, Some(of))),
-            Self::Projected { pattern, of, .. } => Some((pattern, of.as_ref())),
+            Self::Typed { pattern, .. } | Self::Projected { pattern, .. } => Some(pattern),
             Self::Rest | Self::One | Self::Text(_) | Self::Atom(_) | Self::Arguments(_) => None,
         }
+    }
+}
+
+/// The name, if the pattern is that of the whole element.
+pub fn whole_name(pattern: &Pat) -> Option<&Ident> {
+    match pattern {
+        Pat::Ident(name) if name.subpat.is_none() && !names(pattern).is_empty() => {
+            Some(&name.ident)
+        }
+        _ => None,
     }
 }
 

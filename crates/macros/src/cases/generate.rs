@@ -17,7 +17,7 @@ pub fn function(input: &Input) -> syn::Result<TokenStream> {
     });
     let (time, late) = match after {
         Some((time, body)) => {
-            let body = done(input, quote!(#body));
+            let body = done(input, body);
             let call = own("call");
             let late = quote! {
                 if #call.is_late() {

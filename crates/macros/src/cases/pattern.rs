@@ -51,6 +51,14 @@ impl Parse for Pattern {
 }
 
 impl Pattern {
+    /// Its elements; none for any tuple.
+    pub fn elements(&self) -> &[Element] {
+        match self {
+            Self::Tuple { elements, .. } => elements,
+            Self::Any { .. } => &[],
+        }
+    }
+
     /// As it is written.
     pub fn text(&self) -> Option<String> {
         match self {

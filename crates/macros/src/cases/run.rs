@@ -7,8 +7,7 @@ use syn::spanned::Spanned;
 use syn::{Path, Type};
 
 use super::body::{done, guarded, own};
-use super::element::{Element, by_reference, names};
-
+use super::element::{Element, by_reference, names, whole_name};
 use super::parse::{Case, Input};
 use super::pattern::Pattern;
 
@@ -42,6 +41,8 @@ enum Place {
     Field(syn::Index),
     /// An element by its number.
     Element(TokenStream),
+    /// What was made of an element.
+    Projected(Ident),
 }
 
 impl Run<'_> {
@@ -71,13 +72,13 @@ impl Run<'_> {
     fn typed(&self, input: &Input) -> TokenStream {
         let root = &input.root;
         let [call, view, chosen] = ["call", "view", "chosen"].map(own);
-        let of = elements(self.0[0]).iter().map(|element| element_type(element, root));
+        let of = self.0[0].pattern.elements().iter().map(|element| type_of(element, root));
         let of = quote!((#(#of,)*));
         let places: Vec<Place> =
-            (0..elements(self.0[0]).len()).map(|at| Place::Field(at.into())).collect();
+            (0..self.0[0].pattern.elements().len()).map(|at| Place::Field(at.into())).collect();
         let columns = places.iter().enumerate().map(|(at, place)| {
-            let column = self.0.iter().map(|case| &elements(case)[at]);
-            scrutinee(column, &place.reference(root, &quote!()))
+            let column = self.0.iter().map(|case| &case.pattern.elements()[at]);
+            scrutinee(column, &place.reference(&quote!()))
         });
         let atoms = self.0.iter().enumerate().flat_map(|(number, case)| atoms(number, case));
         let arms = self
@@ -115,7 +116,12 @@ impl Run<'_> {
 
 /// Whether the pattern of an element binds something, or compares it once more by value.
 fn is_bound(element: &Element) -> bool {
-    element.binding().is_some_and(|(pattern, _)| !matches!(pattern, syn::Pat::Wild(_)))
+    element.binding().is_some_and(|pattern| !matches!(pattern, syn::Pat::Wild(_)))
+}
+
+/// What only the guard uses is used.
+fn unused_if_guarded(case: &Case) -> Option<TokenStream> {
+    case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]))
 }
 
 /// Whether a callback has the element.
@@ -123,23 +129,15 @@ fn is_argument(case: &Case, at: usize) -> bool {
     case.arguments.iter().any(|argument| argument.at == at)
 }
 
-fn elements(case: &Case) -> &[Element] {
-    match &case.pattern {
-        Pattern::Tuple { elements, .. } => elements,
-        Pattern::Any { .. } => &[],
-    }
-}
-
 /// Of a case that takes any tuple.
 fn any(input: &Input, case: &Case, name: Option<&Ident>) -> TokenStream {
     let call = own("call");
     let seen = name.map(|name| quote!(#[allow(unused_variables)] let #name = #call.tuple();));
-    let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
+    let unused = unused_if_guarded(case);
     let bound = name.map(|name| quote!(#unused let #name = #call.take_any();));
     let guard = case.guard.as_ref().map(|guard| guarded(input, guard, &quote!(#seen)));
     let guard = guard.map(|guard| quote!(if !#guard { continue; }));
-    let body = &case.body;
-    let body = done(input, quote!(#body));
+    let body = done(input, &case.body);
     quote! {{
         #guard
         #bound
@@ -171,7 +169,7 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
                     continue;
                 };
             });
-            places.push(Place::Element(quote!(#projected)));
+            places.push(Place::Projected(projected));
         } else {
             places.push(Place::Element(number));
         }
@@ -180,24 +178,18 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
         .filter(|&at| !matches!(elements[at], Element::Rest | Element::One))
         .collect();
     let columns = used.iter().map(|&at| {
-        let reference = match &elements[at] {
-            Element::Projected { .. } => places[at].projected(),
-            element => places[at].reference(root, &element_type(element, root)),
-        };
+        let reference = places[at].reference(&type_of(&elements[at], root));
         scrutinee(std::iter::once(&elements[at]), &reference)
     });
     let (atoms, arm) = (atoms(0, case), arm(input, case, 0, &places, &quote!(())));
     let fields: Vec<Ident> = (0..elements.len()).map(|at| own(&format!("e{at}"))).collect();
     let copies = used.iter().map(|&at| {
         let (field, element) = (&fields[at], &elements[at]);
-        match element {
-            Element::Projected { .. } => {
-                let projected = own(&format!("p{at}"));
-                quote!(let #field = #projected;)
-            }
-            _ if is_bound(element) || is_argument(case, at) => {
-                let of = element_type(element, root);
-                let reference = places[at].reference(root, &of);
+        match &places[at] {
+            Place::Projected(projected) => quote!(let #field = #projected;),
+            place if is_bound(element) || is_argument(case, at) => {
+                let of = type_of(element, root);
+                let reference = place.reference(&of);
                 quote! {
                     #[allow(unused_variables)]
                     let #field = <#of as ::core::clone::Clone>::clone(#reference);
@@ -206,7 +198,6 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
             _ => quote!(let #field = ();),
         }
     });
-    let fields: Vec<Ident> = fields.to_vec();
     let body = moved(input, case, &fields);
     quote! {{
         #[allow(unused_imports)]
@@ -243,18 +234,10 @@ fn arm(
                 patterns.push(quote!(#(#bits)|*));
             }
             Element::Typed { pattern, .. } | Element::Projected { pattern, .. } => {
-                if let syn::Pat::Ident(name) = pattern
-                    && name.subpat.is_none()
-                    && !names(pattern).is_empty()
-                {
-                    // The whole element, whatever else the column is compared with.
-                    patterns.push(quote_spanned!(name.ident.span()=> _));
-                    let of = element_type(element, root);
-                    let reference = match element {
-                        Element::Projected { .. } => place.projected(),
-                        _ => place.reference(root, &of),
-                    };
-                    bound.push((name.ident.clone(), reference));
+                if let Some(name) = whole_name(pattern) {
+                    // Whatever else the column is compared with.
+                    patterns.push(quote_spanned!(name.span()=> _));
+                    bound.push((name.clone(), place.reference(&type_of(element, root))));
                 } else {
                     patterns.push(by_reference(pattern));
                     bound.extend(names(pattern).into_iter().map(|name| {
@@ -282,6 +265,7 @@ fn arm(
 
 /// The body of a case, with what it binds by value.
 fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
+    let unused = unused_if_guarded(case);
     let (mut values, mut patterns, mut lets) = (Vec::new(), Vec::new(), Vec::new());
     for argument in &case.arguments {
         let (field, of, pattern) = (&fields[argument.at], &argument.of, &argument.pattern);
@@ -290,28 +274,20 @@ fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
         values.push(quote_spanned!(of.span()=> { let #value: #of = #field; #value }));
         patterns.push(quote!(#pattern));
     }
-    for (at, (element, field)) in elements(case).iter().zip(fields).enumerate() {
-        if let Some((pattern, _)) = element.binding()
-            && is_bound(element)
-            && !is_argument(case, at)
-        {
-            if let syn::Pat::Ident(name) = pattern
-                && !names(pattern).is_empty()
-                && name.subpat.is_none()
-            {
-                // By `let`, which is an error for what looks like a name but is a constant.
-                let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
-                lets.push(quote!(#unused let #pattern = #field;));
-                continue;
-            }
+    for (at, (element, field)) in case.pattern.elements().iter().zip(fields).enumerate() {
+        let Some(pattern) = element.binding().filter(|_| is_bound(element)) else { continue };
+        if is_argument(case, at) {
+            continue;
+        }
+        if whole_name(pattern).is_some() {
+            // By `let`, which is an error for what looks like a name but is a constant.
+            lets.push(quote!(#unused let #pattern = #field;));
+        } else {
             values.push(quote!(#field));
             patterns.push(quote!(#pattern));
         }
     }
-    let body = &case.body;
-    let body = done(input, quote!(#body));
-    // What only the guard uses is used.
-    let unused = case.guard.as_ref().map(|_| quote!(#[allow(unused_variables)]));
+    let body = done(input, &case.body);
     quote! {{
         #(#lets)*
         match (#(#values,)*) {
@@ -345,7 +321,7 @@ fn bits(number: usize, at: usize, which: usize) -> Ident {
 /// The atoms of a case, as constants that patterns can name.
 fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
     let mut constants = Vec::new();
-    for (at, element) in elements(case).iter().enumerate() {
+    for (at, element) in case.pattern.elements().iter().enumerate() {
         if let Element::Atom(atoms) = element {
             constants.extend(atoms.iter().enumerate().map(|(which, atom)| {
                 let bits = bits(number, at, which);
@@ -356,11 +332,9 @@ fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
     constants
 }
 
-fn element_type(element: &Element, root: &Path) -> TokenStream {
-    match element {
-        Element::Atom(_) => quote!(#root::Atom),
-        element => element.of().unwrap_or_default(),
-    }
+/// The type of an element that has one.
+fn type_of(element: &Element, root: &Path) -> TokenStream {
+    element.of(root).unwrap_or_default()
 }
 
 /// The type of what a projection makes, for the compiler to find if it is not written.
@@ -377,15 +351,15 @@ fn wanted(element: &Element, root: &Path) -> TokenStream {
             quote!(#root::internals::wanted_by::<_, #of>(&#function))
         }
         element => {
-            let of = element_type(element, root);
+            let of = type_of(element, root);
             quote!(#root::internals::Wanted::of::<#of>())
         }
     }
 }
 
 impl Place {
-    /// A reference to the element, of this type.
-    fn reference(&self, _: &Path, of: &TokenStream) -> TokenStream {
+    /// A reference to it; `of` is the type of an element.
+    fn reference(&self, of: &TokenStream) -> TokenStream {
         match self {
             Self::Field(at) => {
                 let view = own("view");
@@ -395,14 +369,7 @@ impl Place {
                 let call = own("call");
                 quote!(#call.element::<#of>(#number))
             }
-        }
-    }
-
-    /// A reference to what was made of the element.
-    fn projected(&self) -> TokenStream {
-        match self {
-            Self::Element(projected) => quote!(&#projected),
-            Self::Field(_) => unreachable!("projections are no fields"),
+            Self::Projected(projected) => quote!(&#projected),
         }
     }
 }
