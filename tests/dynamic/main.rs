@@ -1,4 +1,10 @@
-//! Dynamically typed messages: patterns and the cases that they are in.
+//! Dynamically typed messages: patterns, the cases that they are in, and actors that take them.
 
+mod become_model;
+mod becoming;
 mod interpreter;
 mod patterns;
+mod requests;
+mod samples;
+mod senders;
+mod skipping;

@@ -9,8 +9,9 @@ pub const LAYERS: [(&str, &[&str]); 19] = [
     ("coact-core", &["coact-sim", "coact-sync"]),
     // Its examples alone: what a macro writes cannot be compiled without what it names.
     ("coact-macros", &["coact"]),
-    ("coact-actor", &["coact-core", "coact-sync"]),
-    ("coact-dynamic", &["coact-tuple"]),
+    ("coact-actor", &["coact-core", "coact-sync", "coact-tuple"]),
+    // `coact` for its examples, as above.
+    ("coact-dynamic", &["coact", "coact-actor", "coact-core", "coact-tuple"]),
     ("coact", &["coact-actor", "coact-core", "coact-dynamic", "coact-macros"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),

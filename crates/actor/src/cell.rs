@@ -89,6 +89,14 @@ impl<A: Actor> ActorCell<A> {
         self.core.extras()?.own.as_mut()?.downcast_mut()
     }
 
+    /// Has the state put the messages that it keeps into the stash, before it is dropped.
+    #[inline]
+    fn give_back(&mut self) {
+        if let Some(ActorAndContext { actor, context }) = &mut self.body {
+            actor.get_mut().give_back(context);
+        }
+    }
+
     /// Stops the actor, if it is still in this run.
     pub(crate) fn drain_run(&mut self, run: u64) {
         let supervision = self.core.extras().and_then(|extras| extras.supervision.as_ref());

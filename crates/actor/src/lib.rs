@@ -21,6 +21,8 @@ mod cell;
 mod context;
 mod context_extras;
 mod cycle;
+#[cfg(feature = "dynamic")]
+mod elements;
 mod events;
 mod exit;
 mod handler;
@@ -106,5 +108,6 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 /// any time.
 #[doc(hidden)]
 pub mod internals {
+    pub use crate::context::extension::*;
     pub use crate::types::ActorCell;
 }

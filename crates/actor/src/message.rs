@@ -1,5 +1,7 @@
 //! Messages.
 
+use coact_core::credits::Permit;
+
 /// A type that can be sent to actors.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not a message",
@@ -9,4 +11,12 @@
 pub trait Message: Send + 'static {
     /// The type of the answer; `()` if there is none.
     type Reply: Send + 'static;
+
+    /// Is given the room that the message had in a bounded mailbox, when its handler begins. For
+    /// messages that are set aside without being handled, and count until they are.
+    #[doc(hidden)]
+    #[inline]
+    fn leaves_mailbox(&mut self, room: Permit) {
+        drop(room);
+    }
 }

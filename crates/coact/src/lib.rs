@@ -175,7 +175,8 @@ pub mod actor {
     pub use coact_macros::{Actor, Message, handlers, message};
 }
 
-/// Dynamically typed messages: tuples of any types, atoms, and cases that take them.
+/// Dynamically typed messages: tuples of any types, atoms, cases that take them, and actors that change
+/// their cases.
 #[cfg(feature = "dynamic")]
 pub mod dynamic {
     #[doc(inline)]

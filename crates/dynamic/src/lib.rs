@@ -1,32 +1,56 @@
-//! The dynamically typed language of Coact: messages of any types, and cases that take them.
+//! The dynamically typed language of Coact: messages of any types, cases that take them, and actors
+//! that change their cases.
 //!
 //! * [`AnyTuple`] and [`Atom`]: what messages are made of.
 //! * [`Cases`]: a partial function over tuples, written like a `match` by the macro `cases!`.
+//! * [`spawn`]: actors that take tuples, by cases which they change as they run ([`DynContext::become_`]).
 //!
-//! After libcppa ([Charousset and Schmidt 2013](https://arxiv.org/abs/1301.0748), sections 3.5 and 4).
+//! ```
+//! use coact::dynamic::{DynContext, atom, cases, spawn};
 //!
-//! Reading order: `shape` (what a case wants), `dispatch` (which cases a tuple can fit), `call` (what
-//! the macro's code is given), `cases`.
+//! let echo = spawn(|me: &mut DynContext| {
+//!     me.become_(cases! { |me: &mut DynContext|
+//!         (atom!("twice"), text: String) => me.reply((text.clone(), text)),
+//!         message => me.reply(message),
+//!     });
+//! });
+//! assert_eq!(echo.ask((atom!("twice"), "ho")).wait()?.to_string(), "(\"ho\", \"ho\")");
+//! assert_eq!(echo.ask((1, 2)).wait()?.to_string(), "(1, 2)");
+//! # Ok::<(), coact::actor::AskError>(())
+//! ```
+//!
+//! After libcppa ([Charousset and Schmidt 2013](https://arxiv.org/abs/1301.0748), sections 3.5 to 5).
+//!
+//! Reading order: `cases`, `types` (the actor, its address, its messages), `context` (what a case has),
+//! `engine` (which message is taken next), `skipped`, `request`, `spawn`.
 
 #![forbid(unsafe_code)]
 
-mod call;
+mod address;
+mod after_clock;
 mod cases;
-mod dispatch;
-mod shape;
-mod unmatched;
+mod context;
+mod engine;
+mod request;
+mod skipped;
+mod spawn;
+mod types;
 
-pub use cases::Cases;
+pub use address::StateAddr;
+pub use cases::{Cases, Unmatched};
 pub use coact_tuple::{
     AnyTuple, Atom, AtomError, CowTuple, Element, ElementType, IntoElement, IntoTuple, Opaque,
     Tuple, Types, atom,
 };
-pub use unmatched::Unmatched;
+pub use context::{DynCases, DynContext, DynReply};
+pub use request::DynRequest;
+pub use spawn::{DynSpawn, actor, spawn, spawn_with};
+pub use types::{DynActor, DynAddr, DynMessage};
 
 /// What the macro `cases!` writes, not for programs: not part of the interface, and subject to change
 /// at any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::call::{ByRef, ByValue, Call, Seen, run_body};
-    pub use crate::shape::{Viewed, Wanted, extract, wanted_by};
+    pub use crate::cases::call::{ByRef, ByValue, Call, Seen, run_body};
+    pub use crate::cases::shape::{Viewed, Wanted, extract, wanted_by};
 }

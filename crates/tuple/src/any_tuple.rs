@@ -36,7 +36,12 @@ impl AnyTuple {
     #[must_use]
     #[inline]
     pub fn new<T: IntoTuple>(of: T) -> Self {
-        Self(Elements::new(of.into_tuple()))
+        of.into_any()
+    }
+
+    #[inline]
+    pub(crate) fn of(tuple: impl Tuple) -> Self {
+        Self(Elements::new(tuple))
     }
 
     /// The number of elements.
@@ -165,6 +170,20 @@ impl Drop for AnyTuple {
 impl Default for AnyTuple {
     fn default() -> Self {
         Self::new(())
+    }
+}
+
+/// Whether it is a `T`, and equal to that one.
+///
+/// ```
+/// use coact_tuple::{AnyTuple, atom};
+///
+/// assert_eq!(AnyTuple::new((atom!("ok"), 1)), (atom!("ok"), 1));
+/// assert_ne!(AnyTuple::new((atom!("ok"), 1)), (atom!("ok"), 1_u8));
+/// ```
+impl<T: Tuple + PartialEq> PartialEq<T> for AnyTuple {
+    fn eq(&self, other: &T) -> bool {
+        self.view::<T>() == Some(other)
     }
 }
 

@@ -33,6 +33,13 @@ use crate::atom::Atom;
 pub trait Element: Clone + Send + Sync + Debug + 'static {
     /// The name by which other programs know the type, if it has one.
     const WIRE_NAME: Option<&'static str> = None;
+
+    /// The tuple that the element alone is: of one element, unless it is a tuple itself.
+    #[doc(hidden)]
+    #[inline]
+    fn into_any(self) -> AnyTuple {
+        AnyTuple::of((self,))
+    }
 }
 
 /// What becomes an [`Element`]: each of them, and `&'static str`, of which a [`String`] is made.
@@ -47,6 +54,16 @@ pub trait IntoElement {
 
     /// Makes the element.
     fn into_element(self) -> Self::Element;
+
+    /// See [`Element::into_any`].
+    #[doc(hidden)]
+    #[inline]
+    fn into_any(self) -> AnyTuple
+    where
+        Self: Sized,
+    {
+        Element::into_any(self.into_element())
+    }
 }
 
 impl<E: Element> IntoElement for E {
@@ -119,8 +136,14 @@ macro_rules! unnamed {
     };
 }
 
+/// As the only thing that an [`AnyTuple`] is made of, it is that tuple, and not an element of one.
+impl Element for AnyTuple {
+    fn into_any(self) -> AnyTuple {
+        self
+    }
+}
+
 unnamed!(
-    AnyTuple,
     std::any::TypeId,
     std::cmp::Ordering,
     std::ffi::CString,

@@ -193,7 +193,8 @@ fn tuples_are_elements() {
     let outer = AnyTuple::new(("out", inner.clone()));
     assert_eq!(outer.to_string(), "(\"out\", (1, \"in\"))");
     assert!(inner.is_shared());
-    assert_eq!(AnyTuple::new(inner.clone()).len(), 1, "an element, not the tuple itself");
+    assert_eq!(AnyTuple::new(inner.clone()).len(), 2, "alone it is the tuple itself");
+    assert_eq!(AnyTuple::new((inner,)).len(), 1, "an element");
 }
 
 /// A tuple in a tuple in a tuple...

@@ -5,6 +5,7 @@ use std::fmt::Debug;
 use std::mem::offset_of;
 use std::ptr::NonNull;
 
+use crate::AnyTuple;
 use crate::element::{Element, IntoElement};
 
 /// What is known of an element of a type of tuples.
@@ -67,7 +68,7 @@ pub(crate) use sealed::Described;
 pub trait Tuple: Described + Clone + Send + Sync + Debug + 'static {}
 
 /// What an [`AnyTuple`](crate::AnyTuple) can be made of: a tuple, or one [element](Element) alone.
-/// String literals become [`String`]s.
+/// String literals become [`String`]s, and an [`AnyTuple`] alone stays what it is.
 ///
 /// ```
 /// use coact_tuple::{AnyTuple, atom};
@@ -88,6 +89,16 @@ pub trait IntoTuple {
 
     /// Makes it.
     fn into_tuple(self) -> Self::Tuple;
+
+    /// Makes it, as one whose type the program knows.
+    #[doc(hidden)]
+    #[inline]
+    fn into_any(self) -> AnyTuple
+    where
+        Self: Sized,
+    {
+        AnyTuple::of(self.into_tuple())
+    }
 }
 
 impl<E: IntoElement> IntoTuple for E {
@@ -96,6 +107,11 @@ impl<E: IntoElement> IntoTuple for E {
     #[inline]
     fn into_tuple(self) -> Self::Tuple {
         (self.into_element(),)
+    }
+
+    #[inline]
+    fn into_any(self) -> AnyTuple {
+        IntoElement::into_any(self)
     }
 }
 

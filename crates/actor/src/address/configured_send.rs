@@ -351,8 +351,7 @@ impl<A: Actor> Addr<A> {
             return self.queue_delivery::<M>(Delivery::Message { envelope, permit, token: None });
         };
         when(cown, move |cell: &mut ActorCell<A>| {
-            drop(permit);
-            cell.receive(message, reply);
+            receive_with_room(cell, permit, message, reply);
         });
         None
     }
@@ -367,8 +366,7 @@ impl<A: Actor> Addr<A> {
     {
         let Some(batch) = self.shared().caller_batch() else { return Err(put) };
         self.serve::<M, _>(batch, put, |(permit, message, reply), cell| {
-            drop(permit);
-            cell.receive(message, reply);
+            receive_with_room(cell, permit, message, reply);
         })
     }
 
@@ -392,4 +390,18 @@ impl<A: Actor> Addr<A> {
             wait.sorted(hops, Arc::<SharedMailbox>::clone(queue));
         }
     }
+}
+
+/// Passes the actor a message whose room in the mailbox is free from now on, unless the message keeps it.
+#[inline]
+fn receive_with_room<A: Actor, M: MessageTo<A>>(
+    cell: &mut ActorCell<A>,
+    permit: Option<Permit>,
+    mut message: M,
+    reply: Reply<M::Reply>,
+) {
+    if let Some(room) = permit {
+        message.leaves_mailbox(room);
+    }
+    cell.receive(message, reply);
 }

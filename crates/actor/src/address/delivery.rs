@@ -28,9 +28,11 @@ impl Delivery {
 
     fn deliver<A: Actor>(self, cell: &mut ActorCell<A>) {
         match self {
-            Self::Message { envelope, permit, token } => {
+            Self::Message { mut envelope, permit, token } => {
                 let _token = token;
-                drop(permit);
+                if let Some(room) = permit {
+                    envelope.leaves_mailbox(room);
+                }
                 envelope.deliver(cell);
             }
             Self::Next(ticket, lane) => ticket.come(lane, cell),

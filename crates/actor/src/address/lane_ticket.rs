@@ -32,9 +32,11 @@ impl LaneTicket {
         let (queued, dropped) = self.sorted().take(self.number);
         self.queue.drop_oldest(RuntimeHandle::current(), cell.shared().id(), lane, dropped);
         drop(self);
-        if let Some(QueuedMessage { envelope, permit }) = queued {
-            // Its room is free from now on.
-            drop(permit);
+        if let Some(QueuedMessage { mut envelope, permit }) = queued {
+            // Its room is free from now on, unless the message keeps it.
+            if let Some(room) = permit {
+                envelope.leaves_mailbox(room);
+            }
             // Known only now.
             goes_on_with(envelope.name());
             envelope.deliver(cell);

@@ -3,6 +3,7 @@
 use std::any::{Any, type_name};
 use std::marker::PhantomData;
 
+use coact_core::credits::Permit;
 use coact_core::internals::named;
 
 use crate::handler::MessageTo;
@@ -28,6 +29,10 @@ where
 }
 
 impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
+    fn leaves_mailbox(&mut self, room: Permit) {
+        self.message.leaves_mailbox(room);
+    }
+
     fn deliver(self: Box<Self>, cell: &mut dyn Any) {
         let cell = cell
             .downcast_mut::<ActorCell<A>>()

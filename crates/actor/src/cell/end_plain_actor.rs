@@ -43,6 +43,7 @@ impl<A: Actor> ActorCell<A> {
         let reason = if shared.has_stop() { &ExitReason::Shutdown } else { &ExitReason::Normal };
         self.core.phase = ActorPhase::Ended;
         self.call_hook(|actor, context| actor.stopped(reason, context));
+        self.give_back();
         let has_control = shared.has_control();
         let state = if has_control { None } else { self.take_unseen(shared, reason, cown) };
         let Some(actor) = state else {

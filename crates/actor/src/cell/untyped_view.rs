@@ -68,12 +68,14 @@ impl<A: Actor> Managed for ActorCell<A> {
     }
 
     fn drop_state(&mut self) -> (Envelopes, Result<(), Broken>) {
+        self.give_back();
         let mut body = self.take_body();
         let set_aside = body.as_mut().map(|body| body.context.take_stash());
         (set_aside.unwrap_or_default(), catch(move || drop(body)))
     }
 
     fn drop_last_state(&mut self, reason: &ExitReason) -> Option<Envelopes> {
+        self.give_back();
         let ActorAndContext { actor, context } = self.body.take()?;
         let (this, extras) = context.into_parts();
         self.this = Some(this);

@@ -1,6 +1,7 @@
 //! The context: what a handler receives besides its actor and the message.
 
 mod asking;
+pub mod extension;
 mod futures;
 mod idle_timeout;
 mod links;

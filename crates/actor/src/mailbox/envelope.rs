@@ -3,6 +3,7 @@
 use std::any::Any;
 use std::collections::VecDeque;
 
+use coact_core::credits::Permit;
 use coact_core::internals::drop_quietly;
 
 use crate::message::Message;
@@ -11,6 +12,9 @@ use crate::send_error::AskError;
 
 /// A message with its reply, independent of its type.
 pub(crate) trait Envelope: Send {
+    /// Gives the message the room that it had in a bounded mailbox.
+    fn leaves_mailbox(&mut self, room: Permit);
+
     /// Delivers the message to the actor, whose [`ActorCell`] this is.
     fn deliver(self: Box<Self>, cell: &mut dyn Any);
 

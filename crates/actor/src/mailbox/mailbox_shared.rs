@@ -221,6 +221,11 @@ impl AdmissionControl {
         }
     }
 
+    /// Returns the limit, if the oldest message is dropped for one above it.
+    pub(crate) fn drops_oldest(&self) -> Option<usize> {
+        self.capacity.filter(|_| self.policy == Policy::DropOldest)
+    }
+
     /// Returns the credits to wait for, if senders wait.
     pub(crate) fn to_wait_for(&self) -> Option<&Credits> {
         self.credits.as_ref().filter(|_| self.policy == Policy::Wait)

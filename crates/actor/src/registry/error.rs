@@ -19,7 +19,8 @@ pub struct NameTaken<T = ()> {
 }
 
 impl<T> NameTaken<T> {
-    pub(crate) fn map<U>(self, give_back: impl FnOnce(T) -> U) -> NameTaken<U> {
+    /// Returns the same for what is made of the unused one.
+    pub fn map<U>(self, give_back: impl FnOnce(T) -> U) -> NameTaken<U> {
         NameTaken { name: self.name, holder: self.holder, unused: give_back(self.unused) }
     }
 }

@@ -83,6 +83,15 @@ pub trait Actor: Sized + 'static {
     fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let _ = (reason, context);
     }
+
+    /// Called before the state is dropped, also where [`stopped`](Self::stopped) is not. For states
+    /// that keep messages in an order of their own: what they put into the stash comes first after a
+    /// restart, and is reported at the end.
+    #[doc(hidden)]
+    #[inline]
+    fn give_back(&mut self, context: &mut Context<Self>) {
+        let _ = context;
+    }
 }
 
 /// The address of an actor: one pointer, cheap to clone, to send from any thread.

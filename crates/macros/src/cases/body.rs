@@ -27,8 +27,9 @@ pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream 
 /// alone.
 pub fn done(input: &Input, body: &Expr) -> TokenStream {
     let context = context(input, "context");
-    let root = &input.root;
+    let (root, call) = (&input.root, own("call"));
     quote!({
+        #call.starts();
         #context
         #root::internals::run_body(|| #body)
     })

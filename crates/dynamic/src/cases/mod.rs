@@ -1,13 +1,22 @@
 //! Partial functions over tuples.
+//!
+//! Reading order: `shape` (what a case wants), `dispatch` (which cases a tuple can fit), `call` (what
+//! the macro's code is given).
+
+pub(crate) mod call;
+mod dispatch;
+pub(crate) mod shape;
+mod unmatched;
 
 use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
 
+use coact_core::credits::Permit;
 use coact_tuple::AnyTuple;
 
-use crate::call::{Call, Mode};
-use crate::dispatch::Dispatch;
-use crate::unmatched::Unmatched;
+use self::call::{Call, Mode};
+use self::dispatch::Dispatch;
+pub use self::unmatched::Unmatched;
 
 /// The code of some cases, which the macro writes.
 type Code<'a, C, R> = Box<dyn FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a>;
@@ -63,10 +72,22 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     /// # Panics
     /// If a guard, a projection or the case does.
     #[inline]
-    pub fn apply(&mut self, context: &mut C, mut tuple: AnyTuple) -> Result<R, AnyTuple> {
+    pub fn apply(&mut self, context: &mut C, tuple: AnyTuple) -> Result<R, AnyTuple> {
+        self.apply_admitted(context, tuple, &mut None)
+    }
+
+    /// The same for a tuple that takes up room, which is free once a case has matched.
+    #[inline]
+    pub(crate) fn apply_admitted(
+        &mut self,
+        context: &mut C,
+        mut tuple: AnyTuple,
+        room: &mut Option<Permit>,
+    ) -> Result<R, AnyTuple> {
         for Part { dispatch, code } in &mut self.parts {
             let fitting = dispatch.fitting(&tuple).iter();
-            let mut call = Call(Mode::Match { context: &mut *context, tuple: &mut tuple, fitting });
+            let context = &mut *context;
+            let mut call = Call(Mode::Match { context, tuple: &mut tuple, fitting, room });
             if let Some(result) = code(&mut call) {
                 return Ok(result);
             }

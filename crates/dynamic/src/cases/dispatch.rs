@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use coact_tuple::AnyTuple;
 
-use crate::shape::Shape;
+use super::shape::Shape;
 
 /// The shapes that fit a type of tuples, by their numbers, in order.
 type Fitting = Box<[u16]>;

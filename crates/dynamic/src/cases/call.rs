@@ -2,9 +2,10 @@
 
 use std::slice::Iter;
 
+use coact_core::credits::Permit;
 use coact_tuple::{AnyTuple, Tuple};
 
-use crate::shape::{Shape, Wanted};
+use super::shape::{Shape, Wanted};
 
 /// What the code is to do, and with what.
 pub struct Call<'c, C: ?Sized>(pub(crate) Mode<'c, C>);
@@ -13,7 +14,13 @@ pub(crate) enum Mode<'c, C: ?Sized> {
     /// Say what the cases want.
     Shapes(&'c mut Vec<Shape>),
     /// Take a tuple, of which these shapes have the length and the types.
-    Match { context: &'c mut C, tuple: &'c mut AnyTuple, fitting: Iter<'c, u16> },
+    Match {
+        context: &'c mut C,
+        tuple: &'c mut AnyTuple,
+        fitting: Iter<'c, u16>,
+        /// What the tuple takes up until a case has matched.
+        room: &'c mut Option<Permit>,
+    },
     /// Do what is done when no tuple has come for long.
     After { context: &'c mut C },
 }
@@ -86,6 +93,16 @@ impl<C: ?Sized> Call<'_, C> {
         match &self.0 {
             Mode::Match { context, .. } | Mode::After { context } => context,
             Mode::Shapes(_) => no_tuple(),
+        }
+    }
+
+    /// A case has matched: what it does comes now.
+    #[inline]
+    pub fn starts(&mut self) {
+        if let Mode::Match { room, .. } = &mut self.0
+            && room.is_some()
+        {
+            drop(room.take());
         }
     }
 

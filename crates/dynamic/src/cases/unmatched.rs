@@ -4,7 +4,7 @@ use std::fmt::{self, Display, Formatter};
 
 use coact_tuple::{AnyTuple, short};
 
-use crate::shape::{Shape, Wanted};
+use super::shape::{Shape, Wanted};
 
 /// Why no case takes a tuple, in words: see [`Cases::explain`](crate::Cases::explain).
 #[derive(Clone, Debug)]

@@ -1,0 +1,79 @@
+//! What a crate needs whose actors have an order of messages of their own, or a context around this one.
+
+use std::any::TypeId;
+use std::time::Duration;
+
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::Timer;
+
+use crate::address::envelope;
+use crate::events::{self, DropCause};
+use crate::handler::MessageTo;
+use crate::mailbox::drop_for_room;
+use crate::reply::Reply;
+use crate::types::{Actor, Context};
+
+/// Returns a context with the address alone, to be exchanged with the real one for a while.
+pub fn twin_of<A: Actor>(context: &Context<A>) -> Context<A> {
+    Context::new(context.weak(), 0)
+}
+
+/// Stashes a message, whatever the limit of the stash.
+pub fn set_aside<A, M>(context: &mut Context<A>, message: M, reply: Reply<M::Reply>)
+where
+    A: Actor,
+    M: MessageTo<A>,
+{
+    context.stash_mut().aside.push_back(envelope::<A, M>(message, reply));
+}
+
+/// Has the actor handle the message next, before all that waits; signals come before it.
+pub fn handle_next<A, M>(context: &mut Context<A>, message: M)
+where
+    A: Actor,
+    M: MessageTo<A, Reply = ()>,
+{
+    set_aside(context, message, Reply::unwanted());
+    context.unstash(1);
+}
+
+/// Calls a closure with the actor after a delay, unless it has ended or has another state by then. No
+/// bound of the mailbox concerns it, and it does not count as a message.
+pub fn call_later<A: Actor>(
+    context: &mut Context<A>,
+    delay: Duration,
+    call: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+) -> Timer {
+    let (to, incarnation) = (context.weak(), context.incarnation());
+    context.owned_work().timer(|place| {
+        RuntimeHandle::current().after(delay, (), move |()| {
+            drop(place);
+            let Some(actor) = to.upgrade() else { return };
+            actor.inspect(move |actor, context, _| {
+                if context.incarnation() == incarnation {
+                    call(actor, context);
+                }
+            });
+        })
+    })
+}
+
+/// Returns how many messages like this one the actor may keep unhandled, if the oldest of them is
+/// dropped for more.
+pub fn limit_of_kept<A: Actor, M: MessageTo<A>>(context: &Context<A>) -> Option<usize> {
+    let queue = context.this().shared().queue()?;
+    queue.lanes[queue.lane_of(TypeId::of::<M>())].drops_oldest()
+}
+
+/// Drops a message that the actor has kept, because there is no room for more.
+pub fn drop_kept<A, M>(context: &Context<A>, message: M, reply: Reply<M::Reply>)
+where
+    A: Actor,
+    M: MessageTo<A>,
+{
+    if let Some(queue) = context.this().shared().queue() {
+        queue.lanes[queue.lane_of(TypeId::of::<M>())].dropped.rise();
+    }
+    let name = drop_for_room(message, reply);
+    events::message_dropped(RuntimeHandle::current(), context.id(), name, DropCause::Policy);
+}

@@ -1,0 +1,320 @@
+//! The context: what a case has besides what it has matched.
+
+use std::fmt::{self, Debug, Formatter};
+use std::time::Duration;
+
+use coact_actor::actor::{Context, ExitReason, Reply, SendError, WeakAddr};
+use coact_core::time::Timer;
+use coact_tuple::{AnyTuple, Atom, IntoTuple};
+
+use crate::cases::Cases;
+use crate::types::{DynActor, DynAddr, DynMessage, Sender};
+
+/// What an actor takes: cases that have its context.
+pub type DynCases<S = ()> = Cases<'static, DynContext<S>>;
+
+/// An actor's view of itself: its state, the message that it handles, and what it wants of the
+/// runtime.
+///
+/// ```
+/// use coact::dynamic::{DynContext, atom, cases, spawn_with};
+///
+/// let counter = spawn_with(0_u32, |me: &mut DynContext<u32>| {
+///     me.become_(cases! { |me: &mut DynContext<u32>|
+///         (atom!("add"), n: u32) if *me.state() + n < 100 => {
+///             *me.state_mut() += n;
+///             me.reply(*me.state());
+///         },
+///         (atom!("add"), _: u32) => me.reply(atom!("full")),
+///     });
+/// });
+/// assert_eq!(counter.ask((atom!("add"), 60_u32)).wait()?.to_string(), "(60,)");
+/// assert_eq!(counter.ask((atom!("add"), 60_u32)).wait()?.to_string(), "('full',)");
+/// # Ok::<(), coact::actor::AskError>(())
+/// ```
+pub struct DynContext<S = ()> {
+    state: S,
+    /// That of the actor while it runs; otherwise its twin.
+    pub(crate) actor: Option<Context<DynActor>>,
+    pub(crate) received: Received,
+    pub(crate) requested: Requested<S>,
+}
+
+/// What is known of the message that is being handled, besides its tuple.
+#[derive(Default)]
+pub(crate) struct Received {
+    pub(crate) sender: Sender,
+    pub(crate) tag: Option<Atom>,
+    pub(crate) answer: Answer,
+}
+
+/// Where a reply goes.
+#[derive(Default)]
+pub(crate) enum Answer {
+    /// To the sender, as a message.
+    #[default]
+    Sent,
+    /// To the ask.
+    Asked(Reply<AnyTuple>),
+    /// It was given.
+    Given,
+}
+
+/// What the cases have requested; it is done after them.
+pub(crate) struct Requested<S> {
+    /// What is to happen with the stack of cases.
+    pub(crate) changes: Vec<Change<S>>,
+    /// How many answers are still to come.
+    pub(crate) open: usize,
+    /// Answers to wait for, before all else.
+    pub(crate) awaits: Vec<Awaited<S>>,
+    /// How many answers were ever waited for.
+    pub(crate) awaited: u64,
+}
+
+pub(crate) enum Change<S> {
+    Replace(DynCases<S>),
+    Push(DynCases<S>),
+    Pop,
+}
+
+/// An answer to wait for.
+pub(crate) struct Awaited<S> {
+    pub(crate) number: u64,
+    pub(crate) cases: DynCases<S>,
+}
+
+impl<S> Default for Requested<S> {
+    fn default() -> Self {
+        Self { changes: Vec::new(), open: 0, awaits: Vec::new(), awaited: 0 }
+    }
+}
+
+impl<S> DynContext<S> {
+    pub(crate) fn new(state: S) -> Self {
+        let (received, requested) = (Received::default(), Requested::default());
+        Self { state, actor: None, received, requested }
+    }
+
+    /// The state, which behaviours over its [`StateAddr`](crate::StateAddr) see as well.
+    pub fn state(&self) -> &S {
+        &self.state
+    }
+
+    /// The same to write to.
+    pub fn state_mut(&mut self) -> &mut S {
+        &mut self.state
+    }
+
+    /// The context that every actor has: timers, monitors, links, futures.
+    ///
+    /// Notifications such as [`Down`](coact_actor::actor::Down) come as tuples of one element. The
+    /// closures that some of its methods take get a [`DynActor`], whose state is
+    /// [within](DynActor::state_mut).
+    pub fn actor(&mut self) -> &mut Context<DynActor> {
+        self.actor.as_mut().expect("cases run while the actor does")
+    }
+
+    fn running(&self) -> &Context<DynActor> {
+        self.actor.as_ref().expect("cases run while the actor does")
+    }
+
+    /// The actor's address.
+    #[must_use]
+    pub fn address(&self) -> DynAddr {
+        DynAddr(self.running().address())
+    }
+
+    /// Has the actor take these cases instead of the present ones, from the next message on.
+    ///
+    /// Skipped messages come first if one of the new cases takes them: before all that waits, in
+    /// their order.
+    pub fn become_(&mut self, cases: DynCases<S>) {
+        self.requested.changes.push(Change::Replace(cases));
+    }
+
+    /// Has the actor take these cases, from the next message on, until it [unbecomes](Self::unbecome):
+    /// then the present ones come back. Otherwise like [`become_`](Self::become_).
+    pub fn become_keeping(&mut self, cases: DynCases<S>) {
+        self.requested.changes.push(Change::Push(cases));
+    }
+
+    /// Drops the present cases: those that [`become_keeping`](Self::become_keeping) has kept come back.
+    /// An actor without cases ends normally, unless an answer is still to come.
+    pub fn unbecome(&mut self) {
+        self.requested.changes.push(Change::Pop);
+    }
+
+    /// Sends a tuple, with this actor as its sender.
+    ///
+    /// **Cost.** That of a message, two atomic operations for the sender, and an allocation if the
+    /// tuple is not plain data.
+    ///
+    /// # Errors
+    /// Returns the tuple if the actor has ended, or if its mailbox is bounded and refuses it.
+    pub fn send(&mut self, to: &DynAddr, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
+        to.send_message(self.message(to, DynMessage::new(tuple)))
+    }
+
+    /// The same with a tag: see [`tag`](Self::tag).
+    ///
+    /// # Errors
+    /// See [`send`](Self::send).
+    pub fn send_tagged(
+        &mut self,
+        to: &DynAddr,
+        tag: Atom,
+        tuple: impl IntoTuple,
+    ) -> Result<(), SendError<AnyTuple>> {
+        to.send_message(self.message(to, DynMessage::new(tuple).tagged(tag)))
+    }
+
+    /// Puts this actor into a message to `to` as its sender.
+    pub(crate) fn message(&self, to: &DynAddr, message: DynMessage) -> DynMessage {
+        let running = self.running();
+        let sender = if to.0.id() == running.id() {
+            Sender::Receiver
+        } else {
+            Sender::Actor(DynAddr(running.address()))
+        };
+        DynMessage { sender, ..message }
+    }
+
+    /// Sends a tuple to this actor itself after a delay. The timer does not keep the actor alive, and
+    /// ends with the state.
+    pub fn send_later(&mut self, delay: Duration, tuple: impl IntoTuple) -> Timer {
+        let message = DynMessage { sender: Sender::Receiver, ..DynMessage::new(tuple) };
+        self.actor().send_later(delay, message)
+    }
+
+    /// Who has sent the message that is being handled; `None` if that is unknown.
+    #[must_use]
+    pub fn sender(&self) -> Option<DynAddr> {
+        match &self.received.sender {
+            Sender::Unknown => None,
+            Sender::Receiver => Some(self.address()),
+            Sender::Actor(sender) => Some(sender.clone()),
+        }
+    }
+
+    /// The tag of the message that is being handled, if it has one.
+    #[must_use]
+    pub fn tag(&self) -> Option<Atom> {
+        self.received.tag
+    }
+
+    /// Whether an answer to the message that is being handled is waited for: it was asked, not sent.
+    #[must_use]
+    pub fn is_asked(&self) -> bool {
+        matches!(&self.received.answer, Answer::Asked(reply) if reply.is_wanted())
+    }
+
+    /// Answers the message that is being handled: if it was asked, its asker, once; if it was sent, its
+    /// sender, by a message. If the sender is unknown, or the asker has its answer, the tuple is dropped.
+    pub fn reply(&mut self, tuple: impl IntoTuple) {
+        let tuple = AnyTuple::new(tuple);
+        match std::mem::take(&mut self.received.answer) {
+            Answer::Asked(reply) => {
+                reply.send(tuple);
+                self.received.answer = Answer::Given;
+            }
+            Answer::Given => self.received.answer = Answer::Given,
+            Answer::Sent => {
+                if let Some(to) = self.sender() {
+                    let message = self.message(&to, DynMessage::new(tuple));
+                    // A sender that has ended wants no answer.
+                    drop(to.send_message(message));
+                }
+            }
+        }
+    }
+
+    /// Takes the right to answer the message that is being handled, to answer later: in another case,
+    /// by another actor.
+    #[doc(alias = "response promise")]
+    pub fn take_reply(&mut self) -> DynReply {
+        let answer = std::mem::replace(&mut self.received.answer, Answer::Given);
+        DynReply { answer, to: self.received.sender.clone(), from: self.running().weak() }
+    }
+
+    /// Passes a tuple on as the message that is being handled: with its sender, its tag, and the duty to
+    /// answer it. To pass on the message itself, name it: `message => me.forward(&other, message)`.
+    ///
+    /// # Errors
+    /// Returns the tuple if it cannot be delivered; an ask fails then.
+    pub fn forward(
+        &mut self,
+        to: &DynAddr,
+        tuple: impl IntoTuple,
+    ) -> Result<(), SendError<AnyTuple>> {
+        let mut message = DynMessage::new(tuple);
+        message.sender = match &self.received.sender {
+            Sender::Receiver if to.0.id() != self.running().id() => Sender::Actor(self.address()),
+            other => other.clone(),
+        };
+        if let Some(tag) = self.received.tag {
+            message = message.tagged(tag);
+        }
+        match std::mem::replace(&mut self.received.answer, Answer::Given) {
+            Answer::Asked(reply) => to.forward_message(message, reply),
+            answer => {
+                self.received.answer = answer;
+                to.send_message(message)
+            }
+        }
+    }
+
+    /// Stops the actor after the present case, with [`ExitReason::Normal`].
+    #[doc(alias = "quit")]
+    pub fn stop(&mut self) {
+        self.actor().stop();
+    }
+
+    /// The same for another reason.
+    pub fn stop_with(&mut self, reason: ExitReason) {
+        self.actor().stop_with(reason);
+    }
+}
+
+impl<S> Debug for DynContext<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynContext").field("actor", &self.actor).finish_non_exhaustive()
+    }
+}
+
+/// The right to answer one message, once: see [`DynContext::take_reply`]. If it is dropped, the ask
+/// fails.
+#[must_use = "dropping a reply fails the ask that waits for it"]
+pub struct DynReply {
+    answer: Answer,
+    /// The sender.
+    to: Sender,
+    from: WeakAddr<DynActor>,
+}
+
+impl DynReply {
+    /// Sends the answer. If the message was sent, not asked, this is a message to its sender.
+    pub fn send(self, tuple: impl IntoTuple) {
+        let mut message = DynMessage::new(tuple);
+        let to = match (self.answer, self.to) {
+            (Answer::Asked(reply), _) => return reply.send(message.tuple),
+            (Answer::Given, _) | (_, Sender::Unknown) => return,
+            (Answer::Sent, Sender::Receiver) => {
+                message.sender = Sender::Receiver;
+                self.from.upgrade().map(DynAddr)
+            }
+            (Answer::Sent, Sender::Actor(to)) => {
+                message.sender = self.from.upgrade().map(DynAddr).into();
+                Some(to)
+            }
+        };
+        // A sender that has ended wants no answer.
+        drop(to.map(|to| to.send_message(message)));
+    }
+}
+
+impl Debug for DynReply {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynReply").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,108 @@
+//! Requests: messages with an answer that only their own cases see.
+
+use std::fmt::{self, Debug, Formatter};
+
+use coact_actor::actor::Ask;
+use coact_tuple::{AnyTuple, IntoTuple};
+
+use crate::context::{Awaited, DynCases, DynContext};
+use crate::engine::Engine;
+use crate::types::{DynAddr, DynMessage};
+
+/// A request that was sent: what is to become of its answer. See [`DynContext::request`].
+#[must_use = "a request whose answer is not needed is a `send`"]
+pub struct DynRequest(Ask<AnyTuple>);
+
+impl<S: Send + 'static> DynContext<S> {
+    /// Sends a tuple, and has the answer come to cases of its own: no others see it.
+    ///
+    /// The answer is what the other actor [replies](Self::reply). If there is none, the cases get the
+    /// reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element: the actor has
+    /// ended, or it has handled the message without a reply. An answer, or a reason, that none of the
+    /// cases takes ends this actor with an error that says so.
+    ///
+    /// ```
+    /// use coact::actor::AskError;
+    /// use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn};
+    /// use std::time::Duration;
+    ///
+    /// let clock = spawn(|me: &mut DynContext| {
+    ///     me.become_(cases! { |me: &mut DynContext| (atom!("now")) => me.reply(12) });
+    /// });
+    /// let clerk = spawn(move |me: &mut DynContext| {
+    ///     me.become_(cases! { |me: &mut DynContext|
+    ///         (atom!("stamp"), what: String) => {
+    ///             let reply = me.take_reply();
+    ///             let mut reply = Some(reply);
+    ///             let mut reply = move |text: String| reply.take().unwrap().send(text);
+    ///             me.request(&clock, atom!("now")).then(me, cases! { |me: &mut DynContext|
+    ///                 (hour: i32) => reply(format!("{what} at {hour}")),
+    ///                 (_: AskError) => me.stop(),
+    ///                 after Duration::from_secs(1) => reply(what.clone()),
+    ///             });
+    ///         },
+    ///     });
+    /// });
+    /// let stamped = clerk.ask((atom!("stamp"), "a letter")).wait()?;
+    /// assert_eq!(stamped.to_string(), "(\"a letter at 12\",)");
+    /// # Ok::<(), AskError>(())
+    /// ```
+    ///
+    /// **Cost.** That of a message there and one back, a promise, and what the cases are made of.
+    pub fn request(&mut self, to: &DynAddr, tuple: impl IntoTuple) -> DynRequest {
+        let message = self.message(to, DynMessage::new(tuple));
+        DynRequest(to.0.ask(message))
+    }
+}
+
+impl DynRequest {
+    /// Has the cases take the answer when it comes; the actor takes other messages meanwhile. With an
+    /// `after` they are given up then, and a later answer is dropped.
+    #[doc(alias = "handle_response")]
+    pub fn then<S: Send + 'static>(self, me: &mut DynContext<S>, cases: DynCases<S>) {
+        let ask = self.in_time(&cases);
+        me.requested.open += 1;
+        me.actor().on_answer(ask, move |actor, answered, context| {
+            if let Some(engine) = actor.machine::<Engine<S>>() {
+                engine.answered(cases, answered, context);
+            }
+        });
+    }
+
+    /// Has the cases take the answer, and all messages wait for that: they are skipped meanwhile.
+    /// (Behaviours over the actor are not.) Of several in one case the last one is handled first.
+    ///
+    /// # Panics
+    /// If the cases have no `after`: an actor that does not answer would hold up this one for ever.
+    #[doc(alias = "receive_response")]
+    #[track_caller]
+    pub fn await_<S: Send + 'static>(self, me: &mut DynContext<S>, cases: DynCases<S>) {
+        assert!(
+            cases.timeout().is_some(),
+            "what is awaited needs an `after`: without an answer, no message would ever be handled"
+        );
+        let ask = self.in_time(&cases);
+        me.requested.open += 1;
+        me.requested.awaited += 1;
+        let number = me.requested.awaited;
+        me.requested.awaits.push(Awaited { number, cases });
+        me.actor().on_answer(ask, move |actor, answered, context| {
+            if let Some(engine) = actor.machine::<Engine<S>>() {
+                engine.awaited(number, answered, context);
+            }
+        });
+    }
+
+    fn in_time<S>(self, cases: &DynCases<S>) -> Ask<AnyTuple> {
+        match cases.timeout() {
+            Some(after) => self.0.timeout(after),
+            None => self.0,
+        }
+    }
+}
+
+impl Debug for DynRequest {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynRequest").finish_non_exhaustive()
+    }
+}

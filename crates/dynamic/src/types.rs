@@ -1,0 +1,217 @@
+//! What refers to one another: the actor, its address, and the messages, which have the sender's.
+
+use std::any::Any;
+use std::fmt::{self, Debug, Formatter};
+
+use coact_actor::actor::{Addr, Context, Down, Exited, Handler, Receive, Reply};
+use coact_actor::{Actor, Message};
+use coact_core::credits::Permit;
+use coact_tuple::{AnyTuple, Atom, IntoTuple};
+
+/// An actor that takes tuples, by cases that it changes as it runs.
+///
+/// [`spawn`](crate::spawn) and [`actor`](crate::actor) create one. It is an actor like others: its
+/// place, mailbox, group, names, supervisor and signals are those of every actor. All have this one
+/// type, whatever their state is, so an address does not say what they take.
+///
+/// ```
+/// use coact::dynamic::{DynActor, DynAddr, DynContext, atom, cases};
+/// use coact::supervise::{Supervisor, permanent};
+///
+/// fn echo() -> DynActor {
+///     DynActor::new((), |me: &mut DynContext| {
+///         me.become_(cases! { |me: &mut DynContext|
+///             (atom!("fail")) => panic!("as it was told"),
+///             message => me.reply(message),
+///         });
+///     })
+/// }
+///
+/// let mut tree = Supervisor::one_for_one();
+/// let echo = DynAddr::from(tree.child(permanent(echo)));
+/// let supervisor = tree.spawn();
+/// echo.send(atom!("fail"))?;
+/// assert_eq!(echo.ask("hello").wait()?.get::<String>(0).unwrap(), "hello");
+/// # drop(supervisor);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DynActor(Box<dyn Machine>);
+
+/// What such an actor consists of, without the type of its state.
+pub(crate) trait Machine: Any + Send {
+    fn start(&mut self, context: &mut Context<DynActor>);
+    fn receive(
+        &mut self,
+        message: DynMessage,
+        reply: Option<Reply<AnyTuple>>,
+        context: &mut Context<DynActor>,
+    );
+    /// Goes on with what is to come before the next message.
+    fn go_on(&mut self, context: &mut Context<DynActor>);
+    /// Puts the messages that wait here into the stash.
+    fn give_back(&mut self, context: &mut Context<DynActor>);
+    fn state(&self) -> &dyn Any;
+    fn state_mut(&mut self) -> &mut dyn Any;
+}
+
+impl DynActor {
+    pub(crate) fn of(machine: impl Machine) -> Self {
+        Self(Box::new(machine))
+    }
+
+    /// The state, if it is an `S`.
+    #[must_use]
+    pub fn state<S: 'static>(&self) -> Option<&S> {
+        self.0.state().downcast_ref()
+    }
+
+    /// The same to write to.
+    #[must_use]
+    pub fn state_mut<S: 'static>(&mut self) -> Option<&mut S> {
+        self.0.state_mut().downcast_mut()
+    }
+
+    /// The machine, whose type the caller knows.
+    pub(crate) fn machine<M: Machine>(&mut self) -> Option<&mut M> {
+        (&mut *self.0 as &mut dyn Any).downcast_mut()
+    }
+}
+
+impl Actor for DynActor {
+    fn started(&mut self, context: &mut Context<Self>) {
+        self.0.start(context);
+    }
+
+    fn give_back(&mut self, context: &mut Context<Self>) {
+        self.0.give_back(context);
+    }
+}
+
+impl Receive<DynMessage> for DynActor {
+    fn receive(
+        &mut self,
+        message: DynMessage,
+        reply: Reply<AnyTuple>,
+        context: &mut Context<Self>,
+    ) {
+        self.0.receive(message, Some(reply), context);
+    }
+
+    #[inline]
+    fn receive_sent(&mut self, message: DynMessage, context: &mut Context<Self>) {
+        self.0.receive(message, None, context);
+    }
+}
+
+/// What it monitors has ended: comes as a tuple of one element.
+impl Handler<Down> for DynActor {
+    fn handle(&mut self, down: Down, context: &mut Context<Self>) {
+        self.0.receive(DynMessage::new(down), None, context);
+    }
+}
+
+/// What it is linked to has ended, and it traps exits: comes as a tuple of one element.
+impl Handler<Exited> for DynActor {
+    fn handle(&mut self, exited: Exited, context: &mut Context<Self>) {
+        self.0.receive(DynMessage::new(exited), None, context);
+    }
+}
+
+/// What comes before the next message.
+pub(crate) struct GoOn;
+
+impl Message for GoOn {
+    type Reply = ();
+}
+
+impl Handler<GoOn> for DynActor {
+    fn handle(&mut self, _: GoOn, context: &mut Context<Self>) {
+        self.0.go_on(context);
+    }
+}
+
+impl Debug for DynActor {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynActor").finish_non_exhaustive()
+    }
+}
+
+/// The address of an actor that takes tuples.
+///
+/// It is an [`Addr`] whose messages are tuples, and has all that addresses have.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct DynAddr(pub(crate) Addr<DynActor>);
+
+/// A tuple on its way to an actor, with its sender.
+///
+/// Programs send tuples; this is the type of message to name where one is needed, such as in
+/// [`Recipient<DynMessage>`](coact_actor::actor::Recipient).
+pub struct DynMessage {
+    pub(crate) tuple: AnyTuple,
+    pub(crate) sender: Sender,
+    pub(crate) extra: Option<Box<Extra>>,
+}
+
+/// Who has sent a message. An actor that has sent it to itself is not kept alive by it.
+#[derive(Clone, Default)]
+pub(crate) enum Sender {
+    #[default]
+    Unknown,
+    Receiver,
+    Actor(DynAddr),
+}
+
+impl From<Option<DynAddr>> for Sender {
+    fn from(sender: Option<DynAddr>) -> Self {
+        sender.map_or(Self::Unknown, Self::Actor)
+    }
+}
+
+/// What few messages have.
+#[derive(Default)]
+pub(crate) struct Extra {
+    pub(crate) tag: Option<Atom>,
+    /// Its room in a bounded mailbox, until a case takes it.
+    pub(crate) room: Option<Permit>,
+}
+
+impl DynMessage {
+    /// A tuple without a sender.
+    #[inline]
+    pub fn new(tuple: impl IntoTuple) -> Self {
+        Self { tuple: AnyTuple::new(tuple), sender: Sender::Unknown, extra: None }
+    }
+
+    /// The same with a tag.
+    #[must_use]
+    pub fn tagged(mut self, tag: Atom) -> Self {
+        self.extra.get_or_insert_default().tag = Some(tag);
+        self
+    }
+
+    /// The tuple.
+    #[must_use]
+    pub fn tuple(&self) -> &AnyTuple {
+        &self.tuple
+    }
+
+    /// The tuple, by value.
+    #[must_use]
+    pub fn into_tuple(self) -> AnyTuple {
+        self.tuple
+    }
+}
+
+impl Message for DynMessage {
+    type Reply = AnyTuple;
+
+    fn leaves_mailbox(&mut self, room: Permit) {
+        self.extra.get_or_insert_default().room = Some(room);
+    }
+}
+
+impl Debug for DynMessage {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Debug::fmt(&self.tuple, f)
+    }
+}

@@ -1,0 +1,266 @@
+//! Requests: answers that only their cases see.
+
+use std::time::Duration;
+
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::prelude::*;
+use coact::sim;
+use coact_tests::{Log, everywhere, panic_of};
+
+const LONG: Duration = Duration::from_secs(3600);
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// Section 5.2: replies to `get` with a string; and to `n` with `n` after as many milliseconds.
+fn responder() -> DynAddr {
+    spawn(|me: &mut DynContext| {
+        me.become_(cases! { |me: &mut DynContext|
+            (atom!("get")) => me.reply("hello"),
+            (atom!("late"), n: u64) => {
+                let mut reply = Some(me.take_reply());
+                me.become_keeping(cases! { |me: &mut DynContext|
+                    after ms(n) => {
+                        if let Some(reply) = reply.take() {
+                            reply.send(n);
+                        }
+                        me.unbecome();
+                    },
+                });
+            },
+            (atom!("silent")) => {},
+            (atom!("end")) => me.stop(),
+        });
+    })
+}
+
+#[test]
+fn then_takes_the_answer_and_messages_go_on() {
+    sim::check(|| {
+        let (log, responder) = (Log::new(), responder());
+        // A time that runs keeps no actor alive.
+        let _kept = responder.clone();
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            let log = said.clone();
+            me.request(&responder, (atom!("late"), 20_u64)).then(
+                me,
+                cases! { |me: &mut DynContext|
+                    (n: u64) => {
+                        log.push(format!("answer {n}"));
+                        me.stop();
+                    },
+                    after LONG => unreachable!(),
+                },
+            );
+            let log = said.clone();
+            me.request(&responder, atom!("get")).then(
+                me,
+                cases! { |_me: &mut DynContext|
+                    (text: String) => log.push(text),
+                },
+            );
+            me.become_(cases! { |_me: &mut DynContext|
+                (n: i32) => said.push(format!("message {n}")),
+                // No answer comes here.
+                (_: u64) => unreachable!(),
+                (_: String) => unreachable!(),
+            });
+        });
+        it.send(1).unwrap();
+        it.ended().wait().unwrap();
+        // Answers are not ordered among each other.
+        let mut log = log.take();
+        log.retain(|said| said != "hello");
+        assert_eq!(log, ["message 1", "answer 20"]);
+    });
+}
+
+#[test]
+fn await_has_messages_wait_and_behaviours_not() {
+    sim::check(|| {
+        let (log, responder) = (Log::new(), responder());
+        let _kept = responder.clone();
+        let said = log.clone();
+        let it = spawn_with(log.clone(), move |me| {
+            let log = said.clone();
+            me.become_(cases! { |me: &mut DynContext<Log<String>>|
+                (atom!("ask")) => {
+                    let (first, second) = (log.clone(), log.clone());
+                    // The last one is handled first.
+                    me.request(&responder, (atom!("late"), 10_u64)).await_(me, cases! { |_me: &mut DynContext<Log<String>>|
+                        (n: u64) => first.push(format!("outer {n}")),
+                        after LONG => unreachable!(),
+                    });
+                    me.request(&responder, (atom!("late"), 20_u64)).await_(me, cases! { |_me: &mut DynContext<Log<String>>|
+                        (n: u64) => second.push(format!("inner {n}")),
+                        after LONG => unreachable!(),
+                    });
+                },
+                (n: i32) => log.push(format!("message {n}")),
+                (atom!("end")) => me.stop(),
+            });
+        });
+        it.send(atom!("ask")).unwrap();
+        it.send(1).unwrap();
+        when(&it, |log| log.push("behaviour".into()));
+        it.send(2).unwrap();
+        it.send(atom!("end")).unwrap();
+        it.ended().wait().unwrap();
+        assert_eq!(log.take(), ["behaviour", "inner 20", "outer 10", "message 1", "message 2"]);
+    });
+}
+
+#[test]
+fn what_does_not_answer_in_time_is_given_up() {
+    sim::check(|| {
+        let (log, responder) = (Log::new(), responder());
+        // A time that runs keeps no actor alive.
+        let _kept = responder.clone();
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            let late = said.clone();
+            me.request(&responder, (atom!("late"), 50_u64)).then(
+                me,
+                cases! { |_me: &mut DynContext|
+                    (_: u64) => unreachable!("too late"),
+                    after ms(10) => late.push(format!("late at {:?}", sim::elapsed())),
+                },
+            );
+            let late = said.clone();
+            me.request(&responder, (atom!("late"), 50_u64)).await_(
+                me,
+                cases! { |_me: &mut DynContext|
+                    (_: u64) => unreachable!("too late"),
+                    after ms(20) => late.push(format!("awaited until {:?}", sim::elapsed())),
+                },
+            );
+            me.become_(cases! { |me: &mut DynContext|
+                (_: u64) => unreachable!("not a message"),
+                after ms(300) => me.stop(),
+            });
+        });
+        it.ended().wait().unwrap();
+        // The first answer had to wait for the awaited one.
+        assert_eq!(log.take(), ["awaited until 20ms", "late at 20ms"]);
+    });
+}
+
+#[test]
+fn an_actor_that_has_ended_is_answered_for_at_once() {
+    everywhere(|| {
+        let (log, responder) = (Log::new(), responder());
+        responder.send(atom!("end")).unwrap();
+        responder.ended().wait().unwrap();
+        let (said, silent) = (log.clone(), self::responder());
+        let it = spawn(move |me: &mut DynContext| {
+            let dead = said.clone();
+            me.request(&responder, atom!("get")).await_(
+                me,
+                cases! { |_me: &mut DynContext|
+                    (error: AskError) => dead.push(error.to_string()),
+                    after LONG => unreachable!(),
+                },
+            );
+            me.request(&silent, atom!("silent")).then(
+                me,
+                cases! { |me: &mut DynContext|
+                    (error: AskError) if matches!(error, AskError::NoReply) => {
+                        said.push("no reply".into());
+                        me.stop();
+                    },
+                },
+            );
+        });
+        it.ended().wait().unwrap();
+        assert_eq!(log.take().len(), 2);
+    });
+}
+
+#[test]
+fn an_answer_without_a_case_is_an_error() {
+    everywhere(|| {
+        let responder = responder();
+        let it = spawn(move |me: &mut DynContext| {
+            me.request(&responder, atom!("get")).then(
+                me,
+                cases! { |_me: &mut DynContext|
+                    (_: i64) => {},
+                },
+            );
+        });
+        let ExitReason::Failed(why) = it.ended().wait().unwrap() else { panic!("it fails") };
+        assert!(why.contains("`\"hello\"` is `String`, and `i64` is wanted"), "{why}");
+    });
+}
+
+#[test]
+fn an_actor_without_cases_lives_until_its_answers_are_there() {
+    everywhere(|| {
+        let (log, responder) = (Log::new(), responder());
+        // A time that runs keeps no actor alive.
+        let _kept = responder.clone();
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            me.request(&responder, atom!("get")).then(me, cases! { |me: &mut DynContext|
+                (text: String) => {
+                    let said = said.clone();
+                    me.request(&responder, atom!("get")).then(me, cases! { |_me: &mut DynContext|
+                        (again: String) => said.push(format!("{text}, {again}")),
+                    });
+                },
+            });
+        });
+        assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
+        assert_eq!(log.take(), ["hello, hello"]);
+    });
+}
+
+#[test]
+fn an_endless_await_is_refused() {
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    runtime.run(|| {
+        let responder = responder();
+        let it = spawn(move |me: &mut DynContext| {
+            let why = panic_of(|| {
+                me.request(&responder, atom!("get"))
+                    .await_(me, cases! { |_me: &mut DynContext| _ => {} });
+            });
+            assert!(why.contains("needs an `after`"), "{why}");
+        });
+        assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
+    });
+}
+
+#[test]
+fn no_answer_reaches_the_next_incarnation() {
+    sim::check(|| {
+        let (log, responder) = (Log::new(), responder());
+        let said = log.clone();
+        let it = coact::dynamic::actor(0, move |me: &mut DynContext<u32>| {
+            let (said, again) = (said.clone(), said.clone());
+            if *me.state() == 0 {
+                me.request(&responder, (atom!("late"), 20_u64)).await_(
+                    me,
+                    cases! { |_me: &mut DynContext<u32>|
+                        _ => said.push("answer".to_owned()),
+                        after LONG => unreachable!(),
+                    },
+                );
+            }
+            me.become_(cases! { |_me: &mut DynContext<u32>|
+                (n: i32) => again.push(format!("message {n}")),
+            });
+        })
+        .restartable(|| 1)
+        .spawn();
+        // It waits, then it is taken by the next state.
+        it.send(1).unwrap();
+        coact::time::sleep(ms(5)).wait().unwrap();
+        it.restart().unwrap();
+        coact::time::sleep(ms(50)).wait().unwrap();
+        drop(it);
+        assert_eq!(log.take(), ["message 1"]);
+    });
+}

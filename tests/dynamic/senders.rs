@@ -1,0 +1,146 @@
+//! Who has sent a message, and where a reply goes.
+
+use coact::dynamic::{AnyTuple, DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::prelude::*;
+use coact_tests::{Log, everywhere};
+
+/// An actor that replies with what it gets.
+fn echo() -> DynAddr {
+    spawn(|me: &mut DynContext| {
+        me.become_(cases! { |me: &mut DynContext| message => me.reply((atom!("echo"), message)) });
+    })
+}
+
+#[test]
+fn a_reply_to_a_message_is_a_message() {
+    everywhere(|| {
+        let (log, echo) = (Log::new(), echo());
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            me.send(&echo, 1).unwrap();
+            me.become_(cases! { |me: &mut DynContext|
+                (atom!("echo"), what: AnyTuple) => {
+                    said.push((what.to_string(), me.sender() == Some(echo.clone()), me.is_asked()));
+                    me.stop();
+                },
+            });
+        });
+        it.ended().wait().unwrap();
+        assert_eq!(log.take(), [("(1,)".to_owned(), true, false)]);
+    });
+}
+
+#[test]
+fn without_a_sender_a_reply_goes_nowhere() {
+    everywhere(|| {
+        let it = spawn_with(Vec::new(), |me| {
+            me.become_(cases! { |me: &mut DynContext<Vec<bool>>|
+                (n: i32) => {
+                    let known = me.sender().is_some();
+                    me.state_mut().push(known);
+                    me.reply(n);
+                    me.reply(n);
+                },
+            });
+        });
+        it.send(1).unwrap();
+        assert_eq!(it.ask(2).wait().unwrap().get(0), Some(&2));
+        assert_eq!(call(&it, |known| known.clone()).wait(), Ok(vec![false, false]));
+    });
+}
+
+#[test]
+fn an_actor_can_send_to_itself_and_reply() {
+    everywhere(|| {
+        let log = Log::new();
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            let own = me.address();
+            me.send(&own, 3).unwrap();
+            me.become_(cases! { |me: &mut DynContext|
+                (n: i32) => {
+                    said.push((n, me.sender() == Some(me.address())));
+                    match n {
+                        0 => me.stop(),
+                        1 => me.take_reply().send(n - 1),
+                        _ => me.reply(n - 1),
+                    }
+                },
+            });
+        });
+        drop(it.ended().wait());
+        assert_eq!(log.take(), [(3, true), (2, true), (1, true), (0, true)]);
+    });
+}
+
+#[test]
+fn what_is_forwarded_keeps_its_sender_its_tag_and_its_asker() {
+    everywhere(|| {
+        let log = Log::new();
+        let said = log.clone();
+        let back = spawn(move |me: &mut DynContext| {
+            me.become_(cases! { |me: &mut DynContext|
+                message => {
+                    said.push((me.sender(), me.tag(), message.to_string()));
+                    me.reply((atom!("done"), message));
+                },
+            });
+        });
+        let front = spawn(move |me: &mut DynContext| {
+            me.become_(cases! { |me: &mut DynContext|
+                message => me.forward(&back, message).unwrap(),
+            });
+        });
+        assert_eq!(front.ask((1, 2)).wait().unwrap().to_string(), "('done', (1, 2))");
+        let asker = front.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            me.send_tagged(&asker, atom!("work"), "text").unwrap();
+            me.become_(cases! { |me: &mut DynContext| (atom!("done"), _: AnyTuple) => me.stop() });
+        });
+        it.ended().wait().unwrap();
+        let expected = [
+            (None, None, "(1, 2)".to_owned()),
+            (Some(it), Some(atom!("work")), "(\"text\",)".to_owned()),
+        ];
+        assert_eq!(log.take(), expected);
+    });
+}
+
+#[test]
+fn a_reply_can_be_kept() {
+    everywhere(|| {
+        let it = spawn_with(Vec::new(), |me| {
+            me.become_(cases! { |me: &mut DynContext<Vec<coact::dynamic::DynReply>>|
+                (atom!("wait")) => {
+                    let reply = me.take_reply();
+                    me.state_mut().push(reply);
+                },
+                (atom!("go"), n: i32) => {
+                    for reply in me.state_mut().drain(..) {
+                        reply.send(n);
+                    }
+                },
+                (atom!("drop")) => me.state_mut().clear(),
+            });
+        });
+        let asks = [it.ask(atom!("wait")), it.ask(atom!("wait"))];
+        it.send((atom!("go"), 7)).unwrap();
+        assert!(asks.into_iter().all(|ask| ask.wait().unwrap().get(0) == Some(&7)));
+        let ask = it.ask(atom!("wait"));
+        it.send(atom!("drop")).unwrap();
+        assert_eq!(ask.wait().map(drop), Err(AskError::NoReply));
+    });
+}
+
+#[test]
+fn an_ask_that_is_taken_without_a_reply_fails_at_once() {
+    everywhere(|| {
+        let it = spawn(|me: &mut DynContext| {
+            me.become_(cases! { |_me: &mut DynContext| (_: i32) => {} });
+        });
+        assert_eq!(it.ask(1).wait().map(drop), Err(AskError::NoReply));
+        let skipped = it.ask("text");
+        it.stop().unwrap();
+        assert_eq!(skipped.wait().map(drop), Err(AskError::Stopped(ExitReason::Shutdown)));
+    });
+}
