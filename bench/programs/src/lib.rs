@@ -7,6 +7,7 @@ mod actors;
 mod behaviours;
 mod cache;
 mod counter;
+mod dynamic;
 mod idle;
 mod rings;
 pub mod runtime;
@@ -33,6 +34,7 @@ pub const WAYS: &[Way] = &[
     Way::new(COUNTERS, "coact-here", "a cown, worked on at once by the thread if it is free: `when_here`", behaviours::counter::asked_here),
     Way::new(COUNTERS, "coact-cowns", "a cown, a behaviour an add, then one with a promise", behaviours::counter::asked),
     Way::new(&["mailbox-n1"], "coact", "a message each, into a mailbox without bounds", actors::counter::from_threads),
+    Way::new(&["mailbox-n1"], "coact-dynamic", "a tuple each, without a sender", dynamic::counter::from_threads),
     Way::new(THREADS, "coact", "a behaviour an add", behaviours::counter::from_threads),
     Way::new(THREADS, "coact-credits", "a behaviour an add, 1,024 in flight at most", behaviours::counter::with_credits),
     Way::new(&["two-producers-spawned"], "coact", "a behaviour an add, spawned by two behaviours", behaviours::counter::spawned),
@@ -41,6 +43,10 @@ pub const WAYS: &[Way] = &[
     Way::new(&["here-one"], "coact", "when_here on the counter", behaviours::counter::here),
     Way::new(&["here-one"], "coact-behaviour", "the same inside a behaviour", behaviours::counter::here_in_a_behaviour),
     Way::new(&["actor-count"], "coact", "a message an add", actors::counter::from_an_actor),
+    Way::new(&["actor-count"], "coact-dynamic", "a tuple an add, with its sender", dynamic::counter::from_an_actor),
+    Way::new(&["skipped", "none-skipped"], "coact", "become, twice a pair", dynamic::skipped::run),
+    Way::new(&["cases-2"], "coact", "two cases of two types", dynamic::cases::of_two),
+    Way::new(&["cases-30"], "coact", "thirty cases of four types", dynamic::cases::of_thirty),
     Way::new(&["actor-count"], "coact-cowns", "a behaviour an add, spawned by one behaviour", behaviours::counter::spawned),
     Way::new(&["actor-caller"], "coact", "`Host::caller`, from a plain thread", actors::counter::on_the_caller),
     Way::new(&["actor-caller"], "coact-behaviour", "the same inside a behaviour", actors::counter::on_a_behaviour),
@@ -52,6 +58,7 @@ pub const WAYS: &[Way] = &[
     Way::new(RINGS, "coact-grouped", "the same, with the nodes of a ring in one group", behaviours::rings::run_grouped),
     Way::new(ACTOR_RINGS, "coact", "an actor a node, a message a hop", actors::rings::run),
     Way::new(ACTOR_RINGS, "coact-grouped", "the same, with the nodes of a ring in one group", actors::rings::run_grouped),
+    Way::new(&["actor-ring", "actor-ping-pong"], "coact-dynamic", "an actor a node, a tuple with its sender a hop", dynamic::rings::run),
     Way::new(ACTOR_RINGS, "coact-cowns", "a cown a node, a behaviour a hop", behaviours::rings::run),
     Way::new(GROUPED, "coact", "each actor for itself", actors::pairs::single),
     Way::new(GROUPED, "coact-grouped", "a group a worker; the two of a pair lie in different ones", actors::pairs::single_across_groups),
@@ -59,6 +66,8 @@ pub const WAYS: &[Way] = &[
     Way::new(BULK, "coact-grouped", "a pair is a group", actors::pairs::bulk_in_groups),
 
     Way::new(&["ask-latency"], "coact", "`Context::ask`: the answer comes back to the asker, as a message does", actors::ask::by_an_actor),
+    Way::new(&["ask-latency"], "coact-dynamic", "a request, with cases for its answer", dynamic::ask::by_requests),
+    Way::new(&["ask-latency"], "coact-dynamic-messages", "a tuple there, and a reply to its sender", dynamic::ask::by_messages),
     Way::new(&["ask-latency"], "coact-grouped", "the same, with both in one group", actors::ask::in_a_group),
     Way::new(&["ask-latency"], "coact-task", "a future asks, and awaits each answer", actors::ask::by_a_task),
     Way::new(&["ask-latency"], "coact-messages", "a message there, with the asker's address in it, and a message back", actors::request::run),

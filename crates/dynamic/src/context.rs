@@ -1,6 +1,7 @@
 //! The context: what a case has besides what it has matched.
 
 use std::fmt::{self, Debug, Formatter};
+use std::mem::{forget, replace, take};
 use std::time::Duration;
 
 use coact_actor::actor::{Context, ExitReason, Reply, SendError, WeakAddr};
@@ -8,7 +9,7 @@ use coact_core::time::Timer;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use crate::cases::Cases;
-use crate::types::{DynActor, DynAddr, DynMessage, Sender};
+use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
 
 /// What an actor takes: cases that have its context.
 pub type DynCases<S = ()> = Cases<'static, DynContext<S>>;
@@ -43,9 +44,37 @@ pub struct DynContext<S = ()> {
 /// What is known of the message that is being handled, besides its tuple.
 #[derive(Default)]
 pub(crate) struct Received {
-    pub(crate) sender: Sender,
-    pub(crate) tag: Option<Atom>,
+    pub(crate) header: Header,
     pub(crate) answer: Answer,
+}
+
+impl Received {
+    /// Notes who has sent a message, after the one before was cleared.
+    #[inline]
+    pub(crate) fn begin(&mut self, header: Header, reply: Option<Reply<AnyTuple>>) {
+        let answer = reply.map_or(Answer::Sent, Answer::Asked);
+        // What was there needs no destructor.
+        forget((replace(&mut self.header, header), replace(&mut self.answer, answer)));
+    }
+
+    /// Drops what a message has left.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        match take(&mut self.header) {
+            Header::Empty | Header::FromReceiver => {}
+            Header::From(sender) => drop(sender),
+            Header::Boxed(header) => drop_boxed(header),
+        }
+        if !matches!(self.answer, Answer::Sent) {
+            self.answer = Answer::Sent;
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn drop_boxed(header: Box<BoxedHeader>) {
+    drop(header);
 }
 
 /// Where a reply goes.
@@ -62,6 +91,8 @@ pub(crate) enum Answer {
 
 /// What the cases have requested; it is done after them.
 pub(crate) struct Requested<S> {
+    /// Whether there is anything of this since the last case.
+    pub(crate) is_any: bool,
     /// What is to happen with the stack of cases.
     pub(crate) changes: Vec<Change<S>>,
     /// How many answers are still to come.
@@ -86,7 +117,7 @@ pub(crate) struct Awaited<S> {
 
 impl<S> Default for Requested<S> {
     fn default() -> Self {
-        Self { changes: Vec::new(), open: 0, awaits: Vec::new(), awaited: 0 }
+        Self { is_any: false, changes: Vec::new(), open: 0, awaits: Vec::new(), awaited: 0 }
     }
 }
 
@@ -130,19 +161,24 @@ impl<S> DynContext<S> {
     /// Skipped messages come first if one of the new cases takes them: before all that waits, in
     /// their order.
     pub fn become_(&mut self, cases: DynCases<S>) {
-        self.requested.changes.push(Change::Replace(cases));
+        self.change(Change::Replace(cases));
     }
 
     /// Has the actor take these cases, from the next message on, until it [unbecomes](Self::unbecome):
     /// then the present ones come back. Otherwise like [`become_`](Self::become_).
     pub fn become_keeping(&mut self, cases: DynCases<S>) {
-        self.requested.changes.push(Change::Push(cases));
+        self.change(Change::Push(cases));
     }
 
     /// Drops the present cases: those that [`become_keeping`](Self::become_keeping) has kept come back.
     /// An actor without cases ends normally, unless an answer is still to come.
     pub fn unbecome(&mut self) {
-        self.requested.changes.push(Change::Pop);
+        self.change(Change::Pop);
+    }
+
+    fn change(&mut self, change: Change<S>) {
+        self.requested.is_any = true;
+        self.requested.changes.push(change);
     }
 
     /// Sends a tuple, with this actor as its sender.
@@ -152,7 +188,8 @@ impl<S> DynContext<S> {
     ///
     /// # Errors
     /// Returns the tuple if the actor has ended, or if its mailbox is bounded and refuses it.
-    pub fn send(&mut self, to: &DynAddr, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
+    #[inline]
+    pub fn send(&self, to: &DynAddr, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
         to.send_message(self.message(to, DynMessage::new(tuple)))
     }
 
@@ -161,7 +198,7 @@ impl<S> DynContext<S> {
     /// # Errors
     /// See [`send`](Self::send).
     pub fn send_tagged(
-        &mut self,
+        &self,
         to: &DynAddr,
         tag: Atom,
         tuple: impl IntoTuple,
@@ -170,37 +207,38 @@ impl<S> DynContext<S> {
     }
 
     /// Puts this actor into a message to `to` as its sender.
-    pub(crate) fn message(&self, to: &DynAddr, message: DynMessage) -> DynMessage {
+    #[inline]
+    pub(crate) fn message(&self, to: &DynAddr, mut message: DynMessage) -> DynMessage {
         let running = self.running();
-        let sender = if to.0.id() == running.id() {
-            Sender::Receiver
+        message.header.set_sender(if to.0.id() == running.id() {
+            Header::FromReceiver
         } else {
-            Sender::Actor(DynAddr(running.address()))
-        };
-        DynMessage { sender, ..message }
+            Header::From(DynAddr(running.address()))
+        });
+        message
     }
 
     /// Sends a tuple to this actor itself after a delay. The timer does not keep the actor alive, and
     /// ends with the state.
     pub fn send_later(&mut self, delay: Duration, tuple: impl IntoTuple) -> Timer {
-        let message = DynMessage { sender: Sender::Receiver, ..DynMessage::new(tuple) };
+        let message = DynMessage { header: Header::FromReceiver, ..DynMessage::new(tuple) };
         self.actor().send_later(delay, message)
     }
 
     /// Who has sent the message that is being handled; `None` if that is unknown.
     #[must_use]
     pub fn sender(&self) -> Option<DynAddr> {
-        match &self.received.sender {
-            Sender::Unknown => None,
-            Sender::Receiver => Some(self.address()),
-            Sender::Actor(sender) => Some(sender.clone()),
+        match self.received.header.sender() {
+            Header::FromReceiver => Some(self.address()),
+            Header::From(sender) => Some(sender.clone()),
+            Header::Empty | Header::Boxed(_) => None,
         }
     }
 
     /// The tag of the message that is being handled, if it has one.
     #[must_use]
     pub fn tag(&self) -> Option<Atom> {
-        self.received.tag
+        self.received.header.tag()
     }
 
     /// Whether an answer to the message that is being handled is waited for: it was asked, not sent.
@@ -213,18 +251,24 @@ impl<S> DynContext<S> {
     /// sender, by a message. If the sender is unknown, or the asker has its answer, the tuple is dropped.
     pub fn reply(&mut self, tuple: impl IntoTuple) {
         let tuple = AnyTuple::new(tuple);
-        match std::mem::take(&mut self.received.answer) {
+        match take(&mut self.received.answer) {
             Answer::Asked(reply) => {
                 reply.send(tuple);
                 self.received.answer = Answer::Given;
             }
             Answer::Given => self.received.answer = Answer::Given,
             Answer::Sent => {
-                if let Some(to) = self.sender() {
-                    let message = self.message(&to, DynMessage::new(tuple));
-                    // A sender that has ended wants no answer.
-                    drop(to.send_message(message));
-                }
+                let own;
+                let to = match self.received.header.sender() {
+                    Header::From(sender) => sender,
+                    Header::FromReceiver => {
+                        own = self.address();
+                        &own
+                    }
+                    Header::Empty | Header::Boxed(_) => return,
+                };
+                // A sender that has ended wants no answer.
+                drop(self.send(to, tuple));
             }
         }
     }
@@ -233,8 +277,8 @@ impl<S> DynContext<S> {
     /// by another actor.
     #[doc(alias = "response promise")]
     pub fn take_reply(&mut self) -> DynReply {
-        let answer = std::mem::replace(&mut self.received.answer, Answer::Given);
-        DynReply { answer, to: self.received.sender.clone(), from: self.running().weak() }
+        let answer = replace(&mut self.received.answer, Answer::Given);
+        DynReply { answer, to: self.received.header.sender().copy(), from: self.running().weak() }
     }
 
     /// Passes a tuple on as the message that is being handled: with its sender, its tag, and the duty to
@@ -248,14 +292,12 @@ impl<S> DynContext<S> {
         tuple: impl IntoTuple,
     ) -> Result<(), SendError<AnyTuple>> {
         let mut message = DynMessage::new(tuple);
-        message.sender = match &self.received.sender {
-            Sender::Receiver if to.0.id() != self.running().id() => Sender::Actor(self.address()),
-            other => other.clone(),
-        };
-        if let Some(tag) = self.received.tag {
-            message = message.tagged(tag);
+        message.header = self.received.header.copy();
+        let is_own = matches!(message.header.sender(), Header::FromReceiver);
+        if is_own && to.0.id() != self.running().id() {
+            message.header.set_sender(Header::From(self.address()));
         }
-        match std::mem::replace(&mut self.received.answer, Answer::Given) {
+        match replace(&mut self.received.answer, Answer::Given) {
             Answer::Asked(reply) => to.forward_message(message, reply),
             answer => {
                 self.received.answer = answer;
@@ -288,7 +330,7 @@ impl<S> Debug for DynContext<S> {
 pub struct DynReply {
     answer: Answer,
     /// The sender.
-    to: Sender,
+    to: Header,
     from: WeakAddr<DynActor>,
 }
 
@@ -298,15 +340,16 @@ impl DynReply {
         let mut message = DynMessage::new(tuple);
         let to = match (self.answer, self.to) {
             (Answer::Asked(reply), _) => return reply.send(message.tuple),
-            (Answer::Given, _) | (_, Sender::Unknown) => return,
-            (Answer::Sent, Sender::Receiver) => {
-                message.sender = Sender::Receiver;
+            (Answer::Sent, Header::FromReceiver) => {
+                message.header = Header::FromReceiver;
                 self.from.upgrade().map(DynAddr)
             }
-            (Answer::Sent, Sender::Actor(to)) => {
-                message.sender = self.from.upgrade().map(DynAddr).into();
+            (Answer::Sent, Header::From(to)) => {
+                message.header =
+                    self.from.upgrade().map(DynAddr).map_or(Header::Empty, Header::From);
                 Some(to)
             }
+            (Answer::Sent, Header::Empty | Header::Boxed(_)) | (Answer::Given, _) => return,
         };
         // A sender that has ended wants no answer.
         drop(to.map(|to| to.send_message(message)));

@@ -6,16 +6,16 @@
 
 use std::any::Any;
 use std::collections::VecDeque;
+use std::mem::{forget, take};
 
 use coact_actor::actor::{AskError, Context, ExitReason, Reply};
 use coact_actor::internals::{drop_kept, handle_next, limit_of_kept, set_aside, twin_of};
-use coact_core::credits::Permit;
-use coact_tuple::{AnyTuple, Atom};
+use coact_tuple::AnyTuple;
 
 use crate::after_clock::AfterClock;
 use crate::context::{Answer, Awaited, Change, DynCases, DynContext, Received, Requested};
 use crate::skipped::Skipped;
-use crate::types::{DynActor, DynMessage, Extra, GoOn, Machine, Sender};
+use crate::types::{DynActor, DynMessage, GoOn, Header, Machine};
 
 /// What an actor does first.
 pub(crate) type Init<S> = Box<dyn FnOnce(&mut DynContext<S>) + Send>;
@@ -33,6 +33,8 @@ pub(crate) struct Engine<S> {
     /// Answers that have come while others are awaited, with the cases for them.
     deferred: VecDeque<(DynCases<S>, Answered)>,
     clock: AfterClock,
+    /// Whether there may be something to do before the next message.
+    has_more: bool,
     /// Whether a turn before the next message was requested.
     goes_on: bool,
 }
@@ -40,28 +42,10 @@ pub(crate) struct Engine<S> {
 /// What comes of a request.
 pub(crate) type Answered = Result<AnyTuple, AskError>;
 
-/// A message that has left the mailbox.
+/// A message that has left the mailbox, and its reply if it was asked.
 struct Letter {
-    tuple: AnyTuple,
-    sender: Sender,
-    tag: Option<Atom>,
-    room: Option<Permit>,
+    message: DynMessage,
     reply: Option<Reply<AnyTuple>>,
-}
-
-impl Letter {
-    fn new(message: DynMessage, reply: Option<Reply<AnyTuple>>) -> Self {
-        let DynMessage { tuple, sender, extra } = message;
-        let Extra { tag, room } = extra.map_or_else(Extra::default, |extra| *extra);
-        Self { tuple, sender, tag, room, reply }
-    }
-
-    fn into_message(self) -> (DynMessage, Reply<AnyTuple>) {
-        let Self { tuple, sender, tag, room, reply } = self;
-        let has_extra = tag.is_some() || room.is_some();
-        let extra = has_extra.then(|| Box::new(Extra { tag, room }));
-        (DynMessage { tuple, sender, extra }, reply.unwrap_or_else(Reply::unwanted))
-    }
 }
 
 impl<S: Send + 'static> Engine<S> {
@@ -75,6 +59,7 @@ impl<S: Send + 'static> Engine<S> {
             awaited: Vec::new(),
             deferred: VecDeque::new(),
             clock: AfterClock::default(),
+            has_more: false,
             goes_on: false,
         }
     }
@@ -84,58 +69,75 @@ impl<S: Send + 'static> Engine<S> {
         !self.awaited.is_empty()
     }
 
-    /// Gives the message to the cases.
-    ///
-    /// # Errors
-    /// Returns it if none takes it.
-    fn take(&mut self, letter: Letter) -> Result<(), Letter> {
-        let Some(cases) = &mut self.cases else { return Err(letter) };
-        let Letter { tuple, sender, tag, mut room, reply } = letter;
-        let answer = reply.map_or(Answer::Sent, Answer::Asked);
-        self.context.received = Received { sender, tag, answer };
-        cases.apply_admitted(&mut self.context, tuple, &mut room).map_err(|tuple| {
-            let Received { sender, tag, answer } = std::mem::take(&mut self.context.received);
-            let reply = match answer {
-                Answer::Asked(reply) => Some(reply),
-                Answer::Sent | Answer::Given => None,
-            };
-            Letter { tuple, sender, tag, room, reply }
-        })
-    }
-
-    fn take_or_skip(&mut self, letter: Letter) {
-        let untaken = if self.is_awaiting() { Err(letter) } else { self.take(letter) };
-        match untaken {
-            Ok(()) => self.handled(),
-            Err(letter) => self.skip(letter),
+    /// Gives a message to the cases, or keeps it for later.
+    #[inline(always)]
+    fn receive(&mut self, message: &mut DynMessage, mut reply: Option<Reply<AnyTuple>>) {
+        if !self.is_awaiting() && self.take(message, &mut reply) {
+            self.handled();
+        } else {
+            self.skip(Letter { message: take(message), reply });
         }
     }
 
+    /// Gives a message to the cases. Returns whether one takes it; otherwise it is as before.
+    #[inline(always)]
+    fn take(&mut self, message: &mut DynMessage, reply: &mut Option<Reply<AnyTuple>>) -> bool {
+        let Some(cases) = &mut self.cases else { return false };
+        let mut header = take(&mut message.header);
+        let mut room = match &mut header {
+            Header::Boxed(header) => header.room.take(),
+            _ => None,
+        };
+        self.context.received.begin(header, reply.take());
+        let is_taken = cases.apply_in_place(&mut self.context, &mut message.tuple, &mut room);
+        let is_taken = is_taken.is_some();
+        if !is_taken {
+            self.take_back(message, reply);
+            if room.is_some() {
+                message.header.boxed().room = room;
+            }
+        }
+        is_taken
+    }
+
+    /// Makes a message whole again that no case has taken.
+    #[cold]
+    fn take_back(&mut self, message: &mut DynMessage, reply: &mut Option<Reply<AnyTuple>>) {
+        let Received { header, answer } = take(&mut self.context.received);
+        message.header = header;
+        *reply = match answer {
+            Answer::Asked(reply) => Some(reply),
+            Answer::Sent | Answer::Given => None,
+        };
+    }
+
+    #[cold]
     fn skip(&mut self, letter: Letter) {
-        let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(&letter.tuple));
-        self.skipped.push(letter.tuple.shape(), fits, letter);
+        let tuple = &letter.message.tuple;
+        let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(tuple));
+        self.has_more |= fits;
+        self.skipped.push(tuple.shape(), fits, letter);
         let context = self.context.actor();
         let limit = limit_of_kept::<DynActor, DynMessage>(context).unwrap_or(usize::MAX);
         if self.skipped.len() > limit
             && let Some(oldest) = self.skipped.pop()
         {
-            let (message, reply) = oldest.into_message();
-            drop_kept(context, message, reply);
+            let reply = oldest.reply.unwrap_or_else(Reply::unwanted);
+            drop_kept(context, oldest.message, reply);
         }
     }
 
     /// Takes the oldest skipped message that a case takes now, if there is one.
+    #[inline(never)]
     fn retry(&mut self) -> bool {
         let mut behind = None;
         while let Some(place) = self.skipped.next_fitting(behind) {
-            if let Some(letter) = self.skipped.take(place) {
-                match self.take(letter) {
-                    Ok(()) => {
-                        self.skipped.remove(place);
-                        return true;
-                    }
-                    Err(letter) => self.skipped.put_back(place, letter),
+            if let Some(mut letter) = self.skipped.take(place) {
+                if self.take(&mut letter.message, &mut letter.reply) {
+                    self.skipped.remove(place);
+                    return true;
                 }
+                self.skipped.put_back(place, letter);
             }
             behind = Some(place);
         }
@@ -143,13 +145,21 @@ impl<S: Send + 'static> Engine<S> {
     }
 
     /// Does what the cases that have just run have requested.
+    #[inline(always)]
     fn handled(&mut self) {
-        self.context.received = Received::default();
-        let Requested { changes, awaits, .. } = &mut self.context.requested;
+        self.context.received.clear();
+        self.clock.restart();
+        if self.context.requested.is_any || self.has_more {
+            self.do_requested();
+        }
+    }
+
+    #[inline(never)]
+    fn do_requested(&mut self) {
+        let Requested { is_any, changes, awaits, .. } = &mut self.context.requested;
+        *is_any = false;
         self.awaited.extend(awaits.drain(..).map(|awaited| (awaited, None)));
-        if changes.is_empty() {
-            self.clock.restart();
-        } else {
+        if !changes.is_empty() {
             self.change();
         }
         if self.cases.is_none() && self.context.requested.open == 0 {
@@ -168,7 +178,7 @@ impl<S: Send + 'static> Engine<S> {
         }
         let cases = &mut self.cases;
         self.skipped.refit(|letter: &Letter| {
-            cases.as_mut().is_some_and(|cases| cases.may_take(&letter.tuple))
+            cases.as_mut().is_some_and(|cases| cases.may_take(&letter.message.tuple))
         });
         let after = cases.as_ref().and_then(DynCases::timeout);
         self.clock.set(after, self.context.actor(), |actor, number, context| {
@@ -180,11 +190,14 @@ impl<S: Send + 'static> Engine<S> {
 
     /// Requests a turn before the next message, if there is something to do in it.
     fn request_turn(&mut self) {
-        let has_more = match self.awaited.last() {
+        let has_fitting = self.skipped.has_fitting();
+        let is_awaiting = self.is_awaiting();
+        self.has_more = is_awaiting || has_fitting || !self.deferred.is_empty();
+        let is_ready = match self.awaited.last() {
             Some((_, answered)) => answered.is_some(),
-            None => !self.deferred.is_empty() || self.skipped.has_fitting(),
+            None => self.has_more,
         };
-        if has_more && !self.goes_on {
+        if is_ready && !self.goes_on {
             self.goes_on = true;
             handle_next(self.context.actor(), GoOn);
         }
@@ -231,6 +244,7 @@ impl<S: Send + 'static> Engine<S> {
 
     fn handle_answer(&mut self, mut cases: DynCases<S>, answered: Answered) {
         self.context.requested.open -= 1;
+        self.context.requested.is_any = true;
         self.context.received.answer = Answer::Given;
         let untaken = match answered {
             Ok(tuple) => cases.apply(&mut self.context, tuple).err(),
@@ -273,17 +287,19 @@ impl<S: Send + 'static> Machine for Engine<S> {
         if let Some(init) = turn.engine.init.take() {
             init(&mut turn.engine.context);
         }
+        turn.engine.context.requested.is_any = true;
         turn.engine.handled();
     }
 
     fn receive(
         &mut self,
-        message: DynMessage,
+        message: &mut DynMessage,
         reply: Option<Reply<AnyTuple>>,
         context: &mut Context<DynActor>,
     ) {
         let turn = Turn::begin(self, context);
-        turn.engine.take_or_skip(Letter::new(message, reply));
+        turn.engine.receive(message, reply);
+        turn.end();
     }
 
     fn go_on(&mut self, context: &mut Context<DynActor>) {
@@ -300,8 +316,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
         while let Some(letter) = self.skipped.pop() {
-            let (message, reply) = letter.into_message();
-            set_aside(context, message, reply);
+            set_aside(context, letter.message, letter.reply.unwrap_or_else(Reply::unwanted));
         }
     }
 
@@ -327,12 +342,18 @@ impl<'e, S> Turn<'e, S> {
         exchange(engine, context);
         Self { engine, context }
     }
+
+    /// Ends the turn, where nothing is left of what was received.
+    #[inline]
+    fn end(self) {
+        exchange(self.engine, self.context);
+        forget(self);
+    }
 }
 
 impl<S> Drop for Turn<'_, S> {
-    #[inline]
     fn drop(&mut self) {
-        self.engine.context.received = Received::default();
+        self.engine.context.received.clear();
         exchange(self.engine, self.context);
     }
 }

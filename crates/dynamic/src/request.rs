@@ -2,19 +2,23 @@
 
 use std::fmt::{self, Debug, Formatter};
 
-use coact_actor::actor::Ask;
-use coact_tuple::{AnyTuple, IntoTuple};
+use coact_actor::actor::{Ask, Context};
+use coact_tuple::IntoTuple;
 
 use crate::context::{Awaited, DynCases, DynContext};
 use crate::engine::Engine;
-use crate::types::{DynAddr, DynMessage};
+use crate::types::{DynActor, DynAddr, DynMessage};
 
-/// A request that was sent: what is to become of its answer. See [`DynContext::request`].
-#[must_use = "a request whose answer is not needed is a `send`"]
-pub struct DynRequest(Ask<AnyTuple>);
+/// A request, which is sent when it is said what takes its answer. See [`DynContext::request`].
+#[must_use = "a request is sent by `then` or `await_`; one whose answer is not needed is a `send`"]
+pub struct DynRequest {
+    to: DynAddr,
+    message: DynMessage,
+}
 
 impl<S: Send + 'static> DynContext<S> {
-    /// Sends a tuple, and has the answer come to cases of its own: no others see it.
+    /// A tuple to be sent, whose answer comes to cases of its own: no others see it. It is sent by
+    /// [`then`](DynRequest::then) or [`await_`](DynRequest::await_).
     ///
     /// The answer is what the other actor [replies](Self::reply). If there is none, the cases get the
     /// reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element: the actor has
@@ -49,9 +53,9 @@ impl<S: Send + 'static> DynContext<S> {
     /// ```
     ///
     /// **Cost.** That of a message there and one back, a promise, and what the cases are made of.
-    pub fn request(&mut self, to: &DynAddr, tuple: impl IntoTuple) -> DynRequest {
+    pub fn request(&self, to: &DynAddr, tuple: impl IntoTuple) -> DynRequest {
         let message = self.message(to, DynMessage::new(tuple));
-        DynRequest(to.0.ask(message))
+        DynRequest { to: to.clone(), message }
     }
 }
 
@@ -60,13 +64,19 @@ impl DynRequest {
     /// `after` they are given up then, and a later answer is dropped.
     #[doc(alias = "handle_response")]
     pub fn then<S: Send + 'static>(self, me: &mut DynContext<S>, cases: DynCases<S>) {
-        let ask = self.in_time(&cases);
         me.requested.open += 1;
-        me.actor().on_answer(ask, move |actor, answered, context| {
+        me.requested.is_any = true;
+        let Self { to, message } = self;
+        let after = cases.timeout();
+        let take = move |actor: &mut DynActor, answered, context: &mut Context<DynActor>| {
             if let Some(engine) = actor.machine::<Engine<S>>() {
                 engine.answered(cases, answered, context);
             }
-        });
+        };
+        match after {
+            None => me.actor().ask(&to, message, take),
+            Some(after) => me.actor().on_answer(to.0.ask(message).timeout(after), take),
+        }
     }
 
     /// Has the cases take the answer, and all messages wait for that: they are skipped meanwhile.
@@ -81,8 +91,10 @@ impl DynRequest {
             cases.timeout().is_some(),
             "what is awaited needs an `after`: without an answer, no message would ever be handled"
         );
-        let ask = self.in_time(&cases);
+        let ask = self.to.0.ask(self.message);
+        let ask = cases.timeout().into_iter().fold(ask, Ask::timeout);
         me.requested.open += 1;
+        me.requested.is_any = true;
         me.requested.awaited += 1;
         let number = me.requested.awaited;
         me.requested.awaits.push(Awaited { number, cases });
@@ -91,13 +103,6 @@ impl DynRequest {
                 engine.awaited(number, answered, context);
             }
         });
-    }
-
-    fn in_time<S>(self, cases: &DynCases<S>) -> Ask<AnyTuple> {
-        match cases.timeout() {
-            Some(after) => self.0.timeout(after),
-            None => self.0,
-        }
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::fmt::{self, Debug, Formatter};
+use std::mem::{forget, take};
 
 use coact_actor::actor::{Addr, Context, Down, Exited, Handler, Receive, Reply};
 use coact_actor::{Actor, Message};
@@ -40,9 +41,10 @@ pub struct DynActor(Box<dyn Machine>);
 /// What such an actor consists of, without the type of its state.
 pub(crate) trait Machine: Any + Send {
     fn start(&mut self, context: &mut Context<DynActor>);
+    /// Takes what it needs of the message, or all of it.
     fn receive(
         &mut self,
-        message: DynMessage,
+        message: &mut DynMessage,
         reply: Option<Reply<AnyTuple>>,
         context: &mut Context<DynActor>,
     );
@@ -90,30 +92,31 @@ impl Actor for DynActor {
 impl Receive<DynMessage> for DynActor {
     fn receive(
         &mut self,
-        message: DynMessage,
+        mut message: DynMessage,
         reply: Reply<AnyTuple>,
         context: &mut Context<Self>,
     ) {
-        self.0.receive(message, Some(reply), context);
+        self.0.receive(&mut message, Some(reply), context);
     }
 
     #[inline]
-    fn receive_sent(&mut self, message: DynMessage, context: &mut Context<Self>) {
-        self.0.receive(message, None, context);
+    fn receive_sent(&mut self, mut message: DynMessage, context: &mut Context<Self>) {
+        self.0.receive(&mut message, None, context);
+        message.drop_rest();
     }
 }
 
 /// What it monitors has ended: comes as a tuple of one element.
 impl Handler<Down> for DynActor {
     fn handle(&mut self, down: Down, context: &mut Context<Self>) {
-        self.0.receive(DynMessage::new(down), None, context);
+        self.0.receive(&mut DynMessage::new(down), None, context);
     }
 }
 
 /// What it is linked to has ended, and it traps exits: comes as a tuple of one element.
 impl Handler<Exited> for DynActor {
     fn handle(&mut self, exited: Exited, context: &mut Context<Self>) {
-        self.0.receive(DynMessage::new(exited), None, context);
+        self.0.receive(&mut DynMessage::new(exited), None, context);
     }
 }
 
@@ -146,47 +149,105 @@ pub struct DynAddr(pub(crate) Addr<DynActor>);
 ///
 /// Programs send tuples; this is the type of message to name where one is needed, such as in
 /// [`Recipient<DynMessage>`](coact_actor::actor::Recipient).
+#[derive(Default)]
 pub struct DynMessage {
     pub(crate) tuple: AnyTuple,
-    pub(crate) sender: Sender,
-    pub(crate) extra: Option<Box<Extra>>,
+    pub(crate) header: Header,
 }
 
-/// Who has sent a message. An actor that has sent it to itself is not kept alive by it.
-#[derive(Clone, Default)]
-pub(crate) enum Sender {
+/// What is known of a message besides its tuple.
+#[derive(Default)]
+pub(crate) enum Header {
+    /// Its sender is unknown.
     #[default]
-    Unknown,
-    Receiver,
-    Actor(DynAddr),
-}
-
-impl From<Option<DynAddr>> for Sender {
-    fn from(sender: Option<DynAddr>) -> Self {
-        sender.map_or(Self::Unknown, Self::Actor)
-    }
+    Empty,
+    /// The receiver has sent it itself, and is not kept alive by it.
+    FromReceiver,
+    From(DynAddr),
+    /// More than that.
+    Boxed(Box<BoxedHeader>),
 }
 
 /// What few messages have.
 #[derive(Default)]
-pub(crate) struct Extra {
+pub(crate) struct BoxedHeader {
+    /// Its sender: not in a box again.
+    pub(crate) sender: Header,
     pub(crate) tag: Option<Atom>,
     /// Its room in a bounded mailbox, until a case takes it.
     pub(crate) room: Option<Permit>,
+}
+
+impl Header {
+    pub(crate) fn boxed(&mut self) -> &mut BoxedHeader {
+        if !matches!(self, Self::Boxed(_)) {
+            let sender = take(self);
+            *self = Self::Boxed(Box::new(BoxedHeader { sender, ..BoxedHeader::default() }));
+        }
+        match self {
+            Self::Boxed(header) => header,
+            _ => unreachable!("it was put there"),
+        }
+    }
+
+    /// What there is about the sender.
+    pub(crate) fn sender(&self) -> &Header {
+        match self {
+            Self::Boxed(header) => &header.sender,
+            plain => plain,
+        }
+    }
+
+    pub(crate) fn tag(&self) -> Option<Atom> {
+        match self {
+            Self::Boxed(header) => header.tag,
+            _ => None,
+        }
+    }
+
+    /// Another one with the same sender and tag.
+    pub(crate) fn copy(&self) -> Self {
+        match self {
+            Self::Empty => Self::Empty,
+            Self::FromReceiver => Self::FromReceiver,
+            Self::From(sender) => Self::From(sender.clone()),
+            Self::Boxed(header) => {
+                let BoxedHeader { sender, tag, .. } = &**header;
+                Self::Boxed(Box::new(BoxedHeader { sender: sender.copy(), tag: *tag, room: None }))
+            }
+        }
+    }
+
+    /// Sets the sender.
+    #[inline]
+    pub(crate) fn set_sender(&mut self, sender: Self) {
+        match self {
+            Self::Boxed(header) => header.sender = sender,
+            plain => *plain = sender,
+        }
+    }
 }
 
 impl DynMessage {
     /// A tuple without a sender.
     #[inline]
     pub fn new(tuple: impl IntoTuple) -> Self {
-        Self { tuple: AnyTuple::new(tuple), sender: Sender::Unknown, extra: None }
+        Self { tuple: AnyTuple::new(tuple), header: Header::Empty }
     }
 
     /// The same with a tag.
     #[must_use]
     pub fn tagged(mut self, tag: Atom) -> Self {
-        self.extra.get_or_insert_default().tag = Some(tag);
+        self.header.boxed().tag = Some(tag);
         self
+    }
+
+    /// Drops what is left of it, which mostly is nothing.
+    #[inline]
+    fn drop_rest(self) {
+        if self.tuple.is_plain() && matches!(self.header, Header::Empty) {
+            forget(self);
+        }
     }
 
     /// The tuple.
@@ -206,7 +267,7 @@ impl Message for DynMessage {
     type Reply = AnyTuple;
 
     fn leaves_mailbox(&mut self, room: Permit) {
-        self.extra.get_or_insert_default().room = Some(room);
+        self.header.boxed().room = Some(room);
     }
 }
 

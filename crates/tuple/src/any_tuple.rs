@@ -82,6 +82,14 @@ impl AnyTuple {
         self.0.is_shared()
     }
 
+    /// Whether it has nothing to drop.
+    #[doc(hidden)]
+    #[must_use]
+    #[inline]
+    pub fn is_plain(&self) -> bool {
+        self.0.is_in_place()
+    }
+
     /// Whether it is a `T`, all in all.
     #[must_use]
     #[inline]

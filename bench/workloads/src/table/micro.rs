@@ -22,6 +22,16 @@ const HOPS: Workload = Workload {
     ..MICRO
 };
 
+const TAKEN: Workload =
+    Workload { result: "the number of messages taken", expected: |sizes| sizes["taken"], ..MICRO };
+
+const CASES: Workload = Workload {
+    sizes: &[("messages", Scaled(1_000_000))],
+    result: "the sum",
+    expected: |sizes| sizes["messages"],
+    ..MICRO
+};
+
 /// A long ring, hardly anything to do at once. Its tokens share the ring, so workers take the nodes from each other.
 const RING: &[(&str, Size)] = &rings(1, 100, 2, 5_000_000);
 /// A ring of two is a pair that plays ping-pong.
@@ -284,6 +294,24 @@ pub const ALL: &[Workload] = &[
         sizes: ONE,
         ..ADDS
     },
+    Workload {
+        name: "skipped",
+        about: "an actor takes 1,000,000 messages of two types in turns, with 10,000 of a third in front of them; a message",
+        sizes: &[("skipped", Fixed(10_000)), ("taken", Scaled(1_000_000))],
+        ..TAKEN
+    },
+    Workload {
+        name: "none-skipped",
+        about: "the same with an empty mailbox; a message",
+        sizes: &[("skipped", Fixed(0)), ("taken", Scaled(1_000_000))],
+        ..TAKEN
+    },
+    Workload {
+        name: "cases-2",
+        about: "an actor takes 1,000,000 tuples by two cases; a message",
+        ..CASES
+    },
+    Workload { name: "cases-30", about: "the same by thirty cases; a message", ..CASES },
     Workload {
         name: "actor-caller",
         about: "one thread sends 1,000,000 adds to an idle actor that runs on its callers; an add",

@@ -1,10 +1,11 @@
 //! One use of the code that the macro `cases!` writes.
 
-use std::slice::Iter;
+use std::borrow::Cow;
 
 use coact_core::credits::Permit;
 use coact_tuple::{AnyTuple, Tuple};
 
+use super::dispatch::Fitting;
 use super::shape::{Shape, Wanted};
 
 /// What the code is to do, and with what.
@@ -17,7 +18,7 @@ pub(crate) enum Mode<'c, C: ?Sized> {
     Match {
         context: &'c mut C,
         tuple: &'c mut AnyTuple,
-        fitting: Iter<'c, u16>,
+        fitting: Fitting<'c>,
         /// What the tuple takes up until a case has matched.
         room: &'c mut Option<Permit>,
     },
@@ -34,7 +35,11 @@ impl<C: ?Sized> Call<'_, C> {
     }
 
     /// What cases with these patterns want, which stand one behind the other. In their order.
-    pub fn wants(&mut self, patterns: &'static [&'static str], wanted: &[Wanted]) {
+    pub fn wants(
+        &mut self,
+        patterns: &'static [&'static str],
+        wanted: impl Into<Cow<'static, [Wanted]>>,
+    ) {
         if let Mode::Shapes(shapes) = &mut self.0 {
             shapes.push(Shape { patterns, wanted: wanted.into() });
         }
@@ -51,7 +56,7 @@ impl<C: ?Sized> Call<'_, C> {
     #[expect(clippy::should_implement_trait, reason = "the items are for one place only")]
     pub fn next(&mut self) -> Option<u16> {
         let Mode::Match { fitting, .. } = &mut self.0 else { return None };
-        fitting.next().copied()
+        fitting.next()
     }
 
     /// The tuple.

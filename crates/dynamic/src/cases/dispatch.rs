@@ -1,49 +1,122 @@
 //! Which cases a tuple can fit, found once for each type of tuples.
 
-use std::collections::HashMap;
-
 use coact_tuple::AnyTuple;
 
 use super::shape::Shape;
 
-/// The shapes that fit a type of tuples, by their numbers, in order.
-type Fitting = Box<[u16]>;
-
 /// The shapes of some cases, and what was found for the tuples seen so far.
+///
+/// A program has few types of tuples for one actor, so a search is faster than a hash; and the first
+/// one is in place, since cases are often made for one tuple.
 pub(crate) struct Dispatch {
     shapes: Box<[Shape]>,
+    first: Known,
+    others: Vec<Known>,
+    /// Where the last one was found: 0 is the first, and the rest one more than their index. The next is
+    /// often the same.
+    last: usize,
+}
+
+/// What was found for a type of tuples.
+struct Known {
     /// By [`AnyTuple::shape`].
-    known: HashMap<usize, Fitting>,
-    /// The last one that was looked for, since the next is often the same.
-    last: (usize, Fitting),
+    shape: usize,
+    /// The shapes that fit it, of the first [`IN_MASK`]: a bit each.
+    mask: u64,
+    /// And those behind them, by their numbers.
+    behind: Box<[u16]>,
+}
+
+/// How many shapes have a bit.
+const IN_MASK: usize = u64::BITS as usize;
+
+/// The numbers of shapes that fit, in order.
+pub(crate) struct Fitting<'d> {
+    mask: u64,
+    behind: &'d [u16],
+}
+
+impl Fitting<'_> {
+    fn is_empty(&self) -> bool {
+        self.mask == 0 && self.behind.is_empty()
+    }
+}
+
+impl Iterator for Fitting<'_> {
+    type Item = u16;
+
+    #[inline]
+    fn next(&mut self) -> Option<u16> {
+        if self.mask != 0 {
+            let number = self.mask.trailing_zeros() as u16;
+            self.mask &= self.mask - 1;
+            return Some(number);
+        }
+        let (first, others) = self.behind.split_first()?;
+        self.behind = others;
+        Some(*first)
+    }
 }
 
 impl Dispatch {
     pub(crate) fn new(shapes: Vec<Shape>) -> Self {
-        Self { shapes: shapes.into(), known: HashMap::new(), last: (0, Box::default()) }
+        // No tuple has the number 0.
+        let first = Known { shape: 0, mask: 0, behind: Box::default() };
+        Self { shapes: shapes.into(), first, others: Vec::new(), last: 0 }
     }
 
     pub(crate) fn shapes(&self) -> &[Shape] {
         &self.shapes
     }
 
-    /// The numbers of the shapes that fit the tuple.
-    #[inline]
-    pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> &[u16] {
-        if self.last.0 != tuple.shape() {
-            self.look_up(tuple);
-        }
-        &self.last.1
+    /// Whether any shape fits the tuple.
+    pub(crate) fn has_fitting(&mut self, tuple: &AnyTuple) -> bool {
+        !self.fitting(tuple).is_empty()
     }
 
-    #[cold]
-    fn look_up(&mut self, tuple: &AnyTuple) {
-        let shapes = &self.shapes;
-        let find = || {
-            let fits = (0..).zip(shapes).filter(|(_, shape)| shape.fits(tuple));
-            fits.map(|(number, _)| number).collect::<Fitting>()
-        };
-        let fitting = self.known.entry(tuple.shape()).or_insert_with(find);
-        self.last = (tuple.shape(), fitting.clone());
+    /// The shapes that fit the tuple.
+    #[inline]
+    pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> Fitting<'_> {
+        let shape = tuple.shape();
+        if self.known().shape != shape {
+            self.look_up(shape, tuple);
+        }
+        let Known { mask, behind, .. } = self.known();
+        Fitting { mask: *mask, behind }
+    }
+
+    /// The last one that was found.
+    #[inline]
+    fn known(&self) -> &Known {
+        match self.last {
+            0 => &self.first,
+            last => &self.others[last - 1],
+        }
+    }
+
+    #[inline(never)]
+    fn look_up(&mut self, shape: usize, tuple: &AnyTuple) {
+        if self.first.shape == shape {
+            self.last = 0;
+        } else if self.first.shape == 0 {
+            self.first = Known::of(shape, &self.shapes, tuple);
+        } else {
+            let found = self.others.iter().position(|known| known.shape == shape);
+            let found = found.unwrap_or_else(|| {
+                self.others.push(Known::of(shape, &self.shapes, tuple));
+                self.others.len() - 1
+            });
+            self.last = found + 1;
+        }
+    }
+}
+
+impl Known {
+    fn of(shape: usize, shapes: &[Shape], tuple: &AnyTuple) -> Self {
+        let (masked, behind) = shapes.split_at(shapes.len().min(IN_MASK));
+        let bits = masked.iter().enumerate().filter(|(_, shape)| shape.fits(tuple));
+        let mask = bits.fold(0, |mask, (number, _)| mask | 1 << number);
+        let behind = (IN_MASK as u16..).zip(behind).filter(|(_, shape)| shape.fits(tuple));
+        Self { shape, mask, behind: behind.map(|(number, _)| number).collect() }
     }
 }

@@ -30,8 +30,9 @@ type Code<'a, C, R> = Box<dyn FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a>;
 /// afterwards the others cost nothing.
 #[must_use = "cases do nothing until they are applied"]
 pub struct Cases<'a, C: ?Sized, R = ()> {
-    /// One behind the other.
-    parts: Vec<Part<'a, C, R>>,
+    first: Part<'a, C, R>,
+    /// Those of other functions, one behind the other.
+    others: Vec<Part<'a, C, R>>,
     after: Option<Duration>,
 }
 
@@ -44,13 +45,14 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     /// For the macro.
     #[doc(hidden)]
     pub fn from_code(
+        shapes: usize,
         after: Option<Duration>,
         mut code: impl FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a,
     ) -> Self {
-        let mut shapes = Vec::new();
+        let mut shapes = Vec::with_capacity(shapes);
         let _none = code(&mut Call(Mode::Shapes(&mut shapes)));
-        let part = Part { dispatch: Dispatch::new(shapes), code: Box::new(code) };
-        Self { parts: vec![part], after }
+        let first = Part { dispatch: Dispatch::new(shapes), code: Box::new(code) };
+        Self { first, others: Vec::new(), after }
     }
 
     /// Adds the cases of another function, which are tried behind these. An `after` of these comes
@@ -60,7 +62,8 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
             // The code that is done then is in the last part that has some.
             self.after = other.after;
         }
-        self.parts.extend(other.parts);
+        self.others.push(other.first);
+        self.others.extend(other.others);
         self
     }
 
@@ -72,38 +75,42 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     /// # Panics
     /// If a guard, a projection or the case does.
     #[inline]
-    pub fn apply(&mut self, context: &mut C, tuple: AnyTuple) -> Result<R, AnyTuple> {
-        self.apply_admitted(context, tuple, &mut None)
+    pub fn apply(&mut self, context: &mut C, mut tuple: AnyTuple) -> Result<R, AnyTuple> {
+        self.apply_in_place(context, &mut tuple, &mut None).ok_or(tuple)
     }
 
-    /// The same for a tuple that takes up room, which is free once a case has matched.
+    /// The same for a tuple that is left where it is if no case matches it. The room that it takes up is
+    /// free once one does.
     #[inline]
-    pub(crate) fn apply_admitted(
+    pub(crate) fn apply_in_place(
         &mut self,
         context: &mut C,
-        mut tuple: AnyTuple,
+        tuple: &mut AnyTuple,
         room: &mut Option<Permit>,
-    ) -> Result<R, AnyTuple> {
-        for Part { dispatch, code } in &mut self.parts {
-            let fitting = dispatch.fitting(&tuple).iter();
-            let context = &mut *context;
-            let mut call = Call(Mode::Match { context, tuple: &mut tuple, fitting, room });
-            if let Some(result) = code(&mut call) {
-                return Ok(result);
-            }
+    ) -> Option<R> {
+        if let Some(result) = self.first.apply(context, tuple, room) {
+            return Some(result);
         }
-        Err(tuple)
+        self.others.iter_mut().find_map(|part| part.apply(context, tuple, room))
     }
 
     /// Whether the length and the types of a case are those of the tuple: if not, none of them takes
     /// it, whatever guards and projections say.
     pub fn may_take(&mut self, tuple: &AnyTuple) -> bool {
-        self.parts.iter_mut().any(|part| !part.dispatch.fitting(tuple).is_empty())
+        self.parts_mut().any(|part| part.dispatch.has_fitting(tuple))
     }
 
     /// Why no case takes a tuple: what the nearest one wants.
     pub fn explain(&self, tuple: &AnyTuple) -> Unmatched {
-        Unmatched::of(self.parts.iter().flat_map(|part| part.dispatch.shapes()), tuple)
+        Unmatched::of(self.parts().flat_map(|part| part.dispatch.shapes()), tuple)
+    }
+
+    fn parts(&self) -> impl Iterator<Item = &Part<'a, C, R>> {
+        std::iter::once(&self.first).chain(&self.others)
+    }
+
+    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Part<'a, C, R>> {
+        std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
     /// How long to wait for a tuple, if `after` says that.
@@ -113,14 +120,27 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
 
     /// Does what `after` says, if it is there.
     pub fn time_out(&mut self, context: &mut C) -> Option<R> {
-        let mut codes = self.parts.iter_mut().map(|part| &mut part.code);
+        let mut codes = self.parts_mut().map(|part| &mut part.code);
         codes.find_map(|code| code(&mut Call(Mode::After { context: &mut *context })))
+    }
+}
+
+impl<C: ?Sized, R> Part<'_, C, R> {
+    #[inline(always)]
+    fn apply(
+        &mut self,
+        context: &mut C,
+        tuple: &mut AnyTuple,
+        room: &mut Option<Permit>,
+    ) -> Option<R> {
+        let fitting = self.dispatch.fitting(tuple);
+        (self.code)(&mut Call(Mode::Match { context, tuple, fitting, room }))
     }
 }
 
 impl<C: ?Sized, R> Debug for Cases<'_, C, R> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let shapes = self.parts.iter().flat_map(|part| part.dispatch.shapes());
+        let shapes = self.parts().flat_map(|part| part.dispatch.shapes());
         f.debug_list().entries(shapes.flat_map(|shape| shape.patterns)).finish()
     }
 }

@@ -1,6 +1,7 @@
 //! What a case wants of a tuple, by length and types.
 
 use std::any::{TypeId, type_name};
+use std::borrow::Cow;
 
 use coact_tuple::{AnyTuple, Element};
 
@@ -18,7 +19,7 @@ pub enum Wanted {
 impl Wanted {
     /// An `E`.
     #[must_use]
-    pub fn of<E: Element>() -> Self {
+    pub const fn of<E: Element>() -> Self {
         Self::Typed(TypeId::of::<E>(), type_name::<E>)
     }
 
@@ -34,7 +35,7 @@ impl Wanted {
 pub(crate) struct Shape {
     /// The patterns of the cases, as they are written.
     pub(crate) patterns: &'static [&'static str],
-    pub(crate) wanted: Box<[Wanted]>,
+    pub(crate) wanted: Cow<'static, [Wanted]>,
 }
 
 impl Shape {

@@ -56,7 +56,12 @@ impl Run<'_> {
                 elements.iter().map(|element| wanted(element, root)).collect()
             }
         };
-        quote!(#call.wants(&[#(#texts),*], &[#(#wanted),*]);)
+        let elements = self.0[0].pattern.elements();
+        if elements.iter().any(|element| matches!(element, Element::Projected { .. })) {
+            // Of what type a function is, is known from its value.
+            return quote!(#call.wants(&[#(#texts),*], ::std::vec![#(#wanted),*]););
+        }
+        quote!(#call.wants(&[#(#texts),*], const { &[#(#wanted),*] as &[_] });)
     }
 
     /// Takes a tuple that has the types, or goes on with the next.

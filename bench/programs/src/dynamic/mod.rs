@@ -1,0 +1,7 @@
+//! Programs of actors that take tuples by cases.
+
+pub mod ask;
+pub mod cases;
+pub mod counter;
+pub mod rings;
+pub mod skipped;

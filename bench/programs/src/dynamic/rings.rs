@@ -1,0 +1,63 @@
+//! An actor a node; a message is a hop.
+
+use coact::dynamic::{DynContext, StateAddr, atom, cases, spawn_with};
+use coact::when;
+use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
+
+use crate::rings::Size;
+use crate::runtime;
+
+struct Node {
+    next: Option<StateAddr<Node>>,
+    hops: u64,
+    finish: Finish,
+}
+
+fn node(state: Node) -> StateAddr<Node> {
+    spawn_with(state, |me| {
+        me.become_(cases! { |me: &mut DynContext<Node>|
+            // A token that has made so many of its hops.
+            (atom!("token"), done: u64) => {
+                if done == me.state().hops {
+                    me.state().finish.part(done);
+                } else {
+                    let next = me.state().next.as_ref().expect("the ring is closed");
+                    me.send(next, (atom!("token"), done + 1)).expect("the ring lives");
+                }
+            },
+        });
+    })
+}
+
+/// Closes the rings, lets the tokens go, and opens the rings again so that the actors end.
+pub fn run(given: &Given) -> anyhow::Result<Measured> {
+    let size = Size::of(given)?;
+    let runtime = runtime::coact(given)?;
+    let _entered = runtime.enter();
+    let finish = Finish::after(size.all_tokens());
+    let stopwatch = Stopwatch::default();
+    let nodes: Vec<StateAddr<Node>> = (0..size.rings * size.nodes)
+        .map(|_| node(Node { next: None, hops: size.hops_each, finish: finish.clone() }))
+        .collect();
+    for ring in nodes.chunks(size.nodes) {
+        for (node, next) in ring.iter().zip(ring.iter().cycle().skip(1)) {
+            let next = next.clone();
+            when(node, move |node| node.next = Some(next));
+        }
+    }
+    runtime.wait_idle();
+    stopwatch.start();
+    for ring in 0..size.rings {
+        for start in size.starts() {
+            // It has made this hop.
+            let first = &nodes[ring * size.nodes + (start + 1) % size.nodes];
+            first.send((atom!("token"), 1_u64)).expect("the ring lives");
+        }
+    }
+    let (elapsed, hops) = stopwatch.until(&finish);
+    for node in &nodes {
+        when(node, |node| node.next = None);
+    }
+    runtime.wait_idle();
+    Ok(Measured::new(elapsed, size.total_hops(), hops))
+}
