@@ -247,7 +247,7 @@ fn run(steps: &[Step]) -> Vec<String> {
 
 proptest! {
     #[test]
-    fn actors_take_what_a_search_from_the_beginning_finds(
+    fn d1_actors_take_what_a_search_from_the_beginning_finds(
         steps in prop::collection::vec(step(), 1..60)
     ) {
         let expected = Model::run(&steps);

@@ -18,7 +18,7 @@ fn ms(n: u64) -> Duration {
 }
 
 #[test]
-fn changes_of_one_case_are_made_in_their_order() {
+fn d4_changes_of_one_case_are_made_in_their_order() {
     everywhere(|| {
         let log = Log::new();
         fn level(name: &'static str, log: Log<String>) -> DynCases {
@@ -55,7 +55,7 @@ fn changes_of_one_case_are_made_in_their_order() {
 }
 
 #[test]
-fn an_actor_that_becomes_nothing_ends() {
+fn d4_an_actor_that_becomes_nothing_ends() {
     everywhere(|| {
         let it = spawn(|_: &mut DynContext| {});
         assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
@@ -137,7 +137,7 @@ fn an_exchanged_state_of_another_type_is_noticed() {
 }
 
 #[test]
-fn after_fires_when_nothing_was_taken_and_again() {
+fn d5_after_fires_when_nothing_was_taken_and_again() {
     sim::check(|| {
         let log = Log::new();
         let said = log.clone();
@@ -161,7 +161,7 @@ fn after_fires_when_nothing_was_taken_and_again() {
 }
 
 #[test]
-fn new_cases_begin_with_a_new_time() {
+fn d5_new_cases_begin_with_a_new_time() {
     sim::check(|| {
         let log = Log::new();
         let said = log.clone();
@@ -232,7 +232,7 @@ fn a_panic_fails_the_ask_and_the_actor() {
 }
 
 #[test]
-fn a_restart_begins_anew_with_what_was_skipped() {
+fn d3_a_restart_begins_anew_with_what_was_skipped() {
     check_with_faults(|faults| {
         let log = Log::new();
         let said = log.clone();
@@ -316,7 +316,7 @@ fn what_it_monitors_comes_as_a_tuple() {
 }
 
 #[test]
-fn it_ends_with_its_last_address() {
+fn d7_it_ends_with_its_last_address() {
     everywhere(|| {
         let ended = {
             let it = spawn(|me: &mut DynContext| {

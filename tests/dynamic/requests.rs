@@ -36,7 +36,7 @@ fn responder() -> DynAddr {
 }
 
 #[test]
-fn then_takes_the_answer_and_messages_go_on() {
+fn d6_then_takes_the_answer_and_messages_go_on() {
     sim::check(|| {
         let (log, responder) = (Log::new(), responder());
         // A time that runs keeps no actor alive.
@@ -78,7 +78,7 @@ fn then_takes_the_answer_and_messages_go_on() {
 }
 
 #[test]
-fn await_has_messages_wait_and_behaviours_not() {
+fn d6_await_has_messages_wait_and_behaviours_not() {
     sim::check(|| {
         let (log, responder) = (Log::new(), responder());
         let _kept = responder.clone();
@@ -113,7 +113,7 @@ fn await_has_messages_wait_and_behaviours_not() {
 }
 
 #[test]
-fn what_does_not_answer_in_time_is_given_up() {
+fn d6_what_does_not_answer_in_time_is_given_up() {
     sim::check(|| {
         let (log, responder) = (Log::new(), responder());
         // A time that runs keeps no actor alive.
@@ -148,7 +148,7 @@ fn what_does_not_answer_in_time_is_given_up() {
 }
 
 #[test]
-fn an_actor_that_has_ended_is_answered_for_at_once() {
+fn d6_an_actor_that_has_ended_is_answered_for_at_once() {
     everywhere(|| {
         let (log, responder) = (Log::new(), responder());
         responder.send(atom!("end")).unwrap();
@@ -196,7 +196,7 @@ fn an_answer_without_a_case_is_an_error() {
 }
 
 #[test]
-fn an_actor_without_cases_lives_until_its_answers_are_there() {
+fn d4_an_actor_without_cases_lives_until_its_answers_are_there() {
     everywhere(|| {
         let (log, responder) = (Log::new(), responder());
         // A time that runs keeps no actor alive.
@@ -234,7 +234,7 @@ fn an_endless_await_is_refused() {
 }
 
 #[test]
-fn no_answer_reaches_the_next_incarnation() {
+fn d6_no_answer_reaches_the_next_incarnation() {
     sim::check(|| {
         let (log, responder) = (Log::new(), responder());
         let said = log.clone();

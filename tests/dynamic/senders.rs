@@ -12,7 +12,7 @@ fn echo() -> DynAddr {
 }
 
 #[test]
-fn a_reply_to_a_message_is_a_message() {
+fn d7_a_reply_to_a_message_is_a_message() {
     everywhere(|| {
         let (log, echo) = (Log::new(), echo());
         let said = log.clone();
@@ -74,7 +74,7 @@ fn an_actor_can_send_to_itself_and_reply() {
 }
 
 #[test]
-fn what_is_forwarded_keeps_its_sender_its_tag_and_its_asker() {
+fn d7_what_is_forwarded_keeps_its_sender_its_tag_and_its_asker() {
     everywhere(|| {
         let log = Log::new();
         let said = log.clone();

@@ -50,7 +50,7 @@ fn new() -> Gate {
 }
 
 #[test]
-fn they_are_tried_again_before_all_that_waits() {
+fn d1_they_are_tried_again_before_all_that_waits() {
     everywhere(|| {
         let it = spawn_with(new(), gate());
         for n in [1, 2, 20, 3] {
@@ -71,7 +71,7 @@ fn they_are_tried_again_before_all_that_waits() {
 }
 
 #[test]
-fn closing_again_leaves_the_others() {
+fn d1_closing_again_leaves_the_others() {
     everywhere(|| {
         let it = spawn_with(new(), gate());
         it.send(1).unwrap();
@@ -85,7 +85,7 @@ fn closing_again_leaves_the_others() {
 }
 
 #[test]
-fn they_count_in_a_bounded_mailbox() {
+fn d3_they_count_in_a_bounded_mailbox() {
     check(|| {
         let it = actor(new(), gate()).mailbox(Mailbox::bounded(3).fail()).spawn();
         for n in 1..=3 {
@@ -137,7 +137,7 @@ fn a_case_has_the_room_of_its_message() {
 }
 
 #[test]
-fn the_oldest_is_dropped_for_the_newest() {
+fn d3_the_oldest_is_dropped_for_the_newest() {
     check(|| {
         let dropped = Log::new();
         let seen = dropped.clone();
@@ -160,7 +160,7 @@ fn the_oldest_is_dropped_for_the_newest() {
 }
 
 #[test]
-fn their_asks_fail_when_the_actor_ends() {
+fn d3_their_asks_fail_when_the_actor_ends() {
     everywhere(|| {
         let it = spawn_with(new(), gate());
         let asks: Vec<_> = (0..3).map(|n| it.ask(n)).collect();
@@ -181,7 +181,7 @@ fn their_asks_fail_when_the_actor_ends() {
 }
 
 #[test]
-fn a_stop_comes_between_them() {
+fn d1_a_stop_comes_between_them() {
     everywhere(|| {
         let it = spawn_with(0, |me| {
             me.become_(cases! { |me: &mut DynContext<i32>|
@@ -204,7 +204,7 @@ fn a_stop_comes_between_them() {
 }
 
 #[test]
-fn many_are_no_burden_to_others() {
+fn d2_many_are_no_burden_to_others() {
     check(|| {
         let it = spawn_with(0_u64, |me| {
             fn small(me: &mut DynContext<u64>) {

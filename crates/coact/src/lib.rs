@@ -91,7 +91,7 @@
 //!
 //! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
 //! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
-//! * `dynamic` (off): dynamically typed messages. Implies `macros`.
+//! * `dynamic` (off): dynamically typed messages, and actors that take them. Implies `macros`.
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
 //!
@@ -239,6 +239,10 @@ mod actors {
 
     #[doc = include_str!("../../../docs/actors/async.md")]
     struct Async;
+
+    #[cfg(feature = "dynamic")]
+    #[doc = include_str!("../../../docs/actors/dynamic.md")]
+    struct Dynamic;
 
     #[doc = include_str!("../../../docs/actors/events.md")]
     struct Events;
