@@ -8,3 +8,4 @@ mod requests;
 mod samples;
 mod senders;
 mod skipping;
+mod threads;

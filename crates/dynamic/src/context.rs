@@ -1,15 +1,16 @@
 //! The context: what a case has besides what it has matched.
 
 use std::fmt::{self, Debug, Formatter};
-use std::mem::{forget, replace, take};
 use std::time::Duration;
 
-use coact_actor::actor::{Context, ExitReason, Reply, SendError, WeakAddr};
+use coact_actor::actor::{Context, ExitReason, SendError, WeakAddr};
+use coact_actor::internals::own_address;
 use coact_core::time::Timer;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use crate::cases::Cases;
-use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
+use crate::received::{DynReply, Received, sent_by};
+use crate::types::{DynActor, DynAddr, DynMessage, Header};
 
 /// What an actor takes: cases that have its context.
 pub type DynCases<S = ()> = Cases<'static, DynContext<S>>;
@@ -39,54 +40,6 @@ pub struct DynContext<S = ()> {
     pub(crate) actor: Option<Context<DynActor>>,
     pub(crate) received: Received,
     pub(crate) requested: Requested<S>,
-}
-
-/// What is known of the message that is being handled, besides its tuple.
-#[derive(Default)]
-pub(crate) struct Received {
-    pub(crate) header: Header,
-    pub(crate) answer: Answer,
-}
-
-impl Received {
-    /// Notes who has sent a message, after the one before was cleared.
-    #[inline]
-    pub(crate) fn begin(&mut self, header: Header, reply: Option<Reply<AnyTuple>>) {
-        let answer = reply.map_or(Answer::Sent, Answer::Asked);
-        // What was there needs no destructor.
-        forget((replace(&mut self.header, header), replace(&mut self.answer, answer)));
-    }
-
-    /// Drops what a message has left.
-    #[inline]
-    pub(crate) fn clear(&mut self) {
-        match take(&mut self.header) {
-            Header::Empty | Header::FromReceiver => {}
-            Header::From(sender) => drop(sender),
-            Header::Boxed(header) => drop_boxed(header),
-        }
-        if !matches!(self.answer, Answer::Sent) {
-            self.answer = Answer::Sent;
-        }
-    }
-}
-
-#[cold]
-#[inline(never)]
-fn drop_boxed(header: Box<BoxedHeader>) {
-    drop(header);
-}
-
-/// Where a reply goes.
-#[derive(Default)]
-pub(crate) enum Answer {
-    /// To the sender, as a message.
-    #[default]
-    Sent,
-    /// To the ask.
-    Asked(Reply<AnyTuple>),
-    /// It was given.
-    Given,
 }
 
 /// What the cases have requested; it is done after them.
@@ -147,7 +100,7 @@ impl<S> DynContext<S> {
     }
 
     fn running(&self) -> &Context<DynActor> {
-        self.actor.as_ref().expect("cases run while the actor does")
+        of_running(&self.actor)
     }
 
     /// The actor's address.
@@ -208,14 +161,12 @@ impl<S> DynContext<S> {
 
     /// Puts this actor into a message to `to` as its sender.
     #[inline]
-    pub(crate) fn message(&self, to: &DynAddr, mut message: DynMessage) -> DynMessage {
-        let running = self.running();
-        message.header.set_sender(if to.0.id() == running.id() {
-            Header::FromReceiver
-        } else {
-            Header::From(DynAddr(running.address()))
-        });
-        message
+    pub(crate) fn message(&self, to: &DynAddr, message: DynMessage) -> DynMessage {
+        sent_by(self.own(), to, message)
+    }
+
+    fn own(&self) -> &WeakAddr<DynActor> {
+        own_address(self.running())
     }
 
     /// Sends a tuple to this actor itself after a delay. The timer does not keep the actor alive, and
@@ -228,11 +179,7 @@ impl<S> DynContext<S> {
     /// Who has sent the message that is being handled; `None` if that is unknown.
     #[must_use]
     pub fn sender(&self) -> Option<DynAddr> {
-        match self.received.header.sender() {
-            Header::FromReceiver => Some(self.address()),
-            Header::From(sender) => Some(sender.clone()),
-            Header::Empty | Header::Boxed(_) => None,
-        }
+        self.received.sender(self.own())
     }
 
     /// The tag of the message that is being handled, if it has one.
@@ -244,41 +191,22 @@ impl<S> DynContext<S> {
     /// Whether an answer to the message that is being handled is waited for: it was asked, not sent.
     #[must_use]
     pub fn is_asked(&self) -> bool {
-        matches!(&self.received.answer, Answer::Asked(reply) if reply.is_wanted())
+        self.received.is_asked()
     }
 
     /// Answers the message that is being handled: if it was asked, its asker, once; if it was sent, its
     /// sender, by a message. If the sender is unknown, or the asker has its answer, the tuple is dropped.
     pub fn reply(&mut self, tuple: impl IntoTuple) {
-        let tuple = AnyTuple::new(tuple);
-        match take(&mut self.received.answer) {
-            Answer::Asked(reply) => {
-                reply.send(tuple);
-                self.received.answer = Answer::Given;
-            }
-            Answer::Given => self.received.answer = Answer::Given,
-            Answer::Sent => {
-                let own;
-                let to = match self.received.header.sender() {
-                    Header::From(sender) => sender,
-                    Header::FromReceiver => {
-                        own = self.address();
-                        &own
-                    }
-                    Header::Empty | Header::Boxed(_) => return,
-                };
-                // A sender that has ended wants no answer.
-                drop(self.send(to, tuple));
-            }
-        }
+        let Self { received, actor, .. } = self;
+        received.reply(own_address(of_running(actor)), AnyTuple::new(tuple));
     }
 
     /// Takes the right to answer the message that is being handled, to answer later: in another case,
     /// by another actor.
     #[doc(alias = "response promise")]
     pub fn take_reply(&mut self) -> DynReply {
-        let answer = replace(&mut self.received.answer, Answer::Given);
-        DynReply { answer, to: self.received.header.sender().copy(), from: self.running().weak() }
+        let Self { received, actor, .. } = self;
+        received.take_reply(own_address(of_running(actor)))
     }
 
     /// Passes a tuple on as the message that is being handled: with its sender, its tag, and the duty to
@@ -291,19 +219,8 @@ impl<S> DynContext<S> {
         to: &DynAddr,
         tuple: impl IntoTuple,
     ) -> Result<(), SendError<AnyTuple>> {
-        let mut message = DynMessage::new(tuple);
-        message.header = self.received.header.copy();
-        let is_own = matches!(message.header.sender(), Header::FromReceiver);
-        if is_own && to.0.id() != self.running().id() {
-            message.header.set_sender(Header::From(self.address()));
-        }
-        match replace(&mut self.received.answer, Answer::Given) {
-            Answer::Asked(reply) => to.forward_message(message, reply),
-            answer => {
-                self.received.answer = answer;
-                to.send_message(message)
-            }
-        }
+        let Self { received, actor, .. } = self;
+        received.forward(own_address(of_running(actor)), to, DynMessage::new(tuple))
     }
 
     /// Stops the actor after the present case, with [`ExitReason::Normal`].
@@ -318,46 +235,12 @@ impl<S> DynContext<S> {
     }
 }
 
+fn of_running(actor: &Option<Context<DynActor>>) -> &Context<DynActor> {
+    actor.as_ref().expect("cases run while the actor does")
+}
+
 impl<S> Debug for DynContext<S> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("DynContext").field("actor", &self.actor).finish_non_exhaustive()
-    }
-}
-
-/// The right to answer one message, once: see [`DynContext::take_reply`]. If it is dropped, the ask
-/// fails.
-#[must_use = "dropping a reply fails the ask that waits for it"]
-pub struct DynReply {
-    answer: Answer,
-    /// The sender.
-    to: Header,
-    from: WeakAddr<DynActor>,
-}
-
-impl DynReply {
-    /// Sends the answer. If the message was sent, not asked, this is a message to its sender.
-    pub fn send(self, tuple: impl IntoTuple) {
-        let mut message = DynMessage::new(tuple);
-        let to = match (self.answer, self.to) {
-            (Answer::Asked(reply), _) => return reply.send(message.tuple),
-            (Answer::Sent, Header::FromReceiver) => {
-                message.header = Header::FromReceiver;
-                self.from.upgrade().map(DynAddr)
-            }
-            (Answer::Sent, Header::From(to)) => {
-                message.header =
-                    self.from.upgrade().map(DynAddr).map_or(Header::Empty, Header::From);
-                Some(to)
-            }
-            (Answer::Sent, Header::Empty | Header::Boxed(_)) | (Answer::Given, _) => return,
-        };
-        // A sender that has ended wants no answer.
-        drop(to.map(|to| to.send_message(message)));
-    }
-}
-
-impl Debug for DynReply {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DynReply").finish_non_exhaustive()
     }
 }

@@ -13,7 +13,8 @@ use coact_actor::internals::{drop_kept, handle_next, limit_of_kept, set_aside, t
 use coact_tuple::AnyTuple;
 
 use crate::after_clock::AfterClock;
-use crate::context::{Answer, Awaited, Change, DynCases, DynContext, Received, Requested};
+use crate::context::{Awaited, Change, DynCases, DynContext, Requested};
+use crate::received::{Answer, Received};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynMessage, GoOn, Header, Machine};
 

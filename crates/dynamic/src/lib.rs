@@ -4,6 +4,7 @@
 //! * [`AnyTuple`] and [`Atom`]: what messages are made of.
 //! * [`Cases`]: a partial function over tuples, written like a `match` by the macro `cases!`.
 //! * [`spawn`]: actors that take tuples, by cases which they change as they run ([`DynContext::become_`]).
+//! * [`this_thread`]: plain threads that take tuples, and wait for them where they are.
 //!
 //! ```
 //! use coact::dynamic::{DynContext, atom, cases, spawn};
@@ -31,9 +32,11 @@ mod after_clock;
 mod cases;
 mod context;
 mod engine;
+mod received;
 mod request;
 mod skipped;
 mod spawn;
+mod thread;
 mod types;
 
 pub use address::StateAddr;
@@ -42,9 +45,11 @@ pub use coact_tuple::{
     AnyTuple, Atom, AtomError, CowTuple, Element, ElementType, IntoElement, IntoTuple, Opaque,
     Tuple, Types, atom,
 };
-pub use context::{DynCases, DynContext, DynReply};
+pub use context::{DynCases, DynContext};
+pub use received::DynReply;
 pub use request::DynRequest;
 pub use spawn::{DynSpawn, actor, spawn, spawn_with};
+pub use thread::{DoReceive, DynThread, ThreadRequest, this_thread};
 pub use types::{DynActor, DynAddr, DynMessage};
 
 /// What the macro `cases!` writes, not for programs: not part of the interface, and subject to change

@@ -17,13 +17,14 @@ struct Queue<T> {
     /// Whether the present cases have a pattern of these types.
     fits: bool,
     messages: VecDeque<(u64, Option<T>)>,
+    /// How many of them are taken, and have their places still.
+    taken: usize,
 }
 
-/// Where a message is.
+/// Where a message is. It stays valid whatever happens to others.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    queue: usize,
-    at: usize,
+    shape: usize,
     number: u64,
 }
 
@@ -38,11 +39,15 @@ impl<T> Skipped<T> {
         self.len
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
     /// Puts a message behind all others; `fits`: whether the present cases have a pattern of its types.
     pub(crate) fn push(&mut self, shape: usize, fits: bool, message: T) {
         let known = self.queues.iter().position(|queue| queue.shape == shape);
         let queue = known.unwrap_or_else(|| {
-            self.queues.push(Queue { shape, fits, messages: VecDeque::new() });
+            self.queues.push(Queue { shape, fits, messages: VecDeque::new(), taken: 0 });
             self.queues.len() - 1
         });
         self.queues[queue].fits = fits;
@@ -54,7 +59,12 @@ impl<T> Skipped<T> {
     /// Asks for each type whether the present cases have a pattern of it, given one of the messages.
     pub(crate) fn refit(&mut self, mut fits: impl FnMut(&T) -> bool) {
         self.queues.retain_mut(|queue| {
-            let first = queue.messages.iter().find_map(|(_, message)| message.as_ref());
+            if queue.taken > 0 {
+                // By cases that have panicked, or that are still running.
+                queue.messages.retain(|(_, message)| message.is_some());
+                queue.taken = 0;
+            }
+            let first = queue.messages.front().and_then(|(_, message)| message.as_ref());
             queue.fits = first.is_some_and(&mut fits);
             first.is_some()
         });
@@ -62,39 +72,54 @@ impl<T> Skipped<T> {
 
     /// Whether there is one with the types of a pattern.
     pub(crate) fn has_fitting(&self) -> bool {
-        self.queues.iter().any(|queue| queue.fits && !queue.messages.is_empty())
+        self.queues.iter().any(|queue| queue.fits && queue.messages.len() > queue.taken)
     }
 
     /// The oldest one with the types of a pattern, of those behind `place`.
     pub(crate) fn next_fitting(&self, behind: Option<Place>) -> Option<Place> {
         let from = behind.map_or(0, |place| place.number + 1);
-        let firsts = self.queues.iter().enumerate().filter(|(_, queue)| queue.fits);
-        let firsts = firsts.filter_map(|(queue, of)| {
-            // Mostly the one behind the last, or the first of all.
-            let at = match behind {
-                Some(place) if place.queue == queue => place.at + 1,
-                _ => of.messages.partition_point(|(number, _)| *number < from),
-            };
-            let (number, _) = of.messages.get(at)?;
-            Some(Place { queue, at, number: *number })
+        let fitting = self.queues.iter().filter(|queue| queue.fits);
+        let firsts = fitting.filter_map(|queue| {
+            let at = queue.position(from);
+            let (number, _) = queue.messages.get(at)?;
+            Some(Place { shape: queue.shape, number: *number })
         });
         firsts.min_by_key(|place| place.number)
     }
 
     /// Takes a message, whose place stays.
     pub(crate) fn take(&mut self, place: Place) -> Option<T> {
-        self.queues[place.queue].messages[place.at].1.take()
+        let (queue, at) = self.find(place)?;
+        let message = queue.messages[at].1.take()?;
+        queue.taken += 1;
+        self.len -= 1;
+        Some(message)
     }
 
     /// Puts a message back into its place.
     pub(crate) fn put_back(&mut self, place: Place, message: T) {
-        self.queues[place.queue].messages[place.at].1 = Some(message);
+        let Some((queue, at)) = self.find(place) else { return };
+        queue.messages[at].1 = Some(message);
+        queue.taken -= 1;
+        self.len += 1;
     }
 
-    /// Removes a place whose message was taken for good.
+    /// Removes the place of a message that was taken for good.
     pub(crate) fn remove(&mut self, place: Place) {
-        self.queues[place.queue].messages.remove(place.at);
-        self.len -= 1;
+        if let Some((queue, at)) = self.find(place) {
+            queue.messages.remove(at);
+            queue.taken -= 1;
+        }
+    }
+
+    fn find(&mut self, place: Place) -> Option<(&mut Queue<T>, usize)> {
+        let queue = self.queues.iter_mut().find(|queue| queue.shape == place.shape)?;
+        let at = queue.position(place.number);
+        queue
+            .messages
+            .get(at)
+            .is_some_and(|(number, _)| *number == place.number)
+            .then_some((queue, at))
     }
 
     /// Removes the oldest message.
@@ -103,10 +128,23 @@ impl<T> Skipped<T> {
         loop {
             let queue = self.queues.iter_mut().min_by_key(first)?;
             let (_, message) = queue.messages.pop_front()?;
-            self.len -= 1;
             if message.is_some() {
+                self.len -= 1;
                 return message;
             }
+            queue.taken -= 1;
+        }
+    }
+}
+
+impl<T> Queue<T> {
+    /// Where the first message is that has this number or a later one.
+    fn position(&self, number: u64) -> usize {
+        match self.messages.front() {
+            Some((first, _)) if *first < number => {
+                self.messages.partition_point(|(other, _)| *other < number)
+            }
+            _ => 0,
         }
     }
 }

@@ -449,7 +449,8 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 ///
 /// **`after time => body`**, as the last one, is what is done if no tuple has come for this time.
 ///
-/// **Captures** are moved in, as by a `move` closure, and are `Send`.
+/// **Captures** are moved in, as by a `move` closure, and are `Send`. With `ref` in front they are borrowed, for cases that are
+/// used where they are written: `cases! { ref (n: i32) => sum += n }`.
 ///
 /// Cases side by side with the same types are one `match`: the compiler dispatches on their values, and warns of a
 /// case that nothing reaches.

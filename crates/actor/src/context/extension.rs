@@ -11,7 +11,13 @@ use crate::events::{self, DropCause};
 use crate::handler::MessageTo;
 use crate::mailbox::drop_for_room;
 use crate::reply::Reply;
-use crate::types::{Actor, Context};
+use crate::types::{Actor, Context, WeakAddr};
+
+/// Returns the actor's address of itself.
+#[inline]
+pub fn own_address<A: Actor>(context: &Context<A>) -> &WeakAddr<A> {
+    context.this()
+}
 
 /// Returns a context with the address alone, to be exchanged with the real one for a while.
 pub fn twin_of<A: Actor>(context: &Context<A>) -> Context<A> {

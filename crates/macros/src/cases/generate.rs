@@ -28,13 +28,14 @@ pub fn function(input: &Input) -> syn::Result<TokenStream> {
         }
         None => (quote!(::core::option::Option::None), quote!()),
     };
+    let moved = (!input.borrows).then(|| quote!(move));
     let (call, shapes) = (own("call"), runs.len());
     let context = match &input.context {
         Some((_, of)) => quote!(#of),
         _ => quote!(_),
     };
     Ok(quote_spanned! {Span::mixed_site()=>
-        #root::Cases::from_code(#shapes, #time, move |#call: &mut #root::internals::Call<'_, #context>| {
+        #root::Cases::from_code(#shapes, #time, #moved |#call: &mut #root::internals::Call<'_, #context>| {
             if #call.asks() {
                 #(#wants)*
                 return ::core::option::Option::None;

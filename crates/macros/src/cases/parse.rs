@@ -9,9 +9,11 @@ use syn::{BinOp, Expr, Ident, Path, Token, Type, parse_quote};
 use super::callback;
 use super::pattern::{Argument, Pattern};
 
-/// `|context| case, case, after time => expression`
+/// `ref |context| case, case, after time => expression`
 pub struct Input {
     pub root: Path,
+    /// Whether what is captured is borrowed.
+    pub borrows: bool,
     /// The name of the context, and the type of what it refers to.
     pub context: Option<(Ident, Type)>,
     pub cases: Vec<Case>,
@@ -38,6 +40,7 @@ impl Parse for Input {
             root = input.parse()?;
             input.parse::<Token![;]>()?;
         }
+        let borrows = input.parse::<Option<Token![ref]>>()?.is_some();
         let context = if input.peek(Token![|]) { Some(context(input)?) } else { None };
         let (mut cases, mut after) = (Vec::new(), None);
         while !input.is_empty() {
@@ -53,7 +56,7 @@ impl Parse for Input {
                 cases.push(input.parse()?);
             }
         }
-        Ok(Self { root, context, cases, after })
+        Ok(Self { root, borrows, context, cases, after })
     }
 }
 

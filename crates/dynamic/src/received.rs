@@ -1,0 +1,166 @@
+//! The message that is being handled: who has sent it, and where its answer goes.
+
+use std::fmt::{self, Debug, Formatter};
+use std::mem::{forget, replace, take};
+
+use coact_actor::actor::{Reply, SendError, WeakAddr};
+use coact_tuple::{AnyTuple, IntoTuple};
+
+use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
+
+/// What is known of the message that is being handled, besides its tuple.
+#[derive(Default)]
+pub(crate) struct Received {
+    pub(crate) header: Header,
+    pub(crate) answer: Answer,
+}
+
+/// Where a reply goes.
+#[derive(Default)]
+pub(crate) enum Answer {
+    /// To the sender, as a message.
+    #[default]
+    Sent,
+    /// To the ask.
+    Asked(Reply<AnyTuple>),
+    /// It was given.
+    Given,
+}
+
+/// Puts the sender into a message to `to`.
+#[inline]
+pub(crate) fn sent_by(
+    own: &WeakAddr<DynActor>,
+    to: &DynAddr,
+    mut message: DynMessage,
+) -> DynMessage {
+    message.header.set_sender(if to.0.id() == own.id() {
+        Header::FromReceiver
+    } else {
+        own.upgrade().map(DynAddr).map_or(Header::Empty, Header::From)
+    });
+    message
+}
+
+/// `own` is the address of the actor that has received the message.
+impl Received {
+    /// Notes a message, after the one before was cleared.
+    #[inline]
+    pub(crate) fn begin(&mut self, header: Header, reply: Option<Reply<AnyTuple>>) {
+        let answer = reply.map_or(Answer::Sent, Answer::Asked);
+        // What was there needs no destructor.
+        forget((replace(&mut self.header, header), replace(&mut self.answer, answer)));
+    }
+
+    /// Drops what a message has left.
+    #[inline]
+    pub(crate) fn clear(&mut self) {
+        match take(&mut self.header) {
+            Header::Empty | Header::FromReceiver => {}
+            Header::From(sender) => drop(sender),
+            Header::Boxed(header) => drop_boxed(header),
+        }
+        if !matches!(self.answer, Answer::Sent) {
+            self.answer = Answer::Sent;
+        }
+    }
+
+    pub(crate) fn sender(&self, own: &WeakAddr<DynActor>) -> Option<DynAddr> {
+        match self.header.sender() {
+            Header::FromReceiver => own.upgrade().map(DynAddr),
+            Header::From(sender) => Some(sender.clone()),
+            Header::Empty | Header::Boxed(_) => None,
+        }
+    }
+
+    pub(crate) fn is_asked(&self) -> bool {
+        matches!(&self.answer, Answer::Asked(reply) if reply.is_wanted())
+    }
+
+    pub(crate) fn reply(&mut self, own: &WeakAddr<DynActor>, tuple: AnyTuple) {
+        match take(&mut self.answer) {
+            Answer::Asked(reply) => {
+                reply.send(tuple);
+                self.answer = Answer::Given;
+            }
+            Answer::Given => self.answer = Answer::Given,
+            Answer::Sent => reply_by_message(self.header.sender(), own, tuple),
+        }
+    }
+
+    pub(crate) fn take_reply(&mut self, own: &WeakAddr<DynActor>) -> DynReply {
+        let answer = replace(&mut self.answer, Answer::Given);
+        DynReply { answer, to: self.header.sender().copy(), from: own.clone() }
+    }
+
+    pub(crate) fn forward(
+        &mut self,
+        own: &WeakAddr<DynActor>,
+        to: &DynAddr,
+        mut message: DynMessage,
+    ) -> Result<(), SendError<AnyTuple>> {
+        message.header = self.header.copy();
+        if matches!(message.header.sender(), Header::FromReceiver) {
+            message = sent_by(own, to, message);
+        }
+        match replace(&mut self.answer, Answer::Given) {
+            Answer::Asked(reply) => to.forward_message(message, reply),
+            answer => {
+                self.answer = answer;
+                to.send_message(message)
+            }
+        }
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn drop_boxed(header: Box<BoxedHeader>) {
+    drop(header);
+}
+
+/// Answers a message that was sent, if its sender is known.
+fn reply_by_message(sender: &Header, own: &WeakAddr<DynActor>, tuple: AnyTuple) {
+    let itself;
+    let to = match sender {
+        Header::From(sender) => sender,
+        Header::FromReceiver => match own.upgrade() {
+            Some(own) => {
+                itself = DynAddr(own);
+                &itself
+            }
+            None => return,
+        },
+        Header::Empty | Header::Boxed(_) => return,
+    };
+    // A sender that has ended wants no answer.
+    drop(to.send_message(sent_by(own, to, DynMessage::new(tuple))));
+}
+
+/// The right to answer one message, once: see [`DynContext::take_reply`](crate::DynContext::take_reply).
+/// If it is dropped, the ask fails.
+#[must_use = "dropping a reply fails the ask that waits for it"]
+pub struct DynReply {
+    answer: Answer,
+    /// The sender.
+    to: Header,
+    from: WeakAddr<DynActor>,
+}
+
+impl DynReply {
+    /// Sends the answer. If the message was sent, not asked, this is a message to its sender.
+    pub fn send(self, tuple: impl IntoTuple) {
+        let tuple = AnyTuple::new(tuple);
+        match self.answer {
+            Answer::Asked(reply) => reply.send(tuple),
+            Answer::Sent => reply_by_message(&self.to, &self.from, tuple),
+            Answer::Given => {}
+        }
+    }
+}
+
+impl Debug for DynReply {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DynReply").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,229 @@
+//! The mailbox of a thread: an actor puts messages there, on the threads that send them.
+
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::mem::take;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use coact_actor::actor::{Context, Reply, WeakAddr, actor};
+use coact_actor::system::Host;
+use coact_core::Promise;
+use coact_core::internals::wait_for;
+use coact_core::promise::Resolver;
+use coact_tuple::AnyTuple;
+
+use crate::types::{DynActor, DynAddr, DynMessage, Machine};
+
+/// The thread's end.
+#[derive(Default)]
+pub(super) struct ThreadInbox {
+    shared: Arc<SharedInbox>,
+    own: RefCell<Option<Own>>,
+}
+
+/// The address of the thread. It keeps the actor alive, unless the thread waits for a message: then
+/// others do, or there will be none.
+struct Own {
+    strong: Option<DynAddr>,
+    weak: WeakAddr<DynActor>,
+}
+
+#[derive(Default)]
+struct SharedInbox(Mutex<InboxState>);
+
+#[derive(Default)]
+struct InboxState {
+    letters: VecDeque<Letter>,
+    /// Wakes the thread if it waits.
+    waiting: Option<Resolver<()>>,
+    /// The thread has ended.
+    is_closed: bool,
+}
+
+/// A message, and its reply if it was asked.
+pub(super) struct Letter {
+    pub(super) message: DynMessage,
+    pub(super) reply: Option<Reply<AnyTuple>>,
+}
+
+/// What a thread has waited for.
+pub(super) enum Next {
+    Letter(Letter),
+    /// Nothing has come in time.
+    Late,
+    /// Nothing has come, and there is time left.
+    Nothing,
+}
+
+impl SharedInbox {
+    fn lock(&self) -> MutexGuard<'_, InboxState> {
+        // No code of the user runs while it is locked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put(&self, letter: Letter) {
+        let mut state = self.lock();
+        if state.is_closed {
+            drop(state);
+            drop(letter);
+            return;
+        }
+        state.letters.push_back(letter);
+        let waiting = state.waiting.take();
+        drop(state);
+        if let Some(thread) = waiting {
+            thread.resolve(());
+        }
+    }
+
+    fn wake(&self) {
+        let waiting = self.lock().waiting.take();
+        if let Some(thread) = waiting {
+            thread.resolve(());
+        }
+    }
+
+    fn take(&self) -> Option<Letter> {
+        self.lock().letters.pop_front()
+    }
+
+    /// Takes a message, or registers who is to be woken by the next one.
+    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<Letter> {
+        let mut state = self.lock();
+        let letter = state.letters.pop_front();
+        if letter.is_none() {
+            let before = state.waiting.replace(waiting);
+            drop(state);
+            drop(before);
+        }
+        letter
+    }
+}
+
+impl ThreadInbox {
+    pub(super) fn address(&self) -> DynAddr {
+        let mut own = self.own.borrow_mut();
+        let known = own.as_ref().and_then(|own| own.strong.clone());
+        known.filter(|address| !address.has_ended()).unwrap_or_else(|| {
+            let inbox = InboxActor { inbox: Arc::clone(&self.shared), state: () };
+            let address = DynAddr(actor(DynActor::of(inbox)).on(Host::caller()).spawn());
+            *own = Some(Own { strong: Some(address.clone()), weak: address.downgrade() });
+            address
+        })
+    }
+
+    pub(super) fn weak_address(&self) -> WeakAddr<DynActor> {
+        if let Some(Own { strong: Some(address), weak }) = &*self.own.borrow()
+            && !address.has_ended()
+        {
+            return weak.clone();
+        }
+        self.address().downgrade()
+    }
+
+    /// Waits for a message: for ever, or for so long.
+    #[track_caller]
+    pub(super) fn next(&self, left: Option<Duration>) -> Next {
+        loop {
+            let (resolver, woken) = Promise::channel();
+            if let Some(letter) = self.shared.take_or_wait(resolver) {
+                return Next::Letter(letter);
+            }
+            match left {
+                Some(left) => {
+                    let is_woken = woken.wait_timeout(left).is_ok();
+                    // By a message, or by the end of its actor.
+                    let nothing = if is_woken { Next::Nothing } else { Next::Late };
+                    return self.shared.take().map_or(nothing, Next::Letter);
+                }
+                None => self.wait_while_it_is_known(woken),
+            }
+        }
+    }
+
+    /// Waits as long as someone has the address.
+    ///
+    /// # Panics
+    /// If there is no address left, and no message.
+    #[track_caller]
+    fn wait_while_it_is_known(&self, woken: Promise<()>) {
+        let strong = self.own.borrow_mut().as_mut().and_then(|own| own.strong.take());
+        drop(strong);
+        let is_known = || {
+            let own = self.own.borrow();
+            let address = own.as_ref().and_then(|own| own.weak.upgrade());
+            address.filter(|address| !address.has_ended()).map(DynAddr)
+        };
+        if is_known().is_some() {
+            drop(wait_for(woken, &"a tuple to this thread"));
+        }
+        let strong = is_known();
+        let is_alone = strong.is_none() && self.shared.lock().letters.is_empty();
+        if let Some(own) = &mut *self.own.borrow_mut() {
+            own.strong = strong;
+        }
+        assert!(
+            !is_alone,
+            "this thread would wait for ever for a tuple: no address of it is left (`DynThread::address`), or the \
+             runtime has ended in which it had one, and there is no `after`"
+        );
+    }
+}
+
+/// The thread has ended.
+impl Drop for ThreadInbox {
+    fn drop(&mut self) {
+        let letters = {
+            let mut state = self.shared.lock();
+            state.is_closed = true;
+            take(&mut state.letters)
+        };
+        if let Some(own) = self.own.take()
+            && let Some(address) = own.weak.upgrade()
+        {
+            // It may have ended.
+            let _ = address.stop();
+        }
+        drop(letters);
+    }
+}
+
+/// What puts messages into the inbox.
+struct InboxActor {
+    inbox: Arc<SharedInbox>,
+    state: (),
+}
+
+impl Machine for InboxActor {
+    fn start(&mut self, _: &mut Context<DynActor>) {}
+
+    fn receive(
+        &mut self,
+        message: &mut DynMessage,
+        reply: Option<Reply<AnyTuple>>,
+        _: &mut Context<DynActor>,
+    ) {
+        self.inbox.put(Letter { message: take(message), reply });
+    }
+
+    fn go_on(&mut self, _: &mut Context<DynActor>) {}
+
+    fn give_back(&mut self, _: &mut Context<DynActor>) {}
+
+    fn state(&self) -> &dyn Any {
+        &self.state
+    }
+
+    fn state_mut(&mut self) -> &mut dyn Any {
+        &mut self.state
+    }
+}
+
+/// Its last address is gone, or its runtime.
+impl Drop for InboxActor {
+    fn drop(&mut self) {
+        self.inbox.wake();
+    }
+}
