@@ -1,12 +1,15 @@
 //! Plain threads that take tuples, and wait for them where they are.
 
 use std::ops::ControlFlow::{Break, Continue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::Relaxed;
 use std::thread;
 use std::time::Duration;
 
-use coact::dynamic::{AnyTuple, DynAddr, DynContext, DynThread, atom, cases, spawn, this_thread};
+use coact::dynamic::{
+    AnyTuple, DynAddr, DynContext, DynThread, atom, cases, spawn, spawn_detached, this_thread,
+};
 use coact::prelude::*;
 use coact::sim;
 use coact_tests::{Log, panic_of};
@@ -33,7 +36,7 @@ fn echo() -> DynAddr {
 }
 
 #[test]
-fn a_thread_takes_what_its_cases_take_and_keeps_the_rest() {
+fn d8_a_thread_takes_what_its_cases_take_and_keeps_the_rest() {
     run(|| {
         let mut me = this_thread();
         let own = me.address();
@@ -207,7 +210,7 @@ fn a_request_has_an_answer_an_error_or_no_time() {
 }
 
 #[test]
-fn a_thread_that_no_one_can_send_to_does_not_wait() {
+fn d8_a_thread_that_no_one_can_send_to_does_not_wait() {
     run(|| {
         let mut me = this_thread();
         let why = panic_of(|| me.receive(cases! { |_me: &mut DynThread| (_: i32) => {} }));
@@ -236,7 +239,7 @@ fn a_thread_that_ends_has_ended() {
         let (go, gone) = std::sync::mpsc::channel::<()>();
         let thread = thread::spawn(move || {
             send.send(this_thread().address()).unwrap();
-            drop(gone.recv());
+            let _ = gone.recv();
         });
         let address = addresses.recv().unwrap();
         let ask = address.ask(1);
@@ -267,6 +270,110 @@ fn a_panic_of_a_case_fails_its_ask_and_leaves_the_others() {
     });
 }
 
+/// Notes that it was dropped.
+struct Bell(Log<&'static str>);
+
+impl Drop for Bell {
+    fn drop(&mut self) {
+        self.0.push("dropped");
+    }
+}
+
+#[test]
+fn an_actor_with_a_thread_ends_with_its_body() {
+    run(|| {
+        let log = Log::new();
+        let bell = Bell(log.clone());
+        let sum = spawn_detached(move |me: &mut DynThread| {
+            let _bell = bell;
+            let mut sum = 0;
+            me.receive_for(0..3, cases! { ref |_me: &mut DynThread| (n: i32) => sum += n });
+            me.receive(cases! { ref |me: &mut DynThread| (atom!("sum")) => me.reply(sum) });
+        })
+        .unwrap();
+        for n in 1..=3 {
+            sum.send(n).unwrap();
+        }
+        assert_eq!(sum.ask(atom!("sum")).wait().unwrap(), (6,));
+        assert_eq!(sum.ended().wait(), Ok(ExitReason::Normal));
+        assert_eq!(log.take(), ["dropped"]);
+        assert!(sum.send(4).is_err());
+    });
+}
+
+#[test]
+fn d8_a_stop_unwinds_the_thread_where_it_receives() {
+    run(|| {
+        let log = Log::new();
+        let (bell, said) = (Bell(log.clone()), log.clone());
+        let (told, tell) = std::sync::mpsc::channel::<()>();
+        let it = spawn_detached(move |me: &mut DynThread| {
+            let _told = told;
+            let _bell = bell;
+            for _ in 0..3 {
+                // One that is swallowed comes again.
+                let stopped = catch_unwind(AssertUnwindSafe(|| {
+                    me.receive(cases! { |_me: &mut DynThread| (_: i32) => {} });
+                }));
+                said.push(if stopped.is_err() { "stopped" } else { "received" });
+            }
+            me.receive(cases! { |_me: &mut DynThread| (_: i32) => {} });
+            said.push("never");
+        })
+        .unwrap();
+        it.send(1).unwrap();
+        let skipped = it.ask("never taken");
+        while log.len() == 0 {
+            thread::yield_now();
+        }
+        it.stop().unwrap();
+        assert_eq!(it.ended().wait(), Ok(ExitReason::Shutdown));
+        // It drops its end of this last.
+        assert!(tell.recv().is_err());
+        assert_eq!(log.take(), ["received", "stopped", "stopped", "dropped"]);
+        assert!(skipped.wait().is_err());
+    });
+}
+
+#[test]
+fn a_panic_of_the_body_is_why_the_actor_ends() {
+    run(|| {
+        let it = spawn_detached(|me: &mut DynThread| {
+            me.receive(cases! { |_me: &mut DynThread| (_: i32) => panic!("out of luck") });
+        })
+        .unwrap();
+        assert!(it.ask(1).wait().is_err());
+        assert_eq!(it.ended().wait(), Ok(ExitReason::Panicked("out of luck".into())));
+    });
+}
+
+#[test]
+fn it_ends_without_an_address_and_with_its_runtime() {
+    let log = Log::new();
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let kept = runtime.run(|| {
+        let bells = [Bell(log.clone()), Bell(log.clone())];
+        let [alone, kept] = bells.map(|bell| {
+            spawn_detached(move |me: &mut DynThread| {
+                let _bell = bell;
+                me.receive(cases! { |_me: &mut DynThread| (_: i32) => {} });
+            })
+            .unwrap()
+        });
+        let ended = alone.ended();
+        drop(alone);
+        ended.wait().unwrap();
+        kept
+    });
+    // The runtime is idle while it waits.
+    let report = runtime.shutdown(LONG);
+    assert!(report.stuck.is_empty());
+    kept.ended().wait().unwrap();
+    while log.len() < 2 {
+        thread::yield_now();
+    }
+}
+
 #[test]
 fn inside_of_an_actor_there_is_no_such_thread() {
     run(|| {
@@ -284,7 +391,7 @@ fn inside_of_an_actor_there_is_no_such_thread() {
 }
 
 #[test]
-fn messages_of_one_sender_keep_their_order_across_types() {
+fn d8_messages_of_one_sender_keep_their_order_across_types() {
     run(|| {
         let mut me = this_thread();
         let senders: Vec<_> = (0..4_u64)

@@ -76,7 +76,7 @@ pub mod internals {
     pub use crate::sched::ending::Ending;
     pub use crate::sched::runtime_handle::are_handles_stable;
     pub use crate::sched::watchdog::current_task::goes_on_with;
-    pub use crate::simulated::{Polled, What};
+    pub use crate::simulated::{Polled, What, is_simulated};
     pub use crate::time::after_caught_panic::once_caught;
     pub use crate::time::fixed_delay::repeat;
 }

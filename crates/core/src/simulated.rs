@@ -33,6 +33,12 @@ fn note(what: Observation<'_>) {
     with(|simulation| simulation.note(what));
 }
 
+/// Returns whether this thread simulates a program, for the layers above.
+#[must_use]
+pub fn is_simulated() -> bool {
+    is_active()
+}
+
 /// Returns whether this thread simulates a program.
 #[inline(always)]
 pub(crate) fn is_active() -> bool {

@@ -49,7 +49,7 @@ pub use context::{DynCases, DynContext};
 pub use received::DynReply;
 pub use request::DynRequest;
 pub use spawn::{DynSpawn, actor, spawn, spawn_with};
-pub use thread::{DoReceive, DynThread, ThreadRequest, this_thread};
+pub use thread::{DoReceive, DynThread, ThreadRequest, spawn_detached, this_thread};
 pub use types::{DynActor, DynAddr, DynMessage};
 
 /// What the macro `cases!` writes, not for programs: not part of the interface, and subject to change

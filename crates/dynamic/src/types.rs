@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt::{self, Debug, Formatter};
 use std::mem::{forget, take};
 
-use coact_actor::actor::{Addr, Context, Down, Exited, Handler, Receive, Reply};
+use coact_actor::actor::{Addr, Context, Down, ExitReason, Exited, Handler, Receive, Reply};
 use coact_actor::{Actor, Message};
 use coact_core::credits::Permit;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
@@ -117,6 +117,19 @@ impl Handler<Down> for DynActor {
 impl Handler<Exited> for DynActor {
     fn handle(&mut self, exited: Exited, context: &mut Context<Self>) {
         self.0.receive(&mut DynMessage::new(exited), None, context);
+    }
+}
+
+/// Ends the actor for a reason.
+pub(crate) struct EndsFor(pub(crate) ExitReason);
+
+impl Message for EndsFor {
+    type Reply = ();
+}
+
+impl Handler<EndsFor> for DynActor {
+    fn handle(&mut self, EndsFor(reason): EndsFor, context: &mut Context<Self>) {
+        context.stop_with(reason);
     }
 }
 

@@ -11,9 +11,9 @@ struct Sum {
     finish: Finish,
 }
 
-fn add(me: &mut DynContext<Sum>, value: u64) {
+fn add(me: &mut DynContext<Sum>, value: impl Into<u64>) {
     let state = me.state_mut();
-    state.sum += value;
+    state.sum += value.into();
     state.left -= 1;
     if state.left == 0 {
         state.finish.part(state.sum);
@@ -27,7 +27,7 @@ pub fn of_two(given: &Given) -> anyhow::Result<Measured> {
         spawn_with(sum, |me| {
             me.become_(cases! { |me: &mut DynContext<Sum>|
                 (atom!("case00"), value: u64) => add(me, value),
-                (atom!("case01"), value: u32) => add(me, u64::from(value)),
+                (atom!("case01"), value: u32) => add(me, value),
             });
         })
     })
@@ -40,36 +40,36 @@ pub fn of_thirty(given: &Given) -> anyhow::Result<Measured> {
     run(given, &messages, |sum| {
         spawn_with(sum, |me| {
             me.become_(cases! { |me: &mut DynContext<Sum>|
-                (atom!("case00"), value: u64) => add(me, u64::from(value)),
-                (atom!("case01"), value: u32) => add(me, u64::from(value)),
-                (atom!("case02"), value: u16) => add(me, u64::from(value)),
-                (atom!("case03"), value: u8) => add(me, u64::from(value)),
-                (atom!("case04"), value: u64) => add(me, u64::from(value)),
-                (atom!("case05"), value: u32) => add(me, u64::from(value)),
-                (atom!("case06"), value: u16) => add(me, u64::from(value)),
-                (atom!("case07"), value: u8) => add(me, u64::from(value)),
-                (atom!("case08"), value: u64) => add(me, u64::from(value)),
-                (atom!("case09"), value: u32) => add(me, u64::from(value)),
-                (atom!("case10"), value: u16) => add(me, u64::from(value)),
-                (atom!("case11"), value: u8) => add(me, u64::from(value)),
-                (atom!("case12"), value: u64) => add(me, u64::from(value)),
-                (atom!("case13"), value: u32) => add(me, u64::from(value)),
-                (atom!("case14"), value: u16) => add(me, u64::from(value)),
-                (atom!("case15"), value: u8) => add(me, u64::from(value)),
-                (atom!("case16"), value: u64) => add(me, u64::from(value)),
-                (atom!("case17"), value: u32) => add(me, u64::from(value)),
-                (atom!("case18"), value: u16) => add(me, u64::from(value)),
-                (atom!("case19"), value: u8) => add(me, u64::from(value)),
-                (atom!("case20"), value: u64) => add(me, u64::from(value)),
-                (atom!("case21"), value: u32) => add(me, u64::from(value)),
-                (atom!("case22"), value: u16) => add(me, u64::from(value)),
-                (atom!("case23"), value: u8) => add(me, u64::from(value)),
-                (atom!("case24"), value: u64) => add(me, u64::from(value)),
-                (atom!("case25"), value: u32) => add(me, u64::from(value)),
-                (atom!("case26"), value: u16) => add(me, u64::from(value)),
-                (atom!("case27"), value: u8) => add(me, u64::from(value)),
-                (atom!("case28"), value: u64) => add(me, u64::from(value)),
-                (atom!("case29"), value: u32) => add(me, u64::from(value)),
+                (atom!("case00"), value: u64) => add(me, value),
+                (atom!("case01"), value: u32) => add(me, value),
+                (atom!("case02"), value: u16) => add(me, value),
+                (atom!("case03"), value: u8) => add(me, value),
+                (atom!("case04"), value: u64) => add(me, value),
+                (atom!("case05"), value: u32) => add(me, value),
+                (atom!("case06"), value: u16) => add(me, value),
+                (atom!("case07"), value: u8) => add(me, value),
+                (atom!("case08"), value: u64) => add(me, value),
+                (atom!("case09"), value: u32) => add(me, value),
+                (atom!("case10"), value: u16) => add(me, value),
+                (atom!("case11"), value: u8) => add(me, value),
+                (atom!("case12"), value: u64) => add(me, value),
+                (atom!("case13"), value: u32) => add(me, value),
+                (atom!("case14"), value: u16) => add(me, value),
+                (atom!("case15"), value: u8) => add(me, value),
+                (atom!("case16"), value: u64) => add(me, value),
+                (atom!("case17"), value: u32) => add(me, value),
+                (atom!("case18"), value: u16) => add(me, value),
+                (atom!("case19"), value: u8) => add(me, value),
+                (atom!("case20"), value: u64) => add(me, value),
+                (atom!("case21"), value: u32) => add(me, value),
+                (atom!("case22"), value: u16) => add(me, value),
+                (atom!("case23"), value: u8) => add(me, value),
+                (atom!("case24"), value: u64) => add(me, value),
+                (atom!("case25"), value: u32) => add(me, value),
+                (atom!("case26"), value: u16) => add(me, value),
+                (atom!("case27"), value: u8) => add(me, value),
+                (atom!("case28"), value: u64) => add(me, value),
+                (atom!("case29"), value: u32) => add(me, value),
             });
         })
     })

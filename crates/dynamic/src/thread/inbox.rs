@@ -4,6 +4,7 @@ use std::any::Any;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::mem::take;
+use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -12,6 +13,7 @@ use coact_actor::system::Host;
 use coact_core::Promise;
 use coact_core::internals::wait_for;
 use coact_core::promise::Resolver;
+use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_tuple::AnyTuple;
 
 use crate::types::{DynActor, DynAddr, DynMessage, Machine};
@@ -21,6 +23,8 @@ use crate::types::{DynActor, DynAddr, DynMessage, Machine};
 pub(super) struct ThreadInbox {
     shared: Arc<SharedInbox>,
     own: RefCell<Option<Own>>,
+    /// Whether the thread is an actor that was spawned: it ends when it is stopped.
+    is_spawned: bool,
 }
 
 /// The address of the thread. It keeps the actor alive, unless the thread waits for a message: then
@@ -28,6 +32,12 @@ pub(super) struct ThreadInbox {
 struct Own {
     strong: Option<DynAddr>,
     weak: WeakAddr<DynActor>,
+}
+
+impl Own {
+    fn has_ended(&self) -> bool {
+        self.weak.upgrade().is_none_or(|address| address.has_ended())
+    }
 }
 
 #[derive(Default)]
@@ -40,6 +50,18 @@ struct InboxState {
     waiting: Option<Resolver<()>>,
     /// The thread has ended.
     is_closed: bool,
+    /// The runtime of a thread that was spawned, which is not idle while that is not waiting.
+    home: Option<RuntimeHandle>,
+    busy: Option<Busy>,
+}
+
+impl InboxState {
+    /// Returns whom to wake. From now on its runtime has work.
+    fn wake(&mut self) -> Option<Resolver<()>> {
+        let waiting = self.waiting.take()?;
+        self.busy = self.home.map(RuntimeHandle::hold_open);
+        Some(waiting)
+    }
 }
 
 /// A message, and its reply if it was asked.
@@ -71,7 +93,7 @@ impl SharedInbox {
             return;
         }
         state.letters.push_back(letter);
-        let waiting = state.waiting.take();
+        let waiting = state.wake();
         drop(state);
         if let Some(thread) = waiting {
             thread.resolve(());
@@ -79,7 +101,7 @@ impl SharedInbox {
     }
 
     fn wake(&self) {
-        let waiting = self.lock().waiting.take();
+        let waiting = self.lock().wake();
         if let Some(thread) = waiting {
             thread.resolve(());
         }
@@ -94,7 +116,7 @@ impl SharedInbox {
         let mut state = self.lock();
         let letter = state.letters.pop_front();
         if letter.is_none() {
-            let before = state.waiting.replace(waiting);
+            let before = (state.waiting.replace(waiting), state.busy.take());
             drop(state);
             drop(before);
         }
@@ -102,11 +124,29 @@ impl SharedInbox {
     }
 }
 
+/// What unwinds a thread whose actor was stopped.
+pub(super) struct Stopped;
+
 impl ThreadInbox {
+    /// The inbox of a thread that is about to be spawned, with its address.
+    pub(super) fn spawned() -> (Self, DynAddr) {
+        let home = RuntimeHandle::current();
+        let inbox = Self { shared: Arc::default(), own: RefCell::default(), is_spawned: true };
+        {
+            let mut state = inbox.shared.lock();
+            state.home = Some(home);
+            state.busy = Some(home.hold_open());
+        }
+        let address = inbox.address();
+        (inbox, address)
+    }
+
     pub(super) fn address(&self) -> DynAddr {
         let mut own = self.own.borrow_mut();
         let known = own.as_ref().and_then(|own| own.strong.clone());
-        known.filter(|address| !address.has_ended()).unwrap_or_else(|| {
+        // A thread that was spawned is one actor only.
+        let is_good = |address: &DynAddr| self.is_spawned || !address.has_ended();
+        known.filter(is_good).unwrap_or_else(|| {
             let inbox = InboxActor { inbox: Arc::clone(&self.shared), state: () };
             let address = DynAddr(actor(DynActor::of(inbox)).on(Host::caller()).spawn());
             *own = Some(Own { strong: Some(address.clone()), weak: address.downgrade() });
@@ -116,7 +156,7 @@ impl ThreadInbox {
 
     pub(super) fn weak_address(&self) -> WeakAddr<DynActor> {
         if let Some(Own { strong: Some(address), weak }) = &*self.own.borrow()
-            && !address.has_ended()
+            && (self.is_spawned || !address.has_ended())
         {
             return weak.clone();
         }
@@ -127,6 +167,10 @@ impl ThreadInbox {
     #[track_caller]
     pub(super) fn next(&self, left: Option<Duration>) -> Next {
         loop {
+            if self.is_spawned && self.own.borrow().as_ref().is_some_and(Own::has_ended) {
+                // Without a word of the panic hook: it is no fault.
+                resume_unwind(Box::new(Stopped));
+            }
             let (resolver, woken) = Promise::channel();
             if let Some(letter) = self.shared.take_or_wait(resolver) {
                 return Next::Letter(letter);
@@ -165,7 +209,7 @@ impl ThreadInbox {
             own.strong = strong;
         }
         assert!(
-            !is_alone,
+            !is_alone || self.is_spawned,
             "this thread would wait for ever for a tuple: no address of it is left (`DynThread::address`), or the \
              runtime has ended in which it had one, and there is no `after`"
         );
@@ -180,7 +224,8 @@ impl Drop for ThreadInbox {
             state.is_closed = true;
             take(&mut state.letters)
         };
-        if let Some(own) = self.own.take()
+        // One that was spawned is told why its body has ended.
+        if let Some(own) = self.own.take().filter(|_| !self.is_spawned)
             && let Some(address) = own.weak.upgrade()
         {
             // It may have ended.

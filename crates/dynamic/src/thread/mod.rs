@@ -1,10 +1,10 @@
 //! Plain threads that take tuples: they wait for them in the middle of a function.
 
 mod inbox;
+mod spawn;
 
-use std::cell::RefCell;
+use std::cell::{OnceCell, RefCell};
 use std::fmt::{self, Debug, Formatter};
-use std::marker::PhantomData;
 use std::mem::{replace, take};
 use std::ops::ControlFlow;
 use std::rc::Rc;
@@ -16,6 +16,7 @@ use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use self::inbox::{Letter, Next, ThreadInbox};
+pub use self::spawn::spawn_detached;
 use crate::cases::Cases;
 use crate::received::{Answer, DynReply, Received, sent_by};
 use crate::skipped::Skipped;
@@ -52,8 +53,7 @@ use crate::types::{DynActor, DynAddr, DynMessage};
 #[track_caller]
 pub fn this_thread() -> DynThread {
     assert_plain("`this_thread`");
-    let state = thread_extension::<ThreadState>();
-    DynThread { state, received: Received::default(), stays: PhantomData }
+    DynThread::of(thread_extension())
 }
 
 #[track_caller]
@@ -71,25 +71,33 @@ fn assert_plain(what: &str) {
 pub struct DynThread {
     state: Rc<ThreadState>,
     received: Received,
-    /// It is of one thread.
-    stays: PhantomData<*const ()>,
 }
 
 #[derive(Default)]
 struct ThreadState {
-    inbox: ThreadInbox,
+    inbox: OnceCell<ThreadInbox>,
     skipped: RefCell<Skipped<Letter>>,
 }
 
+impl ThreadState {
+    fn inbox(&self) -> &ThreadInbox {
+        self.inbox.get_or_init(ThreadInbox::default)
+    }
+}
+
 impl DynThread {
+    fn of(state: Rc<ThreadState>) -> Self {
+        Self { state, received: Received::default() }
+    }
+
     /// The thread's address.
     #[must_use]
     pub fn address(&self) -> DynAddr {
-        self.state.inbox.address()
+        self.state.inbox().address()
     }
 
     fn own(&self) -> WeakAddr<DynActor> {
-        self.state.inbox.weak_address()
+        self.state.inbox().weak_address()
     }
 
     /// Sends a tuple, with this thread as its sender.
@@ -237,7 +245,7 @@ impl DynThread {
         }
         loop {
             let left = deadline.map(|deadline| deadline.saturating_sub(now()));
-            match self.state.inbox.next(left) {
+            match self.state.inbox().next(left) {
                 Next::Nothing => {}
                 Next::Late => return cases.time_out(self).expect("there is an `after`"),
                 Next::Letter(mut letter) => {

@@ -1,0 +1,83 @@
+//! Actors with a thread of their own, which wait for messages where they are.
+
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::{io, thread};
+
+use coact_actor::actor::ExitReason;
+use coact_core::internals::{is_simulated, thread_extension};
+use coact_core::runtime::RuntimeHandle;
+
+use super::inbox::{Stopped, ThreadInbox};
+use super::{DynThread, ThreadState};
+use crate::types::{DynAddr, EndsFor};
+
+/// Spawns an actor with a thread of its own. It ends when the body returns, and waits for messages
+/// wherever the body [receives](DynThread::receive).
+///
+/// What ends an actor ends it while it receives, or when it receives next: its stack is unwound, and
+/// destructors run. (If the body catches that, it comes again.) Its runtime is idle while it waits.
+///
+/// ```
+/// use coact::dynamic::{DynThread, atom, cases, spawn_detached};
+/// use std::ops::ControlFlow::{Break, Continue};
+///
+/// let counter = spawn_detached(|me: &mut DynThread| {
+///     let mut sum = 0;
+///     me.receive_loop(cases! { ref |me: &mut DynThread|
+///         (n: i32) => { sum += n; Continue(()) },
+///         (atom!("sum")) => { me.reply(sum); Break(()) },
+///     });
+/// })?;
+/// counter.send(20)?;
+/// counter.send(22)?;
+/// assert_eq!(counter.ask(atom!("sum")).wait()?, (42,));
+/// # counter.ended().wait()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// **Cost.** A thread of the operating system. A message costs what one to an actor on its
+/// [callers](coact_actor::system::Host::caller) does, and the wake-up of a thread that waits.
+///
+/// # Errors
+/// Fails if the operating system refuses the thread.
+///
+/// # Panics
+/// In a simulation, which has no threads of the system: use `sim::thread` and
+/// [`this_thread`](crate::this_thread) there.
+#[track_caller]
+pub fn spawn_detached(body: impl FnOnce(&mut DynThread) + Send + 'static) -> io::Result<DynAddr> {
+    assert!(
+        !is_simulated(),
+        "a simulation has no threads of the system: use `sim::thread`, and `this_thread` in it"
+    );
+    let home = RuntimeHandle::current();
+    let (inbox, address) = ThreadInbox::spawned();
+    let own = address.0.downgrade();
+    let main = move || {
+        let _entered = home.enter();
+        let state = thread_extension::<ThreadState>();
+        // Nothing has asked for it on this thread.
+        drop(state.inbox.set(inbox));
+        let mut me = DynThread::of(state);
+        let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
+        if let (Some(reason), Some(own)) = (reason_of(ended), own.upgrade()) {
+            // It may have been stopped meanwhile.
+            drop(own.send(EndsFor(reason)));
+        }
+    };
+    thread::Builder::new().name(format!("actor-{}", address.0.id())).spawn(main)?;
+    Ok(address)
+}
+
+/// Why the actor ends, unless it has ended.
+fn reason_of(ended: Result<(), Box<dyn Any + Send>>) -> Option<ExitReason> {
+    let payload = match ended {
+        Ok(()) => return Some(ExitReason::Normal),
+        Err(payload) if payload.is::<Stopped>() => return None,
+        Err(payload) => payload,
+    };
+    let text = payload.downcast_ref::<String>().map(String::as_str);
+    let text = text.or_else(|| payload.downcast_ref::<&str>().copied());
+    Some(ExitReason::Panicked(text.unwrap_or("a panic without a message").into()))
+}
