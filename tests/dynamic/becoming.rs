@@ -11,7 +11,7 @@ use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Sim};
 use coact::supervise::{Supervisor, permanent};
 use coact::time::sleep;
-use coact_tests::{Log, check_with_faults, everywhere, fail};
+use coact_tests::{Log, check_with_faults, everywhere, fail, panic_of};
 
 fn ms(n: u64) -> Duration {
     Duration::from_millis(n)
@@ -196,9 +196,10 @@ fn d5_new_cases_begin_with_a_new_time() {
 fn a_time_of_zero_and_one_without_end() {
     Sim::new().check(|| {
         let it = spawn(|me: &mut DynContext| {
-            me.become_(cases! { |me: &mut DynContext|
-                after Duration::ZERO => me.stop(),
+            let why = panic_of(|| {
+                me.become_(cases! { |me: &mut DynContext| after Duration::ZERO => me.stop() });
             });
+            assert!(why.contains("would never stop"), "{why}");
         });
         it.ended().wait().unwrap();
         let it = spawn(|me: &mut DynContext| {
@@ -358,5 +359,59 @@ fn time_that_runs_keeps_a_runtime_busy_and_no_more() {
         ended.wait().unwrap();
         assert!(sim::elapsed() < ms(50));
         assert_eq!(RuntimeHandle::current().elapsed(), sim::elapsed());
+    });
+}
+
+#[test]
+fn an_exchanged_actor_ends_with_its_next_message() {
+    everywhere(|| {
+        let make = || {
+            spawn_with(0, |me| {
+                me.become_(cases! { |me: &mut DynContext<u32>| (n: i32) => me.reply(n) });
+            })
+        };
+        let (a, b, c) = (make(), make(), make());
+        when((&**a, &**b), |(a, b): (&mut DynActor, &mut DynActor)| std::mem::swap(a, b));
+        when(&**c, |c: &mut DynActor| *c = DynActor::new(0, |_: &mut DynContext<u32>| {}));
+        for it in [a, b, c] {
+            let ask = it.ask(1);
+            let ExitReason::Failed(why) = it.ended().wait().unwrap() else { panic!("it fails") };
+            assert!(why.contains("exchanged"), "{why}");
+            assert!(ask.wait().is_err());
+        }
+    });
+}
+
+#[test]
+fn d3_what_the_old_state_monitored_does_not_reach_the_new_one() {
+    check_with_faults(|_| {
+        let log = Log::new();
+        let said = log.clone();
+        let other = spawn(|me: &mut DynContext| {
+            me.become_(cases! { |_me: &mut DynContext| (_: i32) => {} });
+        });
+        let watched = other.clone();
+        let it = actor(0, move |me: &mut DynContext<u32>| {
+            let said = said.clone();
+            if *me.state() == 0 {
+                me.actor().monitor(&watched);
+                me.become_(cases! { |me: &mut DynContext<u32>| (atom!("get")) => me.reply(0) });
+            } else {
+                me.become_(cases! { |me: &mut DynContext<u32>|
+                    (down: Down) => said.push(down.reason.to_string()),
+                    (atom!("get")) => me.reply(1),
+                });
+            }
+        })
+        .restartable(|| 1)
+        .spawn();
+        assert_eq!(it.ask(atom!("get")).wait().unwrap(), (0,));
+        other.stop().unwrap();
+        other.ended().wait().unwrap();
+        // It is skipped.
+        assert_eq!(it.ask(atom!("get")).wait().unwrap(), (0,));
+        it.restart().unwrap();
+        assert_eq!(it.ask(atom!("get")).wait().unwrap(), (1,));
+        assert!(log.is_empty());
     });
 }

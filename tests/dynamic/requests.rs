@@ -19,12 +19,10 @@ fn responder() -> DynAddr {
         me.become_(cases! { |me: &mut DynContext|
             (atom!("get")) => me.reply("hello"),
             (atom!("late"), n: u64) => {
-                let mut reply = Some(me.take_reply());
+                let mut reply = me.take_reply();
                 me.become_keeping(cases! { |me: &mut DynContext|
                     after ms(n) => {
-                        if let Some(reply) = reply.take() {
-                            reply.send(n);
-                        }
+                        reply.send(n);
                         me.unbecome();
                     },
                 });
@@ -262,5 +260,60 @@ fn d6_no_answer_reaches_the_next_incarnation() {
         coact::time::sleep(ms(50)).wait().unwrap();
         drop(it);
         assert_eq!(log.take(), ["message 1"]);
+    });
+}
+
+#[test]
+fn d5_an_answer_does_not_restart_the_time() {
+    sim::check(|| {
+        let (log, responder) = (Log::new(), responder());
+        let _kept = responder.clone();
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            me.request(&responder, (atom!("late"), 80_u64))
+                .then(me, cases! { |_me: &mut DynContext| (_: u64) => {} });
+            me.become_(cases! { |me: &mut DynContext|
+                (_: String) => {},
+                after ms(100) => {
+                    said.push(sim::elapsed());
+                    me.stop();
+                },
+            });
+        });
+        it.ended().wait().unwrap();
+        assert_eq!(log.take(), [ms(100)]);
+    });
+}
+
+#[test]
+fn d7_a_request_to_itself_does_not_keep_it_alive() {
+    everywhere(|| {
+        let ended = {
+            let it = spawn(|me: &mut DynContext| {
+                let own = me.address();
+                me.become_(cases! { |_me: &mut DynContext| (atom!("never")) => {} });
+                me.request(&own, 1).then(me, cases! { |_me: &mut DynContext| _ => unreachable!() });
+            });
+            it.ended()
+        };
+        assert_eq!(ended.wait(), Ok(ExitReason::Normal));
+        // And one that takes it has its answer.
+        let log = Log::new();
+        let said = log.clone();
+        let it = spawn(move |me: &mut DynContext| {
+            let own = me.address();
+            me.become_(cases! { |me: &mut DynContext| (n: i32) => me.reply((n, "answer")) });
+            me.request(&own, 1).then(
+                me,
+                cases! { |me: &mut DynContext|
+                    (1, _: String) => {
+                        said.push(());
+                        me.stop();
+                    },
+                },
+            );
+        });
+        assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
+        assert_eq!(log.len(), 1);
     });
 }

@@ -116,7 +116,7 @@ fn a_reply_can_be_kept() {
                     me.state_mut().push(reply);
                 },
                 (atom!("go"), n: i32) => {
-                    for reply in me.state_mut().drain(..) {
+                    for mut reply in me.state_mut().drain(..) {
                         reply.send(n);
                     }
                 },

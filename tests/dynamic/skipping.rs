@@ -1,7 +1,7 @@
 //! Messages that no case takes for now.
 
-use coact::dynamic::{DynContext, StateAddr, actor, atom, cases, spawn_with};
-use coact::mailbox::Mailbox;
+use coact::dynamic::{DynActor, DynContext, DynMessage, StateAddr, actor, atom, cases, spawn_with};
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
 use coact::pubsub::{DropCause, MessageDropped, events};
 use coact_tests::{Log, check, everywhere};
@@ -231,5 +231,63 @@ fn d2_many_are_no_burden_to_others() {
         }
         it.send(atom!("all")).unwrap();
         assert_eq!(call(&it, |sum| *sum).wait(), Ok(90_000));
+    });
+}
+
+#[test]
+fn d1_the_stash_of_the_program_is_another_one() {
+    everywhere(|| {
+        let it = spawn_with(Vec::new(), |me| {
+            me.become_(cases! { |me: &mut DynContext<Vec<i32>>|
+                (atom!("stash"), n: i32) => {
+                    let message = DynMessage::new((atom!("stashed"), n));
+                    me.actor().stash(message, Reply::unwanted()).expect("there is no limit");
+                },
+                (atom!("open")) => me.become_(cases! { |me: &mut DynContext<Vec<i32>>|
+                    (n: i32) => me.state_mut().push(n),
+                    (atom!("stashed"), n: i32) => me.state_mut().push(n),
+                    (atom!("unstash")) => me.actor().unstash_all(),
+                }),
+            });
+        });
+        it.send(1).unwrap();
+        it.send(2).unwrap();
+        it.send((atom!("stash"), 100)).unwrap();
+        it.send(atom!("open")).unwrap();
+        it.send(3).unwrap();
+        it.send(atom!("unstash")).unwrap();
+        it.send(4).unwrap();
+        assert_eq!(call(&it, |taken| taken.clone()).wait(), Ok(vec![1, 2, 3, 100, 4]));
+    });
+}
+
+#[test]
+fn d3_the_view_of_a_mailbox_counts_them() {
+    check(|| {
+        let lane = || Lane::bounded(4).fail();
+        let it =
+            actor(new(), gate()).mailbox(Mailbox::lanes(2).lane(0, lane()).lane(1, lane())).spawn();
+        for n in 0..4 {
+            it.send(n).unwrap();
+        }
+        assert_eq!(log(&it), [""; 0]);
+        assert_eq!(it.mailbox().lane(1).map(|lane| lane.len()), Some(4));
+        assert!(it.send(5).is_err());
+        // There is room for what opens the gate.
+        it.send_in(0, atom!("open")).unwrap();
+        assert_eq!(log(&it), ["open", "0", "1", "2", "3"]);
+    });
+}
+
+#[test]
+fn they_can_be_seen() {
+    check(|| {
+        let it = spawn_with(new(), gate());
+        it.send(1).unwrap();
+        it.send("text").unwrap();
+        let skipped = call(&**it, |actor: &mut DynActor| actor.skipped()).wait().unwrap();
+        let tuples: Vec<_> = skipped.iter().map(|skipped| skipped.tuple().to_string()).collect();
+        assert_eq!(tuples, ["(1,)", "(\"text\",)"]);
+        assert!(skipped[0].to_string().contains("`i32`"), "{}", skipped[0]);
     });
 }

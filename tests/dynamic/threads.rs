@@ -203,7 +203,7 @@ fn a_request_has_an_answer_an_error_or_no_time() {
         assert_eq!(ask(atom!("drop")), AskError::NoReply.to_string());
         ask(atom!("end"));
         assert!(ask(atom!("end")).contains("ended"));
-        kept.take().into_iter().for_each(|reply| reply.send("too late"));
+        kept.take().into_iter().for_each(|mut reply| reply.send("too late"));
         let nothing = me.receive(cases! { |_me: &mut DynThread| _ => false, after ms(1) => true });
         assert!(nothing, "a late answer is no message");
     });
@@ -323,7 +323,7 @@ fn d8_a_stop_unwinds_the_thread_where_it_receives() {
         .unwrap();
         it.send(1).unwrap();
         let skipped = it.ask("never taken");
-        while log.len() == 0 {
+        while log.is_empty() {
             thread::yield_now();
         }
         it.stop().unwrap();

@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::ops::Deref;
 use std::time::Duration;
 
-use coact_actor::actor::{Addr, Ask, AskError, Reply, SendError, WeakAddr};
+use coact_actor::actor::{Addr, AnyAddr, Ask, AskError, Reply, SendError, WeakAddr};
 use coact_actor::internals::ActorCell;
 use coact_core::Cown;
 use coact_core::cown::AsCown;
@@ -38,6 +38,22 @@ impl DynAddr {
     /// See [`send`](Self::send).
     pub fn send_tagged(&self, tag: Atom, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
         self.send_message(DynMessage::new(tuple).tagged(tag))
+    }
+
+    /// The same into a lane of the actor's mailbox: see [`Addr::send_in`].
+    ///
+    /// # Errors
+    /// See [`send`](Self::send).
+    pub fn send_in(&self, lane: usize, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
+        self.send_message_in(lane, DynMessage::new(tuple))
+    }
+
+    pub(crate) fn send_message_in(
+        &self,
+        lane: usize,
+        message: DynMessage,
+    ) -> Result<(), SendError<AnyTuple>> {
+        self.0.send_in(lane, message).map_err(unsent)
     }
 
     #[inline]
@@ -88,6 +104,7 @@ impl DynAddr {
     /// that takes the tuple and does not reply fails the ask. (Actors of this kind ask with
     /// [`DynContext::request`](crate::DynContext::request).)
     #[doc(alias = "sync_send")]
+    #[cfg_attr(feature = "sim", track_caller)]
     pub fn ask(&self, tuple: impl IntoTuple) -> Ask<AnyTuple> {
         self.0.ask(DynMessage::new(tuple))
     }
@@ -132,6 +149,26 @@ impl From<Addr<DynActor>> for DynAddr {
 impl From<&Addr<DynActor>> for DynAddr {
     fn from(address: &Addr<DynActor>) -> Self {
         Self(address.clone())
+    }
+}
+
+impl From<&DynAddr> for DynAddr {
+    fn from(address: &DynAddr) -> Self {
+        address.clone()
+    }
+}
+
+/// For monitors and links.
+impl From<&DynAddr> for AnyAddr {
+    fn from(address: &DynAddr) -> Self {
+        address.0.to_any()
+    }
+}
+
+/// For monitors and links.
+impl<S> From<&StateAddr<S>> for AnyAddr {
+    fn from(address: &StateAddr<S>) -> Self {
+        address.address.0.to_any()
     }
 }
 

@@ -9,7 +9,7 @@ use coact_core::time::Timer;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use crate::cases::Cases;
-use crate::received::{DynReply, Received, sent_by};
+use crate::received::{DynReply, Received, message};
 use crate::types::{DynActor, DynAddr, DynMessage, Header};
 
 /// What an actor takes: cases that have its context.
@@ -99,7 +99,7 @@ impl<S> DynContext<S> {
         self.actor.as_mut().expect("cases run while the actor does")
     }
 
-    fn running(&self) -> &Context<DynActor> {
+    pub(crate) fn running(&self) -> &Context<DynActor> {
         of_running(&self.actor)
     }
 
@@ -113,13 +113,23 @@ impl<S> DynContext<S> {
     ///
     /// Skipped messages come first if one of the new cases takes them: before all that waits, in
     /// their order.
+    ///
+    /// # Panics
+    /// If they have an `after` of zero, which would never stop being done.
+    #[track_caller]
     pub fn become_(&mut self, cases: DynCases<S>) {
+        assert_time(&cases);
         self.change(Change::Replace(cases));
     }
 
     /// Has the actor take these cases, from the next message on, until it [unbecomes](Self::unbecome):
     /// then the present ones come back. Otherwise like [`become_`](Self::become_).
+    ///
+    /// # Panics
+    /// See [`become_`](Self::become_).
+    #[track_caller]
     pub fn become_keeping(&mut self, cases: DynCases<S>) {
+        assert_time(&cases);
         self.change(Change::Push(cases));
     }
 
@@ -143,7 +153,7 @@ impl<S> DynContext<S> {
     /// Returns the tuple if the actor has ended, or if its mailbox is bounded and refuses it.
     #[inline]
     pub fn send(&self, to: &DynAddr, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
-        to.send_message(self.message(to, DynMessage::new(tuple)))
+        to.send_message(self.message(to, tuple))
     }
 
     /// The same with a tag: see [`tag`](Self::tag).
@@ -156,13 +166,27 @@ impl<S> DynContext<S> {
         tag: Atom,
         tuple: impl IntoTuple,
     ) -> Result<(), SendError<AnyTuple>> {
-        to.send_message(self.message(to, DynMessage::new(tuple).tagged(tag)))
+        to.send_message(self.message(to, tuple).tagged(tag))
+    }
+
+    /// The same into a lane of the other's mailbox: see
+    /// [`Addr::send_in`](coact_actor::actor::Addr::send_in).
+    ///
+    /// # Errors
+    /// See [`send`](Self::send).
+    pub fn send_in(
+        &self,
+        lane: usize,
+        to: &DynAddr,
+        tuple: impl IntoTuple,
+    ) -> Result<(), SendError<AnyTuple>> {
+        to.send_message_in(lane, self.message(to, tuple))
     }
 
     /// Puts this actor into a message to `to` as its sender.
     #[inline]
-    pub(crate) fn message(&self, to: &DynAddr, message: DynMessage) -> DynMessage {
-        sent_by(self.own(), to, message)
+    pub(crate) fn message(&self, to: &DynAddr, tuple: impl IntoTuple) -> DynMessage {
+        message(self.own(), to, tuple)
     }
 
     fn own(&self) -> &WeakAddr<DynActor> {
@@ -188,7 +212,8 @@ impl<S> DynContext<S> {
         self.received.header.tag()
     }
 
-    /// Whether an answer to the message that is being handled is waited for: it was asked, not sent.
+    /// Whether an answer to the message that is being handled is still waited for: it was asked, not sent,
+    /// and its asker has not given up. Guards can ask this.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.received.is_asked()
@@ -201,8 +226,10 @@ impl<S> DynContext<S> {
         received.reply(own_address(of_running(actor)), AnyTuple::new(tuple));
     }
 
-    /// Takes the right to answer the message that is being handled, to answer later: in another case,
-    /// by another actor.
+    /// Takes the right to answer the message that is being handled, to answer later: in another case, or
+    /// from another thread. (To leave the answer to another actor, [forward](Self::forward) the message; or
+    /// [request](Self::request) it from there, and answer with what comes: then it can be asked of another
+    /// one if the first fails.)
     #[doc(alias = "response promise")]
     pub fn take_reply(&mut self) -> DynReply {
         let Self { received, actor, .. } = self;
@@ -233,6 +260,15 @@ impl<S> DynContext<S> {
     pub fn stop_with(&mut self, reason: ExitReason) {
         self.actor().stop_with(reason);
     }
+}
+
+#[track_caller]
+fn assert_time<S>(cases: &DynCases<S>) {
+    let is_endless = cases.timeout().is_some_and(|after| after.is_zero());
+    assert!(
+        !is_endless,
+        "an `after` of zero would never stop being done: send the actor a message"
+    );
 }
 
 fn of_running(actor: &Option<Context<DynActor>>) -> &Context<DynActor> {

@@ -9,10 +9,14 @@ use std::collections::VecDeque;
 use std::mem::{forget, take};
 
 use coact_actor::actor::{AskError, Context, ExitReason, Reply};
-use coact_actor::internals::{drop_kept, handle_next, limit_of_kept, set_aside, twin_of};
+use coact_actor::internals::{
+    drop_kept, handle_next, limit_of_kept, own_address, set_aside, twin_of,
+};
 use coact_tuple::AnyTuple;
+use tracing::{Level, debug, enabled};
 
 use crate::after_clock::AfterClock;
+use crate::cases::Unmatched;
 use crate::context::{Awaited, Change, DynCases, DynContext, Requested};
 use crate::received::{Answer, Received};
 use crate::skipped::Skipped;
@@ -74,7 +78,7 @@ impl<S: Send + 'static> Engine<S> {
     #[inline(always)]
     fn receive(&mut self, message: &mut DynMessage, mut reply: Option<Reply<AnyTuple>>) {
         if !self.is_awaiting() && self.take(message, &mut reply) {
-            self.handled();
+            self.taken();
         } else {
             self.skip(Letter { message: take(message), reply });
         }
@@ -115,6 +119,9 @@ impl<S: Send + 'static> Engine<S> {
     #[cold]
     fn skip(&mut self, letter: Letter) {
         let tuple = &letter.message.tuple;
+        if enabled!(Level::DEBUG) {
+            self.tell_skipped(tuple);
+        }
         let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(tuple));
         self.has_more |= fits;
         self.skipped.push(tuple.shape(), fits, letter);
@@ -128,11 +135,20 @@ impl<S: Send + 'static> Engine<S> {
         }
     }
 
+    fn tell_skipped(&self, tuple: &AnyTuple) {
+        let actor = own_address(self.context.running()).id();
+        match &self.cases {
+            _ if self.is_awaiting() => debug!(%actor, %tuple, "skipped until an answer is there"),
+            Some(cases) => debug!(%actor, "skipped: {}", cases.explain(tuple)),
+            None => debug!(%actor, %tuple, "skipped: there are no cases"),
+        }
+    }
+
     /// Takes the oldest skipped message that a case takes now, if there is one.
     #[inline(never)]
     fn retry(&mut self) -> bool {
-        let mut behind = None;
-        while let Some(place) = self.skipped.next_fitting(behind) {
+        let mut places = self.skipped.fitting();
+        while let Some(place) = places.next(&self.skipped) {
             if let Some(mut letter) = self.skipped.take(place) {
                 if self.take(&mut letter.message, &mut letter.reply) {
                     self.skipped.remove(place);
@@ -140,16 +156,21 @@ impl<S: Send + 'static> Engine<S> {
                 }
                 self.skipped.put_back(place, letter);
             }
-            behind = Some(place);
         }
         false
+    }
+
+    /// Does what the cases have requested that have taken a message.
+    #[inline(always)]
+    fn taken(&mut self) {
+        self.clock.restart();
+        self.handled();
     }
 
     /// Does what the cases that have just run have requested.
     #[inline(always)]
     fn handled(&mut self) {
         self.context.received.clear();
-        self.clock.restart();
         if self.context.requested.is_any || self.has_more {
             self.do_requested();
         }
@@ -211,7 +232,7 @@ impl<S: Send + 'static> Engine<S> {
         answered: Answered,
         context: &mut Context<DynActor>,
     ) {
-        let turn = Turn::begin(self, context);
+        let Some(turn) = Turn::begin(self, context) else { return };
         if turn.engine.is_awaiting() {
             turn.engine.deferred.push_back((cases, answered));
         } else {
@@ -226,7 +247,7 @@ impl<S: Send + 'static> Engine<S> {
         answered: Answered,
         context: &mut Context<DynActor>,
     ) {
-        let turn = Turn::begin(self, context);
+        let Some(turn) = Turn::begin(self, context) else { return };
         let mut awaited = turn.engine.awaited.iter_mut();
         if let Some((_, place)) = awaited.find(|(awaited, _)| awaited.number == number) {
             *place = Some(answered);
@@ -244,7 +265,7 @@ impl<S: Send + 'static> Engine<S> {
     }
 
     fn handle_answer(&mut self, mut cases: DynCases<S>, answered: Answered) {
-        self.context.requested.open -= 1;
+        self.context.requested.open = self.context.requested.open.saturating_sub(1);
         self.context.requested.is_any = true;
         self.context.received.answer = Answer::Given;
         let untaken = match answered {
@@ -264,7 +285,8 @@ impl<S: Send + 'static> Engine<S> {
 
     /// Does what `after` says, unless a message was taken or the cases were changed meanwhile.
     fn timed_out(&mut self, number: u64, context: &mut Context<DynActor>) {
-        let Turn { engine, .. } = &mut Turn::begin(self, context);
+        let Some(turn) = Turn::begin(self, context) else { return };
+        let engine = &mut *turn.engine;
         let is_awaiting = engine.is_awaiting();
         let again = |actor: &mut DynActor, number, context: &mut Context<DynActor>| {
             if let Some(engine) = actor.machine::<Self>() {
@@ -277,14 +299,14 @@ impl<S: Send + 'static> Engine<S> {
         if let Some(cases) = &mut engine.cases {
             cases.time_out(&mut engine.context);
         }
-        engine.handled();
+        engine.taken();
     }
 }
 
 impl<S: Send + 'static> Machine for Engine<S> {
     fn start(&mut self, context: &mut Context<DynActor>) {
         self.context.actor = Some(twin_of(context));
-        let turn = Turn::begin(self, context);
+        let Some(turn) = Turn::begin(self, context) else { return };
         if let Some(init) = turn.engine.init.take() {
             init(&mut turn.engine.context);
         }
@@ -298,27 +320,40 @@ impl<S: Send + 'static> Machine for Engine<S> {
         reply: Option<Reply<AnyTuple>>,
         context: &mut Context<DynActor>,
     ) {
-        let turn = Turn::begin(self, context);
-        turn.engine.receive(message, reply);
-        turn.end();
+        if let Some(turn) = Turn::begin(self, context) {
+            turn.engine.receive(message, reply);
+            turn.end();
+        }
     }
 
     fn go_on(&mut self, context: &mut Context<DynActor>) {
-        let Turn { engine, .. } = &mut Turn::begin(self, context);
+        let Some(turn) = Turn::begin(self, context) else { return };
+        let engine = &mut *turn.engine;
         engine.goes_on = false;
         if engine.is_awaiting() {
             engine.handle_awaited();
         } else if let Some((cases, answered)) = engine.deferred.pop_front() {
             engine.handle_answer(cases, answered);
         } else if engine.retry() {
-            engine.handled();
+            engine.taken();
         }
     }
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
         while let Some(letter) = self.skipped.pop() {
+            if matches!(&letter.message.header, Header::Boxed(header) if header.is_notice) {
+                continue;
+            }
             set_aside(context, letter.message, letter.reply.unwrap_or_else(Reply::unwanted));
         }
+    }
+
+    fn skipped(&self) -> Vec<Unmatched> {
+        let explain = |letter: &Letter| match &self.cases {
+            Some(cases) => cases.explain(&letter.message.tuple),
+            None => Unmatched::without_cases(&letter.message.tuple),
+        };
+        self.skipped.all().into_iter().map(explain).collect()
     }
 
     fn state(&self) -> &dyn Any {
@@ -338,10 +373,17 @@ struct Turn<'e, S> {
 }
 
 impl<'e, S> Turn<'e, S> {
+    /// `None` if a behaviour has exchanged the actor for another one, which ends it: what is on its way
+    /// to the one would come to the other.
     #[inline]
-    fn begin(engine: &'e mut Engine<S>, context: &'e mut Context<DynActor>) -> Self {
+    fn begin(engine: &'e mut Engine<S>, context: &'e mut Context<DynActor>) -> Option<Self> {
+        let is_own = |twin: &Context<DynActor>| own_address(twin) == own_address(context);
+        if !engine.context.actor.as_ref().is_some_and(is_own) {
+            end_exchanged(context);
+            return None;
+        }
         exchange(engine, context);
-        Self { engine, context }
+        Some(Self { engine, context })
     }
 
     /// Ends the turn, where nothing is left of what was received.
@@ -350,6 +392,12 @@ impl<'e, S> Turn<'e, S> {
         exchange(self.engine, self.context);
         forget(self);
     }
+}
+
+#[cold]
+fn end_exchanged(context: &mut Context<DynActor>) {
+    let why = "a behaviour has exchanged it for another actor, or for a new one: exchange states";
+    context.stop_with(ExitReason::Failed(why.into()));
 }
 
 impl<S> Drop for Turn<'_, S> {

@@ -27,19 +27,22 @@ pub(crate) enum Answer {
     Given,
 }
 
-/// Puts the sender into a message to `to`.
+/// The sender of a message to `to`.
 #[inline]
-pub(crate) fn sent_by(
-    own: &WeakAddr<DynActor>,
-    to: &DynAddr,
-    mut message: DynMessage,
-) -> DynMessage {
-    message.header.set_sender(if to.0.id() == own.id() {
-        Header::FromReceiver
-    } else {
-        own.upgrade().map(DynAddr).map_or(Header::Empty, Header::From)
-    });
-    message
+fn sender(own: &WeakAddr<DynActor>, to: &DynAddr) -> Header {
+    if to.0.id() == own.id() {
+        return Header::FromReceiver;
+    }
+    match own.upgrade() {
+        Some(own) => Header::From(DynAddr(own)),
+        None => Header::Empty,
+    }
+}
+
+/// A message to `to`, with its sender.
+#[inline]
+pub(crate) fn message(own: &WeakAddr<DynActor>, to: &DynAddr, tuple: impl IntoTuple) -> DynMessage {
+    DynMessage { tuple: AnyTuple::new(tuple), header: sender(own, to) }
 }
 
 /// `own` is the address of the actor that has received the message.
@@ -101,7 +104,7 @@ impl Received {
     ) -> Result<(), SendError<AnyTuple>> {
         message.header = self.header.copy();
         if matches!(message.header.sender(), Header::FromReceiver) {
-            message = sent_by(own, to, message);
+            message.header.set_sender(sender(own, to));
         }
         match replace(&mut self.answer, Answer::Given) {
             Answer::Asked(reply) => to.forward_message(message, reply),
@@ -134,7 +137,7 @@ fn reply_by_message(sender: &Header, own: &WeakAddr<DynActor>, tuple: AnyTuple) 
         Header::Empty | Header::Boxed(_) => return,
     };
     // A sender that has ended wants no answer.
-    drop(to.send_message(sent_by(own, to, DynMessage::new(tuple))));
+    drop(to.send_message(message(own, to, tuple)));
 }
 
 /// The right to answer one message, once: see [`DynContext::take_reply`](crate::DynContext::take_reply).
@@ -148,10 +151,11 @@ pub struct DynReply {
 }
 
 impl DynReply {
-    /// Sends the answer. If the message was sent, not asked, this is a message to its sender.
-    pub fn send(self, tuple: impl IntoTuple) {
+    /// Sends the answer. If the message was sent, not asked, this is a message to its sender. Later calls do
+    /// nothing, so that several cases can have it, of which one will answer.
+    pub fn send(&mut self, tuple: impl IntoTuple) {
         let tuple = AnyTuple::new(tuple);
-        match self.answer {
+        match replace(&mut self.answer, Answer::Given) {
             Answer::Asked(reply) => reply.send(tuple),
             Answer::Sent => reply_by_message(&self.to, &self.from, tuple),
             Answer::Given => {}

@@ -3,11 +3,12 @@
 use std::fmt::{self, Debug, Formatter};
 
 use coact_actor::actor::{Ask, Context};
+use coact_actor::internals::on_answer_weakly;
 use coact_tuple::IntoTuple;
 
 use crate::context::{Awaited, DynCases, DynContext};
 use crate::engine::Engine;
-use crate::types::{DynActor, DynAddr, DynMessage};
+use crate::types::{DynActor, DynAddr, DynMessage, Header};
 
 /// A request, which is sent when it is said what takes its answer. See [`DynContext::request`].
 #[must_use = "a request is sent by `then` or `await_`; one whose answer is not needed is a `send`"]
@@ -36,13 +37,11 @@ impl<S: Send + 'static> DynContext<S> {
     /// let clerk = spawn(move |me: &mut DynContext| {
     ///     me.become_(cases! { |me: &mut DynContext|
     ///         (atom!("stamp"), what: String) => {
-    ///             let reply = me.take_reply();
-    ///             let mut reply = Some(reply);
-    ///             let mut reply = move |text: String| reply.take().unwrap().send(text);
+    ///             let mut reply = me.take_reply();
     ///             me.request(&clock, atom!("now")).then(me, cases! { |me: &mut DynContext|
-    ///                 (hour: i32) => reply(format!("{what} at {hour}")),
+    ///                 (hour: i32) => reply.send(format!("{what} at {hour}")),
     ///                 (_: AskError) => me.stop(),
-    ///                 after Duration::from_secs(1) => reply(what.clone()),
+    ///                 after Duration::from_secs(1) => reply.send(what.clone()),
     ///             });
     ///         },
     ///     });
@@ -54,7 +53,7 @@ impl<S: Send + 'static> DynContext<S> {
     ///
     /// **Cost.** That of a message there and one back, a promise, and what the cases are made of.
     pub fn request(&self, to: &DynAddr, tuple: impl IntoTuple) -> DynRequest {
-        let message = self.message(to, DynMessage::new(tuple));
+        let message = self.message(to, tuple);
         DynRequest { to: to.clone(), message }
     }
 }
@@ -73,6 +72,12 @@ impl DynRequest {
                 engine.answered(cases, answered, context);
             }
         };
+        if matches!(message.header.sender(), Header::FromReceiver) {
+            // Skipped by the actor itself, it must not keep that alive.
+            let ask = to.0.ask(message);
+            let ask = after.into_iter().fold(ask, Ask::timeout);
+            return on_answer_weakly(me.actor(), ask, take);
+        }
         match after {
             None => me.actor().ask(&to, message, take),
             Some(after) => me.actor().on_answer(to.0.ask(message).timeout(after), take),

@@ -1,6 +1,7 @@
 //! Messages that no case takes for now, in order, by their types.
 
-use std::collections::VecDeque;
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, VecDeque};
 
 /// Skipped messages: those of each type of tuples in a queue of their own, so that cases of other types
 /// never look at them.
@@ -26,6 +27,22 @@ struct Queue<T> {
 pub(crate) struct Place {
     shape: usize,
     number: u64,
+    /// Where it was when this was found: in which queue, and at which position.
+    hint: (usize, usize),
+}
+
+/// The places of all messages with the types of a pattern, in their order.
+pub(crate) struct FittingPlaces(BinaryHeap<Reverse<(u64, usize, usize)>>);
+
+impl FittingPlaces {
+    pub(crate) fn next<T>(&mut self, of: &Skipped<T>) -> Option<Place> {
+        let Reverse((number, queue, at)) = self.0.pop()?;
+        let messages = of.queues.get(queue)?;
+        if let Some((next, _)) = messages.messages.get(at + 1) {
+            self.0.push(Reverse((*next, queue, at + 1)));
+        }
+        Some(Place { shape: messages.shape, number, hint: (queue, at) })
+    }
 }
 
 impl<T> Default for Skipped<T> {
@@ -75,16 +92,14 @@ impl<T> Skipped<T> {
         self.queues.iter().any(|queue| queue.fits && queue.messages.len() > queue.taken)
     }
 
-    /// The oldest one with the types of a pattern, of those behind `place`.
-    pub(crate) fn next_fitting(&self, behind: Option<Place>) -> Option<Place> {
-        let from = behind.map_or(0, |place| place.number + 1);
-        let fitting = self.queues.iter().filter(|queue| queue.fits);
-        let firsts = fitting.filter_map(|queue| {
-            let at = queue.position(from);
-            let (number, _) = queue.messages.get(at)?;
-            Some(Place { shape: queue.shape, number: *number })
+    /// The messages with the types of a pattern, oldest first. None may be removed before it is used up.
+    pub(crate) fn fitting(&self) -> FittingPlaces {
+        let fitting = self.queues.iter().enumerate().filter(|(_, queue)| queue.fits);
+        let firsts = fitting.filter_map(|(queue, of)| {
+            let (number, _) = of.messages.front()?;
+            Some(Reverse((*number, queue, 0)))
         });
-        firsts.min_by_key(|place| place.number)
+        FittingPlaces(firsts.collect())
     }
 
     /// Takes a message, whose place stays.
@@ -113,13 +128,26 @@ impl<T> Skipped<T> {
     }
 
     fn find(&mut self, place: Place) -> Option<(&mut Queue<T>, usize)> {
+        let (queue, at) = place.hint;
+        let is_there = self.queues.get(queue).is_some_and(|queue| {
+            queue.shape == place.shape
+                && queue.messages.get(at).is_some_and(|(n, _)| *n == place.number)
+        });
+        if is_there {
+            return Some((&mut self.queues[queue], at));
+        }
         let queue = self.queues.iter_mut().find(|queue| queue.shape == place.shape)?;
-        let at = queue.position(place.number);
-        queue
-            .messages
-            .get(at)
-            .is_some_and(|(number, _)| *number == place.number)
-            .then_some((queue, at))
+        let at = queue.messages.partition_point(|(number, _)| *number < place.number);
+        queue.messages.get(at).is_some_and(|(n, _)| *n == place.number).then_some((queue, at))
+    }
+
+    /// All of them, oldest first.
+    pub(crate) fn all(&self) -> Vec<&T> {
+        let all = self.queues.iter().flat_map(|queue| &queue.messages);
+        let mut all: Vec<_> =
+            all.filter_map(|(number, message)| Some((*number, message.as_ref()?))).collect();
+        all.sort_unstable_by_key(|(number, _)| *number);
+        all.into_iter().map(|(_, message)| message).collect()
     }
 
     /// Removes the oldest message.
@@ -133,18 +161,6 @@ impl<T> Skipped<T> {
                 return message;
             }
             queue.taken -= 1;
-        }
-    }
-}
-
-impl<T> Queue<T> {
-    /// Where the first message is that has this number or a later one.
-    fn position(&self, number: u64) -> usize {
-        match self.messages.front() {
-            Some((first, _)) if *first < number => {
-                self.messages.partition_point(|(other, _)| *other < number)
-            }
-            _ => 0,
         }
     }
 }

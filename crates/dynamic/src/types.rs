@@ -9,6 +9,8 @@ use coact_actor::{Actor, Message};
 use coact_core::credits::Permit;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
+use crate::cases::Unmatched;
+
 /// An actor that takes tuples, by cases that it changes as it runs.
 ///
 /// [`spawn`](crate::spawn) and [`actor`](crate::actor) create one. It is an actor like others: its
@@ -52,6 +54,8 @@ pub(crate) trait Machine: Any + Send {
     fn go_on(&mut self, context: &mut Context<DynActor>);
     /// Puts the messages that wait here into the stash.
     fn give_back(&mut self, context: &mut Context<DynActor>);
+    /// The messages that wait here, and why.
+    fn skipped(&self) -> Vec<Unmatched>;
     fn state(&self) -> &dyn Any;
     fn state_mut(&mut self) -> &mut dyn Any;
 }
@@ -71,6 +75,28 @@ impl DynActor {
     #[must_use]
     pub fn state_mut<S: 'static>(&mut self) -> Option<&mut S> {
         self.0.state_mut().downcast_mut()
+    }
+
+    /// The messages that the actor has skipped, oldest first, each with the case that comes nearest.
+    ///
+    /// ```
+    /// use coact::call;
+    /// use coact::dynamic::{DynActor, DynContext, cases, spawn};
+    ///
+    /// let it = spawn(|me: &mut DynContext| {
+    ///     me.become_(cases! { |me: &mut DynContext| (n: i64) => me.reply(n) });
+    /// });
+    /// it.send(5)?;
+    /// let skipped = call(&*it, |actor: &mut DynActor| actor.skipped()).wait()?;
+    /// assert_eq!(
+    ///     skipped[0].to_string(),
+    ///     "no case takes (5,): the nearest is `(n: i64)`, but `5` is `i32`, and `i64` is wanted"
+    /// );
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn skipped(&self) -> Vec<Unmatched> {
+        self.0.skipped()
     }
 
     /// The machine, whose type the caller knows.
@@ -109,14 +135,14 @@ impl Receive<DynMessage> for DynActor {
 /// What it monitors has ended: comes as a tuple of one element.
 impl Handler<Down> for DynActor {
     fn handle(&mut self, down: Down, context: &mut Context<Self>) {
-        self.0.receive(&mut DynMessage::new(down), None, context);
+        self.0.receive(&mut DynMessage::notice(down), None, context);
     }
 }
 
 /// What it is linked to has ended, and it traps exits: comes as a tuple of one element.
 impl Handler<Exited> for DynActor {
     fn handle(&mut self, exited: Exited, context: &mut Context<Self>) {
-        self.0.receive(&mut DynMessage::new(exited), None, context);
+        self.0.receive(&mut DynMessage::notice(exited), None, context);
     }
 }
 
@@ -189,6 +215,8 @@ pub(crate) struct BoxedHeader {
     pub(crate) tag: Option<Atom>,
     /// Its room in a bounded mailbox, until a case takes it.
     pub(crate) room: Option<Permit>,
+    /// It is for one state of the actor, which has asked to be told.
+    pub(crate) is_notice: bool,
 }
 
 impl Header {
@@ -225,8 +253,8 @@ impl Header {
             Self::FromReceiver => Self::FromReceiver,
             Self::From(sender) => Self::From(sender.clone()),
             Self::Boxed(header) => {
-                let BoxedHeader { sender, tag, .. } = &**header;
-                Self::Boxed(Box::new(BoxedHeader { sender: sender.copy(), tag: *tag, room: None }))
+                let (sender, tag) = (header.sender.copy(), header.tag);
+                Self::Boxed(Box::new(BoxedHeader { sender, tag, ..BoxedHeader::default() }))
             }
         }
     }
@@ -253,6 +281,13 @@ impl DynMessage {
     pub fn tagged(mut self, tag: Atom) -> Self {
         self.header.boxed().tag = Some(tag);
         self
+    }
+
+    /// One that another state of the actor does not get.
+    fn notice(tuple: impl IntoTuple) -> Self {
+        let mut message = Self::new(tuple);
+        message.header.boxed().is_notice = true;
+        message
     }
 
     /// Drops what is left of it, which mostly is nothing.

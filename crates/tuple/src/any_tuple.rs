@@ -201,29 +201,53 @@ impl<T: Tuple> From<CowTuple<T>> for AnyTuple {
     }
 }
 
-/// As Rust writes tuples, with strings in quotes. What is more than 64 tuples deep is `(..)`.
+/// As Rust writes tuples: strings in quotes, and numbers with their types, if these are not those of
+/// numbers without one. What is more than 64 tuples deep is `(..)`.
+///
+/// ```
+/// use coact_tuple::AnyTuple;
+///
+/// assert_eq!(format!("{:?}", AnyTuple::new((1, 2_u8, "x"))), "(1, 2_u8, \"x\")");
+/// assert_eq!(format!("{}", AnyTuple::new((1, 2_u8, "x"))), "(1, 2, \"x\")");
+/// ```
 impl Debug for AnyTuple {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.print(f, true)
+    }
+}
+
+/// The same without the types of numbers.
+impl Display for AnyTuple {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.print(f, false)
+    }
+}
+
+impl AnyTuple {
+    fn print(&self, f: &mut Formatter<'_>, has_types: bool) -> fmt::Result {
         if self.is_empty() {
             return f.write_str("()");
         }
         let print = || {
             let mut tuple = f.debug_tuple("");
-            (0..self.len()).filter_map(|at| self.element(at)).for_each(|element| {
-                tuple.field(element);
-            });
+            for (at, of) in self.elements().iter().enumerate() {
+                let element = self.element(at).expect("it has so many");
+                let name = of.name();
+                if has_types && TYPED_NUMBERS.contains(&name) {
+                    tuple.field(&format_args!("{element:?}_{name}"));
+                } else {
+                    tuple.field(element);
+                }
+            }
             tuple.finish()
         };
         print_within(print).unwrap_or_else(|| f.write_str("(..)"))
     }
 }
 
-/// The same.
-impl Display for AnyTuple {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Debug::fmt(self, f)
-    }
-}
+/// The types of numbers that are written with them.
+const TYPED_NUMBERS: [&str; 12] =
+    ["f32", "i8", "i16", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
 
 /// An [`AnyTuple`] of which the type is known. Shares its elements with others until it is written to.
 pub struct CowTuple<T> {

@@ -65,6 +65,11 @@ mod sealed {
 pub(crate) use sealed::Described;
 
 /// A tuple of up to twelve [elements](Element). For no other type.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no tuple of elements",
+    label = "a tuple is needed here",
+    note = "a tuple of one element is written with a comma: `({Self},)`"
+)]
 pub trait Tuple: Described + Clone + Send + Sync + Debug + 'static {}
 
 /// What an [`AnyTuple`](crate::AnyTuple) can be made of: a tuple, or one [element](Element) alone.

@@ -7,10 +7,12 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 
 use crate::address::envelope;
+use crate::ask::Ask;
 use crate::events::{self, DropCause};
 use crate::handler::MessageTo;
 use crate::mailbox::drop_for_room;
 use crate::reply::Reply;
+use crate::send_error::AskError;
 use crate::types::{Actor, Context, WeakAddr};
 
 /// Returns the actor's address of itself.
@@ -33,14 +35,37 @@ where
     context.stash_mut().aside.push_back(envelope::<A, M>(message, reply));
 }
 
-/// Has the actor handle the message next, before all that waits; signals come before it.
+/// Has the actor handle the message next, before all that waits and the stash; signals come before it.
+/// A state that ends first takes it along.
 pub fn handle_next<A, M>(context: &mut Context<A>, message: M)
 where
     A: Actor,
     M: MessageTo<A, Reply = ()>,
 {
-    set_aside(context, message, Reply::unwanted());
-    context.unstash(1);
+    let envelope = envelope::<A, M>(message, Reply::unwanted());
+    context.stash_mut().next.push_back(envelope);
+    context.interrupt_self();
+}
+
+/// Delivers the answer of an ask to the actor, which the ask does not keep alive, unless it has another
+/// state by then.
+pub fn on_answer_weakly<A, R>(
+    context: &mut Context<A>,
+    ask: Ask<R>,
+    then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+) where
+    A: Actor,
+    R: Send + 'static,
+{
+    let (to, incarnation) = (context.weak(), context.incarnation());
+    drop(ask.then((), move |(), answer| {
+        let Some(actor) = to.upgrade() else { return };
+        actor.run_with_actor(move |actor, context| {
+            if context.incarnation() == incarnation {
+                then(actor, answer, context);
+            }
+        });
+    }));
 }
 
 /// Calls a closure with the actor after a delay, unless it has ended or has another state by then. No

@@ -151,8 +151,9 @@ impl SharedMailbox {
     /// Returns how many messages wait in a lane.
     pub(crate) fn len(&self, lane: usize) -> usize {
         match (&self.sorted, &self.lanes[lane].credits) {
-            (Some(sorted), _) => sorted.lanes.lock().len(lane),
-            (None, Some(credits)) => credits.limit().saturating_sub(credits.available()),
+            // Those that an actor keeps for later have their room, too.
+            (_, Some(credits)) => credits.limit().saturating_sub(credits.available()),
+            (Some(sorted), None) => sorted.lanes.lock().len(lane),
             (None, None) => 0,
         }
     }

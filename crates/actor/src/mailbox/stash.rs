@@ -12,13 +12,20 @@ pub(crate) struct Stash {
     pub(crate) aside: Envelopes,
     /// How many of them, from the front, to handle now.
     pub(crate) wanted: usize,
+    /// What comes before these, and was not set aside.
+    pub(crate) next: Envelopes,
 }
 
 impl Stash {
     /// Takes the messages to unstash.
     pub(crate) fn take_wanted(&mut self) -> Option<Envelopes> {
         let wanted = std::mem::take(&mut self.wanted);
-        (wanted > 0).then(|| self.aside.take_first(wanted))
+        if wanted == 0 && self.next.is_empty() {
+            return None;
+        }
+        let mut envelopes = self.aside.take_first(wanted);
+        envelopes.prepend(std::mem::take(&mut self.next));
+        Some(envelopes)
     }
 
     /// Takes all messages.

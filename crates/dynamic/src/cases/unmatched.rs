@@ -35,6 +35,11 @@ impl Unmatched {
         Self { tuple: tuple.clone(), nearest }
     }
 
+    /// Where there are no cases at all.
+    pub(crate) fn without_cases(tuple: &AnyTuple) -> Self {
+        Self { tuple: tuple.clone(), nearest: None }
+    }
+
     /// The tuple.
     #[must_use]
     pub fn tuple(&self) -> &AnyTuple {

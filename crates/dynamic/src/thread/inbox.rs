@@ -16,6 +16,7 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_tuple::AnyTuple;
 
+use crate::cases::Unmatched;
 use crate::types::{DynActor, DynAddr, DynMessage, Machine};
 
 /// The thread's end.
@@ -256,6 +257,11 @@ impl Machine for InboxActor {
     fn go_on(&mut self, _: &mut Context<DynActor>) {}
 
     fn give_back(&mut self, _: &mut Context<DynActor>) {}
+
+    fn skipped(&self) -> Vec<Unmatched> {
+        // Those are the thread's.
+        Vec::new()
+    }
 
     fn state(&self) -> &dyn Any {
         &self.state

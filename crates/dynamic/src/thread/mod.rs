@@ -18,7 +18,7 @@ use coact_tuple::{AnyTuple, Atom, IntoTuple};
 use self::inbox::{Letter, Next, ThreadInbox};
 pub use self::spawn::spawn_detached;
 use crate::cases::Cases;
-use crate::received::{Answer, DynReply, Received, sent_by};
+use crate::received::{Answer, DynReply, Received, message};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynAddr, DynMessage};
 
@@ -105,7 +105,7 @@ impl DynThread {
     /// # Errors
     /// See [`DynAddr::send`].
     pub fn send(&self, to: &DynAddr, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
-        to.send_message(sent_by(&self.own(), to, DynMessage::new(tuple)))
+        to.send_message(message(&self.own(), to, tuple))
     }
 
     /// The same with a tag: see [`tag`](Self::tag).
@@ -118,7 +118,7 @@ impl DynThread {
         tag: Atom,
         tuple: impl IntoTuple,
     ) -> Result<(), SendError<AnyTuple>> {
-        to.send_message(sent_by(&self.own(), to, DynMessage::new(tuple).tagged(tag)))
+        to.send_message(message(&self.own(), to, tuple).tagged(tag))
     }
 
     /// Who has sent the message that is being handled; `None` if that is unknown.
@@ -233,7 +233,7 @@ impl DynThread {
 
     /// Sends a tuple as a request, whose answer no other cases see: see [`ThreadRequest::await_`].
     pub fn request(&self, to: &DynAddr, tuple: impl IntoTuple) -> ThreadRequest {
-        ThreadRequest(to.0.ask(sent_by(&self.own(), to, DynMessage::new(tuple))))
+        ThreadRequest(to.0.ask(message(&self.own(), to, tuple)))
     }
 
     #[track_caller]
@@ -267,10 +267,10 @@ impl DynThread {
         }
         let fits = |letter: &Letter| cases.may_take(&letter.message.tuple);
         state.skipped.borrow_mut().refit(fits);
-        let mut behind = None;
+        let mut places = state.skipped.borrow().fitting();
         loop {
             // Not borrowed while cases run, which may receive as well.
-            let place = state.skipped.borrow().next_fitting(behind)?;
+            let place = places.next(&state.skipped.borrow())?;
             let letter = state.skipped.borrow_mut().take(place);
             if let Some(mut letter) = letter {
                 let result = self.take(cases, &mut letter);
@@ -281,7 +281,6 @@ impl DynThread {
                 }
                 skipped.put_back(place, letter);
             }
-            behind = Some(place);
         }
     }
 
