@@ -30,7 +30,7 @@ pub(crate) enum Answer {
 /// The sender of a message to `to`.
 #[inline]
 fn sender(own: &WeakAddr<DynActor>, to: &DynAddr) -> Header {
-    if to.0.id() == own.id() {
+    if *own == to.0 {
         return Header::FromReceiver;
     }
     match own.upgrade() {

@@ -17,7 +17,8 @@ use crate::tuple::{ElementType, IntoTuple, Tuple};
 /// count.
 ///
 /// ```
-/// use coact_tuple::{AnyTuple, atom};
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::{AnyTuple, atom};
 ///
 /// let push = AnyTuple::new((atom!("push"), vec![1, 2]));
 /// let mut other = push.clone();
@@ -129,7 +130,8 @@ impl AnyTuple {
     /// The tuple with its type, if it is a `T`. Shares the elements.
     ///
     /// ```
-    /// use coact_tuple::AnyTuple;
+    /// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+    /// use coact::dynamic::AnyTuple;
     ///
     /// let pair = AnyTuple::new((1, 2.5));
     /// let mut typed = pair.cast::<(i32, f64)>().unwrap();
@@ -184,7 +186,8 @@ impl Default for AnyTuple {
 /// Whether it is a `T`, and equal to that one.
 ///
 /// ```
-/// use coact_tuple::{AnyTuple, atom};
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::{AnyTuple, atom};
 ///
 /// assert_eq!(AnyTuple::new((atom!("ok"), 1)), (atom!("ok"), 1));
 /// assert_ne!(AnyTuple::new((atom!("ok"), 1)), (atom!("ok"), 1_u8));
@@ -205,7 +208,8 @@ impl<T: Tuple> From<CowTuple<T>> for AnyTuple {
 /// numbers without one. What is more than 64 tuples deep is `(..)`.
 ///
 /// ```
-/// use coact_tuple::AnyTuple;
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::AnyTuple;
 ///
 /// assert_eq!(format!("{:?}", AnyTuple::new((1, 2_u8, "x"))), "(1, 2_u8, \"x\")");
 /// assert_eq!(format!("{}", AnyTuple::new((1, 2_u8, "x"))), "(1, 2, \"x\")");

@@ -19,7 +19,8 @@ const BITS: u32 = 6;
 /// character takes six bits below a leading one, which tells the length.
 ///
 /// ```
-/// use coact_tuple::{Atom, atom};
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::{Atom, atom};
 ///
 /// const ADD: Atom = atom!("add");
 /// assert_eq!(ADD, "add".parse().unwrap());

@@ -13,10 +13,12 @@ use crate::atom::Atom;
 /// A type that can be an element of an [`AnyTuple`].
 ///
 /// Numbers, strings, and the containers of the standard library are elements. Derive it for your own
-/// types; a type of another crate goes into [`Opaque`].
+/// types, `#[derive(Clone, Debug, Element)]`, or write what the derive writes, as here; a type of another crate
+/// goes into [`Opaque`].
 ///
 /// ```
-/// use coact_tuple::{AnyTuple, Element, atom};
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::{AnyTuple, Element, atom};
 ///
 /// #[derive(Clone, Debug, PartialEq)]
 /// struct Point { x: f64, y: f64 }
@@ -86,7 +88,8 @@ impl IntoElement for &'static str {
 /// Makes an [`Element`] of a type of another crate.
 ///
 /// ```
-/// use coact_tuple::{AnyTuple, Opaque};
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::{AnyTuple, Opaque};
 /// use std::net::TcpListener;
 /// use std::sync::Arc;
 ///

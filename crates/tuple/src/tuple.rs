@@ -76,7 +76,8 @@ pub trait Tuple: Described + Clone + Send + Sync + Debug + 'static {}
 /// String literals become [`String`]s, and an [`AnyTuple`] alone stays what it is.
 ///
 /// ```
-/// use coact_tuple::{AnyTuple, atom};
+/// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
+/// use coact::dynamic::{AnyTuple, atom};
 ///
 /// let add = AnyTuple::new((atom!("add"), 1, 2));
 /// assert_eq!(format!("{add:?}"), "('add', 1, 2)");

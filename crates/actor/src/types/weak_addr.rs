@@ -86,10 +86,19 @@ impl<A: Actor> Clone for WeakAddr<A> {
     }
 }
 
+impl<A: Actor> PartialEq<Addr<A>> for WeakAddr<A> {
+    #[inline]
+    fn eq(&self, other: &Addr<A>) -> bool {
+        self.0.id() == other.cown().id()
+    }
+}
+
 /// Addresses are equal if they belong to the same actor.
 impl<A: Actor> PartialEq for WeakAddr<A> {
+    #[inline]
     fn eq(&self, other: &Self) -> bool {
-        self.id() == other.id()
+        // Both keep their blocks, so no other actor has this place.
+        self.0.id() == other.0.id()
     }
 }
 

@@ -98,6 +98,7 @@ unsafe impl<T: Send> Send for WeakCown<T> {}
 unsafe impl<T: Send> Sync for WeakCown<T> {}
 
 impl CownId {
+    #[inline]
     pub(crate) fn of(header: NonNull<CownHeader>) -> Self {
         Self(header.as_ptr().addr())
     }
@@ -228,6 +229,7 @@ impl<T: Send + 'static> Cown<T> {
     }
 
     /// Returns the cown's identity.
+    #[inline]
     pub fn id(&self) -> CownId {
         CownId::of(self.header)
     }
@@ -288,6 +290,7 @@ impl<T: Send + 'static> WeakCown<T> {
     }
 
     /// Returns the cown's identity. It may be reused for another cown once this one is gone.
+    #[inline]
     pub fn id(&self) -> CownId {
         CownId::of(self.header)
     }
