@@ -375,6 +375,29 @@ fn it_ends_without_an_address_and_with_its_runtime() {
 }
 
 #[test]
+fn a_runtime_waits_for_a_thread_that_works_or_has_a_time() {
+    let log = Log::new();
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let said = log.clone();
+    let kept = runtime.run(|| {
+        spawn_detached(move |me: &mut DynThread| {
+            me.receive(cases! { |_me: &mut DynThread| _ => {}, after ms(20) => {} });
+            for _ in 0..100 {
+                thread::yield_now();
+            }
+            said.push("has worked");
+            me.receive(cases! { |_me: &mut DynThread| (1) => {} });
+            said.push("has been woken");
+            me.receive(cases! { |_me: &mut DynThread| (2) => {} });
+        })
+        .unwrap()
+    });
+    assert_eq!(log.take(), ["has worked"]);
+    runtime.run(|| kept.send(1).unwrap());
+    assert_eq!(log.take(), ["has been woken"]);
+}
+
+#[test]
 fn inside_of_an_actor_there_is_no_such_thread() {
     run(|| {
         let it = spawn(|me: &mut DynContext| {

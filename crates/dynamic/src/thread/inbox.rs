@@ -51,7 +51,7 @@ struct InboxState {
     waiting: Option<Resolver<()>>,
     /// The thread has ended.
     is_closed: bool,
-    /// The runtime of a thread that was spawned, which is not idle while that is not waiting.
+    /// The runtime of a thread that was spawned, which is idle only while that waits without a time.
     home: Option<RuntimeHandle>,
     busy: Option<Busy>,
 }
@@ -60,7 +60,9 @@ impl InboxState {
     /// Returns whom to wake. From now on its runtime has work.
     fn wake(&mut self) -> Option<Resolver<()>> {
         let waiting = self.waiting.take()?;
-        self.busy = self.home.map(RuntimeHandle::hold_open);
+        if self.busy.is_none() {
+            self.busy = self.home.map(RuntimeHandle::hold_open);
+        }
         Some(waiting)
     }
 }
@@ -112,14 +114,15 @@ impl SharedInbox {
         self.lock().letters.pop_front()
     }
 
-    /// Takes a message, or registers who is to be woken by the next one.
-    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<Letter> {
+    /// Takes a message, or registers who is to be woken by the next one: at some time, or perhaps never.
+    fn take_or_wait(&self, waiting: Resolver<()>, has_time: bool) -> Option<Letter> {
         let mut state = self.lock();
         let letter = state.letters.pop_front();
         if letter.is_none() {
-            let before = (state.waiting.replace(waiting), state.busy.take());
+            let waited = state.waiting.replace(waiting);
+            let idle = if has_time { None } else { state.busy.take() };
             drop(state);
-            drop(before);
+            drop((waited, idle));
         }
         letter
     }
@@ -173,7 +176,7 @@ impl ThreadInbox {
                 resume_unwind(Box::new(Stopped));
             }
             let (resolver, woken) = Promise::channel();
-            if let Some(letter) = self.shared.take_or_wait(resolver) {
+            if let Some(letter) = self.shared.take_or_wait(resolver, left.is_some()) {
                 return Next::Letter(letter);
             }
             match left {

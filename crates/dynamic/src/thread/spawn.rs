@@ -16,7 +16,8 @@ use crate::types::{DynAddr, EndsFor};
 /// wherever the body [receives](DynThread::receive).
 ///
 /// What ends an actor ends it while it receives, or when it receives next: its stack is unwound, and
-/// destructors run. (If the body catches that, it comes again.) Its runtime is idle while it waits.
+/// destructors run. (If the body catches that, it comes again.) Its runtime is idle only while it waits without
+/// an `after`.
 ///
 /// ```
 /// use coact::dynamic::{DynThread, atom, cases, spawn_detached};
