@@ -18,7 +18,7 @@ use tracing::{Level, debug, enabled};
 use crate::after_clock::AfterClock;
 use crate::cases::Unmatched;
 use crate::context::{Awaited, Change, DynCases, DynContext, Requested};
-use crate::received::{Answer, Received};
+use crate::received::{Answer, QueuedMessage};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynMessage, GoOn, Header, Machine};
 
@@ -32,7 +32,7 @@ pub(crate) struct Engine<S> {
     /// The cases in use, and below them those that come back.
     cases: Option<DynCases<S>>,
     kept: Vec<DynCases<S>>,
-    skipped: Skipped<Letter>,
+    skipped: Skipped<QueuedMessage>,
     /// Answers to wait for before all else, the innermost last.
     awaited: Vec<(Awaited<S>, Option<Answered>)>,
     /// Answers that have come while others are awaited, with the cases for them.
@@ -46,12 +46,6 @@ pub(crate) struct Engine<S> {
 
 /// What comes of a request.
 pub(crate) type Answered = Result<AnyTuple, AskError>;
-
-/// A message that has left the mailbox, and its reply if it was asked.
-struct Letter {
-    message: DynMessage,
-    reply: Option<Reply<AnyTuple>>,
-}
 
 impl<S: Send + 'static> Engine<S> {
     pub(crate) fn new(state: S, init: Init<S>) -> Self {
@@ -80,7 +74,7 @@ impl<S: Send + 'static> Engine<S> {
         if !self.is_awaiting() && self.take(message, &mut reply) {
             self.taken();
         } else {
-            self.skip(Letter { message: take(message), reply });
+            self.skip(QueuedMessage { message: take(message), reply });
         }
     }
 
@@ -97,7 +91,7 @@ impl<S: Send + 'static> Engine<S> {
         let is_taken = cases.apply_in_place(&mut self.context, &mut message.tuple, &mut room);
         let is_taken = is_taken.is_some();
         if !is_taken {
-            self.take_back(message, reply);
+            self.context.received.take_back(message, reply);
             if room.is_some() {
                 message.header.boxed().room = room;
             }
@@ -105,26 +99,15 @@ impl<S: Send + 'static> Engine<S> {
         is_taken
     }
 
-    /// Makes a message whole again that no case has taken.
     #[cold]
-    fn take_back(&mut self, message: &mut DynMessage, reply: &mut Option<Reply<AnyTuple>>) {
-        let Received { header, answer } = take(&mut self.context.received);
-        message.header = header;
-        *reply = match answer {
-            Answer::Asked(reply) => Some(reply),
-            Answer::Sent | Answer::Given => None,
-        };
-    }
-
-    #[cold]
-    fn skip(&mut self, letter: Letter) {
-        let tuple = &letter.message.tuple;
+    fn skip(&mut self, queued: QueuedMessage) {
+        let tuple = &queued.message.tuple;
         if enabled!(Level::DEBUG) {
             self.tell_skipped(tuple);
         }
         let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(tuple));
         self.has_more |= fits;
-        self.skipped.push(tuple.shape(), fits, letter);
+        self.skipped.push(tuple.shape(), fits, queued);
         let context = self.context.actor();
         let limit = limit_of_kept::<DynActor, DynMessage>(context).unwrap_or(usize::MAX);
         if self.skipped.len() > limit
@@ -149,12 +132,12 @@ impl<S: Send + 'static> Engine<S> {
     fn retry(&mut self) -> bool {
         let mut places = self.skipped.fitting();
         while let Some(place) = places.next(&self.skipped) {
-            if let Some(mut letter) = self.skipped.take(place) {
-                if self.take(&mut letter.message, &mut letter.reply) {
+            if let Some(mut queued) = self.skipped.take(place) {
+                if self.take(&mut queued.message, &mut queued.reply) {
                     self.skipped.remove(place);
                     return true;
                 }
-                self.skipped.put_back(place, letter);
+                self.skipped.put_back(place, queued);
             }
         }
         false
@@ -199,15 +182,11 @@ impl<S: Send + 'static> Engine<S> {
             }
         }
         let cases = &mut self.cases;
-        self.skipped.refit(|letter: &Letter| {
-            cases.as_mut().is_some_and(|cases| cases.may_take(&letter.message.tuple))
+        self.skipped.refit(|queued: &QueuedMessage| {
+            cases.as_mut().is_some_and(|cases| cases.may_take(&queued.message.tuple))
         });
         let after = cases.as_ref().and_then(DynCases::timeout);
-        self.clock.set(after, self.context.actor(), |actor, number, context| {
-            if let Some(engine) = actor.machine::<Self>() {
-                engine.timed_out(number, context);
-            }
-        });
+        self.clock.set(after, self.context.actor(), Self::look_at_clock);
     }
 
     /// Requests a turn before the next message, if there is something to do in it.
@@ -283,17 +262,19 @@ impl<S: Send + 'static> Engine<S> {
         self.handled();
     }
 
+    fn look_at_clock(actor: &mut DynActor, number: u64, context: &mut Context<DynActor>) {
+        if let Some(engine) = actor.machine::<Self>() {
+            engine.timed_out(number, context);
+        }
+    }
+
     /// Does what `after` says, unless a message was taken or the cases were changed meanwhile.
     fn timed_out(&mut self, number: u64, context: &mut Context<DynActor>) {
         let Some(turn) = Turn::begin(self, context) else { return };
         let engine = &mut *turn.engine;
         let is_awaiting = engine.is_awaiting();
-        let again = |actor: &mut DynActor, number, context: &mut Context<DynActor>| {
-            if let Some(engine) = actor.machine::<Self>() {
-                engine.timed_out(number, context);
-            }
-        };
-        if !engine.clock.is_over(number, is_awaiting, engine.context.actor(), again) {
+        let actor = engine.context.actor();
+        if !engine.clock.is_over(number, is_awaiting, actor, Self::look_at_clock) {
             return;
         }
         if let Some(cases) = &mut engine.cases {
@@ -340,18 +321,18 @@ impl<S: Send + 'static> Machine for Engine<S> {
     }
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
-        while let Some(letter) = self.skipped.pop() {
-            if matches!(&letter.message.header, Header::Boxed(header) if header.is_notice) {
+        while let Some(queued) = self.skipped.pop() {
+            if matches!(&queued.message.header, Header::Boxed(header) if header.is_notice) {
                 continue;
             }
-            set_aside(context, letter.message, letter.reply.unwrap_or_else(Reply::unwanted));
+            set_aside(context, queued.message, queued.reply.unwrap_or_else(Reply::unwanted));
         }
     }
 
     fn skipped(&self) -> Vec<Unmatched> {
-        let explain = |letter: &Letter| match &self.cases {
-            Some(cases) => cases.explain(&letter.message.tuple),
-            None => Unmatched::without_cases(&letter.message.tuple),
+        let explain = |queued: &QueuedMessage| match &self.cases {
+            Some(cases) => cases.explain(&queued.message.tuple),
+            None => Unmatched::without_cases(&queued.message.tuple),
         };
         self.skipped.all().into_iter().map(explain).collect()
     }

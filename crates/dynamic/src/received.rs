@@ -8,6 +8,12 @@ use coact_tuple::{AnyTuple, IntoTuple};
 
 use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
 
+/// A message that has left the mailbox, and its reply if it was asked.
+pub(crate) struct QueuedMessage {
+    pub(crate) message: DynMessage,
+    pub(crate) reply: Option<Reply<AnyTuple>>,
+}
+
 /// What is known of the message that is being handled, besides its tuple.
 #[derive(Default)]
 pub(crate) struct Received {
@@ -53,6 +59,21 @@ impl Received {
         let answer = reply.map_or(Answer::Sent, Answer::Asked);
         // What was there needs no destructor.
         forget((replace(&mut self.header, header), replace(&mut self.answer, answer)));
+    }
+
+    /// Returns what was noted to a message that no case has taken.
+    #[cold]
+    pub(crate) fn take_back(
+        &mut self,
+        message: &mut DynMessage,
+        reply: &mut Option<Reply<AnyTuple>>,
+    ) {
+        let Self { header, answer } = take(self);
+        message.header = header;
+        *reply = match answer {
+            Answer::Asked(reply) => Some(reply),
+            Answer::Sent | Answer::Given => None,
+        };
     }
 
     /// Drops what a message has left.

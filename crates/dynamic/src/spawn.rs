@@ -1,7 +1,6 @@
 //! How actors that take tuples are created.
 
 use std::fmt::{self, Debug, Formatter};
-use std::marker::PhantomData;
 use std::sync::Arc;
 
 use coact_actor::actor::Spawn;
@@ -44,7 +43,7 @@ pub fn spawn_with<S: Send + 'static>(
     state: S,
     init: impl FnOnce(&mut DynContext<S>) + Send + 'static,
 ) -> StateAddr<S> {
-    StateAddr::new(coact_actor::spawn(DynActor::once(state, init)))
+    StateAddr::new(coact_actor::spawn(DynActor::new(state, init)))
 }
 
 /// Returns the settings of an actor to spawn, with its state and what it does first: after a restart,
@@ -72,21 +71,14 @@ pub fn actor<S: Send + 'static>(
 ) -> DynSpawn<S> {
     let init = Arc::new(init);
     let first = Arc::clone(&init);
-    let spawn = coact_actor::actor::actor(DynActor::once(state, move |me| first(me)));
-    DynSpawn { spawn, init, of: PhantomData }
+    let spawn = coact_actor::actor::actor(DynActor::new(state, move |me| first(me)));
+    DynSpawn { spawn, init }
 }
 
 impl DynActor {
     /// Creates an actor with this state that does this first, to be spawned, supervised or pooled like
     /// any other.
     pub fn new<S: Send + 'static>(
-        state: S,
-        init: impl FnOnce(&mut DynContext<S>) + Send + 'static,
-    ) -> Self {
-        Self::once(state, init)
-    }
-
-    fn once<S: Send + 'static>(
         state: S,
         init: impl FnOnce(&mut DynContext<S>) + Send + 'static,
     ) -> Self {
@@ -99,7 +91,6 @@ impl DynActor {
 pub struct DynSpawn<S> {
     spawn: Spawn<DynActor>,
     init: Arc<Init<S>>,
-    of: PhantomData<fn(S)>,
 }
 
 /// What an actor does first, each time.
@@ -111,7 +102,7 @@ impl<S: Send + 'static> DynSpawn<S> {
         let init = Arc::clone(&self.init);
         self.spawn = self.spawn.restartable(move || {
             let init = Arc::clone(&init);
-            DynActor::once(make(), move |me| init(me))
+            DynActor::new(make(), move |me| init(me))
         });
         self
     }
@@ -157,9 +148,9 @@ impl<S: Send + 'static> DynSpawn<S> {
     #[expect(clippy::result_large_err, reason = "the error returns the actor with its settings")]
     #[track_caller]
     pub fn try_spawn(self) -> Result<StateAddr<S>, NameTaken<Self>> {
-        let Self { spawn, init, of } = self;
+        let Self { spawn, init } = self;
         let spawned = spawn.try_spawn().map(StateAddr::new);
-        spawned.map_err(|taken| taken.map(|spawn| Self { spawn, init, of }))
+        spawned.map_err(|taken| taken.map(|spawn| Self { spawn, init }))
     }
 }
 

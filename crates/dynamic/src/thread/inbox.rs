@@ -17,6 +17,7 @@ use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_tuple::AnyTuple;
 
 use crate::cases::Unmatched;
+use crate::received::QueuedMessage;
 use crate::types::{DynActor, DynAddr, DynMessage, Machine};
 
 /// The thread's end.
@@ -46,7 +47,7 @@ struct SharedInbox(Mutex<InboxState>);
 
 #[derive(Default)]
 struct InboxState {
-    letters: VecDeque<Letter>,
+    messages: VecDeque<QueuedMessage>,
     /// Wakes the thread if it waits.
     waiting: Option<Resolver<()>>,
     /// The thread has ended.
@@ -67,15 +68,9 @@ impl InboxState {
     }
 }
 
-/// A message, and its reply if it was asked.
-pub(super) struct Letter {
-    pub(super) message: DynMessage,
-    pub(super) reply: Option<Reply<AnyTuple>>,
-}
-
 /// What a thread has waited for.
 pub(super) enum Next {
-    Letter(Letter),
+    Message(QueuedMessage),
     /// Nothing has come in time.
     Late,
     /// Nothing has come, and there is time left.
@@ -88,14 +83,14 @@ impl SharedInbox {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put(&self, letter: Letter) {
+    fn put(&self, queued: QueuedMessage) {
         let mut state = self.lock();
         if state.is_closed {
             drop(state);
-            drop(letter);
+            drop(queued);
             return;
         }
-        state.letters.push_back(letter);
+        state.messages.push_back(queued);
         let waiting = state.wake();
         drop(state);
         if let Some(thread) = waiting {
@@ -110,21 +105,21 @@ impl SharedInbox {
         }
     }
 
-    fn take(&self) -> Option<Letter> {
-        self.lock().letters.pop_front()
+    fn take(&self) -> Option<QueuedMessage> {
+        self.lock().messages.pop_front()
     }
 
     /// Takes a message, or registers who is to be woken by the next one: at some time, or perhaps never.
-    fn take_or_wait(&self, waiting: Resolver<()>, has_time: bool) -> Option<Letter> {
+    fn take_or_wait(&self, waiting: Resolver<()>, has_time: bool) -> Option<QueuedMessage> {
         let mut state = self.lock();
-        let letter = state.letters.pop_front();
-        if letter.is_none() {
+        let queued = state.messages.pop_front();
+        if queued.is_none() {
             let waited = state.waiting.replace(waiting);
             let idle = if has_time { None } else { state.busy.take() };
             drop(state);
             drop((waited, idle));
         }
-        letter
+        queued
     }
 }
 
@@ -176,15 +171,15 @@ impl ThreadInbox {
                 resume_unwind(Box::new(Stopped));
             }
             let (resolver, woken) = Promise::channel();
-            if let Some(letter) = self.shared.take_or_wait(resolver, left.is_some()) {
-                return Next::Letter(letter);
+            if let Some(queued) = self.shared.take_or_wait(resolver, left.is_some()) {
+                return Next::Message(queued);
             }
             match left {
                 Some(left) => {
                     let is_woken = woken.wait_timeout(left).is_ok();
                     // By a message, or by the end of its actor.
                     let nothing = if is_woken { Next::Nothing } else { Next::Late };
-                    return self.shared.take().map_or(nothing, Next::Letter);
+                    return self.shared.take().map_or(nothing, Next::Message);
                 }
                 None => self.wait_while_it_is_known(woken),
             }
@@ -208,7 +203,7 @@ impl ThreadInbox {
             drop(wait_for(woken, &"a tuple to this thread"));
         }
         let strong = is_known();
-        let is_alone = strong.is_none() && self.shared.lock().letters.is_empty();
+        let is_alone = strong.is_none() && self.shared.lock().messages.is_empty();
         if let Some(own) = &mut *self.own.borrow_mut() {
             own.strong = strong;
         }
@@ -223,10 +218,10 @@ impl ThreadInbox {
 /// The thread has ended.
 impl Drop for ThreadInbox {
     fn drop(&mut self) {
-        let letters = {
+        let messages = {
             let mut state = self.shared.lock();
             state.is_closed = true;
-            take(&mut state.letters)
+            take(&mut state.messages)
         };
         // One that was spawned is told why its body has ended.
         if let Some(own) = self.own.take().filter(|_| !self.is_spawned)
@@ -235,7 +230,7 @@ impl Drop for ThreadInbox {
             // It may have ended.
             let _ = address.stop();
         }
-        drop(letters);
+        drop(messages);
     }
 }
 
@@ -254,7 +249,7 @@ impl Machine for InboxActor {
         reply: Option<Reply<AnyTuple>>,
         _: &mut Context<DynActor>,
     ) {
-        self.inbox.put(Letter { message: take(message), reply });
+        self.inbox.put(QueuedMessage { message: take(message), reply });
     }
 
     fn go_on(&mut self, _: &mut Context<DynActor>) {}

@@ -15,10 +15,10 @@ use coact_core::internals::thread_extension;
 use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
-use self::inbox::{Letter, Next, ThreadInbox};
+use self::inbox::{Next, ThreadInbox};
 pub use self::spawn::spawn_detached;
 use crate::cases::Cases;
-use crate::received::{Answer, DynReply, Received, message};
+use crate::received::{DynReply, QueuedMessage, Received, message};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynAddr, DynMessage};
 
@@ -76,7 +76,7 @@ pub struct DynThread {
 #[derive(Default)]
 struct ThreadState {
     inbox: OnceCell<ThreadInbox>,
-    skipped: RefCell<Skipped<Letter>>,
+    skipped: RefCell<Skipped<QueuedMessage>>,
 }
 
 impl ThreadState {
@@ -248,12 +248,12 @@ impl DynThread {
             match self.state.inbox().next(left) {
                 Next::Nothing => {}
                 Next::Late => return cases.time_out(self).expect("there is an `after`"),
-                Next::Letter(mut letter) => {
-                    if let Some(result) = self.take(cases, &mut letter) {
+                Next::Message(mut queued) => {
+                    if let Some(result) = self.take(cases, &mut queued) {
                         return result;
                     }
-                    let shape = letter.message.tuple.shape();
-                    self.state.skipped.borrow_mut().push(shape, false, letter);
+                    let shape = queued.message.tuple.shape();
+                    self.state.skipped.borrow_mut().push(shape, false, queued);
                 }
             }
         }
@@ -265,37 +265,33 @@ impl DynThread {
         if state.skipped.borrow().is_empty() {
             return None;
         }
-        let fits = |letter: &Letter| cases.may_take(&letter.message.tuple);
+        let fits = |queued: &QueuedMessage| cases.may_take(&queued.message.tuple);
         state.skipped.borrow_mut().refit(fits);
         let mut places = state.skipped.borrow().fitting();
         loop {
             // Not borrowed while cases run, which may receive as well.
             let place = places.next(&state.skipped.borrow())?;
-            let letter = state.skipped.borrow_mut().take(place);
-            if let Some(mut letter) = letter {
-                let result = self.take(cases, &mut letter);
+            let queued = state.skipped.borrow_mut().take(place);
+            if let Some(mut queued) = queued {
+                let result = self.take(cases, &mut queued);
                 let mut skipped = state.skipped.borrow_mut();
                 if result.is_some() {
                     skipped.remove(place);
                     return result;
                 }
-                skipped.put_back(place, letter);
+                skipped.put_back(place, queued);
             }
         }
     }
 
     /// Gives a message to the cases. If none takes it, it is as before.
-    fn take<R>(&mut self, cases: &mut Cases<'_, Self, R>, letter: &mut Letter) -> Option<R> {
+    fn take<R>(&mut self, cases: &mut Cases<'_, Self, R>, queued: &mut QueuedMessage) -> Option<R> {
         let outer = take(&mut self.received);
-        self.received.begin(take(&mut letter.message.header), letter.reply.take());
+        self.received.begin(take(&mut queued.message.header), queued.reply.take());
         let turn = Turn { me: self, outer };
-        let result = cases.apply_in_place(turn.me, &mut letter.message.tuple, &mut None);
+        let result = cases.apply_in_place(turn.me, &mut queued.message.tuple, &mut None);
         if result.is_none() {
-            let Received { header, answer } = take(&mut turn.me.received);
-            letter.message.header = header;
-            if let Answer::Asked(reply) = answer {
-                letter.reply = Some(reply);
-            }
+            turn.me.received.take_back(&mut queued.message, &mut queued.reply);
         }
         result
     }
