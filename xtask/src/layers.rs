@@ -1,17 +1,18 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 19] = [
+pub const LAYERS: [(&str, &[&str]); 20] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
+    ("coact-fiber", &["coact-sync"]),
     ("coact-model", &[]),
-    ("coact-core", &["coact-sim", "coact-sync"]),
+    ("coact-core", &["coact-fiber", "coact-sim", "coact-sync"]),
     // Its examples alone: what a macro writes cannot be compiled without what it names.
     ("coact-macros", &["coact"]),
     ("coact-actor", &["coact-core", "coact-sync", "coact-tuple"]),
     // `coact` for its examples, as above.
-    ("coact-dynamic", &["coact", "coact-actor", "coact-core", "coact-tuple"]),
+    ("coact-dynamic", &["coact", "coact-actor", "coact-core", "coact-fiber", "coact-tuple"]),
     ("coact", &["coact-actor", "coact-core", "coact-dynamic", "coact-macros"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),

@@ -2,22 +2,15 @@
 
 use crate::current;
 use crate::drop_depth::Destructors;
-use std::cell::{Cell, RefCell};
 use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
-use std::ptr;
 
-use corosensei::stack::{DefaultStack, Stack};
-use corosensei::{Coroutine, CoroutineResult, Yielder};
+use coact_fiber::{DEFAULT_STACK_SIZE, Label, Resumed, Stack, is_enclosed, suspend_enclosing};
 
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared::RuntimeShared;
-use crate::sim::sanitizer::{self, StackRange};
 use crate::task::TaskPtr;
-
-/// Enough for test programs that format and print.
-const STACK_BYTES: usize = 256 * 1024;
 
 /// Why a fiber was suspended.
 pub(super) enum Left {
@@ -56,6 +49,16 @@ impl Who {
         let vtable = unsafe { task.as_ref() }.vtable;
         Self::Task((vtable.name)(), &home.config.name)
     }
+
+    /// Names it in the report of an overflow. The size of the stacks cannot be changed.
+    fn label(self) -> Label {
+        let name = match self {
+            Self::Main => "the main program of a simulation",
+            Self::Thread(_) => "a simulated thread",
+            Self::Blocking(name) | Self::Task(name, _) => name,
+        };
+        Label { name, number: 0, advice: "" }
+    }
 }
 
 impl Display for Who {
@@ -72,8 +75,7 @@ impl Display for Who {
 pub(super) struct Fiber {
     /// Leaked, with its stack, if the fiber is dropped before its end: unwinding it would run
     /// destructors in the middle of a failed run, whose calls could not be simulated.
-    coroutine: ManuallyDrop<Coroutine<(), Left, ()>>,
-    stack: StackRange,
+    fiber: ManuallyDrop<coact_fiber::Fiber<(), Left>>,
     context: FiberState,
     /// The runtime whose task it runs, unless it is a plain thread.
     pub(super) body_of: Option<RuntimeId>,
@@ -99,13 +101,6 @@ impl FiberState {
     }
 }
 
-thread_local! {
-    static YIELDER: Cell<*const Yielder<(), Left>> = const { Cell::new(ptr::null()) };
-    /// The stack from which the fiber was resumed.
-    static OUTSIDE: Cell<StackRange> = const { Cell::new((0, 0)) };
-    static STACKS: RefCell<Vec<DefaultStack>> = const { RefCell::new(Vec::new()) };
-}
-
 impl Fiber {
     pub(super) fn new(
         body_of: Option<RuntimeId>,
@@ -113,22 +108,10 @@ impl Fiber {
         keeps: Option<usize>,
         main: Box<dyn FnOnce()>,
     ) -> Self {
-        let stack = STACKS.with_borrow_mut(Vec::pop);
-        let stack = stack.unwrap_or_else(|| {
-            DefaultStack::new(STACK_BYTES).expect("the system has no memory for a fiber's stack")
-        });
-        let (low, high) = (stack.limit().get(), stack.base().get());
-        let place = (low, high - low);
-        sanitizer::cleared(place);
-        let coroutine = Coroutine::with_stack(stack, move |yielder: &Yielder<(), Left>, ()| {
-            OUTSIDE.set(sanitizer::begun());
-            YIELDER.set(yielder);
-            main();
-            sanitizer::ending_for(OUTSIDE.get());
-        });
-        let coroutine = ManuallyDrop::new(coroutine);
-        let context = FiberState::default();
-        Self { coroutine, stack: place, context, body_of, who, keeps, in_panic: false, until: None }
+        let stack = Stack::take(DEFAULT_STACK_SIZE).unwrap_or_else(|error| panic!("{error}"));
+        let fiber = coact_fiber::Fiber::new(stack, who.label(), |()| main());
+        let (fiber, context) = (ManuallyDrop::new(fiber), FiberState::default());
+        Self { fiber, context, body_of, who, keeps, in_panic: false, until: None }
     }
 
     /// Resumes the fiber until it is suspended again.
@@ -137,30 +120,19 @@ impl Fiber {
         /// fiber's.
         struct Outside<'a> {
             context: Option<FiberState>,
-            yielder: *const Yielder<(), Left>,
-            place: StackRange,
             fiber: &'a mut FiberState,
         }
         impl Drop for Outside<'_> {
             fn drop(&mut self) {
                 *self.fiber = self.context.take().expect("taken once").swap_in();
-                YIELDER.set(self.yielder);
-                OUTSIDE.set(self.place);
             }
         }
         let context = mem::take(&mut self.context);
-        let outside = Outside {
-            context: Some(context.swap_in()),
-            yielder: YIELDER.get(),
-            place: OUTSIDE.get(),
-            fiber: &mut self.context,
+        let outside = Outside { context: Some(context.swap_in()), fiber: &mut self.context };
+        let left = match self.fiber.resume(()) {
+            Resumed::Suspended(left) => left,
+            Resumed::Ended => Left::Ended,
         };
-        let switch = sanitizer::leaving_for(self.stack);
-        let left = match self.coroutine.resume(()) {
-            CoroutineResult::Yield(left) => left,
-            CoroutineResult::Return(()) => Left::Ended,
-        };
-        sanitizer::back(switch);
         drop(outside);
         self.until = match left {
             Left::Until(condition, wait) => Some((condition, wait)),
@@ -169,10 +141,9 @@ impl Fiber {
         left
     }
 
-    /// Keeps the stack of a fiber that has ended for another one.
+    /// Returns the stack of a fiber that has ended to the pool.
     pub(super) fn recycle(self) {
-        let stack = ManuallyDrop::into_inner(self.coroutine).into_stack();
-        STACKS.with_borrow_mut(|stacks| stacks.push(stack));
+        drop(ManuallyDrop::into_inner(self.fiber));
     }
 
     /// Returns whether it could resume now.
@@ -190,17 +161,11 @@ impl Fiber {
 
 /// Returns whether a fiber is running, and not the engine itself.
 pub(super) fn is_in_fiber() -> bool {
-    !YIELDER.get().is_null()
+    is_enclosed::<(), Left>()
 }
 
-/// Suspends the running fiber; returns when it is resumed.
+/// Suspends the running fiber; returns when it is resumed. Also in the middle of a panic, and if what runs
+/// on the fiber has resumed one of its own.
 pub(super) fn leave(left: Left) {
-    let yielder = YIELDER.get();
-    assert!(!yielder.is_null(), "only a fiber can be suspended");
-    let switch = sanitizer::leaving_for(OUTSIDE.get());
-    // SAFETY: set when the fiber started, and again each time it is resumed; a yielder lives as
-    // long as its fiber runs.
-    unsafe { (*yielder).suspend(left) };
-    OUTSIDE.set(sanitizer::back(switch));
-    YIELDER.set(yielder);
+    suspend_enclosing::<(), Left>(left);
 }

@@ -74,7 +74,6 @@ mod engine;
 mod fiber;
 mod hooks;
 mod pump;
-mod sanitizer;
 mod wait_graph;
 mod wait_tables;
 
