@@ -279,8 +279,14 @@ impl Drop for Nested {
     }
 }
 
+/// Runs `work` as a body: it must not block.
+pub fn as_body<R>(work: impl FnOnce() -> R) -> R {
+    let _nested = Nested::enter();
+    work()
+}
+
 /// Runs `work` as if no body were running on this thread's stack.
-pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
+pub fn unnested<R>(work: impl FnOnce() -> R) -> R {
     let nested = BODIES.replace(0);
     let result = work();
     BODIES.set(nested);

@@ -58,12 +58,13 @@ pub mod internals {
     pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
     pub use crate::current::{
-        Principal, on_behalf_of, principal, scoped, thread_extension, with_scoped,
+        Principal, as_body, on_behalf_of, principal, scoped, thread_extension, unnested,
+        with_scoped,
     };
     pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, SendPath, UnreachableCown};
     pub use crate::panic::after_caught::drop_quietly;
-    pub use crate::panic::{catch, named};
+    pub use crate::panic::{catch, named, tell_of_panic};
     pub use crate::path_coverage::FastPath;
     pub use crate::promise::internals::{
         is_kept_back, owed_by, resolve_in_time_with, wait_as, wait_for, woken_by,
@@ -74,8 +75,9 @@ pub mod internals {
     pub use crate::runtime::runtime::assert_may_end;
     pub use crate::sched::context::is_cancelling;
     pub use crate::sched::ending::Ending;
-    pub use crate::sched::runtime_handle::are_handles_stable;
+    pub use crate::sched::runtime_handle::{are_handles_stable, serve};
     pub use crate::sched::watchdog::current_task::goes_on_with;
+    pub use crate::sched::worker::bound::WorkerPlace;
     pub use crate::simulated::{Polled, What, is_simulated};
     pub use crate::time::after_caught_panic::once_caught;
     pub use crate::time::fixed_delay::repeat;

@@ -3,7 +3,7 @@
 pub(crate) mod after_caught;
 mod report;
 
-use std::any::type_name;
+use std::any::{Any, type_name};
 use std::marker::PhantomData;
 use std::mem::forget;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -54,6 +54,14 @@ pub fn named<N: ?Sized, R>(part: impl FnOnce() -> R) -> R {
     let result = part();
     forget(unwound);
     result
+}
+
+/// Tells those who wait for the message of a panic that a layer above has caught on this thread, and
+/// passes on to another one, where it is reported.
+#[cold]
+pub fn tell_of_panic(payload: &(dyn Any + Send)) {
+    let waiting = after_caught::end(false);
+    waiting.tell(&message(payload));
 }
 
 /// Runs foreign code for a layer above. A panic is reported like that of a behaviour.

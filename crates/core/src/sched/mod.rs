@@ -1,5 +1,6 @@
 //! The scheduler: workers, their queues, stealing and sleeping. See README.md.
 
+mod bound_jobs;
 mod cancel;
 mod clock;
 pub(crate) mod context;

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering;
 use super::context;
 use super::phase::RuntimePhase;
 use super::runtime_shared;
-use crate::current::{self, default_runtime};
+use crate::current::{self, Serving, default_runtime};
 use crate::fault::Fault;
 use crate::panic;
 use crate::runtime_ids::{Birthplace, RuntimeId};
@@ -66,6 +66,13 @@ impl RuntimeHandle {
     pub fn extension<T: Default + Send + Sync + 'static>(self) -> &'static T {
         runtime_shared::get(self.0).config.extensions.get()
     }
+}
+
+/// Runs `work` on a thread that does blocking work of a runtime: it may block, but must not wait for the
+/// runtime's end.
+pub fn serve<R>(home: RuntimeHandle, work: impl FnOnce() -> R) -> R {
+    let _serving = Serving::new(home.0);
+    work()
 }
 
 impl RuntimeHandle {

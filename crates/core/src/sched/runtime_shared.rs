@@ -7,6 +7,7 @@ use coact_sync::shim::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ord
 use coact_sync::shim::sync::{Condvar, Mutex};
 use parking::Parker;
 
+use super::bound_jobs::BoundJobs;
 use super::clock::RuntimeClock;
 use super::hosted::hosted_workers::Hosted;
 use super::inbox::Inbox;
@@ -96,6 +97,7 @@ impl RuntimeShared {
                 let worker = WorkerShared {
                     local: LocalQueue::new(),
                     inbox: CachePadded::new(Inbox::new()),
+                    bound: CachePadded::new(BoundJobs::new()),
                     ticks: AtomicU64::new(0),
                     asker: AtomicUsize::new(0),
                     keeps_until: AtomicU64::new(0),
@@ -210,9 +212,10 @@ impl RuntimeShared {
         self.hosted.as_ref()
     }
 
-    /// Returns whether some queue has a task that any worker may take.
+    /// Returns whether some queue has a task that any worker may take, or a job that one must do.
     pub(crate) fn has_tasks(&self) -> bool {
-        self.workers.iter().any(|worker| worker.local.len() > 0) || self.has_tasks_in_inboxes()
+        let has_some = |worker: &WorkerShared| worker.local.len() > 0 || !worker.bound.is_empty();
+        self.workers.iter().any(|worker| has_some(worker)) || self.has_tasks_in_inboxes()
     }
 
     /// The same, except for tasks that a worker keeps; a hint.

@@ -1,5 +1,6 @@
 //! A worker: takes tasks, runs them, steals, sleeps.
 
+pub(crate) mod bound;
 mod search;
 mod share;
 mod take;
@@ -64,6 +65,8 @@ pub(crate) struct Worker {
     until_share: Cell<i32>,
     /// The number of looks for a task before the oldest has its turn.
     until_oldest: Cell<u32>,
+    /// Whether the last such turn went to jobs that only this worker may do.
+    has_done_jobs: Cell<bool>,
     /// The number of such turns, modulo 2^32.
     turns: Cell<u32>,
     /// How many behaviours have followed others of their cown: together with the ticks, how many it
@@ -110,6 +113,7 @@ impl Worker {
             context: shared.run_context(),
             until_share: Cell::new(0),
             until_oldest: Cell::new(OLDEST_EVERY),
+            has_done_jobs: Cell::new(false),
             turns: Cell::new(0),
             followers: Cell::new(0),
             taken_back: Cell::new(false),
@@ -232,8 +236,14 @@ impl Worker {
     fn work<const SLOW_PATH: bool>(&self) {
         // They never change, which the compiler cannot know.
         let (me, context) = (self.me, self.context);
-        while let Some(task) = self.take_of(me).or_else(|| self.search()) {
-            self.run_chain_in::<SLOW_PATH>(task, context);
+        loop {
+            while let Some(task) = self.take_of(me).or_else(|| self.search()) {
+                self.run_chain_in::<SLOW_PATH>(task, context);
+            }
+            // A job may come between the last look and this, and may leave tasks.
+            if self.ends_bound() {
+                return;
+            }
         }
     }
 

@@ -4,6 +4,7 @@ use coact_sync::CachePadded;
 use coact_sync::shim::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use parking::Unparker;
 
+use super::bound_jobs::BoundJobs;
 use super::clock::RuntimeClock;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
@@ -15,6 +16,8 @@ pub(crate) struct WorkerShared {
     pub(crate) local: LocalQueue,
     /// On cache lines of its own: other threads check it while the worker uses its queue.
     pub(crate) inbox: CachePadded<Inbox>,
+    /// What only this worker may do.
+    pub(crate) bound: CachePadded<BoundJobs>,
     /// Raised with every task that the worker takes: a worker whose count stands still is in a long
     /// behaviour.
     pub(crate) ticks: AtomicU64,

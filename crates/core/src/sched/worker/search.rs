@@ -112,7 +112,8 @@ impl Worker {
 
     fn look_into_inboxes(&self) -> Option<TaskPtr> {
         let count = self.shared.workers.len();
-        (1..=count).find_map(|distance| self.take_from_inbox((self.index + distance) % count))
+        let mut others = (1..=count).map(|distance| (self.index + distance) % count);
+        self.take_bound().or_else(|| others.find_map(|index| self.take_from_inbox(index)))
     }
 
     /// Remembers how many tasks the others have taken, for `help_stuck`.
@@ -190,7 +191,8 @@ impl Worker {
         idle.fall_asleep(self.index);
         let is_there_more =
             if in_a_crowd { shared.has_tasks_in_inboxes() } else { shared.has_tasks_to_share() };
-        if is_there_more || shared.phase() == RuntimePhase::Stopped {
+        let has_jobs = !self.me.bound.is_empty();
+        if is_there_more || has_jobs || shared.phase() == RuntimePhase::Stopped {
             return self.wake_up();
         }
         self.shared.tell_if_idle();

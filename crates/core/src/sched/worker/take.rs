@@ -44,7 +44,7 @@ impl Worker {
             let next = tasks.next.take().or_else(|| tasks.fresh.pop_back());
             next.or_else(|| tasks.aged.pop_front())
         });
-        task.or_else(|| self.take_from_inbox(self.index))
+        task.or_else(|| self.take_bound()).or_else(|| self.take_from_inbox(self.index))
     }
 
     /// Takes the task that has waited longest, from the places where tasks wait, in turn.
@@ -52,6 +52,14 @@ impl Worker {
     fn take_oldest(&self) -> Option<TaskPtr> {
         self.until_oldest.set(OLDEST_EVERY);
         self.until_share.set((self.until_share.get() - OLDEST_EVERY as i32).max(0));
+        // Not twice in a row: the tasks that have waited longest must have their turn as well.
+        if !self.has_done_jobs.get()
+            && let Some(jobs) = self.take_bound()
+        {
+            self.has_done_jobs.set(true);
+            return Some(jobs);
+        }
+        self.has_done_jobs.set(false);
         let turns = self.turns.get().wrapping_add(1);
         self.turns.set(turns);
         let (round, turn) = (turns / (ROUND / OLDEST_EVERY), turns % (ROUND / OLDEST_EVERY));

@@ -1,0 +1,93 @@
+//! What only one worker may do, and how that is called.
+
+use std::fmt;
+use std::ptr::NonNull;
+
+use coact_sync::shim::atomic::{AtomicPtr, Ordering, fence};
+
+use super::Worker;
+use crate::config::ThreadKind;
+use crate::panic::drop_quietly;
+use crate::sched::context;
+use crate::sched::runtime_shared::RuntimeShared;
+use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
+
+/// A worker whose thread is always the same: for what is tied to that, and cannot be moved.
+#[derive(Clone, Copy)]
+pub struct WorkerPlace {
+    shared: &'static RuntimeShared,
+    index: usize,
+}
+
+impl WorkerPlace {
+    /// Returns the worker that the calling thread is. `None` if it is not one, or has only borrowed
+    /// a thread: of an executor, or of the program (a pump). In a simulation there are none.
+    pub fn current() -> Option<Self> {
+        let worker = context::worker()?;
+        let has_thread = worker.shared.config.host == ThreadKind::Workers;
+        has_thread.then_some(Self { shared: worker.shared, index: worker.index })
+    }
+
+    /// Returns whether the calling thread is this worker.
+    #[inline]
+    pub fn is_current(self) -> bool {
+        let is_this = |worker: &Worker| std::ptr::eq(worker.shared, self.shared);
+        context::worker().is_some_and(|worker| worker.index == self.index && is_this(worker))
+    }
+
+    /// Has the worker do a job: at once if it sleeps, or within 32 of its tasks. Jobs from one thread
+    /// are done in their order. A runtime that has one left is not idle. A panic in it stops there.
+    ///
+    /// Costs an allocation and a lock, and wakes the worker if it sleeps.
+    ///
+    /// # Errors
+    /// Returns the job if the worker has ended with its runtime. Up to then it does all of them.
+    pub fn call(self, job: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {
+        self.shared.workers[self.index].bound.push(job)?;
+        // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: either this thread sees the
+        // worker asleep, or the worker sees the job when it looks once more.
+        fence(Ordering::SeqCst);
+        if self.shared.idle.call(self.index) {
+            self.shared.unpark(self.index);
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for WorkerPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "WorkerPlace({}-{})", self.shared.config.name, self.index)
+    }
+}
+
+/// The task that a worker takes for all of its jobs. It never waits in a queue.
+static DO_JOBS: Task = Task { vtable: &TaskVTable::new(do_jobs, no_link, || "jobs of one worker") };
+
+impl Worker {
+    /// Returns the task that does what only this worker may do, if there is anything.
+    #[inline]
+    pub(super) fn take_bound(&self) -> Option<TaskPtr> {
+        (!self.me.bound.is_empty()).then_some(NonNull::from_ref(&DO_JOBS))
+    }
+
+    /// Accepts no more jobs, unless there are some. Returns whether that is so.
+    pub(super) fn ends_bound(&self) -> bool {
+        self.me.bound.close_if_empty()
+    }
+}
+
+/// # Safety
+/// None is needed: it uses the worker that runs it.
+unsafe fn do_jobs(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
+    let worker = context::worker()?;
+    for job in worker.me.bound.take_all() {
+        drop_quietly(job);
+    }
+    None
+}
+
+/// # Safety
+/// Not to be called: the task is run by the worker that has taken it.
+unsafe fn no_link(_: TaskPtr) -> NonNull<AtomicPtr<()>> {
+    unreachable!("a worker runs its jobs where it takes them")
+}
