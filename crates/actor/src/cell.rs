@@ -18,7 +18,7 @@ use crate::lifecycle::{ActorPhase, Core, Extras, Managed};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::supervised_side::Supervision;
-use crate::types::{Actor, ActorAndContext, ActorCell, Context, WeakAddr};
+use crate::types::{Actor, ActorAndContext, ActorCell, Context, HoldRequest, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.
 pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
@@ -82,6 +82,18 @@ impl<A: Actor> ActorCell<A> {
         let body = self.body.take()?;
         self.this.get_or_insert_with(|| body.context.weak());
         Some(body)
+    }
+
+    /// Has a future hold the actor, if it is alive.
+    fn begin_hold(&mut self, request: HoldRequest<A>) -> bool {
+        let Some(body) = self.take_body() else { return false };
+        let hold = Hold::begin(request, body);
+        let own =
+            self.core.extras_or_init().own.get_or_insert_with(|| CellExtras::<A>::boxed(None));
+        if let Some(own) = own.downcast_mut::<CellExtras<A>>() {
+            own.hold = Some(hold);
+        }
+        true
     }
 
     /// Returns the extras that depend on the type, if there are any.

@@ -5,10 +5,9 @@ use std::task::Poll;
 use coact_core::Broken;
 use coact_core::internals::{catch, drop_quietly, goes_on_with};
 
-use super::{CellExtras, drop_in_end};
+use super::drop_in_end;
 use crate::events::Subject;
 use crate::exit::ExitReason;
-use crate::holding_future::Hold;
 use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
@@ -54,13 +53,12 @@ impl<A: Actor> Managed for ActorCell<A> {
             return Some(PendingOp::Unstash(envelopes));
         }
         let request = context.take_hold()?;
-        let hold = Hold::begin(request, self.take_body()?);
-        let own =
-            self.core.extras_or_init().own.get_or_insert_with(|| CellExtras::<A>::boxed(None));
-        if let Some(own) = own.downcast_mut::<CellExtras<A>>() {
-            own.hold = Some(hold);
-        }
-        Some(PendingOp::Held)
+        self.begin_hold(request).then_some(PendingOp::Held)
+    }
+
+    fn begin_unfinished(&mut self) -> bool {
+        let request = self.body.as_mut().and_then(|body| body.context.take_unfinished());
+        request.is_some_and(|request| self.begin_hold(request))
     }
 
     fn must_pause_messages(&mut self) -> bool {

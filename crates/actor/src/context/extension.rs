@@ -8,12 +8,14 @@ use coact_core::time::Timer;
 
 use crate::address::envelope;
 use crate::ask::Ask;
+use crate::catch_drop::CatchDrop;
 use crate::events::{self, DropCause};
 use crate::handler::MessageTo;
+use crate::holding_future;
 use crate::mailbox::drop_for_room;
 use crate::reply::Reply;
 use crate::send_error::AskError;
-use crate::types::{Actor, Context, WeakAddr};
+use crate::types::{Actor, Context, HeldFuture, WeakAddr};
 
 /// Returns the actor's address of itself.
 #[inline]
@@ -87,6 +89,27 @@ pub fn call_later<A: Actor>(
             });
         })
     })
+}
+
+/// Has a future finish the handler that is running, on some other thread for instance. Until it has
+/// ended, the handler has not: signals wait as well. One a handler.
+pub fn finish_handler<A, F>(context: &mut Context<A>, body: F)
+where
+    A: Actor + Send,
+    F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, ()> + Send + 'static,
+{
+    let request = holding_future::request(Reply::unwanted(), body);
+    context.typed().unfinished = Some(CatchDrop::new(request));
+    context.interrupt_self();
+}
+
+/// Calls a closure with the actor behind the messages that wait, unless it has ended by then. It does
+/// not count as a message.
+pub fn call_behind<A: Actor>(
+    context: &Context<A>,
+    call: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+) {
+    context.address().inspect(move |actor, context, _| call(actor, context));
 }
 
 /// Returns how many messages like this one the actor may keep unhandled, if the oldest of them is

@@ -45,6 +45,8 @@ pub(crate) struct Extras {
     pub(crate) suspended: bool,
     /// A future holds the actor.
     pub(crate) is_held: bool,
+    /// That future finishes a handler: signals wait for its end.
+    pub(crate) is_in_handler: bool,
     /// The actor has panicked, and the panic has not been handled yet.
     pub(crate) failure: Option<ExitReason>,
     /// Unstashed messages, which come before everything that waits.

@@ -26,6 +26,9 @@ impl dyn Managed + '_ {
     /// Applies the signals that wait and runs pending operations. Returns false if signals are
     /// left: after [`SIGNALS`] of them other work has its turn, and the actor is interrupted again.
     pub(crate) fn process_signals(&mut self, shared: &SharedState) -> bool {
+        if self.is_in_handler(shared) {
+            return true;
+        }
         let mut applied = 0;
         let is_all = loop {
             // A panic comes first: signals pushed after it find the actor ended.
@@ -199,11 +202,27 @@ impl dyn Managed + '_ {
         true
     }
 
+    /// Goes on with a handler that is finished by a future, if there is one. Returns whether its end is
+    /// still to come: signals wait for that, as for the end of any handler.
+    fn is_in_handler(&mut self, shared: &SharedState) -> bool {
+        self.handle_failure(shared);
+        if self.core().phase != ActorPhase::Running {
+            return false;
+        }
+        if self.begin_unfinished() {
+            let extras = self.core().extras_or_init();
+            (extras.is_held, extras.is_in_handler) = (true, true);
+        }
+        let is_in_handler = self.core().extras().is_some_and(|extras| extras.is_in_handler);
+        is_in_handler && !self.go_on_with_hold()
+    }
+
     /// Drops the future that holds the actor, if there is one, and takes the state out of it.
     fn end_hold(&mut self) {
         if let Some(extras) = self.core().extras()
             && std::mem::take(&mut extras.is_held)
         {
+            extras.is_in_handler = false;
             self.take_back();
         }
     }

@@ -38,6 +38,9 @@ pub(crate) trait Managed {
     /// Passes an unstashed message to the actor.
     fn give(&mut self, envelope: Box<dyn Envelope>);
     fn take_pending(&mut self) -> Option<PendingOp>;
+    /// Begins with what finishes the handler that has just run: a future that holds the actor. Returns
+    /// whether there is any.
+    fn begin_unfinished(&mut self) -> bool;
     /// Returns whether a stop or a hold is pending, so that messages must wait.
     fn must_pause_messages(&mut self) -> bool;
     /// Drops the state, before a new one is created; returns its stash.

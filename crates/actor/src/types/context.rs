@@ -18,7 +18,7 @@ use crate::timeout_slots::Timeouts;
 
 impl<A: Actor> Default for TypedExtras<A> {
     fn default() -> Self {
-        Self { holds: VecDeque::new(), timeouts: Timeouts::default() }
+        Self { holds: VecDeque::new(), unfinished: None, timeouts: Timeouts::default() }
     }
 }
 
@@ -128,11 +128,19 @@ impl<A: Actor> Context<A> {
         typed_of::<A>(extras)?.holds.pop_front().map(CatchDrop::into_inner)
     }
 
+    /// Takes what finishes the handler that has just run.
+    pub(crate) fn take_unfinished(&mut self) -> Option<HoldRequest<A>> {
+        let extras = self.extras.as_mut()?.get_mut();
+        typed_of::<A>(extras)?.unfinished.take().map(CatchDrop::into_inner)
+    }
+
     /// Returns whether a stop or a hold is pending, so that messages must wait.
     pub(crate) fn must_pause_messages(&mut self) -> bool {
         let Some(extras) = &mut self.extras else { return false };
         let extras = extras.get_mut();
-        extras.stop.is_some() || typed_of::<A>(extras).is_some_and(|typed| !typed.holds.is_empty())
+        let is_held =
+            |typed: &mut TypedExtras<A>| !typed.holds.is_empty() || typed.unfinished.is_some();
+        extras.stop.is_some() || typed_of::<A>(extras).is_some_and(is_held)
     }
 
     /// Leaves the end of the runtime to the actor, if `tell` returns true: then the actor ends

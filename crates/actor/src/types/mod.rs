@@ -146,6 +146,8 @@ pub struct Context<A: Actor> {
 pub(crate) struct TypedExtras<A: Actor> {
     /// Futures that will hold the actor.
     pub(crate) holds: VecDeque<CatchDrop<HoldRequest<A>>>,
+    /// What finishes the handler that has just run: it comes before signals.
+    pub(crate) unfinished: Option<CatchDrop<HoldRequest<A>>>,
     pub(crate) timeouts: Timeouts<TimeoutAction<A>>,
 }
 
