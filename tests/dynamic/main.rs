@@ -2,6 +2,7 @@
 
 mod become_model;
 mod becoming;
+mod fibers;
 mod interpreter;
 mod patterns;
 mod requests;

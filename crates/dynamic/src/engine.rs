@@ -20,7 +20,7 @@ use crate::cases::Unmatched;
 use crate::context::{Awaited, Change, DynCases, DynContext, Requested};
 use crate::received::{Answer, QueuedMessage};
 use crate::skipped::Skipped;
-use crate::types::{DynActor, DynMessage, GoOn, Header, Machine};
+use crate::types::{DynActor, DynMessage, GoOn, Machine};
 
 /// What an actor does first.
 pub(crate) type Init<S> = Box<dyn FnOnce(&mut DynContext<S>) + Send>;
@@ -83,18 +83,13 @@ impl<S: Send + 'static> Engine<S> {
     fn take(&mut self, message: &mut DynMessage, reply: &mut Option<Reply<AnyTuple>>) -> bool {
         let Some(cases) = &mut self.cases else { return false };
         let mut header = take(&mut message.header);
-        let mut room = match &mut header {
-            Header::Boxed(header) => header.room.take(),
-            _ => None,
-        };
+        let mut room = header.take_room();
         self.context.received.begin(header, reply.take());
         let is_taken = cases.apply_in_place(&mut self.context, &mut message.tuple, &mut room);
         let is_taken = is_taken.is_some();
         if !is_taken {
             self.context.received.take_back(message, reply);
-            if room.is_some() {
-                message.header.boxed().room = room;
-            }
+            message.header.give_room(room);
         }
         is_taken
     }
@@ -322,10 +317,9 @@ impl<S: Send + 'static> Machine for Engine<S> {
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
         while let Some(queued) = self.skipped.pop() {
-            if matches!(&queued.message.header, Header::Boxed(header) if header.is_notice) {
-                continue;
+            if !queued.message.is_notice() {
+                set_aside(context, queued.message, queued.reply.unwrap_or_else(Reply::unwanted));
             }
-            set_aside(context, queued.message, queued.reply.unwrap_or_else(Reply::unwanted));
         }
     }
 
@@ -376,7 +370,7 @@ impl<'e, S> Turn<'e, S> {
 }
 
 #[cold]
-fn end_exchanged(context: &mut Context<DynActor>) {
+pub(crate) fn end_exchanged(context: &mut Context<DynActor>) {
     let why = "a behaviour has exchanged it for another actor, or for a new one: exchange states";
     context.stop_with(ExitReason::Failed(why.into()));
 }

@@ -41,6 +41,7 @@ mod types;
 
 pub use address::StateAddr;
 pub use cases::{Cases, Unmatched};
+pub use coact_fiber::{StackError, remaining_stack};
 pub use coact_tuple::{
     AnyTuple, Atom, AtomError, CowTuple, Element, ElementType, IntoElement, IntoTuple, Opaque,
     Tuple, Types, atom,
@@ -49,7 +50,10 @@ pub use context::{DynCases, DynContext};
 pub use received::DynReply;
 pub use request::DynRequest;
 pub use spawn::{DynSpawn, actor, spawn, spawn_with};
-pub use thread::{DoReceive, DynThread, ThreadRequest, spawn_detached, this_thread};
+pub use thread::{
+    DoReceive, DynThread, ThreadRequest, ThreadSpawn, ThreadSpawnError, detached, fiber,
+    spawn_detached, spawn_fiber, this_thread,
+};
 pub use types::{DynActor, DynAddr, DynMessage};
 
 /// What the macro `cases!` writes, not for programs: not part of the interface, and subject to change

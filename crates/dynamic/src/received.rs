@@ -9,6 +9,7 @@ use coact_tuple::{AnyTuple, IntoTuple};
 use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
 
 /// A message that has left the mailbox, and its reply if it was asked.
+#[derive(Default)]
 pub(crate) struct QueuedMessage {
     pub(crate) message: DynMessage,
     pub(crate) reply: Option<Reply<AnyTuple>>,
@@ -74,6 +75,12 @@ impl Received {
             Answer::Asked(reply) => Some(reply),
             Answer::Sent | Answer::Given => None,
         };
+    }
+
+    /// Whether nothing is noted.
+    #[inline]
+    pub(crate) fn is_clear(&self) -> bool {
+        matches!((&self.header, &self.answer), (Header::Empty, Answer::Sent))
     }
 
     /// Drops what a message has left.

@@ -259,6 +259,23 @@ impl Header {
         }
     }
 
+    /// Takes the room that the message takes up.
+    #[inline]
+    pub(crate) fn take_room(&mut self) -> Option<Permit> {
+        match self {
+            Self::Boxed(header) => header.room.take(),
+            _ => None,
+        }
+    }
+
+    /// Has the message take up room again.
+    #[inline]
+    pub(crate) fn give_room(&mut self, room: Option<Permit>) {
+        if room.is_some() {
+            self.boxed().room = room;
+        }
+    }
+
     /// Sets the sender.
     #[inline]
     pub(crate) fn set_sender(&mut self, sender: Self) {
@@ -290,9 +307,14 @@ impl DynMessage {
         message
     }
 
+    /// Whether another state of the actor does not get it.
+    pub(crate) fn is_notice(&self) -> bool {
+        matches!(&self.header, Header::Boxed(header) if header.is_notice)
+    }
+
     /// Drops what is left of it, which mostly is nothing.
     #[inline]
-    fn drop_rest(self) {
+    pub(crate) fn drop_rest(self) {
         if self.tuple.is_plain() && matches!(self.header, Header::Empty) {
             forget(self);
         }

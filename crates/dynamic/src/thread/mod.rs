@@ -1,26 +1,35 @@
-//! Plain threads that take tuples: they wait for them in the middle of a function.
+//! Threads that take tuples, and wait for them in the middle of a function: plain ones, and actors with
+//! a stack of their own.
+//!
+//! Reading order: `source` (where messages come from), `inbox` (the mailbox of a plain thread); for actors,
+//! `exchange` (what actor and stack pass each other), `place` (what their stack is), `own_stack` (the actor).
 
+mod exchange;
 mod inbox;
+mod own_stack;
+mod place;
+mod source;
 mod spawn;
+mod spawn_with_stack;
 
-use std::cell::{OnceCell, RefCell};
+use std::any::Any;
 use std::fmt::{self, Debug, Formatter};
-use std::mem::{replace, take};
+use std::mem::take;
 use std::ops::ControlFlow;
 use std::rc::Rc;
-use std::time::Duration;
 
-use coact_actor::actor::{Ask, AskError, SendError, WeakAddr};
+use coact_actor::actor::{AskError, SendError, WeakAddr};
 use coact_core::internals::thread_extension;
-use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
+use tracing::{Level, debug, enabled};
 
-use self::inbox::{Next, ThreadInbox};
+use self::inbox::Next;
+use self::source::{Source, ThreadState, Waiting, assert_plain};
 pub use self::spawn::spawn_detached;
+pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
 use crate::cases::Cases;
 use crate::received::{DynReply, QueuedMessage, Received, message};
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynAddr, DynMessage};
+use crate::types::{DynAddr, DynMessage};
 
 /// Returns the calling thread as an actor that takes tuples.
 ///
@@ -53,51 +62,81 @@ use crate::types::{DynActor, DynAddr, DynMessage};
 #[track_caller]
 pub fn this_thread() -> DynThread {
     assert_plain("`this_thread`");
-    DynThread::of(thread_extension())
+    DynThread::plain(thread_extension())
 }
 
-#[track_caller]
-fn assert_plain(what: &str) {
-    assert!(
-        may_block(),
-        "{what} is for plain threads: a behaviour, a handler or a future runs on whatever worker is free, and \
-         must not wait there; use the context that cases have, and `become_`"
-    );
-}
-
-/// A thread's view of itself as an actor: see [`this_thread`].
+/// A thread's view of itself as an actor: a plain thread's ([`this_thread`]), or that of an actor with a
+/// stack of its own ([`spawn_fiber`], [`spawn_detached`]).
 ///
-/// All that a thread gets for itself share one mailbox.
-pub struct DynThread {
-    state: Rc<ThreadState>,
+/// All that a plain thread gets for itself share one mailbox.
+pub struct DynThread<S: Send + 'static = ()> {
+    source: Source<S>,
     received: Received,
 }
 
-#[derive(Default)]
-struct ThreadState {
-    inbox: OnceCell<ThreadInbox>,
-    skipped: RefCell<Skipped<QueuedMessage>>,
-}
-
-impl ThreadState {
-    fn inbox(&self) -> &ThreadInbox {
-        self.inbox.get_or_init(ThreadInbox::default)
+impl DynThread {
+    fn plain(of: Rc<ThreadState>) -> Self {
+        Self::of(Source::Thread { of, state: Box::new(()) })
     }
 }
 
-impl DynThread {
-    fn of(state: Rc<ThreadState>) -> Self {
-        Self { state, received: Received::default() }
+impl<S: Send + 'static> DynThread<S> {
+    fn of(source: Source<S>) -> Self {
+        Self { source, received: Received::default() }
+    }
+
+    /// Says that the body has ended whose stack this is.
+    fn end(self, ended: Result<(), Box<dyn Any + Send>>) {
+        let Self { source, received } = self;
+        drop(received);
+        if let Source::Body(body) = source {
+            let (lent, parking) = body.into_parts();
+            parking.end(lent, ended);
+        }
     }
 
     /// The thread's address.
     #[must_use]
     pub fn address(&self) -> DynAddr {
-        self.state.inbox().address()
+        self.source.address()
     }
 
-    fn own(&self) -> WeakAddr<DynActor> {
-        self.state.inbox().weak_address()
+    /// The state, which behaviours over its [`StateAddr`](crate::StateAddr) see as well while it waits for
+    /// a message. So it is the thread's only between two waits: nothing borrowed from it is kept over one.
+    ///
+    /// ```
+    /// use coact::call;
+    /// use coact::dynamic::{DynThread, cases, fiber};
+    ///
+    /// let sum = fiber(0, |me: &mut DynThread<i32>| loop {
+    ///     let n = me.receive(cases! { |_me: &mut DynThread<i32>| (n: i32) => n });
+    ///     *me.state_mut() += n;
+    /// })
+    /// .spawn();
+    /// sum.send(20)?;
+    /// sum.send(22)?;
+    /// assert_eq!(call(&sum, |sum| *sum).wait()?, 42);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// ```compile_fail,E0502
+    /// use coact::dynamic::{DynThread, cases, fiber};
+    ///
+    /// fiber(String::new(), |me: &mut DynThread<String>| {
+    ///     let text = me.state();
+    ///     me.receive(cases! { |_me: &mut DynThread<String>| _ => () });
+    ///     println!("{text}");
+    /// });
+    /// ```
+    #[track_caller]
+    pub fn state(&self) -> &S {
+        self.source.state()
+    }
+
+    /// The same to write to.
+    #[track_caller]
+    pub fn state_mut(&mut self) -> &mut S {
+        self.source.state_mut()
     }
 
     /// Sends a tuple, with this thread as its sender.
@@ -105,7 +144,7 @@ impl DynThread {
     /// # Errors
     /// See [`DynAddr::send`].
     pub fn send(&self, to: &DynAddr, tuple: impl IntoTuple) -> Result<(), SendError<AnyTuple>> {
-        to.send_message(message(&self.own(), to, tuple))
+        to.send_message(self.message(to, tuple))
     }
 
     /// The same with a tag: see [`tag`](Self::tag).
@@ -118,13 +157,19 @@ impl DynThread {
         tag: Atom,
         tuple: impl IntoTuple,
     ) -> Result<(), SendError<AnyTuple>> {
-        to.send_message(message(&self.own(), to, tuple).tagged(tag))
+        to.send_message(self.message(to, tuple).tagged(tag))
+    }
+
+    /// Puts this thread into a message to `to` as its sender.
+    #[inline]
+    fn message(&self, to: &DynAddr, tuple: impl IntoTuple) -> DynMessage {
+        self.source.with_own(|own| message(own, to, tuple))
     }
 
     /// Who has sent the message that is being handled; `None` if that is unknown.
     #[must_use]
     pub fn sender(&self) -> Option<DynAddr> {
-        self.received.sender(&self.own())
+        self.source.with_own(|own| self.received.sender(own))
     }
 
     /// The tag of the message that is being handled, if it has one.
@@ -141,15 +186,15 @@ impl DynThread {
 
     /// Answers the message that is being handled: see [`DynContext::reply`](crate::DynContext::reply).
     pub fn reply(&mut self, tuple: impl IntoTuple) {
-        let own = self.own();
-        self.received.reply(&own, AnyTuple::new(tuple));
+        let Self { source, received } = self;
+        source.with_own(|own| received.reply(own, AnyTuple::new(tuple)));
     }
 
     /// Takes the right to answer the message that is being handled: see
     /// [`DynContext::take_reply`](crate::DynContext::take_reply).
     pub fn take_reply(&mut self) -> DynReply {
-        let own = self.own();
-        self.received.take_reply(&own)
+        let Self { source, received } = self;
+        source.with_own(|own| received.take_reply(own))
     }
 
     /// Passes a tuple on as the message that is being handled: see
@@ -162,8 +207,8 @@ impl DynThread {
         to: &DynAddr,
         tuple: impl IntoTuple,
     ) -> Result<(), SendError<AnyTuple>> {
-        let own = self.own();
-        self.received.forward(&own, to, DynMessage::new(tuple))
+        let Self { source, received } = self;
+        source.with_own(|own| received.forward(own, to, DynMessage::new(tuple)))
     }
 
     /// Takes the oldest message that a case takes, and blocks the thread until there is one. The others
@@ -227,94 +272,136 @@ impl DynThread {
 
     /// [Receives](Self::receive) until a condition holds, which is looked at after each time:
     /// `me.do_receive(cases).until(|me| ..)`.
-    pub fn do_receive<'a, 'c>(&'a mut self, cases: Cases<'c, Self>) -> DoReceive<'a, 'c> {
+    pub fn do_receive<'a, 'c>(&'a mut self, cases: Cases<'c, Self>) -> DoReceive<'a, 'c, S> {
         DoReceive { me: self, cases }
     }
 
-    /// Sends a tuple as a request, whose answer no other cases see: see [`ThreadRequest::await_`].
+    /// A tuple to be sent as a request, whose answer no other cases see: by [`ThreadRequest::await_`].
     pub fn request(&self, to: &DynAddr, tuple: impl IntoTuple) -> ThreadRequest {
-        ThreadRequest(to.0.ask(message(&self.own(), to, tuple)))
+        ThreadRequest { to: to.clone(), message: self.message(to, tuple) }
     }
 
     #[track_caller]
     fn receive_by<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> R {
-        assert_plain("`DynThread::receive`");
-        let deadline = cases.timeout().map(|after| now().saturating_add(after));
+        self.source.assert_may_wait();
         if let Some(result) = self.take_skipped(cases) {
             return result;
         }
+        let mut waiting = Waiting::new(cases.timeout());
+        let mut queued = QueuedMessage::default();
         loop {
-            let left = deadline.map(|deadline| deadline.saturating_sub(now()));
-            match self.state.inbox().next(left) {
+            match self.source.next(&mut waiting, &mut queued) {
                 Next::Nothing => {}
                 Next::Late => return cases.time_out(self).expect("there is an `after`"),
-                Next::Message(mut queued) => {
+                Next::Message => {
                     if let Some(result) = self.take(cases, &mut queued) {
+                        queued.message.drop_rest();
                         return result;
                     }
-                    let shape = queued.message.tuple.shape();
-                    self.state.skipped.borrow_mut().push(shape, false, queued);
+                    self.skip(cases, take(&mut queued));
                 }
             }
         }
     }
 
+    #[cold]
+    fn skip<R>(&mut self, cases: &Cases<'_, Self, R>, queued: QueuedMessage) {
+        let tuple = &queued.message.tuple;
+        if enabled!(Level::DEBUG) {
+            let actor = self.source.with_own(WeakAddr::id);
+            debug!(%actor, "skipped: {}", cases.explain(tuple));
+        }
+        let shape = tuple.shape();
+        self.source.with_skipped(|skipped| skipped.push(shape, false, queued));
+    }
+
     /// Takes the oldest message that was skipped and that a case takes.
+    #[inline]
     fn take_skipped<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> Option<R> {
-        let state = Rc::clone(&self.state);
-        if state.skipped.borrow().is_empty() {
+        if self.source.with_skipped(|skipped| skipped.is_empty()) {
             return None;
         }
+        self.look_at_skipped(cases)
+    }
+
+    #[inline(never)]
+    fn look_at_skipped<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> Option<R> {
         let fits = |queued: &QueuedMessage| cases.may_take(&queued.message.tuple);
-        state.skipped.borrow_mut().refit(fits);
-        let mut places = state.skipped.borrow().fitting();
+        let mut places = self.source.with_skipped(|skipped| {
+            skipped.refit(fits);
+            skipped.fitting()
+        });
         loop {
             // Not borrowed while cases run, which may receive as well.
-            let place = places.next(&state.skipped.borrow())?;
-            let queued = state.skipped.borrow_mut().take(place);
+            let place = self.source.with_skipped(|skipped| places.next(skipped))?;
+            let queued = self.source.with_skipped(|skipped| skipped.take(place));
             if let Some(mut queued) = queued {
                 let result = self.take(cases, &mut queued);
-                let mut skipped = state.skipped.borrow_mut();
+                self.source.with_skipped(|skipped| match &result {
+                    Some(_) => skipped.remove(place),
+                    None => skipped.put_back(place, queued),
+                });
                 if result.is_some() {
-                    skipped.remove(place);
                     return result;
                 }
-                skipped.put_back(place, queued);
             }
         }
     }
 
     /// Gives a message to the cases. If none takes it, it is as before.
+    #[inline]
     fn take<R>(&mut self, cases: &mut Cases<'_, Self, R>, queued: &mut QueuedMessage) -> Option<R> {
-        let outer = take(&mut self.received);
-        self.received.begin(take(&mut queued.message.header), queued.reply.take());
-        let turn = Turn { me: self, outer };
-        let result = cases.apply_in_place(turn.me, &mut queued.message.tuple, &mut None);
+        if !self.received.is_clear() {
+            return self.take_within(cases, queued);
+        }
+        let mut header = take(&mut queued.message.header);
+        let mut room = header.take_room();
+        self.received.begin(header, queued.reply.take());
+        let turn = Turn { me: self };
+        let result = cases.apply_in_place(turn.me, &mut queued.message.tuple, &mut room);
         if result.is_none() {
             turn.me.received.take_back(&mut queued.message, &mut queued.reply);
+            queued.message.header.give_room(room);
         }
         result
     }
-}
 
-/// While a message is handled: the one around it, if cases receive themselves. After a panic, what was
-/// received is dropped with it, so that an ask fails for that reason.
-struct Turn<'a> {
-    me: &'a mut DynThread,
-    outer: Received,
-}
-
-impl Drop for Turn<'_> {
-    fn drop(&mut self) {
-        drop(replace(&mut self.me.received, take(&mut self.outer)));
+    /// The same while another message is handled, whose cases receive themselves.
+    #[cold]
+    fn take_within<R>(
+        &mut self,
+        cases: &mut Cases<'_, Self, R>,
+        queued: &mut QueuedMessage,
+    ) -> Option<R> {
+        struct Within<'a, S: Send + 'static> {
+            me: &'a mut DynThread<S>,
+            outer: Received,
+        }
+        impl<S: Send + 'static> Drop for Within<'_, S> {
+            fn drop(&mut self) {
+                self.me.received = take(&mut self.outer);
+            }
+        }
+        let outer = take(&mut self.received);
+        let within = Within { me: self, outer };
+        within.me.take(cases, queued)
     }
 }
 
-fn now() -> Duration {
-    RuntimeHandle::of_any().elapsed()
+/// While a message is handled. After a panic, what was received is dropped with it, so that an ask fails for
+/// that reason.
+struct Turn<'a, S: Send + 'static> {
+    me: &'a mut DynThread<S>,
 }
 
-impl Debug for DynThread {
+impl<S: Send + 'static> Drop for Turn<'_, S> {
+    #[inline]
+    fn drop(&mut self) {
+        self.me.received.clear();
+    }
+}
+
+impl<S: Send + 'static> Debug for DynThread<S> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("DynThread").finish_non_exhaustive()
     }
@@ -322,18 +409,18 @@ impl Debug for DynThread {
 
 /// A loop that ends when a condition holds: see [`DynThread::do_receive`].
 #[must_use = "nothing is received until `until` says for how long"]
-pub struct DoReceive<'a, 'c> {
-    me: &'a mut DynThread,
-    cases: Cases<'c, DynThread>,
+pub struct DoReceive<'a, 'c, S: Send + 'static = ()> {
+    me: &'a mut DynThread<S>,
+    cases: Cases<'c, DynThread<S>>,
 }
 
-impl DoReceive<'_, '_> {
+impl<S: Send + 'static> DoReceive<'_, '_, S> {
     /// Receives until the condition holds, at least once.
     ///
     /// # Panics
     /// See [`DynThread::receive`].
     #[track_caller]
-    pub fn until(mut self, mut condition: impl FnMut(&mut DynThread) -> bool) {
+    pub fn until(mut self, mut condition: impl FnMut(&mut DynThread<S>) -> bool) {
         loop {
             self.me.receive_by(&mut self.cases);
             if condition(self.me) {
@@ -343,19 +430,22 @@ impl DoReceive<'_, '_> {
     }
 }
 
-impl Debug for DoReceive<'_, '_> {
+impl<S: Send + 'static> Debug for DoReceive<'_, '_, S> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("DoReceive").finish_non_exhaustive()
     }
 }
 
-/// A request of a thread, which was sent: see [`DynThread::request`].
-#[must_use = "a request whose answer is not needed is a `send`"]
-pub struct ThreadRequest(Ask<AnyTuple>);
+/// A request of a thread, which is sent when it is said what takes its answer: see [`DynThread::request`].
+#[must_use = "a request is sent by `await_`; one whose answer is not needed is a `send`"]
+pub struct ThreadRequest {
+    to: DynAddr,
+    message: DynMessage,
+}
 
 impl ThreadRequest {
-    /// Blocks the thread until the answer is there, and gives it to the cases. Messages stay where they
-    /// are. If there will be no answer, the cases get the reason, an [`AskError`], as a tuple of one
+    /// Sends the request, waits until the answer is there, and gives it to the cases. Messages stay where they
+    /// are; an actor with a stack is held, and behaviours over it wait as well. If there will be no answer, the cases get the reason, an [`AskError`], as a tuple of one
     /// element. After the time of `after`, a later answer is dropped.
     ///
     /// ```
@@ -380,13 +470,16 @@ impl ThreadRequest {
     /// of them takes the answer. Inside of a behaviour, a handler or a future.
     #[doc(alias = "receive_response")]
     #[track_caller]
-    pub fn await_<R>(self, me: &mut DynThread, mut cases: Cases<'_, DynThread, R>) -> R {
+    pub fn await_<S, R>(self, me: &mut DynThread<S>, mut cases: Cases<'_, DynThread<S>, R>) -> R
+    where
+        S: Send + 'static,
+    {
         let Some(after) = cases.timeout() else {
             panic!(
                 "what is awaited needs an `after`: without an answer, the thread would wait for ever"
             );
         };
-        let answered = match self.0.timeout(after).wait() {
+        let answered = match me.source.wait_for(self.to, self.message, after) {
             Ok(tuple) => cases.apply(me, tuple),
             Err(AskError::Timeout(_)) => {
                 return cases.time_out(me).expect("there is an `after`");

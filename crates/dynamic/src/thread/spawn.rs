@@ -4,15 +4,16 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::{io, thread};
 
-use coact_actor::actor::ExitReason;
-use coact_core::internals::{is_simulated, thread_extension};
+use coact_actor::actor::{ExitReason, WeakAddr};
+use coact_core::internals::{is_simulated, serve, tell_of_panic, thread_extension};
 use coact_core::runtime::RuntimeHandle;
 
+use super::DynThread;
 use super::inbox::{Stopped, ThreadInbox};
-use super::{DynThread, ThreadState};
-use crate::types::{DynAddr, EndsFor};
+use super::source::ThreadState;
+use crate::types::{DynActor, DynAddr, EndsFor};
 
-/// Spawns an actor with a thread of its own. It ends when the body returns, and waits for messages
+/// Spawns an actor with a thread of its own, for a body that blocks. It ends when the body returns, and waits for messages
 /// wherever the body [receives](DynThread::receive).
 ///
 /// What ends an actor ends it while it receives, or when it receives next: its stack is unwound, and
@@ -43,32 +44,33 @@ use crate::types::{DynAddr, EndsFor};
 /// # Errors
 /// Fails if the operating system refuses the thread.
 ///
-/// # Panics
-/// In a simulation, which has no threads of the system: use `sim::thread` and
-/// [`this_thread`](crate::this_thread) there.
-#[track_caller]
+/// In a simulation, which has no threads of the system, a simulated one takes its place.
 pub fn spawn_detached(body: impl FnOnce(&mut DynThread) + Send + 'static) -> io::Result<DynAddr> {
-    assert!(
-        !is_simulated(),
-        "a simulation has no threads of the system: use `sim::thread`, and `this_thread` in it"
-    );
+    if is_simulated() {
+        return Ok(coact_actor::spawn(DynActor::with_thread((), body)).into());
+    }
     let home = RuntimeHandle::current();
     let (inbox, address) = ThreadInbox::spawned();
     let own = address.0.downgrade();
-    let main = move || {
-        let _entered = home.enter();
-        let state = thread_extension::<ThreadState>();
-        // Nothing has asked for it on this thread.
-        drop(state.inbox.set(inbox));
-        let mut me = DynThread::of(state);
-        let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
-        if let (Some(reason), Some(own)) = (reason_of(ended), own.upgrade()) {
-            // It may have been stopped meanwhile.
-            drop(own.send(EndsFor(reason)));
-        }
-    };
+    let main = move || serve(home, || run(inbox, &own, body));
     thread::Builder::new().name(format!("actor-{}", address.0.id())).spawn(main)?;
     Ok(address)
+}
+
+/// Runs the body, and ends the actor as that has ended.
+fn run(inbox: ThreadInbox, own: &WeakAddr<DynActor>, body: impl FnOnce(&mut DynThread)) {
+    let state = thread_extension::<ThreadState>();
+    // Nothing has asked for it on this thread.
+    drop(state.inbox.set(inbox));
+    let mut me = DynThread::plain(state);
+    let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
+    if let Err(payload) = &ended {
+        tell_of_panic(&**payload);
+    }
+    if let (Some(reason), Some(own)) = (reason_of(ended), own.upgrade()) {
+        // It may have been stopped meanwhile.
+        drop(own.send(EndsFor(reason)));
+    }
 }
 
 /// Why the actor ends, unless it has ended.

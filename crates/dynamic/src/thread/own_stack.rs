@@ -1,0 +1,411 @@
+//! An actor with a stack of its own.
+//!
+//! Its machine has the state while the stack waits, and lends it to the stack for each message. A fiber is
+//! resumed where the message is handled, if that is its worker. Otherwise, and for a thread, the handler is
+//! finished there: the actor is held meanwhile, and its signals wait.
+
+use std::any::Any;
+use std::mem::take;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use coact_actor::actor::{Addr, Context, ExitReason, Reply, WeakAddr};
+use coact_actor::internals::{
+    call_behind, call_later, drop_kept, finish_handler, handle_next, limit_of_kept, own_address,
+    set_aside,
+};
+use coact_core::Promise;
+use coact_core::internals::{WorkerPlace, is_simulated};
+use coact_core::promise::Resolver;
+use coact_core::runtime::RuntimeHandle;
+use coact_core::time::Timer;
+use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, Stack, StackError};
+use coact_tuple::AnyTuple;
+
+use super::exchange::{Event, Lent, Parked, Request, Wait, Wake};
+use super::inbox::Stopped;
+use super::place::{Main, OnWorker, Place, ThreadStart};
+use crate::cases::Unmatched;
+use crate::engine::end_exchanged;
+use crate::received::QueuedMessage;
+use crate::types::{DynActor, DynMessage, GoOn, Machine};
+
+/// Which stack an actor gets, each time it starts.
+pub(super) struct StackSettings {
+    kind: StackKind,
+    /// What runs on it, for reports.
+    name: &'static str,
+    /// In bytes; 0 for the usual size.
+    size: AtomicUsize,
+    /// That of the first start.
+    first: Mutex<Option<Stack>>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum StackKind {
+    Fiber,
+    Thread,
+}
+
+impl StackSettings {
+    pub(super) fn new(kind: StackKind, name: &'static str) -> Self {
+        Self { kind, name, size: AtomicUsize::new(0), first: Mutex::default() }
+    }
+
+    pub(super) fn set_size(&self, bytes: usize) {
+        // ORDERING: Relaxed, here and in `size`. What hands the settings on orders it.
+        self.size.store(bytes, Ordering::Relaxed);
+    }
+
+    fn size(&self) -> Option<usize> {
+        Some(self.size.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
+    }
+
+    /// Takes the stack of the first start, so that its spawner is told if there is none.
+    pub(super) fn reserve(&self) -> Result<(), StackError> {
+        if self.kind == StackKind::Fiber && IS_SUPPORTED && !is_simulated() {
+            let stack = Stack::take(self.size().unwrap_or(DEFAULT_STACK_SIZE))?;
+            *self.first() = Some(stack);
+        }
+        Ok(())
+    }
+
+    fn take(&self) -> Result<Stack, StackError> {
+        let first = self.first().take();
+        first.map_or_else(|| Stack::take(self.size().unwrap_or(DEFAULT_STACK_SIZE)), Ok)
+    }
+
+    fn first(&self) -> MutexGuard<'_, Option<Stack>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The machine of an actor with a stack and a state of type `S`.
+pub(super) struct OwnStack<S: Send + 'static> {
+    /// `None` while the stack runs.
+    lent: Option<Box<Lent<S>>>,
+    /// `None` before it begins, while it runs, and once it has ended.
+    place: Option<Place<S>>,
+    beginning: Option<Beginning<S>>,
+    /// The actor's address of itself, once it has started.
+    address: Option<WeakAddr<DynActor>>,
+    clock: Clock,
+    /// The answer is there that the stack waits for.
+    has_answer: bool,
+}
+
+/// A stack that waits again, unless it has ended, and what it gives back.
+type Waits<S> = (Option<Place<S>>, Box<Lent<S>>);
+
+struct Beginning<S: Send + 'static> {
+    settings: Arc<StackSettings>,
+    main: Main<S>,
+}
+
+/// When the stack goes on without a message.
+#[derive(Default)]
+struct Clock {
+    /// How often the stack has begun to wait.
+    number: u64,
+    running: Option<Running>,
+}
+
+struct Running {
+    timer: Option<Timer>,
+    /// With a time in front of it, the stack has something to do, although no address may be left.
+    _alive: Option<Addr<DynActor>>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(timer) = &self.timer {
+            timer.cancel();
+        }
+    }
+}
+
+impl<S: Send + 'static> OwnStack<S> {
+    pub(super) fn new(state: S, settings: Arc<StackSettings>, main: Main<S>) -> Self {
+        Self {
+            lent: Some(Lent::new(state)),
+            place: None,
+            beginning: Some(Beginning { settings, main }),
+            address: None,
+            clock: Clock::default(),
+            has_answer: false,
+        }
+    }
+
+    /// Has the stack begin.
+    fn begin(
+        &mut self,
+        beginning: Beginning<S>,
+        context: &mut Context<DynActor>,
+    ) -> Result<(), String> {
+        let Beginning { settings, main } = beginning;
+        let address = own_address(context).clone();
+        if settings.kind == StackKind::Fiber
+            && IS_SUPPORTED
+            && !is_simulated()
+            && let Some(worker) = WorkerPlace::current()
+        {
+            let stack = settings.take().map_err(|error| format!("it has no stack: {error}"))?;
+            let fiber = OnWorker::new(worker, stack, settings.name, address, main);
+            self.place = Some(Place::Fiber(fiber));
+            self.resume(context);
+        } else {
+            let may_block = settings.kind == StackKind::Thread;
+            let start = ThreadStart { stack_size: settings.size(), may_block, address, main };
+            let waits = start
+                .start(self.lent.take())
+                .map_err(|error| format!("the operating system has refused a thread: {error}"))?;
+            self.finish(context, async move { waits.await.ok().and_then(of_thread) });
+        }
+        Ok(())
+    }
+
+    /// Has the stack go on.
+    #[inline]
+    fn resume(&mut self, context: &mut Context<DynActor>) {
+        match (&mut self.place, self.lent.take()) {
+            (Some(Place::Fiber(fiber)), Some(lent)) if fiber.is_here() => {
+                let lent = fiber.resume(lent);
+                self.waits(lent, context);
+            }
+            (_, Some(lent)) => self.resume_elsewhere(lent, context),
+            (_, None) => {}
+        }
+    }
+
+    #[cold]
+    fn resume_elsewhere(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
+        match self.place.take() {
+            Some(Place::Fiber(fiber)) => {
+                let waits = fiber.resume_there(lent);
+                self.finish(context, async move {
+                    let (fiber, lent) = waits.await.ok()?;
+                    Some((Some(Place::Fiber(fiber)), lent))
+                });
+            }
+            Some(Place::Thread(wake)) => {
+                let (done, waits) = Promise::channel();
+                wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
+                self.finish(context, async move { waits.await.ok().and_then(of_thread) });
+            }
+            // It has ended.
+            None => self.lent = Some(lent),
+        }
+    }
+
+    /// Finishes the handler when the stack waits that was resumed elsewhere.
+    fn finish<F>(&mut self, context: &mut Context<DynActor>, waits: F)
+    where
+        F: Future<Output = Option<Waits<S>>> + Send + 'static,
+    {
+        finish_handler(context, move |actor, context| {
+            Box::pin(async move {
+                let waits = waits.await;
+                let Some(machine) = actor.machine::<Self>() else { return };
+                let Some((place, lent)) = waits else {
+                    return context.stop_with(ExitReason::Failed("its stack is lost".into()));
+                };
+                machine.place = place;
+                machine.waits(lent, context);
+            })
+        });
+    }
+
+    /// Takes the state back from a stack that waits, and sees to it that what it waits for comes.
+    #[inline]
+    fn waits(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
+        let lent = self.lent.insert(lent);
+        if !matches!(lent.wait, Wait::Message(None)) || self.clock.running.is_some() {
+            self.waits_for_more(context);
+        }
+    }
+
+    #[cold]
+    fn waits_for_more(&mut self, context: &mut Context<DynActor>) {
+        let Some(lent) = &mut self.lent else { return };
+        match take(&mut lent.wait) {
+            Wait::Message(None) => {
+                self.clock.number += 1;
+                self.clock.running = None;
+            }
+            Wait::Message(Some(after)) => self.wait_for(after, context),
+            Wait::Other => self.limit_skipped(context),
+            Wait::Answer(request) => Self::request(*request, context),
+            Wait::Ended(ended) => self.ended(ended, context),
+            Wait::Nothing => self.place = None,
+        }
+    }
+
+    /// Has the stack go on after a time, unless it begins another wait by then.
+    #[cold]
+    fn wait_for(&mut self, after: Duration, context: &mut Context<DynActor>) {
+        self.clock.number += 1;
+        let number = self.clock.number;
+        let late = move |actor: &mut DynActor, context: &mut Context<DynActor>| {
+            if let Some(machine) = actor.machine::<Self>()
+                && machine.clock.number == number
+                && machine.next(Event::Late, context).is_some()
+            {
+                machine.resume(context);
+            }
+        };
+        let _alive = own_address(context).upgrade();
+        let timer = match after.is_zero() {
+            true => {
+                call_behind(context, late);
+                None
+            }
+            false => Some(call_later(context, after, late)),
+        };
+        self.clock.running = Some(Running { timer, _alive });
+    }
+
+    /// Drops the oldest of the messages that were skipped, if that is the mailbox's policy.
+    #[cold]
+    fn limit_skipped(&mut self, context: &mut Context<DynActor>) {
+        let limit = limit_of_kept::<DynActor, DynMessage>(context).unwrap_or(usize::MAX);
+        let Some(lent) = &mut self.lent else { return };
+        if lent.skipped.len() > limit
+            && let Some(oldest) = lent.skipped.pop()
+        {
+            let reply = oldest.reply.unwrap_or_else(Reply::unwanted);
+            drop_kept(context, oldest.message, reply);
+        }
+    }
+
+    /// Sends a request, and holds the actor until the answer is there that its stack waits for.
+    fn request(request: Request, context: &mut Context<DynActor>) {
+        context.hold(Reply::unwanted(), move |actor, context| {
+            Box::pin(async move {
+                let Request { to, message, after } = request;
+                // Sent by what holds the actor, it counts in the search for circles.
+                let answered = to.0.ask(message).timeout(after).await;
+                if let Some(machine) = actor.machine::<Self>()
+                    && let Some(lent) = &mut machine.lent
+                {
+                    lent.answer = Some(answered);
+                    machine.has_answer = true;
+                    handle_next(context, GoOn);
+                }
+            })
+        });
+    }
+
+    /// Ends the actor, whose body has ended.
+    #[cold]
+    fn ended(&mut self, ended: Result<(), Box<dyn Any + Send>>, context: &mut Context<DynActor>) {
+        (self.place, self.clock.running) = (None, None);
+        match ended {
+            Ok(()) => context.stop(),
+            // It was stopped, or has caught that and ended.
+            Err(payload) if payload.is::<Stopped>() => context.stop(),
+            Err(payload) => resume_unwind(payload),
+        }
+    }
+
+    /// What the stack gets if it goes on. `None` if a behaviour has exchanged the actor for another one, which
+    /// ends it.
+    #[inline]
+    fn next(&mut self, event: Event, context: &mut Context<DynActor>) -> Option<&mut Lent<S>> {
+        if !self.is_own(context) {
+            end_exchanged(context);
+            return None;
+        }
+        let lent = self.lent.as_mut()?;
+        lent.event = event;
+        Some(lent)
+    }
+
+    /// Whether no behaviour has exchanged the actor for another one.
+    #[inline]
+    fn is_own(&self, context: &Context<DynActor>) -> bool {
+        self.address.as_ref().is_some_and(|own| own == own_address(context))
+    }
+}
+
+impl<S: Send + 'static> Machine for OwnStack<S> {
+    fn start(&mut self, context: &mut Context<DynActor>) {
+        self.address = Some(own_address(context).clone());
+        let Some(beginning) = self.beginning.take() else { return end_exchanged(context) };
+        if let Err(why) = self.begin(beginning, context) {
+            context.stop_with(ExitReason::Failed(why.into()));
+        }
+    }
+
+    #[inline]
+    fn receive(
+        &mut self,
+        message: &mut DynMessage,
+        reply: Option<Reply<AnyTuple>>,
+        context: &mut Context<DynActor>,
+    ) {
+        if let Some(lent) = self.next(Event::Message, context) {
+            lent.message = QueuedMessage { message: take(message), reply };
+            self.resume(context);
+        }
+    }
+
+    fn go_on(&mut self, context: &mut Context<DynActor>) {
+        if take(&mut self.has_answer) && self.next(Event::Answer, context).is_some() {
+            self.resume(context);
+        }
+    }
+
+    fn give_back(&mut self, context: &mut Context<DynActor>) {
+        let Some(lent) = &mut self.lent else { return };
+        while let Some(queued) = lent.skipped.pop() {
+            if !queued.message.is_notice() {
+                set_aside(context, queued.message, queued.reply.unwrap_or_else(Reply::unwanted));
+            }
+        }
+    }
+
+    fn skipped(&self) -> Vec<Unmatched> {
+        let skipped = self.lent.iter().flat_map(|lent| lent.skipped.all());
+        skipped.map(|queued| Unmatched::without_cases(&queued.message.tuple)).collect()
+    }
+
+    fn state(&self) -> &dyn Any {
+        match &self.lent {
+            Some(lent) => &lent.state,
+            None => &(),
+        }
+    }
+
+    fn state_mut(&mut self) -> &mut dyn Any {
+        match &mut self.lent {
+            Some(lent) => &mut lent.state,
+            // Of no size: nothing is leaked.
+            None => Box::leak(Box::new(())),
+        }
+    }
+}
+
+/// The actor has ended, or gets a new state: its stack is unwound.
+impl<S: Send + 'static> Drop for OwnStack<S> {
+    fn drop(&mut self) {
+        match (self.place.take(), self.lent.take()) {
+            (Some(Place::Fiber(fiber)), Some(lent)) => fiber.end(lent),
+            (Some(Place::Thread(wake)), Some(lent)) => end_thread(wake, lent),
+            // It has not begun, runs elsewhere, or has ended.
+            _ => {}
+        }
+    }
+}
+
+fn of_thread<S: Send + 'static>(parked: Parked<S>) -> Option<Waits<S>> {
+    Some((parked.wake.map(Place::Thread), parked.lent?))
+}
+
+/// Has a thread unwind its stack.
+fn end_thread<S: Send + 'static>(wake: Resolver<Wake<S>>, mut lent: Box<Lent<S>>) {
+    lent.event = Event::Stop;
+    let (done, _not_needed) = Promise::channel();
+    wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
+}

@@ -1,0 +1,265 @@
+//! Where the messages of a thread come from: a mailbox of its own, or that of the actor whose stack it is.
+
+use std::cell::{OnceCell, RefCell};
+use std::mem::swap;
+use std::panic::resume_unwind;
+use std::rc::Rc;
+use std::thread::panicking;
+use std::time::Duration;
+
+use coact_actor::actor::{AskError, WeakAddr};
+use coact_core::runtime::{RuntimeHandle, may_block};
+use coact_tuple::AnyTuple;
+use tracing::error;
+
+use super::exchange::{Event, Lent, Parking, Request, Wait};
+use super::inbox::{Next, Stopped, ThreadInbox};
+use crate::received::QueuedMessage;
+use crate::skipped::Skipped;
+use crate::types::{DynActor, DynAddr, DynMessage};
+
+/// How often a body may catch the end of its actor before it is left where it is.
+const SWALLOWED: u32 = 1_000;
+
+pub(super) enum Source<S: Send + 'static> {
+    /// A plain thread, whose state is of no use.
+    Thread { of: Rc<ThreadState>, state: Box<S> },
+    /// The stack of an actor.
+    Body(Body<S>),
+}
+
+/// What belongs to a plain thread.
+#[derive(Default)]
+pub(super) struct ThreadState {
+    pub(super) inbox: OnceCell<ThreadInbox>,
+    skipped: RefCell<Skipped<QueuedMessage>>,
+}
+
+impl ThreadState {
+    fn inbox(&self) -> &ThreadInbox {
+        self.inbox.get_or_init(ThreadInbox::default)
+    }
+}
+
+/// The stack of an actor, from within.
+pub(super) struct Body<S: Send + 'static> {
+    address: WeakAddr<DynActor>,
+    lent: Option<Box<Lent<S>>>,
+    parking: Parking<S>,
+    /// How often it was told that it has ended.
+    stops: u32,
+}
+
+/// A wait for a message.
+pub(super) struct Waiting {
+    after: Option<Duration>,
+    /// Known to plain threads.
+    deadline: Option<Duration>,
+    is_begun: bool,
+}
+
+impl Waiting {
+    pub(super) fn new(after: Option<Duration>) -> Self {
+        Self { after, deadline: None, is_begun: false }
+    }
+}
+
+impl<S: Send + 'static> Source<S> {
+    /// The stack of this actor, which was resumed for the first time.
+    pub(super) fn body(
+        address: WeakAddr<DynActor>,
+        lent: Option<Box<Lent<S>>>,
+        parking: Parking<S>,
+    ) -> Self {
+        Self::Body(Body { address, lent, parking, stops: 0 })
+    }
+
+    pub(super) fn address(&self) -> DynAddr {
+        match self {
+            Self::Thread { of, .. } => of.inbox().address(),
+            Self::Body(body) => DynAddr(
+                body.address.upgrade().expect("an actor with a stack is alive while it runs"),
+            ),
+        }
+    }
+
+    #[inline]
+    pub(super) fn with_own<R>(&self, work: impl FnOnce(&WeakAddr<DynActor>) -> R) -> R {
+        match self {
+            Self::Body(body) => work(&body.address),
+            Self::Thread { of, .. } => work(&of.inbox().weak_address()),
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn state(&self) -> &S {
+        match self {
+            Self::Thread { state, .. } => state,
+            Self::Body(body) => &body.lent.as_ref().unwrap_or_else(|| is_gone()).state,
+        }
+    }
+
+    #[track_caller]
+    pub(super) fn state_mut(&mut self) -> &mut S {
+        match self {
+            Self::Thread { state, .. } => state,
+            Self::Body(body) => &mut body.lent.as_mut().unwrap_or_else(|| is_gone()).state,
+        }
+    }
+
+    /// Refuses to wait where that would hold up others, or never end.
+    #[track_caller]
+    pub(super) fn assert_may_wait(&self) {
+        match self {
+            Self::Thread { .. } => assert_plain("`DynThread::receive`"),
+            Self::Body(body) => body.assert_may_wait(),
+        }
+    }
+
+    /// Works with the messages that were skipped. It must not wait meanwhile.
+    #[inline]
+    pub(super) fn with_skipped<R>(
+        &mut self,
+        work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R,
+    ) -> R {
+        match self {
+            Self::Thread { of, .. } => work(&mut of.skipped.borrow_mut()),
+            Self::Body(Body { lent: Some(lent), .. }) => work(&mut lent.skipped),
+            Self::Body(_) => work(&mut Skipped::default()),
+        }
+    }
+
+    /// Waits for a message, and puts it there.
+    #[inline]
+    #[track_caller]
+    pub(super) fn next(&mut self, waiting: &mut Waiting, to: &mut QueuedMessage) -> Next {
+        match self {
+            Self::Body(body) => body.next(waiting, to),
+            Self::Thread { of, .. } => {
+                if !waiting.is_begun {
+                    waiting.is_begun = true;
+                    waiting.deadline = waiting.after.map(|after| now().saturating_add(after));
+                }
+                let left = waiting.deadline.map(|deadline| deadline.saturating_sub(now()));
+                of.inbox().next(left, to)
+            }
+        }
+    }
+
+    /// Waits for an answer; messages stay where they are.
+    #[track_caller]
+    pub(super) fn wait_for(
+        &mut self,
+        to: DynAddr,
+        request: DynMessage,
+        after: Duration,
+    ) -> Result<AnyTuple, AskError> {
+        match self {
+            Self::Thread { .. } => to.0.ask(request).timeout(after).wait(),
+            Self::Body(body) => body.wait_for(Request { to, message: request, after }),
+        }
+    }
+}
+
+impl<S: Send + 'static> Body<S> {
+    #[track_caller]
+    fn assert_may_wait(&self) {
+        if panicking() {
+            refuse_in_panic();
+        }
+    }
+
+    #[inline]
+    #[track_caller]
+    fn next(&mut self, waiting: &mut Waiting, to: &mut QueuedMessage) -> Next {
+        let wait = match waiting.is_begun {
+            false => Wait::Message(waiting.after),
+            true => Wait::Other,
+        };
+        waiting.is_begun = true;
+        let lent = self.park(wait);
+        match lent.event {
+            Event::Message => {
+                swap(to, &mut lent.message);
+                Next::Message
+            }
+            Event::Late => Next::Late,
+            _ => Next::Nothing,
+        }
+    }
+
+    #[track_caller]
+    fn wait_for(&mut self, request: Request) -> Result<AnyTuple, AskError> {
+        self.assert_may_wait();
+        let lent = self.park(Wait::Answer(Box::new(request)));
+        lent.answer.take().expect("the actor is held until the answer is there")
+    }
+
+    /// Leaves the stack until there is something to do. Unwinds it if the actor has ended.
+    #[inline]
+    #[track_caller]
+    fn park(&mut self, wait: Wait) -> &mut Lent<S> {
+        if self.stops > 0 {
+            self.stop();
+        }
+        let Some(mut lent) = self.lent.take() else { self.stop() };
+        lent.wait = wait;
+        match self.parking.park(lent) {
+            Some(lent) if lent.event != Event::Stop => self.lent.insert(lent),
+            lent => {
+                self.lent = lent;
+                self.stop()
+            }
+        }
+    }
+
+    /// Unwinds the stack; without a word of the panic hook: it is no fault.
+    #[cold]
+    fn stop(&mut self) -> ! {
+        self.stops += 1;
+        if self.stops > SWALLOWED
+            && let Some(lent) = self.lent.take()
+        {
+            error!(
+                actor = %self.address.id(),
+                "an actor has ended, and its body catches the panic that unwinds its stack, again and again: it \
+                 is left where it is"
+            );
+            self.parking.leave(lent);
+        }
+        resume_unwind(Box::new(Stopped));
+    }
+
+    /// What the stack gives back at its end.
+    pub(super) fn into_parts(self) -> (Option<Box<Lent<S>>>, Parking<S>) {
+        (self.lent, self.parking)
+    }
+}
+
+#[cold]
+#[track_caller]
+fn refuse_in_panic() -> ! {
+    panic!(
+        "an actor cannot receive in the destructor of what a panic, or the actor's end, unwinds"
+    );
+}
+
+#[cold]
+#[track_caller]
+fn is_gone() -> ! {
+    panic!("the actor has ended, and its state with it");
+}
+
+#[track_caller]
+pub(super) fn assert_plain(what: &str) {
+    assert!(
+        may_block(),
+        "{what} is for plain threads: a behaviour, a handler or a future runs on whatever worker is free, and \
+         must not wait there; use the context that cases have, and `become_`, or an actor with a stack of its \
+         own (`spawn_fiber`)"
+    );
+}
+
+fn now() -> Duration {
+    RuntimeHandle::of_any().elapsed()
+}

@@ -1,0 +1,315 @@
+//! How actors with a stack of their own are created.
+
+use std::any::type_name;
+use std::error::Error;
+use std::fmt::{self, Debug, Display, Formatter};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use coact_actor::actor::Spawn;
+use coact_actor::mailbox::Mailbox;
+use coact_actor::registry::NameTaken;
+use coact_actor::system::Host;
+use coact_core::Group;
+use coact_fiber::StackError;
+
+use super::DynThread;
+use super::own_stack::{OwnStack, StackKind, StackSettings};
+use super::place::Main;
+use super::source::Source;
+use crate::address::StateAddr;
+use crate::types::{DynActor, DynAddr};
+
+/// Spawns an actor with a stack of its own, a *fiber*: it waits for messages wherever its body
+/// [receives](DynThread::receive), and its worker does other things meanwhile.
+///
+/// It ends when the body returns, and when nothing can come any more: it waits without an `after`, and no
+/// address of it is left. What ends an actor, or restarts it, ends a body that waits: its stack is unwound, and
+/// destructors run. (If the body catches that, it comes again where it receives next.)
+///
+/// ```
+/// use coact::dynamic::{DynThread, atom, cases, spawn_fiber};
+/// use std::ops::ControlFlow::{Break, Continue};
+///
+/// let counter = spawn_fiber(|me: &mut DynThread| {
+///     let mut sum = 0;
+///     me.receive_loop(cases! { ref |me: &mut DynThread|
+///         (n: i32) => { sum += n; Continue(()) },
+///         (atom!("sum")) => { me.reply(sum); Break(()) },
+///     });
+/// });
+/// counter.send(20)?;
+/// counter.send(22)?;
+/// assert_eq!(counter.ask(atom!("sum")).wait()?, (42,));
+/// # counter.ended().wait()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// **The worker.** A body goes on where it began: on the thread of one worker, whatever is on its stack. So
+/// nothing on it need be [`Send`]. But a worker that is busy with something else holds up the fibers that
+/// it has started, and what a body holds over a `receive` — a [`MutexGuard`](std::sync::MutexGuard), a borrow
+/// of a thread-local value — it holds against all that this worker runs meanwhile. Behaviours over the actor
+/// run on any worker. Blocking calls are refused, as in handlers.
+///
+/// Where stacks cannot be switched (a processor that is not ported, workers on the threads of an executor or of the
+/// program), and in a simulation, a thread takes the fiber's place.
+///
+/// **Cost.** A message costs what one to other actors does, and two switches of stacks, a few nanoseconds
+/// each. If it is handled on another worker, the body's worker is woken up. A stack has 256 KiB of
+/// addresses ([`ThreadSpawn::stack_size`]), of which only what was used takes up memory.
+///
+/// # Panics
+/// If there is no stack: [`fiber`] and [`try_spawn`](ThreadSpawn::try_spawn) return an error instead.
+#[doc(alias = "spawn_blocking")]
+#[doc(alias = "goroutine")]
+#[track_caller]
+pub fn spawn_fiber<F>(body: F) -> DynAddr
+where
+    F: FnOnce(&mut DynThread) + Send + 'static,
+{
+    match DynActor::with_fiber((), body) {
+        Ok(actor) => coact_actor::spawn(actor).into(),
+        Err(error) => panic!("a fiber has no stack: {error}"),
+    }
+}
+
+/// Returns the settings of an actor with a fiber to spawn, with its state and its body: after a restart, too.
+/// See [`spawn_fiber`].
+///
+/// ```
+/// use coact::dynamic::{DynThread, atom, cases, fiber};
+/// use coact::call;
+///
+/// let greeter = fiber(String::from("nobody"), |me: &mut DynThread<String>| loop {
+///     let name = me.receive(cases! { |_me: &mut DynThread<String>|
+///         (atom!("hello"), name: String) => name,
+///     });
+///     *me.state_mut() = name;
+/// })
+/// .stack_size(64 * 1024)
+/// .named("greeter")
+/// .spawn();
+/// greeter.send((atom!("hello"), "Ada"))?;
+/// assert_eq!(call(&greeter, |name| name.clone()).wait()?, "Ada");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn fiber<S, F>(state: S, body: F) -> ThreadSpawn<S>
+where
+    S: Send + 'static,
+    F: Fn(&mut DynThread<S>) + Send + Sync + 'static,
+{
+    ThreadSpawn::new(StackKind::Fiber, state, body)
+}
+
+/// Returns the settings of an actor with a thread of its own to spawn, with its state and its body: after a
+/// restart, too. It is to block where a fiber must not. See also [`spawn_detached`](crate::spawn_detached),
+/// which has no state and takes messages off its mailbox at once.
+///
+/// ```
+/// use coact::dynamic::{DynThread, cases, detached};
+///
+/// let reader = detached((), |me: &mut DynThread| loop {
+///     me.receive(cases! { |me: &mut DynThread|
+///         (path: String) => match std::fs::read_to_string(&path) {
+///             Ok(text) => me.reply(text.len()),
+///             Err(error) => me.reply(error.to_string()),
+///         },
+///     });
+/// })
+/// .spawn();
+/// assert!(reader.ask("Cargo.toml").wait()?.get::<usize>(0).is_some());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// **Cost.** A thread of the operating system, two wake-ups of threads for each message, and a future.
+pub fn detached<S, F>(state: S, body: F) -> ThreadSpawn<S>
+where
+    S: Send + 'static,
+    F: Fn(&mut DynThread<S>) + Send + Sync + 'static,
+{
+    ThreadSpawn::new(StackKind::Thread, state, body)
+}
+
+impl DynActor {
+    /// Creates an actor with a fiber, this state and this body, to be supervised or pooled like any other: see
+    /// [`spawn_fiber`].
+    ///
+    /// # Errors
+    /// Fails if there is no stack for it.
+    pub fn with_fiber<S, F>(state: S, body: F) -> Result<Self, StackError>
+    where
+        S: Send + 'static,
+        F: FnOnce(&mut DynThread<S>) + Send + 'static,
+    {
+        let stack = StackSettings::new(StackKind::Fiber, type_name::<F>());
+        stack.reserve()?;
+        Ok(Self::of(OwnStack::new(state, Arc::new(stack), main(body))))
+    }
+
+    /// Creates an actor with a thread of its own, this state and this body, like that of [`detached`].
+    pub fn with_thread<S, F>(state: S, body: F) -> Self
+    where
+        S: Send + 'static,
+        F: FnOnce(&mut DynThread<S>) + Send + 'static,
+    {
+        let stack = StackSettings::new(StackKind::Thread, type_name::<F>());
+        Self::of(OwnStack::new(state, Arc::new(stack), main(body)))
+    }
+}
+
+/// What the stack of an actor with this body runs.
+fn main<S, F>(body: F) -> Main<S>
+where
+    S: Send + 'static,
+    F: FnOnce(&mut DynThread<S>) + Send + 'static,
+{
+    Box::new(move |address, lent, parking| {
+        let mut me = DynThread::of(Source::body(address, lent, parking));
+        // It is not used after a panic.
+        let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
+        me.end(ended);
+    })
+}
+
+/// Settings for an actor with a stack of its own: see [`fiber`] and [`detached`].
+#[must_use = "nothing is spawned until `spawn` is called"]
+pub struct ThreadSpawn<S: Send + 'static> {
+    spawn: Spawn<DynActor>,
+    stack: Arc<StackSettings>,
+    body: Arc<Body<S>>,
+}
+
+/// What an actor does, each time.
+type Body<S> = dyn Fn(&mut DynThread<S>) + Send + Sync;
+
+impl<S: Send + 'static> ThreadSpawn<S> {
+    fn new<F>(kind: StackKind, state: S, body: F) -> Self
+    where
+        F: Fn(&mut DynThread<S>) + Send + Sync + 'static,
+    {
+        let stack = Arc::new(StackSettings::new(kind, type_name::<F>()));
+        let body: Arc<Body<S>> = Arc::new(body);
+        let actor = actor(state, &stack, &body);
+        Self { spawn: coact_actor::actor::actor(actor), stack, body }
+    }
+
+    /// Sets the size of the stack in bytes. By default a fiber's has 256 KiB, and a thread's what the system
+    /// gives it. It is rounded up.
+    ///
+    /// A body that needs more ends the process, with a message that names it: the stack that is left is
+    /// [`remaining_stack`](crate::remaining_stack).
+    pub fn stack_size(self, bytes: usize) -> Self {
+        self.stack.set_size(bytes);
+        self
+    }
+
+    /// Makes the actor restartable: `make` creates the new state of each restart, and the body begins anew.
+    /// The messages that were skipped come first.
+    pub fn restartable(mut self, mut make: impl FnMut() -> S + Send + 'static) -> Self {
+        let (stack, body) = (Arc::clone(&self.stack), Arc::clone(&self.body));
+        self.spawn = self.spawn.restartable(move || actor(make(), &stack, &body));
+        self
+    }
+
+    /// Sets where the actor runs: see [`Spawn::on`].
+    pub fn on(mut self, host: impl Into<Host>) -> Self {
+        self.spawn = self.spawn.on(host);
+        self
+    }
+
+    /// Makes the actor a member of a group: see [`Spawn::in_group`].
+    pub fn in_group(mut self, group: &Group) -> Self {
+        self.spawn = self.spawn.in_group(group);
+        self
+    }
+
+    /// Sets the mailbox: see [`DynSpawn::mailbox`](crate::DynSpawn::mailbox).
+    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
+        self.spawn = self.spawn.mailbox(mailbox);
+        self
+    }
+
+    /// Gives the actor a name: see [`Spawn::named`].
+    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
+        self.spawn = self.spawn.named(name);
+        self
+    }
+
+    /// Spawns the actor.
+    ///
+    /// # Panics
+    /// Where [`try_spawn`](Self::try_spawn) fails, and see [`Spawn::spawn`].
+    #[track_caller]
+    pub fn spawn(self) -> StateAddr<S> {
+        match self.stack.reserve() {
+            Ok(()) => StateAddr::new(self.spawn.spawn()),
+            Err(error) => panic!("a fiber has no stack: {error}"),
+        }
+    }
+
+    /// Spawns the actor.
+    ///
+    /// # Errors
+    /// Fails if another actor has one of its names, and if there is no stack for a fiber. (If the system refuses
+    /// a thread, the actor ends, with a reason that says so.)
+    #[track_caller]
+    pub fn try_spawn(self) -> Result<StateAddr<S>, ThreadSpawnError<S>> {
+        if let Err(error) = self.stack.reserve() {
+            return Err(ThreadSpawnError::Stack(error));
+        }
+        let Self { spawn, stack, body } = self;
+        let spawned = spawn.try_spawn().map(StateAddr::new);
+        spawned.map_err(|taken| {
+            let taken = taken.map(|spawn| Self { spawn, stack, body });
+            ThreadSpawnError::NameTaken(Box::new(taken))
+        })
+    }
+}
+
+fn actor<S: Send + 'static>(state: S, stack: &Arc<StackSettings>, body: &Arc<Body<S>>) -> DynActor {
+    let body = Arc::clone(body);
+    let main = main(move |me: &mut DynThread<S>| body(me));
+    DynActor::of(OwnStack::new(state, Arc::clone(stack), main))
+}
+
+impl<S: Send + 'static> Debug for ThreadSpawn<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.spawn.fmt(f)
+    }
+}
+
+/// Why an actor with a stack of its own was not spawned.
+#[non_exhaustive]
+pub enum ThreadSpawnError<S: Send + 'static> {
+    /// Another actor has one of its names; the settings come back.
+    NameTaken(Box<NameTaken<ThreadSpawn<S>>>),
+    /// There is no stack for it.
+    Stack(StackError),
+}
+
+impl<S: Send + 'static> Display for ThreadSpawnError<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameTaken(taken) => Display::fmt(taken, f),
+            Self::Stack(error) => write!(f, "a fiber has no stack: {error}"),
+        }
+    }
+}
+
+impl<S: Send + 'static> Debug for ThreadSpawnError<S> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NameTaken(taken) => f.debug_tuple("NameTaken").field(taken).finish(),
+            Self::Stack(error) => f.debug_tuple("Stack").field(error).finish(),
+        }
+    }
+}
+
+impl<S: Send + 'static> Error for ThreadSpawnError<S> {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::NameTaken(_) => None,
+            Self::Stack(error) => Some(error),
+        }
+    }
+}

@@ -1,0 +1,750 @@
+//! Actors with a stack of their own: fibers, and detached threads with a state.
+
+use std::cell::RefCell;
+use std::ops::ControlFlow::{Break, Continue};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::rc::Rc;
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+use std::time::Duration;
+
+use coact::dynamic::{
+    AnyTuple, DynActor, DynAddr, DynContext, DynThread, ThreadSpawn, atom, cases, detached, fiber,
+    remaining_stack, spawn, spawn_fiber, this_thread,
+};
+use coact::mailbox::Mailbox;
+use coact::prelude::*;
+use coact::sim;
+use coact::supervise::{Supervisor, permanent};
+use coact_tests::{Log, check, check_with_faults, everywhere, everywhere_with_faults};
+
+const LONG: Duration = Duration::from_secs(60);
+
+fn ms(n: u64) -> Duration {
+    Duration::from_millis(n)
+}
+
+/// Tells a log when it is dropped, and on which thread.
+struct Told(&'static str, Log<(&'static str, ThreadId)>);
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.1.push((self.0, thread::current().id()));
+    }
+}
+
+fn names(log: &Log<(&'static str, ThreadId)>) -> Vec<&'static str> {
+    log.take().into_iter().map(|(name, _)| name).collect()
+}
+
+/// Creates an actor of some kind with a stack.
+type Kind<S> = fn(S, fn(&mut DynThread<S>)) -> ThreadSpawn<S>;
+
+fn kinds<S: Send + 'static>() -> [Kind<S>; 2] {
+    [fiber, detached]
+}
+
+/// Waits in two nested steps for numbers, and keeps their sums.
+fn pairs(me: &mut DynThread<Vec<i32>>) {
+    loop {
+        let sum = me.receive(cases! { |me: &mut DynThread<Vec<i32>>|
+            (first: i32) => me.receive(cases! { |_me: &mut DynThread<Vec<i32>>|
+                (second: i64) => first + second as i32,
+            }),
+        });
+        me.state_mut().push(sum);
+    }
+}
+
+#[test]
+fn d9_a_body_takes_what_its_cases_take_and_keeps_the_rest() {
+    for kind in kinds() {
+        everywhere(move || {
+            let it = kind(Vec::new(), pairs).spawn();
+            for n in 1..=3 {
+                it.send(n).unwrap();
+            }
+            for n in 1..=3_i64 {
+                it.send(10 * n).unwrap();
+            }
+            it.send("never taken").unwrap();
+            assert_eq!(call(&it, |sums| sums.clone()).wait(), Ok(vec![11, 22, 33]));
+            let skipped = call(&**it, |actor: &mut DynActor| actor.skipped().len());
+            assert_eq!(skipped.wait(), Ok(1));
+        });
+    }
+}
+
+/// A behaviour comes at its place between two messages, though the body waits for the second.
+#[test]
+fn d10_a_behaviour_runs_between_two_waits() {
+    for kind in kinds() {
+        everywhere(move || {
+            let it = kind(Vec::new(), pairs).spawn();
+            it.send(1).unwrap();
+            let (second, seen) = (it.clone(), Log::new());
+            let log = seen.clone();
+            // It sends what the body waits for.
+            when(&it, move |sums| {
+                log.push(sums.len());
+                sums.push(0);
+                second.send(2_i64).unwrap();
+            });
+            let settled = call(&it, |sums| sums.len());
+            drop(settled.wait());
+            let sums = call(&it, |sums| sums.clone()).wait().unwrap();
+            assert!(sums == [0, 3] || sums == [0], "{sums:?}");
+            assert_eq!(seen.take(), [0]);
+            it.send(5).unwrap();
+            it.send(6_i64).unwrap();
+            assert_eq!(call(&it, |sums| sums.last().copied()).wait(), Ok(Some(11)));
+        });
+    }
+}
+
+/// Two actors with stacks exchange what they have in one atomic step, while each is in the middle of a body.
+#[test]
+fn d10_a_behaviour_over_two_bodies_is_atomic() {
+    everywhere(|| {
+        let account = |n: i64| {
+            fiber(n, |me: &mut DynThread<i64>| {
+                me.receive_loop(cases! { |me: &mut DynThread<i64>|
+                    (atom!("add"), n: i64) => { *me.state_mut() += n; Continue(()) },
+                    (atom!("end")) => Break(()),
+                });
+            })
+            .spawn()
+        };
+        let (a, b) = (account(100), account(0));
+        for _ in 0..20 {
+            when((&a, &b), |(a, b)| {
+                *a -= 3;
+                *b += 3;
+            });
+            a.send((atom!("add"), 1_i64)).unwrap();
+            b.send((atom!("add"), -1_i64)).unwrap();
+        }
+        assert_eq!(call((&a, &b), |(a, b)| *a + *b).wait(), Ok(100));
+        assert_eq!(call(&b, |b| *b).wait(), Ok(40));
+    });
+}
+
+thread_local! {
+    static LOCAL: RefCell<u32> = const { RefCell::new(0) };
+}
+
+/// What is on the stack is not `Send`: it is touched, and dropped, on one thread only, whoever resumes it.
+#[test]
+fn d11_a_fiber_stays_on_its_thread() {
+    check(|| {
+        let (log, mutex) = (Log::new(), Arc::new([(); 16].map(|()| Mutex::new(0))));
+        let threads = Log::new();
+        let fibers: Vec<DynAddr> = (0..16)
+            .map(|at| {
+                let (log, mutex, threads) = (log.clone(), Arc::clone(&mutex), threads.clone());
+                spawn_fiber(move |me: &mut DynThread| {
+                    let home = thread::current().id();
+                    let _told = Told("end", log);
+                    let shared = Rc::new(RefCell::new(0));
+                    let mut guard = mutex[at].lock().unwrap();
+                    let _span = tracing::info_span!("fiber", at).entered();
+                    me.receive_loop(cases! { |me: &mut DynThread|
+                        (atom!("end")) => Break(()),
+                        (n: i32) => { me.reply(n + 1); Continue(()) },
+                    });
+                    let other = Rc::clone(&shared);
+                    *guard += 1;
+                    for _ in 0..50 {
+                        let n = me.receive(cases! { |me: &mut DynThread|
+                            (n: i32) => { me.reply(2 * n); n },
+                        });
+                        assert_eq!(thread::current().id(), home);
+                        *shared.borrow_mut() += n;
+                        *guard += 1;
+                    }
+                    assert_eq!((*other.borrow(), *guard), (50 * 49 / 2, 51));
+                    threads.push(home);
+                })
+            })
+            .collect();
+        // Others send from every worker, and steal.
+        let asked: Vec<_> = fibers
+            .iter()
+            .map(|fiber| {
+                fiber.send(atom!("end")).unwrap();
+                let asks: Vec<_> = (0..50).map(|n| fiber.ask(n)).collect();
+                asks
+            })
+            .collect();
+        for asks in asked {
+            for (n, ask) in asks.into_iter().enumerate() {
+                assert_eq!(ask.wait().unwrap().get::<i32>(0), Some(&(2 * n as i32)));
+            }
+        }
+        for fiber in &fibers {
+            fiber.ended().wait().unwrap();
+        }
+        assert_eq!(names(&log).len(), 16);
+        assert_eq!(threads.take().len(), 16);
+    });
+}
+
+/// A borrow of a thread-local value is kept over a wait; it is that of the worker.
+#[test]
+fn d11_a_borrowed_thread_local_stays_borrowed() {
+    check(|| {
+        let it = spawn_fiber(|me: &mut DynThread| {
+            LOCAL.with_borrow_mut(|local| {
+                *local += 1;
+                let before = *local;
+                me.receive(cases! { |_me: &mut DynThread| _ => () });
+                assert_eq!(*local, before);
+                *local -= 1;
+            });
+            me.receive(cases! { |me: &mut DynThread| _ => me.reply(LOCAL.with_borrow(|n| *n)) });
+        });
+        it.send(1).unwrap();
+        assert_eq!(it.ask(1).wait().unwrap(), (0_u32,));
+    });
+}
+
+#[test]
+fn d12_a_stop_unwinds_a_body_where_it_waits() {
+    for kind in kinds::<Option<Log<(&'static str, ThreadId)>>>() {
+        everywhere(move || {
+            let log = Log::new();
+            let it = kind(Some(log.clone()), |me| {
+                let log = me.state_mut().take().unwrap();
+                let _outer = Told("outer", log.clone());
+                me.receive(cases! { ref |me: &mut DynThread<Option<Log<_>>>|
+                    (atom!("begin")) => {
+                        let _inner = Told("inner", log.clone());
+                        me.reply(1);
+                        me.receive(cases! { |_me: &mut DynThread<Option<Log<_>>>| (atom!("never")) => () });
+                    },
+                });
+                log.push(("not reached", thread::current().id()));
+            })
+            .spawn();
+            it.ask(atom!("begin")).wait().unwrap();
+            assert!(log.is_empty());
+            it.stop().unwrap();
+            assert_eq!(it.ended().wait(), Ok(ExitReason::Shutdown));
+            coact_tests::finally(move || assert_eq!(names(&log), ["inner", "outer"]));
+        });
+    }
+}
+
+#[test]
+fn d12_a_swallowed_stop_comes_again() {
+    for kind in kinds::<Log<u32>>() {
+        everywhere(move || {
+            let log = Log::new();
+            let it = kind(log.clone(), |me| {
+                let log = me.state().clone();
+                for n in 0..3 {
+                    let caught = catch_unwind(AssertUnwindSafe(|| {
+                        me.receive(
+                            cases! { |me: &mut DynThread<Log<u32>>| (n: i32) => me.reply(n) },
+                        );
+                    }));
+                    if caught.is_err() {
+                        log.push(n);
+                    }
+                }
+            })
+            .spawn();
+            it.ask(1).wait().unwrap();
+            it.kill().unwrap();
+            it.ended().wait().unwrap();
+            coact_tests::finally(move || assert_eq!(log.take(), [1, 2]));
+        });
+    }
+}
+
+/// A body that never gives up is left where it is, and its worker goes on.
+#[test]
+fn d12_a_stop_that_is_swallowed_for_ever_takes_no_worker_along() {
+    check(|| {
+        let it = spawn_fiber(|me: &mut DynThread| {
+            loop {
+                let _ = catch_unwind(AssertUnwindSafe(|| {
+                    me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+                }));
+            }
+        });
+        it.ask(1).wait().unwrap();
+        it.stop().unwrap();
+        it.ended().wait().unwrap();
+        let other = spawn_fiber(|me: &mut DynThread| {
+            me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+        });
+        other.ask(1).wait().unwrap();
+    });
+}
+
+#[test]
+fn d12_without_an_address_a_body_that_waits_for_ever_ends() {
+    for kind in kinds::<Log<(&'static str, ThreadId)>>() {
+        everywhere(move || {
+            let log = Log::new();
+            let it = kind(log.clone(), |me| {
+                let log = me.state().clone();
+                let _told = Told("unwound", log.clone());
+                me.receive(cases! { |_me: &mut DynThread<Log<_>>| (_: i32) => () });
+                log.push(("first", thread::current().id()));
+                me.receive(cases! { ref |_me: &mut DynThread<Log<_>>|
+                    (_: i32) => (),
+                    after ms(1) => log.push(("late", thread::current().id())),
+                });
+                me.receive(cases! { |_me: &mut DynThread<Log<_>>| (_: i32) => () });
+                log.push(("not reached", thread::current().id()));
+            })
+            .spawn();
+            it.send(1).unwrap();
+            // The message is handled first, and the time waited for.
+            drop(it);
+            coact_tests::finally(move || assert_eq!(names(&log), ["first", "late", "unwound"]));
+        });
+    }
+}
+
+#[test]
+fn d13_a_restart_begins_the_body_anew_and_skipped_messages_come_first() {
+    for kind in kinds::<u32>() {
+        everywhere(move || {
+            let made = Arc::new(Mutex::new(0));
+            let count = Arc::clone(&made);
+            let it = kind(0, |me| {
+                loop {
+                    me.receive(cases! { |_me: &mut DynThread<u32>| (atom!("go")) => () });
+                    me.receive_for(
+                        0..2,
+                        cases! { |me: &mut DynThread<u32>| (n: i32) => me.reply((n, *me.state())) },
+                    );
+                }
+            })
+            .restartable(move || {
+                *count.lock().unwrap() += 1;
+                *count.lock().unwrap()
+            })
+            .spawn();
+            let (first, second) = (it.ask(1), it.ask(2));
+            it.restart().unwrap();
+            it.send(atom!("go")).unwrap();
+            assert_eq!(first.wait().unwrap(), (1, 1_u32));
+            assert_eq!(second.wait().unwrap(), (2, 1_u32));
+            it.restart().unwrap();
+            it.send(atom!("go")).unwrap();
+            assert_eq!(it.ask(3).wait().unwrap(), (3, 2_u32));
+            assert_eq!(*made.lock().unwrap(), 2);
+        });
+    }
+}
+
+#[test]
+fn a_panic_ends_the_actor_for_that_reason_and_fails_its_ask() {
+    for kind in kinds::<()>() {
+        everywhere_with_faults(move |_| {
+            let it = kind((), |me| {
+                me.receive(cases! { |_me: &mut DynThread| (_: i32) => panic!("as it was told") });
+            })
+            .spawn();
+            let (failed, behind) = (it.ask(1), it.ask(2));
+            let why = failed.wait().unwrap_err().to_string();
+            assert!(why.contains("as it was told"), "{why}");
+            assert!(behind.wait().is_err());
+            match it.ended().wait().unwrap() {
+                ExitReason::Panicked(why) => assert_eq!(&*why, "as it was told"),
+                other => panic!("{other:?}"),
+            }
+        });
+    }
+}
+
+#[test]
+fn a_supervisor_restarts_a_fiber() {
+    check_with_faults(|_| {
+        let mut tree = Supervisor::one_for_one();
+        let child = permanent(|| {
+            DynActor::with_fiber(0, |me: &mut DynThread<i32>| {
+                loop {
+                    me.receive(cases! { |me: &mut DynThread<i32>|
+                        (atom!("fail")) => panic!("as it was told"),
+                        (n: i32) => { *me.state_mut() += n; me.reply(*me.state()) },
+                    });
+                }
+            })
+            .expect("there is memory for a stack")
+        });
+        let it = DynAddr::from(tree.child(child));
+        let _supervisor = tree.spawn();
+        assert_eq!(it.ask(1).wait().unwrap(), (1,));
+        assert_eq!(it.ask(1).wait().unwrap(), (2,));
+        it.send(atom!("fail")).unwrap();
+        assert_eq!(it.ask(1).wait().unwrap(), (1,));
+    });
+}
+
+#[test]
+fn d14_what_is_awaited_leaves_messages_waiting() {
+    for kind in kinds::<Vec<String>>() {
+        everywhere(move || {
+            let kept = Log::new();
+            let keeper = kept.clone();
+            let slow = spawn(move |me: &mut DynContext| {
+                me.become_(cases! { |me: &mut DynContext|
+                    (atom!("ask")) => keeper.push(me.take_reply()),
+                    (atom!("answer")) => for mut reply in keeper.take() { reply.send(7) },
+                });
+            });
+            let asked = slow.clone();
+            let it = kind(Vec::new(), |me| {
+                let slow = me
+                    .receive(cases! { |_me: &mut DynThread<Vec<String>>| (slow: DynAddr) => slow });
+                let answer = me.request(&slow, atom!("ask")).await_(
+                    me,
+                    cases! { |_me: &mut DynThread<Vec<String>>|
+                        (n: i32) => format!("answer {n}"),
+                        after LONG => "late".to_owned(),
+                    },
+                );
+                me.state_mut().push(answer);
+                me.receive_loop(cases! { |me: &mut DynThread<Vec<String>>|
+                    (n: i32) => { me.state_mut().push(n.to_string()); Continue(()) },
+                    (atom!("end")) => { let all = me.state().join(" "); me.reply(all); Break(()) },
+                });
+            })
+            .spawn();
+            it.send(asked).unwrap();
+            it.send(1).unwrap();
+            it.send(2).unwrap();
+            let all = it.ask(atom!("end"));
+            slow.send(atom!("answer")).unwrap();
+            // The request may be on its way still.
+            let slow = slow.clone();
+            let again = fiber((), move |me: &mut DynThread| {
+                me.receive(cases! { |_me: &mut DynThread| after ms(5) => () });
+                slow.send(atom!("answer")).unwrap();
+            });
+            drop(again.spawn());
+            assert_eq!(all.wait().unwrap(), ("answer 7 1 2".to_owned(),));
+        });
+    }
+}
+
+/// Two bodies that await each other's answers are told so.
+#[test]
+fn d14_a_circle_of_awaited_answers_is_found() {
+    check(|| {
+        let body = |me: &mut DynThread| {
+            let other = me.receive(cases! { |_me: &mut DynThread| (other: DynAddr) => other });
+            let got = me.request(&other, atom!("hello")).await_(
+                me,
+                cases! { |_me: &mut DynThread|
+                    (error: AskError) => matches!(error, AskError::Cycle(_)),
+                    _ => false,
+                    after LONG => false,
+                },
+            );
+            me.receive_loop(cases! { |me: &mut DynThread|
+                (atom!("hello")) => { me.reply(1); Continue(()) },
+                (atom!("result")) => { me.reply(got); Break(()) },
+            });
+        };
+        let (a, b) = (spawn_fiber(body), spawn_fiber(body));
+        a.send(b.clone()).unwrap();
+        b.send(a.clone()).unwrap();
+        let found = [&a, &b].map(|it| it.ask(atom!("result")).wait().unwrap() == (true,));
+        assert!(found.contains(&true), "{found:?}");
+    });
+}
+
+#[test]
+fn a_time_is_measured_from_the_call_and_skipped_messages_do_not_make_it_longer() {
+    for kind in kinds::<Option<Duration>>() {
+        sim::check(move || {
+            let it = kind(None, |me| {
+                let begun = sim::elapsed();
+                me.receive(cases! { |_me: &mut DynThread<Option<Duration>>|
+                    (_: String) => (),
+                    after ms(55) => (),
+                });
+                *me.state_mut() = Some(sim::elapsed() - begun);
+                me.receive(cases! { |me: &mut DynThread<Option<Duration>>|
+                    (atom!("get")) => { let time = *me.state(); me.reply(format!("{time:?}")) },
+                });
+            })
+            .spawn();
+            let all = it.ask(atom!("get"));
+            for n in 0..10 {
+                coact::time::sleep(ms(10)).wait().unwrap();
+                // It may have ended.
+                drop(it.send(n));
+            }
+            assert_eq!(all.wait().unwrap(), ("Some(55ms)".to_owned(),));
+        });
+    }
+}
+
+#[test]
+fn a_time_of_zero_takes_what_is_there() {
+    for kind in kinds::<()>() {
+        everywhere(move || {
+            let it = kind((), |me| {
+                me.receive(cases! { |_me: &mut DynThread| (atom!("go")) => () });
+                let mut sum = 0;
+                me.receive_loop(cases! { ref |_me: &mut DynThread|
+                    (n: i32) => { sum += n; Continue(()) },
+                    after Duration::ZERO => Break(()),
+                });
+                me.receive(cases! { |me: &mut DynThread| (atom!("get")) => me.reply(sum) });
+            })
+            .spawn();
+            for n in 1..=4 {
+                it.send(n).unwrap();
+            }
+            it.send(atom!("go")).unwrap();
+            assert_eq!(it.ask(atom!("get")).wait().unwrap(), (10,));
+        });
+    }
+}
+
+#[test]
+fn a_fiber_must_not_block_and_a_thread_may() {
+    everywhere(|| {
+        let a = spawn_fiber(|me: &mut DynThread| {
+            // It would never be kept.
+            let (kept, promise) = Promise::<i32>::channel();
+            let blocked = catch_unwind(AssertUnwindSafe(|| promise.wait())).is_ok();
+            drop(kept);
+            me.receive(cases! { |me: &mut DynThread| (atom!("get")) => me.reply(blocked) });
+        });
+        let b = detached((), |me: &mut DynThread| {
+            let n = call(&Cown::new(7), |n| *n).wait().unwrap();
+            me.receive(cases! { |me: &mut DynThread| (atom!("get")) => me.reply(n) });
+        })
+        .spawn();
+        assert_eq!(a.ask(atom!("get")).wait().unwrap(), (false,));
+        assert_eq!(b.ask(atom!("get")).wait().unwrap(), (7,));
+    });
+}
+
+#[test]
+fn a_wait_while_a_panic_unwinds_is_refused() {
+    check(|| {
+        struct Receives<'a>(RefCell<&'a mut DynThread>, Log<bool>);
+        impl Drop for Receives<'_> {
+            fn drop(&mut self) {
+                let refused = catch_unwind(AssertUnwindSafe(|| {
+                    self.0.get_mut().receive(cases! { |_me: &mut DynThread| _ => () });
+                }));
+                self.1.push(refused.is_err());
+            }
+        }
+        let log = Log::new();
+        let told = log.clone();
+        let it = spawn_fiber(move |me: &mut DynThread| {
+            let waits = Receives(RefCell::new(me), told);
+            let waits = waits;
+            waits.0.borrow_mut().receive(cases! { |_me: &mut DynThread| (atom!("never")) => () });
+        });
+        it.stop().unwrap();
+        it.ended().wait().unwrap();
+        coact_tests::finally(move || assert!(log.take().iter().all(|refused| *refused)));
+    });
+}
+
+#[test]
+fn the_bound_of_a_mailbox_counts_what_is_skipped() {
+    check(|| {
+        let it = fiber((), |me: &mut DynThread| {
+            loop {
+                me.receive(cases! { |me: &mut DynThread| (atom!("one")) => {
+                    me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+                } });
+            }
+        })
+        .mailbox(Mailbox::bounded(3))
+        .spawn();
+        for n in 0..2 {
+            it.send(n).unwrap();
+        }
+        // They are skipped, and still take up their room.
+        drop(call(&it, |()| ()).wait());
+        it.send(9).unwrap();
+        assert!(it.send(4).is_err());
+    });
+}
+
+#[test]
+fn it_is_unwound_with_its_runtime() {
+    for workers in [1, 2, 8] {
+        let log = Log::new();
+        let runtime = Runtime::builder().workers(workers).build().unwrap();
+        let told = log.clone();
+        let kept = runtime.run(move || {
+            let fibers: Vec<DynAddr> = (0..100)
+                .map(|_| {
+                    let log = told.clone();
+                    spawn_fiber(move |me: &mut DynThread| {
+                        let _told = Told("unwound", log);
+                        me.receive(cases! { |_me: &mut DynThread| (atom!("never")) => () });
+                    })
+                })
+                .collect();
+            for fiber in &fibers {
+                fiber.send(1).unwrap();
+            }
+            fibers
+        });
+        runtime.shutdown(LONG);
+        assert_eq!(names(&log).len(), 100, "with {workers} workers");
+        drop(kept);
+    }
+}
+
+#[test]
+fn seventy_thousand_wait_at_once() {
+    let runtime = Runtime::builder().workers(2).build().unwrap();
+    runtime.run(|| {
+        let body = |me: &mut DynThread<u32>| {
+            loop {
+                let n =
+                    me.receive(cases! { |me: &mut DynThread<u32>| (n: u32) => { me.reply(n); n } });
+                *me.state_mut() += n;
+            }
+        };
+        let all: Vec<_> =
+            (0..70_000).map(|_| fiber(0, body).stack_size(32 * 1024).spawn()).collect();
+        let asks: Vec<_> = all.iter().map(|it| it.ask(1_u32)).collect();
+        for ask in asks {
+            ask.wait().unwrap();
+        }
+        let last = all.last().unwrap();
+        assert_eq!(call(last, |n| *n).wait(), Ok(1));
+    });
+    runtime.shutdown(LONG);
+}
+
+#[test]
+fn fibers_that_end_leave_their_stacks_to_others() {
+    check(|| {
+        for _ in 0..2_000 {
+            let it = spawn_fiber(|me: &mut DynThread| {
+                me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+            });
+            it.send(1).unwrap();
+        }
+    });
+}
+
+#[test]
+fn what_is_left_of_the_stack_can_be_seen() {
+    check(|| {
+        fn deep(n: u32) -> usize {
+            let room = std::hint::black_box([n as u8; 512]);
+            if n == 0 {
+                remaining_stack().unwrap_or(0)
+            } else {
+                deep(n - 1).min(usize::from(room[1]) + 1_000_000)
+            }
+        }
+        let it = fiber((), |me: &mut DynThread| {
+            me.receive(cases! { |me: &mut DynThread| (_: i32) => {
+                me.reply((remaining_stack().unwrap_or(0) as u64, deep(20) as u64));
+            } });
+        })
+        .stack_size(128 * 1024)
+        .spawn();
+        let left = it.ask(1).wait().unwrap();
+        let (left, deep) = (*left.get::<u64>(0).unwrap(), *left.get::<u64>(1).unwrap());
+        // Where the workers have no threads of their own, it is a thread.
+        assert!(left == 0 || left < 128 * 1024 && deep + 20 * 512 < left, "{left} {deep}");
+    });
+}
+
+#[test]
+fn a_name_that_is_taken_is_refused() {
+    check(|| {
+        let body = |me: &mut DynThread| loop {
+            me.receive(cases! { |_me: &mut DynThread| _ => () });
+        };
+        let _first = fiber((), body).named("taken").spawn();
+        let second = fiber((), body).named("taken").try_spawn();
+        assert!(second.unwrap_err().to_string().contains("taken"));
+    });
+}
+
+#[test]
+fn messages_between_fibers_have_senders_and_replies() {
+    everywhere(|| {
+        let echo = spawn_fiber(|me: &mut DynThread| {
+            loop {
+                me.receive(
+                    cases! { |me: &mut DynThread| message => me.reply((atom!("echo"), message)) },
+                );
+            }
+        });
+        let it = spawn_fiber(move |me: &mut DynThread| {
+            me.send(&echo, 5).unwrap();
+            let is_from_echo = me.receive(cases! { |me: &mut DynThread|
+                (atom!("echo"), what: AnyTuple) if *what == (5,) => me.sender() == Some(echo.clone()),
+            });
+            me.receive(cases! { |me: &mut DynThread| (atom!("get")) => me.reply(is_from_echo) });
+        });
+        assert_eq!(it.ask(atom!("get")).wait().unwrap(), (true,));
+    });
+}
+
+/// A behaviour that exchanges two actors ends both, as with others.
+#[test]
+fn actors_that_were_exchanged_end_and_say_so() {
+    check(|| {
+        let body = |me: &mut DynThread| loop {
+            me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+        };
+        let (a, b) = (spawn_fiber(body), spawn_fiber(body));
+        for it in [&a, &b] {
+            it.ask(1).wait().unwrap();
+        }
+        call((&*a, &*b), |(a, b)| std::mem::swap(a, b)).wait().unwrap();
+        for it in [&a, &b] {
+            assert!(it.ask(1).wait().is_err());
+            assert!(matches!(it.ended().wait().unwrap(), ExitReason::Failed(_)));
+        }
+    });
+}
+
+/// From a plain thread, a pump and a worker of another runtime, messages find the fiber's worker.
+#[test]
+fn messages_come_from_everywhere() {
+    let runtime = Runtime::builder().workers(3).build().unwrap();
+    let other = Runtime::builder().workers(2).build().unwrap();
+    let it = runtime.run(|| {
+        fiber(0, |me: &mut DynThread<i32>| {
+            loop {
+                let n =
+                    me.receive(cases! { |me: &mut DynThread<i32>| (n: i32) => { me.reply(n); n } });
+                *me.state_mut() += n;
+            }
+        })
+        .spawn()
+    });
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| (0..200).for_each(|_| drop(it.ask(1).wait().unwrap())));
+        }
+        other.run(|| (0..200).for_each(|_| drop(it.ask(1).wait().unwrap())));
+        let mut me = runtime.run(this_thread);
+        for _ in 0..100 {
+            me.request(&it, 1).await_(
+                &mut me,
+                cases! { |_me: &mut DynThread| (1) => (), after LONG => panic!("no answer") },
+            );
+        }
+    });
+    assert_eq!(call(&it, |n| *n).wait(), Ok(900));
+    other.shutdown(LONG);
+    runtime.shutdown(LONG);
+}
