@@ -22,6 +22,7 @@ pub const ALL: &[Peer] = &[
     Peer { name: "verona", about: "verona-rt, behaviours and cowns in C++" },
     Peer { name: "erlang", about: "Erlang/OTP" },
     Peer { name: "pekko", about: "Apache Pekko on the JVM" },
+    Peer { name: "go", about: "goroutines that send over channels" },
 ];
 
 impl Peer {

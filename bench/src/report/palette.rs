@@ -6,7 +6,7 @@
 use super::study::{OURS, family};
 
 /// The families that have a colour of their own; others take what is left, by their names.
-const FAMILIES: [&str; 11] = [
+const FAMILIES: [&str; 12] = [
     "tokio",
     "crossbeam",
     "mutex",
@@ -18,6 +18,7 @@ const FAMILIES: [&str; 11] = [
     "erlang",
     "pekko",
     "verona",
+    "go",
 ];
 
 /// How something is drawn.

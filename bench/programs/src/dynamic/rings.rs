@@ -1,6 +1,8 @@
 //! An actor a node; a message is a hop.
 
-use coact::dynamic::{DynContext, StateAddr, atom, cases, spawn_with};
+use std::ops::ControlFlow;
+
+use coact::dynamic::{DynContext, DynThread, StateAddr, atom, cases, fiber, spawn_with};
 use coact::when;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
@@ -29,8 +31,36 @@ fn node(state: Node) -> StateAddr<Node> {
     })
 }
 
-/// Closes the rings, lets the tokens go, and opens the rings again so that the actors end.
+/// The same that waits for its tokens on a stack of its own.
+fn fiber_node(state: Node) -> StateAddr<Node> {
+    let node = fiber(state, |me: &mut DynThread<Node>| {
+        me.receive_loop(cases! { |me: &mut DynThread<Node>|
+            (atom!("token"), done: u64) => {
+                if done == me.state().hops {
+                    me.state().finish.part(done);
+                } else {
+                    let next = me.state().next.as_ref().expect("the ring is closed");
+                    me.send(next, (atom!("token"), done + 1)).expect("the ring lives");
+                }
+                ControlFlow::<()>::Continue(())
+            },
+        });
+    });
+    node.stack_size(64 * 1024).spawn()
+}
+
+/// Actors that change their cases.
 pub fn run(given: &Given) -> anyhow::Result<Measured> {
+    run_of(given, node)
+}
+
+/// Actors with a stack.
+pub fn on_fibers(given: &Given) -> anyhow::Result<Measured> {
+    run_of(given, fiber_node)
+}
+
+/// Closes the rings, lets the tokens go, and opens the rings again so that the actors end.
+fn run_of(given: &Given, node: fn(Node) -> StateAddr<Node>) -> anyhow::Result<Measured> {
     let size = Size::of(given)?;
     let runtime = runtime::coact(given)?;
     let _entered = runtime.enter();

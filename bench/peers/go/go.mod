@@ -1,0 +1,3 @@
+module coact-bench-peer
+
+go 1.19
