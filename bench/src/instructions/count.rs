@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::{Context, bail};
 use coact_bench_workloads::Setup;
@@ -26,7 +26,7 @@ pub struct Counter {
     /// Where the files of callgrind go.
     folder: PathBuf,
     /// The programs and libraries that have been read, and which of their instructions are atomic.
-    known: Mutex<HashMap<PathBuf, Code>>,
+    known: Mutex<HashMap<PathBuf, Arc<Code>>>,
 }
 
 /// What one run took.
@@ -74,20 +74,29 @@ impl Counter {
         let mut sum = 0;
         // What lies in no file is code of the kernel, which tells the time.
         for (path, counts) in profile.objects.iter().filter(|(path, _)| path.is_absolute()) {
-            let code = match known.entry(path.clone()) {
-                std::collections::hash_map::Entry::Occupied(known) => known.into_mut(),
-                std::collections::hash_map::Entry::Vacant(unknown) => {
-                    unknown.insert(Code::read(path)?)
-                }
-            };
+            let [code, own] = [path, &self.program].map(|path| code_of(&mut known, path));
+            let (code, own) = (code?, own?);
             for (address, count) in counts {
-                if code.is_atomic(*address).with_context(|| path.display().to_string())? {
+                // Callgrind loses its place where stacks are switched, and takes what lies in the program for a
+                // part of the library that has started the thread.
+                let is_atomic = code.is_atomic(*address).or_else(|_| own.is_atomic(*address));
+                if is_atomic.with_context(|| path.display().to_string())? {
                     sum += count;
                 }
             }
         }
         Ok(sum)
     }
+}
+
+/// The code in a file.
+fn code_of(known: &mut HashMap<PathBuf, Arc<Code>>, path: &Path) -> anyhow::Result<Arc<Code>> {
+    if let Some(code) = known.get(path) {
+        return Ok(Arc::clone(code));
+    }
+    let code = Arc::new(Code::read(path)?);
+    known.insert(path.to_owned(), Arc::clone(&code));
+    Ok(code)
 }
 
 fn difference(small: &Taken, large: &Taken) -> anyhow::Result<Count> {

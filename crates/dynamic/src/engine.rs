@@ -12,6 +12,7 @@ use coact_actor::actor::{AskError, Context, ExitReason, Reply};
 use coact_actor::internals::{
     drop_kept, handle_next, limit_of_kept, own_address, set_aside, twin_of,
 };
+use coact_core::internals::WorkerPlace;
 use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
 
@@ -280,14 +281,15 @@ impl<S: Send + 'static> Engine<S> {
 }
 
 impl<S: Send + 'static> Machine for Engine<S> {
-    fn start(&mut self, context: &mut Context<DynActor>) {
+    fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.context.actor = Some(twin_of(context));
-        let Some(turn) = Turn::begin(self, context) else { return };
+        let turn = Turn::begin(self, context)?;
         if let Some(init) = turn.engine.init.take() {
             init(&mut turn.engine.context);
         }
         turn.engine.context.requested.is_any = true;
         turn.engine.handled();
+        None
     }
 
     fn receive(

@@ -5,8 +5,10 @@ use std::fmt::{self, Debug, Formatter};
 use std::mem::{forget, take};
 
 use coact_actor::actor::{Addr, Context, Down, ExitReason, Exited, Handler, Receive, Reply};
+use coact_actor::internals::note_place;
 use coact_actor::{Actor, Message};
 use coact_core::credits::Permit;
+use coact_core::internals::WorkerPlace;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use crate::cases::Unmatched;
@@ -38,11 +40,16 @@ use crate::cases::Unmatched;
 /// # drop(supervisor);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub struct DynActor(Box<dyn Machine>);
+pub struct DynActor {
+    machine: Box<dyn Machine>,
+    /// Where it is to handle messages, if it is tied to a worker.
+    place: Option<WorkerPlace>,
+}
 
 /// What such an actor consists of, without the type of its state.
 pub(crate) trait Machine: Any + Send {
-    fn start(&mut self, context: &mut Context<DynActor>);
+    /// Returns the worker that is to handle messages, if that is a certain one.
+    fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace>;
     /// Takes what it needs of the message, or all of it.
     fn receive(
         &mut self,
@@ -62,19 +69,19 @@ pub(crate) trait Machine: Any + Send {
 
 impl DynActor {
     pub(crate) fn of(machine: impl Machine) -> Self {
-        Self(Box::new(machine))
+        Self { machine: Box::new(machine), place: None }
     }
 
     /// The state, if it is an `S`.
     #[must_use]
     pub fn state<S: 'static>(&self) -> Option<&S> {
-        self.0.state().downcast_ref()
+        self.machine.state().downcast_ref()
     }
 
     /// The same to write to.
     #[must_use]
     pub fn state_mut<S: 'static>(&mut self) -> Option<&mut S> {
-        self.0.state_mut().downcast_mut()
+        self.machine.state_mut().downcast_mut()
     }
 
     /// The messages that the actor has skipped, oldest first, each with the case that comes nearest.
@@ -96,22 +103,32 @@ impl DynActor {
     /// ```
     #[must_use]
     pub fn skipped(&self) -> Vec<Unmatched> {
-        self.0.skipped()
+        self.machine.skipped()
     }
 
     /// The machine, whose type the caller knows.
     pub(crate) fn machine<M: Machine>(&mut self) -> Option<&mut M> {
-        (&mut *self.0 as &mut dyn Any).downcast_mut()
+        (&mut *self.machine as &mut dyn Any).downcast_mut()
     }
 }
 
 impl Actor for DynActor {
+    const MAY_HAVE_PLACE: bool = true;
+
+    #[inline]
+    fn place(&self) -> Option<WorkerPlace> {
+        self.place
+    }
+
     fn started(&mut self, context: &mut Context<Self>) {
-        self.0.start(context);
+        self.place = self.machine.start(context);
+        if self.place.is_some() {
+            note_place(context);
+        }
     }
 
     fn give_back(&mut self, context: &mut Context<Self>) {
-        self.0.give_back(context);
+        self.machine.give_back(context);
     }
 }
 
@@ -122,12 +139,12 @@ impl Receive<DynMessage> for DynActor {
         reply: Reply<AnyTuple>,
         context: &mut Context<Self>,
     ) {
-        self.0.receive(&mut message, Some(reply), context);
+        self.machine.receive(&mut message, Some(reply), context);
     }
 
     #[inline]
     fn receive_sent(&mut self, mut message: DynMessage, context: &mut Context<Self>) {
-        self.0.receive(&mut message, None, context);
+        self.machine.receive(&mut message, None, context);
         message.drop_rest();
     }
 }
@@ -135,14 +152,14 @@ impl Receive<DynMessage> for DynActor {
 /// What it monitors has ended: comes as a tuple of one element.
 impl Handler<Down> for DynActor {
     fn handle(&mut self, down: Down, context: &mut Context<Self>) {
-        self.0.receive(&mut DynMessage::notice(down), None, context);
+        self.machine.receive(&mut DynMessage::notice(down), None, context);
     }
 }
 
 /// What it is linked to has ended, and it traps exits: comes as a tuple of one element.
 impl Handler<Exited> for DynActor {
     fn handle(&mut self, exited: Exited, context: &mut Context<Self>) {
-        self.0.receive(&mut DynMessage::notice(exited), None, context);
+        self.machine.receive(&mut DynMessage::notice(exited), None, context);
     }
 }
 
@@ -168,7 +185,7 @@ impl Message for GoOn {
 
 impl Handler<GoOn> for DynActor {
     fn handle(&mut self, _: GoOn, context: &mut Context<Self>) {
-        self.0.go_on(context);
+        self.machine.go_on(context);
     }
 }
 

@@ -1,6 +1,6 @@
 //! An actor a node; a message is a hop.
 
-use std::ops::ControlFlow;
+use std::ops::ControlFlow::{Break, Continue};
 
 use coact::dynamic::{DynContext, DynThread, StateAddr, atom, cases, fiber, spawn_with};
 use coact::when;
@@ -42,8 +42,9 @@ fn fiber_node(state: Node) -> StateAddr<Node> {
                     let next = me.state().next.as_ref().expect("the ring is closed");
                     me.send(next, (atom!("token"), done + 1)).expect("the ring lives");
                 }
-                ControlFlow::<()>::Continue(())
+                Continue(())
             },
+            (atom!("end")) => Break(()),
         });
     });
     node.stack_size(64 * 1024).spawn()
@@ -51,16 +52,22 @@ fn fiber_node(state: Node) -> StateAddr<Node> {
 
 /// Actors that change their cases.
 pub fn run(given: &Given) -> anyhow::Result<Measured> {
-    run_of(given, node)
+    run_of(given, node, |_| {})
 }
 
 /// Actors with a stack.
 pub fn on_fibers(given: &Given) -> anyhow::Result<Measured> {
-    run_of(given, fiber_node)
+    run_of(given, fiber_node, |node| {
+        node.send(atom!("end")).expect("the body waits");
+    })
 }
 
 /// Closes the rings, lets the tokens go, and opens the rings again so that the actors end.
-fn run_of(given: &Given, node: fn(Node) -> StateAddr<Node>) -> anyhow::Result<Measured> {
+fn run_of(
+    given: &Given,
+    node: fn(Node) -> StateAddr<Node>,
+    end: fn(&StateAddr<Node>),
+) -> anyhow::Result<Measured> {
     let size = Size::of(given)?;
     let runtime = runtime::coact(given)?;
     let _entered = runtime.enter();
@@ -87,6 +94,7 @@ fn run_of(given: &Given, node: fn(Node) -> StateAddr<Node>) -> anyhow::Result<Me
     let (elapsed, hops) = stopwatch.until(&finish);
     for node in &nodes {
         when(node, |node| node.next = None);
+        end(node);
     }
     runtime.wait_idle();
     Ok(Measured::new(elapsed, size.total_hops(), hops))

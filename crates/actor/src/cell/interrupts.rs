@@ -1,6 +1,6 @@
 //! What an actor does between two messages: it starts, sees to its signals, and ends.
 
-use coact_core::internals::{Ending, Gate, Interruptible, UnreachableCown};
+use coact_core::internals::{Ending, Gate, Interruptible, UnreachableCown, WorkerPlace};
 use coact_core::{Broken, Cown};
 
 use crate::events;
@@ -43,6 +43,13 @@ impl<A: Actor> ActorCell<A> {
 
 impl<A: Actor> Interruptible for ActorCell<A> {
     type SharedState = SharedState;
+
+    const MAY_HAVE_PLACE: bool = A::MAY_HAVE_PLACE;
+
+    #[inline]
+    fn place(&self) -> Option<WorkerPlace> {
+        self.body.as_ref()?.actor.get().place()
+    }
 
     fn on_interrupt(&mut self, shared: &SharedState) -> Gate {
         if !self.begin(shared) {

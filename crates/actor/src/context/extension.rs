@@ -28,6 +28,11 @@ pub fn twin_of<A: Actor>(context: &Context<A>) -> Context<A> {
     Context::new(context.weak(), 0)
 }
 
+/// Says that the state may have a [place](Actor::place) from now on.
+pub fn note_place<A: Actor>(context: &Context<A>) {
+    context.this().0.set_placed();
+}
+
 /// Stashes a message, whatever the limit of the stash.
 pub fn set_aside<A, M>(context: &mut Context<A>, message: M, reply: Reply<M::Reply>)
 where

@@ -13,7 +13,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use coact_core::internals::{InterruptibleHandle, ThreadBound};
+use coact_core::internals::{InterruptibleHandle, ThreadBound, WorkerPlace};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 
@@ -82,6 +82,17 @@ pub trait Actor: Sized + 'static {
     /// exit reason if that was [normal](ExitReason::is_normal).
     fn stopped(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let _ = (reason, context);
+    }
+
+    /// Whether [`place`](Self::place) may return anything.
+    #[doc(hidden)]
+    const MAY_HAVE_PLACE: bool = false;
+
+    /// The worker that is to handle the actor's messages, if the state is tied to one.
+    #[doc(hidden)]
+    #[inline]
+    fn place(&self) -> Option<WorkerPlace> {
+        None
     }
 
     /// Called before the state is dropped, also where [`stopped`](Self::stopped) is not. For states

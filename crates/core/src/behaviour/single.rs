@@ -18,6 +18,7 @@ use crate::cown::set::CownSet;
 use crate::group::run_ring;
 use crate::group::run_ring::run_forgetting_in_group;
 use crate::queue::group_header::HoldingRequest;
+use crate::queue::header::Flags;
 use crate::queue::overload;
 use crate::queue::release::{release_exclusive, release_to_next};
 use crate::queue::requested_cown::RequestedCown;
@@ -162,6 +163,15 @@ where
             let member = slot.as_ref().member();
             if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);
+            }
+            if S::MAY_HAVE_PLACE
+                && member.header().has(Flags::PLACED)
+                && let Some(place) = S::place(&mut MemberCursor::single(&member))
+                && !place.is_current()
+                && place.run(task).is_ok()
+            {
+                // It runs there. The cown stays held by it.
+                return None;
             }
             let body = take(&mut (*node.as_ptr()).body);
             match body.call::<{ call_site::QUEUE }>(&mut MemberCursor::single(&member)) {

@@ -90,6 +90,12 @@ impl<T> ThreadBound<T> {
         &mut self.value
     }
 
+    /// Returns the value mutably, if the current thread may access it.
+    #[inline]
+    pub fn reach_mut(&mut self) -> Option<&mut T> {
+        self.is_within_reach().then_some(&mut *self.value)
+    }
+
     /// Takes the value out of the box.
     ///
     /// # Panics

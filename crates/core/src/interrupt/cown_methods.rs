@@ -2,6 +2,7 @@
 
 use super::give_back_handle::give_back;
 use super::interruptible::Interruptible;
+use super::message_set::MessageTo;
 use super::send_interrupt::interrupt;
 use super::{layout, vtable};
 use crate::cown::handle::{Cown, WeakCown};
@@ -10,13 +11,21 @@ use crate::queue::header::{Closed, Flags};
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// How a sender reaches a cown; see [`Cown::send_path`].
-pub enum SendPath<'c, T: Send + 'static> {
+pub enum SendPath<'c, T: Interruptible> {
     /// The cown is plain, and in no group.
-    Alone(UncheckedIn<'c, T, false>),
+    Alone(MessageTo<'c, T>),
     /// The cown is plain, and in a group.
     Grouped(UncheckedIn<'c, T, true>),
     /// The cown is closed, marked or crowded (`queue/turnstile.rs`).
     Slow,
+}
+
+impl<T: Interruptible> WeakCown<T> {
+    /// Says that the state may have a [place](Interruptible::place) from now on.
+    pub fn set_placed(&self) {
+        // SAFETY: a weak handle keeps the header.
+        unsafe { self.header_ptr().as_ref() }.set(Flags::PLACED, true);
+    }
 }
 
 impl<T: Interruptible> Cown<T> {
@@ -91,7 +100,7 @@ impl<T: Interruptible> Cown<T> {
     pub fn send_path(&self) -> SendPath<'_, T> {
         const SLOW: u16 = Flags::CLOSED | Flags::SLOW_PATH | Flags::CROWDED;
         if !self.header().has(SLOW | Flags::GROUPED) {
-            return SendPath::Alone(UncheckedIn(self));
+            return SendPath::Alone(MessageTo(UncheckedIn(self)));
         }
         // (Of a group the leader is crowded, and not the member.)
         if self.header().has(SLOW) { SendPath::Slow } else { SendPath::Grouped(UncheckedIn(self)) }

@@ -10,6 +10,7 @@ use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header::Gate;
 use crate::queue::slot::Slot;
 use crate::sched::ending::Ending;
+use crate::sched::worker::bound::WorkerPlace;
 
 /// A state that is called between two behaviours after its cown was [interrupted](Cown::interrupt).
 #[doc(alias = "signal")]
@@ -17,6 +18,17 @@ pub trait Interruptible: Send + Sized + 'static {
     /// The part that handles can access at any time, without holding the cown:
     /// [`Cown::shared_state`].
     type SharedState: Send + Sync + 'static;
+
+    /// Whether [`place`](Self::place) may return anything.
+    const MAY_HAVE_PLACE: bool = false;
+
+    /// Returns the worker that is to handle a message ([`SendPath`](crate::internals::SendPath)), if
+    /// that is tied to one. Others pass it on there. Behaviours, interrupts, and messages that are late or that
+    /// reach a worker at its end may still come on other threads.
+    #[inline]
+    fn place(&self) -> Option<WorkerPlace> {
+        None
+    }
 
     /// Called with exclusive access before the next behaviour. Every interrupt is followed by a
     /// call that begins after it; several interrupts may share one call.

@@ -57,6 +57,7 @@ mod interruptible;
 mod last_handle;
 pub(crate) mod last_handle_to_owner;
 pub(crate) mod layout;
+mod message_set;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]
 pub(crate) mod registry;
 mod registry_table;
@@ -68,6 +69,7 @@ mod vtable;
 pub use blocked_set::BlockedSet;
 pub use cown_methods::SendPath;
 pub use interruptible::{Interruptible, UnreachableCown};
+pub use message_set::MessageTo;
 pub(crate) use shutdown::{cut_off, end_in_order, moved};
 
 #[cfg(all(test, loom))]

@@ -94,6 +94,8 @@ impl Flags {
     /// have processors, and they wait in front of it. A hint: see
     /// [`turnstile`](super::turnstile).
     pub(crate) const CROWDED: u16 = 1 << 11;
+    /// In an interruptible cown: its state may say on which worker messages are handled. Never cleared.
+    pub(crate) const PLACED: u16 = 1 << 12;
 
     /// The bits that senders read.
     #[cfg(loom)]

@@ -132,7 +132,7 @@ impl RuntimeShared {
     pub(crate) fn cancel_queues(&self) {
         for worker in (0..self.workers.len()).filter(|worker| !self.is_over(*worker)) {
             let queue = &self.workers[worker].local;
-            let mut tasks = Vec::new();
+            let mut tasks = self.workers[worker].bound.take_tasks();
             while queue.has_any() {
                 let before = tasks.len();
                 queue.steal(true, &mut tasks);

@@ -67,6 +67,8 @@ pub(crate) struct Worker {
     until_oldest: Cell<u32>,
     /// Whether the last such turn went to jobs that only this worker may do.
     has_done_jobs: Cell<bool>,
+    /// The job that it has just taken, until the task for it runs.
+    job: Cell<Option<Box<dyn FnOnce() + Send>>>,
     /// The number of such turns, modulo 2^32.
     turns: Cell<u32>,
     /// How many behaviours have followed others of their cown: together with the ticks, how many it
@@ -114,6 +116,7 @@ impl Worker {
             until_share: Cell::new(0),
             until_oldest: Cell::new(OLDEST_EVERY),
             has_done_jobs: Cell::new(false),
+            job: Cell::new(None),
             turns: Cell::new(0),
             followers: Cell::new(0),
             taken_back: Cell::new(false),

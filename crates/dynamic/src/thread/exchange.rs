@@ -27,7 +27,14 @@ pub(super) struct Lent<S> {
     pub(super) answer: Option<Result<AnyTuple, AskError>>,
     /// What the stack waits for.
     pub(super) wait: Wait,
+    /// With [`Wait::Answer`].
+    pub(super) request: Option<Box<Request>>,
+    /// With [`Wait::Ended`].
+    pub(super) ended: Option<Ended>,
 }
+
+/// How a body has ended.
+pub(super) type Ended = Result<(), Box<dyn Any + Send>>;
 
 /// Why a stack runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -45,19 +52,20 @@ pub(super) enum Event {
 }
 
 /// What a stack waits for.
-#[derive(Default)]
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Wait {
     /// Nothing: it runs, or is to be unwound and catches that again and again.
-    #[default]
     Nothing,
+    /// A message.
+    Message,
     /// A message, for so long.
-    Message(Option<Duration>),
+    MessageFor(Duration),
     /// Another one, since it has skipped the last: until the time that it has named.
     Other,
     /// The answer to a request.
-    Answer(Box<Request>),
+    Answer,
     /// Nothing: its body has ended.
-    Ended(Result<(), Box<dyn Any + Send>>),
+    Ended,
 }
 
 /// A request, and how long its answer is waited for.
@@ -76,7 +84,14 @@ impl<S> Lent<S> {
             message: QueuedMessage::default(),
             answer: None,
             wait: Wait::Nothing,
+            request: None,
+            ended: None,
         })
+    }
+
+    fn end(&mut self, ended: Ended) {
+        self.wait = Wait::Ended;
+        self.ended = Some(ended);
     }
 }
 
@@ -139,11 +154,11 @@ impl<S: Send + 'static> Parking<S> {
     }
 
     /// Says that the body has ended.
-    pub(super) fn end(self, lent: Option<Box<Lent<S>>>, ended: Result<(), Box<dyn Any + Send>>) {
+    pub(super) fn end(self, lent: Option<Box<Lent<S>>>, ended: Ended) {
         match self {
             Self::Fiber => {
                 let mut lent = lent.expect("a fiber is stopped with its state");
-                lent.wait = Wait::Ended(ended);
+                lent.end(ended);
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
             }
             Self::Thread { goes_on, .. } => end_thread(goes_on, lent, ended),
@@ -172,13 +187,13 @@ fn block<S: Send + 'static>(
 fn end_thread<S: Send + 'static>(
     goes_on: Option<(Resolver<Parked<S>>, Busy)>,
     mut lent: Option<Box<Lent<S>>>,
-    ended: Result<(), Box<dyn Any + Send>>,
+    ended: Ended,
 ) {
     if let Err(payload) = &ended {
         tell_of_panic(&**payload);
     }
     if let Some(lent) = &mut lent {
-        lent.wait = Wait::Ended(ended);
+        lent.end(ended);
     }
     if let Some((done, busy)) = goes_on {
         done.resolve(Parked { lent, wake: None });

@@ -11,7 +11,7 @@ use std::time::Duration;
 use coact_actor::actor::{Context, Reply, WeakAddr, actor};
 use coact_actor::system::Host;
 use coact_core::Promise;
-use coact_core::internals::wait_for;
+use coact_core::internals::{WorkerPlace, wait_for};
 use coact_core::promise::Resolver;
 use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_tuple::AnyTuple;
@@ -244,7 +244,9 @@ struct InboxActor {
 }
 
 impl Machine for InboxActor {
-    fn start(&mut self, _: &mut Context<DynActor>) {}
+    fn start(&mut self, _: &mut Context<DynActor>) -> Option<WorkerPlace> {
+        None
+    }
 
     fn receive(
         &mut self,

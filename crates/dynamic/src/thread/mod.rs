@@ -12,7 +12,6 @@ mod source;
 mod spawn;
 mod spawn_with_stack;
 
-use std::any::Any;
 use std::fmt::{self, Debug, Formatter};
 use std::mem::take;
 use std::ops::ControlFlow;
@@ -23,6 +22,7 @@ use coact_core::internals::thread_extension;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 use tracing::{Level, debug, enabled};
 
+use self::exchange::Ended;
 use self::inbox::Next;
 use self::source::{Source, ThreadState, Waiting, assert_plain};
 pub use self::spawn::spawn_detached;
@@ -86,7 +86,7 @@ impl<S: Send + 'static> DynThread<S> {
     }
 
     /// Says that the body has ended whose stack this is.
-    fn end(self, ended: Result<(), Box<dyn Any + Send>>) {
+    fn end(self, ended: Ended) {
         let Self { source, received } = self;
         drop(received);
         if let Source::Body(body) = source {

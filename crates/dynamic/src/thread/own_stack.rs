@@ -5,7 +5,7 @@
 //! finished there: the actor is held meanwhile, and its signals wait.
 
 use std::any::Any;
-use std::mem::take;
+use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -24,7 +24,7 @@ use coact_core::time::Timer;
 use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, Stack, StackError};
 use coact_tuple::AnyTuple;
 
-use super::exchange::{Event, Lent, Parked, Request, Wait, Wake};
+use super::exchange::{Ended, Event, Lent, Parked, Request, Wait, Wake};
 use super::inbox::Stopped;
 use super::place::{Main, OnWorker, Place, ThreadStart};
 use crate::cases::Unmatched;
@@ -169,18 +169,19 @@ impl<S: Send + 'static> OwnStack<S> {
     /// Has the stack go on.
     #[inline]
     fn resume(&mut self, context: &mut Context<DynActor>) {
-        match (&mut self.place, self.lent.take()) {
-            (Some(Place::Fiber(fiber)), Some(lent)) if fiber.is_here() => {
-                let lent = fiber.resume(lent);
-                self.waits(lent, context);
-            }
-            (_, Some(lent)) => self.resume_elsewhere(lent, context),
-            (_, None) => {}
-        }
+        let Some(lent) = self.lent.take() else { return };
+        let elsewhere = match &mut self.place {
+            Some(Place::Fiber(fiber)) => match fiber.resume(lent) {
+                Ok(lent) => return self.waits(lent, context),
+                Err(lent) => lent,
+            },
+            _ => lent,
+        };
+        self.resume_elsewhere(elsewhere, context);
     }
 
     #[cold]
-    fn resume_elsewhere(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
+    fn resume_elsewhere(&mut self, mut lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
         match self.place.take() {
             Some(Place::Fiber(fiber)) => {
                 let waits = fiber.resume_there(lent);
@@ -194,8 +195,11 @@ impl<S: Send + 'static> OwnStack<S> {
                 wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
                 self.finish(context, async move { waits.await.ok().and_then(of_thread) });
             }
-            // It has ended.
-            None => self.lent = Some(lent),
+            // It has ended: there is nothing that could take the message.
+            None => {
+                lent.message = QueuedMessage::default();
+                self.lent = Some(lent);
+            }
         }
     }
 
@@ -220,8 +224,9 @@ impl<S: Send + 'static> OwnStack<S> {
     /// Takes the state back from a stack that waits, and sees to it that what it waits for comes.
     #[inline]
     fn waits(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
-        let lent = self.lent.insert(lent);
-        if !matches!(lent.wait, Wait::Message(None)) || self.clock.running.is_some() {
+        let waits_simply = matches!(lent.wait, Wait::Message) && self.clock.running.is_none();
+        forget(self.lent.replace(lent));
+        if !waits_simply {
             self.waits_for_more(context);
         }
     }
@@ -229,15 +234,22 @@ impl<S: Send + 'static> OwnStack<S> {
     #[cold]
     fn waits_for_more(&mut self, context: &mut Context<DynActor>) {
         let Some(lent) = &mut self.lent else { return };
-        match take(&mut lent.wait) {
-            Wait::Message(None) => {
+        match lent.wait {
+            Wait::Message => {
                 self.clock.number += 1;
                 self.clock.running = None;
             }
-            Wait::Message(Some(after)) => self.wait_for(after, context),
+            Wait::MessageFor(after) => self.wait_for(after, context),
             Wait::Other => self.limit_skipped(context),
-            Wait::Answer(request) => Self::request(*request, context),
-            Wait::Ended(ended) => self.ended(ended, context),
+            Wait::Answer => {
+                if let Some(request) = lent.request.take() {
+                    Self::request(*request, context);
+                }
+            }
+            Wait::Ended => {
+                let ended = lent.ended.take();
+                self.ended(ended.unwrap_or(Ok(())), context);
+            }
             Wait::Nothing => self.place = None,
         }
     }
@@ -299,7 +311,7 @@ impl<S: Send + 'static> OwnStack<S> {
 
     /// Ends the actor, whose body has ended.
     #[cold]
-    fn ended(&mut self, ended: Result<(), Box<dyn Any + Send>>, context: &mut Context<DynActor>) {
+    fn ended(&mut self, ended: Ended, context: &mut Context<DynActor>) {
         (self.place, self.clock.running) = (None, None);
         match ended {
             Ok(()) => context.stop(),
@@ -330,11 +342,18 @@ impl<S: Send + 'static> OwnStack<S> {
 }
 
 impl<S: Send + 'static> Machine for OwnStack<S> {
-    fn start(&mut self, context: &mut Context<DynActor>) {
+    fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.address = Some(own_address(context).clone());
-        let Some(beginning) = self.beginning.take() else { return end_exchanged(context) };
+        let Some(beginning) = self.beginning.take() else {
+            end_exchanged(context);
+            return None;
+        };
         if let Err(why) = self.begin(beginning, context) {
             context.stop_with(ExitReason::Failed(why.into()));
+        }
+        match &self.place {
+            Some(Place::Fiber(fiber)) => Some(fiber.worker()),
+            _ => None,
         }
     }
 
@@ -346,7 +365,8 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
         context: &mut Context<DynActor>,
     ) {
         if let Some(lent) = self.next(Event::Message, context) {
-            lent.message = QueuedMessage { message: take(message), reply };
+            // What was there was taken, and needs no destructor.
+            forget(replace(&mut lent.message, QueuedMessage { message: take(message), reply }));
             self.resume(context);
         }
     }

@@ -43,26 +43,25 @@ impl<S: Send + 'static> OnWorker<S> {
         Self { fiber: ThreadBound::here(Fiber::new(stack, label, body)), worker }
     }
 
-    /// Whether the calling thread is the one on which it goes on.
-    #[inline]
-    pub(super) fn is_here(&self) -> bool {
-        self.fiber.is_within_reach()
+    pub(super) fn worker(&self) -> WorkerPlace {
+        self.worker
     }
 
-    /// Goes on with it here, until it waits again.
+    /// Goes on with it, until it waits again.
+    ///
+    /// # Errors
+    /// Returns what it was to get if the calling thread is not the one on which it goes on.
     #[inline]
-    pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Box<Lent<S>> {
-        let fiber = self.fiber.get_mut();
-        match fiber.resume(Some(lent)) {
-            Resumed::Suspended(lent) => {
-                if matches!(lent.wait, Wait::Ended(_)) {
-                    // What comes is its last step.
-                    fiber.resume(None);
-                }
-                lent
-            }
-            Resumed::Ended => unreachable!("it says so first"),
+    pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Result<Box<Lent<S>>, Box<Lent<S>>> {
+        match self.fiber.reach_mut() {
+            Some(fiber) => Ok(resume(fiber, lent)),
+            None => Err(lent),
         }
+    }
+
+    /// The same for a caller on its thread.
+    fn resume_here(&mut self, lent: Box<Lent<S>>) -> Box<Lent<S>> {
+        resume(self.fiber.get_mut(), lent)
     }
 
     /// Goes on with it on its worker. The promise breaks if that has ended.
@@ -70,7 +69,7 @@ impl<S: Send + 'static> OnWorker<S> {
         let (done, waits) = Promise::channel();
         let worker = self.worker;
         let resume = move || {
-            let lent = self.resume(lent);
+            let lent = self.resume_here(lent);
             done.resolve((self, lent));
         };
         drop(worker.call(Box::new(resume)));
@@ -80,7 +79,7 @@ impl<S: Send + 'static> OnWorker<S> {
     /// Unwinds it, on its worker. If that has ended, the stack is leaked, which is reported.
     pub(super) fn end(self, lent: Box<Lent<S>>) {
         // In the middle of a panic, what it unwinds with would be a second one.
-        if self.is_here() && !panicking() {
+        if self.fiber.is_within_reach() && !panicking() {
             return self.unwind(lent);
         }
         let worker = self.worker;
@@ -89,9 +88,26 @@ impl<S: Send + 'static> OnWorker<S> {
 
     fn unwind(mut self, mut lent: Box<Lent<S>>) {
         lent.event = Event::Stop;
-        if matches!(self.resume(lent).wait, Wait::Nothing) {
+        if matches!(self.resume_here(lent).wait, Wait::Nothing) {
             self.fiber.into_inner().forget();
         }
+    }
+}
+
+#[inline]
+fn resume<S: Send + 'static>(
+    fiber: &mut Fiber<Resumption<S>, Box<Lent<S>>>,
+    lent: Box<Lent<S>>,
+) -> Box<Lent<S>> {
+    match fiber.resume(Some(lent)) {
+        Resumed::Suspended(lent) => {
+            if matches!(lent.wait, Wait::Ended) {
+                // What comes is its last step.
+                fiber.resume(None);
+            }
+            lent
+        }
+        Resumed::Ended => unreachable!("it says so first"),
     }
 }
 

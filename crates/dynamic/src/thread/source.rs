@@ -172,9 +172,10 @@ impl<S: Send + 'static> Body<S> {
     #[inline]
     #[track_caller]
     fn next(&mut self, waiting: &mut Waiting, to: &mut QueuedMessage) -> Next {
-        let wait = match waiting.is_begun {
-            false => Wait::Message(waiting.after),
-            true => Wait::Other,
+        let wait = match waiting.after {
+            _ if waiting.is_begun => Wait::Other,
+            None => Wait::Message,
+            Some(after) => Wait::MessageFor(after),
         };
         waiting.is_begun = true;
         let lent = self.park(wait);
@@ -191,7 +192,10 @@ impl<S: Send + 'static> Body<S> {
     #[track_caller]
     fn wait_for(&mut self, request: Request) -> Result<AnyTuple, AskError> {
         self.assert_may_wait();
-        let lent = self.park(Wait::Answer(Box::new(request)));
+        if let Some(lent) = &mut self.lent {
+            lent.request = Some(Box::new(request));
+        }
+        let lent = self.park(Wait::Answer);
         lent.answer.take().expect("the actor is held until the answer is there")
     }
 

@@ -11,6 +11,7 @@ use std::mem::needs_drop;
 
 use super::member_cursor::MemberCursor;
 use crate::panic::drop_quietly;
+use crate::sched::worker::bound::WorkerPlace;
 
 pub use crate::cown::handle::{Checked, Read};
 pub use access_forms::{
@@ -84,6 +85,21 @@ pub trait CownSet: sealed::Sealed {
     /// Whether the set's one cown is in a group, if the type says so; see [`UncheckedIn`].
     #[doc(hidden)]
     const GROUPED: Option<bool> = None;
+
+    /// Whether the state of the set's one cown may say which worker runs its behaviours:
+    /// [`place`](Self::place).
+    #[doc(hidden)]
+    const MAY_HAVE_PLACE: bool = false;
+
+    /// Returns the worker on which a behaviour on such a set is to run, if it is a certain one.
+    ///
+    /// # Safety
+    /// The caller holds the member of the cursor, which such a set has named.
+    #[doc(hidden)]
+    unsafe fn place(members: &mut MemberCursor<'_>) -> Option<WorkerPlace> {
+        let _ = members;
+        None
+    }
 
     #[doc(hidden)]
     fn member_count(&self) -> usize;

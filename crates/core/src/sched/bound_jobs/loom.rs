@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Arc;
 use loom::thread;
 
-use super::BoundJobs;
+use super::{BoundJobs, BoundWork};
 use crate::sched::loom::{Permit, check};
 use crate::sched::sleepers::Idle;
 
@@ -28,7 +28,7 @@ impl Pool {
     fn call(this: &Arc<Self>) -> bool {
         let pool = Arc::clone(this);
         let job = move || _ = pool.done.fetch_add(1, Ordering::Relaxed);
-        let is_accepted = this.jobs.push(Box::new(job)).is_ok();
+        let is_accepted = this.jobs.push(BoundWork::Job(Box::new(job))).is_ok();
         // ORDERING: SeqCst pairs with the fence in `fall_asleep`, as in `WorkerPlace::call`.
         fence(Ordering::SeqCst);
         if is_accepted && this.idle.call(0) {
@@ -41,7 +41,9 @@ impl Pool {
         if self.jobs.is_empty() {
             return false;
         }
-        self.jobs.take_all().into_iter().for_each(|job| job());
+        while let Some(BoundWork::Job(job)) = self.jobs.take() {
+            job();
+        }
         true
     }
 

@@ -8,6 +8,7 @@ use coact_sync::shim::atomic::{AtomicPtr, Ordering, fence};
 use super::Worker;
 use crate::config::ThreadKind;
 use crate::panic::drop_quietly;
+use crate::sched::bound_jobs::BoundWork;
 use crate::sched::context;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
@@ -43,7 +44,25 @@ impl WorkerPlace {
     /// # Errors
     /// Returns the job if the worker has ended with its runtime. Up to then it does all of them.
     pub fn call(self, job: Box<dyn FnOnce() + Send>) -> Result<(), Box<dyn FnOnce() + Send>> {
-        self.shared.workers[self.index].bound.push(job)?;
+        match self.give(BoundWork::Job(job)) {
+            Err(BoundWork::Job(job)) => Err(job),
+            _ => Ok(()),
+        }
+    }
+
+    /// Has the worker run a task. If it has ended, returns the task.
+    ///
+    /// # Safety
+    /// The task is ready, and the caller owns it and gives it away.
+    pub(crate) unsafe fn run(self, task: TaskPtr) -> Result<(), TaskPtr> {
+        match self.give(BoundWork::Task(task)) {
+            Err(BoundWork::Task(task)) => Err(task),
+            _ => Ok(()),
+        }
+    }
+
+    fn give(self, work: BoundWork) -> Result<(), BoundWork> {
+        self.shared.workers[self.index].bound.push(work)?;
         // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: either this thread sees the
         // worker asleep, or the worker sees the job when it looks once more.
         fence(Ordering::SeqCst);
@@ -60,27 +79,37 @@ impl fmt::Debug for WorkerPlace {
     }
 }
 
-/// The task that a worker takes for all of its jobs. It never waits in a queue.
-static DO_JOBS: Task = Task { vtable: &TaskVTable::new(do_jobs, no_link, || "jobs of one worker") };
+/// The task that a worker takes for one of its jobs. It never waits in a queue.
+static DO_JOB: Task = Task { vtable: &TaskVTable::new(do_job, no_link, || "a job of one worker") };
 
 impl Worker {
-    /// Returns the task that does what only this worker may do, if there is anything.
+    /// Takes what only this worker may do, if there is anything.
     #[inline]
     pub(super) fn take_bound(&self) -> Option<TaskPtr> {
-        (!self.me.bound.is_empty()).then_some(NonNull::from_ref(&DO_JOBS))
+        if self.me.bound.is_empty() { None } else { self.take_bound_slowly() }
     }
 
-    /// Accepts no more jobs, unless there are some. Returns whether that is so.
+    #[cold]
+    fn take_bound_slowly(&self) -> Option<TaskPtr> {
+        match self.me.bound.take()? {
+            BoundWork::Task(task) => Some(task),
+            BoundWork::Job(job) => {
+                self.job.set(Some(job));
+                Some(NonNull::from_ref(&DO_JOB))
+            }
+        }
+    }
+
+    /// Accepts no more of that, unless there is some. Returns whether that is so.
     pub(super) fn ends_bound(&self) -> bool {
         self.me.bound.close_if_empty()
     }
 }
 
 /// # Safety
-/// None is needed: it uses the worker that runs it.
-unsafe fn do_jobs(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
-    let worker = context::worker()?;
-    for job in worker.me.bound.take_all() {
+/// None is needed: it does the job that the worker which runs it has just taken.
+unsafe fn do_job(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
+    if let Some(job) = context::worker()?.job.take() {
         drop_quietly(job);
     }
     None
@@ -89,5 +118,5 @@ unsafe fn do_jobs(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
 /// # Safety
 /// Not to be called: the task is run by the worker that has taken it.
 unsafe fn no_link(_: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    unreachable!("a worker runs its jobs where it takes them")
+    unreachable!("a worker does a job where it takes it")
 }
