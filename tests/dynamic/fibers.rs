@@ -9,8 +9,8 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use coact::dynamic::{
-    AnyTuple, DynActor, DynAddr, DynContext, DynThread, ThreadSpawn, atom, cases, detached, fiber,
-    remaining_stack, spawn, spawn_fiber, this_thread,
+    AnyTuple, DynActor, DynAddr, DynContext, DynThread, SameWorker, ThreadSpawn, atom, cases,
+    detached, fiber, remaining_stack, spawn, spawn_fiber, this_thread,
 };
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
@@ -186,6 +186,35 @@ fn d11_a_fiber_stays_on_its_thread() {
         }
         assert_eq!(names(&log).len(), 16);
         assert_eq!(threads.take().len(), 16);
+    });
+}
+
+#[test]
+fn fibers_can_begin_on_one_worker() {
+    check(|| {
+        let (together, log) = (SameWorker::new(), Log::new());
+        let fibers: Vec<DynAddr> = (0..20)
+            .map(|_| {
+                let log = log.clone();
+                let it = fiber(log, |me: &mut DynThread<Log<ThreadId>>| {
+                    let home = thread::current().id();
+                    me.receive(
+                        cases! { |me: &mut DynThread<Log<ThreadId>>| (n: i32) => me.reply(n) },
+                    );
+                    assert_eq!(thread::current().id(), home);
+                    me.state().push(home);
+                });
+                it.same_worker(&together).spawn().into()
+            })
+            .collect();
+        for it in &fibers {
+            it.ask(1).wait().unwrap();
+            it.ended().wait().unwrap();
+        }
+        let mut threads = log.take();
+        threads.dedup();
+        // Where the workers have no threads of their own, each has a thread.
+        assert!(threads.len() == 1 || threads.len() == 20, "{threads:?}");
     });
 }
 
@@ -394,11 +423,13 @@ fn d14_what_is_awaited_leaves_messages_waiting() {
             let keeper = kept.clone();
             let slow = spawn(move |me: &mut DynContext| {
                 me.become_(cases! { |me: &mut DynContext|
-                    (atom!("ask")) => keeper.push(me.take_reply()),
+                    (atom!("ask")) => {
+                        keeper.push(me.take_reply());
+                        me.send_later(ms(2), atom!("answer"));
+                    },
                     (atom!("answer")) => for mut reply in keeper.take() { reply.send(7) },
                 });
             });
-            let asked = slow.clone();
             let it = kind(Vec::new(), |me| {
                 let slow = me
                     .receive(cases! { |_me: &mut DynThread<Vec<String>>| (slow: DynAddr) => slow });
@@ -416,18 +447,10 @@ fn d14_what_is_awaited_leaves_messages_waiting() {
                 });
             })
             .spawn();
-            it.send(asked).unwrap();
+            it.send(slow).unwrap();
             it.send(1).unwrap();
             it.send(2).unwrap();
             let all = it.ask(atom!("end"));
-            slow.send(atom!("answer")).unwrap();
-            // The request may be on its way still.
-            let slow = slow.clone();
-            let again = fiber((), move |me: &mut DynThread| {
-                me.receive(cases! { |_me: &mut DynThread| after ms(5) => () });
-                slow.send(atom!("answer")).unwrap();
-            });
-            drop(again.spawn());
             assert_eq!(all.wait().unwrap(), ("answer 7 1 2".to_owned(),));
         });
     }

@@ -59,6 +59,7 @@ pub const WAYS: &[Way] = &[
     Way::new(ACTOR_RINGS, "coact", "an actor a node, a message a hop", actors::rings::run),
     Way::new(ACTOR_RINGS, "coact-grouped", "the same, with the nodes of a ring in one group", actors::rings::run_grouped),
     Way::new(&["actor-ring", "actor-ping-pong"], "coact-fiber", "an actor with a stack a node, a tuple with its sender a hop", dynamic::rings::on_fibers),
+    Way::new(&["actor-ring", "actor-ping-pong"], "coact-fiber-together", "the same, all on one worker", dynamic::rings::on_fibers_together),
     Way::new(&["actor-ring", "actor-ping-pong"], "coact-dynamic", "an actor a node, a tuple with its sender a hop", dynamic::rings::run),
     Way::new(ACTOR_RINGS, "coact-cowns", "a cown a node, a behaviour a hop", behaviours::rings::run),
     Way::new(GROUPED, "coact", "each actor for itself", actors::pairs::single),

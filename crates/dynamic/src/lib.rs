@@ -51,8 +51,8 @@ pub use received::DynReply;
 pub use request::DynRequest;
 pub use spawn::{DynSpawn, actor, spawn, spawn_with};
 pub use thread::{
-    DoReceive, DynThread, ThreadRequest, ThreadSpawn, ThreadSpawnError, detached, fiber,
-    spawn_detached, spawn_fiber, this_thread,
+    DoReceive, DynThread, SameWorker, ThreadRequest, ThreadSpawn, ThreadSpawnError, detached,
+    fiber, spawn_detached, spawn_fiber, this_thread,
 };
 pub use types::{DynActor, DynAddr, DynMessage};
 

@@ -77,6 +77,15 @@ impl Received {
         };
     }
 
+    /// Returns what was noted with its tuple, as the message that it was.
+    #[cold]
+    pub(crate) fn take_message(&mut self, tuple: AnyTuple) -> QueuedMessage {
+        let mut queued =
+            QueuedMessage { message: DynMessage { tuple, ..DynMessage::default() }, reply: None };
+        self.take_back(&mut queued.message, &mut queued.reply);
+        queued
+    }
+
     /// Whether nothing is noted.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {

@@ -106,6 +106,14 @@ impl DynActor {
         self.machine.skipped()
     }
 
+    /// Ties the actor to a worker, or to none.
+    pub(crate) fn stays_on(&mut self, place: Option<WorkerPlace>, context: &Context<Self>) {
+        self.place = place;
+        if place.is_some() {
+            note_place(context);
+        }
+    }
+
     /// The machine, whose type the caller knows.
     pub(crate) fn machine<M: Machine>(&mut self) -> Option<&mut M> {
         (&mut *self.machine as &mut dyn Any).downcast_mut()
@@ -121,10 +129,8 @@ impl Actor for DynActor {
     }
 
     fn started(&mut self, context: &mut Context<Self>) {
-        self.place = self.machine.start(context);
-        if self.place.is_some() {
-            note_place(context);
-        }
+        let place = self.machine.start(context);
+        self.stays_on(place, context);
     }
 
     fn give_back(&mut self, context: &mut Context<Self>) {

@@ -2,7 +2,9 @@
 
 use std::ops::ControlFlow::{Break, Continue};
 
-use coact::dynamic::{DynContext, DynThread, StateAddr, atom, cases, fiber, spawn_with};
+use coact::dynamic::{
+    DynContext, DynThread, SameWorker, StateAddr, ThreadSpawn, atom, cases, fiber, spawn_with,
+};
 use coact::when;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
@@ -32,7 +34,7 @@ fn node(state: Node) -> StateAddr<Node> {
 }
 
 /// The same that waits for its tokens on a stack of its own.
-fn fiber_node(state: Node) -> StateAddr<Node> {
+fn fiber_node(state: Node) -> ThreadSpawn<Node> {
     let node = fiber(state, |me: &mut DynThread<Node>| {
         me.receive_loop(cases! { |me: &mut DynThread<Node>|
             (atom!("token"), done: u64) => {
@@ -47,7 +49,7 @@ fn fiber_node(state: Node) -> StateAddr<Node> {
             (atom!("end")) => Break(()),
         });
     });
-    node.stack_size(64 * 1024).spawn()
+    node.stack_size(64 * 1024)
 }
 
 /// Actors that change their cases.
@@ -57,15 +59,23 @@ pub fn run(given: &Given) -> anyhow::Result<Measured> {
 
 /// Actors with a stack.
 pub fn on_fibers(given: &Given) -> anyhow::Result<Measured> {
-    run_of(given, fiber_node, |node| {
-        node.send(atom!("end")).expect("the body waits");
-    })
+    run_of(given, |state| fiber_node(state).spawn(), end)
+}
+
+/// The same, all on one worker.
+pub fn on_fibers_together(given: &Given) -> anyhow::Result<Measured> {
+    let together = SameWorker::new();
+    run_of(given, |state| fiber_node(state).same_worker(&together).spawn(), end)
+}
+
+fn end(node: &StateAddr<Node>) {
+    node.send(atom!("end")).expect("the body waits");
 }
 
 /// Closes the rings, lets the tokens go, and opens the rings again so that the actors end.
 fn run_of(
     given: &Given,
-    node: fn(Node) -> StateAddr<Node>,
+    node: impl Fn(Node) -> StateAddr<Node>,
     end: fn(&StateAddr<Node>),
 ) -> anyhow::Result<Measured> {
     let size = Size::of(given)?;

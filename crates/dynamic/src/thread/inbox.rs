@@ -70,7 +70,7 @@ impl InboxState {
 
 /// What a thread has waited for.
 pub(super) enum Next {
-    Message,
+    Message(QueuedMessage),
     /// Nothing has come in time.
     Late,
     /// Nothing has come, and there is time left.
@@ -162,9 +162,9 @@ impl ThreadInbox {
         self.address().downgrade()
     }
 
-    /// Waits for a message, for ever or for so long, and puts it there.
+    /// Waits for a message: for ever, or for so long.
     #[track_caller]
-    pub(super) fn next(&self, left: Option<Duration>, to: &mut QueuedMessage) -> Next {
+    pub(super) fn next(&self, left: Option<Duration>) -> Next {
         loop {
             if self.is_spawned && self.own.borrow().as_ref().is_some_and(Own::has_ended) {
                 // Without a word of the panic hook: it is no fault.
@@ -172,17 +172,14 @@ impl ThreadInbox {
             }
             let (resolver, woken) = Promise::channel();
             if let Some(queued) = self.shared.take_or_wait(resolver, left.is_some()) {
-                *to = queued;
-                return Next::Message;
+                return Next::Message(queued);
             }
             match left {
                 Some(left) => {
                     let is_woken = woken.wait_timeout(left).is_ok();
                     // By a message, or by the end of its actor.
                     let nothing = if is_woken { Next::Nothing } else { Next::Late };
-                    let Some(queued) = self.shared.take() else { return nothing };
-                    *to = queued;
-                    return Next::Message;
+                    return self.shared.take().map_or(nothing, Next::Message);
                 }
                 None => self.wait_while_it_is_known(woken),
             }

@@ -13,7 +13,7 @@ mod spawn;
 mod spawn_with_stack;
 
 use std::fmt::{self, Debug, Formatter};
-use std::mem::take;
+use std::mem::{forget, take};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -23,8 +23,8 @@ use coact_tuple::{AnyTuple, Atom, IntoTuple};
 use tracing::{Level, debug, enabled};
 
 use self::exchange::Ended;
-use self::inbox::Next;
-use self::source::{Source, ThreadState, Waiting, assert_plain};
+pub use self::own_stack::SameWorker;
+use self::source::{Came, Source, ThreadState, Waiting, assert_plain};
 pub use self::spawn::spawn_detached;
 pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
 use crate::cases::Cases;
@@ -281,37 +281,61 @@ impl<S: Send + 'static> DynThread<S> {
         ThreadRequest { to: to.clone(), message: self.message(to, tuple) }
     }
 
+    #[inline]
     #[track_caller]
     fn receive_by<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> R {
         self.source.assert_may_wait();
+        if !self.received.is_clear() {
+            return self.receive_within(cases);
+        }
         if let Some(result) = self.take_skipped(cases) {
             return result;
         }
         let mut waiting = Waiting::new(cases.timeout());
-        let mut queued = QueuedMessage::default();
         loop {
-            match self.source.next(&mut waiting, &mut queued) {
-                Next::Nothing => {}
-                Next::Late => return cases.time_out(self).expect("there is an `after`"),
-                Next::Message => {
-                    if let Some(result) = self.take(cases, &mut queued) {
-                        queued.message.drop_rest();
+            match self.source.next(&mut waiting, &mut self.received) {
+                Came::Message(mut tuple) => {
+                    if let Some(result) = self.apply(cases, &mut tuple) {
+                        if tuple.is_plain() {
+                            forget(tuple);
+                        }
                         return result;
                     }
-                    self.skip(cases, take(&mut queued));
+                    self.skip(cases, tuple);
                 }
+                Came::Late => return cases.time_out(self).expect("there is an `after`"),
+                Came::Nothing => {}
             }
         }
     }
 
+    /// The same while another message is handled, whose cases receive themselves.
     #[cold]
-    fn skip<R>(&mut self, cases: &Cases<'_, Self, R>, queued: QueuedMessage) {
-        let tuple = &queued.message.tuple;
+    #[track_caller]
+    fn receive_within<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> R {
+        struct Within<'a, S: Send + 'static> {
+            me: &'a mut DynThread<S>,
+            outer: Received,
+        }
+        impl<S: Send + 'static> Drop for Within<'_, S> {
+            fn drop(&mut self) {
+                self.me.received = take(&mut self.outer);
+            }
+        }
+        let outer = take(&mut self.received);
+        let within = Within { me: self, outer };
+        within.me.receive_by(cases)
+    }
+
+    /// Keeps the message that was received last, since no case takes it.
+    #[cold]
+    fn skip<R>(&mut self, cases: &Cases<'_, Self, R>, tuple: AnyTuple) {
         if enabled!(Level::DEBUG) {
             let actor = self.source.with_own(WeakAddr::id);
-            debug!(%actor, "skipped: {}", cases.explain(tuple));
+            debug!(%actor, "skipped: {}", cases.explain(&tuple));
         }
         let shape = tuple.shape();
+        let queued = self.received.take_message(tuple);
         self.source.with_skipped(|skipped| skipped.push(shape, false, queued));
     }
 
@@ -335,56 +359,32 @@ impl<S: Send + 'static> DynThread<S> {
             // Not borrowed while cases run, which may receive as well.
             let place = self.source.with_skipped(|skipped| places.next(skipped))?;
             let queued = self.source.with_skipped(|skipped| skipped.take(place));
-            if let Some(mut queued) = queued {
-                let result = self.take(cases, &mut queued);
-                self.source.with_skipped(|skipped| match &result {
-                    Some(_) => skipped.remove(place),
-                    None => skipped.put_back(place, queued),
-                });
-                if result.is_some() {
-                    return result;
-                }
+            let Some(QueuedMessage { message: DynMessage { mut tuple, header }, reply }) = queued
+            else {
+                continue;
+            };
+            self.received.begin(header, reply);
+            let result = self.apply(cases, &mut tuple);
+            if result.is_some() {
+                self.source.with_skipped(|skipped| skipped.remove(place));
+                return result;
             }
+            let queued = self.received.take_message(tuple);
+            self.source.with_skipped(|skipped| skipped.put_back(place, queued));
         }
     }
 
-    /// Gives a message to the cases. If none takes it, it is as before.
+    /// Gives what was received to the cases. If none takes it, it is as before.
     #[inline]
-    fn take<R>(&mut self, cases: &mut Cases<'_, Self, R>, queued: &mut QueuedMessage) -> Option<R> {
-        if !self.received.is_clear() {
-            return self.take_within(cases, queued);
-        }
-        let mut header = take(&mut queued.message.header);
-        let mut room = header.take_room();
-        self.received.begin(header, queued.reply.take());
+    fn apply<R>(&mut self, cases: &mut Cases<'_, Self, R>, tuple: &mut AnyTuple) -> Option<R> {
+        let mut room = self.received.header.take_room();
         let turn = Turn { me: self };
-        let result = cases.apply_in_place(turn.me, &mut queued.message.tuple, &mut room);
+        let result = cases.apply_in_place(turn.me, tuple, &mut room);
         if result.is_none() {
-            turn.me.received.take_back(&mut queued.message, &mut queued.reply);
-            queued.message.header.give_room(room);
+            turn.me.received.header.give_room(room);
+            forget(turn);
         }
         result
-    }
-
-    /// The same while another message is handled, whose cases receive themselves.
-    #[cold]
-    fn take_within<R>(
-        &mut self,
-        cases: &mut Cases<'_, Self, R>,
-        queued: &mut QueuedMessage,
-    ) -> Option<R> {
-        struct Within<'a, S: Send + 'static> {
-            me: &'a mut DynThread<S>,
-            outer: Received,
-        }
-        impl<S: Send + 'static> Drop for Within<'_, S> {
-            fn drop(&mut self) {
-                self.me.received = take(&mut self.outer);
-            }
-        }
-        let outer = take(&mut self.received);
-        let within = Within { me: self, outer };
-        within.me.take(cases, queued)
     }
 }
 

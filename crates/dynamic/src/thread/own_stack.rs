@@ -8,7 +8,7 @@ use std::any::Any;
 use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 use coact_actor::actor::{Addr, Context, ExitReason, Reply, WeakAddr};
@@ -41,6 +41,28 @@ pub(super) struct StackSettings {
     size: AtomicUsize,
     /// That of the first start.
     first: Mutex<Option<Stack>>,
+    /// Where it begins, if that is where others do.
+    together: Mutex<SameWorker>,
+}
+
+/// A worker on which several fibers begin: the one of the first. See
+/// [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
+#[derive(Clone, Debug, Default)]
+pub struct SameWorker(Option<Arc<OnceLock<WorkerPlace>>>);
+
+impl SameWorker {
+    /// One that no fiber has begun on.
+    #[must_use]
+    pub fn new() -> Self {
+        Self(Some(Arc::default()))
+    }
+
+    /// The worker for a fiber that begins here.
+    fn or(&self, current: WorkerPlace) -> WorkerPlace {
+        let place = self.0.as_ref().map_or(current, |place| *place.get_or_init(|| current));
+        // Those of another runtime are of no use.
+        if place.is_beside(current) { place } else { current }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -51,7 +73,16 @@ pub(super) enum StackKind {
 
 impl StackSettings {
     pub(super) fn new(kind: StackKind, name: &'static str) -> Self {
-        Self { kind, name, size: AtomicUsize::new(0), first: Mutex::default() }
+        let (first, together) = Default::default();
+        Self { kind, name, size: AtomicUsize::new(0), first, together }
+    }
+
+    pub(super) fn set_together(&self, with: &SameWorker) {
+        *self.together.lock().unwrap_or_else(PoisonError::into_inner) = with.clone();
+    }
+
+    fn worker(&self, current: WorkerPlace) -> WorkerPlace {
+        self.together.lock().unwrap_or_else(PoisonError::into_inner).or(current)
     }
 
     pub(super) fn set_size(&self, bytes: usize) {
@@ -149,12 +180,17 @@ impl<S: Send + 'static> OwnStack<S> {
         if settings.kind == StackKind::Fiber
             && IS_SUPPORTED
             && !is_simulated()
-            && let Some(worker) = WorkerPlace::current()
+            && let Some(current) = WorkerPlace::current()
         {
             let stack = settings.take().map_err(|error| format!("it has no stack: {error}"))?;
-            let fiber = OnWorker::new(worker, stack, settings.name, address, main);
-            self.place = Some(Place::Fiber(fiber));
-            self.resume(context);
+            let (worker, name) = (settings.worker(current), settings.name);
+            if worker.is_current() {
+                self.place = Some(Place::Fiber(OnWorker::new(worker, stack, name, address, main)));
+                self.resume(context);
+            } else if let Some(lent) = self.lent.take() {
+                let waits = OnWorker::begin_there(worker, stack, name, address, main, lent);
+                self.finish(context, async move { waits.await.ok().map(of_fiber) });
+            }
         } else {
             let may_block = settings.kind == StackKind::Thread;
             let start = ThreadStart { stack_size: settings.size(), may_block, address, main };
@@ -164,6 +200,14 @@ impl<S: Send + 'static> OwnStack<S> {
             self.finish(context, async move { waits.await.ok().and_then(of_thread) });
         }
         Ok(())
+    }
+
+    /// The worker of its fiber.
+    fn worker(&self) -> Option<WorkerPlace> {
+        match &self.place {
+            Some(Place::Fiber(fiber)) => Some(fiber.worker()),
+            _ => None,
+        }
     }
 
     /// Has the stack go on.
@@ -185,10 +229,7 @@ impl<S: Send + 'static> OwnStack<S> {
         match self.place.take() {
             Some(Place::Fiber(fiber)) => {
                 let waits = fiber.resume_there(lent);
-                self.finish(context, async move {
-                    let (fiber, lent) = waits.await.ok()?;
-                    Some((Some(Place::Fiber(fiber)), lent))
-                });
+                self.finish(context, async move { waits.await.ok().map(of_fiber) });
             }
             Some(Place::Thread(wake)) => {
                 let (done, waits) = Promise::channel();
@@ -217,6 +258,8 @@ impl<S: Send + 'static> OwnStack<S> {
                 };
                 machine.place = place;
                 machine.waits(lent, context);
+                let worker = machine.worker();
+                actor.stays_on(worker, context);
             })
         });
     }
@@ -351,10 +394,7 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
         if let Err(why) = self.begin(beginning, context) {
             context.stop_with(ExitReason::Failed(why.into()));
         }
-        match &self.place {
-            Some(Place::Fiber(fiber)) => Some(fiber.worker()),
-            _ => None,
-        }
+        self.worker()
     }
 
     #[inline]
@@ -417,6 +457,10 @@ impl<S: Send + 'static> Drop for OwnStack<S> {
             _ => {}
         }
     }
+}
+
+fn of_fiber<S: Send + 'static>((fiber, lent): (OnWorker<S>, Box<Lent<S>>)) -> Waits<S> {
+    (Some(Place::Fiber(fiber)), lent)
 }
 
 fn of_thread<S: Send + 'static>(parked: Parked<S>) -> Option<Waits<S>> {

@@ -43,6 +43,26 @@ impl<S: Send + 'static> OnWorker<S> {
         Self { fiber: ThreadBound::here(Fiber::new(stack, label, body)), worker }
     }
 
+    /// The same on another worker, and what it gives back when it waits for the first time. The promise
+    /// breaks if that worker has ended.
+    pub(super) fn begin_there(
+        worker: WorkerPlace,
+        stack: Stack,
+        name: &'static str,
+        address: WeakAddr<DynActor>,
+        main: Main<S>,
+        lent: Box<Lent<S>>,
+    ) -> Promise<(Self, Box<Lent<S>>)> {
+        let (done, waits) = Promise::channel();
+        let begin = move || {
+            let mut fiber = Self::new(worker, stack, name, address, main);
+            let lent = fiber.resume_here(lent);
+            done.resolve((fiber, lent));
+        };
+        drop(worker.call(Box::new(begin)));
+        waits
+    }
+
     pub(super) fn worker(&self) -> WorkerPlace {
         self.worker
     }

@@ -1,7 +1,7 @@
 //! Where the messages of a thread come from: a mailbox of its own, or that of the actor whose stack it is.
 
 use std::cell::{OnceCell, RefCell};
-use std::mem::swap;
+use std::mem::take;
 use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::thread::panicking;
@@ -14,7 +14,7 @@ use tracing::error;
 
 use super::exchange::{Event, Lent, Parking, Request, Wait};
 use super::inbox::{Next, Stopped, ThreadInbox};
-use crate::received::QueuedMessage;
+use crate::received::{QueuedMessage, Received};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynAddr, DynMessage};
 
@@ -48,6 +48,15 @@ pub(super) struct Body<S: Send + 'static> {
     parking: Parking<S>,
     /// How often it was told that it has ended.
     stops: u32,
+}
+
+/// What a wait for a message has come to.
+pub(super) enum Came {
+    Message(AnyTuple),
+    /// Nothing, in time.
+    Late,
+    /// Nothing yet.
+    Nothing,
 }
 
 /// A wait for a message.
@@ -129,19 +138,26 @@ impl<S: Send + 'static> Source<S> {
         }
     }
 
-    /// Waits for a message, and puts it there.
+    /// Waits for a message, and notes what is known of it besides its tuple.
     #[inline]
     #[track_caller]
-    pub(super) fn next(&mut self, waiting: &mut Waiting, to: &mut QueuedMessage) -> Next {
+    pub(super) fn next(&mut self, waiting: &mut Waiting, received: &mut Received) -> Came {
         match self {
-            Self::Body(body) => body.next(waiting, to),
+            Self::Body(body) => body.next(waiting, received),
             Self::Thread { of, .. } => {
                 if !waiting.is_begun {
                     waiting.is_begun = true;
                     waiting.deadline = waiting.after.map(|after| now().saturating_add(after));
                 }
                 let left = waiting.deadline.map(|deadline| deadline.saturating_sub(now()));
-                of.inbox().next(left, to)
+                match of.inbox().next(left) {
+                    Next::Message(QueuedMessage { message, reply }) => {
+                        received.begin(message.header, reply);
+                        Came::Message(message.tuple)
+                    }
+                    Next::Late => Came::Late,
+                    Next::Nothing => Came::Nothing,
+                }
             }
         }
     }
@@ -171,7 +187,7 @@ impl<S: Send + 'static> Body<S> {
 
     #[inline]
     #[track_caller]
-    fn next(&mut self, waiting: &mut Waiting, to: &mut QueuedMessage) -> Next {
+    fn next(&mut self, waiting: &mut Waiting, received: &mut Received) -> Came {
         let wait = match waiting.after {
             _ if waiting.is_begun => Wait::Other,
             None => Wait::Message,
@@ -181,11 +197,12 @@ impl<S: Send + 'static> Body<S> {
         let lent = self.park(wait);
         match lent.event {
             Event::Message => {
-                swap(to, &mut lent.message);
-                Next::Message
+                let QueuedMessage { message, reply } = &mut lent.message;
+                received.begin(take(&mut message.header), reply.take());
+                Came::Message(take(&mut message.tuple))
             }
-            Event::Late => Next::Late,
-            _ => Next::Nothing,
+            Event::Late => Came::Late,
+            _ => Came::Nothing,
         }
     }
 

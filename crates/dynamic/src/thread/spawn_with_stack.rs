@@ -14,7 +14,7 @@ use coact_core::Group;
 use coact_fiber::StackError;
 
 use super::DynThread;
-use super::own_stack::{OwnStack, StackKind, StackSettings};
+use super::own_stack::{OwnStack, SameWorker, StackKind, StackSettings};
 use super::place::Main;
 use super::source::Source;
 use crate::address::StateAddr;
@@ -200,6 +200,30 @@ impl<S: Send + 'static> ThreadSpawn<S> {
     /// [`remaining_stack`](crate::remaining_stack).
     pub fn stack_size(self, bytes: usize) -> Self {
         self.stack.set_size(bytes);
+        self
+    }
+
+    /// Has the fiber begin, and stay, on the worker on which the others begin that are given the same. For those
+    /// that mostly talk to each other: a message between two workers costs ten times as much. In the same way,
+    /// they do not run in parallel.
+    ///
+    /// ```
+    /// use coact::dynamic::{DynThread, SameWorker, cases, fiber};
+    ///
+    /// let together = SameWorker::new();
+    /// let stages: Vec<_> = (0..3)
+    ///     .map(|_| {
+    ///         let stage = fiber((), |me: &mut DynThread| loop {
+    ///             me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n + 1) });
+    ///         });
+    ///         stage.same_worker(&together).spawn()
+    ///     })
+    ///     .collect();
+    /// assert_eq!(stages[2].ask(1).wait()?, (2,));
+    /// # Ok::<(), coact::actor::AskError>(())
+    /// ```
+    pub fn same_worker(self, together: &SameWorker) -> Self {
+        self.stack.set_together(together);
         self
     }
 

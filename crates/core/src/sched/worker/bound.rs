@@ -36,6 +36,11 @@ impl WorkerPlace {
         context::worker().is_some_and(|worker| worker.index == self.index && is_this(worker))
     }
 
+    /// Returns whether both are workers of one runtime.
+    pub fn is_beside(self, other: Self) -> bool {
+        std::ptr::eq(self.shared, other.shared)
+    }
+
     /// Has the worker do a job: at once if it sleeps, or within 32 of its tasks. Jobs from one thread
     /// are done in their order. A runtime that has one left is not idle. A panic in it stops there.
     ///
