@@ -4,7 +4,9 @@ use std::cell::RefCell;
 use std::ops::ControlFlow::{Break, Continue};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::SeqCst;
+use std::sync::{Arc, Barrier, Mutex};
 use std::thread::{self, ThreadId};
 use std::time::Duration;
 
@@ -14,8 +16,10 @@ use coact::dynamic::{
 };
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::runtime::MoveError;
 use coact::sim;
 use coact::supervise::{Supervisor, permanent};
+use coact::system::Host;
 use coact_tests::{Log, check, check_with_faults, everywhere, everywhere_with_faults};
 
 const LONG: Duration = Duration::from_secs(60);
@@ -770,4 +774,241 @@ fn messages_come_from_everywhere() {
     assert_eq!(call(&it, |n| *n).wait(), Ok(900));
     other.shutdown(LONG);
     runtime.shutdown(LONG);
+}
+
+/// An actor that was taken out of its place, and dropped by the destructor of a thread-local value: what is on its
+/// stack may have borrowed another one, which is gone. It is not unwound there.
+#[test]
+fn a_stack_is_not_unwound_while_a_thread_destroys_its_locals() {
+    struct Owned(Vec<u8>);
+    impl Drop for Owned {
+        fn drop(&mut self) {
+            self.0.fill(7);
+        }
+    }
+    struct Reads<'a>(&'a Owned);
+    impl Drop for Reads<'_> {
+        fn drop(&mut self) {
+            assert_eq!(self.0.0[3], 1);
+            UNWOUND.store(true, SeqCst);
+        }
+    }
+    static UNWOUND: AtomicBool = AtomicBool::new(false);
+    thread_local! {
+        static HOLD: RefCell<Option<DynActor>> = const { RefCell::new(None) };
+        static LOCAL: Owned = Owned(vec![1; 16]);
+    }
+    let runtime = Runtime::builder().workers(1).build().unwrap();
+    let it = runtime.run(|| {
+        let it = spawn_fiber(|me: &mut DynThread| {
+            HOLD.with_borrow_mut(|hold| *hold = None);
+            LOCAL.with(|local| {
+                let _reads = Reads(local);
+                me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+                me.receive(cases! { |_me: &mut DynThread| (atom!("never")) => () });
+            });
+        });
+        it.ask(1).wait().unwrap();
+        call(&*it, |actor: &mut DynActor| {
+            let taken = std::mem::replace(actor, DynActor::new((), |_| ()));
+            HOLD.set(Some(taken));
+        })
+        .wait()
+        .unwrap();
+        it
+    });
+    runtime.shutdown(LONG);
+    drop(it);
+    assert!(!UNWOUND.load(SeqCst));
+}
+
+/// The state is there until the stack is gone, also if the deadline of a shutdown passes meanwhile.
+#[test]
+fn what_unwinds_a_body_leaves_it_its_state() {
+    struct Session<'a>(&'a mut DynThread<i32>);
+    impl Drop for Session<'_> {
+        fn drop(&mut self) {
+            *self.0.state_mut() -= 1;
+        }
+    }
+    for kind in kinds() {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let (begun, go) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
+        let barriers = (Arc::clone(&begun), Arc::clone(&go));
+        BARRIERS.lock().unwrap().replace(barriers);
+        let it = runtime.run(|| {
+            let it = kind(0, |me| {
+                let (begun, go) = BARRIERS.lock().unwrap().take().unwrap();
+                let session = Session(me);
+                session.0.receive(cases! { |_me: &mut DynThread<i32>| (_: i32) => () });
+                begun.wait();
+                go.wait();
+                session.0.receive(cases! { |_me: &mut DynThread<i32>| (atom!("never")) => () });
+            });
+            it.spawn()
+        });
+        it.send(1).unwrap();
+        begun.wait();
+        let ends = thread::spawn(move || runtime.shutdown(ms(20)));
+        thread::sleep(ms(60));
+        go.wait();
+        ends.join().unwrap();
+    }
+}
+
+type Barriers = (Arc<Barrier>, Arc<Barrier>);
+static BARRIERS: Mutex<Option<Barriers>> = Mutex::new(None);
+
+#[test]
+fn an_actor_with_a_fiber_is_not_moved() {
+    let [here, there] = [1, 2].map(|_| Runtime::builder().workers(1).build().unwrap());
+    let it = here.run(|| {
+        spawn_fiber(|me: &mut DynThread| {
+            loop {
+                me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+            }
+        })
+    });
+    assert_eq!(it.move_to(there.handle()), Err(MoveError::HasFiber));
+    assert_eq!(it.ask(1).wait().unwrap(), (1,));
+    here.shutdown(LONG);
+    there.shutdown(LONG);
+}
+
+/// Bodies that know each other, and wait, are at rest and no deadlock.
+#[test]
+fn a_simulated_program_ends_while_bodies_wait() {
+    for kind in kinds::<()>() {
+        sim::check(move || {
+            let body = |me: &mut DynThread| {
+                let _other = me.receive(cases! { |_me: &mut DynThread| (other: DynAddr) => other });
+                me.receive(cases! { |_me: &mut DynThread| (atom!("never")) => () });
+            };
+            let [a, b] = [1, 2].map(|_| DynAddr::from(kind((), body).spawn()));
+            a.send(b.clone()).unwrap();
+            b.send(a).unwrap();
+            let swallows = kind((), |me| {
+                loop {
+                    let _ = catch_unwind(AssertUnwindSafe(|| {
+                        me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+                    }));
+                }
+            });
+            let swallows = swallows.spawn();
+            swallows.ask(1).wait().unwrap();
+            swallows.stop().unwrap();
+            swallows.ended().wait().unwrap();
+        });
+    }
+}
+
+/// A message from a destructor that a panic runs is handled like any other.
+#[test]
+fn a_fiber_on_its_callers_is_not_hurt_by_their_panics() {
+    check_with_faults(|_| {
+        struct Sends(DynAddr);
+        impl Drop for Sends {
+            fn drop(&mut self) {
+                self.0.send(1).unwrap();
+            }
+        }
+        let it = fiber(0, |me: &mut DynThread<i32>| {
+            loop {
+                me.receive(cases! { |me: &mut DynThread<i32>|
+                    (n: i32) => { *me.state_mut() += n; me.reply(*me.state()) },
+                });
+            }
+        })
+        .on(Host::caller())
+        .spawn();
+        let sends = Sends(it.clone().into());
+        let cown = Cown::new(());
+        let failed = call(&cown, move |()| {
+            let _sends = sends;
+            panic!("as it was told");
+        });
+        assert!(failed.wait().is_err());
+        assert_eq!(it.ask(1).wait().unwrap(), (2,));
+    });
+}
+
+#[test]
+fn a_panic_after_the_end_is_reported() {
+    let (faults, log) = (Log::new(), Log::new());
+    let told = faults.clone();
+    let runtime = Runtime::builder()
+        .workers(2)
+        .panic_hook(move |fault| told.push(fault.to_string()))
+        .build()
+        .unwrap();
+    for kind in kinds::<Log<u32>>() {
+        runtime.run(|| {
+            let it = kind(log.clone(), |me| {
+                let caught = catch_unwind(AssertUnwindSafe(|| {
+                    me.receive(cases! { |_me: &mut DynThread<Log<u32>>| (atom!("never")) => () });
+                }));
+                assert!(caught.is_ok(), "late");
+            })
+            .spawn();
+            it.stop().unwrap();
+        });
+    }
+    runtime.shutdown(LONG);
+    let faults = faults.take();
+    assert_eq!(faults.iter().filter(|fault| fault.contains("late")).count(), 2, "{faults:?}");
+}
+
+#[test]
+fn an_ask_learns_that_the_actor_was_stopped() {
+    check(|| {
+        let it = spawn_fiber(|me: &mut DynThread| {
+            me.receive(cases! { |me: &mut DynThread|
+                (atom!("ask")) => me.receive(cases! { |_me: &mut DynThread| (atom!("never")) => () }),
+            });
+        });
+        let asked = it.ask(atom!("ask"));
+        drop(call(&*it, |_: &mut DynActor| ()).wait());
+        it.stop().unwrap();
+        let why = asked.wait().unwrap_err();
+        // Where a thread has the stack, that is unwound there.
+        assert!(!matches!(&why, AskError::Panicked(why) if why.contains("stopped")), "{why}");
+    });
+}
+
+/// What a body has on its stack, a port or a file, is free before the next one begins, and before the end is told.
+#[test]
+fn d13_a_body_begins_when_the_one_before_is_unwound() {
+    for kind in kinds::<(Log<&'static str>, Cown<()>)>() {
+        everywhere(move || {
+            struct Owns(Log<&'static str>);
+            impl Drop for Owns {
+                fn drop(&mut self) {
+                    self.0.push("unwound");
+                }
+            }
+            let (log, busy) = (Log::new(), Cown::new(()));
+            let (first, again) = ((log.clone(), busy.clone()), (log.clone(), busy.clone()));
+            let it = kind(first, |me| {
+                me.state().0.push("begun");
+                let _owns = Owns(me.state().0.clone());
+                // Something else for the workers.
+                when(&me.state().1, |()| ());
+                me.receive_loop(cases! { |me: &mut DynThread<(Log<&'static str>, Cown<()>)>|
+                    (n: i32) => { me.reply(n); Continue(()) },
+                    (atom!("end")) => Break(()),
+                });
+            })
+            .restartable(move || again.clone())
+            .spawn();
+            for n in 0..3 {
+                it.ask(n).wait().unwrap();
+                it.restart().unwrap();
+            }
+            it.stop().unwrap();
+            it.ended().wait().unwrap();
+            let log = log.take();
+            let pairs: Vec<_> = log.chunks(2).collect();
+            assert!(pairs.iter().all(|pair| *pair == ["begun", "unwound"]), "{pairs:?}");
+        });
+    }
 }

@@ -447,3 +447,29 @@ fn d8_messages_of_one_sender_keep_their_order_across_types() {
         senders.into_iter().for_each(|sender| sender.join().unwrap());
     });
 }
+
+/// A guard that receives by another handle of the same mailbox, and then declines, loses nothing.
+#[test]
+fn a_guard_may_receive_itself() {
+    run(|| {
+        let mut me = this_thread();
+        let own = me.address();
+        for n in 1..=3 {
+            own.send(n).unwrap();
+        }
+        own.send("a").unwrap();
+        me.receive(cases! { |_me: &mut DynThread| ("a") => () });
+        let takes_two = || {
+            this_thread()
+                .receive(cases! { |_me: &mut DynThread| (2) => (), after Duration::ZERO => () });
+            false
+        };
+        me.receive(cases! { |_me: &mut DynThread|
+            (_: i32) if takes_two() => panic!("it declines"),
+            after Duration::ZERO => (),
+        });
+        let mut left = Vec::new();
+        me.receive_for(0..2, cases! { ref |_me: &mut DynThread| (n: i32) => left.push(n) });
+        assert_eq!(left, [1, 3]);
+    });
+}

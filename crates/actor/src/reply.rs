@@ -216,10 +216,12 @@ fn send<R: Send + 'static>(resolver: Resolver<AskResult<R>>, answer: R) {
     }
 }
 
-/// Fails the ask because the reply is dropped: now, or once a panic that drops it was caught.
+/// Fails the ask because the reply is dropped: now, or once a panic that drops it was caught. (What unwinds
+/// the stack of an actor that ends is not the reason.)
 #[cold]
 fn fail_dropped<R: Send + 'static>(resolver: Resolver<AskResult<R>>) {
-    if thread::panicking() {
+    let is_in_end = || scoped(|reason| reason.is_some_and(|reason| reason.is::<ExitReason>()));
+    if thread::panicking() && !is_in_end() {
         once_caught(move |message| resolver.resolve(Err(AskError::Panicked(message))));
     } else {
         resolver.resolve(Err(why_dropped()));

@@ -29,6 +29,11 @@ thread_local! {
     static SCOPED: Cell<Option<Scoped>> = const { Cell::new(None) };
 }
 
+#[cfg(feature = "sim")]
+thread_local! {
+    static WAITS_IDLY: Cell<bool> = const { Cell::new(false) };
+}
+
 /// The argument of [`with_scoped`], while that runs.
 type Scoped = NonNull<dyn Any>;
 
@@ -285,8 +290,30 @@ pub fn as_body<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
+/// While a thread waits that stands for the stack of an actor: it may block, though it runs a body, and a
+/// simulated program may end meanwhile.
+pub struct IdleWait(u32);
+
+impl IdleWait {
+    /// Begins such a wait.
+    #[must_use]
+    pub fn begin() -> Self {
+        #[cfg(feature = "sim")]
+        WAITS_IDLY.set(true);
+        Self(BODIES.replace(0))
+    }
+}
+
+impl Drop for IdleWait {
+    fn drop(&mut self) {
+        BODIES.set(self.0);
+        #[cfg(feature = "sim")]
+        WAITS_IDLY.set(false);
+    }
+}
+
 /// Runs `work` as if no body were running on this thread's stack.
-pub fn unnested<R>(work: impl FnOnce() -> R) -> R {
+pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
     let nested = BODIES.replace(0);
     let result = work();
     BODIES.set(nested);
@@ -319,6 +346,8 @@ pub(crate) struct ThreadState {
     extensions: thread_extensions::ThreadExtensions,
     principal: Option<Principal>,
     scoped: Option<Scoped>,
+    /// Whether it is in an [`IdleWait`].
+    pub(crate) waits_idly: bool,
 }
 
 #[cfg(feature = "sim")]
@@ -334,6 +363,7 @@ impl ThreadState {
             extensions: thread_extensions::swap(self.extensions),
             principal: PRINCIPAL.replace(self.principal.clone()),
             scoped: SCOPED.replace(self.scoped),
+            waits_idly: WAITS_IDLY.replace(self.waits_idly),
         }
     }
 }

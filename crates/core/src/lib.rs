@@ -58,7 +58,7 @@ pub mod internals {
     pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
     pub use crate::current::{
-        Principal, as_body, on_behalf_of, principal, scoped, thread_extension, unnested,
+        IdleWait, Principal, as_body, on_behalf_of, principal, scoped, thread_extension,
         with_scoped,
     };
     pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;

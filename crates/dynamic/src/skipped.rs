@@ -113,10 +113,22 @@ impl<T> Skipped<T> {
 
     /// Puts a message back into its place.
     pub(crate) fn put_back(&mut self, place: Place, message: T) {
-        let Some((queue, at)) = self.find(place) else { return };
-        queue.messages[at].1 = Some(message);
-        queue.taken -= 1;
         self.len += 1;
+        if let Some((queue, at)) = self.find(place) {
+            queue.messages[at].1 = Some(message);
+            queue.taken -= 1;
+            return;
+        }
+        // What has received meanwhile has cleared the places that were empty.
+        let known = self.queues.iter().position(|queue| queue.shape == place.shape);
+        let queue = known.unwrap_or_else(|| {
+            let messages = VecDeque::new();
+            self.queues.push(Queue { shape: place.shape, fits: true, messages, taken: 0 });
+            self.queues.len() - 1
+        });
+        let messages = &mut self.queues[queue].messages;
+        let at = messages.partition_point(|(number, _)| *number < place.number);
+        messages.insert(at, (place.number, Some(message)));
     }
 
     /// Removes the place of a message that was taken for good.

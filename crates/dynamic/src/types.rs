@@ -59,6 +59,11 @@ pub(crate) trait Machine: Any + Send {
     );
     /// Goes on with what is to come before the next message.
     fn go_on(&mut self, context: &mut Context<DynActor>);
+    /// Does what comes before its end: see [`Actor::prepare_end`].
+    fn prepare_end(&mut self, context: &mut Context<DynActor>) -> bool {
+        let _ = context;
+        false
+    }
     /// Puts the messages that wait here into the stash.
     fn give_back(&mut self, context: &mut Context<DynActor>);
     /// The messages that wait here, and why.
@@ -121,6 +126,10 @@ impl DynActor {
 }
 
 impl Actor for DynActor {
+    fn prepare_end(&mut self, context: &mut Context<Self>) -> bool {
+        self.machine.prepare_end(context)
+    }
+
     const MAY_HAVE_PLACE: bool = true;
 
     #[inline]

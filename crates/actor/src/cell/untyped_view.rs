@@ -61,6 +61,11 @@ impl<A: Actor> Managed for ActorCell<A> {
         request.is_some_and(|request| self.begin_hold(request))
     }
 
+    fn prepare_end(&mut self) -> bool {
+        let Some(ActorAndContext { actor, context }) = &mut self.body else { return false };
+        actor.is_within_reach() && catch(|| actor.get_mut().prepare_end(context)) == Ok(true)
+    }
+
     fn must_pause_messages(&mut self) -> bool {
         self.body.as_mut().is_some_and(|body| body.context.must_pause_messages())
     }

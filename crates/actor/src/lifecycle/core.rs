@@ -10,6 +10,7 @@ use crate::exit::ExitReason;
 use crate::intensity::Intensity;
 use crate::links::Links;
 use crate::mailbox::Envelopes;
+use crate::signal::Signal;
 use crate::supervised_side::Supervision;
 
 /// The part of a cell that is the same for all actors.
@@ -47,6 +48,8 @@ pub(crate) struct Extras {
     pub(crate) is_held: bool,
     /// That future finishes a handler: signals wait for its end.
     pub(crate) is_in_handler: bool,
+    /// A signal that waits for what comes before the end of the state.
+    pub(crate) postponed: Option<Signal>,
     /// The actor has panicked, and the panic has not been handled yet.
     pub(crate) failure: Option<ExitReason>,
     /// Unstashed messages, which come before everything that waits.
@@ -94,6 +97,10 @@ impl Core {
     /// Detaches the actor from its supervisor: it is not started again.
     pub(crate) fn leave_supervisor(&mut self) -> Option<Supervision> {
         self.extras().and_then(|extras| extras.supervision.take())
+    }
+
+    pub(super) fn take_postponed(&mut self) -> Option<Signal> {
+        self.extras().and_then(|extras| extras.postponed.take())
     }
 
     pub(super) fn take_failure(&mut self) -> Option<ExitReason> {

@@ -26,17 +26,23 @@ impl dyn Managed + '_ {
     /// Applies the signals that wait and runs pending operations. Returns false if signals are
     /// left: after [`SIGNALS`] of them other work has its turn, and the actor is interrupted again.
     pub(crate) fn process_signals(&mut self, shared: &SharedState) -> bool {
-        if self.is_in_handler(shared) {
-            return true;
-        }
         let mut applied = 0;
         let is_all = loop {
-            // A panic comes first: signals pushed after it find the actor ended.
+            // A panic comes first: signals pushed after it find the actor ended. And so does the end of a
+            // handler, or of a start, that a future finishes.
             self.handle_failure(shared);
+            if self.is_in_handler(shared) {
+                return true;
+            }
             if applied >= SIGNALS && shared.has_signals() && self.address().interrupt() {
                 break false;
             }
-            let Some(signal) = shared.take_signal() else { break true };
+            let postponed = self.core().take_postponed();
+            let Some(signal) = postponed.or_else(|| shared.take_signal()) else { break true };
+            if self.prepares_for(&signal) {
+                self.core().extras_or_init().postponed = Some(signal);
+                continue;
+            }
             self.apply(shared, signal);
             applied += 1;
         };
@@ -44,6 +50,19 @@ impl dyn Managed + '_ {
             self.run_pending(shared);
         }
         is_all
+    }
+
+    /// Has the state do what comes before a signal ends it. Returns whether the signal must wait for that.
+    fn prepares_for(&mut self, signal: &Signal) -> bool {
+        if self.core().phase != ActorPhase::Running {
+            return false;
+        }
+        match signal {
+            Signal::Stop(reason) | Signal::Kill(reason) => self.end_hold_for(reason),
+            Signal::Restart(_) => self.end_hold(),
+            _ => return false,
+        }
+        self.prepare_end()
     }
 
     fn apply(&mut self, shared: &SharedState, signal: Signal) {
@@ -205,7 +224,6 @@ impl dyn Managed + '_ {
     /// Goes on with a handler that is finished by a future, if there is one. Returns whether its end is
     /// still to come: signals wait for that, as for the end of any handler.
     fn is_in_handler(&mut self, shared: &SharedState) -> bool {
-        self.handle_failure(shared);
         if self.core().phase != ActorPhase::Running {
             return false;
         }
@@ -214,7 +232,12 @@ impl dyn Managed + '_ {
             (extras.is_held, extras.is_in_handler) = (true, true);
         }
         let is_in_handler = self.core().extras().is_some_and(|extras| extras.is_in_handler);
-        is_in_handler && !self.go_on_with_hold()
+        if !is_in_handler || !self.go_on_with_hold() {
+            return is_in_handler;
+        }
+        // What it has panicked with comes first as well.
+        self.handle_failure(shared);
+        false
     }
 
     /// Drops the future that holds the actor, if there is one, and takes the state out of it.

@@ -41,6 +41,8 @@ pub(crate) trait Managed {
     /// Begins with what finishes the handler that has just run: a future that holds the actor. Returns
     /// whether there is any.
     fn begin_unfinished(&mut self) -> bool;
+    /// Calls [`prepare_end`](crate::Actor::prepare_end), if there is a state.
+    fn prepare_end(&mut self) -> bool;
     /// Returns whether a stop or a hold is pending, so that messages must wait.
     fn must_pause_messages(&mut self) -> bool;
     /// Drops the state, before a new one is created; returns its stash.

@@ -84,6 +84,14 @@ pub trait Actor: Sized + 'static {
         let _ = (reason, context);
     }
 
+    /// Called before a signal ends the state, which may have something to do elsewhere first. Returns whether it
+    /// has requested that (`finish_handler`): the signal waits until then.
+    #[doc(hidden)]
+    fn prepare_end(&mut self, context: &mut Context<Self>) -> bool {
+        let _ = context;
+        false
+    }
+
     /// Whether [`place`](Self::place) may return anything.
     #[doc(hidden)]
     const MAY_HAVE_PLACE: bool = false;

@@ -26,14 +26,15 @@ impl<T: Send + 'static> Cown<T> {
     ///
     /// # Errors
     /// Returns an error for cowns of a [`Pump`](crate::runtime::Pump), which stay with it, and for
-    /// moves to a pump; or if either runtime has been shut down.
+    /// moves to a pump; for actors with a fiber; or if either runtime has been shut down.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         move_handle_to(self, home)
     }
 
     /// Makes another live runtime the home. For a behaviour that holds the cown.
     pub(crate) fn come_to(&self, home: RuntimeHandle) {
-        if self.header().has(Flags::CLOSED) {
+        // (What has got a fiber meanwhile stays.)
+        if self.header().has(Flags::CLOSED | Flags::PLACED) {
             return;
         }
         if self.header().has(Flags::INTERRUPTIBLE | Flags::GROUPED) {
@@ -54,6 +55,9 @@ impl<T: Send + 'static> Cown<T> {
         if self.header().is_pinned() {
             return Err(MoveError::Pinned);
         }
+        if self.header().has(Flags::PLACED) {
+            return Err(MoveError::HasFiber);
+        }
         if home.is_pumped() {
             return Err(MoveError::ToPump);
         }
@@ -73,6 +77,8 @@ impl<T: Send + 'static> Cown<T> {
 pub enum MoveError {
     /// The cown belongs to a pump, and only the pump's thread accesses its state.
     Pinned,
+    /// The cown is an actor with a fiber, which stays on the worker where it has begun.
+    HasFiber,
     /// The new runtime is a pump, whose cowns must be created there.
     ToPump,
     /// The new runtime has been shut down, and would run nothing.
@@ -86,6 +92,9 @@ impl fmt::Display for MoveError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             MoveError::Pinned => "the cown belongs to a pump, and stays on its thread",
+            MoveError::HasFiber => {
+                "the actor has a fiber, which stays on its worker: spawn it there"
+            }
             MoveError::ToPump => "cowns cannot be moved to a pump: create them there",
             MoveError::ToEnded => "the new runtime has been shut down",
             MoveError::Ended => "the cown's runtime has been shut down",

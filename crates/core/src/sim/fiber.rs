@@ -141,6 +141,11 @@ impl Fiber {
         left
     }
 
+    /// Returns whether it waits as the stack of an actor does, which may wait for ever.
+    pub(super) fn waits_idly(&self) -> bool {
+        self.context.thread.waits_idly
+    }
+
     /// Returns the stack of a fiber that has ended to the pool.
     pub(super) fn recycle(self) {
         drop(ManuallyDrop::into_inner(self.fiber));

@@ -1,14 +1,14 @@
 //! What an actor and its stack pass each other: the state, and why it goes to the other side.
 
 use std::any::Any;
-use std::thread;
+use std::panic::resume_unwind;
 use std::time::Duration;
 
 use coact_actor::actor::AskError;
 use coact_core::Promise;
-use coact_core::internals::{drop_quietly, tell_of_panic, unnested, wait_for};
+use coact_core::internals::{IdleWait, drop_quietly, tell_of_panic, wait_for};
 use coact_core::promise::Resolver;
-use coact_core::runtime::Busy;
+use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_fiber::suspend;
 use coact_tuple::AnyTuple;
 
@@ -102,6 +102,47 @@ pub(super) struct Parked<S: Send + 'static> {
     pub(super) wake: Option<Resolver<Wake<S>>>,
 }
 
+impl<S: Send + 'static> Parked<S> {
+    /// Returns what it gives back, and what has it go on.
+    pub(super) fn into_parts(mut self) -> (Option<Box<Lent<S>>>, Option<Resolver<Wake<S>>>) {
+        (self.lent.take(), self.wake.take())
+    }
+}
+
+/// It is not needed any more: the thread is to unwind its stack.
+impl<S: Send + 'static> Drop for Parked<S> {
+    fn drop(&mut self) {
+        match (self.lent.take(), self.wake.take()) {
+            (Some(lent), Some(wake)) => drop(stop_thread(wake, lent)),
+            (Some(mut lent), None) => report_late_panic(&mut lent),
+            (None, _) => {}
+        }
+    }
+}
+
+/// Reports the panic of a body whose actor had ended before, unless that is what has unwound it.
+pub(super) fn report_late_panic<S>(lent: &mut Lent<S>) {
+    if let Some(Err(payload)) = lent.ended.take()
+        && !payload.is::<Stopped>()
+    {
+        drop_quietly(|| resume_unwind(payload));
+    }
+}
+
+/// What unwinds a stack whose actor has ended.
+pub(super) struct Stopped;
+
+/// Has a thread unwind its stack, which has its state meanwhile, and gives it back then.
+pub(super) fn stop_thread<S: Send + 'static>(
+    wake: Resolver<Wake<S>>,
+    mut lent: Box<Lent<S>>,
+) -> Promise<Parked<S>> {
+    lent.event = Event::Stop;
+    let (done, rests) = Promise::channel();
+    wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
+    rests
+}
+
 /// What has a thread go on.
 pub(super) struct Wake<S: Send + 'static> {
     pub(super) lent: Box<Lent<S>>,
@@ -114,14 +155,14 @@ pub(super) struct Wake<S: Send + 'static> {
 /// What a fiber is resumed with: nothing if it has ended.
 pub(super) type Resumption<S> = Option<Box<Lent<S>>>;
 
+/// Where a thread that runs says that it waits again, and what keeps its runtime busy until then.
+type GoesOn<S> = (Resolver<Parked<S>>, Busy);
+
 /// How a stack waits.
 pub(super) enum Parking<S: Send + 'static> {
     Fiber,
     /// On a thread of its own, which may block like others, or stands for a fiber.
-    Thread {
-        goes_on: Option<(Resolver<Parked<S>>, Busy)>,
-        may_block: bool,
-    },
+    Thread(Option<GoesOn<S>>),
 }
 
 impl<S: Send + 'static> Parking<S> {
@@ -131,24 +172,26 @@ impl<S: Send + 'static> Parking<S> {
     pub(super) fn park(&mut self, lent: Box<Lent<S>>) -> Resumption<S> {
         match self {
             Self::Fiber => suspend::<Resumption<S>, Box<Lent<S>>>(lent),
-            Self::Thread { goes_on, may_block } => block(goes_on, *may_block, lent),
+            Self::Thread(goes_on) => block(goes_on, lent),
         }
     }
 
     /// Waits for ever.
-    pub(super) fn leave(&mut self, mut lent: Box<Lent<S>>) -> ! {
-        lent.wait = Wait::Nothing;
+    pub(super) fn leave(&mut self, lent: Option<Box<Lent<S>>>) -> ! {
         match self {
             Self::Fiber => {
+                let mut lent = lent.expect("a fiber is stopped with its state");
+                lent.wait = Wait::Nothing;
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
                 unreachable!("it is forgotten")
             }
-            Self::Thread { goes_on, .. } => {
+            Self::Thread(goes_on) => {
                 let goes_on = goes_on.take();
                 drop_quietly(move || drop((lent, goes_on)));
-                loop {
-                    thread::park();
-                }
+                let (_never, promise) = Promise::<()>::channel();
+                let _idle = IdleWait::begin();
+                drop(wait_for(promise, &"nothing: its body has caught its end too often"));
+                unreachable!("the promise is never kept")
             }
         }
     }
@@ -161,31 +204,28 @@ impl<S: Send + 'static> Parking<S> {
                 lent.end(ended);
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
             }
-            Self::Thread { goes_on, .. } => end_thread(goes_on, lent, ended),
+            Self::Thread(goes_on) => end_thread(goes_on, lent, ended),
         }
     }
 }
 
 /// Blocks a thread until it is woken.
 #[track_caller]
-fn block<S: Send + 'static>(
-    goes_on: &mut Option<(Resolver<Parked<S>>, Busy)>,
-    may_block: bool,
-    lent: Box<Lent<S>>,
-) -> Resumption<S> {
+fn block<S: Send + 'static>(goes_on: &mut Option<GoesOn<S>>, lent: Box<Lent<S>>) -> Resumption<S> {
     let (wake, woken) = Promise::channel();
     let (done, busy) = goes_on.take()?;
     done.resolve(Parked { lent: Some(lent), wake: Some(wake) });
     drop(busy);
-    let wait = || wait_for(woken, &"a tuple to this actor");
-    let woken = if may_block { wait() } else { unnested(wait) };
+    let idle = IdleWait::begin();
+    let woken = wait_for(woken, &"a tuple to this actor");
+    drop(idle);
     let Wake { lent, done, busy } = woken.ok()?;
     *goes_on = Some((done, busy));
     Some(lent)
 }
 
 fn end_thread<S: Send + 'static>(
-    goes_on: Option<(Resolver<Parked<S>>, Busy)>,
+    goes_on: Option<GoesOn<S>>,
     mut lent: Option<Box<Lent<S>>>,
     ended: Ended,
 ) {

@@ -16,6 +16,7 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_tuple::AnyTuple;
 
+use super::exchange::Stopped;
 use crate::cases::Unmatched;
 use crate::received::QueuedMessage;
 use crate::types::{DynActor, DynAddr, DynMessage, Machine};
@@ -122,9 +123,6 @@ impl SharedInbox {
         queued
     }
 }
-
-/// What unwinds a thread whose actor was stopped.
-pub(super) struct Stopped;
 
 impl ThreadInbox {
     /// The inbox of a thread that is about to be spawned, with its address.

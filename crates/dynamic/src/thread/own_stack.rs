@@ -18,15 +18,14 @@ use coact_actor::internals::{
 };
 use coact_core::Promise;
 use coact_core::internals::{WorkerPlace, is_simulated};
-use coact_core::promise::Resolver;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, Stack, StackError};
 use coact_tuple::AnyTuple;
 
-use super::exchange::{Ended, Event, Lent, Parked, Request, Wait, Wake};
-use super::inbox::Stopped;
-use super::place::{Main, OnWorker, Place, ThreadStart};
+use super::exchange::Stopped;
+use super::exchange::{Ended, Event, Lent, Request, Wait, Wake, report_late_panic, stop_thread};
+use super::place::{AtRest, FiberStart, Main, Place, ThreadStart};
 use crate::cases::Unmatched;
 use crate::engine::end_exchanged;
 use crate::received::QueuedMessage;
@@ -127,9 +126,6 @@ pub(super) struct OwnStack<S: Send + 'static> {
     has_answer: bool,
 }
 
-/// A stack that waits again, unless it has ended, and what it gives back.
-type Waits<S> = (Option<Place<S>>, Box<Lent<S>>);
-
 struct Beginning<S: Send + 'static> {
     settings: Arc<StackSettings>,
     main: Main<S>,
@@ -183,13 +179,13 @@ impl<S: Send + 'static> OwnStack<S> {
             && let Some(current) = WorkerPlace::current()
         {
             let stack = settings.take().map_err(|error| format!("it has no stack: {error}"))?;
-            let (worker, name) = (settings.worker(current), settings.name);
+            let worker = settings.worker(current);
+            let start = FiberStart { stack, name: settings.name, address, main };
             if worker.is_current() {
-                self.place = Some(Place::Fiber(OnWorker::new(worker, stack, name, address, main)));
+                self.place = Some(Place::Fiber(start.on(worker)));
                 self.resume(context);
             } else if let Some(lent) = self.lent.take() {
-                let waits = OnWorker::begin_there(worker, stack, name, address, main, lent);
-                self.finish(context, async move { waits.await.ok().map(of_fiber) });
+                self.finish(context, start.begin_there(worker, lent));
             }
         } else {
             let may_block = settings.kind == StackKind::Thread;
@@ -197,7 +193,7 @@ impl<S: Send + 'static> OwnStack<S> {
             let waits = start
                 .start(self.lent.take())
                 .map_err(|error| format!("the operating system has refused a thread: {error}"))?;
-            self.finish(context, async move { waits.await.ok().and_then(of_thread) });
+            self.finish(context, waits);
         }
         Ok(())
     }
@@ -227,14 +223,11 @@ impl<S: Send + 'static> OwnStack<S> {
     #[cold]
     fn resume_elsewhere(&mut self, mut lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
         match self.place.take() {
-            Some(Place::Fiber(fiber)) => {
-                let waits = fiber.resume_there(lent);
-                self.finish(context, async move { waits.await.ok().map(of_fiber) });
-            }
+            Some(Place::Fiber(fiber)) => self.finish(context, fiber.resume_there(lent)),
             Some(Place::Thread(wake)) => {
-                let (done, waits) = Promise::channel();
+                let (done, rests) = Promise::channel();
                 wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
-                self.finish(context, async move { waits.await.ok().and_then(of_thread) });
+                self.finish(context, rests);
             }
             // It has ended: there is nothing that could take the message.
             None => {
@@ -245,21 +238,39 @@ impl<S: Send + 'static> OwnStack<S> {
     }
 
     /// Finishes the handler when the stack waits that was resumed elsewhere.
-    fn finish<F>(&mut self, context: &mut Context<DynActor>, waits: F)
+    fn finish<R>(&mut self, context: &mut Context<DynActor>, rests: Promise<R>)
     where
-        F: Future<Output = Option<Waits<S>>> + Send + 'static,
+        R: Into<AtRest<S>> + Send + 'static,
     {
         finish_handler(context, move |actor, context| {
             Box::pin(async move {
-                let waits = waits.await;
+                let rests = rests.await.map(R::into);
+                let (place, lent) = rests.map_or((None, None), AtRest::into_parts);
                 let Some(machine) = actor.machine::<Self>() else { return };
-                let Some((place, lent)) = waits else {
+                let Some(lent) = lent else {
                     return context.stop_with(ExitReason::Failed("its stack is lost".into()));
                 };
                 machine.place = place;
                 machine.waits(lent, context);
                 let worker = machine.worker();
                 actor.stays_on(worker, context);
+            })
+        });
+    }
+
+    /// Finishes the handler when the stack is unwound that was to be.
+    fn finish_end<R>(&mut self, context: &mut Context<DynActor>, rests: Promise<R>)
+    where
+        R: Into<AtRest<S>> + Send + 'static,
+    {
+        finish_handler(context, move |actor, _| {
+            Box::pin(async move {
+                let rests = rests.await.map(R::into);
+                let (_, lent) = rests.map_or((None, None), AtRest::into_parts);
+                if let (Some(machine), Some(mut lent)) = (actor.machine::<Self>(), lent) {
+                    report_late_panic(&mut lent);
+                    machine.lent = Some(lent);
+                }
             })
         });
     }
@@ -411,6 +422,24 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
         }
     }
 
+    /// Unwinds the stack, if that is elsewhere: a new one is not to begin before, and the end is not told.
+    fn prepare_end(&mut self, context: &mut Context<DynActor>) -> bool {
+        if matches!(&self.place, Some(Place::Fiber(fiber)) if fiber.is_here()) {
+            // It is unwound when this is dropped.
+            return false;
+        }
+        let Some(lent) = self.lent.take() else { return false };
+        match self.place.take() {
+            Some(Place::Fiber(fiber)) => self.finish_end(context, fiber.unwind_there(lent)),
+            Some(Place::Thread(wake)) => self.finish_end(context, stop_thread(wake, lent)),
+            None => {
+                self.lent = Some(lent);
+                return false;
+            }
+        }
+        true
+    }
+
     fn go_on(&mut self, context: &mut Context<DynActor>) {
         if take(&mut self.has_answer) && self.next(Event::Answer, context).is_some() {
             self.resume(context);
@@ -450,26 +479,6 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
 /// The actor has ended, or gets a new state: its stack is unwound.
 impl<S: Send + 'static> Drop for OwnStack<S> {
     fn drop(&mut self) {
-        match (self.place.take(), self.lent.take()) {
-            (Some(Place::Fiber(fiber)), Some(lent)) => fiber.end(lent),
-            (Some(Place::Thread(wake)), Some(lent)) => end_thread(wake, lent),
-            // It has not begun, runs elsewhere, or has ended.
-            _ => {}
-        }
+        drop(AtRest::new(self.place.take(), self.lent.take()));
     }
-}
-
-fn of_fiber<S: Send + 'static>((fiber, lent): (OnWorker<S>, Box<Lent<S>>)) -> Waits<S> {
-    (Some(Place::Fiber(fiber)), lent)
-}
-
-fn of_thread<S: Send + 'static>(parked: Parked<S>) -> Option<Waits<S>> {
-    Some((parked.wake.map(Place::Thread), parked.lent?))
-}
-
-/// Has a thread unwind its stack.
-fn end_thread<S: Send + 'static>(wake: Resolver<Wake<S>>, mut lent: Box<Lent<S>>) {
-    lent.event = Event::Stop;
-    let (done, _not_needed) = Promise::channel();
-    wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
 }

@@ -1,6 +1,7 @@
 //! What the stack of an actor is: a fiber, which stays on the worker that has started it, or a thread.
 
 use std::io;
+use std::mem::forget;
 use std::thread::{self, panicking};
 
 use coact_actor::actor::WeakAddr;
@@ -9,60 +10,108 @@ use coact_core::internals::{ThreadBound, WorkerPlace, as_body, is_simulated, ser
 use coact_core::promise::Resolver;
 use coact_core::runtime::RuntimeHandle;
 use coact_fiber::{Fiber, Label, Resumed, Stack};
+use tracing::error;
 
-use super::exchange::{Event, Lent, Parked, Parking, Resumption, Wait, Wake};
+use super::exchange::{
+    Event, Lent, Parked, Parking, Resumption, Wait, Wake, report_late_panic, stop_thread,
+};
 use crate::types::DynActor;
 
 /// What the stack of an actor runs.
 pub(super) type Main<S> = Box<dyn FnOnce(WeakAddr<DynActor>, Resumption<S>, Parking<S>) + Send>;
 
-/// A stack that waits.
+/// Where a stack waits.
 pub(super) enum Place<S: Send + 'static> {
     Fiber(OnWorker<S>),
     Thread(Resolver<Wake<S>>),
 }
 
+/// A stack that waits again, unless it has ended, and what it gives back. If this is dropped, the stack is
+/// unwound.
+pub(super) struct AtRest<S: Send + 'static> {
+    place: Option<Place<S>>,
+    lent: Option<Box<Lent<S>>>,
+}
+
+impl<S: Send + 'static> AtRest<S> {
+    pub(super) fn new(place: Option<Place<S>>, lent: Option<Box<Lent<S>>>) -> Self {
+        Self { place, lent }
+    }
+
+    /// Returns where it waits, and what it gives back.
+    pub(super) fn into_parts(mut self) -> (Option<Place<S>>, Option<Box<Lent<S>>>) {
+        (self.place.take(), self.lent.take())
+    }
+}
+
+impl<S: Send + 'static> Drop for AtRest<S> {
+    fn drop(&mut self) {
+        match (self.place.take(), self.lent.take()) {
+            (Some(Place::Fiber(fiber)), Some(lent)) => fiber.end(lent),
+            (Some(Place::Thread(wake)), Some(lent)) => drop(stop_thread(wake, lent)),
+            // It has not begun, runs elsewhere, or has ended.
+            _ => {}
+        }
+    }
+}
+
+impl<S: Send + 'static> From<Parked<S>> for AtRest<S> {
+    fn from(parked: Parked<S>) -> Self {
+        let (lent, wake) = parked.into_parts();
+        Self { place: wake.map(Place::Thread), lent }
+    }
+}
+
 /// A fiber, and the worker on which alone it can go on: what is on its stack may be tied to that thread.
+///
+/// It goes on, and is unwound, only while the worker runs: not once its thread destroys its thread-locals, of
+/// which the stack may have borrowed some.
 pub(super) struct OnWorker<S: Send + 'static> {
-    fiber: ThreadBound<Fiber<Resumption<S>, Box<Lent<S>>>>,
+    /// `None` once it has ended.
+    fiber: Option<ThreadBound<FiberOf<S>>>,
     worker: WorkerPlace,
 }
 
-impl<S: Send + 'static> OnWorker<S> {
+type FiberOf<S> = Fiber<Resumption<S>, Box<Lent<S>>>;
+
+/// How a fiber begins.
+pub(super) struct FiberStart<S: Send + 'static> {
+    pub(super) stack: Stack,
+    /// What runs on it, for reports.
+    pub(super) name: &'static str,
+    pub(super) address: WeakAddr<DynActor>,
+    pub(super) main: Main<S>,
+}
+
+impl<S: Send + 'static> FiberStart<S> {
     /// A fiber of this worker, which is the calling thread.
-    pub(super) fn new(
-        worker: WorkerPlace,
-        stack: Stack,
-        name: &'static str,
-        address: WeakAddr<DynActor>,
-        main: Main<S>,
-    ) -> Self {
+    pub(super) fn on(self, worker: WorkerPlace) -> OnWorker<S> {
+        let Self { stack, name, address, main } = self;
         let advice = "give it more with `ThreadSpawn::stack_size`";
         let label = Label { name, number: address.id().get(), advice };
         let body = move |lent| main(address, lent, Parking::Fiber);
-        Self { fiber: ThreadBound::here(Fiber::new(stack, label, body)), worker }
+        let fiber = Some(ThreadBound::here(Fiber::new(stack, label, body)));
+        OnWorker { fiber, worker }
     }
 
-    /// The same on another worker, and what it gives back when it waits for the first time. The promise
-    /// breaks if that worker has ended.
-    pub(super) fn begin_there(
-        worker: WorkerPlace,
-        stack: Stack,
-        name: &'static str,
-        address: WeakAddr<DynActor>,
-        main: Main<S>,
-        lent: Box<Lent<S>>,
-    ) -> Promise<(Self, Box<Lent<S>>)> {
-        let (done, waits) = Promise::channel();
-        let begin = move || {
-            let mut fiber = Self::new(worker, stack, name, address, main);
-            let lent = fiber.resume_here(lent);
-            done.resolve((fiber, lent));
-        };
-        drop(worker.call(Box::new(begin)));
-        waits
+    /// The same on another worker, until it waits for the first time. The promise breaks if that worker has
+    /// ended.
+    pub(super) fn begin_there(self, worker: WorkerPlace, lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
+        there(worker, move || self.on(worker).rest_after(lent))
     }
+}
 
+/// Has a worker do something with a fiber.
+fn there<S: Send + 'static>(
+    worker: WorkerPlace,
+    work: impl FnOnce() -> AtRest<S> + Send + 'static,
+) -> Promise<AtRest<S>> {
+    let (done, rests) = Promise::channel();
+    drop(worker.call(Box::new(move || done.resolve(work()))));
+    rests
+}
+
+impl<S: Send + 'static> OnWorker<S> {
     pub(super) fn worker(&self) -> WorkerPlace {
         self.worker
     }
@@ -70,55 +119,93 @@ impl<S: Send + 'static> OnWorker<S> {
     /// Goes on with it, until it waits again.
     ///
     /// # Errors
-    /// Returns what it was to get if the calling thread is not the one on which it goes on.
+    /// Returns what it was to get if it cannot go on here: on another thread, or in the middle of a panic,
+    /// which would be counted for what it does.
     #[inline]
     pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Result<Box<Lent<S>>, Box<Lent<S>>> {
-        match self.fiber.reach_mut() {
-            Some(fiber) => Ok(resume(fiber, lent)),
-            None => Err(lent),
+        match self.fiber.as_mut().and_then(ThreadBound::reach_mut) {
+            Some(fiber) if self.worker.is_current() && !panicking() => {
+                let lent = resume(fiber, lent);
+                if matches!(lent.wait, Wait::Ended) {
+                    self.fiber = None;
+                }
+                Ok(lent)
+            }
+            _ => Err(lent),
         }
     }
 
-    /// The same for a caller on its thread.
-    fn resume_here(&mut self, lent: Box<Lent<S>>) -> Box<Lent<S>> {
-        resume(self.fiber.get_mut(), lent)
+    /// Goes on with it, for a job of its worker.
+    fn rest_after(mut self, lent: Box<Lent<S>>) -> AtRest<S> {
+        match self.resume(lent) {
+            Ok(lent) => AtRest::new(Some(Place::Fiber(self)), Some(lent)),
+            Err(lent) => AtRest::new(None, Some(lent)),
+        }
     }
 
     /// Goes on with it on its worker. The promise breaks if that has ended.
-    pub(super) fn resume_there(mut self, lent: Box<Lent<S>>) -> Promise<(Self, Box<Lent<S>>)> {
-        let (done, waits) = Promise::channel();
-        let worker = self.worker;
-        let resume = move || {
-            let lent = self.resume_here(lent);
-            done.resolve((self, lent));
-        };
-        drop(worker.call(Box::new(resume)));
-        waits
+    pub(super) fn resume_there(self, lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
+        there(self.worker, move || self.rest_after(lent))
+    }
+
+    /// Whether it can go on here and now.
+    pub(super) fn is_here(&self) -> bool {
+        self.worker.is_current() && !panicking()
+    }
+
+    /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has ended.
+    pub(super) fn unwind_there(mut self, mut lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
+        there(self.worker, move || {
+            lent.event = Event::Stop;
+            let lent = self.resume(lent).unwrap_or_else(|lent| lent);
+            self.leave_if_stuck(&lent);
+            AtRest::new(None, Some(lent))
+        })
+    }
+
+    /// Leaks the stack of a body that catches its end again and again.
+    fn leave_if_stuck(&mut self, lent: &Lent<S>) {
+        if matches!(lent.wait, Wait::Nothing)
+            && let Some(fiber) = self.fiber.take()
+        {
+            fiber.into_inner().forget();
+        }
     }
 
     /// Unwinds it, on its worker. If that has ended, the stack is leaked, which is reported.
-    pub(super) fn end(self, lent: Box<Lent<S>>) {
-        // In the middle of a panic, what it unwinds with would be a second one.
-        if self.fiber.is_within_reach() && !panicking() {
-            return self.unwind(lent);
+    fn end(mut self, mut lent: Box<Lent<S>>) {
+        if self.fiber.is_none() {
+            return;
         }
-        let worker = self.worker;
-        drop(worker.call(Box::new(move || self.unwind(lent))));
-    }
-
-    fn unwind(mut self, mut lent: Box<Lent<S>>) {
         lent.event = Event::Stop;
-        if matches!(self.resume_here(lent).wait, Wait::Nothing) {
-            self.fiber.into_inner().forget();
+        match self.resume(lent) {
+            Ok(mut lent) => {
+                self.leave_if_stuck(&lent);
+                report_late_panic(&mut lent);
+            }
+            Err(lent) => {
+                let worker = self.worker;
+                drop(worker.call(Box::new(move || self.end(lent))));
+            }
+        }
+    }
+}
+
+impl<S: Send + 'static> Drop for OnWorker<S> {
+    fn drop(&mut self) {
+        // It can only be one whose worker has ended.
+        if let Some(fiber) = self.fiber.take() {
+            forget(fiber);
+            error!(
+                worker = ?self.worker,
+                "the worker of a fiber has ended before its actor: what is on the fiber's stack is leaked"
+            );
         }
     }
 }
 
 #[inline]
-fn resume<S: Send + 'static>(
-    fiber: &mut Fiber<Resumption<S>, Box<Lent<S>>>,
-    lent: Box<Lent<S>>,
-) -> Box<Lent<S>> {
+fn resume<S: Send + 'static>(fiber: &mut FiberOf<S>, lent: Box<Lent<S>>) -> Box<Lent<S>> {
     match fiber.resume(Some(lent)) {
         Resumed::Suspended(lent) => {
             if matches!(lent.wait, Wait::Ended) {
@@ -146,7 +233,7 @@ impl<S: Send + 'static> ThreadStart<S> {
         let Self { stack_size, may_block, address, main } = self;
         let (done, parked) = Promise::channel();
         let (home, name) = (RuntimeHandle::current(), format!("actor-{}", address.id()));
-        let parking = Parking::Thread { goes_on: Some((done, home.hold_open())), may_block };
+        let parking = Parking::Thread(Some((done, home.hold_open())));
         let run = move || {
             let main = || main(address, lent, parking);
             serve(home, || if may_block { main() } else { as_body(main) });

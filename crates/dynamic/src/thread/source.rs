@@ -12,8 +12,9 @@ use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::AnyTuple;
 use tracing::error;
 
+use super::exchange::Stopped;
 use super::exchange::{Event, Lent, Parking, Request, Wait};
-use super::inbox::{Next, Stopped, ThreadInbox};
+use super::inbox::{Next, ThreadInbox};
 use crate::received::{QueuedMessage, Received};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynAddr, DynMessage};
@@ -238,15 +239,13 @@ impl<S: Send + 'static> Body<S> {
     #[cold]
     fn stop(&mut self) -> ! {
         self.stops += 1;
-        if self.stops > SWALLOWED
-            && let Some(lent) = self.lent.take()
-        {
+        if self.stops > SWALLOWED {
             error!(
                 actor = %self.address.id(),
                 "an actor has ended, and its body catches the panic that unwinds its stack, again and again: it \
                  is left where it is"
             );
-            self.parking.leave(lent);
+            self.parking.leave(self.lent.take());
         }
         resume_unwind(Box::new(Stopped));
     }

@@ -9,7 +9,8 @@ use coact_core::internals::{is_simulated, serve, tell_of_panic, thread_extension
 use coact_core::runtime::RuntimeHandle;
 
 use super::DynThread;
-use super::inbox::{Stopped, ThreadInbox};
+use super::exchange::Stopped;
+use super::inbox::ThreadInbox;
 use super::source::ThreadState;
 use crate::types::{DynActor, DynAddr, EndsFor};
 

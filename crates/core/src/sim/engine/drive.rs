@@ -126,9 +126,7 @@ impl Engine<'_> {
     }
 
     fn check_all_ended(&self) -> Result<(), String> {
-        match self.fibers.borrow().len() {
-            0 => Ok(()),
-            _ => Err(self.report_deadlock()),
-        }
+        let are_idle = self.fibers.borrow().values().all(Fiber::waits_idly);
+        if are_idle { Ok(()) } else { Err(self.report_deadlock()) }
     }
 }
