@@ -15,6 +15,8 @@ use crate::pending_sends::Outbox;
 pub(crate) struct ContextExtras {
     /// A pending stop.
     pub(crate) stop: Option<ExitReason>,
+    /// The typed part has what finishes the handler that has just run.
+    pub(crate) has_unfinished: bool,
     /// The part that depends on the actor's type, boxed so that the rest is compiled once.
     pub(crate) typed: Option<Box<dyn Any + Send>>,
     pub(crate) stash: Stash,

@@ -51,8 +51,9 @@ pub use received::DynReply;
 pub use request::DynRequest;
 pub use spawn::{DynSpawn, actor, spawn, spawn_with};
 pub use thread::{
-    DoReceive, DynThread, SameWorker, ThreadRequest, ThreadSpawn, ThreadSpawnError, detached,
-    fiber, spawn_detached, spawn_fiber, this_thread,
+    DoReceive, DynTask, DynThread, SameWorker, TaskRequest, ThreadRequest, ThreadSpawn,
+    ThreadSpawnError, detached, fiber, spawn_async, spawn_async_with, spawn_detached, spawn_fiber,
+    this_thread,
 };
 pub use types::{DynActor, DynAddr, DynMessage};
 

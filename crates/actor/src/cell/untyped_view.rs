@@ -57,7 +57,11 @@ impl<A: Actor> Managed for ActorCell<A> {
     }
 
     fn begin_unfinished(&mut self) -> bool {
-        let request = self.body.as_mut().and_then(|body| body.context.take_unfinished());
+        let Some(body) = &mut self.body else { return false };
+        if !body.context.has_unfinished() {
+            return false;
+        }
+        let request = body.context.take_unfinished();
         request.is_some_and(|request| self.begin_hold(request))
     }
 

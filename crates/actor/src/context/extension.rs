@@ -104,6 +104,7 @@ where
     F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, ()> + Send + 'static,
 {
     let request = holding_future::request(Reply::unwanted(), body);
+    context.extras().has_unfinished = true;
     context.typed().unfinished = Some(CatchDrop::new(request));
     context.interrupt_self();
 }

@@ -128,9 +128,16 @@ impl<A: Actor> Context<A> {
         typed_of::<A>(extras)?.holds.pop_front().map(CatchDrop::into_inner)
     }
 
+    /// Returns whether the handler that has just run is to be finished.
+    #[inline]
+    pub(crate) fn has_unfinished(&mut self) -> bool {
+        self.extras.as_mut().is_some_and(|extras| extras.get_mut().has_unfinished)
+    }
+
     /// Takes what finishes the handler that has just run.
     pub(crate) fn take_unfinished(&mut self) -> Option<HoldRequest<A>> {
         let extras = self.extras.as_mut()?.get_mut();
+        extras.has_unfinished = false;
         typed_of::<A>(extras)?.unfinished.take().map(CatchDrop::into_inner)
     }
 

@@ -1,10 +1,12 @@
 //! What an actor and its stack pass each other: the state, and why it goes to the other side.
 
 use std::any::Any;
+use std::mem::take;
 use std::panic::resume_unwind;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use coact_actor::actor::AskError;
+use coact_actor::actor::{AskError, WeakAddr};
 use coact_core::Promise;
 use coact_core::internals::{IdleWait, drop_quietly, tell_of_panic, wait_for};
 use coact_core::promise::Resolver;
@@ -14,7 +16,7 @@ use coact_tuple::AnyTuple;
 
 use crate::received::QueuedMessage;
 use crate::skipped::Skipped;
-use crate::types::{DynAddr, DynMessage};
+use crate::types::{DynActor, DynAddr, DynMessage};
 
 /// What the stack has while it runs, and the actor while the stack waits. It is passed as one pointer: so
 /// all that is said meanwhile is in here.
@@ -89,10 +91,42 @@ impl<S> Lent<S> {
         })
     }
 
-    fn end(&mut self, ended: Ended) {
+    /// Keeps a message that has come to a wait which was given up.
+    pub(super) fn keep_message(&mut self) {
+        if self.event == Event::Message {
+            let queued = take(&mut self.message);
+            self.skipped.push(queued.message.tuple.shape(), false, queued);
+        }
+    }
+
+    pub(super) fn end(&mut self, ended: Ended) {
         self.wait = Wait::Ended;
         self.ended = Some(ended);
     }
+}
+
+/// Where a body that is a future puts what it gives back, and finds it again.
+pub(super) struct Slot<S>(Mutex<Option<Box<Lent<S>>>>);
+
+impl<S> Slot<S> {
+    pub(super) fn new() -> Arc<Self> {
+        Arc::new(Self(Mutex::new(None)))
+    }
+
+    pub(super) fn put(&self, lent: Box<Lent<S>>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(lent);
+    }
+
+    pub(super) fn take(&self) -> Option<Box<Lent<S>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// What a body that is a future begins with.
+pub(super) struct TaskSide<S> {
+    pub(super) address: WeakAddr<DynActor>,
+    pub(super) lent: Box<Lent<S>>,
+    pub(super) slot: Arc<Slot<S>>,
 }
 
 /// A thread that waits, with what has it go on, unless it has ended.

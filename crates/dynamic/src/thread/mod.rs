@@ -10,26 +10,32 @@ mod own_stack;
 mod place;
 mod source;
 mod spawn;
+mod spawn_async;
 mod spawn_with_stack;
+mod take;
+mod task;
 
 use std::fmt::{self, Debug, Formatter};
-use std::mem::{forget, take};
+use std::mem::forget;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
 use coact_actor::actor::{AskError, SendError, WeakAddr};
 use coact_core::internals::thread_extension;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
-use tracing::{Level, debug, enabled};
 
 use self::exchange::Ended;
 pub use self::own_stack::SameWorker;
 use self::source::{Came, Source, ThreadState, Waiting, assert_plain};
 pub use self::spawn::spawn_detached;
+pub use self::spawn_async::{spawn_async, spawn_async_with};
 pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
+use self::take::{Takes, Within};
+pub use self::task::{DynTask, TaskRequest};
 use crate::cases::Cases;
 use crate::received::{DynReply, QueuedMessage, Received, message};
-use crate::types::{DynAddr, DynMessage};
+use crate::skipped::Skipped;
+use crate::types::{DynActor, DynAddr, DynMessage};
 
 /// Returns the calling thread as an actor that takes tuples.
 ///
@@ -313,91 +319,24 @@ impl<S: Send + 'static> DynThread<S> {
     #[cold]
     #[track_caller]
     fn receive_within<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> R {
-        struct Within<'a, S: Send + 'static> {
-            me: &'a mut DynThread<S>,
-            outer: Received,
-        }
-        impl<S: Send + 'static> Drop for Within<'_, S> {
-            fn drop(&mut self) {
-                self.me.received = take(&mut self.outer);
-            }
-        }
-        let outer = take(&mut self.received);
-        let within = Within { me: self, outer };
-        within.me.receive_by(cases)
-    }
-
-    /// Keeps the message that was received last, since no case takes it.
-    #[cold]
-    fn skip<R>(&mut self, cases: &Cases<'_, Self, R>, tuple: AnyTuple) {
-        if enabled!(Level::DEBUG) {
-            let actor = self.source.with_own(WeakAddr::id);
-            debug!(%actor, "skipped: {}", cases.explain(&tuple));
-        }
-        let shape = tuple.shape();
-        let queued = self.received.take_message(tuple);
-        self.source.with_skipped(|skipped| skipped.push(shape, false, queued));
-    }
-
-    /// Takes the oldest message that was skipped and that a case takes.
-    #[inline]
-    fn take_skipped<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> Option<R> {
-        if self.source.with_skipped(|skipped| skipped.is_empty()) {
-            return None;
-        }
-        self.look_at_skipped(cases)
-    }
-
-    #[inline(never)]
-    fn look_at_skipped<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> Option<R> {
-        let fits = |queued: &QueuedMessage| cases.may_take(&queued.message.tuple);
-        let mut places = self.source.with_skipped(|skipped| {
-            skipped.refit(fits);
-            skipped.fitting()
-        });
-        loop {
-            // Not borrowed while cases run, which may receive as well.
-            let place = self.source.with_skipped(|skipped| places.next(skipped))?;
-            let queued = self.source.with_skipped(|skipped| skipped.take(place));
-            let Some(QueuedMessage { message: DynMessage { mut tuple, header }, reply }) = queued
-            else {
-                continue;
-            };
-            self.received.begin(header, reply);
-            let result = self.apply(cases, &mut tuple);
-            if result.is_some() {
-                self.source.with_skipped(|skipped| skipped.remove(place));
-                return result;
-            }
-            let queued = self.received.take_message(tuple);
-            self.source.with_skipped(|skipped| skipped.put_back(place, queued));
-        }
-    }
-
-    /// Gives what was received to the cases. If none takes it, it is as before.
-    #[inline]
-    fn apply<R>(&mut self, cases: &mut Cases<'_, Self, R>, tuple: &mut AnyTuple) -> Option<R> {
-        let mut room = self.received.header.take_room();
-        let turn = Turn { me: self };
-        let result = cases.apply_in_place(turn.me, tuple, &mut room);
-        if result.is_none() {
-            turn.me.received.header.give_room(room);
-            forget(turn);
-        }
-        result
+        Within::new(self).me.receive_by(cases)
     }
 }
 
-/// While a message is handled. After a panic, what was received is dropped with it, so that an ask fails for
-/// that reason.
-struct Turn<'a, S: Send + 'static> {
-    me: &'a mut DynThread<S>,
-}
-
-impl<S: Send + 'static> Drop for Turn<'_, S> {
+impl<S: Send + 'static> Takes for DynThread<S> {
     #[inline]
-    fn drop(&mut self) {
-        self.me.received.clear();
+    fn received(&mut self) -> &mut Received {
+        &mut self.received
+    }
+
+    #[inline]
+    fn with_skipped<R>(&mut self, work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R) -> R {
+        self.source.with_skipped(work)
+    }
+
+    #[inline]
+    fn with_own<R>(&self, work: impl FnOnce(&WeakAddr<DynActor>) -> R) -> R {
+        self.source.with_own(work)
     }
 }
 

@@ -5,10 +5,12 @@
 //! finished there: the actor is held meanwhile, and its signals wait.
 
 use std::any::Any;
+use std::future::poll_fn;
 use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use coact_actor::actor::{Addr, Context, ExitReason, Reply, WeakAddr};
@@ -23,9 +25,10 @@ use coact_core::time::Timer;
 use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, Stack, StackError};
 use coact_tuple::AnyTuple;
 
-use super::exchange::Stopped;
-use super::exchange::{Ended, Event, Lent, Request, Wait, Wake, report_late_panic, stop_thread};
-use super::place::{AtRest, FiberStart, Main, Place, ThreadStart};
+use super::exchange::{
+    Ended, Event, Lent, Request, Stopped, Wait, Wake, report_late_panic, stop_thread,
+};
+use super::place::{AtRest, FiberStart, Main, Place, Task, ThreadStart};
 use crate::cases::Unmatched;
 use crate::engine::end_exchanged;
 use crate::received::QueuedMessage;
@@ -173,6 +176,16 @@ impl<S: Send + 'static> OwnStack<S> {
     ) -> Result<(), String> {
         let Beginning { settings, main } = beginning;
         let address = own_address(context).clone();
+        let main = match main {
+            Main::Stack(main) => main,
+            Main::Future(main) => {
+                if let Some(lent) = self.lent.take() {
+                    self.place = Some(Place::Task(Task::new(address, main, lent)));
+                    self.poll_task(context);
+                }
+                return Ok(());
+            }
+        };
         if settings.kind == StackKind::Fiber
             && IS_SUPPORTED
             && !is_simulated()
@@ -215,6 +228,10 @@ impl<S: Send + 'static> OwnStack<S> {
                 Ok(lent) => return self.waits(lent, context),
                 Err(lent) => lent,
             },
+            Some(Place::Task(task)) => {
+                let polled = task.resume(lent);
+                return self.task_waits(polled, context);
+            }
             _ => lent,
         };
         self.resume_elsewhere(elsewhere, context);
@@ -230,10 +247,41 @@ impl<S: Send + 'static> OwnStack<S> {
                 self.finish(context, rests);
             }
             // It has ended: there is nothing that could take the message.
-            None => {
+            Some(Place::Task(_)) | None => {
                 lent.message = QueuedMessage::default();
                 self.lent = Some(lent);
             }
+        }
+    }
+
+    /// Begins with a body that is a future.
+    fn poll_task(&mut self, context: &mut Context<DynActor>) {
+        if let Some(Place::Task(task)) = &mut self.place {
+            let polled = task.poll(&mut TaskContext::from_waker(Waker::noop()));
+            self.task_waits(polled, context);
+        }
+    }
+
+    /// Takes the state back from a future that waits for a message. While it awaits something else, it holds
+    /// the actor.
+    fn task_waits(&mut self, polled: Poll<Option<Box<Lent<S>>>>, context: &mut Context<DynActor>) {
+        match polled {
+            Poll::Ready(Some(lent)) => self.waits(lent, context),
+            Poll::Ready(None) => {
+                let why = "its body has leaked what it was lent (`DynTask`)";
+                context.stop_with(ExitReason::Failed(why.into()));
+            }
+            Poll::Pending => context.hold(Reply::unwanted(), |actor, context| {
+                Box::pin(async move {
+                    let Some(machine) = actor.machine::<Self>() else { return };
+                    let lent = poll_fn(|waker| match &mut machine.place {
+                        Some(Place::Task(task)) => task.poll(waker),
+                        _ => Poll::Ready(None),
+                    });
+                    let lent = lent.await;
+                    machine.task_waits(Poll::Ready(lent), context);
+                })
+            }),
         }
     }
 
@@ -288,13 +336,15 @@ impl<S: Send + 'static> OwnStack<S> {
     #[cold]
     fn waits_for_more(&mut self, context: &mut Context<DynActor>) {
         let Some(lent) = &mut self.lent else { return };
+        if matches!(lent.wait, Wait::Other) {
+            return self.limit_skipped(context);
+        }
+        // The wait is over to which a time belongs.
+        self.clock.number += 1;
+        self.clock.running = None;
         match lent.wait {
-            Wait::Message => {
-                self.clock.number += 1;
-                self.clock.running = None;
-            }
+            Wait::Message | Wait::Other => {}
             Wait::MessageFor(after) => self.wait_for(after, context),
-            Wait::Other => self.limit_skipped(context),
             Wait::Answer => {
                 if let Some(request) = lent.request.take() {
                     Self::request(*request, context);
@@ -311,7 +361,6 @@ impl<S: Send + 'static> OwnStack<S> {
     /// Has the stack go on after a time, unless it begins another wait by then.
     #[cold]
     fn wait_for(&mut self, after: Duration, context: &mut Context<DynActor>) {
-        self.clock.number += 1;
         let number = self.clock.number;
         let late = move |actor: &mut DynActor, context: &mut Context<DynActor>| {
             if let Some(machine) = actor.machine::<Self>()
@@ -366,7 +415,7 @@ impl<S: Send + 'static> OwnStack<S> {
     /// Ends the actor, whose body has ended.
     #[cold]
     fn ended(&mut self, ended: Ended, context: &mut Context<DynActor>) {
-        (self.place, self.clock.running) = (None, None);
+        self.place = None;
         match ended {
             Ok(()) => context.stop(),
             // It was stopped, or has caught that and ended.
@@ -428,11 +477,16 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
             // It is unwound when this is dropped.
             return false;
         }
+        if let Some(Place::Task(task)) = self.place.take_if(|place| matches!(place, Place::Task(_)))
+        {
+            self.lent = task.cancel(self.lent.take());
+            return false;
+        }
         let Some(lent) = self.lent.take() else { return false };
         match self.place.take() {
             Some(Place::Fiber(fiber)) => self.finish_end(context, fiber.unwind_there(lent)),
             Some(Place::Thread(wake)) => self.finish_end(context, stop_thread(wake, lent)),
-            None => {
+            Some(Place::Task(_)) | None => {
                 self.lent = Some(lent);
                 return false;
             }

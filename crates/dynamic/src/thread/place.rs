@@ -2,6 +2,9 @@
 
 use std::io;
 use std::mem::forget;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread::{self, panicking};
 
 use coact_actor::actor::WeakAddr;
@@ -13,17 +16,32 @@ use coact_fiber::{Fiber, Label, Resumed, Stack};
 use tracing::error;
 
 use super::exchange::{
-    Event, Lent, Parked, Parking, Resumption, Wait, Wake, report_late_panic, stop_thread,
+    Event, Lent, Parked, Parking, Resumption, Slot, TaskSide, Wait, Wake, report_late_panic,
+    stop_thread,
 };
 use crate::types::DynActor;
 
-/// What the stack of an actor runs.
-pub(super) type Main<S> = Box<dyn FnOnce(WeakAddr<DynActor>, Resumption<S>, Parking<S>) + Send>;
+/// What an actor of this kind runs.
+pub(super) enum Main<S: Send + 'static> {
+    Stack(StackMain<S>),
+    Future(FutureMain<S>),
+}
+
+/// What runs on a stack.
+pub(super) type StackMain<S> =
+    Box<dyn FnOnce(WeakAddr<DynActor>, Resumption<S>, Parking<S>) + Send>;
+
+/// Makes the future.
+pub(super) type FutureMain<S> = Box<dyn FnOnce(TaskSide<S>) -> BodyFuture + Send>;
+
+type BodyFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Where a stack waits.
 pub(super) enum Place<S: Send + 'static> {
     Fiber(OnWorker<S>),
     Thread(Resolver<Wake<S>>),
+    /// The body is a future.
+    Task(Task<S>),
 }
 
 /// A stack that waits again, unless it has ended, and what it gives back. If this is dropped, the stack is
@@ -49,6 +67,7 @@ impl<S: Send + 'static> Drop for AtRest<S> {
         match (self.place.take(), self.lent.take()) {
             (Some(Place::Fiber(fiber)), Some(lent)) => fiber.end(lent),
             (Some(Place::Thread(wake)), Some(lent)) => drop(stop_thread(wake, lent)),
+            (Some(Place::Task(task)), Some(lent)) => task.end(lent),
             // It has not begun, runs elsewhere, or has ended.
             _ => {}
         }
@@ -59,6 +78,56 @@ impl<S: Send + 'static> From<Parked<S>> for AtRest<S> {
     fn from(parked: Parked<S>) -> Self {
         let (lent, wake) = parked.into_parts();
         Self { place: wake.map(Place::Thread), lent }
+    }
+}
+
+/// A body that is a future, which is polled where its messages are handled.
+pub(super) struct Task<S: Send + 'static> {
+    future: BodyFuture,
+    slot: Arc<Slot<S>>,
+}
+
+impl<S: Send + 'static> Task<S> {
+    /// A task that has what it was lent, and has not begun.
+    pub(super) fn new(
+        address: WeakAddr<DynActor>,
+        main: FutureMain<S>,
+        lent: Box<Lent<S>>,
+    ) -> Self {
+        let slot = Slot::new();
+        let future = main(TaskSide { address, lent, slot: Arc::clone(&slot) });
+        Self { future, slot }
+    }
+
+    /// Goes on with it. `Pending` if it awaits something else than its messages.
+    pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Poll<Option<Box<Lent<S>>>> {
+        self.slot.put(lent);
+        self.poll(&mut TaskContext::from_waker(Waker::noop()))
+    }
+
+    /// Polls it. What it gives back is `None` if it has leaked that.
+    pub(super) fn poll(&mut self, context: &mut TaskContext<'_>) -> Poll<Option<Box<Lent<S>>>> {
+        let is_done = self.future.as_mut().poll(context).is_ready();
+        let mut lent = self.slot.take();
+        match &mut lent {
+            Some(lent) if is_done => lent.end(Ok(())),
+            None if !is_done => return Poll::Pending,
+            _ => {}
+        }
+        Poll::Ready(lent)
+    }
+
+    /// Drops the body, which has its state meanwhile; returns that.
+    pub(super) fn cancel(self, lent: Option<Box<Lent<S>>>) -> Option<Box<Lent<S>>> {
+        if let Some(lent) = lent {
+            self.slot.put(lent);
+        }
+        drop(self.future);
+        self.slot.take()
+    }
+
+    fn end(self, lent: Box<Lent<S>>) {
+        drop(self.cancel(Some(lent)));
     }
 }
 
@@ -80,7 +149,7 @@ pub(super) struct FiberStart<S: Send + 'static> {
     /// What runs on it, for reports.
     pub(super) name: &'static str,
     pub(super) address: WeakAddr<DynActor>,
-    pub(super) main: Main<S>,
+    pub(super) main: StackMain<S>,
 }
 
 impl<S: Send + 'static> FiberStart<S> {
@@ -224,7 +293,7 @@ pub(super) struct ThreadStart<S: Send + 'static> {
     /// Whether the body may block: it does not stand for a fiber.
     pub(super) may_block: bool,
     pub(super) address: WeakAddr<DynActor>,
-    pub(super) main: Main<S>,
+    pub(super) main: StackMain<S>,
 }
 
 impl<S: Send + 'static> ThreadStart<S> {

@@ -163,12 +163,12 @@ where
     S: Send + 'static,
     F: FnOnce(&mut DynThread<S>) + Send + 'static,
 {
-    Box::new(move |address, lent, parking| {
+    Main::Stack(Box::new(move |address, lent, parking| {
         let mut me = DynThread::of(Source::body(address, lent, parking));
         // It is not used after a panic.
         let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
         me.end(ended);
-    })
+    }))
 }
 
 /// Settings for an actor with a stack of its own: see [`fiber`] and [`detached`].

@@ -6,8 +6,12 @@ use super::super::size_class::{CLASSES, SizeClass};
 use super::chunk::Chunk;
 use super::free_list::{FreeList, FreeStack};
 use super::guard;
-use super::trim::trim;
+use super::trim::{trim, trim_all};
 use crate::stack_error::StackError;
+
+/// How many free stacks of a class keep their tops: those of more than so many fibers that have ended at once
+/// are not needed soon.
+const MOST: usize = 1_024;
 
 static DEPOTS: [Depot; CLASSES] = [const { Depot::new() }; CLASSES];
 
@@ -18,6 +22,8 @@ pub(super) struct Depot {
 
 struct Stock {
     free: FreeList,
+    /// More free stacks, without any memory: not in a list, whose links would take a page of each.
+    surplus: Vec<FreeStack>,
     /// Stacks that have no guard, since the system has refused it.
     bare: FreeList,
     open: Option<Chunk>,
@@ -25,7 +31,8 @@ struct Stock {
 
 impl Depot {
     const fn new() -> Self {
-        let stock = Stock { free: FreeList::new(), bare: FreeList::new(), open: None };
+        let (free, bare) = (FreeList::new(), FreeList::new());
+        let stock = Stock { free, surplus: Vec::new(), bare, open: None };
         Self { stock: Mutex::new(stock) }
     }
 
@@ -44,6 +51,9 @@ impl Depot {
             if let Some(stack) = stock.free.pop() {
                 return Ok((stack, stock.free.split(most)));
             }
+            if let Some(stack) = stock.surplus.pop() {
+                return Ok((stack, FreeList::new()));
+            }
             stock.take_bare(class)?
         };
         // SAFETY: the stack was cut from a chunk above a page for its guard.
@@ -56,14 +66,24 @@ impl Depot {
         }
     }
 
-    /// Adds free stacks, of which only the tops stay in memory.
+    /// Adds free stacks, of which only the tops stay in memory, and nothing if there are many.
     pub(super) fn put(&self, class: SizeClass, mut stacks: FreeList) {
+        if self.stock.lock().free.count() >= MOST {
+            return self.put_surplus(class, stacks);
+        }
         let mut trimmed = FreeList::new();
         while let Some(mut stack) = stacks.pop() {
             trim(&mut stack, class);
             trimmed.push(stack);
         }
         self.stock.lock().free.append(trimmed);
+    }
+
+    fn put_surplus(&self, class: SizeClass, mut stacks: FreeList) {
+        while let Some(mut stack) = stacks.pop() {
+            trim_all(&mut stack, class);
+            self.stock.lock().surplus.push(stack);
+        }
     }
 }
 

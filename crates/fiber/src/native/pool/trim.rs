@@ -20,6 +20,15 @@ pub(super) fn is_large(class: SizeClass) -> bool {
     class.bytes() > SMALL
 }
 
+/// Gives all memory of a stack back to the system.
+pub(super) fn trim_all(stack: &mut FreeStack, class: SizeClass) {
+    // If the call fails, the stack keeps its memory.
+    // SAFETY: as in `trim`.
+    unsafe {
+        libc::madvise(stack.bottom(class).as_ptr().cast(), class.bytes(), libc::MADV_DONTNEED)
+    };
+}
+
 /// Gives the memory below the top of a stack back to the system. The page of its guard stays one.
 pub(super) fn trim(stack: &mut FreeStack, class: SizeClass) {
     let kept = KEPT.max(page_size());

@@ -1,0 +1,114 @@
+//! How messages are given to cases where a body waits for them, and which are skipped.
+
+use std::mem::{forget, take};
+
+use coact_actor::actor::WeakAddr;
+use coact_tuple::AnyTuple;
+use tracing::{Level, debug, enabled};
+
+use crate::cases::Cases;
+use crate::received::{QueuedMessage, Received};
+use crate::skipped::Skipped;
+use crate::types::{DynActor, DynMessage};
+
+/// What waits for messages in the middle of its code.
+pub(super) trait Takes: Sized {
+    fn received(&mut self) -> &mut Received;
+
+    /// Works with the messages that were skipped. It must not wait meanwhile.
+    fn with_skipped<R>(&mut self, work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R) -> R;
+
+    fn with_own<R>(&self, work: impl FnOnce(&WeakAddr<DynActor>) -> R) -> R;
+
+    /// Keeps the message that was received last, since no case takes it.
+    #[cold]
+    fn skip<R>(&mut self, cases: &Cases<'_, Self, R>, tuple: AnyTuple) {
+        if enabled!(Level::DEBUG) {
+            let actor = self.with_own(WeakAddr::id);
+            debug!(%actor, "skipped: {}", cases.explain(&tuple));
+        }
+        let shape = tuple.shape();
+        let queued = self.received().take_message(tuple);
+        self.with_skipped(|skipped| skipped.push(shape, false, queued));
+    }
+
+    /// Takes the oldest message that was skipped and that a case takes.
+    #[inline]
+    fn take_skipped<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> Option<R> {
+        if self.with_skipped(|skipped| skipped.is_empty()) {
+            return None;
+        }
+        self.look_at_skipped(cases)
+    }
+
+    #[inline(never)]
+    fn look_at_skipped<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> Option<R> {
+        let fits = |queued: &QueuedMessage| cases.may_take(&queued.message.tuple);
+        let mut places = self.with_skipped(|skipped| {
+            skipped.refit(fits);
+            skipped.fitting()
+        });
+        loop {
+            // Not borrowed while cases run, which may receive as well.
+            let place = self.with_skipped(|skipped| places.next(skipped))?;
+            let queued = self.with_skipped(|skipped| skipped.take(place));
+            let Some(QueuedMessage { message: DynMessage { mut tuple, header }, reply }) = queued
+            else {
+                continue;
+            };
+            self.received().begin(header, reply);
+            let result = self.apply(cases, &mut tuple);
+            if result.is_some() {
+                self.with_skipped(|skipped| skipped.remove(place));
+                return result;
+            }
+            let queued = self.received().take_message(tuple);
+            self.with_skipped(|skipped| skipped.put_back(place, queued));
+        }
+    }
+
+    /// Gives what was received to the cases. If none takes it, it is as before.
+    #[inline]
+    fn apply<R>(&mut self, cases: &mut Cases<'_, Self, R>, tuple: &mut AnyTuple) -> Option<R> {
+        let mut room = self.received().header.take_room();
+        let turn = Turn { me: self };
+        let result = cases.apply_in_place(turn.me, tuple, &mut room);
+        if result.is_none() {
+            turn.me.received().header.give_room(room);
+            forget(turn);
+        }
+        result
+    }
+}
+
+/// While a message is handled. After a panic, what was received is dropped with it, so that an ask fails for
+/// that reason.
+struct Turn<'a, T: Takes> {
+    me: &'a mut T,
+}
+
+impl<T: Takes> Drop for Turn<'_, T> {
+    #[inline]
+    fn drop(&mut self) {
+        self.me.received().clear();
+    }
+}
+
+/// While another message is handled, whose cases receive themselves: that one comes back.
+pub(super) struct Within<'a, T: Takes> {
+    pub(super) me: &'a mut T,
+    outer: Received,
+}
+
+impl<'a, T: Takes> Within<'a, T> {
+    pub(super) fn new(me: &'a mut T) -> Self {
+        let outer = take(me.received());
+        Self { me, outer }
+    }
+}
+
+impl<T: Takes> Drop for Within<'_, T> {
+    fn drop(&mut self) {
+        *self.me.received() = take(&mut self.outer);
+    }
+}
