@@ -825,39 +825,42 @@ fn a_stack_is_not_unwound_while_a_thread_destroys_its_locals() {
 /// The state is there until the stack is gone, also if the deadline of a shutdown passes meanwhile.
 #[test]
 fn what_unwinds_a_body_leaves_it_its_state() {
-    struct Session<'a>(&'a mut DynThread<i32>);
+    struct Session<'a>(&'a mut DynThread<Steps>);
     impl Drop for Session<'_> {
         fn drop(&mut self) {
-            *self.0.state_mut() -= 1;
+            self.0.state_mut().unwound.wait();
         }
+    }
+    #[derive(Clone)]
+    struct Steps {
+        begun: Arc<Barrier>,
+        late: Arc<Barrier>,
+        unwound: Arc<Barrier>,
     }
     for kind in kinds() {
         let runtime = Runtime::builder().workers(2).build().unwrap();
-        let (begun, go) = (Arc::new(Barrier::new(2)), Arc::new(Barrier::new(2)));
-        let barriers = (Arc::clone(&begun), Arc::clone(&go));
-        BARRIERS.lock().unwrap().replace(barriers);
-        let it = runtime.run(|| {
-            let it = kind(0, |me| {
-                let (begun, go) = BARRIERS.lock().unwrap().take().unwrap();
-                let session = Session(me);
-                session.0.receive(cases! { |_me: &mut DynThread<i32>| (_: i32) => () });
-                begun.wait();
-                go.wait();
-                session.0.receive(cases! { |_me: &mut DynThread<i32>| (atom!("never")) => () });
-            });
-            it.spawn()
+        let [begun, late, unwound] = [1, 2, 3].map(|_| Arc::new(Barrier::new(2)));
+        let steps = Steps { begun, late, unwound };
+        let state = steps.clone();
+        // (Its runtime never becomes idle.)
+        let entered = runtime.enter();
+        let it = kind(state, |me| {
+            let steps = me.state().clone();
+            let session = Session(me);
+            session.0.receive(cases! { |_me: &mut DynThread<Steps>| (_: i32) => () });
+            steps.begun.wait();
+            steps.late.wait();
+            session.0.receive(cases! { |_me: &mut DynThread<Steps>| (atom!("never")) => () });
         });
+        let it = it.spawn();
         it.send(1).unwrap();
-        begun.wait();
-        let ends = thread::spawn(move || runtime.shutdown(ms(20)));
-        thread::sleep(ms(60));
-        go.wait();
-        ends.join().unwrap();
+        steps.begun.wait();
+        drop(entered);
+        assert!(!runtime.shutdown(ms(20)).is_complete());
+        steps.late.wait();
+        steps.unwound.wait();
     }
 }
-
-type Barriers = (Arc<Barrier>, Arc<Barrier>);
-static BARRIERS: Mutex<Option<Barriers>> = Mutex::new(None);
 
 #[test]
 fn an_actor_with_a_fiber_is_not_moved() {

@@ -53,17 +53,17 @@ impl State {
 }
 
 /// The actor as a list.
-struct Model {
+struct Model<'a> {
     key: i32,
-    queue: std::vec::IntoIter<Step>,
+    queue: std::slice::Iter<'a, Step>,
     skipped: Vec<Step>,
     journal: Vec<String>,
 }
 
-impl Model {
+impl Model<'_> {
     fn run(steps: &[Step], waits: &[Wait]) -> Vec<String> {
-        let queue = steps.to_vec().into_iter();
-        let mut model = Self { key: 0, queue, skipped: Vec::new(), journal: Vec::new() };
+        let (queue, skipped, journal) = (steps.iter(), Vec::new(), Vec::new());
+        let mut model = Model { key: 0, queue, skipped, journal };
         // What waits for ever still lets behaviours run.
         if model.all(waits, 0) {
             model.wait(u8::MAX);
@@ -84,8 +84,8 @@ impl Model {
         if let Some(at) = self.skipped.iter().position(|step| takes(kind, self.key, *step)) {
             return Some(self.skipped.remove(at));
         }
-        while let Some(step) = self.queue.next() {
-            match step {
+        for step in self.queue.by_ref() {
+            match *step {
                 Step::When(n) => {
                     self.key += n;
                     self.journal.push(format!("when {}", self.key));

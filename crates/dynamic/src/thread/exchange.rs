@@ -136,13 +136,6 @@ pub(super) struct Parked<S: Send + 'static> {
     pub(super) wake: Option<Resolver<Wake<S>>>,
 }
 
-impl<S: Send + 'static> Parked<S> {
-    /// Returns what it gives back, and what has it go on.
-    pub(super) fn into_parts(mut self) -> (Option<Box<Lent<S>>>, Option<Resolver<Wake<S>>>) {
-        (self.lent.take(), self.wake.take())
-    }
-}
-
 /// It is not needed any more: the thread is to unwind its stack.
 impl<S: Send + 'static> Drop for Parked<S> {
     fn drop(&mut self) {

@@ -217,16 +217,17 @@ impl<S: Send + 'static> DynThread<S> {
         source.with_own(|own| received.forward(own, to, DynMessage::new(tuple)))
     }
 
-    /// Takes the oldest message that a case takes, and blocks the thread until there is one. The others
-    /// stay, in their order, for later calls. With an `after`, that is done when the time since the call
+    /// Takes the oldest message that a case takes, and waits until there is one: a thread blocks, and a fiber
+    /// leaves its worker to others. The other messages stay, in their order, for later calls. With an `after`, that is done when the time since the call
     /// has passed; a time of zero takes what is there.
     ///
     /// Cases may borrow from the function around them, `cases! { ref |me: &mut DynThread| .. }`, and receive
     /// themselves.
     ///
     /// # Panics
-    /// If the thread would wait for ever: there is no `after`, and no address of it is left. Inside of a
-    /// behaviour, a handler or a future. A panic of a case comes out, and its ask fails.
+    /// If a plain thread would wait for ever: there is no `after`, and no address of it is left. (An actor ends
+    /// then.) Inside of a behaviour, a handler or a future. In a destructor that a panic runs, or the actor's end.
+    /// A panic of a case comes out, and its ask fails.
     #[track_caller]
     pub fn receive<R>(&mut self, mut cases: Cases<'_, Self, R>) -> R {
         self.receive_by(&mut cases)
@@ -384,8 +385,8 @@ pub struct ThreadRequest {
 
 impl ThreadRequest {
     /// Sends the request, waits until the answer is there, and gives it to the cases. Messages stay where they
-    /// are; an actor with a stack is held, and behaviours over it wait as well. If there will be no answer, the cases get the reason, an [`AskError`], as a tuple of one
-    /// element. After the time of `after`, a later answer is dropped.
+    /// are; an actor with a stack is held, and behaviours over it wait as well. If there will be no answer, the
+    /// cases get the reason, an [`AskError`], as a tuple of one element. After the time of `after`, a later answer is dropped.
     ///
     /// ```
     /// use coact::actor::AskError;

@@ -75,9 +75,8 @@ impl<S: Send + 'static> Drop for AtRest<S> {
 }
 
 impl<S: Send + 'static> From<Parked<S>> for AtRest<S> {
-    fn from(parked: Parked<S>) -> Self {
-        let (lent, wake) = parked.into_parts();
-        Self { place: wake.map(Place::Thread), lent }
+    fn from(mut parked: Parked<S>) -> Self {
+        Self { place: parked.wake.take().map(Place::Thread), lent: parked.lent.take() }
     }
 }
 

@@ -47,12 +47,14 @@ use crate::types::{DynActor, DynAddr};
 ///
 /// **The worker.** A body goes on where it began: on the thread of one worker, whatever is on its stack. So
 /// nothing on it need be [`Send`]. But a worker that is busy with something else holds up the fibers that
-/// it has started, and what a body holds over a `receive` — a [`MutexGuard`](std::sync::MutexGuard), a borrow
-/// of a thread-local value — it holds against all that this worker runs meanwhile. Behaviours over the actor
-/// run on any worker. Blocking calls are refused, as in handlers.
+/// it has started, and what a body holds over a `receive` (a [`MutexGuard`](std::sync::MutexGuard), a borrow
+/// of a thread-local value) it holds against all that this worker runs meanwhile. Do not receive inside of a call
+/// that lends something of the stack to the thread for its own time, as the crate `scoped-tls` does: the call is not
+/// over while the worker goes on. Behaviours over the actor run on any worker. Blocking calls are refused, as in
+/// handlers.
 ///
 /// Where stacks cannot be switched (a processor that is not ported, workers on the threads of an executor or of the
-/// program), and in a simulation, a thread takes the fiber's place.
+/// program, the spare of a watchdog), and in a simulation, a thread takes the fiber's place.
 ///
 /// **Cost.** A message costs what one to other actors does, and two switches of stacks, a few nanoseconds
 /// each. If it is handled on another worker, the body's worker is woken up. A stack has 256 KiB of
@@ -204,8 +206,8 @@ impl<S: Send + 'static> ThreadSpawn<S> {
     }
 
     /// Has the fiber begin, and stay, on the worker on which the others begin that are given the same. For those
-    /// that mostly talk to each other: a message between two workers costs ten times as much. In the same way,
-    /// they do not run in parallel.
+    /// that mostly talk to each other: a message between two workers costs several times as much. But they do not
+    /// run in parallel.
     ///
     /// ```
     /// use coact::dynamic::{DynThread, SameWorker, cases, fiber};
