@@ -89,7 +89,8 @@ impl DynActor {
         self.machine.state_mut().downcast_mut()
     }
 
-    /// The messages that the actor has skipped, oldest first, each with the case that comes nearest.
+    /// The messages that the actor has skipped, oldest first, each with the case that comes nearest. (Those of a body
+    /// that waits are not known: at the level `debug`, `tracing` has said it when the message was skipped.)
     ///
     /// ```
     /// use coact::call;

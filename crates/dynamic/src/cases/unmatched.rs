@@ -11,6 +11,8 @@ use super::shape::{Shape, Wanted};
 pub struct Unmatched {
     tuple: AnyTuple,
     nearest: Option<Nearest>,
+    /// The cases are in the middle of a body, and not known here.
+    of_body: bool,
 }
 
 /// The case that comes nearest.
@@ -32,12 +34,17 @@ impl Unmatched {
             Some(Nearest { pattern: shape.patterns.first()?, misfits: misfits.collect() })
         });
         let nearest = of_this_length.min_by_key(|nearest| nearest.misfits.len());
-        Self { tuple: tuple.clone(), nearest }
+        Self { tuple: tuple.clone(), nearest, of_body: false }
     }
 
     /// Where there are no cases at all.
     pub(crate) fn without_cases(tuple: &AnyTuple) -> Self {
-        Self { tuple: tuple.clone(), nearest: None }
+        Self { tuple: tuple.clone(), nearest: None, of_body: false }
+    }
+
+    /// Where a body waits for something else.
+    pub(crate) fn of_body(tuple: &AnyTuple) -> Self {
+        Self { tuple: tuple.clone(), nearest: None, of_body: true }
     }
 
     /// The tuple.
@@ -49,6 +56,9 @@ impl Unmatched {
 
 impl Display for Unmatched {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.of_body {
+            return write!(f, "the body waits for something else than {}", self.tuple);
+        }
         write!(f, "no case takes {}", self.tuple)?;
         let Some(Nearest { pattern, misfits }) = &self.nearest else {
             return match self.tuple.len() {

@@ -511,7 +511,7 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
 
     fn skipped(&self) -> Vec<Unmatched> {
         let skipped = self.lent.iter().flat_map(|lent| lent.skipped.all());
-        skipped.map(|queued| Unmatched::without_cases(&queued.message.tuple)).collect()
+        skipped.map(|queued| Unmatched::of_body(&queued.message.tuple)).collect()
     }
 
     fn state(&self) -> &dyn Any {

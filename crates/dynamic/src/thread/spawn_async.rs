@@ -39,9 +39,9 @@ use crate::types::{DynActor, DynAddr};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **Other futures.** While the body awaits something else than a message, a timer or an answer of its own
-/// system, the actor is held: messages and behaviours wait. (An ask that is to count in the search for circles is a
-/// [`request`](DynTask::request).)
+/// **Other futures.** While the body awaits anything else than a message (a timer, an ask, a future of another
+/// library), the actor is held: messages and behaviours wait. To sleep without that, receive with an `after` and no
+/// other case. An ask that is to count in the search for circles is a [`request`](DynTask::request).
 pub fn spawn_async<F, B>(body: F) -> DynAddr
 where
     F: FnOnce(DynTask) -> B + Send + 'static,
