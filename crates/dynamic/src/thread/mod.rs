@@ -1,8 +1,9 @@
-//! Threads that take tuples, and wait for them in the middle of a function: plain ones, and actors with
-//! a stack of their own.
+//! What takes tuples, and waits for them in the middle of its code: plain threads, and actors with a body (on a
+//! fiber, on a thread of their own, or as a future).
 //!
-//! Reading order: `source` (where messages come from), `inbox` (the mailbox of a plain thread); for actors,
-//! `exchange` (what actor and stack pass each other), `place` (what their stack is), `own_stack` (the actor).
+//! Reading order: `take` (what a wait takes), `source` (where the messages of a stack come from), `inbox` (the mailbox
+//! of a plain thread); for actors, `exchange` (what actor and body pass each other), `place` (where the body waits),
+//! `own_stack` (the actor), `task` (the view of a future).
 
 mod exchange;
 mod inbox;
@@ -12,6 +13,7 @@ mod source;
 mod spawn;
 mod spawn_async;
 mod spawn_with_stack;
+mod stack_settings;
 mod take;
 mod task;
 
@@ -25,11 +27,11 @@ use coact_core::internals::thread_extension;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use self::exchange::Ended;
-pub use self::own_stack::SameWorker;
 use self::source::{Came, Source, ThreadState, Waiting, assert_plain};
 pub use self::spawn::spawn_detached;
 pub use self::spawn_async::{spawn_async, spawn_async_with};
 pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
+pub use self::stack_settings::SameWorker;
 use self::take::{Takes, Within};
 pub use self::task::{DynTask, TaskRequest};
 use crate::cases::Cases;

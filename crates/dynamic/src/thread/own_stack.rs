@@ -1,15 +1,13 @@
-//! An actor with a stack of its own.
+//! An actor whose body waits for messages in the middle of its code.
 //!
-//! Its machine has the state while the stack waits, and lends it to the stack for each message. A fiber is
-//! resumed where the message is handled, if that is its worker. Otherwise, and for a thread, the handler is
-//! finished there: the actor is held meanwhile, and its signals wait.
+//! Its machine has the state while the body waits, and lends it to the body for each message. A fiber is
+//! resumed where the message is handled, if that is its worker, and a future is polled there. Otherwise, and for a
+//! thread, the handler is finished there: the actor is held meanwhile, and its signals wait.
 
 use std::any::Any;
 use std::future::poll_fn;
 use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
@@ -19,119 +17,33 @@ use coact_actor::internals::{
     set_aside,
 };
 use coact_core::Promise;
-use coact_core::internals::{WorkerPlace, is_simulated};
+use coact_core::internals::WorkerPlace;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
-use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, Stack, StackError};
 use coact_tuple::AnyTuple;
 
 use super::exchange::{
     Ended, Event, Lent, Request, Stopped, Wait, Wake, report_late_panic, stop_thread,
 };
-use super::place::{AtRest, FiberStart, Main, Place, Task, ThreadStart};
+use super::place::{AtRest, FiberStart, Main, Place, StackMain, Task, ThreadStart};
+use super::stack_settings::{StackKind, StackSettings};
 use crate::cases::Unmatched;
 use crate::engine::end_exchanged;
 use crate::received::QueuedMessage;
 use crate::types::{DynActor, DynMessage, GoOn, Machine};
 
-/// Which stack an actor gets, each time it starts.
-pub(super) struct StackSettings {
-    kind: StackKind,
-    /// What runs on it, for reports.
-    name: &'static str,
-    /// In bytes; 0 for the usual size.
-    size: AtomicUsize,
-    /// That of the first start.
-    first: Mutex<Option<Stack>>,
-    /// Where it begins, if that is where others do.
-    together: Mutex<SameWorker>,
-}
-
-/// A worker on which several fibers begin: the one of the first. See
-/// [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
-#[derive(Clone, Debug, Default)]
-pub struct SameWorker(Option<Arc<OnceLock<WorkerPlace>>>);
-
-impl SameWorker {
-    /// One that no fiber has begun on.
-    #[must_use]
-    pub fn new() -> Self {
-        Self(Some(Arc::default()))
-    }
-
-    /// The worker for a fiber that begins here.
-    fn or(&self, current: WorkerPlace) -> WorkerPlace {
-        let place = self.0.as_ref().map_or(current, |place| *place.get_or_init(|| current));
-        // Those of another runtime are of no use.
-        if place.is_beside(current) { place } else { current }
-    }
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum StackKind {
-    Fiber,
-    Thread,
-}
-
-impl StackSettings {
-    pub(super) fn new(kind: StackKind, name: &'static str) -> Self {
-        let (first, together) = Default::default();
-        Self { kind, name, size: AtomicUsize::new(0), first, together }
-    }
-
-    pub(super) fn set_together(&self, with: &SameWorker) {
-        *self.together.lock().unwrap_or_else(PoisonError::into_inner) = with.clone();
-    }
-
-    fn worker(&self, current: WorkerPlace) -> WorkerPlace {
-        self.together.lock().unwrap_or_else(PoisonError::into_inner).or(current)
-    }
-
-    pub(super) fn set_size(&self, bytes: usize) {
-        // ORDERING: Relaxed, here and in `size`. What hands the settings on orders it.
-        self.size.store(bytes, Ordering::Relaxed);
-    }
-
-    fn size(&self) -> Option<usize> {
-        Some(self.size.load(Ordering::Relaxed)).filter(|bytes| *bytes > 0)
-    }
-
-    /// Takes the stack of the first start, so that its spawner is told if there is none.
-    pub(super) fn reserve(&self) -> Result<(), StackError> {
-        if self.kind == StackKind::Fiber && IS_SUPPORTED && !is_simulated() {
-            let stack = Stack::take(self.size().unwrap_or(DEFAULT_STACK_SIZE))?;
-            *self.first() = Some(stack);
-        }
-        Ok(())
-    }
-
-    fn take(&self) -> Result<Stack, StackError> {
-        let first = self.first().take();
-        first.map_or_else(|| Stack::take(self.size().unwrap_or(DEFAULT_STACK_SIZE)), Ok)
-    }
-
-    fn first(&self) -> MutexGuard<'_, Option<Stack>> {
-        self.first.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-/// The machine of an actor with a stack and a state of type `S`.
+/// The machine of an actor with a body and a state of type `S`.
 pub(super) struct OwnStack<S: Send + 'static> {
     /// `None` while the stack runs.
     lent: Option<Box<Lent<S>>>,
     /// `None` before it begins, while it runs, and once it has ended.
     place: Option<Place<S>>,
-    beginning: Option<Beginning<S>>,
+    beginning: Option<Main<S>>,
     /// The actor's address of itself, once it has started.
     address: Option<WeakAddr<DynActor>>,
     clock: Clock,
     /// The answer is there that the stack waits for.
     has_answer: bool,
-}
-
-struct Beginning<S: Send + 'static> {
-    settings: Arc<StackSettings>,
-    main: Main<S>,
 }
 
 /// When the stack goes on without a message.
@@ -157,43 +69,45 @@ impl Drop for Running {
 }
 
 impl<S: Send + 'static> OwnStack<S> {
-    pub(super) fn new(state: S, settings: Arc<StackSettings>, main: Main<S>) -> Self {
+    pub(super) fn new(state: S, main: Main<S>) -> Self {
         Self {
             lent: Some(Lent::new(state)),
             place: None,
-            beginning: Some(Beginning { settings, main }),
+            beginning: Some(main),
             address: None,
             clock: Clock::default(),
             has_answer: false,
         }
     }
 
-    /// Has the stack begin.
-    fn begin(
-        &mut self,
-        beginning: Beginning<S>,
-        context: &mut Context<DynActor>,
-    ) -> Result<(), String> {
-        let Beginning { settings, main } = beginning;
+    /// Has the body begin.
+    fn begin(&mut self, main: Main<S>, context: &mut Context<DynActor>) -> Result<(), String> {
         let address = own_address(context).clone();
-        let main = match main {
-            Main::Stack(main) => main,
+        match main {
+            Main::Stack(main, settings) => self.begin_on_stack(address, main, &settings, context),
             Main::Future(main) => {
                 if let Some(lent) = self.lent.take() {
                     self.place = Some(Place::Task(Task::new(address, main, lent)));
                     self.poll_task(context);
                 }
-                return Ok(());
+                Ok(())
             }
-        };
-        if settings.kind == StackKind::Fiber
-            && IS_SUPPORTED
-            && !is_simulated()
+        }
+    }
+
+    fn begin_on_stack(
+        &mut self,
+        address: WeakAddr<DynActor>,
+        main: StackMain<S>,
+        settings: &StackSettings,
+        context: &mut Context<DynActor>,
+    ) -> Result<(), String> {
+        if settings.wants_fiber()
             && let Some(current) = WorkerPlace::current()
         {
             let stack = settings.take().map_err(|error| format!("it has no stack: {error}"))?;
             let worker = settings.worker(current);
-            let start = FiberStart { stack, name: settings.name, address, main };
+            let start = FiberStart { stack, name: settings.name(), address, main };
             if worker.is_current() {
                 self.place = Some(Place::Fiber(start.on(worker)));
                 self.resume(context);
@@ -201,7 +115,7 @@ impl<S: Send + 'static> OwnStack<S> {
                 self.finish(context, start.begin_there(worker, lent));
             }
         } else {
-            let may_block = settings.kind == StackKind::Thread;
+            let may_block = settings.kind() == StackKind::Thread;
             let start = ThreadStart { stack_size: settings.size(), may_block, address, main };
             let waits = start
                 .start(self.lent.take())
@@ -447,11 +361,11 @@ impl<S: Send + 'static> OwnStack<S> {
 impl<S: Send + 'static> Machine for OwnStack<S> {
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.address = Some(own_address(context).clone());
-        let Some(beginning) = self.beginning.take() else {
+        let Some(main) = self.beginning.take() else {
             end_exchanged(context);
             return None;
         };
-        if let Err(why) = self.begin(beginning, context) {
+        if let Err(why) = self.begin(main, context) {
             context.stop_with(ExitReason::Failed(why.into()));
         }
         self.worker()

@@ -1,4 +1,5 @@
-//! What the stack of an actor is: a fiber, which stays on the worker that has started it, or a thread.
+//! Where the body of an actor waits: on a fiber, which stays on the worker that has started it, on a thread, or as
+//! a future.
 
 use std::io;
 use std::mem::forget;
@@ -19,11 +20,12 @@ use super::exchange::{
     Event, Lent, Parked, Parking, Resumption, Slot, TaskSide, Wait, Wake, report_late_panic,
     stop_thread,
 };
+use super::stack_settings::StackSettings;
 use crate::types::DynActor;
 
 /// What an actor of this kind runs.
 pub(super) enum Main<S: Send + 'static> {
-    Stack(StackMain<S>),
+    Stack(StackMain<S>, Arc<StackSettings>),
     Future(FutureMain<S>),
 }
 
@@ -36,7 +38,7 @@ pub(super) type FutureMain<S> = Box<dyn FnOnce(TaskSide<S>) -> BodyFuture + Send
 
 type BodyFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Where a stack waits.
+/// Where a body waits.
 pub(super) enum Place<S: Send + 'static> {
     Fiber(OnWorker<S>),
     Thread(Resolver<Wake<S>>),
@@ -44,7 +46,7 @@ pub(super) enum Place<S: Send + 'static> {
     Task(Task<S>),
 }
 
-/// A stack that waits again, unless it has ended, and what it gives back. If this is dropped, the stack is
+/// A body that waits again, unless it has ended, and what it gives back. If this is dropped, its stack is
 /// unwound.
 pub(super) struct AtRest<S: Send + 'static> {
     place: Option<Place<S>>,
@@ -261,7 +263,7 @@ impl<S: Send + 'static> OnWorker<S> {
 
 impl<S: Send + 'static> Drop for OnWorker<S> {
     fn drop(&mut self) {
-        // It can only be one whose worker has ended.
+        // It can only be one whose worker has ended: all others are unwound.
         if let Some(fiber) = self.fiber.take() {
             forget(fiber);
             error!(

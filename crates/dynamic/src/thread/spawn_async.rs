@@ -1,9 +1,6 @@
 //! How actors are created whose bodies are futures.
 
-use std::any::type_name;
-use std::sync::Arc;
-
-use super::own_stack::{OwnStack, StackKind, StackSettings};
+use super::own_stack::OwnStack;
 use super::place::Main;
 use super::task::DynTask;
 use crate::address::StateAddr;
@@ -69,8 +66,7 @@ impl DynActor {
         F: FnOnce(DynTask<S>) -> B + Send + 'static,
         B: Future<Output = ()> + Send + 'static,
     {
-        let settings = Arc::new(StackSettings::new(StackKind::Thread, type_name::<F>()));
         let main = Main::Future(Box::new(move |side| Box::pin(body(DynTask::new(side)))));
-        Self::of(OwnStack::new(state, settings, main))
+        Self::of(OwnStack::new(state, main))
     }
 }

@@ -14,9 +14,10 @@ use coact_core::Group;
 use coact_fiber::StackError;
 
 use super::DynThread;
-use super::own_stack::{OwnStack, SameWorker, StackKind, StackSettings};
-use super::place::Main;
+use super::own_stack::OwnStack;
+use super::place::{Main, StackMain};
 use super::source::Source;
+use super::stack_settings::{SameWorker, StackKind, StackSettings};
 use crate::address::StateAddr;
 use crate::types::{DynActor, DynAddr};
 
@@ -145,7 +146,7 @@ impl DynActor {
     {
         let stack = StackSettings::new(StackKind::Fiber, type_name::<F>());
         stack.reserve()?;
-        Ok(Self::of(OwnStack::new(state, Arc::new(stack), main(body))))
+        Ok(Self::of(OwnStack::new(state, Main::Stack(main(body), Arc::new(stack)))))
     }
 
     /// Creates an actor with a thread of its own, this state and this body, like that of [`detached`].
@@ -155,22 +156,22 @@ impl DynActor {
         F: FnOnce(&mut DynThread<S>) + Send + 'static,
     {
         let stack = StackSettings::new(StackKind::Thread, type_name::<F>());
-        Self::of(OwnStack::new(state, Arc::new(stack), main(body)))
+        Self::of(OwnStack::new(state, Main::Stack(main(body), Arc::new(stack))))
     }
 }
 
 /// What the stack of an actor with this body runs.
-fn main<S, F>(body: F) -> Main<S>
+fn main<S, F>(body: F) -> StackMain<S>
 where
     S: Send + 'static,
     F: FnOnce(&mut DynThread<S>) + Send + 'static,
 {
-    Main::Stack(Box::new(move |address, lent, parking| {
+    Box::new(move |address, lent, parking| {
         let mut me = DynThread::of(Source::body(address, lent, parking));
         // It is not used after a panic.
         let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
         me.end(ended);
-    }))
+    })
 }
 
 /// Settings for an actor with a stack of its own: see [`fiber`] and [`detached`].
@@ -295,7 +296,7 @@ impl<S: Send + 'static> ThreadSpawn<S> {
 fn actor<S: Send + 'static>(state: S, stack: &Arc<StackSettings>, body: &Arc<Body<S>>) -> DynActor {
     let body = Arc::clone(body);
     let main = main(move |me: &mut DynThread<S>| body(me));
-    DynActor::of(OwnStack::new(state, Arc::clone(stack), main))
+    DynActor::of(OwnStack::new(state, Main::Stack(main, Arc::clone(stack))))
 }
 
 impl<S: Send + 'static> Debug for ThreadSpawn<S> {
