@@ -70,6 +70,12 @@ run coact-tests --test semantics --test runtime --test actors -- \
     --skip failed_runs::
 run coact-tests --test model --test programs -- --skip deterministic --skip every_scheduler
 run coact-sync --lib
+if [ "$sanitizer" = thread ]; then
+    # It answers for those faults, and for mappings that the system refuses.
+    run coact-fiber --lib -- --skip overflows --skip memory_that --skip too_many
+else
+    run coact-fiber --lib
+fi
 if [ "$sanitizer" = address ]; then
     # Simulations in full.
     run coact-core --features sim --test sim

@@ -83,6 +83,8 @@ const EXEMPT: &[(&str, &str, &str)] = &[
     ("cown-pairs", "coact-grouped", ELSEWHERE),
     ("cown-pairs-bulk", "coact-grouped", ELSEWHERE),
     ("actor-ring", "coact-cowns", ELSEWHERE),
+    ("actor-ring", "coact-fiber-together", ELSEWHERE),
+    ("actor-ping-pong", "coact-fiber-together", ELSEWHERE),
     ("actor-ping-pong", "coact-grouped", ELSEWHERE),
     ("actor-ping-pong", "coact-cowns", ELSEWHERE),
     ("actor-pairs", "coact-grouped", ELSEWHERE),

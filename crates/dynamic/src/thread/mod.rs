@@ -104,6 +104,9 @@ impl<S: Send + 'static> DynThread<S> {
     }
 
     /// The thread's address.
+    ///
+    /// # Panics
+    /// In an actor that has ended, whose body goes on: in what its end unwinds, for instance.
     #[must_use]
     pub fn address(&self) -> DynAddr {
         self.source.address()

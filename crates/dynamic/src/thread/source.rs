@@ -12,8 +12,7 @@ use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::AnyTuple;
 use tracing::error;
 
-use super::exchange::Stopped;
-use super::exchange::{Event, Lent, Parking, Request, Wait};
+use super::exchange::{Event, Lent, Parking, Request, Stopped, Wait};
 use super::inbox::{Next, ThreadInbox};
 use crate::received::{QueuedMessage, Received};
 use crate::skipped::Skipped;

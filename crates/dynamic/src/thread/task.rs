@@ -34,6 +34,9 @@ impl<S: Send + 'static> DynTask<S> {
     }
 
     /// The actor's address.
+    ///
+    /// # Panics
+    /// In an actor that has ended: in what its end drops, for instance.
     #[must_use]
     pub fn address(&self) -> DynAddr {
         DynAddr(self.address.upgrade().expect("an actor is alive while its body runs"))
