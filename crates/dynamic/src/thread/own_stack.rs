@@ -134,7 +134,7 @@ impl<S: Send + 'static> OwnStack<S> {
     }
 
     /// Has the stack go on.
-    #[inline]
+    #[inline(always)]
     fn resume(&mut self, context: &mut Context<DynActor>) {
         let Some(lent) = self.lent.take() else { return };
         let elsewhere = match &mut self.place {

@@ -191,7 +191,7 @@ impl<S: Send + 'static> OnWorker<S> {
     /// # Errors
     /// Returns what it was to get if it cannot go on here: on another thread, or in the middle of a panic,
     /// which would be counted for what it does.
-    #[inline]
+    #[inline(always)]
     pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Result<Box<Lent<S>>, Box<Lent<S>>> {
         match self.fiber.as_mut().and_then(ThreadBound::reach_mut) {
             Some(fiber) if self.worker.is_current() && !panicking() => {
