@@ -137,7 +137,7 @@ thread_local! {
     static LOCAL: RefCell<u32> = const { RefCell::new(0) };
 }
 
-/// What is on the stack is not `Send`: it is touched, and dropped, on one thread only, whoever resumes it.
+/// What is on the stack is not `Send`: it is touched, and dropped, on one thread only, wherever it is sent to from.
 #[test]
 fn d11_a_fiber_stays_on_its_thread() {
     check(|| {

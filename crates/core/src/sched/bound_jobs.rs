@@ -12,7 +12,7 @@ use crate::task::TaskPtr;
 /// What a worker is to do.
 pub(crate) enum BoundWork {
     Job(Box<dyn FnOnce() + Send>),
-    /// A ready task, which whoever takes it owns.
+    /// A ready task, which belongs to the one who takes it.
     Task(TaskPtr),
 }
 

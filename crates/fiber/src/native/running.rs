@@ -24,7 +24,7 @@ thread_local! {
 pub(super) struct Record {
     // These four are what a switch uses. They share a cache line with what `corosensei` keeps below.
     yielder: Cell<*const ()>,
-    /// The types of its input and output, as `(I, O)`; while it is unwound, one that nobody asks for.
+    /// The types of its input and output, as `(I, O)`; while it is unwound, one that is never asked for.
     types: Cell<TypeId>,
     /// The fiber that has resumed this one, or null.
     outer: Cell<*const Self>,
@@ -65,7 +65,7 @@ impl Record {
             high,
             label,
         };
-        // SAFETY: the stack has the room: the smallest one is larger. What is in it is in use by nobody yet,
+        // SAFETY: the stack has the room: the smallest one is larger. What is in it is not in use yet,
         // and the place is aligned, as the top is to a page and the room to 16 bytes.
         unsafe {
             let place = stack.top().sub(RECORD_ROOM).cast::<Self>();

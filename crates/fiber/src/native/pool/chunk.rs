@@ -20,7 +20,7 @@ pub(super) struct Chunk {
     left: usize,
 }
 
-// SAFETY: it is memory that nobody else knows of, and no thread is special to it.
+// SAFETY: it is memory that nothing else knows of, and no thread is special to it.
 unsafe impl Send for Chunk {}
 
 impl Chunk {
@@ -50,7 +50,7 @@ impl Chunk {
         // SAFETY: `map` has made room for this one, too.
         self.rest = unsafe { self.rest.add(stride(class)) };
         // SAFETY: below lies what was just cut off, which is larger than the stack by its guard, and which
-        // nobody else is given. It stays mapped, since chunks are never unmapped.
+        // is given once. It stays mapped, since chunks are never unmapped.
         Some(unsafe { FreeStack::new(self.rest) })
     }
 }

@@ -9,7 +9,7 @@ pub(super) struct FreeStack {
     top: NonNull<u8>,
 }
 
-// SAFETY: it is memory that nobody else knows of, and no thread is special to it.
+// SAFETY: it is memory that nothing else knows of, and no thread is special to it.
 unsafe impl Send for FreeStack {}
 // SAFETY: a shared reference gives nothing but the address.
 unsafe impl Sync for FreeStack {}
