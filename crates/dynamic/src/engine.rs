@@ -9,9 +9,7 @@ use std::collections::VecDeque;
 use std::mem::{forget, take};
 
 use coact_actor::actor::{AskError, Context, ExitReason, Reply};
-use coact_actor::internals::{
-    drop_kept, handle_next, limit_of_kept, own_address, set_aside, twin_of,
-};
+use coact_actor::internals::{handle_next, own_address, twin_of};
 use coact_core::internals::WorkerPlace;
 use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
@@ -19,6 +17,7 @@ use tracing::{Level, debug, enabled};
 use crate::after_clock::AfterClock;
 use crate::cases::Unmatched;
 use crate::context::{Awaited, Change, DynCases, DynContext, Requested};
+use crate::kept;
 use crate::received::{Answer, QueuedMessage};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynMessage, GoOn, Machine};
@@ -104,14 +103,7 @@ impl<S: Send + 'static> Engine<S> {
         let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(tuple));
         self.has_more |= fits;
         self.skipped.push(tuple.shape(), fits, queued);
-        let context = self.context.actor();
-        let limit = limit_of_kept::<DynActor, DynMessage>(context).unwrap_or(usize::MAX);
-        if self.skipped.len() > limit
-            && let Some(oldest) = self.skipped.pop()
-        {
-            let reply = oldest.reply.unwrap_or_else(Reply::unwanted);
-            drop_kept(context, oldest.message, reply);
-        }
+        kept::limit(&mut self.skipped, self.context.actor());
     }
 
     fn tell_skipped(&self, tuple: &AnyTuple) {
@@ -318,11 +310,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
     }
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
-        while let Some(queued) = self.skipped.pop() {
-            if !queued.message.is_notice() {
-                set_aside(context, queued.message, queued.reply.unwrap_or_else(Reply::unwanted));
-            }
-        }
+        kept::give_back(&mut self.skipped, context);
     }
 
     fn skipped(&self) -> Vec<Unmatched> {

@@ -32,6 +32,7 @@ mod after_clock;
 mod cases;
 mod context;
 mod engine;
+mod kept;
 mod received;
 mod request;
 mod skipped;

@@ -3,7 +3,7 @@
 //! `cargo run --release -p coact-fiber --example round_trip`
 //!
 //! A disturbance of the machine only ever adds time, so each figure is the best of several rounds. With
-//! a word and a number as arguments (`resume 1000000`), it does that alone, so many times, for tools that
+//! a word and a number as arguments (`resume 1000000`), it does that alone, that number of times, for tools that
 //! count instructions: the difference between two numbers is what the steps cost.
 
 use std::env;
@@ -15,7 +15,7 @@ use coact_fiber::{DEFAULT_STACK_SIZE, Fiber, Label, Resumed, Stack, suspend};
 const ROUNDS: usize = 9;
 const COUNT: u64 = 1_000_000;
 
-/// Something that is done so many times.
+/// Something that is done a given number of times.
 type Steps = fn(u64);
 
 /// What is measured, by name.

@@ -39,7 +39,7 @@ impl dyn Managed + '_ {
             }
             let postponed = self.core().take_postponed();
             let Some(signal) = postponed.or_else(|| shared.take_signal()) else { break true };
-            if signal.ends_a_run() && self.prepares_for(&signal) {
+            if self.prepares_for(&signal) {
                 self.core().extras_or_init().postponed = Some(signal);
                 continue;
             }

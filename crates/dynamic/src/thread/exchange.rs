@@ -165,6 +165,14 @@ pub(super) fn stop_thread<S: Send + 'static>(
     mut lent: Box<Lent<S>>,
 ) -> Promise<Parked<S>> {
     lent.event = Event::Stop;
+    wake_thread(wake, lent)
+}
+
+/// Has a thread go on. The promise is kept when it waits again.
+pub(super) fn wake_thread<S: Send + 'static>(
+    wake: Resolver<Wake<S>>,
+    lent: Box<Lent<S>>,
+) -> Promise<Parked<S>> {
     let (done, rests) = Promise::channel();
     wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
     rests

@@ -22,7 +22,7 @@ use std::mem::forget;
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
-use coact_actor::actor::{AskError, SendError, WeakAddr};
+use coact_actor::actor::{SendError, WeakAddr};
 use coact_core::internals::thread_extension;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
@@ -32,7 +32,7 @@ pub use self::spawn::spawn_detached;
 pub use self::spawn_async::{spawn_async, spawn_async_with};
 pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
 pub use self::stack_settings::SameWorker;
-use self::take::{Takes, Within};
+use self::take::{Takes, Within, take_answer};
 pub use self::task::{DynTask, TaskRequest};
 use crate::cases::Cases;
 use crate::received::{DynReply, QueuedMessage, Received, message};
@@ -391,7 +391,7 @@ pub struct ThreadRequest {
 impl ThreadRequest {
     /// Sends the request, waits until the answer is there, and gives it to the cases. Messages stay where they
     /// are; an actor with a stack is held, and behaviours over it wait as well. If there will be no answer, the
-    /// cases get the reason, an [`AskError`], as a tuple of one element. After the time of `after`, a later answer is dropped.
+    /// cases get the reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element. After the time of `after`, a later answer is dropped.
     ///
     /// ```
     /// use coact::actor::AskError;
@@ -424,17 +424,8 @@ impl ThreadRequest {
                 "what is awaited needs an `after`: without an answer, the thread would wait for ever"
             );
         };
-        let answered = match me.source.wait_for(self.to, self.message, after) {
-            Ok(tuple) => cases.apply(me, tuple),
-            Err(AskError::Timeout(_)) => {
-                return cases.time_out(me).expect("there is an `after`");
-            }
-            Err(error) => cases.apply(me, AnyTuple::new(error)),
-        };
-        match answered {
-            Ok(result) => result,
-            Err(tuple) => panic!("there is no case for an answer: {}", cases.explain(&tuple)),
-        }
+        let answered = me.source.wait_for(self.to, self.message, after);
+        take_answer(me, &mut cases, answered)
     }
 }
 

@@ -12,23 +12,20 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
 
 use coact_actor::actor::{Addr, Context, ExitReason, Reply, WeakAddr};
-use coact_actor::internals::{
-    call_behind, call_later, drop_kept, finish_handler, handle_next, limit_of_kept, own_address,
-    set_aside,
-};
+use coact_actor::internals::{call_behind, call_later, finish_handler, handle_next, own_address};
 use coact_core::Promise;
 use coact_core::internals::WorkerPlace;
-use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 use coact_tuple::AnyTuple;
 
 use super::exchange::{
-    Ended, Event, Lent, Request, Stopped, Wait, Wake, report_late_panic, stop_thread,
+    Ended, Event, Lent, Request, Stopped, Wait, report_late_panic, stop_thread, wake_thread,
 };
 use super::place::{AtRest, FiberStart, Main, Place, StackMain, Task, ThreadStart};
 use super::stack_settings::{StackKind, StackSettings};
 use crate::cases::Unmatched;
 use crate::engine::end_exchanged;
+use crate::kept;
 use crate::received::QueuedMessage;
 use crate::types::{DynActor, DynMessage, GoOn, Machine};
 
@@ -155,11 +152,7 @@ impl<S: Send + 'static> OwnStack<S> {
     fn resume_elsewhere(&mut self, mut lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
         match self.place.take() {
             Some(Place::Fiber(fiber)) => self.finish(context, fiber.resume_there(lent)),
-            Some(Place::Thread(wake)) => {
-                let (done, rests) = Promise::channel();
-                wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
-                self.finish(context, rests);
-            }
+            Some(Place::Thread(wake)) => self.finish(context, wake_thread(wake, lent)),
             // It has ended: there is nothing that could take the message.
             Some(Place::Task(_)) | None => {
                 lent.message = QueuedMessage::default();
@@ -206,8 +199,7 @@ impl<S: Send + 'static> OwnStack<S> {
     {
         finish_handler(context, move |actor, context| {
             Box::pin(async move {
-                let rests = rests.await.map(R::into);
-                let (place, lent) = rests.map_or((None, None), AtRest::into_parts);
+                let (place, lent) = rest(rests).await;
                 let Some(machine) = actor.machine::<Self>() else { return };
                 let Some(lent) = lent else {
                     return context.stop_with(ExitReason::Failed("its stack is lost".into()));
@@ -227,8 +219,7 @@ impl<S: Send + 'static> OwnStack<S> {
     {
         finish_handler(context, move |actor, _| {
             Box::pin(async move {
-                let rests = rests.await.map(R::into);
-                let (_, lent) = rests.map_or((None, None), AtRest::into_parts);
+                let (_, lent) = rest(rests).await;
                 if let (Some(machine), Some(mut lent)) = (actor.machine::<Self>(), lent) {
                     report_late_panic(&mut lent);
                     machine.lent = Some(lent);
@@ -251,7 +242,7 @@ impl<S: Send + 'static> OwnStack<S> {
     fn waits_for_more(&mut self, context: &mut Context<DynActor>) {
         let Some(lent) = &mut self.lent else { return };
         if matches!(lent.wait, Wait::Other) {
-            return self.limit_skipped(context);
+            return kept::limit(&mut lent.skipped, context);
         }
         // The wait is over to which a time belongs.
         self.clock.number += 1;
@@ -293,19 +284,6 @@ impl<S: Send + 'static> OwnStack<S> {
             false => Some(call_later(context, after, late)),
         };
         self.clock.running = Some(Running { timer, _alive });
-    }
-
-    /// Drops the oldest of the messages that were skipped, if that is the mailbox's policy.
-    #[cold]
-    fn limit_skipped(&mut self, context: &mut Context<DynActor>) {
-        let limit = limit_of_kept::<DynActor, DynMessage>(context).unwrap_or(usize::MAX);
-        let Some(lent) = &mut self.lent else { return };
-        if lent.skipped.len() > limit
-            && let Some(oldest) = lent.skipped.pop()
-        {
-            let reply = oldest.reply.unwrap_or_else(Reply::unwanted);
-            drop_kept(context, oldest.message, reply);
-        }
     }
 
     /// Sends a request, and holds the actor until the answer is there that its stack waits for.
@@ -415,11 +393,8 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
     }
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
-        let Some(lent) = &mut self.lent else { return };
-        while let Some(queued) = lent.skipped.pop() {
-            if !queued.message.is_notice() {
-                set_aside(context, queued.message, queued.reply.unwrap_or_else(Reply::unwanted));
-            }
+        if let Some(lent) = &mut self.lent {
+            kept::give_back(&mut lent.skipped, context);
         }
     }
 
@@ -442,6 +417,15 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
             None => Box::leak(Box::new(())),
         }
     }
+}
+
+/// Waits until a body rests: returns where it waits, unless it has ended, and what it gives back.
+async fn rest<S, R>(rests: Promise<R>) -> (Option<Place<S>>, Option<Box<Lent<S>>>)
+where
+    S: Send + 'static,
+    R: Into<AtRest<S>> + Send + 'static,
+{
+    rests.await.map_or((None, None), |rests| rests.into().into_parts())
 }
 
 /// The actor has ended, or gets a new state: its stack is unwound.

@@ -83,7 +83,7 @@ where
 /// use coact::dynamic::{DynThread, atom, cases, fiber};
 /// use coact::call;
 ///
-/// let greeter = fiber(String::from("nobody"), |me: &mut DynThread<String>| loop {
+/// let greeter = fiber(String::new(), |me: &mut DynThread<String>| loop {
 ///     let name = me.receive(cases! { |_me: &mut DynThread<String>|
 ///         (atom!("hello"), name: String) => name,
 ///     });

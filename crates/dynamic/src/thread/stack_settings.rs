@@ -16,24 +16,24 @@ pub(super) struct StackSettings {
     /// That of the first start.
     first: Mutex<Option<Stack>>,
     /// Where it begins, if that is where others do.
-    together: Mutex<SameWorker>,
+    together: Mutex<Option<SameWorker>>,
 }
 
 /// A worker on which several fibers begin: the one of the first. See
 /// [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
 #[derive(Clone, Debug, Default)]
-pub struct SameWorker(Option<Arc<OnceLock<WorkerPlace>>>);
+pub struct SameWorker(Arc<OnceLock<WorkerPlace>>);
 
 impl SameWorker {
     /// One that no fiber has begun on.
     #[must_use]
     pub fn new() -> Self {
-        Self(Some(Arc::default()))
+        Self::default()
     }
 
     /// The worker for a fiber that begins here.
     fn or(&self, current: WorkerPlace) -> WorkerPlace {
-        let place = self.0.as_ref().map_or(current, |place| *place.get_or_init(|| current));
+        let place = *self.0.get_or_init(|| current);
         // Those of another runtime are of no use.
         if place.is_beside(current) { place } else { current }
     }
@@ -65,12 +65,16 @@ impl StackSettings {
     }
 
     pub(super) fn set_together(&self, with: &SameWorker) {
-        *self.together.lock().unwrap_or_else(PoisonError::into_inner) = with.clone();
+        *self.together() = Some(with.clone());
     }
 
     /// The worker on which a fiber is to begin, if this is the current one.
     pub(super) fn worker(&self, current: WorkerPlace) -> WorkerPlace {
-        self.together.lock().unwrap_or_else(PoisonError::into_inner).or(current)
+        self.together().as_ref().map_or(current, |together| together.or(current))
+    }
+
+    fn together(&self) -> MutexGuard<'_, Option<SameWorker>> {
+        self.together.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(super) fn set_size(&self, bytes: usize) {

@@ -2,7 +2,7 @@
 
 use std::mem::{forget, take};
 
-use coact_actor::actor::WeakAddr;
+use coact_actor::actor::{AskError, WeakAddr};
 use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
 
@@ -78,6 +78,27 @@ pub(super) trait Takes: Sized {
             forget(turn);
         }
         result
+    }
+}
+
+/// Gives what has come of a request to its cases.
+///
+/// # Panics
+/// If none of them takes it.
+#[track_caller]
+pub(super) fn take_answer<C, R>(
+    me: &mut C,
+    cases: &mut Cases<'_, C, R>,
+    answered: Result<AnyTuple, AskError>,
+) -> R {
+    let answered = match answered {
+        Ok(tuple) => cases.apply(me, tuple),
+        Err(AskError::Timeout(_)) => return cases.time_out(me).expect("there is an `after`"),
+        Err(error) => cases.apply(me, AnyTuple::new(error)),
+    };
+    match answered {
+        Ok(result) => result,
+        Err(tuple) => panic!("there is no case for an answer: {}", cases.explain(&tuple)),
     }
 }
 

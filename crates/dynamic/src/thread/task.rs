@@ -6,11 +6,11 @@ use std::mem::{forget, take};
 use std::sync::Arc;
 use std::task::Poll;
 
-use coact_actor::actor::{AskError, SendError, WeakAddr};
+use coact_actor::actor::{SendError, WeakAddr};
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use super::exchange::{Event, Lent, Request, Slot, TaskSide, Wait};
-use super::take::Takes;
+use super::take::{Takes, take_answer};
 use crate::cases::Cases;
 use crate::received::{DynReply, QueuedMessage, Received, message};
 use crate::skipped::Skipped;
@@ -224,7 +224,7 @@ pub struct TaskRequest {
 impl TaskRequest {
     /// Sends the request, waits until the answer is there, and gives it to the cases. Meanwhile the actor is
     /// held: messages stay where they are, and so do behaviours over it. If there will be no answer, the cases
-    /// get the reason, an [`AskError`], as a tuple of one element. After the time of `after`, a later answer is
+    /// get the reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element. After the time of `after`, a later answer is
     /// dropped.
     ///
     /// # Panics
@@ -245,15 +245,7 @@ impl TaskRequest {
                 break answered;
             }
         };
-        let answered = match answered {
-            Ok(tuple) => cases.apply(me, tuple),
-            Err(AskError::Timeout(_)) => return cases.time_out(me).expect("there is an `after`"),
-            Err(error) => cases.apply(me, AnyTuple::new(error)),
-        };
-        match answered {
-            Ok(result) => result,
-            Err(tuple) => panic!("there is no case for an answer: {}", cases.explain(&tuple)),
-        }
+        take_answer(me, &mut cases, answered)
     }
 }
 

@@ -9,7 +9,7 @@ use super::guard;
 use super::trim::{trim, trim_all};
 use crate::stack_error::StackError;
 
-/// How many free stacks of a class keep their tops: those of more than so many fibers that have ended at once
+/// How many free stacks of a class keep their tops: those of a larger crowd of fibers that has ended at once
 /// are not needed soon.
 const MOST: usize = 1_024;
 

@@ -164,7 +164,7 @@ fn a_fiber_that_is_unwound_cannot_be_suspended_again() {
         }
         let caught = catch_unwind(|| suspend_enclosing::<(), u32>(1));
         inside.set(inside.get() + u32::from(caught.is_err()));
-        panic_any("nobody hears this");
+        panic_any("not heard");
     });
     stubborn.resume(());
     drop(stubborn);
