@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::actor::AskError;
+use coact::dynamic::{DynAddr, DynContext, DynThread, atom, cases, spawn, spawn_fiber, spawn_with};
 use coact::prelude::*;
 use coact::sim;
 use coact_tests::{Log, everywhere, panic_of};
@@ -76,7 +77,7 @@ fn d6_then_takes_the_answer_and_messages_go_on() {
 }
 
 #[test]
-fn d6_await_has_messages_wait_and_behaviours_not() {
+fn d6_await_has_messages_and_behaviours_wait() {
     sim::check(|| {
         let (log, responder) = (Log::new(), responder());
         let _kept = responder.clone();
@@ -106,7 +107,94 @@ fn d6_await_has_messages_wait_and_behaviours_not() {
         it.send(2).unwrap();
         it.send(atom!("end")).unwrap();
         it.ended().wait().unwrap();
-        assert_eq!(log.take(), ["behaviour", "inner 20", "outer 10", "message 1", "message 2"]);
+        assert_eq!(log.take(), ["inner 20", "outer 10", "message 1", "behaviour", "message 2"]);
+    });
+}
+
+/// An actor that asks another one when it is told to, and says whether a circle was found.
+fn asker() -> DynAddr {
+    spawn(|me: &mut DynContext| {
+        me.become_(cases! { |me: &mut DynContext|
+            (atom!("ask"), other: DynAddr) => {
+                let mut reply = me.take_reply();
+                me.request(&other, atom!("hello")).await_(me, cases! { |_me: &mut DynContext|
+                    (error: AskError) => reply.send(matches!(error, AskError::Cycle(_))),
+                    _ => reply.send(false),
+                    after LONG => reply.send("late"),
+                });
+            },
+            (atom!("hello")) => me.reply(1),
+        });
+    })
+}
+
+#[test]
+fn d6_a_circle_of_awaited_answers_is_found() {
+    everywhere(|| {
+        let (a, b) = (asker(), asker());
+        let (one, other) = (a.ask((atom!("ask"), b.clone())), b.ask((atom!("ask"), a.clone())));
+        let found = [one, other].map(|found| found.wait().unwrap());
+        // One of the two is told, unless the one has answered before the other has asked.
+        assert!(found.iter().all(|found| *found == (true,) || *found == (false,)), "{found:?}");
+        let itself = a.ask((atom!("ask"), a.clone())).wait().unwrap();
+        assert_eq!(itself, (true,));
+    });
+}
+
+/// A fiber is held by what it awaits in the middle of a case, and an actor that becomes awaits its answer.
+#[test]
+fn d6_a_circle_through_a_message_that_is_being_handled_is_found() {
+    everywhere(|| {
+        let asker = asker();
+        let it = spawn_fiber(|me: &mut DynThread| {
+            let other = me.receive(cases! { |_me: &mut DynThread| (other: DynAddr) => other });
+            me.receive(cases! { ref |me: &mut DynThread|
+                (atom!("hello")) => {
+                    // Nested once more, the message is the outer one's.
+                    me.receive(cases! { ref |me: &mut DynThread|
+                        (atom!("go")) => {
+                            let answer = me.request(&other, atom!("hello")).await_(me, cases! { |_me: &mut DynThread|
+                                (error: AskError) => matches!(error, AskError::Cycle(_)),
+                                _ => false,
+                                after LONG => false,
+                            });
+                            assert!(answer, "the other one waits for it");
+                        },
+                    });
+                    me.reply(2);
+                },
+            });
+        });
+        it.send(asker.clone()).unwrap();
+        let found = asker.ask((atom!("ask"), it.clone()));
+        it.send(atom!("go")).unwrap();
+        // It has failed the later one of the two.
+        assert_eq!(found.wait().unwrap(), (false,));
+        assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
+    });
+}
+
+#[test]
+fn d6_what_is_awaited_is_sent_at_once() {
+    everywhere(|| {
+        let log = Log::new();
+        let said = log.clone();
+        let other = spawn(move |me: &mut DynContext| {
+            let said = said.clone();
+            me.become_(cases! { |me: &mut DynContext|
+                (n: i32) => { said.push(n.to_string()); me.reply(n); },
+                (atom!("end")) => me.stop(),
+            });
+        });
+        let to = other.clone();
+        spawn(move |me: &mut DynContext| {
+            me.request(&to, 1)
+                .await_(me, cases! { |_me: &mut DynContext| _ => {}, after LONG => {} });
+            me.send(&to, 2).unwrap();
+            me.send(&to, atom!("end")).unwrap();
+        });
+        other.ended().wait().unwrap();
+        assert_eq!(log.take(), ["1", "2"]);
     });
 }
 

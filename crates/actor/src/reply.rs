@@ -73,7 +73,7 @@ struct Tracked(Arc<AskWait>);
 
 impl Drop for Tracked {
     fn drop(&mut self) {
-        self.0.answered();
+        self.0.released();
     }
 }
 
@@ -183,6 +183,13 @@ impl<R: Send + 'static> Reply<R> {
     pub(crate) fn held_by(&self, actor: impl FnOnce() -> AnyAddr) {
         if let Some(tracked) = &self.wait {
             tracked.0.held_by(&actor());
+        }
+    }
+
+    /// Notes that the reply may be used at any time again.
+    pub(crate) fn released(&self) {
+        if let Some(tracked) = &self.wait {
+            tracked.0.released();
         }
     }
 

@@ -57,11 +57,10 @@ impl AfterClock {
         }
     }
 
-    /// Whether the time is over. If not, or if it does not count now, looks again when it may be.
+    /// Whether the time is over. If not, looks again when it may be.
     pub(crate) fn is_over(
         &mut self,
         number: u64,
-        is_stopped: bool,
         context: &mut Context<DynActor>,
         call: Call,
     ) -> bool {
@@ -69,9 +68,8 @@ impl AfterClock {
             return false;
         };
         let passed = RuntimeHandle::current().elapsed().saturating_sub(running.since);
-        let is_over = !is_stopped && passed >= running.after;
-        let left = running.after.saturating_sub(passed);
-        let left = if is_stopped || is_over { running.after } else { left };
+        let is_over = passed >= running.after;
+        let left = if is_over { running.after } else { running.after.saturating_sub(passed) };
         running.timer = timer(number, left, context, call);
         is_over
     }

@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
 
 use coact_actor::actor::{Context, ExitReason, SendError, WeakAddr};
-use coact_actor::internals::own_address;
+use coact_actor::internals::{HeldAsk, own_address};
 use coact_core::time::Timer;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
@@ -50,10 +50,8 @@ pub(crate) struct Requested<S> {
     pub(crate) changes: Vec<Change<S>>,
     /// How many answers are still to come.
     pub(crate) open: usize,
-    /// Answers to wait for, before all else.
+    /// Answers to hold the actor for, the innermost last.
     pub(crate) awaits: Vec<Awaited<S>>,
-    /// How many answers were ever waited for.
-    pub(crate) awaited: u64,
 }
 
 pub(crate) enum Change<S> {
@@ -62,15 +60,15 @@ pub(crate) enum Change<S> {
     Pop,
 }
 
-/// An answer to wait for.
+/// An answer to hold the actor for.
 pub(crate) struct Awaited<S> {
-    pub(crate) number: u64,
+    pub(crate) answer: HeldAsk<AnyTuple>,
     pub(crate) cases: DynCases<S>,
 }
 
 impl<S> Default for Requested<S> {
     fn default() -> Self {
-        Self { is_any: false, changes: Vec::new(), open: 0, awaits: Vec::new(), awaited: 0 }
+        Self { is_any: false, changes: Vec::new(), open: 0, awaits: Vec::new() }
     }
 }
 

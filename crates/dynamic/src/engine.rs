@@ -5,18 +5,17 @@
 //! between. Those whose types fit no case are looked at again only when the cases change.
 
 use std::any::Any;
-use std::collections::VecDeque;
 use std::mem::{forget, take};
 
 use coact_actor::actor::{AskError, Context, ExitReason, Reply};
-use coact_actor::internals::{handle_next, own_address, twin_of};
+use coact_actor::internals::{handle_next, hold_for, own_address, twin_of};
 use coact_core::internals::WorkerPlace;
 use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
 
 use crate::after_clock::AfterClock;
 use crate::cases::Unmatched;
-use crate::context::{Awaited, Change, DynCases, DynContext, Requested};
+use crate::context::{Awaited, Change, DynCases, DynContext};
 use crate::kept;
 use crate::received::{Answer, QueuedMessage};
 use crate::skipped::Skipped;
@@ -33,10 +32,6 @@ pub(crate) struct Engine<S> {
     cases: Option<DynCases<S>>,
     kept: Vec<DynCases<S>>,
     skipped: Skipped<QueuedMessage>,
-    /// Answers to wait for before all else, the innermost last.
-    awaited: Vec<(Awaited<S>, Option<Answered>)>,
-    /// Answers that have come while others are awaited, with the cases for them.
-    deferred: VecDeque<(DynCases<S>, Answered)>,
     clock: AfterClock,
     /// Whether there may be something to do before the next message.
     has_more: bool,
@@ -55,23 +50,16 @@ impl<S: Send + 'static> Engine<S> {
             cases: None,
             kept: Vec::new(),
             skipped: Skipped::default(),
-            awaited: Vec::new(),
-            deferred: VecDeque::new(),
             clock: AfterClock::default(),
             has_more: false,
             goes_on: false,
         }
     }
 
-    /// Whether an answer comes before all else.
-    fn is_awaiting(&self) -> bool {
-        !self.awaited.is_empty()
-    }
-
     /// Gives a message to the cases, or keeps it for later.
     #[inline(always)]
     fn receive(&mut self, message: &mut DynMessage, mut reply: Option<Reply<AnyTuple>>) {
-        if !self.is_awaiting() && self.take(message, &mut reply) {
+        if self.take(message, &mut reply) {
             self.taken();
         } else {
             self.skip(QueuedMessage { message: take(message), reply });
@@ -109,7 +97,6 @@ impl<S: Send + 'static> Engine<S> {
     fn tell_skipped(&self, tuple: &AnyTuple) {
         let actor = own_address(self.context.running()).id();
         match &self.cases {
-            _ if self.is_awaiting() => debug!(%actor, %tuple, "skipped until an answer is there"),
             Some(cases) => debug!(%actor, "skipped: {}", cases.explain(tuple)),
             None => debug!(%actor, %tuple, "skipped: there are no cases"),
         }
@@ -149,14 +136,15 @@ impl<S: Send + 'static> Engine<S> {
 
     #[inline(never)]
     fn do_requested(&mut self) {
-        let Requested { is_any, changes, awaits, .. } = &mut self.context.requested;
-        *is_any = false;
-        self.awaited.extend(awaits.drain(..).map(|awaited| (awaited, None)));
-        if !changes.is_empty() {
+        self.context.requested.is_any = false;
+        if !self.context.requested.changes.is_empty() {
             self.change();
         }
         if self.cases.is_none() && self.context.requested.open == 0 {
             self.context.stop();
+        }
+        if let Some(awaited) = self.context.requested.awaits.pop() {
+            self.hold_for(awaited);
         }
         self.request_turn();
     }
@@ -179,55 +167,31 @@ impl<S: Send + 'static> Engine<S> {
 
     /// Requests a turn before the next message, if there is something to do in it.
     fn request_turn(&mut self) {
-        let has_fitting = self.skipped.has_fitting();
-        let is_awaiting = self.is_awaiting();
-        self.has_more = is_awaiting || has_fitting || !self.deferred.is_empty();
-        let is_ready = match self.awaited.last() {
-            Some((_, answered)) => answered.is_some(),
-            None => self.has_more,
-        };
-        if is_ready && !self.goes_on {
+        self.has_more = self.skipped.has_fitting();
+        if self.has_more && !self.goes_on {
             self.goes_on = true;
             handle_next(self.context.actor(), GoOn);
         }
     }
 
-    /// Takes up an answer that is to be handled among messages.
+    /// Holds the actor until an answer is there, and gives that to its cases.
+    fn hold_for(&mut self, Awaited { answer, cases }: Awaited<S>) {
+        hold_for(self.context.actor(), answer, |actor: &mut DynActor, answered, context| {
+            if let Some(engine) = actor.machine::<Self>() {
+                engine.answered(cases, answered, context);
+            }
+        });
+    }
+
+    /// Takes up an answer.
     pub(crate) fn answered(
         &mut self,
         cases: DynCases<S>,
         answered: Answered,
         context: &mut Context<DynActor>,
     ) {
-        let Some(turn) = Turn::begin(self, context) else { return };
-        if turn.engine.is_awaiting() {
-            turn.engine.deferred.push_back((cases, answered));
-        } else {
+        if let Some(turn) = Turn::begin(self, context) {
             turn.engine.handle_answer(cases, answered);
-        }
-    }
-
-    /// Takes up an answer that comes before all else.
-    pub(crate) fn awaited(
-        &mut self,
-        number: u64,
-        answered: Answered,
-        context: &mut Context<DynActor>,
-    ) {
-        let Some(turn) = Turn::begin(self, context) else { return };
-        let mut awaited = turn.engine.awaited.iter_mut();
-        if let Some((_, place)) = awaited.find(|(awaited, _)| awaited.number == number) {
-            *place = Some(answered);
-            turn.engine.handle_awaited();
-        }
-    }
-
-    /// Handles the answer that is awaited first, if it has come.
-    fn handle_awaited(&mut self) {
-        if let Some((Awaited { cases, .. }, Some(answered))) =
-            self.awaited.pop_if(|(_, answered)| answered.is_some())
-        {
-            self.handle_answer(cases, answered);
         }
     }
 
@@ -260,9 +224,8 @@ impl<S: Send + 'static> Engine<S> {
     fn timed_out(&mut self, number: u64, context: &mut Context<DynActor>) {
         let Some(turn) = Turn::begin(self, context) else { return };
         let engine = &mut *turn.engine;
-        let is_awaiting = engine.is_awaiting();
         let actor = engine.context.actor();
-        if !engine.clock.is_over(number, is_awaiting, actor, Self::look_at_clock) {
+        if !engine.clock.is_over(number, actor, Self::look_at_clock) {
             return;
         }
         if let Some(cases) = &mut engine.cases {
@@ -300,11 +263,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
         let Some(turn) = Turn::begin(self, context) else { return };
         let engine = &mut *turn.engine;
         engine.goes_on = false;
-        if engine.is_awaiting() {
-            engine.handle_awaited();
-        } else if let Some((cases, answered)) = engine.deferred.pop_front() {
-            engine.handle_answer(cases, answered);
-        } else if engine.retry() {
+        if engine.retry() {
             engine.taken();
         }
     }

@@ -4,6 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::mem::{forget, replace, take};
 
 use coact_actor::actor::{Reply, SendError, WeakAddr};
+use coact_actor::internals::note_kept;
 use coact_tuple::{AnyTuple, IntoTuple};
 
 use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
@@ -115,6 +116,13 @@ impl Received {
 
     pub(crate) fn is_asked(&self) -> bool {
         matches!(&self.answer, Answer::Asked(reply) if reply.is_wanted())
+    }
+
+    /// Says whether the answer waits for the actor, which may be held meanwhile.
+    pub(crate) fn note_kept(&self, by: &WeakAddr<DynActor>, is_kept: bool) {
+        if let Answer::Asked(reply) = &self.answer {
+            note_kept(reply, by, is_kept);
+        }
     }
 
     pub(crate) fn reply(&mut self, own: &WeakAddr<DynActor>, tuple: AnyTuple) {

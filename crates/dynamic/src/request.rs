@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 
 use coact_actor::actor::{Ask, Context};
-use coact_actor::internals::on_answer_weakly;
+use coact_actor::internals::{ask_held, on_answer_weakly};
 use coact_tuple::IntoTuple;
 
 use crate::context::{Awaited, DynCases, DynContext};
@@ -84,30 +84,28 @@ impl DynRequest {
         }
     }
 
-    /// Has the cases take the answer, and all messages wait for that: they are skipped meanwhile.
-    /// (Behaviours over the actor are not.) Of several in one case the last one is handled first.
+    /// Has the cases take the answer, and holds the actor until then: messages wait, and so do behaviours
+    /// over it. Of several in one case the last one is handled first.
+    ///
+    /// If the other actor cannot answer before this one has gone on, the cases get an
+    /// [`AskError::Cycle`](coact_actor::actor::AskError::Cycle), which names the circle. One that has taken its
+    /// reply ([`take_reply`](DynContext::take_reply)) might give it at any time: a circle through it ends with the
+    /// `after`.
     ///
     /// # Panics
     /// If the cases have no `after`: an actor that does not answer would hold up this one for ever.
     #[doc(alias = "receive_response")]
     #[track_caller]
     pub fn await_<S: Send + 'static>(self, me: &mut DynContext<S>, cases: DynCases<S>) {
-        assert!(
-            cases.timeout().is_some(),
-            "what is awaited needs an `after`: without an answer, no message would ever be handled"
-        );
-        let ask = self.to.0.ask(self.message);
-        let ask = cases.timeout().into_iter().fold(ask, Ask::timeout);
+        let Some(after) = cases.timeout() else {
+            panic!(
+                "what is awaited needs an `after`: without an answer, no message would ever be handled"
+            );
+        };
+        let answer = ask_held(me.running(), &self.to.0, self.message, after);
         me.requested.open += 1;
         me.requested.is_any = true;
-        me.requested.awaited += 1;
-        let number = me.requested.awaited;
-        me.requested.awaits.push(Awaited { number, cases });
-        me.actor().on_answer(ask, move |actor, answered, context| {
-            if let Some(engine) = actor.machine::<Engine<S>>() {
-                engine.awaited(number, answered, context);
-            }
-        });
+        me.requested.awaits.push(Awaited { answer, cases });
     }
 }
 

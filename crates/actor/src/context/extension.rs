@@ -1,6 +1,8 @@
 //! What a crate needs whose actors have an order of messages of their own, or a context around this one.
 
 use std::any::TypeId;
+use std::future::poll_fn;
+use std::pin::Pin;
 use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
@@ -9,13 +11,14 @@ use coact_core::time::Timer;
 use crate::address::envelope;
 use crate::ask::Ask;
 use crate::catch_drop::CatchDrop;
+use crate::cycle::Holding;
 use crate::events::{self, DropCause};
 use crate::handler::MessageTo;
 use crate::holding_future;
 use crate::mailbox::drop_for_room;
 use crate::reply::Reply;
 use crate::send_error::AskError;
-use crate::types::{Actor, Context, HeldFuture, WeakAddr};
+use crate::types::{Actor, Addr, Context, HeldFuture, WeakAddr};
 
 /// Returns the actor's address of itself.
 #[inline]
@@ -73,6 +76,60 @@ pub fn on_answer_weakly<A, R>(
             }
         });
     }));
+}
+
+/// An answer for which an actor is to be held: see [`ask_held`].
+pub struct HeldAsk<R: Send + 'static> {
+    ask: Ask<R>,
+    /// The actor, on whose behalf it is awaited, so that circles are found.
+    holding: Holding,
+}
+
+/// Asks at once, for an answer that the actor is held for [later](hold_for).
+pub fn ask_held<A, B, M>(
+    context: &Context<A>,
+    of: &Addr<B>,
+    message: M,
+    timeout: Duration,
+) -> HeldAsk<M::Reply>
+where
+    A: Actor,
+    B: Actor,
+    M: MessageTo<B>,
+{
+    let holding = Holding::new(context.weak().to_any());
+    let ask = holding.polls(|| of.ask(message).timeout(timeout));
+    HeldAsk { ask, holding }
+}
+
+/// Holds the actor, after the current handler, until the answer is there, and gives it to the closure.
+/// See [`Context::hold`].
+pub fn hold_for<A, R>(
+    context: &mut Context<A>,
+    asked: HeldAsk<R>,
+    then: impl FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
+) where
+    A: Actor + Send,
+    R: Send + 'static,
+{
+    context.hold(Reply::unwanted(), move |actor, context| {
+        Box::pin(async move {
+            let HeldAsk { mut ask, holding } = asked;
+            let answer = poll_fn(|waker| holding.polls(|| Pin::new(&mut ask).poll(waker))).await;
+            drop((ask, holding));
+            then(actor, answer, context);
+        })
+    });
+}
+
+/// Says whether the reply lies with an actor that will not use it before it has gone on: so an ask that
+/// this actor is held for closes a circle with it.
+pub fn note_kept<R: Send + 'static>(reply: &Reply<R>, by: &WeakAddr<impl Actor>, is_kept: bool) {
+    if is_kept {
+        reply.held_by(|| by.to_any());
+    } else {
+        reply.released();
+    }
 }
 
 /// Calls a closure with the actor after a delay, unless it has ended or has another state by then. No

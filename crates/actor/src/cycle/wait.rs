@@ -160,8 +160,8 @@ impl AskWait {
         self.failure.get().is_none()
     }
 
-    /// Notes that the answer was given, or never will be.
-    pub(crate) fn answered(&self) {
+    /// Notes that the answer was given, never will be, or may be given at any time.
+    pub(crate) fn released(&self) {
         self.message.lock().stage = Stage::Loose;
     }
 

@@ -424,7 +424,9 @@ impl ThreadRequest {
                 "what is awaited needs an `after`: without an answer, the thread would wait for ever"
             );
         };
+        me.source.with_own(|own| me.received.note_kept(own, true));
         let answered = me.source.wait_for(self.to, self.message, after);
+        me.source.with_own(|own| me.received.note_kept(own, false));
         take_answer(me, &mut cases, answered)
     }
 }

@@ -124,12 +124,14 @@ pub(super) struct Within<'a, T: Takes> {
 impl<'a, T: Takes> Within<'a, T> {
     pub(super) fn new(me: &'a mut T) -> Self {
         let outer = take(me.received());
+        me.with_own(|own| outer.note_kept(own, true));
         Self { me, outer }
     }
 }
 
 impl<T: Takes> Drop for Within<'_, T> {
     fn drop(&mut self) {
+        self.me.with_own(|own| self.outer.note_kept(own, false));
         *self.me.received() = take(&mut self.outer);
     }
 }
