@@ -114,6 +114,7 @@ pub const WAYS: &[Way] = &[
     Way::new(&["cown-dining"], "coact", "a behaviour a meal; each philosopher owns its handles", behaviours::dining::owned),
     Way::new(&["cown-dining"], "coact-borrowed", "a behaviour a meal; the table is static, and no handle is cloned", behaviours::dining::borrowed),
     Way::new(&["mixed"], "coact", "an actor a link, a master, a worker and the collector", actors::mixed::run),
+    Way::new(&["mixed"], "coact-dynamic", "the same actors, a tuple with its sender a message", dynamic::mixed::run),
     Way::new(&["fan-out"], "coact", "`Shared`: a pointer each", actors::fan_out::run),
     Way::new(&["independent"], "coact", "a cown a chain, a behaviour a piece", behaviours::chains::run),
     Way::new(&["independent"], "coact-single", "the same on one worker", behaviours::chains::run_single),

@@ -1,10 +1,12 @@
 //! The actor benchmark suite Savina, in the selection of L. Cheeseman et al., *When concurrency matters* (OOPSLA
-//! 2023): 22 programs as actors that send messages, 11 of them also as behaviours over several cowns.
+//! 2023): 22 programs as actors that send messages, 11 of them also as behaviours over several cowns, 2 as actors
+//! that take tuples.
 //!
 //! A file a program, in the folder of its form, written as a user would write it: their lines are counted ([`LINES`]).
 
 mod actors;
 mod behaviours;
+mod dynamic;
 mod lines;
 mod sizes;
 
@@ -143,6 +145,10 @@ pub const ACTORS: &[Way] = &[
             run(given, messages, 1, move |done| actors::ping_pong::start(messages, done))
         },
     ),
+    Way::new(&["ping-pong"], "coact-dynamic", "a tuple, and a reply to its sender", |given| {
+        let messages = given.number("messages")?;
+        run(given, messages, 1, move |done| dynamic::ping_pong::start(messages, done))
+    }),
     Way::new(&["quicksort"], "coact", "an actor a list, which asks two for its parts", |given| {
         let (values, threshold) = (given.number("values")?, given.size("threshold")?);
         let list = sorting::list(values, given.number("seed")?);
@@ -173,6 +179,10 @@ pub const ACTORS: &[Way] = &[
     Way::new(&["thread-ring"], "coact", "a message a hop", |given| {
         let (actors, hops) = (given.number("actors")?, given.number("hops")?);
         run(given, hops, 1, move |done| actors::thread_ring::start(actors, hops, done))
+    }),
+    Way::new(&["thread-ring"], "coact-dynamic", "a tuple with its sender a hop", |given| {
+        let (actors, hops) = (given.number("actors")?, given.number("hops")?);
+        run(given, hops, 1, move |done| dynamic::thread_ring::start(actors, hops, done))
     }),
     Way::new(&["trapezoid"], "coact", "a master asks each worker for its area", |given| {
         let integral = sizes::integral(given)?;

@@ -8,19 +8,19 @@ use coact_bench_workloads::{Finish, Given, Measured};
 use crate::runtime;
 
 #[derive(Clone, Copy)]
-struct Size {
-    rings: u64,
-    links: u64,
+pub(crate) struct Size {
+    pub(crate) rings: u64,
+    pub(crate) links: u64,
     /// What the token is worth at first.
-    token: u64,
+    pub(crate) token: u64,
     /// How often each ring is built.
-    rebuilds: u64,
+    pub(crate) rebuilds: u64,
     /// What is to be factorised beside each ring: the product of two primes.
-    number: u64,
+    pub(crate) number: u64,
 }
 
 impl Size {
-    fn of(given: &Given) -> anyhow::Result<Size> {
+    pub(crate) fn of(given: &Given) -> anyhow::Result<Size> {
         Ok(Size {
             rings: given.number("rings")?,
             links: given.number("links")?,
@@ -30,7 +30,7 @@ impl Size {
         })
     }
 
-    fn messages(self) -> u64 {
+    pub(crate) fn messages(self) -> u64 {
         self.rings * self.rebuilds * (self.token + 1) * (self.links + 1)
     }
 }

@@ -3,5 +3,6 @@
 pub mod ask;
 pub mod cases;
 pub mod counter;
+pub mod mixed;
 pub mod rings;
 pub mod skipped;
