@@ -8,7 +8,7 @@ use std::any::Any;
 use std::mem::{forget, take};
 
 use coact_actor::actor::{AskError, Context, ExitReason, Reply};
-use coact_actor::internals::{handle_next, hold_for, own_address, twin_of};
+use coact_actor::internals::{exchange_with_twin, handle_next, hold_for, own_address, twin_of};
 use coact_core::internals::WorkerPlace;
 use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
@@ -58,32 +58,35 @@ impl<S: Send + 'static> Engine<S> {
 
     /// Gives a message to the cases, or keeps it for later.
     #[inline(always)]
-    fn receive(&mut self, message: &mut DynMessage, mut reply: Option<Reply<AnyTuple>>) {
-        if self.take(message, &mut reply) {
+    fn receive(&mut self, message: &mut DynMessage) {
+        if self.take(message) {
             self.taken();
         } else {
-            self.skip(QueuedMessage { message: take(message), reply });
+            self.skip(message);
         }
     }
 
-    /// Gives a message to the cases. Returns whether one takes it; otherwise it is as before.
+    /// Gives a message to the cases. Returns whether one takes it; otherwise it is as before, but for its
+    /// reply, which is noted.
     #[inline(always)]
-    fn take(&mut self, message: &mut DynMessage, reply: &mut Option<Reply<AnyTuple>>) -> bool {
+    fn take(&mut self, message: &mut DynMessage) -> bool {
         let Some(cases) = &mut self.cases else { return false };
         let mut header = take(&mut message.header);
         let mut room = header.take_room();
-        self.context.received.begin(header, reply.take());
+        self.context.received.begin_with(header);
         let is_taken = cases.apply_in_place(&mut self.context, &mut message.tuple, &mut room);
         let is_taken = is_taken.is_some();
         if !is_taken {
-            self.context.received.take_back(message, reply);
+            message.header = take(&mut self.context.received.header);
             message.header.give_room(room);
         }
         is_taken
     }
 
     #[cold]
-    fn skip(&mut self, queued: QueuedMessage) {
+    fn skip(&mut self, message: &mut DynMessage) {
+        let reply = self.context.received.take_asked();
+        let queued = QueuedMessage { message: take(message), reply };
         let tuple = &queued.message.tuple;
         if enabled!(Level::DEBUG) {
             self.tell_skipped(tuple);
@@ -108,10 +111,14 @@ impl<S: Send + 'static> Engine<S> {
         let mut places = self.skipped.fitting();
         while let Some(place) = places.next(&self.skipped) {
             if let Some(mut queued) = self.skipped.take(place) {
-                if self.take(&mut queued.message, &mut queued.reply) {
+                if let Some(reply) = queued.reply.take() {
+                    self.context.received.is_to_answer(reply);
+                }
+                if self.take(&mut queued.message) {
                     self.skipped.remove(place);
                     return true;
                 }
+                queued.reply = self.context.received.take_asked();
                 self.skipped.put_back(place, queued);
             }
         }
@@ -247,14 +254,22 @@ impl<S: Send + 'static> Machine for Engine<S> {
         None
     }
 
-    fn receive(
+    fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>) {
+        if let Some(turn) = Turn::begin(self, context) {
+            turn.engine.receive(message);
+            turn.end();
+        }
+    }
+
+    fn receive_asked(
         &mut self,
         message: &mut DynMessage,
-        reply: Option<Reply<AnyTuple>>,
+        reply: Reply<AnyTuple>,
         context: &mut Context<DynActor>,
     ) {
         if let Some(turn) = Turn::begin(self, context) {
-            turn.engine.receive(message, reply);
+            turn.engine.context.received.is_to_answer(reply);
+            turn.engine.receive(message);
             turn.end();
         }
     }
@@ -301,13 +316,16 @@ impl<'e, S> Turn<'e, S> {
     /// to the one would come to the other.
     #[inline]
     fn begin(engine: &'e mut Engine<S>, context: &'e mut Context<DynActor>) -> Option<Self> {
-        let is_own = |twin: &Context<DynActor>| own_address(twin) == own_address(context);
-        if !engine.context.actor.as_ref().is_some_and(is_own) {
-            end_exchanged(context);
-            return None;
+        match &engine.context.actor {
+            Some(twin) if own_address(twin) == own_address(context) => {
+                exchange(engine, context);
+                Some(Self { engine, context })
+            }
+            _ => {
+                end_exchanged(context);
+                None
+            }
         }
-        exchange(engine, context);
-        Some(Self { engine, context })
     }
 
     /// Ends the turn, where nothing is left of what was received.
@@ -335,6 +353,6 @@ impl<S> Drop for Turn<'_, S> {
 #[inline]
 fn exchange<S>(engine: &mut Engine<S>, context: &mut Context<DynActor>) {
     if let Some(twin) = &mut engine.context.actor {
-        std::mem::swap(twin, context);
+        exchange_with_twin(context, twin);
     }
 }

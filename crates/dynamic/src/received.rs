@@ -58,33 +58,39 @@ impl Received {
     /// Notes a message, after the one before was cleared.
     #[inline]
     pub(crate) fn begin(&mut self, header: Header, reply: Option<Reply<AnyTuple>>) {
-        let answer = reply.map_or(Answer::Sent, Answer::Asked);
-        // What was there needs no destructor.
-        forget((replace(&mut self.header, header), replace(&mut self.answer, answer)));
+        if let Some(reply) = reply {
+            self.is_to_answer(reply);
+        }
+        self.begin_with(header);
     }
 
-    /// Returns what was noted to a message that no case has taken.
+    /// The same for one whose reply was noted, if it has one.
+    #[inline]
+    pub(crate) fn begin_with(&mut self, header: Header) {
+        // What was there needs no destructor.
+        forget(replace(&mut self.header, header));
+    }
+
+    /// Notes where the answer goes.
+    #[inline]
+    pub(crate) fn is_to_answer(&mut self, reply: Reply<AnyTuple>) {
+        forget(replace(&mut self.answer, Answer::Asked(reply)));
+    }
+
+    /// Returns where the answer of a message goes that no case has taken.
     #[cold]
-    pub(crate) fn take_back(
-        &mut self,
-        message: &mut DynMessage,
-        reply: &mut Option<Reply<AnyTuple>>,
-    ) {
-        let Self { header, answer } = take(self);
-        message.header = header;
-        *reply = match answer {
+    pub(crate) fn take_asked(&mut self) -> Option<Reply<AnyTuple>> {
+        match take(&mut self.answer) {
             Answer::Asked(reply) => Some(reply),
             Answer::Sent | Answer::Given => None,
-        };
+        }
     }
 
     /// Returns what was noted with its tuple, as the message that it was.
     #[cold]
     pub(crate) fn take_message(&mut self, tuple: AnyTuple) -> QueuedMessage {
-        let mut queued =
-            QueuedMessage { message: DynMessage { tuple, ..DynMessage::default() }, reply: None };
-        self.take_back(&mut queued.message, &mut queued.reply);
-        queued
+        let message = DynMessage { tuple, header: take(&mut self.header) };
+        QueuedMessage { message, reply: self.take_asked() }
     }
 
     /// Whether nothing is noted.

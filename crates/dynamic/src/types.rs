@@ -51,10 +51,12 @@ pub(crate) trait Machine: Any + Send {
     /// Returns the worker that is to handle messages, if that is a certain one.
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace>;
     /// Takes what it needs of the message, or all of it.
-    fn receive(
+    fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>);
+    /// The same for one that was asked.
+    fn receive_asked(
         &mut self,
         message: &mut DynMessage,
-        reply: Option<Reply<AnyTuple>>,
+        reply: Reply<AnyTuple>,
         context: &mut Context<DynActor>,
     );
     /// Goes on with what is to come before the next message.
@@ -155,12 +157,12 @@ impl Receive<DynMessage> for DynActor {
         reply: Reply<AnyTuple>,
         context: &mut Context<Self>,
     ) {
-        self.machine.receive(&mut message, Some(reply), context);
+        self.machine.receive_asked(&mut message, reply, context);
     }
 
     #[inline]
     fn receive_sent(&mut self, mut message: DynMessage, context: &mut Context<Self>) {
-        self.machine.receive(&mut message, None, context);
+        self.machine.receive(&mut message, context);
         message.drop_rest();
     }
 }
@@ -168,14 +170,14 @@ impl Receive<DynMessage> for DynActor {
 /// What it monitors has ended: comes as a tuple of one element.
 impl Handler<Down> for DynActor {
     fn handle(&mut self, down: Down, context: &mut Context<Self>) {
-        self.machine.receive(&mut DynMessage::notice(down), None, context);
+        self.machine.receive(&mut DynMessage::notice(down), context);
     }
 }
 
 /// What it is linked to has ended, and it traps exits: comes as a tuple of one element.
 impl Handler<Exited> for DynActor {
     fn handle(&mut self, exited: Exited, context: &mut Context<Self>) {
-        self.machine.receive(&mut DynMessage::notice(exited), None, context);
+        self.machine.receive(&mut DynMessage::notice(exited), context);
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::TypeId;
 use std::future::poll_fn;
+use std::mem::swap;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -29,6 +30,15 @@ pub fn own_address<A: Actor>(context: &Context<A>) -> &WeakAddr<A> {
 /// Returns a context with the address alone, to be exchanged with the real one for a while.
 pub fn twin_of<A: Actor>(context: &Context<A>) -> Context<A> {
     Context::new(context.weak(), 0)
+}
+
+/// Exchanges a context with its twin, unless that could not be seen: if neither has more than the address.
+#[inline]
+pub fn exchange_with_twin<A: Actor>(context: &mut Context<A>, twin: &mut Context<A>) {
+    let has_more = |context: &Context<A>| context.extras.is_some() || context.lent.is_some();
+    if has_more(context) || has_more(twin) {
+        swap(context, twin);
+    }
 }
 
 /// Says that the state may have a [place](Actor::place) from now on.

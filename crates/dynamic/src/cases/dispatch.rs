@@ -1,20 +1,19 @@
 //! Which cases a tuple can fit, found once for each type of tuples.
 
+use std::mem::{replace, swap};
+
 use coact_tuple::AnyTuple;
 
 use super::shape::Shape;
 
 /// The shapes of some cases, and what was found for the tuples seen so far.
 ///
-/// A program has few types of tuples for one actor, so a search is faster than a hash; and the first
-/// one is in place, since cases are often made for one tuple.
+/// A program has few types of tuples for one actor, so a search is faster than a hash; and the last
+/// one is in place, since the next is often the same.
 pub(crate) struct Dispatch {
     shapes: Box<[Shape]>,
-    first: Known,
+    last: Known,
     others: Vec<Known>,
-    /// Where the last one was found: 0 is the first, and the rest one more than their index. The next is
-    /// often the same.
-    last: usize,
 }
 
 /// What was found for a type of tuples.
@@ -61,8 +60,8 @@ impl Iterator for Fitting<'_> {
 impl Dispatch {
     pub(crate) fn new(shapes: Vec<Shape>) -> Self {
         // No tuple has the number 0.
-        let first = Known { shape: 0, mask: 0, behind: Box::default() };
-        Self { shapes: shapes.into(), first, others: Vec::new(), last: 0 }
+        let last = Known { shape: 0, mask: 0, behind: Box::default() };
+        Self { shapes: shapes.into(), last, others: Vec::new() }
     }
 
     pub(crate) fn shapes(&self) -> &[Shape] {
@@ -78,35 +77,22 @@ impl Dispatch {
     #[inline]
     pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> Fitting<'_> {
         let shape = tuple.shape();
-        if self.known().shape != shape {
+        if self.last.shape != shape {
             self.look_up(shape, tuple);
         }
-        let Known { mask, behind, .. } = self.known();
+        let Known { mask, behind, .. } = &self.last;
         Fitting { mask: *mask, behind }
-    }
-
-    /// The last one that was found.
-    #[inline]
-    fn known(&self) -> &Known {
-        match self.last {
-            0 => &self.first,
-            last => &self.others[last - 1],
-        }
     }
 
     #[inline(never)]
     fn look_up(&mut self, shape: usize, tuple: &AnyTuple) {
-        if self.first.shape == shape {
-            self.last = 0;
-        } else if self.first.shape == 0 {
-            self.first = Known::of(shape, &self.shapes, tuple);
+        if let Some(known) = self.others.iter_mut().find(|known| known.shape == shape) {
+            swap(&mut self.last, known);
         } else {
-            let found = self.others.iter().position(|known| known.shape == shape);
-            let found = found.unwrap_or_else(|| {
-                self.others.push(Known::of(shape, &self.shapes, tuple));
-                self.others.len() - 1
-            });
-            self.last = found + 1;
+            let last = replace(&mut self.last, Known::of(shape, &self.shapes, tuple));
+            if last.shape != 0 {
+                self.others.push(last);
+            }
         }
     }
 }

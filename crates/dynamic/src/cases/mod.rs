@@ -81,7 +81,7 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
 
     /// The same for a tuple that is left where it is if no case matches it. The room that it takes up is
     /// free once one does.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn apply_in_place(
         &mut self,
         context: &mut C,
@@ -91,6 +91,16 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
         if let Some(result) = self.first.apply(context, tuple, room) {
             return Some(result);
         }
+        self.apply_others(context, tuple, room)
+    }
+
+    #[cold]
+    fn apply_others(
+        &mut self,
+        context: &mut C,
+        tuple: &mut AnyTuple,
+        room: &mut Option<Permit>,
+    ) -> Option<R> {
         self.others.iter_mut().find_map(|part| part.apply(context, tuple, room))
     }
 

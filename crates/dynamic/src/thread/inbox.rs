@@ -243,13 +243,17 @@ impl Machine for InboxActor {
         None
     }
 
-    fn receive(
+    fn receive(&mut self, message: &mut DynMessage, _: &mut Context<DynActor>) {
+        self.inbox.put(QueuedMessage { message: take(message), reply: None });
+    }
+
+    fn receive_asked(
         &mut self,
         message: &mut DynMessage,
-        reply: Option<Reply<AnyTuple>>,
+        reply: Reply<AnyTuple>,
         _: &mut Context<DynActor>,
     ) {
-        self.inbox.put(QueuedMessage { message: take(message), reply });
+        self.inbox.put(QueuedMessage { message: take(message), reply: Some(reply) });
     }
 
     fn go_on(&mut self, _: &mut Context<DynActor>) {}

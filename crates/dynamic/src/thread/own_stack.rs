@@ -350,15 +350,22 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
     }
 
     #[inline]
-    fn receive(
+    fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>) {
+        if let Some(lent) = self.next(Event::Message, context) {
+            // What was there was taken, and needs no destructor.
+            forget(replace(&mut lent.message.message, take(message)));
+            self.resume(context);
+        }
+    }
+
+    fn receive_asked(
         &mut self,
         message: &mut DynMessage,
-        reply: Option<Reply<AnyTuple>>,
+        reply: Reply<AnyTuple>,
         context: &mut Context<DynActor>,
     ) {
         if let Some(lent) = self.next(Event::Message, context) {
-            // What was there was taken, and needs no destructor.
-            forget(replace(&mut lent.message, QueuedMessage { message: take(message), reply }));
+            lent.message = QueuedMessage { message: take(message), reply: Some(reply) };
             self.resume(context);
         }
     }
