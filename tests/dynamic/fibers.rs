@@ -874,6 +874,18 @@ fn an_actor_with_a_fiber_is_not_moved() {
     });
     assert_eq!(it.move_to(there.handle()), Err(MoveError::HasFiber));
     assert_eq!(it.ask(1).wait().unwrap(), (1,));
+    // Nor is a group with one.
+    let (member, cown) = here.run(|| {
+        let group = Group::new();
+        let member = fiber((), |me: &mut DynThread| {
+            loop {
+                me.receive(cases! { |me: &mut DynThread| (n: i32) => me.reply(n) });
+            }
+        });
+        (member.in_group(&group).spawn(), group.cown(0))
+    });
+    assert_eq!(member.ask(1).wait().unwrap(), (1,));
+    assert_eq!(cown.move_to(there.handle()), Err(MoveError::HasFiber));
     here.shutdown(LONG);
     there.shutdown(LONG);
 }
@@ -1014,4 +1026,22 @@ fn d13_a_body_begins_when_the_one_before_is_unwound() {
             assert!(pairs.iter().all(|pair| *pair == ["begun", "unwound"]), "{pairs:?}");
         });
     }
+}
+
+/// A simulation has a thread in place of a fiber, which its reports call after the place that has spawned it.
+#[test]
+fn a_report_of_a_simulation_says_where_a_body_was_spawned() {
+    let failed = sim::Sim::new().config(sim::Config::new().runs(1)).run(|| {
+        let it = detached((), |me: &mut DynThread| {
+            let kept = me.receive(cases! { |me: &mut DynThread| (_: i32) => me.take_reply() });
+            // It never comes: a promise of the program's own.
+            let (_never, promise) = Promise::<()>::channel();
+            let _ = promise.wait();
+            drop(kept);
+        })
+        .spawn();
+        let _ = it.ask(1).wait();
+    });
+    let report = failed.expect_err("it never ends").to_string();
+    assert!(report.contains("the thread of tests/dynamic/fibers.rs"), "{report}");
 }

@@ -61,8 +61,9 @@ pub struct Ask<R: Send + 'static> {
 /// The name of a call that waits, and what to use instead where it is refused.
 const WAIT: (&str, &str) = (
     "`Ask::wait`",
-    "in a handler ask with `Context::ask`, or await the answer in an async handler; elsewhere name both cowns or \
-     actors in one behaviour, chain the rest with `Ask::then`, or await it in `spawn_future`",
+    "in a handler ask with `Context::ask`, or await the answer in an async handler; in a body that receives, `request` \
+     and `await_` it; elsewhere name both cowns or actors in one behaviour, chain the rest with `Ask::then`, or await \
+     it in `spawn_future`",
 );
 
 /// A time limit. The timer thread enforces it, because workers may be busy.

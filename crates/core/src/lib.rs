@@ -78,6 +78,8 @@ pub mod internals {
     pub use crate::sched::runtime_handle::{are_handles_stable, serve};
     pub use crate::sched::watchdog::current_task::goes_on_with;
     pub use crate::sched::worker::bound::WorkerPlace;
+    #[cfg(feature = "sim")]
+    pub use crate::sim::thread_from;
     pub use crate::simulated::{Polled, What, is_simulated};
     pub use crate::time::after_caught_panic::once_caught;
     pub use crate::time::fixed_delay::repeat;

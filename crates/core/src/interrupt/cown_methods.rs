@@ -23,8 +23,11 @@ pub enum SendPath<'c, T: Interruptible> {
 impl<T: Interruptible> WeakCown<T> {
     /// Says that the state may have a [place](Interruptible::place) from now on.
     pub fn set_placed(&self) {
-        // SAFETY: a weak handle keeps the header.
-        unsafe { self.header_ptr().as_ref() }.set(Flags::PLACED, true);
+        // SAFETY: a weak handle keeps the header, which keeps that of its leader.
+        let header = unsafe { self.header_ptr().as_ref() };
+        header.set(Flags::PLACED, true);
+        // It stays, and so does its group.
+        header.queue().set(Flags::PLACED, true);
     }
 }
 

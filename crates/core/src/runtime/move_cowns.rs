@@ -26,7 +26,7 @@ impl<T: Send + 'static> Cown<T> {
     ///
     /// # Errors
     /// Returns an error for cowns of a [`Pump`](crate::runtime::Pump), which stay with it, and for
-    /// moves to a pump; for actors with a fiber; or if either runtime has been shut down.
+    /// moves to a pump; for actors with a fiber, and groups that have one; or if either runtime has been shut down.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         move_handle_to(self, home)
     }
@@ -34,7 +34,7 @@ impl<T: Send + 'static> Cown<T> {
     /// Makes another live runtime the home. For a behaviour that holds the cown.
     pub(crate) fn come_to(&self, home: RuntimeHandle) {
         // (What has got a fiber meanwhile stays.)
-        if self.header().has(Flags::CLOSED | Flags::PLACED) {
+        if self.header().has(Flags::CLOSED) || self.header().queue().has(Flags::PLACED) {
             return;
         }
         if self.header().has(Flags::INTERRUPTIBLE | Flags::GROUPED) {
@@ -55,7 +55,7 @@ impl<T: Send + 'static> Cown<T> {
         if self.header().is_pinned() {
             return Err(MoveError::Pinned);
         }
-        if self.header().has(Flags::PLACED) {
+        if self.header().queue().has(Flags::PLACED) {
             return Err(MoveError::HasFiber);
         }
         if home.is_pumped() {
@@ -77,7 +77,8 @@ impl<T: Send + 'static> Cown<T> {
 pub enum MoveError {
     /// The cown belongs to a pump, and only the pump's thread accesses its state.
     Pinned,
-    /// The cown is an actor with a fiber, which stays on the worker where it has begun.
+    /// The cown is an actor with a fiber, which stays on the worker where it has begun, or its group has such a
+    /// member.
     HasFiber,
     /// The new runtime is a pump, whose cowns must be created there.
     ToPump,
@@ -93,7 +94,7 @@ impl fmt::Display for MoveError {
         f.write_str(match self {
             MoveError::Pinned => "the cown belongs to a pump, and stays on its thread",
             MoveError::HasFiber => {
-                "the actor has a fiber, which stays on its worker: spawn it there"
+                "the actor, or a member of its group, has a fiber, which stays on its worker: spawn it there"
             }
             MoveError::ToPump => "cowns cannot be moved to a pump: create them there",
             MoveError::ToEnded => "the new runtime has been shut down",

@@ -194,8 +194,17 @@ impl Sim {
 /// Panics outside of a simulation.
 #[track_caller]
 pub fn thread<R: Send + 'static>(main: impl FnOnce() -> R + Send + 'static) -> Promise<R> {
+    thread_from(Location::caller(), main)
+}
+
+/// The same for a thread that reports call after another place of the program.
+#[doc(hidden)]
+pub fn thread_from<R: Send + 'static>(
+    place: &'static Location<'static>,
+    main: impl FnOnce() -> R + Send + 'static,
+) -> Promise<R> {
     let (resolver, promise) = Promise::channel();
-    let (who, keeps) = (Who::Thread(Location::caller()), Some(promise.cell()));
+    let (who, keeps) = (Who::Thread(place), Some(promise.cell()));
     let run = move || match catch_unwind(AssertUnwindSafe(main)) {
         Ok(value) => resolver.resolve(value),
         Err(payload) => resolver.fail(Broken::Panicked(engine::fail(payload))),

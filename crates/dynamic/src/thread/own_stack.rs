@@ -113,7 +113,8 @@ impl<S: Send + 'static> OwnStack<S> {
             }
         } else {
             let may_block = settings.kind() == StackKind::Thread;
-            let start = ThreadStart { stack_size: settings.size(), may_block, address, main };
+            let (stack_size, spawned_at) = (settings.size(), settings.spawned_at());
+            let start = ThreadStart { stack_size, may_block, spawned_at, address, main };
             let waits = start
                 .start(self.lent.take())
                 .map_err(|error| format!("the operating system has refused a thread: {error}"))?;

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::mem::forget;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Waker};
@@ -293,6 +294,8 @@ pub(super) struct ThreadStart<S: Send + 'static> {
     pub(super) stack_size: Option<usize>,
     /// Whether the body may block: it does not stand for a fiber.
     pub(super) may_block: bool,
+    /// Where it was spawned, for reports.
+    pub(super) spawned_at: &'static Location<'static>,
     pub(super) address: WeakAddr<DynActor>,
     pub(super) main: StackMain<S>,
 }
@@ -300,7 +303,7 @@ pub(super) struct ThreadStart<S: Send + 'static> {
 impl<S: Send + 'static> ThreadStart<S> {
     /// Starts the thread. The promise is kept when it waits for the first time.
     pub(super) fn start(self, lent: Resumption<S>) -> io::Result<Promise<Parked<S>>> {
-        let Self { stack_size, may_block, address, main } = self;
+        let Self { stack_size, may_block, spawned_at, address, main } = self;
         let (done, parked) = Promise::channel();
         let (home, name) = (RuntimeHandle::current(), format!("actor-{}", address.id()));
         let parking = Parking::Thread(Some((done, home.hold_open())));
@@ -309,7 +312,7 @@ impl<S: Send + 'static> ThreadStart<S> {
             serve(home, || if may_block { main() } else { as_body(main) });
         };
         if is_simulated() {
-            simulate(run);
+            simulate(spawned_at, run);
         } else {
             let settings = thread::Builder::new().name(name);
             let settings = stack_size.into_iter().fold(settings, thread::Builder::stack_size);
@@ -320,11 +323,11 @@ impl<S: Send + 'static> ThreadStart<S> {
 }
 
 #[cfg(feature = "sim")]
-fn simulate(thread: impl FnOnce() + Send + 'static) {
-    drop(coact_core::sim::thread(thread));
+fn simulate(spawned_at: &'static Location<'static>, thread: impl FnOnce() + Send + 'static) {
+    drop(coact_core::internals::thread_from(spawned_at, thread));
 }
 
 #[cfg(not(feature = "sim"))]
-fn simulate(_: impl FnOnce() + Send + 'static) {
+fn simulate(_: &'static Location<'static>, _: impl FnOnce() + Send + 'static) {
     unreachable!("there are no simulations without the feature");
 }

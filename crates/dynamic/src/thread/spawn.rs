@@ -46,6 +46,7 @@ use crate::types::{DynActor, DynAddr, EndsFor};
 /// Fails if the operating system refuses the thread.
 ///
 /// In a simulation, which has no threads of the system, a simulated one takes its place.
+#[track_caller]
 pub fn spawn_detached(body: impl FnOnce(&mut DynThread) + Send + 'static) -> io::Result<DynAddr> {
     if is_simulated() {
         return Ok(coact_actor::spawn(DynActor::with_thread((), body)).into());

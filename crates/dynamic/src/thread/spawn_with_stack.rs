@@ -96,6 +96,7 @@ where
 /// assert_eq!(call(&greeter, |name| name.clone()).wait()?, "Ada");
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
+#[track_caller]
 pub fn fiber<S, F>(state: S, body: F) -> ThreadSpawn<S>
 where
     S: Send + 'static,
@@ -125,6 +126,7 @@ where
 /// ```
 ///
 /// **Cost.** A thread of the operating system, two wake-ups of threads for each message, and a future.
+#[track_caller]
 pub fn detached<S, F>(state: S, body: F) -> ThreadSpawn<S>
 where
     S: Send + 'static,
@@ -139,6 +141,7 @@ impl DynActor {
     ///
     /// # Errors
     /// Fails if there is no stack for it.
+    #[track_caller]
     pub fn with_fiber<S, F>(state: S, body: F) -> Result<Self, StackError>
     where
         S: Send + 'static,
@@ -150,6 +153,7 @@ impl DynActor {
     }
 
     /// Creates an actor with a thread of its own, this state and this body, like that of [`detached`].
+    #[track_caller]
     pub fn with_thread<S, F>(state: S, body: F) -> Self
     where
         S: Send + 'static,
@@ -186,6 +190,7 @@ pub struct ThreadSpawn<S: Send + 'static> {
 type Body<S> = dyn Fn(&mut DynThread<S>) + Send + Sync;
 
 impl<S: Send + 'static> ThreadSpawn<S> {
+    #[track_caller]
     fn new<F>(kind: StackKind, state: S, body: F) -> Self
     where
         F: Fn(&mut DynThread<S>) + Send + Sync + 'static,

@@ -1,5 +1,6 @@
 //! Which stack an actor gets, and where.
 
+use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
@@ -11,6 +12,8 @@ pub(super) struct StackSettings {
     kind: StackKind,
     /// What runs on it, for reports.
     name: &'static str,
+    /// Where the actor was spawned, for reports as well.
+    spawned_at: &'static Location<'static>,
     /// In bytes; 0 for the usual size.
     size: AtomicUsize,
     /// That of the first start.
@@ -46,9 +49,10 @@ pub(super) enum StackKind {
 }
 
 impl StackSettings {
+    #[track_caller]
     pub(super) fn new(kind: StackKind, name: &'static str) -> Self {
-        let (first, together) = Default::default();
-        Self { kind, name, size: AtomicUsize::new(0), first, together }
+        let (spawned_at, (first, together)) = (Location::caller(), Default::default());
+        Self { kind, name, spawned_at, size: AtomicUsize::new(0), first, together }
     }
 
     pub(super) fn kind(&self) -> StackKind {
@@ -57,6 +61,10 @@ impl StackSettings {
 
     pub(super) fn name(&self) -> &'static str {
         self.name
+    }
+
+    pub(super) fn spawned_at(&self) -> &'static Location<'static> {
+        self.spawned_at
     }
 
     /// Whether it is to be a fiber, and can be one here.
