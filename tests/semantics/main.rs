@@ -9,6 +9,7 @@ mod atomicity;
 mod batches;
 mod deadlock;
 mod depth;
+mod detained;
 mod failure;
 mod groups;
 mod handles;

@@ -51,6 +51,7 @@
 //! | run on the spot if the cowns are free | [`when_here`]; with a result: [`call_here`] |
 //! | be told if it cannot run to its end | [`when_or_else`] |
 //! | spawn several behaviours as one step | [`batch`] |
+//! | keep the cowns until something else is done, without a thread | [`detain`](behaviour::detain) |
 //! | borrow from the stack | [`scope`] |
 //! | work later, or again and again | [`after`], [`every`], [`sleep`] |
 //! | hold back producers that are too fast | [`Credits`] |

@@ -2,13 +2,15 @@
 //!
 //! [`when`] spawns one, and [`call`] also returns its result. The `try_` forms return the closure
 //! instead of panicking ([`WhenError`]), the `_here` forms run it inline if possible, [`batch`]
-//! spawns several in one step, and [`scope`] lets them borrow.
+//! spawns several in one step, [`scope`] lets them borrow, and what [`detain`] spawns keeps its
+//! cowns until a guard is dropped.
 
 // The protocol by which behaviours acquire their cowns is in `queue`.
 
 mod admission;
 pub(crate) mod batch;
 pub(crate) mod continuation;
+pub(crate) mod detain;
 pub(crate) mod here;
 #[cfg(all(test, loom))]
 mod loom;
@@ -25,6 +27,7 @@ mod then;
 pub(crate) mod when;
 
 pub use batch::{Batch, BatchError, BatchRefusal, batch};
+pub use detain::{Detained, detain, try_detain};
 pub use here::{MAX_NESTED_HERE, call_here, serve_here, when_here};
 pub use ready_or_promised::Answer;
 pub use refusal::{Overlap, PinnedApart, Refusal, WhenError};

@@ -38,7 +38,7 @@ use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline]
-unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> MemberCursor<'a> {
+pub(super) unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> MemberCursor<'a> {
     // SAFETY: the behaviour is live. The member of the first slot is at this offset in it; the
     // others follow at the distance of a `MultiSlot`.
     let first = unsafe { Multi::first(behaviour) }.member_ptr();
@@ -47,7 +47,7 @@ unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> MemberCursor<'a> {
 }
 
 /// The layout of a block of `len` requests, and the offset of its body.
-fn layout_of<B>(len: usize) -> (Layout, usize) {
+pub(super) fn layout_of<B>(len: usize) -> (Layout, usize) {
     let slots = Layout::array::<MultiSlot>(len).expect("as many slots as a set has handles");
     let (front, _) = Layout::new::<Multi>().extend(slots).expect("far below isize::MAX");
     let (whole, offset) = front.extend(Layout::new::<B>()).expect("a body fits into memory");

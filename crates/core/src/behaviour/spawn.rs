@@ -109,12 +109,12 @@ where
 
 /// The handles of a set were told that a behaviour on it is about to be queued. When dropped, tells
 /// them that it is in its queues, or is not going to be.
-struct Announced<'a, S: CownSet>(&'a S);
+pub(super) struct Announced<'a, S: CownSet>(&'a S);
 
 impl<'a, S: CownSet> Announced<'a, S> {
     /// Also returns whether one of the handles must be asked.
     #[inline]
-    fn new(set: &'a S) -> (Self, bool) {
+    pub(super) fn new(set: &'a S) -> (Self, bool) {
         let asks = set.announce_all();
         (Self(set), asks)
     }
@@ -394,7 +394,7 @@ where
 
 /// Returns whether sorted requests of one behaviour certainly name no cown twice.
 #[inline]
-fn has_no_overlap<S: CownSet>(set: &S, sorted: &[StepEntry]) -> bool {
+pub(super) fn has_no_overlap<S: CownSet>(set: &S, sorted: &[StepEntry]) -> bool {
     // Members of one group are joined, including any that are named twice.
     sorted.len() == set.member_count()
         && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)

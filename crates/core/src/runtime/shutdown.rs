@@ -20,6 +20,7 @@ use super::blocking::BlockingPool;
 use super::future::Futures;
 use super::runtime::{Runtime, assert_may_wait_for};
 use super::shutdown_report::ShutdownReport;
+use crate::behaviour::detain::Detentions;
 use crate::current::{self, Cancelling, Entered};
 use crate::interrupt;
 use crate::sched::context;
@@ -235,6 +236,7 @@ fn has_hidden(shared: &RuntimeShared) -> bool {
     shared.find_service().is_some_and(|timers: &Timers| !timers.is_empty())
         || !has_no_jobs(shared)
         || shared.find_service().is_some_and(|futures: &Futures| !futures.is_empty())
+        || shared.find_service().is_some_and(|detained: &Detentions| !detained.is_empty())
 }
 
 fn has_no_jobs(shared: &RuntimeShared) -> bool {
@@ -255,6 +257,7 @@ fn drop_hidden(shared: &RuntimeShared) {
     shared.find_service().into_iter().for_each(|timers: &Timers| timers.stop(shared));
     shared.find_service().into_iter().for_each(|blocking: &BlockingPool| blocking.stop(shared));
     shared.find_service().into_iter().for_each(|futures: &Futures| futures.stop(shared));
+    shared.find_service().into_iter().for_each(|detained: &Detentions| detained.stop(shared));
 }
 
 /// Ends the interruptible cowns. For a pump, only its own thread can, which owns the states.

@@ -12,5 +12,5 @@ pub(super) struct ServiceTable(
 
 impl ServiceTable {
     /// The number of service types.
-    const MOST: usize = 3;
+    const MOST: usize = 4;
 }

@@ -112,6 +112,7 @@ impl Simulation for Installed {
                 wait_graph::stands_in(behaviour, task, queues);
             }
             Observation::Begins { behaviour } => wait_graph::begins(behaviour),
+            Observation::Detains { behaviour } => wait_graph::detains(behaviour),
             Observation::Ended { behaviour } => wait_graph::ended(behaviour),
             Observation::EndPoll { future, before } => wait_graph::end_poll(future, before),
             Observation::FutureEnded { future } => wait_graph::future_ended(future),

@@ -73,8 +73,9 @@ pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id 
     let id = next_id();
     if let Some(known) = known() {
         let spawned_at = known.site.take();
-        let (task, queues, runs_in) = (0, Vec::new(), None);
-        let behaviour = PendingBehaviour { name, spawned_at, promise, task, queues, runs_in };
+        let (task, queues, runs_in, is_detained) = (0, Vec::new(), None, false);
+        let behaviour =
+            PendingBehaviour { name, spawned_at, promise, task, queues, runs_in, is_detained };
         known.behaviours.borrow_mut().insert(id, behaviour);
     }
     id
@@ -91,6 +92,11 @@ pub(super) fn stands_in(id: Id, task: usize, queues: &mut dyn Iterator<Item = us
 /// Records that it has acquired its cowns and runs.
 pub(super) fn begins(id: Id) {
     note_behaviour(id, |behaviour| behaviour.runs_in = current());
+}
+
+/// Records that it keeps its cowns, and does not run.
+pub(super) fn detains(id: Id) {
+    note_behaviour(id, |behaviour| (behaviour.runs_in, behaviour.is_detained) = (None, true));
 }
 
 fn note_behaviour(id: Id, note: impl FnOnce(&mut PendingBehaviour)) {

@@ -45,6 +45,8 @@ pub(super) struct PendingBehaviour {
     pub(super) queues: Vec<usize>,
     /// The task that runs it, once it has begun.
     pub(super) runs_in: Option<TaskId>,
+    /// Whether it has its cowns, and waits for its guard.
+    pub(super) is_detained: bool,
 }
 
 /// A future that has not ended.

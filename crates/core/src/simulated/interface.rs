@@ -107,6 +107,8 @@ pub(crate) enum Observation<'a> {
     StandsIn { behaviour: Id, task: usize, queues: &'a mut dyn Iterator<Item = usize> },
     /// A behaviour has acquired its cowns and runs.
     Begins { behaviour: Id },
+    /// A behaviour keeps its cowns, and does not run.
+    Detains { behaviour: Id },
     /// A behaviour has ended.
     Ended { behaviour: Id },
     /// A future was polled; `before` is the result of [`Simulation::begin_poll`].

@@ -63,6 +63,12 @@ impl Spawned {
     pub(crate) fn begins(&self) {
         self.0.note(|behaviour| Observation::Begins { behaviour });
     }
+
+    /// Says that the behaviour keeps its cowns, and does not run.
+    #[inline(always)]
+    pub(crate) fn detains(&self) {
+        self.0.note(|behaviour| Observation::Detains { behaviour });
+    }
 }
 
 #[cfg(feature = "sim")]

@@ -205,10 +205,18 @@ impl Engine<'_> {
             if let Some(ready) = self.ready.borrow().values().find(|ready| behaviour.is_in(ready)) {
                 return f.write_str(ready.lack());
             }
+            if behaviour.is_detained {
+                return f.write_str("is detained: its guard was not dropped");
+            }
             let behaviours = self.known.behaviours.borrow();
             let shares = |other: &&PendingBehaviour| other.shares_a_queue_with(behaviour);
             if let Some(id) = behaviours.values().filter(shares).find_map(|of| of.runs_in) {
                 return write!(f, "is queued behind #{id}");
+            }
+            if let Some(other) = behaviours.values().filter(shares).find(|of| of.is_detained) {
+                f.write_str("is queued behind ")?;
+                self.behaviour(f, other)?;
+                return f.write_str(", which is detained");
             }
             // In spawn order.
             let mut before =

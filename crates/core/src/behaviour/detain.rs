@@ -1,0 +1,517 @@
+//! Detained behaviours: they keep their cowns until a guard is dropped, without a thread.
+//!
+//! Such a behaviour is a [`Multi`] that runs in *steps*. The first is the closure; between two of them it is
+//! *parked*: a task that holds its cowns, as one does that is ready, but lies in no queue of the scheduler.
+//! Its guard has it go on: with another step, or to the end, where the cowns are released.
+//!
+//! Who has the task is said by one word under a lock, [`Progress`]. The guard may be used while a step
+//! still runs, on any thread; then the step's own thread goes on when that has ended.
+
+mod cut_off;
+#[cfg_attr(loom, path = "detain/enrolled_in_model.rs")]
+mod enrolled;
+#[cfg(all(test, loom))]
+mod loom;
+
+use std::alloc::Layout;
+use std::any::type_name;
+use std::marker::PhantomData;
+use std::mem::replace;
+use std::ptr::NonNull;
+use std::sync::Arc;
+
+use coact_sync::shim::sync::Mutex;
+use smallvec::SmallVec;
+
+use self::cut_off::CutOff;
+pub(crate) use self::cut_off::Detentions;
+use self::enrolled::Enrolled;
+use super::admission::{self, Admitted};
+use super::multi::{Prepared, cursor, layout_of};
+use super::refusal::{Refusal, WhenError};
+use super::spawn::{Announced, has_no_overlap, panic_refused, refuse_outside, sort};
+use super::spawn_checks;
+use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
+use crate::cown::set::CownSet;
+use crate::fault::Broken;
+use crate::panic::drop_quietly;
+use crate::queue::append::{StepEntry, append_all};
+use crate::queue::multi_block::{Multi, link};
+use crate::queue::release::release;
+use crate::runtime_ids::RuntimeId;
+use crate::sched::{Deferring, Successor, at_work_in, schedule};
+use crate::simulated;
+use crate::task::{RunContext, TaskPtr, TaskVTable};
+
+/// Spawns a behaviour that ends when its guard is dropped, not when its closure returns, and keeps its cowns
+/// until then. No thread waits: for a commit that takes milliseconds, an answer from elsewhere.
+///
+/// Its place in the order is that of [`when`](crate::when). The closure also gets the guard, and passes it
+/// on, to whatever is waited for. Until it is dropped, behaviours on the same cowns wait, and actors among
+/// them handle neither messages nor signals. With [`resume`](Detained::resume) it gets the states once more,
+/// as they were left.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, call, when};
+/// use coact::behaviour::detain;
+/// use std::sync::mpsc;
+///
+/// let (to_disk, requests) = mpsc::channel();
+/// let account = Cown::new(100);
+/// detain(&account, move |balance, detained| {
+///     *balance -= 30;
+///     to_disk.send((*balance, detained)).expect("the disk is there");
+/// });
+/// let seen = call(&account, |balance| *balance);
+///
+/// let (on_disk, detained) = requests.recv()?;
+/// assert_eq!(on_disk, 70);
+/// // It is safe now.
+/// drop(detained);
+/// assert_eq!(seen.wait(), Ok(70));
+/// # Ok::<(), std::sync::mpsc::RecvError>(())
+/// ```
+///
+/// **Panics** of a step poison the cowns as those of other behaviours do, at once; they are released when
+/// the guard is dropped, and no further step runs.
+///
+/// **The runtime** is not idle meanwhile. A [shutdown](crate::Runtime::shutdown) waits for the guard until its
+/// deadline; then the cowns are released, what waits for them is dropped, and the guard has no effect any more.
+/// A guard that is leaked keeps its cowns until then.
+///
+/// **Cost.** Three allocations, two locks and an entry in a table of the runtime, besides what a behaviour on
+/// several cowns costs; another task for each step and for the end, unless the guard is used before the step has
+/// ended.
+///
+/// # Panics
+/// See [`when`](crate::when).
+#[track_caller]
+pub fn detain<S, F>(set: S, closure: F)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
+{
+    simulated::spawns();
+    if let Err((refusal, closure)) = spawn(set, closure) {
+        panic_refused((refusal, closure, Forget));
+    }
+}
+
+/// Like [`detain`], but returns an error if it cannot spawn.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::Cown;
+/// use coact::behaviour::{Refusal, try_detain};
+///
+/// let cown = Cown::new(0);
+/// let error = try_detain((&cown, &cown), |_, detained| drop(detained)).unwrap_err();
+/// assert!(matches!(error.refusal, Refusal::Overlap(_)));
+/// ```
+///
+/// # Errors
+/// See [`try_when`](crate::try_when).
+#[cfg_attr(feature = "sim", track_caller)]
+pub fn try_detain<S, F>(set: S, closure: F) -> Result<(), WhenError<F>>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
+{
+    if spawn_checks::is_closed(&set) {
+        return Err(WhenError { refusal: Refusal::Closed, closure });
+    }
+    simulated::spawns();
+    spawn(set, closure).map_err(|(refusal, closure)| WhenError { refusal, closure })
+}
+
+/// The guard of a [detained](detain) behaviour, which ends when this is dropped.
+///
+/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns.
+#[must_use = "the behaviour ends when its guard is dropped"]
+pub struct Detained<S: CownSet + Send + 'static> {
+    /// `None` once it was used.
+    detention: Option<Arc<Detention<S>>>,
+}
+
+impl<S: CownSet + Send + 'static> Detained<S> {
+    /// Gives the states to another closure, on a worker, with the guard; the cowns stay held in between. If
+    /// an earlier step has panicked, or the runtime is past the deadline of its shutdown, the closure is
+    /// dropped, and the behaviour ends.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::{Cown, call};
+    /// use coact::behaviour::detain;
+    /// use std::thread;
+    ///
+    /// let account = Cown::new((100, "open"));
+    /// detain(&account, |account, detained| {
+    ///     account.1 = "closing";
+    ///     thread::spawn(move || {
+    ///         // Whatever takes long.
+    ///         detained.resume(|account, _detained| account.1 = "closed");
+    ///     });
+    /// });
+    /// assert_eq!(call(&account, |account| account.1).wait(), Ok("closed"));
+    /// ```
+    pub fn resume<F>(mut self, step: F)
+    where
+        F: for<'a> FnOnce(S::Access<'a>, Detained<S>) + Send + 'static,
+    {
+        self.request(Request::Step(Step::new(step)));
+    }
+
+    fn request(&mut self, request: Request<S>) {
+        if let Some(detention) = self.detention.take() {
+            simulated::point();
+            detention.request(request);
+        }
+    }
+}
+
+impl<S: CownSet + Send + 'static> Drop for Detained<S> {
+    fn drop(&mut self) {
+        self.request(Request::End);
+    }
+}
+
+impl<S: CownSet + Send + 'static> std::fmt::Debug for Detained<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Detained").finish_non_exhaustive()
+    }
+}
+
+type StepCall<S> = Box<dyn for<'a> FnOnce(<S as CownSet>::Access<'a>, Detained<S>) + Send>;
+
+/// A closure of a detained behaviour.
+struct Step<S: CownSet + Send + 'static> {
+    call: StepCall<S>,
+    name: Name,
+}
+
+impl<S: CownSet + Send + 'static> Step<S> {
+    fn new<F>(step: F) -> Self
+    where
+        F: for<'a> FnOnce(S::Access<'a>, Detained<S>) + Send + 'static,
+    {
+        Self { call: Box::new(step), name: type_name::<F> }
+    }
+}
+
+/// How a behaviour is to go on.
+enum Request<S: CownSet + Send + 'static> {
+    Step(Step<S>),
+    End,
+}
+
+/// Who has the behaviour's task.
+enum Progress<S: CownSet + Send + 'static> {
+    /// Its queues or the scheduler, to go on like this.
+    Queued(Request<S>),
+    /// A step that runs. The guard has said by now how to go on, or has not.
+    Running(Option<Request<S>>),
+    /// This: the step has ended, and the guard was not used.
+    Parked(ParkedTask),
+    /// Nobody: it has ended, or is about to.
+    Over,
+}
+
+/// The task of a parked behaviour.
+struct ParkedTask {
+    task: TaskPtr,
+    home: RuntimeId,
+    has_failed: bool,
+}
+
+// SAFETY: the task holds its cowns and is in no queue. Whoever takes it out of `Progress` owns it, and may
+// give it to the scheduler from any thread: what is in its block is `Send`.
+unsafe impl Send for ParkedTask {}
+
+/// What a behaviour and its guard share.
+struct Detention<S: CownSet + Send + 'static>(Mutex<Progress<S>>);
+
+/// What is done when a step has ended.
+enum AfterStep {
+    /// The guard has the behaviour now.
+    Park,
+    /// Another step follows.
+    GoOn,
+    End,
+}
+
+impl<S: CownSet + Send + 'static> Detention<S> {
+    fn set(&self, progress: Progress<S>) {
+        // User code is dropped without the lock.
+        let before = replace(&mut *self.0.lock(), progress);
+        drop_quietly(move || drop(before));
+    }
+
+    /// Takes the request with which the task was queued.
+    fn begin(&self) -> Request<S> {
+        match replace(&mut *self.0.lock(), Progress::Running(None)) {
+            Progress::Queued(request) => request,
+            _ => unreachable!("a task runs as it was queued"),
+        }
+    }
+
+    /// Says how the behaviour is to go on, and gives it to the scheduler if it is parked.
+    fn request(&self, request: Request<S>) {
+        let mut progress = self.0.lock();
+        match replace(&mut *progress, Progress::Over) {
+            Progress::Running(None) => *progress = Progress::Running(Some(request)),
+            Progress::Parked(ParkedTask { task, home, has_failed }) => {
+                let (request, unused) = match request {
+                    Request::Step(step) if has_failed => (Request::End, Some(step)),
+                    request => (request, None),
+                };
+                *progress = Progress::Queued(request);
+                drop(progress);
+                schedule(task, home);
+                drop_quietly(move || drop(unused));
+            }
+            // It was cut off.
+            before => {
+                *progress = before;
+                drop(progress);
+                drop_quietly(move || drop(request));
+            }
+        }
+    }
+
+    /// Takes note that a step has ended. If the behaviour is parked then, its task may be gone.
+    fn step_ended(&self, parked: ParkedTask) -> AfterStep {
+        simulated::point();
+        let mut progress = self.0.lock();
+        match replace(&mut *progress, Progress::Over) {
+            Progress::Running(None) => {
+                *progress = Progress::Parked(parked);
+                AfterStep::Park
+            }
+            Progress::Running(Some(Request::Step(step))) if !parked.has_failed => {
+                *progress = Progress::Queued(Request::Step(step));
+                AfterStep::GoOn
+            }
+            unused => {
+                drop(progress);
+                drop_quietly(move || drop(unused));
+                AfterStep::End
+            }
+        }
+    }
+}
+
+impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
+    /// The runtime is past its deadline: the behaviour ends, whatever becomes of its guard.
+    fn cut_off(&self) {
+        let mut progress = self.0.lock();
+        match replace(&mut *progress, Progress::Over) {
+            Progress::Parked(ParkedTask { task, home, .. }) => {
+                *progress = Progress::Queued(Request::End);
+                drop(progress);
+                schedule(task, home);
+            }
+            Progress::Running(unused) => {
+                *progress = Progress::Running(Some(Request::End));
+                drop(progress);
+                drop_quietly(move || drop(unused));
+            }
+            before => *progress = before,
+        }
+    }
+}
+
+/// What is in the block of a detained behaviour, behind its requests, until it ends. (As a completion: so it
+/// is in the place of a body that has one.)
+struct Resident<S: CownSet + Send + 'static> {
+    detention: Arc<Detention<S>>,
+    /// For the handles that each step may get.
+    set: S,
+    /// Until the first step.
+    admitted: Option<Admitted<Forget>>,
+    name: Name,
+    /// From the first step on.
+    enrolled: Option<Enrolled>,
+}
+
+impl<S: CownSet + Send + 'static> Completion for Resident<S> {
+    type Value = ();
+    const FORGETS: bool = true;
+
+    fn done(self, (): ()) {}
+
+    fn failed(self, _: Broken) {}
+
+    fn name(&self) -> Option<Name> {
+        Some(self.name)
+    }
+}
+
+/// The place of the closure, which is in [`Progress`].
+type NoClosure<S> = for<'a> fn(<S as CownSet>::Access<'a>);
+
+type ResidentBody<S> = Body<S, NoClosure<S>, Resident<S>>;
+
+fn spawn<S, F>(set: S, closure: F) -> Result<(), (Refusal, F)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
+{
+    let len = match spawn_checks::count_members(&set) {
+        Ok(len) => len,
+        Err(refusal) => return Err((refusal, closure)),
+    };
+    if spawn_checks::is_set_out_of_reach(&set) {
+        refuse_outside(closure, Forget);
+    }
+    let owned = set.to_owned_set();
+    let (announced, asks) = Announced::new(&owned);
+    let admitted = match asks.then(|| admission::ask(&owned)).transpose() {
+        Ok(admitted) => admitted,
+        Err(refusal) => return Err((refusal, closure)),
+    };
+    let detention = Arc::new(Detention(Mutex::new(Progress::Over)));
+    let resident = Resident {
+        detention: Arc::clone(&detention),
+        set: owned.to_owned_set(),
+        admitted,
+        name: type_name::<F>,
+        enrolled: None,
+    };
+    let mut requests = SmallVec::<[StepEntry; 8]>::new();
+    let no_closure: NoClosure<S::Owned> = |_| unreachable!("it is not called");
+    let mut prepared =
+        Prepared::new(&owned, len, no_closure, resident, &mut |request| requests.push(request));
+    sort(&mut requests);
+    if let Err(refusal) = prepared.check_and_bind(|| has_no_overlap(&owned, &requests)) {
+        let (_, resident) = prepared.dismantle();
+        drop_quietly(move || drop(resident));
+        return Err((refusal, closure));
+    }
+    let mut node = prepared.into_node();
+    detention.set(Progress::Queued(Request::Step(first_step::<S, F>(closure))));
+    // SAFETY: the node was prepared above, and is not appended; the handles of `owned` keep its cowns alive,
+    // which are distinct.
+    unsafe {
+        node.as_mut().set_vtable(&Detaining::<S::Owned, F>::VTABLE);
+        at_work_in(spawn_checks::home_of(&owned), || {
+            if requests.is_empty() {
+                schedule(node.cast(), Multi::home(node));
+            } else {
+                append_all(&mut requests, &mut schedule);
+            }
+        });
+    }
+    drop(announced);
+    drop_quietly(move || drop((owned, set)));
+    Ok(())
+}
+
+fn first_step<S, F>(closure: F) -> Step<S::Owned>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
+{
+    let call = move |access: S::Access<'_>, guard: Detained<S::Owned>| closure(access, guard);
+    Step { call: Box::new(call), name: type_name::<F> }
+}
+
+/// The functions of a behaviour whose first closure is an `F`.
+struct Detaining<S, F>(PhantomData<(S, F)>);
+
+impl<S: CownSet + Send + 'static, F> Detaining<S, F> {
+    const VTABLE: TaskVTable = TaskVTable::new(run::<S>, link, type_name::<F>);
+}
+
+/// The layout of the block, and where the resident is in it.
+///
+/// # Safety
+/// The behaviour is live.
+unsafe fn layout<S: CownSet + Send + 'static>(node: NonNull<Multi>) -> (Layout, usize) {
+    // SAFETY: the behaviour is live.
+    layout_of::<ResidentBody<S>>(unsafe { Multi::len(node) })
+}
+
+/// Goes on with a behaviour.
+///
+/// # Safety
+/// The task is of this type and holds its cowns, and no other thread has it.
+unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
+    let node = task.cast::<Multi>();
+    // SAFETY: this thread has the task, whose block has the resident in this place until it ends.
+    let body = unsafe { node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut() };
+    let detention = Arc::clone(&body.completion.detention);
+    if let Request::Step(step) = detention.begin() {
+        // SAFETY: the task holds its cowns, and this thread has it.
+        let has_failed = unsafe { take_step(node, body, step, context) };
+        let parked = ParkedTask { task, home: context.home, has_failed };
+        match detention.step_ended(parked) {
+            AfterStep::Park => return None,
+            AfterStep::GoOn => {
+                schedule(task, context.home);
+                return None;
+            }
+            AfterStep::End => {}
+        }
+    }
+    // SAFETY: the task holds its cowns, and this thread has it; nothing refers to the resident any more.
+    unsafe { end::<S>(node, context) }
+}
+
+/// Calls a closure with the states. Returns whether it was refused or has panicked.
+///
+/// # Safety
+/// The behaviour holds its cowns, and this thread has it.
+unsafe fn take_step<S: CownSet + Send + 'static>(
+    node: NonNull<Multi>,
+    body: &mut ResidentBody<S>,
+    step: Step<S>,
+    context: &RunContext,
+) -> bool {
+    let Resident { detention, set, admitted, enrolled, .. } = &mut body.completion;
+    body.spawned.begins();
+    if let Some(mut admitted) = admitted.take() {
+        admitted.begins();
+    }
+    if enrolled.is_none() {
+        *enrolled = Some(Enrolled::new(context.home, detention));
+    }
+    // The handles that the access, or its refusal, takes over.
+    set.to_owned_set().give();
+    let (guard, Step { call, name }) = (Detained { detention: Some(Arc::clone(detention)) }, step);
+    let closure = move |access: S::Access<'_>| call(access, guard);
+    let step = Body::<S, _, _>::new(body.shape, closure, Renamed { completion: Forget, name });
+    // SAFETY: the behaviour holds the cowns of the cursor, which are those of the shape.
+    let ended = unsafe { step.execute(cursor(node), context) };
+    body.spawned.detains();
+    let has_failed = matches!(ended, Ended::Failed(..));
+    ended.deliver();
+    has_failed
+}
+
+/// Releases the cowns of a behaviour, which is gone then.
+///
+/// # Safety
+/// See [`run`].
+unsafe fn end<S: CownSet + Send + 'static>(
+    node: NonNull<Multi>,
+    context: &RunContext,
+) -> Option<TaskPtr> {
+    let mut successor = Successor::new(context.home);
+    // SAFETY: the behaviour holds all its cowns. Its exclusive requests stay in their queues, where a
+    // successor may write `next`, until they are released one by one; after the last this thread owns the block.
+    let resident = unsafe {
+        let (layout, offset) = layout::<S>(node);
+        let mut deferring = Deferring::new(&mut successor);
+        for index in 0..Multi::len(node) {
+            release(Multi::slots(node).add(index).cast(), &mut deferring);
+        }
+        deferring.finish();
+        let resident = node.byte_add(offset).cast::<ResidentBody<S>>().read();
+        coact_sync::pool::dealloc(node.cast(), layout);
+        resident
+    };
+    // The handles may be the last ones, and drop states.
+    drop_quietly(move || drop(resident));
+    successor.take()
+}

@@ -1,0 +1,40 @@
+//! What a runtime knows of a detained behaviour.
+
+use std::sync::Arc;
+
+use super::cut_off::{CutOff, Detentions};
+use crate::panic::drop_quietly;
+use crate::runtime_ids::RuntimeId;
+use crate::sched::hold_open::Busy;
+use crate::sched::phase::RuntimePhase;
+use crate::sched::runtime_handle::RuntimeHandle;
+use crate::sched::runtime_shared;
+
+/// A behaviour among those of its runtime, which has work until this is dropped.
+pub(super) struct Enrolled {
+    home: RuntimeId,
+    number: usize,
+    _busy: Busy,
+}
+
+impl Enrolled {
+    /// Enrols a behaviour that is about to run.
+    pub(super) fn new(home: RuntimeId, detention: &Arc<impl CutOff + 'static>) -> Self {
+        let shared = runtime_shared::get(home);
+        let _busy = RuntimeHandle(home).hold_open();
+        let number = shared.service::<Detentions>().insert(detention.clone());
+        // The thread that ends the phase cuts off those in the list afterwards: either it or this thread sees
+        // the other, by the list's lock (or, if the list is new, by the fence of `RuntimeShared::service`).
+        if shared.phase() != RuntimePhase::Running {
+            detention.cut_off();
+        }
+        Self { home, number, _busy }
+    }
+}
+
+impl Drop for Enrolled {
+    fn drop(&mut self) {
+        let detention = runtime_shared::get(self.home).service::<Detentions>().remove(self.number);
+        drop_quietly(move || drop(detention));
+    }
+}

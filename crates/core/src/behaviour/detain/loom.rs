@@ -1,0 +1,118 @@
+//! Models of who goes on with a detained behaviour: the thread that runs a step, the guard, or the end of the
+//! runtime.
+
+use coact_sync::shim::sync::Mutex;
+use loom::thread;
+use std::sync::Arc;
+
+use super::cut_off::CutOff;
+use super::{Detained, Detention, detain};
+use crate::behaviour::when::when;
+use crate::cown::handle::Cown;
+use crate::cown::set::CownSet;
+use crate::sched::loom::{Log, check, log, run_ready, written};
+
+type Guard = Detained<<&'static Cown<Log> as CownSet>::Owned>;
+
+/// Where a step leaves its guard for another thread.
+type Place = Arc<Mutex<Option<Guard>>>;
+
+/// Spawns a behaviour that notes 1 and gives its guard away, and one behind it that notes 3.
+fn spawn_both(x: &Cown<Log>, place: &Place) {
+    let place = Arc::clone(place);
+    detain(x, move |log, guard| {
+        log.push(1);
+        *place.lock() = Some(guard);
+    });
+    when(x, |log| log.push(3));
+}
+
+fn take(place: &Place) -> Option<Guard> {
+    place.lock().take()
+}
+
+/// Has the model run to its end, and returns what was noted.
+fn end(x: Cown<Log>, place: &Place) -> Vec<u8> {
+    drop(take(place));
+    run_ready();
+    written(x)
+}
+
+/// The guard is dropped while the step returns: the cown is released once, by the one or the other, and
+/// the next holder sees what was written.
+///
+/// Fails if `step_ended` parks without looking for what the guard has said.
+#[test]
+fn drop_against_return() {
+    check(|| {
+        let (x, place) = (log(), Place::default());
+        spawn_both(&x, &place);
+        let other = thread::spawn({
+            let place = Arc::clone(&place);
+            move || {
+                drop(take(&place));
+                run_ready();
+            }
+        });
+        run_ready();
+        other.join().unwrap();
+        assert_eq!(end(x, &place), [1, 3]);
+    });
+}
+
+/// The same with another step, which runs once, before what waits.
+#[test]
+fn resume_against_return() {
+    check(|| {
+        let (x, place) = (log(), Place::default());
+        spawn_both(&x, &place);
+        let other = thread::spawn({
+            let place = Arc::clone(&place);
+            move || {
+                if let Some(guard) = take(&place) {
+                    guard.resume(|log, _guard| log.push(2));
+                }
+                run_ready();
+            }
+        });
+        run_ready();
+        other.join().unwrap();
+        let all = end(x, &place);
+        assert!(all == [1, 2, 3] || all == [1, 3], "{all:?}");
+    });
+}
+
+/// The end of a runtime, the guard, and the return of the step: the behaviour ends once, whoever comes first.
+///
+/// Fails if `cut_off` leaves a running step as it is.
+#[test]
+fn cut_off_against_resume_against_return() {
+    check(|| {
+        let (x, place) = (log(), Place::default());
+        let detention = Arc::new(Mutex::new(None::<Arc<Detention<_>>>));
+        let (far, kept) = (Arc::clone(&place), Arc::clone(&detention));
+        detain(&x, move |log, guard| {
+            log.push(1);
+            *kept.lock() = guard.detention.clone();
+            *far.lock() = Some(guard);
+        });
+        when(&x, |log| log.push(3));
+        let others = [true, false].map(|cuts_off| {
+            let (place, detention) = (Arc::clone(&place), Arc::clone(&detention));
+            thread::spawn(move || {
+                if cuts_off {
+                    let detention = detention.lock().take();
+                    detention.into_iter().for_each(|detention| detention.cut_off());
+                } else if let Some(guard) = take(&place) {
+                    guard.resume(|log, _guard| log.push(2));
+                }
+                run_ready();
+            })
+        });
+        run_ready();
+        others.into_iter().for_each(|other| other.join().unwrap());
+        drop(detention.lock().take());
+        let all = end(x, &place);
+        assert!(all == [1, 2, 3] || all == [1, 3], "{all:?}");
+    });
+}
