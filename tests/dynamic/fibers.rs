@@ -862,6 +862,60 @@ fn what_unwinds_a_body_leaves_it_its_state() {
     }
 }
 
+/// What unwinds a stack is no panic: the asks on it hear why, and at once.
+#[test]
+fn d12_asks_on_a_stack_that_is_unwound_hear_why() {
+    let kinds: [fn() -> DynAddr; 3] = [
+        || fiber(0, keeps_asks).restartable(|| 0).spawn().into(),
+        || detached(0, keeps_asks).restartable(|| 0).spawn().into(),
+        || {
+            let body = |me: &mut DynThread| {
+                me.receive(cases! { ref |me: &mut DynThread|
+                    (atom!("keep")) => me.receive(cases! { |_me: &mut DynThread| (atom!("never")) => () }),
+                });
+            };
+            coact::dynamic::spawn_detached(body).unwrap()
+        },
+    ];
+    everywhere(move || {
+        for (n, kind) in kinds.iter().enumerate() {
+            for how in ["stop", "kill", "restart"] {
+                if (n, how) == (2, "restart") {
+                    // It has one life.
+                    continue;
+                }
+                let it = kind();
+                let kept = it.ask(atom!("keep"));
+                // It has the ask when it answers this one, if it can.
+                if n < 2 {
+                    assert_eq!(it.ask(atom!("here")).wait().unwrap(), (true,));
+                }
+                match how {
+                    "stop" => it.stop().unwrap(),
+                    "kill" => it.kill().unwrap(),
+                    _ => it.restart().unwrap(),
+                }
+                let why = kept.wait().unwrap_err();
+                let is_right = match how {
+                    "restart" => matches!(why, AskError::NoReply),
+                    _ => matches!(why, AskError::Stopped(_)),
+                };
+                assert!(is_right, "kind {n}, {how}: {why:?}");
+                let _ = it.stop();
+            }
+        }
+    });
+}
+
+/// Has an ask on its stack, and waits for others.
+fn keeps_asks(me: &mut DynThread<u32>) {
+    me.receive(cases! { ref |me: &mut DynThread<u32>|
+        (atom!("keep")) => me.receive_loop(cases! { |me: &mut DynThread<u32>|
+            (atom!("here")) => { me.reply(true); Continue::<()>(()) },
+        }),
+    });
+}
+
 #[test]
 fn an_actor_with_a_fiber_is_not_moved() {
     let [here, there] = [1, 2].map(|_| Runtime::builder().workers(1).build().unwrap());

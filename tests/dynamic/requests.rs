@@ -3,7 +3,10 @@
 use std::time::Duration;
 
 use coact::actor::AskError;
-use coact::dynamic::{DynAddr, DynContext, DynThread, atom, cases, spawn, spawn_fiber, spawn_with};
+use coact::dynamic::{
+    DynAddr, DynContext, DynTask, DynThread, atom, cases, spawn, spawn_async, spawn_fiber,
+    spawn_with,
+};
 use coact::prelude::*;
 use coact::sim;
 use coact_tests::{Log, everywhere, panic_of};
@@ -171,6 +174,69 @@ fn d6_a_circle_through_a_message_that_is_being_handled_is_found() {
         // It has failed the later one of the two.
         assert_eq!(found.wait().unwrap(), (false,));
         assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
+    });
+}
+
+/// An ask that was skipped waits for the actor as one does that is in its queue.
+#[test]
+fn d6_a_circle_through_a_skipped_request_is_found() {
+    everywhere(|| {
+        let kinds: [fn(DynAddr) -> DynAddr; 3] = [
+            |asker| {
+                spawn(move |me: &mut DynContext| {
+                    let asker = asker.clone();
+                    me.become_(cases! { |me: &mut DynContext|
+                        (atom!("go")) => {
+                            me.become_(cases! { |me: &mut DynContext| (atom!("hello")) => me.reply(2) });
+                            me.request(&asker, atom!("hello")).await_(me, cases! { |_me: &mut DynContext|
+                                (error: AskError) => assert!(matches!(error, AskError::Cycle(_))),
+                                _ => {},
+                                after LONG => unreachable!(),
+                            });
+                        },
+                    });
+                })
+            },
+            |asker| {
+                spawn_fiber(move |me: &mut DynThread| {
+                    me.receive(cases! { |_me: &mut DynThread| (atom!("go")) => () });
+                    me.request(&asker, atom!("hello")).await_(
+                        me,
+                        cases! { |_me: &mut DynThread|
+                            (error: AskError) => assert!(matches!(error, AskError::Cycle(_))),
+                                    _ => {},
+                            after LONG => unreachable!(),
+                        },
+                    );
+                    me.receive(cases! { |me: &mut DynThread| (atom!("hello")) => me.reply(2) });
+                })
+            },
+            |asker| {
+                spawn_async(move |mut me: DynTask| async move {
+                    me.receive(cases! { |_me: &mut DynTask| (atom!("go")) => () }).await;
+                    me.request(&asker, atom!("hello"))
+                        .await_(
+                            &mut me,
+                            cases! { |_me: &mut DynTask|
+                                (error: AskError) => assert!(matches!(error, AskError::Cycle(_))),
+                                    _ => {},
+                                after LONG => unreachable!(),
+                            },
+                        )
+                        .await;
+                    me.receive(cases! { |me: &mut DynTask| (atom!("hello")) => me.reply(2) }).await;
+                })
+            },
+        ];
+        for kind in kinds {
+            let asker = asker();
+            let it = kind(asker.clone());
+            let found = asker.ask((atom!("ask"), it.clone()));
+            it.send(atom!("go")).unwrap();
+            let found = found.wait().unwrap();
+            // The one that asks last is told, goes on, and answers the other one.
+            assert!(found == (false,) || found == (true,), "{found:?}");
+        }
     });
 }
 

@@ -1,6 +1,11 @@
 //! Who has sent a message, and where a reply goes.
 
-use coact::dynamic::{AnyTuple, DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use std::ops::ControlFlow::{Break, Continue};
+
+use coact::dynamic::{
+    AnyTuple, DynAddr, DynContext, DynThread, actor, atom, cases, fiber, spawn, spawn_with,
+};
+use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
 use coact_tests::{Log, everywhere};
 
@@ -27,6 +32,67 @@ fn d7_a_reply_to_a_message_is_a_message() {
         });
         it.ended().wait().unwrap();
         assert_eq!(log.take(), [("(1,)".to_owned(), true, false)]);
+    });
+}
+
+/// Whatever the mailbox of the one that replies, and however it was sent.
+#[test]
+fn d7_a_reply_comes_through_every_kind_of_mailbox() {
+    let mailboxes: [fn() -> Mailbox; 6] = [
+        Mailbox::unbounded,
+        || Mailbox::bounded(9),
+        || Mailbox::bounded(9).drop_oldest(),
+        || Mailbox::bounded(9).fail(),
+        || Mailbox::lanes(2),
+        || Mailbox::lanes(2).lane(1, Lane::bounded(2).fail()),
+    ];
+    everywhere(move || {
+        for mailbox in mailboxes {
+            for lane in [None, Some(0)] {
+                let log = Log::new();
+                let becomes = actor((), |me: &mut DynContext| {
+                    me.become_(cases! { |me: &mut DynContext|
+                        (1) => me.reply("at once"),
+                        (2) => {
+                            let mut reply = me.take_reply();
+                            reply.send("later");
+                        },
+                    });
+                });
+                let waits = fiber((), |me: &mut DynThread| {
+                    me.receive_loop(cases! { |me: &mut DynThread|
+                        (2) => { me.reply("body"); Break(()) },
+                        (1) => { me.reply("body"); Continue(()) },
+                    });
+                });
+                let others: [DynAddr; 2] = [
+                    becomes.mailbox(mailbox()).spawn().into(),
+                    waits.mailbox(mailbox()).spawn().into(),
+                ];
+                let said = log.clone();
+                let it = spawn(move |me: &mut DynContext| {
+                    for other in &others {
+                        for n in [1, 2] {
+                            match lane {
+                                None => me.send(other, n).unwrap(),
+                                Some(lane) => me.send_in(lane, other, n).unwrap(),
+                            }
+                        }
+                    }
+                    let (said, others) = (said.clone(), others.clone());
+                    me.become_(cases! { |me: &mut DynContext| (what: String) => {
+                        said.push(what);
+                        if said.len() == 2 * others.len() {
+                            me.stop();
+                        }
+                    }});
+                });
+                it.ended().wait().unwrap();
+                let mut all = log.take();
+                all.sort();
+                assert_eq!(all, ["at once", "body", "body", "later"]);
+            }
+        }
     });
 }
 

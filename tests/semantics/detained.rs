@@ -1,7 +1,7 @@
 //! Detained behaviours: they keep their cowns until their guard is dropped.
 
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -316,24 +316,20 @@ fn k4_a_pump_detains_as_well() {
 #[test]
 fn k5_detained_behaviours_take_no_thread() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
-    let guards = Arc::new(Mutex::new(Vec::new()));
-    let cowns: Vec<_> = runtime.run(|| (0..70_000).map(Cown::new).collect());
+    let (cowns, guards) = runtime.run(|| {
+        let cowns: Vec<_> = (0..70_000).map(Cown::new).collect();
+        (cowns, Cown::new(Vec::new()))
+    });
     let entered = runtime.enter();
     for cown in &cowns {
-        let guards = Arc::clone(&guards);
-        detain(cown, move |_, guard| guards.lock().unwrap().push(guard));
+        let guards = guards.clone();
+        detain(cown, move |_, guard| when(&guards, |guards| guards.push(guard)));
     }
-    let (free, last) = (Cown::new(0), &cowns[cowns.len() - 1]);
-    // All have begun when this one has, and the worker is free.
-    when(&free, |_| ());
-    let seen = call(last, |n| *n);
-    while guards.lock().unwrap().len() < cowns.len() {
-        thread::yield_now();
-    }
-    assert_eq!(call(&free, |n| *n).wait(), Ok(0));
+    let seen = call(&cowns[cowns.len() - 1], |n| *n);
+    // The one worker is free.
+    while call(&guards, |guards| guards.len()).wait() != Ok(cowns.len()) {}
     let seen = seen.try_wait().expect_err("its cown is detained");
-    let all = std::mem::take(&mut *guards.lock().unwrap());
-    drop(all);
+    drop(call(&guards, std::mem::take).wait());
     assert_eq!(seen.wait(), Ok(69_999));
     drop(entered);
     assert!(runtime.shutdown(LONG).is_complete());

@@ -109,5 +109,6 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::context::extension::*;
+    pub use crate::reply::Unwinding;
     pub use crate::types::ActorCell;
 }

@@ -17,6 +17,7 @@ use crate::any_addr::AnyAddr;
 use crate::cycle::AskWait;
 use crate::events;
 use crate::exit::ExitReason;
+use crate::once_lock::OnceLock;
 use crate::send_error::AskError;
 
 /// The value of an ask's promise.
@@ -186,6 +187,12 @@ impl<R: Send + 'static> Reply<R> {
         }
     }
 
+    /// Whether it is the reply to an ask.
+    #[inline]
+    pub(crate) fn is_of_ask(&self) -> bool {
+        self.resolver.is_some()
+    }
+
     /// Notes that the reply may be used at any time again.
     pub(crate) fn released(&self) {
         if let Some(tracked) = &self.wait {
@@ -227,8 +234,7 @@ fn send<R: Send + 'static>(resolver: Resolver<AskResult<R>>, answer: R) {
 /// the stack of an actor that ends is not the reason.)
 #[cold]
 fn fail_dropped<R: Send + 'static>(resolver: Resolver<AskResult<R>>) {
-    let is_in_end = || scoped(|reason| reason.is_some_and(|reason| reason.is::<ExitReason>()));
-    if thread::panicking() && !is_in_end() {
+    if thread::panicking() && why_unwound().is_none() {
         once_caught(move |message| resolver.resolve(Err(AskError::Panicked(message))));
     } else {
         resolver.resolve(Err(why_dropped()));
@@ -241,8 +247,47 @@ fn why_dropped() -> AskError {
     if is_cancelling() {
         return AskError::Cancelled;
     }
-    let reason = scoped(|reason| reason.and_then(|reason| reason.downcast_ref().cloned()));
-    reason.map_or(AskError::NoReply, AskError::Stopped)
+    why_unwound().flatten().map_or(AskError::NoReply, AskError::Stopped)
+}
+
+/// Returns why the parts of an actor are dropped here, if they are: for its end, or for a new state.
+fn why_unwound() -> Option<Option<ExitReason>> {
+    scoped(|scope| {
+        let scope = scope?;
+        if let Some(reason) = scope.downcast_ref::<ExitReason>() {
+            return Some(Some(reason.clone()));
+        }
+        scope.downcast_ref::<Unwinding>()?.0.get().cloned()
+    })
+}
+
+/// Returns the reason for which an actor ends whose parts are dropped here.
+pub(crate) fn end_reason() -> Option<ExitReason> {
+    why_unwound().flatten()
+}
+
+/// Says that what unwinds a stack is not a panic but the end of the actor that it belongs to, or a new state,
+/// for which there is no reason. Replies on the stack fail accordingly.
+#[derive(Clone, Default)]
+pub struct Unwinding(Arc<OnceLock<Option<ExitReason>>>);
+
+impl Unwinding {
+    /// For a stack that is unwound for this reason.
+    pub fn new(reason: Option<ExitReason>) -> Self {
+        let this = Self::default();
+        this.begin(reason);
+        this
+    }
+
+    /// The stack is unwound from now on.
+    pub fn begin(&self, reason: Option<ExitReason>) {
+        let _ = self.0.set(reason);
+    }
+
+    /// Runs what may be unwound, on the stack or as what has it go on.
+    pub fn on<R>(&self, work: impl FnOnce() -> R) -> R {
+        with_scoped(self, work)
+    }
 }
 
 /// Runs work that drops parts of an actor that ends. The replies in them fail for that reason.

@@ -16,6 +16,15 @@ pub(crate) struct QueuedMessage {
     pub(crate) reply: Option<Reply<AnyTuple>>,
 }
 
+impl QueuedMessage {
+    /// Says whether its answer waits for the actor: while it is skipped.
+    pub(crate) fn note_kept(&self, by: Option<&WeakAddr<DynActor>>, is_kept: bool) {
+        if let (Some(reply), Some(by)) = (&self.reply, by) {
+            note_kept(reply, by, is_kept);
+        }
+    }
+}
+
 /// What is known of the message that is being handled, besides its tuple.
 #[derive(Default)]
 pub(crate) struct Received {

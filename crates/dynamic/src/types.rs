@@ -5,7 +5,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::mem::{forget, take};
 
 use coact_actor::actor::{Addr, Context, Down, ExitReason, Exited, Handler, Receive, Reply};
-use coact_actor::internals::note_place;
+use coact_actor::internals::{is_of_ask, note_place};
 use coact_actor::{Actor, Message};
 use coact_core::credits::Permit;
 use coact_core::internals::WorkerPlace;
@@ -157,7 +157,11 @@ impl Receive<DynMessage> for DynActor {
         reply: Reply<AnyTuple>,
         context: &mut Context<Self>,
     ) {
-        self.machine.receive_asked(&mut message, reply, context);
+        if is_of_ask(&reply) {
+            self.machine.receive_asked(&mut message, reply, context);
+        } else {
+            self.machine.receive(&mut message, context);
+        }
     }
 
     #[inline]

@@ -14,10 +14,11 @@ use crate::ask::Ask;
 use crate::catch_drop::CatchDrop;
 use crate::cycle::Holding;
 use crate::events::{self, DropCause};
+use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::holding_future;
 use crate::mailbox::drop_for_room;
-use crate::reply::Reply;
+use crate::reply::{self, Reply};
 use crate::send_error::AskError;
 use crate::types::{Actor, Addr, Context, HeldFuture, WeakAddr};
 
@@ -52,6 +53,8 @@ where
     A: Actor,
     M: MessageTo<A>,
 {
+    // It will not be used before the actor goes on.
+    note_kept(&reply, context.this(), true);
     context.stash_mut().aside.push_back(envelope::<A, M>(message, reply));
 }
 
@@ -130,6 +133,18 @@ pub fn hold_for<A, R>(
             then(actor, answer, context);
         })
     });
+}
+
+/// Returns the reason for which an actor ends whose parts are dropped, or that prepares for it.
+#[must_use]
+pub fn end_reason() -> Option<ExitReason> {
+    reply::end_reason()
+}
+
+/// Whether the reply is to an ask; a message that was sent comes with one, too.
+#[must_use]
+pub fn is_of_ask<R: Send + 'static>(reply: &Reply<R>) -> bool {
+    reply.is_of_ask()
 }
 
 /// Says whether the reply lies with an actor that will not use it before it has gone on: so an ask that

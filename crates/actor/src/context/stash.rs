@@ -1,6 +1,6 @@
 //! The stash of an actor: setting messages aside, to handle them later.
 
-use crate::address::envelope;
+use super::extension::set_aside;
 use crate::handler::MessageTo;
 use crate::mailbox::StashFull;
 use crate::reply::Reply;
@@ -63,7 +63,7 @@ impl<A: Actor> Context<A> {
         if self.stashed() >= self.stash_limit() {
             return Err(StashFull { message, reply });
         }
-        self.stash_mut().aside.push_back(envelope::<A, M>(message, reply));
+        set_aside(self, message, reply);
         Ok(())
     }
 

@@ -58,11 +58,16 @@ impl dyn Managed + '_ {
             return false;
         }
         match signal {
-            Signal::Stop(reason) | Signal::Kill(reason) => self.end_hold_for(reason),
-            Signal::Restart(_) => self.end_hold(),
-            _ => return false,
+            Signal::Stop(reason) | Signal::Kill(reason) => {
+                self.end_hold_for(reason);
+                in_end_for(reason, || self.prepare_end())
+            }
+            Signal::Restart(_) => {
+                self.end_hold();
+                self.prepare_end()
+            }
+            _ => false,
         }
-        self.prepare_end()
     }
 
     fn apply(&mut self, shared: &SharedState, signal: Signal) {

@@ -6,7 +6,8 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use coact_actor::actor::{AskError, WeakAddr};
+use coact_actor::actor::{AskError, ExitReason, WeakAddr};
+use coact_actor::internals::{Unwinding, end_reason};
 use coact_core::Promise;
 use coact_core::internals::{IdleWait, drop_quietly, tell_of_panic, wait_for};
 use coact_core::promise::Resolver;
@@ -33,6 +34,8 @@ pub(super) struct Lent<S> {
     pub(super) request: Option<Box<Request>>,
     /// With [`Wait::Ended`].
     pub(super) ended: Option<Ended>,
+    /// With [`Event::Stop`], if the actor has ended.
+    pub(super) end_reason: Option<ExitReason>,
 }
 
 /// How a body has ended.
@@ -88,6 +91,7 @@ impl<S> Lent<S> {
             wait: Wait::Nothing,
             request: None,
             ended: None,
+            end_reason: None,
         })
     }
 
@@ -165,6 +169,7 @@ pub(super) fn stop_thread<S: Send + 'static>(
     mut lent: Box<Lent<S>>,
 ) -> Promise<Parked<S>> {
     lent.event = Event::Stop;
+    lent.end_reason = end_reason();
     wake_thread(wake, lent)
 }
 
@@ -197,7 +202,7 @@ type GoesOn<S> = (Resolver<Parked<S>>, Busy);
 pub(super) enum Parking<S: Send + 'static> {
     Fiber,
     /// On a thread of its own, which may block like others, or stands for a fiber.
-    Thread(Option<GoesOn<S>>),
+    Thread(Option<GoesOn<S>>, Unwinding),
 }
 
 impl<S: Send + 'static> Parking<S> {
@@ -207,7 +212,7 @@ impl<S: Send + 'static> Parking<S> {
     pub(super) fn park(&mut self, lent: Box<Lent<S>>) -> Resumption<S> {
         match self {
             Self::Fiber => suspend::<Resumption<S>, Box<Lent<S>>>(lent),
-            Self::Thread(goes_on) => block(goes_on, lent),
+            Self::Thread(goes_on, _) => block(goes_on, lent),
         }
     }
 
@@ -220,7 +225,7 @@ impl<S: Send + 'static> Parking<S> {
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
                 unreachable!("it is forgotten")
             }
-            Self::Thread(goes_on) => {
+            Self::Thread(goes_on, _) => {
                 let goes_on = goes_on.take();
                 drop_quietly(move || drop((lent, goes_on)));
                 let (_never, promise) = Promise::<()>::channel();
@@ -228,6 +233,14 @@ impl<S: Send + 'static> Parking<S> {
                 drop(wait_for(promise, &"nothing: its body has caught its end too often"));
                 unreachable!("the promise is never kept")
             }
+        }
+    }
+
+    /// What tells destructors why the stack is unwound, if not what has it go on.
+    pub(super) fn unwinding(&self) -> Option<Unwinding> {
+        match self {
+            Self::Fiber => None,
+            Self::Thread(_, unwinding) => Some(unwinding.clone()),
         }
     }
 
@@ -239,7 +252,7 @@ impl<S: Send + 'static> Parking<S> {
                 lent.end(ended);
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
             }
-            Self::Thread(goes_on) => end_thread(goes_on, lent, ended),
+            Self::Thread(goes_on, _) => end_thread(goes_on, lent, ended),
         }
     }
 }

@@ -8,7 +8,8 @@ use std::panic::resume_unwind;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use coact_actor::actor::{Context, Reply, WeakAddr, actor};
+use coact_actor::actor::{Context, ExitReason, Reply, WeakAddr, actor};
+use coact_actor::internals::Unwinding;
 use coact_actor::system::Host;
 use coact_core::Promise;
 use coact_core::internals::{WorkerPlace, wait_for};
@@ -28,6 +29,8 @@ pub(super) struct ThreadInbox {
     own: RefCell<Option<Own>>,
     /// Whether the thread is an actor that was spawned: it ends when it is stopped.
     is_spawned: bool,
+    /// Why it is unwound, for what is on its stack.
+    unwinding: Unwinding,
 }
 
 /// The address of the thread. It keeps the actor alive, unless the thread waits for a message: then
@@ -40,6 +43,11 @@ struct Own {
 impl Own {
     fn has_ended(&self) -> bool {
         self.weak.upgrade().is_none_or(|address| address.has_ended())
+    }
+
+    /// Waits until it is known, for an actor that has ended.
+    fn exit_reason(&self) -> Option<ExitReason> {
+        self.weak.upgrade().and_then(|address| address.ended().wait().ok())
     }
 }
 
@@ -128,7 +136,8 @@ impl ThreadInbox {
     /// The inbox of a thread that is about to be spawned, with its address.
     pub(super) fn spawned() -> (Self, DynAddr) {
         let home = RuntimeHandle::current();
-        let inbox = Self { shared: Arc::default(), own: RefCell::default(), is_spawned: true };
+        let mut inbox = Self::default();
+        inbox.is_spawned = true;
         {
             let mut state = inbox.shared.lock();
             state.home = Some(home);
@@ -160,11 +169,18 @@ impl ThreadInbox {
         self.address().downgrade()
     }
 
+    /// What tells destructors why the stack of the thread is unwound.
+    pub(super) fn unwinding(&self) -> Unwinding {
+        self.unwinding.clone()
+    }
+
     /// Waits for a message: for ever, or for so long.
     #[track_caller]
     pub(super) fn next(&self, left: Option<Duration>) -> Next {
         loop {
             if self.is_spawned && self.own.borrow().as_ref().is_some_and(Own::has_ended) {
+                let reason = self.own.borrow().as_ref().and_then(Own::exit_reason);
+                self.unwinding.begin(reason);
                 // Without a word of the panic hook: it is no fault.
                 resume_unwind(Box::new(Stopped));
             }
@@ -228,7 +244,9 @@ impl Drop for ThreadInbox {
             // It may have ended.
             let _ = address.stop();
         }
-        drop(messages);
+        // Unless it was unwound for another reason.
+        self.unwinding.begin(Some(ExitReason::Normal));
+        self.unwinding.on(|| drop(messages));
     }
 }
 

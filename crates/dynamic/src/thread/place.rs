@@ -10,6 +10,7 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread::{self, panicking};
 
 use coact_actor::actor::WeakAddr;
+use coact_actor::internals::{Unwinding, end_reason};
 use coact_core::Promise;
 use coact_core::internals::{ThreadBound, WorkerPlace, as_body, is_simulated, serve};
 use coact_core::promise::Resolver;
@@ -226,9 +227,10 @@ impl<S: Send + 'static> OnWorker<S> {
 
     /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has ended.
     pub(super) fn unwind_there(mut self, mut lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
+        let unwinding = Unwinding::new(end_reason());
         there(self.worker, move || {
             lent.event = Event::Stop;
-            let lent = self.resume(lent).unwrap_or_else(|lent| lent);
+            let lent = unwinding.on(|| self.resume(lent)).unwrap_or_else(|lent| lent);
             self.leave_if_stuck(&lent);
             AtRest::new(None, Some(lent))
         })
@@ -244,19 +246,23 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Unwinds it, on its worker. If that has ended, the stack is leaked, which is reported.
-    fn end(mut self, mut lent: Box<Lent<S>>) {
+    fn end(self, lent: Box<Lent<S>>) {
+        self.end_for(lent, &Unwinding::new(end_reason()));
+    }
+
+    fn end_for(mut self, mut lent: Box<Lent<S>>, unwinding: &Unwinding) {
         if self.fiber.is_none() {
             return;
         }
         lent.event = Event::Stop;
-        match self.resume(lent) {
+        match unwinding.on(|| self.resume(lent)) {
             Ok(mut lent) => {
                 self.leave_if_stuck(&lent);
                 report_late_panic(&mut lent);
             }
             Err(lent) => {
-                let worker = self.worker;
-                drop(worker.call(Box::new(move || self.end(lent))));
+                let (worker, unwinding) = (self.worker, unwinding.clone());
+                drop(worker.call(Box::new(move || self.end_for(lent, &unwinding))));
             }
         }
     }
@@ -306,7 +312,7 @@ impl<S: Send + 'static> ThreadStart<S> {
         let Self { stack_size, may_block, spawned_at, address, main } = self;
         let (done, parked) = Promise::channel();
         let (home, name) = (RuntimeHandle::current(), format!("actor-{}", address.id()));
-        let parking = Parking::Thread(Some((done, home.hold_open())));
+        let parking = Parking::Thread(Some((done, home.hold_open())), Unwinding::default());
         let run = move || {
             let main = || main(address, lent, parking);
             serve(home, || if may_block { main() } else { as_body(main) });

@@ -246,6 +246,9 @@ impl<S: Send + 'static> Body<S> {
             );
             self.parking.leave(self.lent.take());
         }
+        if let Some(unwinding) = self.parking.unwinding() {
+            unwinding.begin(self.lent.as_ref().and_then(|lent| lent.end_reason.clone()));
+        }
         resume_unwind(Box::new(Stopped));
     }
 

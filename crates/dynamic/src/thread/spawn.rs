@@ -54,7 +54,8 @@ pub fn spawn_detached(body: impl FnOnce(&mut DynThread) + Send + 'static) -> io:
     let home = RuntimeHandle::current();
     let (inbox, address) = ThreadInbox::spawned();
     let own = address.0.downgrade();
-    let main = move || serve(home, || run(inbox, &own, body));
+    let unwinding = inbox.unwinding();
+    let main = move || serve(home, || unwinding.on(|| run(inbox, &own, body)));
     thread::Builder::new().name(format!("actor-{}", address.0.id())).spawn(main)?;
     Ok(address)
 }

@@ -171,10 +171,17 @@ where
     F: FnOnce(&mut DynThread<S>) + Send + 'static,
 {
     Box::new(move |address, lent, parking| {
+        let unwinding = parking.unwinding();
         let mut me = DynThread::of(Source::body(address, lent, parking));
-        // It is not used after a panic.
-        let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
-        me.end(ended);
+        let run = move || {
+            // It is not used after a panic.
+            let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
+            me.end(ended);
+        };
+        match unwinding {
+            Some(unwinding) => unwinding.on(run),
+            None => run(),
+        }
     })
 }
 

@@ -29,6 +29,8 @@ pub(super) trait Takes: Sized {
         }
         let shape = tuple.shape();
         let queued = self.received().take_message(tuple);
+        // Until the body goes on.
+        self.with_own(|own| queued.note_kept(Some(own), true));
         self.with_skipped(|skipped| skipped.push(shape, false, queued));
     }
 
@@ -52,10 +54,9 @@ pub(super) trait Takes: Sized {
             // Not borrowed while cases run, which may receive as well.
             let place = self.with_skipped(|skipped| places.next(skipped))?;
             let queued = self.with_skipped(|skipped| skipped.take(place));
-            let Some(QueuedMessage { message: DynMessage { mut tuple, header }, reply }) = queued
-            else {
-                continue;
-            };
+            let Some(queued) = queued else { continue };
+            self.with_own(|own| queued.note_kept(Some(own), false));
+            let QueuedMessage { message: DynMessage { mut tuple, header }, reply } = queued;
             self.received().begin(header, reply);
             let result = self.apply(cases, &mut tuple);
             if result.is_some() {
@@ -63,6 +64,7 @@ pub(super) trait Takes: Sized {
                 return result;
             }
             let queued = self.received().take_message(tuple);
+            self.with_own(|own| queued.note_kept(Some(own), true));
             self.with_skipped(|skipped| skipped.put_back(place, queued));
         }
     }
