@@ -1,0 +1,398 @@
+//! The tests that every store has to pass: call [`all`] with a function that makes an empty one.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+use std::thread;
+
+use crate::{
+    Claim, Commit, EntityId, Epoch, Event, Outcome, Position, Refusal, Seq, Settled, Store,
+    StoredEvent, wait,
+};
+
+/// Makes an empty store.
+pub type MakeStore<'a> = &'a dyn Fn() -> Arc<dyn Store>;
+
+/// A test, with its name.
+pub type Test = (&'static str, fn(&dyn Store));
+
+/// Each test.
+pub const TESTS: &[Test] = &[
+    ("events come back as they were written", events_come_back),
+    ("events are read in pages", events_are_read_in_pages),
+    ("an entity that was never written is empty", what_is_not_there_is_empty),
+    ("a claim fences the owner before", a_claim_fences),
+    ("a member that is only read is checked", readers_are_checked),
+    ("a commit is stored as a whole or not at all", all_or_nothing),
+    ("other events than expected are a conflict", conflicts),
+    ("a commit without members is stored", no_members),
+    ("a commit that comes twice is stored once", twice),
+    ("what is settled before it comes is aborted", settled_first),
+    ("what is settled afterwards is committed", settled_afterwards),
+    ("the latest snapshot is told", snapshots),
+    ("positions grow", positions_grow),
+    ("identities are any text", any_text),
+    ("large and empty payloads", payloads),
+    ("ten thousand events in one commit", many_events),
+    ("many writers keep a sum", many_writers),
+];
+
+/// Runs all of them, each with a store of its own.
+///
+/// # Panics
+/// If one fails; the panic says which.
+pub fn all(make: MakeStore<'_>) {
+    for (name, test) in TESTS {
+        eprintln!("conformance: {name}");
+        test(&*make());
+    }
+}
+
+fn account(key: &str) -> EntityId {
+    EntityId::new("account", key)
+}
+
+fn claim(store: &dyn Store, entity: &EntityId) -> Claim {
+    wait(|done| store.claim(entity.clone(), done)).expect("the store is there")
+}
+
+fn commit(store: &dyn Store, commit: Commit) -> Outcome {
+    wait(|done| store.commit(commit, done))
+}
+
+fn committed(store: &dyn Store, what: Commit) -> Position {
+    match commit(store, what) {
+        Outcome::Committed(position) => position,
+        other => panic!("it is to be committed: {other:?}"),
+    }
+}
+
+fn refusal(store: &dyn Store, what: Commit) -> Refusal {
+    match commit(store, what) {
+        Outcome::Refused(refusal) => refusal,
+        other => panic!("it is to be refused: {other:?}"),
+    }
+}
+
+fn events(store: &dyn Store, entity: &EntityId, after: u64, most: usize) -> Vec<StoredEvent> {
+    wait(|done| store.events(entity.clone(), Seq::new(after), most, done)).expect("it can be read")
+}
+
+fn event(text: &str) -> Event {
+    Event::new("noted", 1, text.as_bytes().to_vec())
+}
+
+/// A commit of these events to one entity.
+fn write(entity: &EntityId, claim: &Claim, texts: &[&str]) -> Commit {
+    let mut commit = Commit::new();
+    let member = commit.member(entity.clone(), claim.epoch, claim.last);
+    texts.iter().fold(claim.hash, |hash, text| member.event(event(text), hash));
+    commit
+}
+
+fn events_come_back(store: &dyn Store) {
+    let alice = account("alice");
+    let first = claim(store, &alice);
+    let mut both = Commit::new();
+    let member = both.member(alice.clone(), first.epoch, first.last);
+    let one = member.event(Event::new("opened", 3, vec![0, 255, 1]), first.hash);
+    let two = member.event(Event::new("deposited", 1, b"100".to_vec()), one);
+    let position = committed(store, both);
+    let read = events(store, &alice, 0, 10);
+    let expected = [
+        (1, Event::new("opened", 3, vec![0, 255, 1]), one),
+        (2, Event::new("deposited", 1, b"100".to_vec()), two),
+    ];
+    let expected: Vec<_> = expected
+        .into_iter()
+        .map(|(seq, event, hash)| StoredEvent { seq: Seq::new(seq), event, hash, position })
+        .collect();
+    assert_eq!(read, expected);
+    let again = claim(store, &alice);
+    assert_eq!((again.last, again.hash, again.epoch), (Seq::new(2), two, first.epoch.next()));
+}
+
+fn events_are_read_in_pages(store: &dyn Store) {
+    let alice = account("alice");
+    let texts: Vec<String> = (1..=10).map(|n| n.to_string()).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    committed(store, write(&alice, &claim(store, &alice), &texts));
+    let seqs = |after, most| -> Vec<u64> {
+        events(store, &alice, after, most).iter().map(|event| event.seq.get()).collect()
+    };
+    assert_eq!(seqs(0, 4), [1, 2, 3, 4]);
+    assert_eq!(seqs(4, 4), [5, 6, 7, 8]);
+    assert_eq!(seqs(8, 4), [9, 10]);
+    assert_eq!(seqs(10, 4), [0; 0]);
+    assert_eq!(seqs(99, 4), [0; 0]);
+    assert_eq!(seqs(3, 0), [0; 0]);
+}
+
+fn what_is_not_there_is_empty(store: &dyn Store) {
+    let nobody = account("nobody");
+    assert_eq!(events(store, &nobody, 0, 10), []);
+    let first = claim(store, &nobody);
+    let empty = crate::EventHash::of(&nobody);
+    assert_eq!(first, Claim { epoch: Epoch::new(1), last: Seq::ZERO, hash: empty, snapshot: None });
+}
+
+fn a_claim_fences(store: &dyn Store) {
+    let alice = account("alice");
+    let old = claim(store, &alice);
+    let new = claim(store, &alice);
+    let fenced = Refusal::Fenced { entity: alice.clone(), epoch: old.epoch, owner: new.epoch };
+    assert_eq!(refusal(store, write(&alice, &old, &["late"])), fenced);
+    committed(store, write(&alice, &new, &["in time"]));
+    assert_eq!(events(store, &alice, 0, 10).len(), 1);
+    // Never claimed at all.
+    let bob = account("bob");
+    let unclaimed = Claim { epoch: Epoch::new(7), ..new };
+    assert!(matches!(
+        refusal(store, write(&bob, &Claim { last: Seq::ZERO, ..unclaimed }, &["x"])),
+        Refusal::Fenced { .. }
+    ));
+}
+
+fn readers_are_checked(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (writes, reads) = (claim(store, &alice), claim(store, &bob));
+    let with_reader = || {
+        let mut commit = write(&alice, &writes, &["with bob as he was"]);
+        commit.member(bob.clone(), reads.epoch, reads.last);
+        commit
+    };
+    committed(store, write(&bob, &reads, &["changed"]));
+    assert!(matches!(
+        refusal(store, with_reader()),
+        Refusal::Conflict { entity, .. } if entity == bob
+    ));
+    claim(store, &bob);
+    assert!(
+        matches!(refusal(store, with_reader()), Refusal::Fenced { entity, .. } if entity == bob)
+    );
+    assert_eq!(events(store, &alice, 0, 10), []);
+}
+
+fn all_or_nothing(store: &dyn Store) {
+    let names = ["a", "b", "c"].map(account);
+    let claims = names.each_ref().map(|name| claim(store, name));
+    let over_all = |texts: [&str; 3]| {
+        let mut commit = Commit::new();
+        for ((name, claim), text) in names.iter().zip(&claims).zip(texts) {
+            commit.member(name.clone(), claim.epoch, claim.last).event(event(text), claim.hash);
+        }
+        commit
+    };
+    let before = over_all(["1", "2", "3"]);
+    // The last of them has another owner.
+    let owner = claim(store, &names[2]);
+    refusal(store, before);
+    assert!(names.iter().all(|name| events(store, name, 0, 10).is_empty()));
+    let mut good = Commit::new();
+    for (name, claim) in names.iter().zip([&claims[0], &claims[1], &owner]) {
+        good.member(name.clone(), claim.epoch, claim.last).event(event("x"), claim.hash);
+    }
+    let position = committed(store, good);
+    for name in &names {
+        let all = events(store, name, 0, 10);
+        assert_eq!((all.len(), all[0].position), (1, position));
+    }
+}
+
+fn conflicts(store: &dyn Store) {
+    let alice = account("alice");
+    let owner = claim(store, &alice);
+    committed(store, write(&alice, &owner, &["1", "2"]));
+    let again = refusal(store, write(&alice, &owner, &["1"]));
+    let (expected, found) = (Seq::ZERO, Seq::new(2));
+    assert_eq!(again, Refusal::Conflict { entity: alice.clone(), expected, found });
+    let ahead = Claim { last: Seq::new(5), ..owner };
+    assert!(matches!(refusal(store, write(&alice, &ahead, &["6"])), Refusal::Conflict { .. }));
+    assert_eq!(events(store, &alice, 0, 10).len(), 2);
+}
+
+fn no_members(store: &dyn Store) {
+    let empty = Commit::new();
+    let id = empty.id();
+    let position = committed(store, empty);
+    assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Committed(position)));
+}
+
+fn twice(store: &dyn Store) {
+    let alice = account("alice");
+    let once = write(&alice, &claim(store, &alice), &["once"]);
+    let position = committed(store, once.clone());
+    assert_eq!(committed(store, once), position);
+    assert_eq!(events(store, &alice, 0, 10).len(), 1);
+}
+
+fn settled_first(store: &dyn Store) {
+    let alice = account("alice");
+    let owner = claim(store, &alice);
+    let late = write(&alice, &owner, &["late"]);
+    let id = late.id();
+    for _ in 0..2 {
+        assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Aborted));
+    }
+    assert_eq!(refusal(store, late), Refusal::Aborted);
+    assert_eq!(events(store, &alice, 0, 10), []);
+    // Nothing else is concerned.
+    committed(store, write(&alice, &owner, &["another"]));
+}
+
+fn settled_afterwards(store: &dyn Store) {
+    let alice = account("alice");
+    let good = write(&alice, &claim(store, &alice), &["good"]);
+    let id = good.id();
+    let position = committed(store, good);
+    for _ in 0..2 {
+        assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Committed(position)));
+    }
+}
+
+fn snapshots(store: &dyn Store) {
+    let alice = account("alice");
+    let owner = claim(store, &alice);
+    let mut first = Commit::new();
+    let member = first.member(alice.clone(), owner.epoch, owner.last);
+    let hash = member.event(event("1"), owner.hash);
+    let hash = member.event(event("2"), hash);
+    member.snapshot(Event::new("account", 2, b"two".to_vec()), hash);
+    committed(store, first);
+    let again = claim(store, &alice);
+    let snapshot = again.snapshot.clone().expect("it was written");
+    assert_eq!((snapshot.seq, snapshot.hash), (Seq::new(2), hash));
+    assert_eq!(snapshot.state, Event::new("account", 2, b"two".to_vec()));
+    // One alone, for events that are there.
+    let mut alone = Commit::new();
+    alone
+        .member(alice.clone(), again.epoch, again.last)
+        .snapshot(Event::new("account", 3, b"newer".to_vec()), again.hash);
+    committed(store, alone);
+    let last = claim(store, &alice).snapshot.expect("it was written");
+    assert_eq!((last.seq, last.state.version), (Seq::new(2), 3));
+    assert_eq!(events(store, &alice, 0, 10).len(), 2);
+}
+
+fn positions_grow(store: &dyn Store) {
+    let alice = account("alice");
+    let mut seen = Vec::new();
+    for _ in 0..20 {
+        let owner = claim(store, &alice);
+        seen.push(committed(store, write(&alice, &owner, &["x"])));
+    }
+    assert!(seen.is_sorted_by(|one, next| one < next), "{seen:?}");
+}
+
+fn any_text(store: &dyn Store) {
+    let odd = ["", " ", "a/b", "%_'\"\\", "\u{0}", "ä\u{301}", "🦀", &"long".repeat(500)];
+    let all: Vec<_> =
+        odd.iter().flat_map(|kind| odd.iter().map(|key| EntityId::new(*kind, *key))).collect();
+    for id in &all {
+        committed(store, write(id, &claim(store, id), &[&id.to_string()]));
+    }
+    for id in &all {
+        let read = events(store, id, 0, 10);
+        assert_eq!(read.len(), 1, "{id:?}");
+        assert_eq!(*read[0].event.payload, *id.to_string().as_bytes());
+    }
+    assert_eq!(all.iter().collect::<HashSet<_>>().len(), odd.len() * odd.len());
+}
+
+fn payloads(store: &dyn Store) {
+    let alice = account("alice");
+    let owner = claim(store, &alice);
+    let large: Vec<u8> = (0..1 << 20).map(|n: u32| (n * 7) as u8).collect();
+    let mut both = Commit::new();
+    let member = both.member(alice.clone(), owner.epoch, owner.last);
+    let hash = member.event(Event::new("large", u32::MAX, large.clone()), owner.hash);
+    member.event(Event::new("", 0, Vec::new()), hash);
+    committed(store, both);
+    let read = events(store, &alice, 0, 10);
+    assert_eq!(*read[0].event.payload, *large);
+    assert_eq!((&*read[1].event.name, read[1].event.payload.len()), ("", 0));
+}
+
+fn many_events(store: &dyn Store) {
+    let alice = account("alice");
+    let owner = claim(store, &alice);
+    let mut commit = Commit::new();
+    let member = commit.member(alice.clone(), owner.epoch, owner.last);
+    (0..10_000).fold(owner.hash, |hash, n: u32| member.event(event(&n.to_string()), hash));
+    committed(store, commit);
+    let (mut after, mut hash) = (0, owner.hash);
+    loop {
+        let page = events(store, &alice, after, 777);
+        let Some(last) = page.last() else { break };
+        after = last.seq.get();
+        for stored in &page {
+            hash = hash.with(stored.seq, &stored.event);
+            assert_eq!(hash, stored.hash);
+        }
+    }
+    assert_eq!((after, claim(store, &alice).hash), (10_000, hash));
+}
+
+/// Several threads move amounts among accounts, and claim them from each other all the time: what was told to be
+/// committed is there, once, and in both accounts.
+fn many_writers(store: &dyn Store) {
+    const ACCOUNTS: usize = 4;
+    let names: Vec<_> = (0..ACCOUNTS).map(|n| account(&n.to_string())).collect();
+    let committed = thread::scope(|scope| {
+        let writers: Vec<_> = (0..4_usize)
+            .map(|writer| {
+                let names = &names;
+                scope.spawn(move || {
+                    let mut told = Vec::new();
+                    for round in 0..50 {
+                        let from = &names[(writer + round) % ACCOUNTS];
+                        let to = &names[(writer * 3 + round * 5 + 1) % ACCOUNTS];
+                        if from == to {
+                            continue;
+                        }
+                        let (one, other) = (claim(store, from), claim(store, to));
+                        let text = format!("{writer}.{round}");
+                        let mut both = Commit::new();
+                        both.member(from.clone(), one.epoch, one.last)
+                            .event(event(&format!("-{text}")), one.hash);
+                        both.member(to.clone(), other.epoch, other.last)
+                            .event(event(&format!("+{text}")), other.hash);
+                        match commit(store, both) {
+                            Outcome::Committed(position) => told.push((position, text)),
+                            Outcome::Refused(Refusal::Fenced { .. } | Refusal::Conflict { .. }) => {
+                            }
+                            other => panic!("{other:?}"),
+                        }
+                    }
+                    told
+                })
+            })
+            .collect();
+        let told = writers.into_iter().map(|writer| writer.join().expect("it does not panic"));
+        told.flatten().collect::<Vec<_>>()
+    });
+    let mut found: Vec<(Position, String)> = Vec::new();
+    for name in &names {
+        let all = events(store, name, 0, usize::MAX >> 1);
+        let seqs: Vec<u64> = all.iter().map(|event| event.seq.get()).collect();
+        assert_eq!(seqs, (1..=all.len() as u64).collect::<Vec<_>>(), "there are no gaps");
+        all.iter().fold(crate::EventHash::of(name), |hash, stored| {
+            let hash = hash.with(stored.seq, &stored.event);
+            assert_eq!(hash, stored.hash, "each follows the one before");
+            hash
+        });
+        found.extend(all.iter().map(|stored| {
+            let text = String::from_utf8_lossy(&stored.event.payload).into_owned();
+            (stored.position, text)
+        }));
+    }
+    let mut expected: Vec<_> = committed
+        .iter()
+        .flat_map(|(position, text)| {
+            [(*position, format!("-{text}")), (*position, format!("+{text}"))]
+        })
+        .collect();
+    found.sort();
+    expected.sort();
+    assert_eq!(found, expected);
+    assert!(!expected.is_empty(), "some of them got through");
+}

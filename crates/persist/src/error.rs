@@ -1,0 +1,40 @@
+//! Why a store has not done something.
+
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+
+use crate::entity::{EntityId, Seq};
+
+/// Why a store has not done something.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// It cannot be reached, is full, or does not answer in time. Later it may.
+    Unavailable {
+        /// What it, or the system, says.
+        why: String,
+    },
+    /// What is stored is damaged.
+    Corrupt {
+        /// Of which entity.
+        entity: EntityId,
+        /// Where.
+        seq: Seq,
+        /// How.
+        why: String,
+    },
+}
+
+impl Display for StoreError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unavailable { why } => write!(f, "the store is not available: {why}"),
+            Self::Corrupt { entity, seq, why } => write!(
+                f,
+                "what is stored of `{entity}` is damaged at event {seq}: {why}. Nothing was changed; restore it from a backup"
+            ),
+        }
+    }
+}
+
+impl Error for StoreError {}

@@ -1,0 +1,47 @@
+//! Durable actors: what is stored of them, and in which steps.
+//!
+//! An *entity* is what outlives its process: it has a type and a key ([`EntityId`]), and a history of
+//! [events](StoredEvent), with a [snapshot](Snapshot) now and then. What changes is written as a [`Commit`]: one
+//! step over one or several entities, which is stored as a whole or not at all.
+//!
+//! A [`Store`] keeps it. This crate has one in [memory](MemoryStore), and does no I/O of its own. All stores pass the same
+//! tests (`conformance`, with the feature of that name).
+//!
+//! ```
+//! use coact_persist::{Commit, EntityId, Event, MemoryStore, Outcome, Seq, Store, wait};
+//!
+//! let store = MemoryStore::new();
+//! let account = EntityId::new("bank.account", "alice");
+//! let claim = wait(|done| store.claim(account.clone(), done))?;
+//! assert_eq!(claim.last, Seq::ZERO);
+//!
+//! let mut commit = Commit::new();
+//! let member = commit.member(account.clone(), claim.epoch, claim.last);
+//! member.event(Event::new("deposited", 1, b"100".to_vec()), claim.hash);
+//! assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+//!
+//! let events = wait(|done| store.events(account, Seq::ZERO, 10, done))?;
+//! assert_eq!((events[0].seq, &*events[0].event.payload), (Seq::new(1), &b"100"[..]));
+//! # Ok::<(), coact_persist::StoreError>(())
+//! ```
+//!
+//! Reading order: `entity` (names and numbers), `record` (what is stored), `commit` (one step), `store` (who keeps it),
+//! `memory`.
+
+#![forbid(unsafe_code)]
+
+mod commit;
+#[cfg(feature = "conformance")]
+pub mod conformance;
+mod entity;
+mod error;
+mod memory;
+mod record;
+mod store;
+
+pub use self::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
+pub use self::entity::{EntityId, Epoch, Position, Seq};
+pub use self::error::StoreError;
+pub use self::memory::{Fault, Held, MemoryStore, Operation};
+pub use self::record::{Event, EventHash, Snapshot, StoredEvent};
+pub use self::store::{Claim, Done, Store, wait};

@@ -1,0 +1,64 @@
+//! Who keeps what is durable.
+
+use std::sync::mpsc;
+
+use crate::commit::{Commit, CommitId, Outcome, Settled};
+use crate::entity::{EntityId, Epoch, Seq};
+use crate::error::StoreError;
+use crate::record::{EventHash, Snapshot, StoredEvent};
+
+/// Is called once with a result, on any thread. It must not block.
+pub type Done<T> = Box<dyn FnOnce(T) + Send>;
+
+/// A store of entities. Its methods return at once, and call what they are given when the result is there: on a thread of
+/// the store, or on the caller's before they return.
+///
+/// * Commits that are submitted one after the other are stored in that order, if they have a member in common. All
+///   that wait may be stored as one transaction, in which each is refused alone.
+/// * If a store is dropped, what was submitted is stored, or called with an error. Each result is told once.
+pub trait Store: Send + Sync + 'static {
+    /// Makes the caller the owner of an entity, which need not have been there: raises its epoch, and tells what there
+    /// is of it. From then on commits of earlier owners are refused, those that are under way among them.
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>);
+
+    /// Reads events of an entity, in order, from the one after `after` on: `most` of them, or fewer if there are no
+    /// more.
+    fn events(
+        &self,
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    );
+
+    /// Stores a commit. Once it is told to be committed, it is durable. A commit that comes twice is stored once, and
+    /// told the same.
+    fn commit(&self, commit: Commit, done: Done<Outcome>);
+
+    /// Decides whether a commit whose outcome is [unknown](Outcome::Unknown) has happened: if it is not stored by now,
+    /// it is aborted, and refused if it comes yet.
+    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>);
+}
+
+/// What there is of an entity, for its owner.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Claim {
+    /// The owner's epoch.
+    pub epoch: Epoch,
+    /// The last event.
+    pub last: Seq,
+    /// Its hash.
+    pub hash: EventHash,
+    /// The latest snapshot.
+    pub snapshot: Option<Snapshot>,
+}
+
+/// Blocks the calling thread until a result is there: for programs and tests that use a store by hand.
+///
+/// # Panics
+/// If the store drops what it is given.
+pub fn wait<T: Send + 'static>(operation: impl FnOnce(Done<T>)) -> T {
+    let (tell, told) = mpsc::channel();
+    operation(Box::new(move |result| drop(tell.send(result))));
+    told.recv().expect("a store tells each result")
+}
