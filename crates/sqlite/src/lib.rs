@@ -1,0 +1,35 @@
+//! A store of durable actors in an SQLite file.
+//!
+//! A file name is all the set-up:
+//!
+//! ```
+//! use coact_persist::{EntityId, Seq, Store, wait};
+//! use coact_sqlite::SqliteStore;
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let path = folder.path().join("bank.db");
+//! let store = SqliteStore::open(&path)?;
+//! let claim = wait(|done| store.claim(EntityId::new("bank.account", "alice"), done))?;
+//! assert_eq!(claim.last, Seq::ZERO);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! The file is written by one thread of the store, in transactions: all that waits when the thread is free is one
+//! transaction, and so one flush to the disk, in which each commit is refused alone. What was told to be committed has been flushed
+//! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Neither runs code of the program but what is called
+//! with results.
+//!
+//! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile.
+//!
+//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `lock`.
+
+#![forbid(unsafe_code)]
+
+mod batch;
+mod lock;
+mod open_error;
+mod schema;
+mod store;
+
+pub use self::open_error::OpenError;
+pub use self::store::SqliteStore;

@@ -1,0 +1,115 @@
+//! The tables, and connections to them.
+
+use std::io;
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+
+use crate::open_error::OpenError;
+
+/// The version of the format: `PRAGMA user_version`.
+const VERSION: i64 = 1;
+
+/// Says that a file is a store: `PRAGMA application_id`, the letters "COAC".
+const APPLICATION: i64 = 0x434f_4143;
+
+/// How long to wait for a tool that writes to the file against advice.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// An entity's events are stored one behind the other. Identities are blobs, so that any text is one, and is compared by
+/// its bytes.
+const TABLES: &str = "
+CREATE TABLE entity (
+    id INTEGER PRIMARY KEY,
+    kind BLOB NOT NULL,
+    key BLOB NOT NULL,
+    epoch INTEGER NOT NULL,
+    last INTEGER NOT NULL,
+    hash INTEGER NOT NULL,
+    UNIQUE (kind, key)
+) STRICT;
+CREATE TABLE event (
+    entity INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    position INTEGER NOT NULL,
+    name BLOB NOT NULL,
+    version INTEGER NOT NULL,
+    hash INTEGER NOT NULL,
+    payload BLOB NOT NULL,
+    PRIMARY KEY (entity, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE snapshot (
+    entity INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    hash INTEGER NOT NULL,
+    name BLOB NOT NULL,
+    version INTEGER NOT NULL,
+    payload BLOB NOT NULL,
+    PRIMARY KEY (entity, seq)
+) STRICT, WITHOUT ROWID;
+CREATE TABLE decision (
+    id BLOB NOT NULL PRIMARY KEY,
+    position INTEGER
+) STRICT, WITHOUT ROWID;
+CREATE TABLE counter (
+    position INTEGER NOT NULL
+) STRICT;
+INSERT INTO counter VALUES (0);
+";
+
+/// Opens a connection that writes, and creates the tables if there are none.
+pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
+    let told = |error| of_sqlite(path, error);
+    let mut connection = Connection::open(path).map_err(told)?;
+    connection.busy_timeout(PATIENCE).map_err(told)?;
+    let number = |connection: &Connection, name| {
+        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(told)
+    };
+    let tables: i64 = connection
+        .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+        .map_err(told)?;
+    let (application, version) =
+        (number(&connection, "application_id")?, number(&connection, "user_version")?);
+    if tables == 0 && application == 0 {
+        create(&mut connection).map_err(told)?;
+    } else if application != APPLICATION {
+        let why = "it is an SQLite file of another program".to_owned();
+        return Err(OpenError::NotAStore { path: path.to_owned(), why });
+    } else if version > VERSION {
+        return Err(OpenError::Newer { path: path.to_owned(), found: version, known: VERSION });
+    }
+    connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+fn create(connection: &mut Connection) -> rusqlite::Result<()> {
+    // It stays in the file, and cannot be set within a transaction.
+    connection.pragma_update(None, "journal_mode", "WAL")?;
+    let transaction = connection.transaction()?;
+    transaction.pragma_update(None, "application_id", APPLICATION)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.execute_batch(TABLES)?;
+    transaction.commit()
+}
+
+/// Opens a connection that only reads.
+pub(crate) fn open_to_read(path: &Path) -> Result<Connection, OpenError> {
+    let told = |error| of_sqlite(path, error);
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let connection = Connection::open_with_flags(path, flags).map_err(told)?;
+    connection.busy_timeout(PATIENCE).map_err(told)?;
+    Ok(connection)
+}
+
+fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
+    let path = path.to_owned();
+    match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            OpenError::NotAStore { path, why: error.to_string() }
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::InUse { path },
+        _ => OpenError::Io { path, error: io::Error::other(error) },
+    }
+}

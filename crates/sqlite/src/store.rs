@@ -1,0 +1,242 @@
+//! The store: a thread that writes, and one that reads.
+
+use std::fmt::{self, Debug, Formatter};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+use coact_persist::{
+    Claim, Commit, CommitId, Done, EntityId, Outcome, Refusal, Seq, Settled, Store, StoreError,
+    StoredEvent,
+};
+use rusqlite::{Connection, TransactionBehavior};
+use tracing::error;
+
+use crate::batch;
+use crate::lock::OwnerLock;
+use crate::open_error::OpenError;
+use crate::schema::{open_to_read, open_to_write};
+
+/// The most that is written in one transaction.
+const BATCH: usize = 1_024;
+
+/// A store in an SQLite file. Dropping it waits until all is written that was submitted.
+pub struct SqliteStore {
+    path: PathBuf,
+    writer: Serving<Write>,
+    reader: Serving<Read>,
+}
+
+impl Debug for SqliteStore {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SqliteStore").field("path", &self.path).finish_non_exhaustive()
+    }
+}
+
+impl SqliteStore {
+    /// Opens a file, which is created if it is not there.
+    ///
+    /// # Errors
+    /// Fails if another store has the file, if it is not one of a store, or one of a later version, and if the system refuses
+    /// it. In each case it stays as it is.
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref().to_owned();
+        let lock = OwnerLock::take(&path)?;
+        let connection = open_to_write(&path)?;
+        let read = open_to_read(&path)?;
+        let io = |error| OpenError::Io { path: path.clone(), error };
+        let writer = Writer { connection: Some(connection), path: path.clone(), _lock: lock };
+        let writer =
+            Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
+        let reader = Serving::start("coact-sqlite-read", move |jobs| serve_reads(&read, &jobs))
+            .map_err(io)?;
+        Ok(Self { path, writer, reader })
+    }
+}
+
+impl Store for SqliteStore {
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+        self.writer.ask(Write::Claim(entity, done));
+    }
+
+    fn events(
+        &self,
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    ) {
+        self.reader.ask(Read { entity, after, most, done });
+    }
+
+    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+        self.writer.ask(Write::Commit(commit, done));
+    }
+
+    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+        self.writer.ask(Write::Settle(commit, done));
+    }
+}
+
+/// What the one thread is asked.
+enum Write {
+    Claim(EntityId, Done<Result<Claim, StoreError>>),
+    Commit(Commit, Done<Outcome>),
+    Settle(CommitId, Done<Result<Settled, StoreError>>),
+}
+
+/// What has come of it, if its transaction is committed.
+enum Written {
+    Claim(Claim),
+    Commit(Outcome),
+    Settle(Settled),
+}
+
+/// What the other thread is asked.
+struct Read {
+    entity: EntityId,
+    after: Seq,
+    most: usize,
+    done: Done<Result<Vec<StoredEvent>, StoreError>>,
+}
+
+/// A thread that is asked things. It ends when this is dropped, and all has been answered.
+struct Serving<J> {
+    jobs: Option<Sender<J>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<J: Send + 'static> Serving<J> {
+    fn start(
+        name: &str,
+        serve: impl FnOnce(Receiver<J>) + Send + 'static,
+    ) -> std::io::Result<Self> {
+        let (jobs, asked) = channel();
+        let thread = thread::Builder::new().name(name.into()).spawn(move || serve(asked))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    fn ask(&self, job: J) {
+        if let Some(jobs) = &self.jobs {
+            // The thread ends only after this is dropped.
+            let _ = jobs.send(job);
+        }
+    }
+}
+
+impl<J> Drop for Serving<J> {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            // What it calls with a result may own the last handle.
+            && thread.thread().id() != thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
+
+struct Writer {
+    /// `None` after a failure, until it is opened again.
+    connection: Option<Connection>,
+    path: PathBuf,
+    _lock: OwnerLock,
+}
+
+impl Writer {
+    fn run(mut self, jobs: &Receiver<Write>) {
+        while let Ok(first) = jobs.recv() {
+            let all: Vec<Write> =
+                std::iter::once(first).chain(jobs.try_iter().take(BATCH - 1)).collect();
+            self.write(all);
+        }
+    }
+
+    /// Does all of it in one transaction.
+    fn write(&mut self, all: Vec<Write>) {
+        let connection = match self.connection.take().map_or_else(|| open_to_write(&self.path), Ok)
+        {
+            Ok(connection) => self.connection.insert(connection),
+            Err(error) => return refuse(all, &unavailable(&error)),
+        };
+        match in_transaction(connection, &all) {
+            Ok(results) => {
+                all.into_iter().zip(results).for_each(|(asked, result)| tell(asked, result))
+            }
+            Err(Failed { why, is_unknown }) => {
+                error!(path = %self.path.display(), %why, "a transaction of the store has failed");
+                // What SQLite and the system remember of it says nothing of what is on the disk.
+                self.connection = None;
+                let error = unavailable(&why);
+                if is_unknown { doubt(all, &error) } else { refuse(all, &error) }
+            }
+        }
+    }
+}
+
+/// A transaction that was not committed, or may not have been.
+struct Failed {
+    why: rusqlite::Error,
+    is_unknown: bool,
+}
+
+fn in_transaction(connection: &mut Connection, all: &[Write]) -> Result<Vec<Written>, Failed> {
+    let failed = |is_unknown| move |why| Failed { why, is_unknown };
+    let transaction = connection
+        .transaction_with_behavior(TransactionBehavior::Immediate)
+        .map_err(failed(false))?;
+    let mut results = Vec::with_capacity(all.len());
+    for asked in all {
+        // A commit is refused before it writes anything, so it needs no savepoint of its own.
+        let written = match asked {
+            Write::Claim(entity, _) => batch::claim(&transaction, entity).map(Written::Claim),
+            Write::Commit(commit, _) => batch::commit(&transaction, commit).map(Written::Commit),
+            Write::Settle(commit, _) => batch::settle(&transaction, *commit).map(Written::Settle),
+        };
+        results.push(written.map_err(failed(false))?);
+    }
+    transaction.commit().map_err(failed(true))?;
+    Ok(results)
+}
+
+fn tell(asked: Write, written: Written) {
+    match (asked, written) {
+        (Write::Claim(_, done), Written::Claim(claim)) => done(Ok(claim)),
+        (Write::Commit(_, done), Written::Commit(outcome)) => done(outcome),
+        (Write::Settle(_, done), Written::Settle(settled)) => done(Ok(settled)),
+        _ => unreachable!("each is answered by its own kind"),
+    }
+}
+
+/// Nothing of it was done.
+fn refuse(all: Vec<Write>, error: &StoreError) {
+    for asked in all {
+        match asked {
+            Write::Claim(_, done) => done(Err(error.clone())),
+            Write::Commit(_, done) => done(Outcome::Refused(Refusal::Store(error.clone()))),
+            Write::Settle(_, done) => done(Err(error.clone())),
+        }
+    }
+}
+
+/// It may have been done.
+fn doubt(all: Vec<Write>, error: &StoreError) {
+    for asked in all {
+        match asked {
+            Write::Claim(_, done) => done(Err(error.clone())),
+            Write::Commit(_, done) => done(Outcome::Unknown(error.clone())),
+            Write::Settle(_, done) => done(Err(error.clone())),
+        }
+    }
+}
+
+fn unavailable(why: &dyn std::fmt::Display) -> StoreError {
+    StoreError::Unavailable { why: why.to_string() }
+}
+
+fn serve_reads(connection: &Connection, jobs: &Receiver<Read>) {
+    while let Ok(Read { entity, after, most, done }) = jobs.recv() {
+        let read = batch::events(connection, &entity, after, most);
+        done(read.map_err(|error| unavailable(&error)));
+    }
+}

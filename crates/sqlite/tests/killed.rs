@@ -1,0 +1,84 @@
+//! A process that is killed while it writes: what it has told to be committed is there, once, in both entities.
+//!
+//! (What the system has not written to the disk yet survives that: it is no test of flushes.)
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use coact_persist::{Commit, EntityId, Event, EventHash, Outcome, Seq, Store, StoredEvent, wait};
+use coact_sqlite::SqliteStore;
+
+/// Names the file for the process that is killed.
+const FILE: &str = "COACT_TEST_FILE";
+
+fn accounts() -> [EntityId; 2] {
+    ["alice", "bob"].map(|key| EntityId::new("account", key))
+}
+
+/// Commits one transfer after the other, and tells each; to be run by the other test.
+#[test]
+#[ignore = "the other test runs it, and kills it"]
+fn writes_until_it_is_killed() {
+    let path = std::env::var_os(FILE).expect("the other test says where");
+    let store = SqliteStore::open(Path::new(&path)).expect("its lock is free again");
+    let [alice, bob] = accounts();
+    let mut told = std::io::stdout();
+    loop {
+        let [from, to] =
+            [&alice, &bob].map(|id| wait(|done| store.claim(id.clone(), done)).unwrap());
+        let text = from.last.next().to_string();
+        let mut commit = Commit::new();
+        for (id, claim) in [(&alice, &from), (&bob, &to)] {
+            let event = Event::new("moved", 1, text.clone().into_bytes());
+            commit.member(id.clone(), claim.epoch, claim.last).event(event, claim.hash);
+        }
+        match wait(|done| store.commit(commit, done)) {
+            Outcome::Committed(_) => writeln!(told, "committed {text}").unwrap(),
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_was_told_to_be_committed_survives_a_kill() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bank.db");
+    let mut acknowledged = 0;
+    for round in 0..8_u64 {
+        let program = std::env::current_exe().unwrap();
+        let mut child = Command::new(program)
+            .args(["--exact", "writes_until_it_is_killed", "--ignored", "--nocapture"])
+            .env(FILE, &path)
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+        let told = lines.filter_map(|line| line.split("committed ").nth(1)?.parse::<u64>().ok());
+        acknowledged = told.take(1 + (round * 37 % 60) as usize).last().expect("it has written");
+        child.kill().unwrap();
+        child.wait().unwrap();
+
+        let store = SqliteStore::open(&path).expect("the system has released its lock");
+        let histories = accounts().map(|id| checked(&store, &id));
+        assert_eq!(histories[0], histories[1], "a transfer is in both, or in neither");
+        let all = &histories[0];
+        assert!(all.len() as u64 >= acknowledged, "{acknowledged} were acknowledged: {all:?}");
+        let expected: Vec<String> = (1..=all.len()).map(|n| n.to_string()).collect();
+        assert_eq!(*all, expected);
+    }
+    assert!(acknowledged > 8);
+}
+
+/// The texts of an entity's events, each of which follows the one before.
+fn checked(store: &SqliteStore, id: &EntityId) -> Vec<String> {
+    let all: Vec<StoredEvent> =
+        wait(|done| store.events(id.clone(), Seq::ZERO, 1_000_000, done)).unwrap();
+    let last = all.iter().fold(EventHash::of(id), |hash, stored| {
+        let hash = hash.with(stored.seq, &stored.event);
+        assert_eq!(hash, stored.hash);
+        hash
+    });
+    assert_eq!(wait(|done| store.claim(id.clone(), done)).unwrap().hash, last);
+    all.iter().map(|stored| String::from_utf8(stored.event.payload.to_vec()).unwrap()).collect()
+}

@@ -1,0 +1,179 @@
+//! The store in a file: the tests of all stores, and what only a file can do.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use coact_persist::{
+    Commit, EntityId, Event, Outcome, Refusal, Seq, Store, StoredEvent, conformance, wait,
+};
+use coact_sqlite::{OpenError, SqliteStore};
+use tempfile::TempDir;
+
+fn folder() -> TempDir {
+    tempfile::tempdir().expect("there is room for a folder")
+}
+
+fn open(path: &Path) -> SqliteStore {
+    SqliteStore::open(path).expect("it can be opened")
+}
+
+#[test]
+fn it_passes_the_tests_of_all_stores() {
+    let (folder, number) = (folder(), AtomicU32::new(0));
+    conformance::all(&|| {
+        let name = format!("{}.db", number.fetch_add(1, Ordering::Relaxed));
+        Arc::new(open(&folder.path().join(name)))
+    });
+}
+
+fn write(store: &SqliteStore, entity: &EntityId, text: &str) -> Outcome {
+    let claim = wait(|done| store.claim(entity.clone(), done)).unwrap();
+    let mut commit = Commit::new();
+    commit
+        .member(entity.clone(), claim.epoch, claim.last)
+        .event(Event::new("noted", 1, text.as_bytes().to_vec()), claim.hash);
+    wait(|done| store.commit(commit, done))
+}
+
+fn read(store: &SqliteStore, entity: &EntityId) -> Vec<StoredEvent> {
+    wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000, done)).unwrap()
+}
+
+#[test]
+fn what_was_committed_is_there_when_it_is_opened_again() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let mut epochs = Vec::new();
+    for n in 0..3 {
+        let store = open(&path);
+        assert_eq!(read(&store, &alice).len(), n);
+        assert!(matches!(write(&store, &alice, &n.to_string()), Outcome::Committed(_)));
+        epochs.push(wait(|done| store.claim(alice.clone(), done)).unwrap().epoch.get());
+    }
+    assert_eq!(epochs, [2, 4, 6]);
+    let texts: Vec<_> = read(&open(&path), &alice)
+        .iter()
+        .map(|stored| String::from_utf8(stored.event.payload.to_vec()).unwrap())
+        .collect();
+    assert_eq!(texts, ["0", "1", "2"]);
+}
+
+#[test]
+fn one_store_at_a_time_has_a_file() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let first = open(&path);
+    let error = SqliteStore::open(&path).unwrap_err();
+    assert!(matches!(error, OpenError::InUse { .. }), "{error}");
+    drop(first);
+    open(&path);
+}
+
+#[test]
+fn what_waits_when_it_is_dropped_is_written() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let claim = wait(|done| store.claim(alice.clone(), done)).unwrap();
+    let told = Arc::new(AtomicU32::new(0));
+    let (mut last, mut hash) = (claim.last, claim.hash);
+    for n in 0..500 {
+        let mut commit = Commit::new();
+        let member = commit.member(alice.clone(), claim.epoch, last);
+        hash = member.event(Event::new("noted", 1, n.to_string().into_bytes()), hash);
+        last = last.next();
+        let told = Arc::clone(&told);
+        store.commit(
+            commit,
+            Box::new(move |outcome| {
+                assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+                told.fetch_add(1, Ordering::Relaxed);
+            }),
+        );
+    }
+    drop(store);
+    assert_eq!(told.load(Ordering::Relaxed), 500);
+    assert_eq!(read(&open(&path), &alice).len(), 500);
+}
+
+#[test]
+fn a_refused_commit_fails_no_other_in_its_transaction() {
+    let folder = folder();
+    let store = open(&folder.path().join("bank.db"));
+    let names: Vec<_> = (0..100).map(|n| EntityId::new("account", n.to_string())).collect();
+    let claims: Vec<_> =
+        names.iter().map(|name| wait(|done| store.claim(name.clone(), done)).unwrap()).collect();
+    for name in names.iter().step_by(3) {
+        wait(|done| store.claim(name.clone(), done)).unwrap();
+    }
+    let (tell, told) = std::sync::mpsc::channel();
+    for (n, (name, claim)) in names.iter().zip(&claims).enumerate() {
+        let mut commit = Commit::new();
+        let member = commit.member(name.clone(), claim.epoch, claim.last);
+        member.event(Event::new("noted", 1, Vec::new()), claim.hash);
+        let tell = tell.clone();
+        store.commit(commit, Box::new(move |outcome| tell.send((n, outcome)).unwrap()));
+    }
+    drop(tell);
+    for (n, outcome) in told {
+        match outcome {
+            Outcome::Committed(_) => assert_ne!(n % 3, 0),
+            Outcome::Refused(Refusal::Fenced { entity, .. }) => {
+                assert_eq!((n % 3, entity), (0, names[n].clone()))
+            }
+            other => panic!("{other:?}"),
+        }
+        assert_eq!(read(&store, &names[n]).len(), usize::from(n % 3 != 0));
+    }
+}
+
+#[test]
+fn a_file_of_something_else_is_refused_and_stays_as_it_is() {
+    let folder = folder();
+    let text = folder.path().join("notes.txt");
+    fs::write(&text, "shopping: milk, eggs, and a good deal more than a hundred bytes of it, so that it could be a header")
+        .unwrap();
+    let other = folder.path().join("other.db");
+    rusqlite::Connection::open(&other)
+        .unwrap()
+        .execute_batch("CREATE TABLE t (x); INSERT INTO t VALUES (1);")
+        .unwrap();
+    for path in [&text, &other] {
+        let before = fs::read(path).unwrap();
+        let error = SqliteStore::open(path).unwrap_err();
+        assert!(matches!(error, OpenError::NotAStore { .. }), "{error}");
+        assert_eq!(fs::read(path).unwrap(), before);
+    }
+    let nowhere = folder.path().join("no/such/folder/bank.db");
+    let error = SqliteStore::open(nowhere).unwrap_err();
+    assert!(matches!(error, OpenError::Io { .. }), "{error}");
+}
+
+#[test]
+fn a_file_of_a_later_version_is_refused() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    drop(open(&path));
+    rusqlite::Connection::open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
+    let error = SqliteStore::open(&path).unwrap_err();
+    assert!(matches!(error, OpenError::Newer { found: 99, .. }), "{error}");
+    assert!(error.to_string().contains("format 99"), "{error}");
+}
+
+#[test]
+fn tools_read_while_it_is_open() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let tool =
+        rusqlite::Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY)
+            .unwrap();
+    for n in 1..10 {
+        write(&store, &alice, "x");
+        let count: i64 =
+            tool.query_row("SELECT count(*) FROM event", [], |row| row.get(0)).unwrap();
+        assert_eq!(count, n);
+    }
+}
