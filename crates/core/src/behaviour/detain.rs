@@ -127,7 +127,9 @@ where
 
 /// The guard of a [detained](detain) behaviour, which ends when this is dropped.
 ///
-/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns.
+/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns. Its type is that of the set with
+/// owned handles; to keep guards of several sets in one place, or where the type has to be named, put them into a
+/// `Box<dyn Send>`.
 #[must_use = "the behaviour ends when its guard is dropped"]
 pub struct Detained<S: CownSet + Send + 'static> {
     /// `None` once it was used.
