@@ -258,15 +258,83 @@ fn k4_a_deadline_releases_what_is_detained() {
         for waits in waits {
             assert_eq!(waits.wait(), Err(Broken::Cancelled));
         }
-        // Neither of the two has an effect.
+        // They were not done (and what waited behind them was counted, too).
+        assert_eq!(report.abandoned, 2 * cowns.len());
+        // Neither of the two has an effect. A closure is dropped, and its panic is not one of the caller.
         for (n, guard) in guards.into_iter().enumerate() {
             if n % 2 == 0 {
-                guard.resume(|_, _| unreachable!("the runtime is gone"));
+                let bomb = Bomb;
+                guard.resume(move |_, _| {
+                    drop(bomb);
+                    unreachable!("the runtime is gone")
+                });
             }
         }
         for cown in cowns {
             assert!(cown.into_inner().is_ok(), "nothing is left that holds it");
         }
+    }
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("as it was told");
+    }
+}
+
+/// The runtime is dropped while guards are used, whose closures panic when they are dropped.
+#[test]
+fn k4_what_is_dropped_with_a_runtime_takes_no_thread_along() {
+    for round in 0..40 {
+        let faults = Faults::new();
+        let runtime = runtime(1 + round % 3, &faults);
+        let (give, guards) = mpsc::channel();
+        let cowns: Vec<_> = {
+            let _entered = runtime.enter();
+            (0..20).map(Cown::new).collect()
+        };
+        for cown in &cowns {
+            let give = give.clone();
+            detain(cown, move |_, guard| drop(give.send(guard)));
+        }
+        drop(give);
+        let waits: Vec<_> = cowns.iter().map(|cown| call(cown, |n| *n)).collect();
+        let user = thread::spawn(move || {
+            for guard in guards {
+                let bomb = Bomb;
+                guard.resume(move |_, guard| {
+                    let bombs = (bomb, guard);
+                    std::mem::forget(bombs.0);
+                });
+            }
+        });
+        drop(runtime);
+        user.join().expect("no panic is the caller's");
+        waits.into_iter().for_each(|waits| drop(waits.wait()));
+        for cown in cowns {
+            assert!(cown.into_inner().is_ok());
+        }
+    }
+}
+
+/// Its own handles are gone when others get the cowns.
+#[test]
+fn l2_the_last_handle_behind_a_detained_behaviour_is_the_last() {
+    let runtimes = [(); 2].map(|()| Runtime::builder().workers(1).build().unwrap());
+    for _ in 0..500 {
+        let [first, second] = runtimes.each_ref().map(|runtime| {
+            let _entered = runtime.enter();
+            Cown::new(0)
+        });
+        detain((&first, &second), |_, guard| drop(guard));
+        call(&second, |n| *n).wait().unwrap();
+        assert_eq!(second.into_inner().ok(), Some(0));
+    }
+    for runtime in runtimes {
+        assert!(runtime.shutdown(LONG).is_complete());
     }
 }
 

@@ -25,7 +25,7 @@ use smallvec::SmallVec;
 
 use self::cut_off::CutOff;
 pub(crate) use self::cut_off::Detentions;
-use self::enrolled::Enrolled;
+use self::enrolled::{Enrolled, count_cut_off};
 use super::admission::{self, Admitted};
 use super::multi::{Prepared, cursor, layout_of};
 use super::refusal::{Refusal, WhenError};
@@ -205,6 +205,8 @@ impl<S: CownSet + Send + 'static> Step<S> {
 enum Request<S: CownSet + Send + 'static> {
     Step(Step<S>),
     End,
+    /// The runtime is past its deadline: to the end, unless the guard says that before.
+    CutOff,
 }
 
 /// Who has the behaviour's task.
@@ -251,7 +253,12 @@ impl<S: CownSet + Send + 'static> Detention<S> {
 
     /// Takes the request with which the task was queued.
     fn begin(&self) -> Request<S> {
-        match replace(&mut *self.0.lock(), Progress::Running(None)) {
+        let mut progress = self.0.lock();
+        match replace(&mut *progress, Progress::Over) {
+            Progress::Queued(Request::Step(step)) => {
+                *progress = Progress::Running(None);
+                Request::Step(step)
+            }
             Progress::Queued(request) => request,
             _ => unreachable!("a task runs as it was queued"),
         }
@@ -262,6 +269,9 @@ impl<S: CownSet + Send + 'static> Detention<S> {
         let mut progress = self.0.lock();
         match replace(&mut *progress, Progress::Over) {
             Progress::Running(None) => *progress = Progress::Running(Some(request)),
+            Progress::Running(Some(Request::CutOff)) if matches!(request, Request::End) => {
+                *progress = Progress::Running(Some(request));
+            }
             Progress::Parked(ParkedTask { task, home, has_failed }) => {
                 let (request, unused) = match request {
                     Request::Step(step) if has_failed => (Request::End, Some(step)),
@@ -296,6 +306,9 @@ impl<S: CownSet + Send + 'static> Detention<S> {
             }
             unused => {
                 drop(progress);
+                if matches!(unused, Progress::Running(Some(Request::CutOff))) {
+                    count_cut_off(parked.home);
+                }
                 drop_quietly(move || drop(unused));
                 AfterStep::End
             }
@@ -311,10 +324,11 @@ impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
             Progress::Parked(ParkedTask { task, home, .. }) => {
                 *progress = Progress::Queued(Request::End);
                 drop(progress);
+                count_cut_off(home);
                 schedule(task, home);
             }
-            Progress::Running(unused) => {
-                *progress = Progress::Running(Some(Request::End));
+            Progress::Running(unused @ (None | Some(Request::Step(_)))) => {
+                *progress = Progress::Running(Some(Request::CutOff));
                 drop(progress);
                 drop_quietly(move || drop(unused));
             }
@@ -327,8 +341,8 @@ impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
 /// is in the place of a body that has one.)
 struct Resident<S: CownSet + Send + 'static> {
     detention: Arc<Detention<S>>,
-    /// For the handles that each step may get.
-    set: S,
+    /// For the handles that each step may get. `None` at the end.
+    set: Option<S>,
     /// Until the first step.
     admitted: Option<Admitted<Forget>>,
     name: Name,
@@ -375,7 +389,7 @@ where
     let detention = Arc::new(Detention(Mutex::new(Progress::Over)));
     let resident = Resident {
         detention: Arc::clone(&detention),
-        set: owned.to_owned_set(),
+        set: Some(owned.to_owned_set()),
         admitted,
         name: type_name::<F>,
         enrolled: None,
@@ -479,7 +493,7 @@ unsafe fn take_step<S: CownSet + Send + 'static>(
         *enrolled = Some(Enrolled::new(context.home, detention));
     }
     // The handles that the access, or its refusal, takes over.
-    set.to_owned_set().give();
+    set.as_ref().expect("it is there until the end").to_owned_set().give();
     let (guard, Step { call, name }) = (Detained { detention: Some(Arc::clone(detention)) }, step);
     let closure = move |access: S::Access<'_>| call(access, guard);
     let step = Body::<S, _, _>::new(body.shape, closure, Renamed { completion: Forget, name });
@@ -499,6 +513,14 @@ unsafe fn end<S: CownSet + Send + 'static>(
     node: NonNull<Multi>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
+    // SAFETY: this thread has the task, whose block has the resident in this place.
+    let set = unsafe {
+        let body = node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut();
+        body.completion.set.take()
+    };
+    // Before others get the cowns, which may take the states out with the last handle. (If one of these is the last,
+    // the cown ends when it is released.)
+    drop_quietly(move || drop(set));
     let mut successor = Successor::new(context.home);
     // SAFETY: the behaviour holds all its cowns. Its exclusive requests stay in their queues, where a
     // successor may write `next`, until they are released one by one; after the last this thread owns the block.
@@ -513,7 +535,6 @@ unsafe fn end<S: CownSet + Send + 'static>(
         coact_sync::pool::dealloc(node.cast(), layout);
         resident
     };
-    // The handles may be the last ones, and drop states.
     drop_quietly(move || drop(resident));
     successor.take()
 }

@@ -7,7 +7,7 @@ use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::hold_open::Busy;
 use crate::sched::phase::RuntimePhase;
-use crate::sched::runtime_handle::RuntimeHandle;
+use crate::sched::runtime_handle::{RuntimeHandle, count_abandoned};
 use crate::sched::runtime_shared;
 
 /// A behaviour among those of its runtime, which has work until this is dropped.
@@ -30,6 +30,11 @@ impl Enrolled {
         }
         Self { home, number, _busy }
     }
+}
+
+/// Counts a behaviour that ends before its guard has said so.
+pub(super) fn count_cut_off(home: RuntimeId) {
+    count_abandoned(home);
 }
 
 impl Drop for Enrolled {

@@ -7,6 +7,8 @@ use crate::runtime_ids::RuntimeId;
 
 pub(super) struct Enrolled;
 
+pub(super) fn count_cut_off(_: RuntimeId) {}
+
 impl Enrolled {
     pub(super) fn new(_: RuntimeId, _: &Arc<impl CutOff + 'static>) -> Self {
         Self
