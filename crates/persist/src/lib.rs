@@ -25,7 +25,9 @@
 //! # Ok::<(), coact_persist::StoreError>(())
 //! ```
 //!
-//! Reading order: `entity` (names and numbers), `record` (what is stored), `commit` (one step), `store` (who keeps it),
+//! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
+//!
+//! Reading order: `entity` (names and numbers), `record` (what is stored), `format` (how values become that), `commit` (one step), `store` (who keeps it),
 //! `memory`.
 
 #![forbid(unsafe_code)]
@@ -35,6 +37,7 @@ mod commit;
 pub mod conformance;
 mod entity;
 mod error;
+mod format;
 mod memory;
 mod record;
 mod store;
@@ -42,6 +45,8 @@ mod store;
 pub use self::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
+pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, Held, MemoryStore, Operation};
 pub use self::record::{Event, EventHash, Snapshot, StoredEvent};
 pub use self::store::{Claim, Done, Store, wait};
+pub use minicbor;

@@ -228,8 +228,9 @@ struct ParkedTask {
     has_failed: bool,
 }
 
-// SAFETY: the task holds its cowns and is in no queue. Whoever takes it out of `Progress` owns it, and may
-// give it to the scheduler from any thread: what is in its block is `Send`.
+// SAFETY: the task holds its cowns and is in no queue. The thread that takes it out of `Progress`, under the lock, is the
+// only one that has it, and may give it to the scheduler: what is in its block is `Send` (a `Resident` of a set that
+// is).
 unsafe impl Send for ParkedTask {}
 
 /// What a behaviour and its guard share.
@@ -394,20 +395,13 @@ where
         name: type_name::<F>,
         enrolled: None,
     };
-    let mut requests = SmallVec::<[StepEntry; 8]>::new();
-    let no_closure: NoClosure<S::Owned> = |_| unreachable!("it is not called");
-    let mut prepared =
-        Prepared::new(&owned, len, no_closure, resident, &mut |request| requests.push(request));
-    sort(&mut requests);
-    if let Err(refusal) = prepared.check_and_bind(|| has_no_overlap(&owned, &requests)) {
-        let (_, resident) = prepared.dismantle();
-        drop_quietly(move || drop(resident));
-        return Err((refusal, closure));
-    }
-    let mut node = prepared.into_node();
+    let (mut node, mut requests) = match prepare(&owned, len, resident) {
+        Ok(prepared) => prepared,
+        Err(refusal) => return Err((refusal, closure)),
+    };
     detention.set(Progress::Queued(Request::Step(first_step::<S, F>(closure))));
-    // SAFETY: the node was prepared above, and is not appended; the handles of `owned` keep its cowns alive,
-    // which are distinct.
+    // SAFETY: the node was prepared, and is not appended; the handles of `owned` keep its cowns alive, which are
+    // distinct.
     unsafe {
         node.as_mut().set_vtable(&Detaining::<S::Owned, F>::VTABLE);
         at_work_in(spawn_checks::home_of(&owned), || {
@@ -421,6 +415,27 @@ where
     drop(announced);
     drop_quietly(move || drop((owned, set)));
     Ok(())
+}
+
+type Requests = SmallVec<[StepEntry; 8]>;
+
+/// Makes the block of a behaviour, and its requests, sorted and not appended.
+fn prepare<S: CownSet + Send + 'static>(
+    set: &S,
+    len: u32,
+    resident: Resident<S>,
+) -> Result<(NonNull<Multi>, Requests), Refusal> {
+    let mut requests = Requests::new();
+    let no_closure: NoClosure<S> = |_| unreachable!("it is not called");
+    let mut prepared =
+        Prepared::new(set, len, no_closure, resident, &mut |request| requests.push(request));
+    sort(&mut requests);
+    if let Err(refusal) = prepared.check_and_bind(|| has_no_overlap(set, &requests)) {
+        let (_, resident) = prepared.dismantle();
+        drop_quietly(move || drop(resident));
+        return Err(refusal);
+    }
+    Ok((prepared.into_node(), requests))
 }
 
 fn first_step<S, F>(closure: F) -> Step<S::Owned>
