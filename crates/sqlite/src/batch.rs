@@ -4,10 +4,40 @@ use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Outcome, Position, Refusal, Seq,
     Settled, Snapshot, StoredEvent,
 };
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, params};
+use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 /// How many snapshots of an entity are kept.
 const SNAPSHOTS: i64 = 2;
+
+/// One transaction.
+pub(crate) struct Batch<'c> {
+    transaction: Transaction<'c>,
+    /// That of the last commit.
+    position: Position,
+}
+
+impl<'c> Batch<'c> {
+    pub(crate) fn begin(connection: &'c mut Connection) -> rusqlite::Result<Self> {
+        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let position = transaction
+            .prepare_cached("SELECT position FROM counter")?
+            .query_row([], |row| number(row, 0))?;
+        Ok(Self { transaction, position: Position::new(position) })
+    }
+
+    /// Does what comes before the end of the transaction.
+    pub(crate) fn prepare(&self) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached("UPDATE counter SET position = ?1")?
+            .execute([bits(self.position.get())])?;
+        Ok(())
+    }
+
+    /// Ends the transaction. If that fails, it may have been committed, or not.
+    pub(crate) fn commit_all(self) -> rusqlite::Result<()> {
+        self.transaction.commit()
+    }
+}
 
 /// An entity as it is stored.
 struct Entity {
@@ -41,55 +71,70 @@ fn find(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<E
     found.optional()
 }
 
-/// Raises the epoch of an entity.
-pub(crate) fn claim(transaction: &Transaction<'_>, id: &EntityId) -> rusqlite::Result<Claim> {
-    let empty = EventHash::of(id);
-    let (kind, key) = (id.kind().as_bytes(), id.key().as_bytes());
-    transaction
-        .prepare_cached(
-            "INSERT INTO entity (kind, key, epoch, last, hash) VALUES (?1, ?2, 1, 0, ?3)
+impl Batch<'_> {
+    /// Raises the epoch of an entity.
+    pub(crate) fn claim(&self, id: &EntityId) -> rusqlite::Result<Claim> {
+        let empty = EventHash::of(id);
+        let (kind, key) = (id.kind().as_bytes(), id.key().as_bytes());
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO entity (kind, key, epoch, last, hash) VALUES (?1, ?2, 1, 0, ?3)
              ON CONFLICT DO UPDATE SET epoch = epoch + 1",
-        )?
-        .execute(params![kind, key, bits(empty.get())])?;
-    let entity = find(transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-    let snapshot = transaction
-        .prepare_cached(
-            "SELECT seq, hash, name, version, payload FROM snapshot WHERE entity = ?1
+            )?
+            .execute(params![kind, key, bits(empty.get())])?;
+        let entity = find(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let snapshot = self
+            .transaction
+            .prepare_cached(
+                "SELECT seq, hash, name, version, payload FROM snapshot WHERE entity = ?1
              ORDER BY seq DESC LIMIT 1",
-        )?
-        .query_row([entity.id], |row| {
-            let (seq, hash) = (Seq::new(number(row, 0)?), EventHash::from_stored(number(row, 1)?));
-            Ok(Snapshot { seq, hash, state: event(row, 2)? })
-        })
-        .optional()?;
-    Ok(Claim { epoch: entity.epoch, last: entity.last, hash: entity.hash, snapshot })
-}
+            )?
+            .query_row([entity.id], |row| {
+                let (seq, hash) =
+                    (Seq::new(number(row, 0)?), EventHash::from_stored(number(row, 1)?));
+                Ok(Snapshot { seq, hash, state: event(row, 2)? })
+            })
+            .optional()?;
+        Ok(Claim { epoch: entity.epoch, last: entity.last, hash: entity.hash, snapshot })
+    }
 
-/// Stores a commit, unless it is refused.
-pub(crate) fn commit(transaction: &Transaction<'_>, commit: &Commit) -> rusqlite::Result<Outcome> {
-    match decision(transaction, commit.id())? {
-        Some(Settled::Committed(position)) => return Ok(Outcome::Committed(position)),
-        Some(Settled::Aborted) => return Ok(Outcome::Refused(Refusal::Aborted)),
-        None => {}
-    }
-    let mut found = Vec::new();
-    for (id, member) in commit.members() {
-        let entity = find(transaction, id)?;
-        let (owner, last) =
-            entity.as_ref().map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
-        if let Some(refusal) = member.check(id, owner, last) {
-            return Ok(Outcome::Refused(refusal));
+    /// Stores a commit, unless it is refused.
+    pub(crate) fn commit(&mut self, commit: &Commit) -> rusqlite::Result<Outcome> {
+        match decision(&self.transaction, commit.id())? {
+            Some(Settled::Committed(position)) => return Ok(Outcome::Committed(position)),
+            Some(Settled::Aborted) => return Ok(Outcome::Refused(Refusal::Aborted)),
+            None => {}
         }
-        found.push(entity);
+        let mut found = Vec::new();
+        for (id, member) in commit.members() {
+            let entity = find(&self.transaction, id)?;
+            let (owner, last) = entity
+                .as_ref()
+                .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
+            if let Some(refusal) = member.check(id, owner, last) {
+                return Ok(Outcome::Refused(refusal));
+            }
+            found.push(entity);
+        }
+        self.position = self.position.next();
+        let position = self.position;
+        for (entity, (_, member)) in found.iter().zip(commit.members()) {
+            // One that was never claimed passes if nothing was known of it, and is only read then.
+            let Some(entity) = entity else { continue };
+            write(&self.transaction, entity.id, member, position)?;
+        }
+        decide(&self.transaction, commit.id(), Some(position))?;
+        Ok(Outcome::Committed(position))
     }
-    let position = next_position(transaction)?;
-    for (entity, (_, member)) in found.iter().zip(commit.members()) {
-        // One that was never claimed passes if nothing was known of it, and is only read then.
-        let Some(entity) = entity else { continue };
-        write(transaction, entity.id, member, position)?;
+
+    /// Decides whether a commit has happened.
+    pub(crate) fn settle(&self, commit: CommitId) -> rusqlite::Result<Settled> {
+        if let Some(settled) = decision(&self.transaction, commit)? {
+            return Ok(settled);
+        }
+        decide(&self.transaction, commit, None)?;
+        Ok(Settled::Aborted)
     }
-    decide(transaction, commit.id(), Some(position))?;
-    Ok(Outcome::Committed(position))
 }
 
 fn write(
@@ -146,21 +191,6 @@ fn keep(transaction: &Transaction<'_>, entity: i64, snapshot: &Snapshot) -> rusq
         )?
         .execute(params![entity, SNAPSHOTS])?;
     Ok(())
-}
-
-fn next_position(transaction: &Transaction<'_>) -> rusqlite::Result<Position> {
-    transaction
-        .prepare_cached("UPDATE counter SET position = position + 1 RETURNING position")?
-        .query_row([], |row| Ok(Position::new(number(row, 0)?)))
-}
-
-/// Decides whether a commit has happened.
-pub(crate) fn settle(transaction: &Transaction<'_>, commit: CommitId) -> rusqlite::Result<Settled> {
-    if let Some(settled) = decision(transaction, commit)? {
-        return Ok(settled);
-    }
-    decide(transaction, commit, None)?;
-    Ok(Settled::Aborted)
 }
 
 fn decision(connection: &Connection, commit: CommitId) -> rusqlite::Result<Option<Settled>> {

@@ -9,10 +9,10 @@ use coact_persist::{
     Claim, Commit, CommitId, Done, EntityId, Outcome, Refusal, Seq, Settled, Store, StoreError,
     StoredEvent,
 };
-use rusqlite::{Connection, TransactionBehavior};
+use rusqlite::Connection;
 use tracing::error;
 
-use crate::batch;
+use crate::batch::{self, Batch};
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::schema::{open_to_read, open_to_write};
@@ -182,20 +182,19 @@ struct Failed {
 
 fn in_transaction(connection: &mut Connection, all: &[Write]) -> Result<Vec<Written>, Failed> {
     let failed = |is_unknown| move |why| Failed { why, is_unknown };
-    let transaction = connection
-        .transaction_with_behavior(TransactionBehavior::Immediate)
-        .map_err(failed(false))?;
+    let mut batch = Batch::begin(connection).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
     for asked in all {
         // A commit is refused before it writes anything, so it needs no savepoint of its own.
         let written = match asked {
-            Write::Claim(entity, _) => batch::claim(&transaction, entity).map(Written::Claim),
-            Write::Commit(commit, _) => batch::commit(&transaction, commit).map(Written::Commit),
-            Write::Settle(commit, _) => batch::settle(&transaction, *commit).map(Written::Settle),
+            Write::Claim(entity, _) => batch.claim(entity).map(Written::Claim),
+            Write::Commit(commit, _) => batch.commit(commit).map(Written::Commit),
+            Write::Settle(commit, _) => batch.settle(*commit).map(Written::Settle),
         };
         results.push(written.map_err(failed(false))?);
     }
-    transaction.commit().map_err(failed(true))?;
+    batch.prepare().map_err(failed(false))?;
+    batch.commit_all().map_err(failed(true))?;
     Ok(results)
 }
 
