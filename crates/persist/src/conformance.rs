@@ -128,10 +128,10 @@ fn events_are_read_in_pages(store: &dyn Store) {
 }
 
 fn what_is_not_there_is_empty(store: &dyn Store) {
-    let nobody = account("nobody");
-    assert_eq!(events(store, &nobody, 0, 10), []);
-    let first = claim(store, &nobody);
-    let empty = crate::EventHash::of(&nobody);
+    let unknown = account("unknown");
+    assert_eq!(events(store, &unknown, 0, 10), []);
+    let first = claim(store, &unknown);
+    let empty = crate::EventHash::of(&unknown);
     assert_eq!(first, Claim { epoch: Epoch::new(1), last: Seq::ZERO, hash: empty, snapshot: None });
 }
 

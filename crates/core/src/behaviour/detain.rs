@@ -217,7 +217,7 @@ enum Progress<S: CownSet + Send + 'static> {
     Running(Option<Request<S>>),
     /// This: the step has ended, and the guard was not used.
     Parked(ParkedTask),
-    /// Nobody: it has ended, or is about to.
+    /// No thread: it has ended, or is about to.
     Over,
 }
 

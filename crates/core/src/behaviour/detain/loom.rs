@@ -82,7 +82,7 @@ fn resume_against_return() {
     });
 }
 
-/// The end of a runtime, the guard, and the return of the step: the behaviour ends once, whoever comes first.
+/// The end of a runtime, the guard, and the return of the step: the behaviour ends once, in whatever order they come.
 ///
 /// Fails if `cut_off` leaves a running step as it is.
 #[test]
