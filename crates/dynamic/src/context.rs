@@ -187,7 +187,7 @@ impl<S> DynContext<S> {
         message(self.own(), to, tuple)
     }
 
-    fn own(&self) -> &WeakAddr<DynActor> {
+    pub(crate) fn own(&self) -> &WeakAddr<DynActor> {
         own_address(self.running())
     }
 

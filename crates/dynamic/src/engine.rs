@@ -85,11 +85,10 @@ impl<S: Send + 'static> Engine<S> {
 
     #[cold]
     fn skip(&mut self, message: &mut DynMessage) {
-        let Self { context: DynContext { received, actor, .. }, .. } = self;
-        let reply = received.take_asked();
+        let reply = self.context.received.take_asked();
         let queued = QueuedMessage { message: take(message), reply };
         // Until the actor goes on.
-        queued.note_kept(actor.as_ref().map(own_address), true);
+        queued.note_kept(self.context.own(), true);
         let tuple = &queued.message.tuple;
         if enabled!(Level::DEBUG) {
             self.tell_skipped(tuple);
@@ -114,8 +113,7 @@ impl<S: Send + 'static> Engine<S> {
         let mut places = self.skipped.fitting();
         while let Some(place) = places.next(&self.skipped) {
             if let Some(mut queued) = self.skipped.take(place) {
-                let own = self.context.actor.as_ref().map(own_address);
-                queued.note_kept(own, false);
+                queued.note_kept(self.context.own(), false);
                 if let Some(reply) = queued.reply.take() {
                     self.context.received.is_to_answer(reply);
                 }
@@ -124,7 +122,7 @@ impl<S: Send + 'static> Engine<S> {
                     return true;
                 }
                 queued.reply = self.context.received.take_asked();
-                queued.note_kept(self.context.actor.as_ref().map(own_address), true);
+                queued.note_kept(self.context.own(), true);
                 self.skipped.put_back(place, queued);
             }
         }

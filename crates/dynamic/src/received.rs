@@ -18,8 +18,8 @@ pub(crate) struct QueuedMessage {
 
 impl QueuedMessage {
     /// Says whether its answer waits for the actor: while it is skipped.
-    pub(crate) fn note_kept(&self, by: Option<&WeakAddr<DynActor>>, is_kept: bool) {
-        if let (Some(reply), Some(by)) = (&self.reply, by) {
+    pub(crate) fn note_kept(&self, by: &WeakAddr<DynActor>, is_kept: bool) {
+        if let Some(reply) = &self.reply {
             note_kept(reply, by, is_kept);
         }
     }

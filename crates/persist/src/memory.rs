@@ -27,6 +27,7 @@ struct State {
 /// Says what becomes of each operation.
 type Faults = Box<dyn FnMut(&Operation<'_>) -> Fault + Send>;
 
+#[derive(Default)]
 struct Entity {
     epoch: Epoch,
     events: Vec<StoredEvent>,
@@ -176,7 +177,7 @@ impl Store for MemoryStore {
 impl State {
     fn claim(&mut self, id: EntityId) -> Claim {
         let empty = EventHash::of(&id);
-        let entity = self.entities.entry(id).or_insert_with(Entity::new);
+        let entity = self.entities.entry(id).or_default();
         entity.epoch = entity.epoch.next();
         Claim {
             epoch: entity.epoch,
@@ -204,7 +205,7 @@ impl State {
         self.position = self.position.next();
         let position = self.position;
         for (id, member) in commit.members() {
-            let entity = self.entities.entry(id.clone()).or_insert_with(Entity::new);
+            let entity = self.entities.entry(id.clone()).or_default();
             entity.events.extend(member.events().map(|(seq, event, hash)| StoredEvent {
                 seq,
                 event: event.clone(),
@@ -221,10 +222,6 @@ impl State {
 }
 
 impl Entity {
-    fn new() -> Self {
-        Self { epoch: Epoch::ZERO, events: Vec::new(), snapshot: None }
-    }
-
     fn last(&self) -> Seq {
         Seq::new(self.events.len() as u64)
     }

@@ -11,7 +11,7 @@ use crate::open_error::OpenError;
 /// The version of the format: `PRAGMA user_version`.
 const VERSION: i64 = 1;
 
-/// Says that a file is a store: `PRAGMA application_id`, the letters "COAC".
+/// Says that a file is a store: `PRAGMA application_id`, "COAC" in ASCII.
 const APPLICATION: i64 = 0x434f_4143;
 
 /// How long to wait for a tool that writes to the file against advice.

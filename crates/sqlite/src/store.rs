@@ -157,7 +157,7 @@ impl Writer {
         let connection = match self.connection.take().map_or_else(|| open_to_write(&self.path), Ok)
         {
             Ok(connection) => self.connection.insert(connection),
-            Err(error) => return refuse(all, &unavailable(&error)),
+            Err(error) => return fail(all, &unavailable(&error), refused),
         };
         match in_transaction(connection, &all) {
             Ok(results) => {
@@ -167,8 +167,8 @@ impl Writer {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
                 // What SQLite and the system remember of it says nothing of what is on the disk.
                 self.connection = None;
-                let error = unavailable(&why);
-                if is_unknown { doubt(all, &error) } else { refuse(all, &error) }
+                let outcome = if is_unknown { Outcome::Unknown } else { refused };
+                fail(all, &unavailable(&why), outcome);
             }
         }
     }
@@ -207,26 +207,20 @@ fn tell(asked: Write, written: Written) {
     }
 }
 
-/// Nothing of it was done.
-fn refuse(all: Vec<Write>, error: &StoreError) {
+/// Tells that none of it is known to be done, and what that means for a commit.
+fn fail(all: Vec<Write>, error: &StoreError, outcome: fn(StoreError) -> Outcome) {
     for asked in all {
         match asked {
             Write::Claim(_, done) => done(Err(error.clone())),
-            Write::Commit(_, done) => done(Outcome::Refused(Refusal::Store(error.clone()))),
+            Write::Commit(_, done) => done(outcome(error.clone())),
             Write::Settle(_, done) => done(Err(error.clone())),
         }
     }
 }
 
-/// It may have been done.
-fn doubt(all: Vec<Write>, error: &StoreError) {
-    for asked in all {
-        match asked {
-            Write::Claim(_, done) => done(Err(error.clone())),
-            Write::Commit(_, done) => done(Outcome::Unknown(error.clone())),
-            Write::Settle(_, done) => done(Err(error.clone())),
-        }
-    }
+/// A commit was not stored.
+fn refused(error: StoreError) -> Outcome {
+    Outcome::Refused(Refusal::Store(error))
 }
 
 fn unavailable(why: &dyn std::fmt::Display) -> StoreError {

@@ -21,7 +21,6 @@ use std::ptr::NonNull;
 use std::sync::Arc;
 
 use coact_sync::shim::sync::Mutex;
-use smallvec::SmallVec;
 
 use self::cut_off::CutOff;
 pub(crate) use self::cut_off::Detentions;
@@ -29,13 +28,13 @@ use self::enrolled::{Enrolled, count_cut_off};
 use super::admission::{self, Admitted};
 use super::multi::{Prepared, cursor, layout_of};
 use super::refusal::{Refusal, WhenError};
-use super::spawn::{Announced, has_no_overlap, panic_refused, refuse_outside, sort};
+use super::spawn::{Announced, Requests, has_no_overlap, panic_refused, refuse_outside, sort};
 use super::spawn_checks;
 use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
-use crate::queue::append::{StepEntry, append_all};
+use crate::queue::append::append_all;
 use crate::queue::multi_block::{Multi, link};
 use crate::queue::release::release;
 use crate::runtime_ids::RuntimeId;
@@ -416,8 +415,6 @@ where
     drop_quietly(move || drop((owned, set)));
     Ok(())
 }
-
-type Requests = SmallVec<[StepEntry; 8]>;
 
 /// Makes the block of a behaviour, and its requests, sorted and not appended.
 fn prepare<S: CownSet + Send + 'static>(

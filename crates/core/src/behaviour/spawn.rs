@@ -27,7 +27,7 @@ use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
 
 /// Requests for the usual number of cowns are on the stack.
-type Requests = SmallVec<[StepEntry; 8]>;
+pub(super) type Requests = SmallVec<[StepEntry; 8]>;
 
 /// Spawns a behaviour.
 ///

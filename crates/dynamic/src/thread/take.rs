@@ -30,7 +30,7 @@ pub(super) trait Takes: Sized {
         let shape = tuple.shape();
         let queued = self.received().take_message(tuple);
         // Until the body goes on.
-        self.with_own(|own| queued.note_kept(Some(own), true));
+        self.with_own(|own| queued.note_kept(own, true));
         self.with_skipped(|skipped| skipped.push(shape, false, queued));
     }
 
@@ -55,7 +55,7 @@ pub(super) trait Takes: Sized {
             let place = self.with_skipped(|skipped| places.next(skipped))?;
             let queued = self.with_skipped(|skipped| skipped.take(place));
             let Some(queued) = queued else { continue };
-            self.with_own(|own| queued.note_kept(Some(own), false));
+            self.with_own(|own| queued.note_kept(own, false));
             let QueuedMessage { message: DynMessage { mut tuple, header }, reply } = queued;
             self.received().begin(header, reply);
             let result = self.apply(cases, &mut tuple);
@@ -64,7 +64,7 @@ pub(super) trait Takes: Sized {
                 return result;
             }
             let queued = self.received().take_message(tuple);
-            self.with_own(|own| queued.note_kept(Some(own), true));
+            self.with_own(|own| queued.note_kept(own, true));
             self.with_skipped(|skipped| skipped.put_back(place, queued));
         }
     }

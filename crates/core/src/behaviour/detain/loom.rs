@@ -38,46 +38,36 @@ fn end(x: Cown<Log>, place: &Place) -> Vec<u8> {
     written(x)
 }
 
+/// Has another thread use the guard, if it is there, while the step returns. Returns what was noted.
+fn against_return(use_guard: fn(Guard)) -> Vec<u8> {
+    let (x, place) = (log(), Place::default());
+    spawn_both(&x, &place);
+    let other = thread::spawn({
+        let place = Arc::clone(&place);
+        move || {
+            take(&place).into_iter().for_each(use_guard);
+            run_ready();
+        }
+    });
+    run_ready();
+    other.join().unwrap();
+    end(x, &place)
+}
+
 /// The guard is dropped while the step returns: the cown is released once, by the one or the other, and
 /// the next holder sees what was written.
 ///
 /// Fails if `step_ended` parks without looking for what the guard has said.
 #[test]
 fn drop_against_return() {
-    check(|| {
-        let (x, place) = (log(), Place::default());
-        spawn_both(&x, &place);
-        let other = thread::spawn({
-            let place = Arc::clone(&place);
-            move || {
-                drop(take(&place));
-                run_ready();
-            }
-        });
-        run_ready();
-        other.join().unwrap();
-        assert_eq!(end(x, &place), [1, 3]);
-    });
+    check(|| assert_eq!(against_return(drop), [1, 3]));
 }
 
 /// The same with another step, which runs once, before what waits.
 #[test]
 fn resume_against_return() {
     check(|| {
-        let (x, place) = (log(), Place::default());
-        spawn_both(&x, &place);
-        let other = thread::spawn({
-            let place = Arc::clone(&place);
-            move || {
-                if let Some(guard) = take(&place) {
-                    guard.resume(|log, _guard| log.push(2));
-                }
-                run_ready();
-            }
-        });
-        run_ready();
-        other.join().unwrap();
-        let all = end(x, &place);
+        let all = against_return(|guard| guard.resume(|log, _guard| log.push(2)));
         assert!(all == [1, 2, 3] || all == [1, 3], "{all:?}");
     });
 }
