@@ -89,8 +89,11 @@ impl DynRequest {
     ///
     /// If the other actor cannot answer before this one has gone on, the cases get an
     /// [`AskError::Cycle`](coact_actor::actor::AskError::Cycle), which names the circle. One that has taken its
-    /// reply ([`take_reply`](DynContext::take_reply)) might give it at any time: a circle through it ends with the
-    /// `after`.
+    /// reply to this request ([`take_reply`](DynContext::take_reply)) might give it at any time: a circle through it ends
+    /// with the `after`.
+    ///
+    /// The cases run after the present one, with which the right to answer the message that it handles ends: take
+    /// that along with `take_reply`.
     ///
     /// # Panics
     /// If the cases have no `after`: an actor that does not answer would hold up this one for ever.

@@ -48,7 +48,7 @@ use crate::task::{RunContext, TaskPtr, TaskVTable};
 /// Its place in the order is that of [`when`](crate::when). The closure also gets the guard, and passes it
 /// on, to whatever is waited for. Until it is dropped, behaviours on the same cowns wait, and actors among
 /// them handle neither messages nor signals. With [`resume`](Detained::resume) it gets the states once more,
-/// as they were left.
+/// as they were left. Dropping the guard keeps what was changed; to undo it, resume.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -126,9 +126,9 @@ where
 
 /// The guard of a [detained](detain) behaviour, which ends when this is dropped.
 ///
-/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns. Its type is that of the set with
-/// owned handles; to keep guards of several sets in one place, or where the type has to be named, put them into a
-/// `Box<dyn Send>`.
+/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns. Its type names the set with
+/// owned handles, which have no names of their own. Where a type has to be named, put what is to happen into a box:
+/// `Box<dyn FnOnce() + Send>` for a closure that resumes, `Box<dyn Send>` for a guard that is only dropped.
 #[must_use = "the behaviour ends when its guard is dropped"]
 pub struct Detained<S: CownSet + Send + 'static> {
     /// `None` once it was used.
