@@ -9,4 +9,5 @@ fn what_must_not_compile_does_not() {
     cases.compile_fail("ui/*.rs");
     cases.compile_fail("ui/macros/*.rs");
     cases.compile_fail("ui/dynamic/*.rs");
+    cases.compile_fail("ui/durable/*.rs");
 }

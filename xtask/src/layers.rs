@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 22] = [
+pub const LAYERS: [(&str, &[&str]); 23] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -15,7 +15,9 @@ pub const LAYERS: [(&str, &[&str]); 22] = [
     ("coact-actor", &["coact-core", "coact-sync", "coact-tuple"]),
     // `coact` for its examples, as above.
     ("coact-dynamic", &["coact", "coact-actor", "coact-core", "coact-fiber", "coact-tuple"]),
-    ("coact", &["coact-actor", "coact-core", "coact-dynamic", "coact-macros"]),
+    // `coact` for its examples, as above.
+    ("coact-durable", &["coact", "coact-actor", "coact-core", "coact-persist"]),
+    ("coact", &["coact-actor", "coact-core", "coact-durable", "coact-dynamic", "coact-macros"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-exchange", &["coact"]),

@@ -73,6 +73,21 @@ pub trait Handler<M: Message>: Actor {
     ///
     /// A panic fails the actor: it stops, or its supervisor restarts it.
     fn handle(&mut self, message: M, context: &mut Context<Self>) -> M::Reply;
+
+    /// Handles the message, and sends the answer. For actors whose answers come later, and from their state: no
+    /// other crate can implement [`Receive`] for a type that is generic.
+    #[doc(hidden)]
+    #[inline]
+    fn handle_asked(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>) {
+        reply.send(self.handle(message, context));
+    }
+
+    /// The same without an answer.
+    #[doc(hidden)]
+    #[inline]
+    fn handle_sent(&mut self, message: M, context: &mut Context<Self>) {
+        drop(self.handle(message, context));
+    }
 }
 
 /// An actor that receives a message, and may answer it later or elsewhere: the general form of
@@ -133,12 +148,12 @@ pub trait Receive<M: Message>: Actor {
 impl<A: Handler<M>, M: Message> Receive<M> for A {
     #[inline]
     fn receive(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>) {
-        reply.send(self.handle(message, context));
+        self.handle_asked(message, reply, context);
     }
 
     #[inline]
     fn receive_sent(&mut self, message: M, context: &mut Context<Self>) {
-        drop(self.handle(message, context));
+        self.handle_sent(message, context);
     }
 }
 

@@ -4,6 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
+use coact_core::behaviour::NotCommitted;
+
 use crate::cycle::AskCycle;
 use crate::exit::ExitReason;
 
@@ -135,6 +137,8 @@ pub enum AskError {
     Cycle(Arc<AskCycle>),
     /// The actor's runtime was shut down, and the deadline passed before there was an answer.
     Cancelled,
+    /// The actor is durable, and what it has decided was not stored: it has not happened.
+    NotCommitted(NotCommitted),
 }
 
 impl fmt::Display for AskError {
@@ -151,6 +155,7 @@ impl fmt::Display for AskError {
             AskError::Cancelled => {
                 f.write_str("the runtime was shut down before there was an answer")
             }
+            AskError::NotCommitted(why) => why.fmt(f),
         }
     }
 }
@@ -160,6 +165,7 @@ impl std::error::Error for AskError {
         match self {
             AskError::Stopped(reason) => Some(reason),
             AskError::Cycle(circle) => Some(&**circle),
+            AskError::NotCommitted(why) => why.source(),
             _ => None,
         }
     }

@@ -93,6 +93,7 @@
 //! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
 //! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
 //! * `dynamic` (off): dynamically typed messages, and actors that take them. Implies `macros`.
+//! * `durable` (off): durable actors, which are stored. Implies `macros`. The store in a file is the crate `coact-sqlite`.
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
 //!
@@ -184,6 +185,15 @@ pub mod dynamic {
     pub use coact_dynamic::*;
     #[doc(inline)]
     pub use coact_macros::{Element, cases};
+}
+
+/// Durable actors: actors whose state outlives their process, since what happens to them is stored.
+#[cfg(feature = "durable")]
+pub mod durable {
+    #[doc(inline)]
+    pub use coact_durable::*;
+    #[doc(inline)]
+    pub use coact_macros::stored;
 }
 
 /// What nearly every program needs: `use coact::prelude::*;`.

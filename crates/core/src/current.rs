@@ -29,6 +29,12 @@ thread_local! {
     static SCOPED: Cell<Option<Scoped>> = const { Cell::new(None) };
 }
 
+#[cfg(any(debug_assertions, feature = "sim"))]
+thread_local! {
+    /// Whether the thread runs a [decision](deciding).
+    static DECIDES: Cell<bool> = const { Cell::new(false) };
+}
+
 #[cfg(feature = "sim")]
 thread_local! {
     static WAITS_IDLY: Cell<bool> = const { Cell::new(false) };
@@ -312,6 +318,41 @@ impl Drop for IdleWait {
     }
 }
 
+/// Runs a closure over states whose changes are kept elsewhere before others see them: what it would spawn or send
+/// itself would be seen before. That is refused in debug builds and in the deterministic mode.
+pub fn deciding<R>(decide: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            decides_from_now(self.0);
+        }
+    }
+    let _restore = Restore(decides_from_now(true));
+    decide()
+}
+
+/// Returns what it was before.
+#[inline(always)]
+fn decides_from_now(decides: bool) -> bool {
+    #[cfg(any(debug_assertions, feature = "sim"))]
+    return DECIDES.replace(decides);
+    #[cfg(not(any(debug_assertions, feature = "sim")))]
+    decides
+}
+
+/// # Panics
+/// Panics in a [decision](deciding), in debug builds and in the deterministic mode.
+#[inline(always)]
+#[cfg_attr(any(debug_assertions, feature = "sim"), track_caller)]
+pub(crate) fn refuse_in_decision() {
+    #[cfg(any(debug_assertions, feature = "sim"))]
+    if DECIDES.get() && !std::thread::panicking() {
+        panic!(
+            "a decision over durable actors sends or spawns, before it is durable: leave that to `on_commit`"
+        );
+    }
+}
+
 /// Runs `work` as if no body were running on this thread's stack.
 pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
     let nested = BODIES.replace(0);
@@ -326,7 +367,9 @@ pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
     let scoped = SCOPED.replace(None);
     let (serves, cancelling) = (SERVES.replace(RuntimeId::NONE), CANCELLING.replace(false));
     let principal = swap_principal(None);
+    let decides = decides_from_now(false);
     let result = unnested(work);
+    decides_from_now(decides);
     drop(swap_principal(principal));
     SERVES.set(serves);
     CANCELLING.set(cancelling);
@@ -343,6 +386,7 @@ pub(crate) struct ThreadState {
     bodies: u32,
     thread: u64,
     cancelling: bool,
+    decides: bool,
     extensions: thread_extensions::ThreadExtensions,
     principal: Option<Principal>,
     scoped: Option<Scoped>,
@@ -360,6 +404,7 @@ impl ThreadState {
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
             cancelling: CANCELLING.replace(self.cancelling),
+            decides: decides_from_now(self.decides),
             extensions: thread_extensions::swap(self.extensions),
             principal: PRINCIPAL.replace(self.principal.clone()),
             scoped: SCOPED.replace(self.scoped),

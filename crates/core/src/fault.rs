@@ -1,6 +1,7 @@
 //! Failures of user code as values: for the waiter of a promise ([`Broken`]), and for a runtime's
 //! hook ([`Fault`]).
 
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
@@ -42,10 +43,52 @@ pub enum Broken {
         /// The index of the member in the set.
         position: usize,
     },
-    /// The runtime was shut down, and its deadline passed before the behaviour ran.
+    /// The runtime was shut down, and its deadline passed before the behaviour ran; or, over durable states, before it was known
+    /// whether what it has done is kept.
     Cancelled,
     /// The [`Resolver`](crate::promise::Resolver) was dropped without a value.
     Dropped,
+    /// The behaviour ran, and what it has done to durable states was not kept: for others it has not happened.
+    NotCommitted(NotCommitted),
+}
+
+/// Why a step over durable states was not kept: the error of whatever keeps them.
+///
+/// Two are equal if they say the same.
+#[derive(Clone, Debug)]
+pub struct NotCommitted(Arc<dyn Error + Send + Sync>);
+
+impl NotCommitted {
+    /// For this reason.
+    pub fn new(why: impl Error + Send + Sync + 'static) -> Self {
+        Self(Arc::new(why))
+    }
+
+    /// Returns the reason, if it is of this type.
+    #[must_use]
+    pub fn why<E: Error + 'static>(&self) -> Option<&E> {
+        self.0.downcast_ref()
+    }
+}
+
+impl PartialEq for NotCommitted {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0) || self.to_string() == other.to_string()
+    }
+}
+
+impl Eq for NotCommitted {}
+
+impl fmt::Display for NotCommitted {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "it was not committed: {}", self.0)
+    }
+}
+
+impl Error for NotCommitted {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&*self.0)
+    }
 }
 
 impl fmt::Display for Broken {
@@ -67,11 +110,19 @@ impl fmt::Display for Broken {
             }
             Broken::Cancelled => f.write_str("the runtime was shut down before the behaviour ran"),
             Broken::Dropped => f.write_str("the resolver was dropped without a value"),
+            Broken::NotCommitted(why) => why.fmt(f),
         }
     }
 }
 
-impl std::error::Error for Broken {}
+impl Error for Broken {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Broken::NotCommitted(why) => why.source(),
+            _ => None,
+        }
+    }
+}
 
 /// A failure of user code, as reported to the runtime's hook.
 ///

@@ -55,10 +55,11 @@ pub mod internals {
     #[cfg(feature = "sim")]
     pub use crate::cown::mark_crowded;
     pub use crate::cown::set::{SealedHandle, Unchecked, UncheckedHandle};
+    pub use crate::cown::settling::{Kept, Readiness, Settled, Settling, Unsettled, Wake};
     pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
     pub use crate::current::{
-        IdleWait, Principal, as_body, on_behalf_of, principal, scoped, thread_extension,
+        IdleWait, Principal, as_body, deciding, on_behalf_of, principal, scoped, thread_extension,
         with_scoped,
     };
     pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;

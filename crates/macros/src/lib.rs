@@ -3,6 +3,7 @@
 //! * [`macro@handlers`] turns methods of an actor into messages; each method handles its message.
 //! * [`derive@Actor`], [`derive@Message`] and [`derive@Element`] generate implementations that are
 //!   empty, or contain only the reply.
+//! * [`macro@stored`] makes a type one whose values are stored.
 //! * [`macro@cases`] writes a partial function over tuples.
 //!
 //! ```
@@ -44,6 +45,7 @@ mod derive;
 mod errors;
 mod handlers;
 mod options;
+mod stored;
 
 use proc_macro::TokenStream;
 use syn::Error;
@@ -374,6 +376,63 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
         goes below `#[derive(Message)]`";
     let error = Error::new(proc_macro2::Span::call_site(), text).into_compile_error();
     TokenStream::from_iter([error.into(), item])
+}
+
+/// Makes a type one whose values are stored: events, snapshots, and what they consist of.
+///
+/// It derives the encoding (`Encode` and `Decode` of `coact::durable::minicbor`) and implements `Format`. Fields and variants
+/// have numbers, which are what is stored: they never change, while names may.
+///
+/// ```
+/// use coact::durable::{FormatError, read, stored, write};
+///
+/// #[stored(name = "bank.account-event")]
+/// #[derive(Debug, PartialEq)]
+/// enum AccountEvent {
+///     #[n(0)]
+///     Deposited {
+///         #[n(0)]
+///         cents: u64,
+///         /// Came later: what was stored before has none.
+///         #[n(1)]
+///         memo: Option<String>,
+///     },
+///     #[n(1)]
+///     Closed,
+/// }
+///
+/// let stored = write(&AccountEvent::Closed)?;
+/// assert_eq!((&*stored.name, stored.version), ("bank.account-event", 1));
+/// assert_eq!(read::<AccountEvent>(&stored)?, AccountEvent::Closed);
+/// # Ok::<(), FormatError>(())
+/// ```
+///
+/// A field that is an `Option` may be added, and any field may go, as long as its number is not used again. For all other changes
+/// there is a new version. It names the type of the one `earlier`, of which it is made by [`From`]:
+///
+/// ```
+/// use coact::durable::{FormatError, read, stored, write};
+///
+/// #[stored(name = "bank.deposited")]
+/// struct DepositedEuros { #[n(0)] euros: u64 }
+///
+/// #[stored(name = "bank.deposited", version = 2, earlier = DepositedEuros)]
+/// struct Deposited { #[n(0)] cents: u64 }
+///
+/// impl From<DepositedEuros> for Deposited {
+///     fn from(earlier: DepositedEuros) -> Self { Self { cents: 100 * earlier.euros } }
+/// }
+///
+/// let old = write(&DepositedEuros { euros: 7 })?;
+/// assert_eq!(read::<Deposited>(&old)?.cents, 700);
+/// # Ok::<(), FormatError>(())
+/// ```
+///
+/// Options: `name = ".."`, the stable name, which no other type has; `version = number` (by default 1); `earlier = Type`;
+/// `crate = path`, the path of the crate `coact` if it has another name.
+#[proc_macro_attribute]
+pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {
+    stored::stored(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
 /// Writes a partial function over tuples, like a `match`: a `Cases` of the module `coact::dynamic`.

@@ -4,7 +4,10 @@ use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{ToTokens, format_ident};
 use syn::ext::IdentExt;
 use syn::parse::{Parse, ParseStream};
-use syn::{Attribute, Ident, Meta, Path, Token, Type, Visibility, parenthesized, parse_quote};
+use syn::{
+    Attribute, Ident, LitInt, LitStr, Meta, Path, Token, Type, Visibility, parenthesized,
+    parse_quote,
+};
 
 /// The path by which the generated code reaches the runtime.
 pub struct Root(Path);
@@ -150,6 +153,40 @@ impl DeriveOptions {
             })?;
         }
         Ok(options)
+    }
+}
+
+/// `#[stored(..)]`
+pub struct StoredOptions {
+    pub root: Root,
+    pub name: LitStr,
+    pub version: Option<LitInt>,
+    /// The type of the version before.
+    pub earlier: Option<Type>,
+}
+
+impl Parse for StoredOptions {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
+        let (mut root, mut name, mut version, mut earlier) = (Root::default(), None, None, None);
+        let site = input.span();
+        each_option(input, |key, input| {
+            match key.to_string().as_str() {
+                "crate" => root = Root(value(input)?),
+                "name" => name = Some(value(input)?),
+                "version" => version = Some(value(input)?),
+                "earlier" => earlier = Some(value(input)?),
+                _ => {
+                    let known =
+                        "`name = \"..\"`, `version = number`, `earlier = Type` and `crate = path`";
+                    return Err(unknown(key, "`#[stored]`", known));
+                }
+            }
+            Ok(())
+        })?;
+        let nameless = "it needs a name that never changes, by which its values are read again: \
+            `#[stored(name = \"bank.deposited\")]`";
+        let name = name.ok_or_else(|| syn::Error::new(site, nameless))?;
+        Ok(Self { root, name, version, earlier })
     }
 }
 

@@ -46,7 +46,7 @@ pub use self::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};
-pub use self::memory::{Fault, Held, MemoryStore, Operation};
+pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
 pub use self::record::{Event, EventHash, Snapshot, StoredEvent};
 pub use self::store::{Claim, Done, Store, wait};
 pub use minicbor;

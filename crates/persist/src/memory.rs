@@ -25,7 +25,7 @@ struct State {
 }
 
 /// Says what becomes of each operation.
-type Faults = Box<dyn FnMut(&Operation<'_>) -> Fault + Send>;
+type Faults = Arc<dyn Fn(&Operation<'_>) -> Fault + Send + Sync>;
 
 #[derive(Default)]
 struct Entity {
@@ -58,14 +58,14 @@ pub enum Fault {
     AnswerLost,
     /// A commit is on its way, and its outcome unknown, until it is let through. Else as
     /// [`Unavailable`](Self::Unavailable).
-    Held(Held),
+    InTransit(InTransit),
 }
 
 /// Commits that are on their way to a store.
 #[derive(Clone, Debug, Default)]
-pub struct Held(Arc<Mutex<Vec<Commit>>>);
+pub struct InTransit(Arc<Mutex<Vec<Commit>>>);
 
-impl Held {
+impl InTransit {
     /// None yet.
     #[must_use]
     pub fn new() -> Self {
@@ -86,9 +86,9 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Has it fail from now on as a function says, which is called for each operation.
-    pub fn fail(&self, faults: impl FnMut(&Operation<'_>) -> Fault + Send + 'static) {
-        let before = self.state().faults.replace(Box::new(faults));
+    /// Has it fail from now on as a function says, which is called for each operation, by several threads at once.
+    pub fn fail(&self, faults: impl Fn(&Operation<'_>) -> Fault + Send + Sync + 'static) {
+        let before = self.state().faults.replace(Arc::new(faults));
         drop(before);
     }
 
@@ -104,17 +104,15 @@ impl MemoryStore {
 
     /// What is to become of an operation. (The function is not called under the lock: it may use the store.)
     fn fault(&self, operation: &Operation<'_>) -> Fault {
-        let Some(mut faults) = self.state().faults.take() else { return Fault::None };
-        let fault = faults(operation);
-        self.state().faults.get_or_insert(faults);
-        fault
+        let faults = self.state().faults.clone();
+        faults.map_or(Fault::None, |faults| faults(operation))
     }
 
     /// Whether an operation that is no commit is to be done.
     fn check(&self, operation: &Operation<'_>) -> Result<(), StoreError> {
         match self.fault(operation) {
             Fault::None => Ok(()),
-            Fault::Unavailable | Fault::AnswerLost | Fault::Held(_) => Err(unavailable()),
+            Fault::Unavailable | Fault::AnswerLost | Fault::InTransit(_) => Err(unavailable()),
         }
     }
 }
@@ -158,7 +156,7 @@ impl Store for MemoryStore {
                 self.state().commit(&commit);
                 Outcome::Unknown(unavailable())
             }
-            Fault::Held(held) => {
+            Fault::InTransit(held) => {
                 lock(&held.0).push(commit);
                 Outcome::Unknown(unavailable())
             }

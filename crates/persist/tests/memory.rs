@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use coact_persist::{
-    Commit, EntityId, Event, Fault, Held, MemoryStore, Operation, Outcome, Refusal, Seq, Settled,
-    Store, StoreError, conformance, wait,
+    Commit, EntityId, Event, Fault, InTransit, MemoryStore, Operation, Outcome, Refusal, Seq,
+    Settled, Store, StoreError, conformance, wait,
 };
 
 #[test]
@@ -60,10 +60,10 @@ fn a_lost_answer_is_settled_as_committed() {
 fn what_is_settled_while_it_is_on_its_way_does_not_happen() {
     for settles in [true, false] {
         let (store, alice, commit) = one_commit();
-        let held = Held::new();
+        let held = InTransit::new();
         let hold = held.clone();
         store.fail(move |operation| match operation {
-            Operation::Commit(_) => Fault::Held(hold.clone()),
+            Operation::Commit(_) => Fault::InTransit(hold.clone()),
             _ => Fault::None,
         });
         let id = commit.id();

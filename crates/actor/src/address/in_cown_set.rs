@@ -3,7 +3,7 @@
 use coact_core::Cown;
 use coact_core::cown::{AsCown, CownRef};
 use coact_core::credits::Permit;
-use coact_core::internals::SealedHandle;
+use coact_core::internals::{SealedHandle, Settling};
 
 use super::Addr;
 use crate::types::{Actor, ActorCell};
@@ -27,6 +27,17 @@ impl<A: Actor> AsCown for Addr<A> {
     #[inline]
     fn view_mut(state: &mut ActorCell<A>) -> &mut A {
         state.actor_mut()
+    }
+
+    const SETTLES: bool = A::SETTLES;
+
+    fn settling(state: &ActorCell<A>) -> Option<&dyn Settling> {
+        state.body.as_ref()?.actor.get().settling()
+    }
+
+    fn settling_mut(state: &mut ActorCell<A>) -> Option<&mut dyn Settling> {
+        let id = state.shared().id();
+        state.body.as_mut()?.actor.get_mut().settling_mut(id)
     }
 
     #[inline]

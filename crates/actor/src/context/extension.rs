@@ -17,9 +17,12 @@ use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::holding_future;
+use crate::intensity::Intensity;
 use crate::mailbox::drop_for_room;
 use crate::reply::{self, Reply};
 use crate::send_error::AskError;
+use crate::signal::Signal;
+use crate::spawn::Spawn;
 use crate::types::{Actor, Addr, Context, HeldFuture, WeakAddr};
 
 /// Returns the actor's address of itself.
@@ -189,6 +192,16 @@ where
     context.extras().has_unfinished = true;
     context.typed().unfinished = Some(CatchDrop::new(request));
     context.interrupt_self();
+}
+
+/// Has an actor restart itself after failures, unless there are more of them than this in that time.
+pub fn restarting_itself<A: Actor>(spawn: Spawn<A>, most: u32, within: Duration) -> Spawn<A> {
+    spawn.restarts_itself(Intensity::new(most, within))
+}
+
+/// Stops an actor for a reason of its own, after what it is doing and before all that waits.
+pub fn stop_for<A: Actor>(actor: &WeakAddr<A>, reason: ExitReason) {
+    let _ = actor.signal(Signal::Stop(reason));
 }
 
 /// Calls a closure with the actor behind the messages that wait, unless it has ended by then. It does

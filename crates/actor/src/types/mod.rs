@@ -13,13 +13,14 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use coact_core::internals::{InterruptibleHandle, ThreadBound, WorkerPlace};
+use coact_core::internals::{InterruptibleHandle, Settling, ThreadBound, WorkerPlace};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 
 use crate::catch_drop::CatchDrop;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::lifecycle::Core;
 use crate::timeout_slots::Timeouts;
 
@@ -100,6 +101,23 @@ pub trait Actor: Sized + 'static {
     #[doc(hidden)]
     #[inline]
     fn place(&self) -> Option<WorkerPlace> {
+        None
+    }
+
+    /// Whether the state [settles](Settling): behaviours on the actor are detained until what they have done is kept.
+    #[doc(hidden)]
+    const SETTLES: bool = false;
+
+    /// Returns how the state settles.
+    #[doc(hidden)]
+    fn settling(&self) -> Option<&dyn Settling> {
+        None
+    }
+
+    /// The same, for a behaviour that holds the actor exclusively. It is this one.
+    #[doc(hidden)]
+    fn settling_mut(&mut self, id: ActorId) -> Option<&mut dyn Settling> {
+        let _ = id;
         None
     }
 

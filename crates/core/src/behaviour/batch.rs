@@ -3,14 +3,16 @@
 use std::fmt;
 use std::ptr::NonNull;
 
-use super::admission;
+use super::admission::{self, Admitted};
+use super::detain;
 use super::multi::Prepared;
 use super::refusal::Refusal;
+use super::settle;
 use super::spawn::{self, panic_refused};
 use super::spawn_checks::{self, count_members, is_set_out_of_reach};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
-use crate::current::Entered;
+use crate::current::{Entered, refuse_in_decision};
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -169,13 +171,40 @@ impl Batch {
         // It is announced again when it is queued.
         let asks = handles.announce_all();
         handles.announced_all();
-        if asks {
-            match admission::ask(&handles) {
-                Ok(admitted) => self.add(handles, len, closure, admitted),
-                Err(refusal) => Err((refusal, closure)),
+        let admitted = match asks.then(|| admission::ask(&handles)).transpose() {
+            Ok(admitted) => admitted,
+            Err(refusal) => return Err((refusal, closure)),
+        };
+        match admitted {
+            admitted if S::SETTLES => self.add_settling(handles, closure, admitted),
+            Some(admitted) => self.add(handles, len, closure, admitted),
+            None => self.add(handles, len, closure, Forget),
+        }
+    }
+
+    /// Adds a behaviour over states that settle.
+    fn add_settling<S, F>(
+        &mut self,
+        set: S,
+        closure: F,
+        admitted: Option<Admitted<Forget>>,
+    ) -> Result<(), (Refusal, F)>
+    where
+        S: CownSet<Owned = S> + Send + 'static,
+        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    {
+        let before = self.requests.len();
+        let mut requests = |request| self.requests.push(request);
+        match settle::prepare(&set, closure, admitted, &mut requests) {
+            Ok(node) => {
+                let discard = detain::discard::<S>;
+                self.entries.push(BatchEntry { node, discard, handles: Box::new(set) });
+                Ok(())
             }
-        } else {
-            self.add(handles, len, closure, Forget)
+            Err(refused) => {
+                self.requests.truncate(before);
+                Err(refused)
+            }
         }
     }
 
@@ -219,6 +248,7 @@ impl Batch {
     ///
     /// **Cost.** One atomic operation per cown that the batch names, however often.
     pub fn spawn(mut self) {
+        refuse_in_decision();
         self.entries.iter().for_each(|entry| entry.handles.announce());
         let entries = std::mem::take(&mut self.entries);
         let announced = AnnouncedEntries(&entries);

@@ -28,13 +28,15 @@ use self::enrolled::{Enrolled, count_cut_off};
 use super::admission::{self, Admitted};
 use super::multi::{Prepared, cursor, layout_of};
 use super::refusal::{Refusal, WhenError};
-use super::spawn::{Announced, Requests, has_no_overlap, panic_refused, refuse_outside, sort};
+use super::spawn::{Announced, Requests, panic_refused, refuse_outside, sort};
 use super::spawn_checks;
 use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
+use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
+use crate::cown::settling::{Kept, SettlingMember};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
-use crate::queue::append::append_all;
+use crate::queue::append::{StepEntry, append_all};
 use crate::queue::multi_block::{Multi, link};
 use crate::queue::release::release;
 use crate::runtime_ids::RuntimeId;
@@ -92,7 +94,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
 {
     simulated::spawns();
-    if let Err((refusal, closure)) = spawn(set, closure) {
+    if let Err((refusal, closure)) = spawn_first::<S, F>(set, closure) {
         panic_refused((refusal, closure, Forget));
     }
 }
@@ -121,7 +123,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     simulated::spawns();
-    spawn(set, closure).map_err(|(refusal, closure)| WhenError { refusal, closure })
+    spawn_first::<S, F>(set, closure).map_err(|(refusal, closure)| WhenError { refusal, closure })
 }
 
 /// The guard of a [detained](detain) behaviour, which ends when this is dropped.
@@ -160,7 +162,12 @@ impl<S: CownSet + Send + 'static> Detained<S> {
     where
         F: for<'a> FnOnce(S::Access<'a>, Detained<S>) + Send + 'static,
     {
-        self.request(Request::Step(Step::new(step)));
+        self.request(Request::Step(Step::calling(step)));
+    }
+
+    /// Has the behaviour take a step of ours.
+    pub(super) fn go_on(mut self, name: Name, step: StepCall<S>) {
+        self.request(Request::Step(Step { call: step, name }));
     }
 
     fn request(&mut self, request: Request<S>) {
@@ -183,21 +190,78 @@ impl<S: CownSet + Send + 'static> std::fmt::Debug for Detained<S> {
     }
 }
 
-type StepCall<S> = Box<dyn for<'a> FnOnce(<S as CownSet>::Access<'a>, Detained<S>) + Send>;
+/// What is done in a step. Returns whether it has failed: then no other follows.
+pub(super) type StepCall<S> = Box<dyn FnOnce(StepTurn<'_, S>, Detained<S>) -> bool + Send>;
 
-/// A closure of a detained behaviour.
-struct Step<S: CownSet + Send + 'static> {
-    call: StepCall<S>,
-    name: Name,
+/// A step of a detained behaviour.
+pub(super) struct Step<S: CownSet + Send + 'static> {
+    pub(super) call: StepCall<S>,
+    pub(super) name: Name,
 }
 
 impl<S: CownSet + Send + 'static> Step<S> {
-    fn new<F>(step: F) -> Self
+    /// One that gives the states to a closure.
+    fn calling<F>(closure: F) -> Self
     where
         F: for<'a> FnOnce(S::Access<'a>, Detained<S>) + Send + 'static,
     {
-        Self { call: Box::new(step), name: type_name::<F> }
+        let name: Name = type_name::<F>;
+        let call = move |mut turn: StepTurn<'_, S>, guard: Detained<S>| {
+            let closure = move |access: S::Access<'_>| closure(access, guard);
+            let ended = turn.run(closure, Renamed { completion: Forget, name });
+            let has_failed = matches!(ended, Ended::Failed(..));
+            ended.deliver();
+            has_failed
+        };
+        Self { call: Box::new(call), name }
     }
+}
+
+/// The states of a behaviour, for a step of it.
+pub(super) struct StepTurn<'a, S: CownSet + Send + 'static> {
+    shape: S::Shape,
+    members: MemberCursor<'a>,
+    set: &'a S,
+    context: &'a RunContext,
+    /// What is dropped when the cowns are released.
+    pub(super) stages: &'a mut Option<Box<dyn Stages<S>>>,
+}
+
+impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
+    /// Calls a closure with the states, unless it is refused.
+    pub(super) fn run<F, C>(&mut self, closure: F, completion: C) -> Ended<C>
+    where
+        F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
+        C: Completion,
+    {
+        // The handles that the access, or its refusal, takes over.
+        self.set.to_owned_set().give();
+        let body = Body::<S, F, C>::new(self.shape, closure, completion);
+        // SAFETY: the behaviour holds the cowns of the cursor, which are those of the shape, and this thread has
+        // it: see `take_step`. There is no other access meanwhile, as that would borrow this.
+        unsafe { body.execute(self.members.clone(), self.context) }
+    }
+
+    /// Fails the members, as a panic of a closure does.
+    pub(super) fn fail(&self, why: &Broken) {
+        // SAFETY: the behaviour holds the members.
+        unsafe { self.members.fail(why) };
+    }
+
+    /// Shows the members that settle.
+    pub(super) fn settling(&mut self, look: &mut dyn FnMut(SettlingMember<'_>)) {
+        // SAFETY: as in `run`.
+        unsafe { S::settling(self.shape, &mut self.members.clone(), look) };
+    }
+}
+
+/// What a behaviour of several stages keeps between them. It is dropped when its cowns are released.
+pub(super) trait Stages<S: CownSet + Send + 'static>: Send {
+    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there meanwhile.)
+    fn go_on(&mut self, turn: &mut StepTurn<'_, S>, guard: Detained<S>);
+
+    /// Ends, with what has come of what the closure has left to be kept, if that is known.
+    fn settled(&mut self, turn: &mut StepTurn<'_, S>, kept: Option<Kept>);
 }
 
 /// How a behaviour is to go on.
@@ -348,6 +412,7 @@ struct Resident<S: CownSet + Send + 'static> {
     name: Name,
     /// From the first step on.
     enrolled: Option<Enrolled>,
+    stages: Option<Box<dyn Stages<S>>>,
 }
 
 impl<S: CownSet + Send + 'static> Completion for Resident<S> {
@@ -368,41 +433,53 @@ type NoClosure<S> = for<'a> fn(<S as CownSet>::Access<'a>);
 
 type ResidentBody<S> = Body<S, NoClosure<S>, Resident<S>>;
 
-fn spawn<S, F>(set: S, closure: F) -> Result<(), (Refusal, F)>
+/// What becomes of the content of a behaviour that was not refused: its first step, and its stages.
+type Begun<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
+
+fn spawn_first<S, F>(set: S, closure: F) -> Result<(), (Refusal, F)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
 {
-    let len = match spawn_checks::count_members(&set) {
-        Ok(len) => len,
-        Err(refusal) => return Err((refusal, closure)),
-    };
+    const {
+        assert!(
+            !S::SETTLES,
+            "a behaviour over durable members is detained until it is committed: use `when` or `call`"
+        );
+    }
+    let step =
+        |closure: F| move |access: S::Access<'_>, guard: Detained<S::Owned>| closure(access, guard);
+    spawn::<S, F, F>(set, closure, |closure| (Step::calling(step(closure)), None))
+}
+
+/// Spawns a detained behaviour, named after `N`. The content comes back if it is refused.
+pub(super) fn spawn<S, N, T>(
+    set: S,
+    content: T,
+    begin: impl FnOnce(T) -> Begun<S::Owned>,
+) -> Result<(), (Refusal, T)>
+where
+    S: CownSet,
+{
+    if let Err(refusal) = spawn_checks::count_members(&set) {
+        return Err((refusal, content));
+    }
     if spawn_checks::is_set_out_of_reach(&set) {
-        refuse_outside(closure, Forget);
+        refuse_outside(content, Forget);
     }
     let owned = set.to_owned_set();
     let (announced, asks) = Announced::new(&owned);
     let admitted = match asks.then(|| admission::ask(&owned)).transpose() {
         Ok(admitted) => admitted,
-        Err(refusal) => return Err((refusal, closure)),
+        Err(refusal) => return Err((refusal, content)),
     };
-    let detention = Arc::new(Detention(Mutex::new(Progress::Over)));
-    let resident = Resident {
-        detention: Arc::clone(&detention),
-        set: Some(owned.to_owned_set()),
-        admitted,
-        name: type_name::<F>,
-        enrolled: None,
-    };
-    let (mut node, mut requests) = match prepare(&owned, len, resident) {
-        Ok(prepared) => prepared,
-        Err(refusal) => return Err((refusal, closure)),
-    };
-    detention.set(Progress::Queued(Request::Step(first_step::<S, F>(closure))));
+    let mut requests = Requests::new();
+    let mut collect = |request| requests.push(request);
+    let node = prepare::<S::Owned, N, T>(&owned, content, begin, admitted, &mut collect)?;
+    sort(&mut requests);
     // SAFETY: the node was prepared, and is not appended; the handles of `owned` keep its cowns alive, which are
     // distinct.
     unsafe {
-        node.as_mut().set_vtable(&Detaining::<S::Owned, F>::VTABLE);
         at_work_in(spawn_checks::home_of(&owned), || {
             if requests.is_empty() {
                 schedule(node.cast(), Multi::home(node));
@@ -416,32 +493,57 @@ where
     Ok(())
 }
 
-/// Makes the block of a behaviour, and its requests, sorted and not appended.
-fn prepare<S: CownSet + Send + 'static>(
+/// Makes the block of a behaviour, and passes its requests on. It has members that can be counted.
+///
+/// # Errors
+/// No behaviour can hold these cowns.
+pub(super) fn prepare<S, N, T>(
     set: &S,
-    len: u32,
-    resident: Resident<S>,
-) -> Result<(NonNull<Multi>, Requests), Refusal> {
-    let mut requests = Requests::new();
+    content: T,
+    begin: impl FnOnce(T) -> Begun<S>,
+    admitted: Option<Admitted<Forget>>,
+    requests: &mut dyn FnMut(StepEntry),
+) -> Result<NonNull<Multi>, (Refusal, T)>
+where
+    S: CownSet<Owned = S> + Send + 'static,
+{
+    let len = set.member_count() as u32;
+    let detention = Arc::new(Detention(Mutex::new(Progress::Over)));
+    let resident = Resident {
+        detention: Arc::clone(&detention),
+        set: Some(set.to_owned_set()),
+        admitted,
+        name: type_name::<N>,
+        enrolled: None,
+        stages: None,
+    };
     let no_closure: NoClosure<S> = |_| unreachable!("it is not called");
-    let mut prepared =
-        Prepared::new(set, len, no_closure, resident, &mut |request| requests.push(request));
-    sort(&mut requests);
-    if let Err(refusal) = prepared.check_and_bind(|| has_no_overlap(set, &requests)) {
+    let mut prepared = Prepared::new(set, len, no_closure, resident, requests);
+    if let Err(refusal) = prepared.check_and_bind(|| false) {
         let (_, resident) = prepared.dismantle();
         drop_quietly(move || drop(resident));
-        return Err(refusal);
+        return Err((refusal, content));
     }
-    Ok((prepared.into_node(), requests))
+    let (step, stages) = begin(content);
+    detention.set(Progress::Queued(Request::Step(step)));
+    let mut node = prepared.into_node();
+    // SAFETY: this thread owns the node, which is not appended, and has the resident in this place.
+    unsafe {
+        resident_of::<S>(node).stages = stages;
+        node.as_mut().set_vtable(&Detaining::<S, N>::VTABLE);
+    }
+    Ok(node)
 }
 
-fn first_step<S, F>(closure: F) -> Step<S::Owned>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>, Detained<S::Owned>) + Send + 'static,
-{
-    let call = move |access: S::Access<'_>, guard: Detained<S::Owned>| closure(access, guard);
-    Step { call: Box::new(call), name: type_name::<F> }
+/// Drops a behaviour that was [prepared](prepare), and not appended.
+///
+/// # Safety
+/// It is on a set of this type, and the caller owns it.
+pub(super) unsafe fn discard<S: CownSet + Send + 'static>(node: NonNull<Multi>) {
+    // SAFETY: the node is of these types, and was not appended.
+    let prepared = unsafe { Prepared::<S, NoClosure<S>, Resident<S>>::from_node(node) };
+    let (_, resident) = prepared.dismantle();
+    drop_quietly(move || drop(resident));
 }
 
 /// The functions of a behaviour whose first closure is an `F`.
@@ -458,6 +560,15 @@ impl<S: CownSet + Send + 'static, F> Detaining<S, F> {
 unsafe fn layout<S: CownSet + Send + 'static>(node: NonNull<Multi>) -> (Layout, usize) {
     // SAFETY: the behaviour is live.
     layout_of::<ResidentBody<S>>(unsafe { Multi::len(node) })
+}
+
+/// # Safety
+/// The behaviour is one on such a set that has not ended, and the caller has it.
+unsafe fn resident_of<'a, S: CownSet + Send + 'static>(
+    node: NonNull<Multi>,
+) -> &'a mut Resident<S> {
+    // SAFETY: the block has the body in this place until the behaviour ends.
+    unsafe { &mut node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut().completion }
 }
 
 /// Goes on with a behaviour.
@@ -486,7 +597,7 @@ unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) 
     unsafe { end::<S>(node, context) }
 }
 
-/// Calls a closure with the states. Returns whether it was refused or has panicked.
+/// Takes a step. Returns whether it has failed.
 ///
 /// # Safety
 /// The behaviour holds its cowns, and this thread has it.
@@ -496,7 +607,7 @@ unsafe fn take_step<S: CownSet + Send + 'static>(
     step: Step<S>,
     context: &RunContext,
 ) -> bool {
-    let Resident { detention, set, admitted, enrolled, .. } = &mut body.completion;
+    let Resident { detention, set, admitted, enrolled, stages, .. } = &mut body.completion;
     body.spawned.begins();
     if let Some(mut admitted) = admitted.take() {
         admitted.begins();
@@ -504,16 +615,13 @@ unsafe fn take_step<S: CownSet + Send + 'static>(
     if enrolled.is_none() {
         *enrolled = Some(Enrolled::new(context.home, detention));
     }
-    // The handles that the access, or its refusal, takes over.
-    set.as_ref().expect("it is there until the end").to_owned_set().give();
-    let (guard, Step { call, name }) = (Detained { detention: Some(Arc::clone(detention)) }, step);
-    let closure = move |access: S::Access<'_>| call(access, guard);
-    let step = Body::<S, _, _>::new(body.shape, closure, Renamed { completion: Forget, name });
-    // SAFETY: the behaviour holds the cowns of the cursor, which are those of the shape.
-    let ended = unsafe { step.execute(cursor(node), context) };
+    let guard = Detained { detention: Some(Arc::clone(detention)) };
+    let set = set.as_ref().expect("it is there until the end");
+    // SAFETY: the behaviour is live.
+    let members = unsafe { cursor(node) };
+    let turn = StepTurn { shape: body.shape, members, set, context, stages };
+    let has_failed = (step.call)(turn, guard);
     body.spawned.detains();
-    let has_failed = matches!(ended, Ended::Failed(..));
-    ended.deliver();
     has_failed
 }
 

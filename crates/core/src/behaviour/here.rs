@@ -61,6 +61,9 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    if S::SETTLES {
+        return spawn_instead(set, closure);
+    }
     match try_here_for_a_while(set, closure, Forget) {
         None => true,
         Some((set, closure, Forget)) => spawn_instead(set, closure),
@@ -95,6 +98,9 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
     R: Send + 'static,
 {
+    if S::SETTLES {
+        return Answer::pending(crate::call(set, closure));
+    }
     let mut result = None;
     match try_here_for_a_while(set, closure, Keep(&mut result)) {
         None => Answer::ready(result.expect("an ended behaviour has a result")),
@@ -145,6 +151,9 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    if S::SETTLES {
+        return spawn_instead(set, closure);
+    }
     match serve(set, batch, closure, Forget) {
         None => true,
         Some((set, closure, Forget)) => spawn_instead(set, closure),

@@ -19,6 +19,7 @@ mod pair;
 pub(crate) mod ready_or_promised;
 pub(crate) mod refusal;
 pub(crate) mod scope;
+pub(crate) mod settle;
 pub(crate) mod single;
 pub(crate) mod single_in_group;
 pub(crate) mod spawn;
@@ -26,6 +27,7 @@ pub(crate) mod spawn_checks;
 mod then;
 pub(crate) mod when;
 
+pub use crate::fault::NotCommitted;
 pub use batch::{Batch, BatchError, BatchRefusal, batch};
 pub use detain::{Detained, detain, try_detain};
 pub use here::{MAX_NESTED_HERE, call_here, serve_here, when_here};

@@ -13,8 +13,8 @@ use super::spawn_checks::{count_members, home_of, is_set_out_of_reach, only_memb
 use crate::body::{Body, Completion, Forget, Renamed};
 use crate::cown::handle::Cown;
 use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
-use crate::fault::Broken;
-use crate::panic::{drop_quietly, run_quietly};
+use crate::current::refuse_in_decision;
+use crate::panic::run_quietly;
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
 use crate::queue::header::Flags;
@@ -287,6 +287,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send,
 {
+    refuse_in_decision();
     if is_set_out_of_reach(set) {
         refuse_outside(closure, Forget);
     }
@@ -370,25 +371,6 @@ pub(crate) fn sort(requests: &mut [StepEntry]) {
             }
         }
         _ => requests.sort_by_key(StepEntry::rank),
-    }
-}
-
-/// Spawns on a set with owned handles that has passed `assert_spawnable`.
-pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    match spawn(set, closure, completion) {
-        Ok(()) => {}
-        Err((Refusal::Full { position }, closure, completion)) => {
-            let behaviour = std::any::type_name::<F>();
-            tracing::warn!(behaviour, position, "a deferred behaviour is refused");
-            drop_quietly(move || drop(closure));
-            drop_quietly(move || completion.failed(Broken::Full { position }));
-        }
-        Err((refusal, ..)) => unreachable!("a set of the same cowns has passed: {refusal}"),
     }
 }
 

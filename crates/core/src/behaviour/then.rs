@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use super::spawn;
+use super::settle;
 use super::spawn_checks::assert_spawnable;
 use crate::body::Completion;
 use crate::cown::set::CownSet;
@@ -43,7 +43,7 @@ impl<R: Send + 'static> Promise<R> {
         promise.owed_by(|f| write!(f, "`then` with `{}`", type_name::<F>()));
         simulated::follows(promise.cell(), self.cell());
         self.on_ready(move |result| {
-            spawn::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
+            settle::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
         });
         promise
     }

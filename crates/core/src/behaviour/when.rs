@@ -1,7 +1,7 @@
 //! The functions that spawn behaviours.
 
 use super::refusal::{Refusal, WhenError};
-use super::spawn;
+use super::settle;
 use super::spawn::panic_refused;
 use super::spawn_checks;
 use crate::body::{Completion, Forget};
@@ -60,7 +60,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, Forget) {
+    if let Err(refused) = settle::spawn(set, closure, Forget) {
         panic_refused(refused);
     }
 }
@@ -98,7 +98,7 @@ where
     G: FnOnce(Broken) + Send + 'static,
 {
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, Otherwise(otherwise)) {
+    if let Err(refused) = settle::spawn(set, closure, Otherwise(otherwise)) {
         panic_refused(refused);
     }
 }
@@ -142,7 +142,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     simulated::spawns();
-    spawn::spawn(set, closure, Forget)
+    settle::spawn(set, closure, Forget)
         .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }
 
@@ -170,7 +170,7 @@ where
     R: Send + 'static,
 {
     let (resolver, promise) = Promise::channel();
-    if let Err(refused) = spawn::spawn(set, closure, resolver) {
+    if let Err(refused) = settle::spawn(set, closure, resolver) {
         panic_refused(refused);
     }
     promise
@@ -205,7 +205,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     let (resolver, promise) = Promise::channel();
-    match spawn::spawn(set, closure, resolver) {
+    match settle::spawn(set, closure, resolver) {
         Ok(()) => Ok(promise),
         Err((refusal, closure, _)) => Err(WhenError { refusal, closure }),
     }

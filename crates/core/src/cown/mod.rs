@@ -18,6 +18,7 @@ pub(crate) mod layout;
 pub(crate) mod member_cursor;
 mod pin;
 pub(crate) mod set;
+pub(crate) mod settling;
 pub(crate) mod slice_access;
 pub(crate) mod thread_bound_value;
 

@@ -6,6 +6,7 @@ use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::sealed::{Sealed, SetAdmission, Visitor};
 use crate::cown::set::{CownSet, UncheckedIn};
+use crate::cown::settling::SettlingMember;
 use crate::sched::worker::bound::WorkerPlace;
 
 /// An interruptible cown in no group, whose behaviour always runs: on a certain worker, if the
@@ -28,6 +29,16 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
     const UNCHECKED: bool = Inner::<'c, T>::UNCHECKED;
     const GROUPED: Option<bool> = Inner::<'c, T>::GROUPED;
     const MAY_HAVE_PLACE: bool = T::MAY_HAVE_PLACE;
+    const HAS_VOLATILE: bool = Inner::<'c, T>::HAS_VOLATILE;
+
+    unsafe fn settling(
+        shape: (),
+        members: &mut MemberCursor<'_>,
+        look: &mut dyn FnMut(SettlingMember<'_>),
+    ) {
+        // SAFETY: the conditions are those of this function.
+        unsafe { Inner::<'c, T>::settling(shape, members, look) };
+    }
 
     #[inline]
     unsafe fn place(members: &mut MemberCursor<'_>) -> Option<WorkerPlace> {

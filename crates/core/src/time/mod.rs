@@ -15,7 +15,7 @@ pub use timers::Timer;
 pub(crate) use timers::Timers;
 use timers::{Run, TimerEntry, nanos};
 
-use crate::behaviour::spawn;
+use crate::behaviour::settle;
 use crate::behaviour::spawn_checks::{self, assert_spawnable};
 use crate::body::{Completion, Forget};
 use crate::cown::set::CownSet;
@@ -123,7 +123,7 @@ impl RuntimeHandle {
     {
         assert_spawnable(&set);
         let set = set.to_owned_set();
-        let fire = move || spawn::with_owned::<S, _, _>(set, closure, Forget);
+        let fire = move || settle::with_owned::<S, _, _>(set, closure, Forget);
         self.timers().set(delay, TimerEntry::Once(Box::new(fire)))
     }
 
@@ -148,7 +148,7 @@ impl RuntimeHandle {
                 let closure = Arc::clone(&closure);
                 let ended = Tick(Arc::clone(&waiting));
                 let set = set.to_owned_set();
-                spawn::with_owned::<S, _, _>(set, move |access| closure(access), ended);
+                settle::with_owned::<S, _, _>(set, move |access| closure(access), ended);
             }
         };
         self.timers().set(period, TimerEntry::Every { period: nanos(period), fire: Box::new(fire) })
@@ -170,7 +170,7 @@ impl RuntimeHandle {
         let (set, closure) = (set.to_owned_set(), Arc::new(closure));
         self.repeat(delay, move |run| {
             let closure = Arc::clone(&closure);
-            spawn::with_owned::<S, _, _>(set.to_owned_set(), move |access| closure(access), run);
+            settle::with_owned::<S, _, _>(set.to_owned_set(), move |access| closure(access), run);
         })
     }
 

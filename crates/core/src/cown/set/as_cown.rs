@@ -5,6 +5,7 @@ use std::ptr::NonNull;
 
 use crate::cown::handle::{Cown, Read};
 use crate::cown::layout::CownBox;
+use crate::cown::settling::{Settling, SettlingMember};
 use crate::credits::Permit;
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
@@ -63,6 +64,21 @@ pub trait AsCown: SealedHandle + Clone + Send + 'static {
     /// behaviour begins, or is dropped without running. Must not block.
     fn admit(&self) -> Option<Option<Permit>> {
         Some(None)
+    }
+
+    /// Whether the state [settles](Settling): behaviours on it are detained until what they have done is kept.
+    const SETTLES: bool = false;
+
+    /// Returns how the state settles, for a behaviour that holds it for reading.
+    fn settling(state: &Self::State) -> Option<&dyn Settling> {
+        let _ = state;
+        None
+    }
+
+    /// Returns how the state settles, for a behaviour that holds it exclusively.
+    fn settling_mut(state: &mut Self::State) -> Option<&mut dyn Settling> {
+        let _ = state;
+        None
     }
 
     /// Names this handle for reading: the closure receives a shared reference, and adjacent readers
@@ -152,4 +168,29 @@ pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(
 ) -> &'a mut H::View {
     // SAFETY: the cown is one of `H`'s and held exclusively for `'a`, without another reference.
     H::view_mut(unsafe { &mut *CownBox::<H::State>::state(cown) })
+}
+
+/// Shows how a held cown settles, if it does.
+///
+/// # Safety
+/// The cown is one of `H`'s, and held for as long as `look` runs: exclusively, unless `is_read`. There is no other
+/// reference to its state meanwhile but those of readers.
+pub(super) unsafe fn look_at<H: AsCown>(
+    cown: NonNull<CownHeader>,
+    is_read: bool,
+    look: &mut dyn FnMut(SettlingMember<'_>),
+) {
+    if !H::SETTLES {
+        return;
+    }
+    // SAFETY: the cown is one of `H`'s, and held as this function requires.
+    let member = unsafe {
+        let state = CownBox::<H::State>::state(cown);
+        if is_read {
+            H::settling(&*state).map(SettlingMember::Read)
+        } else {
+            H::settling_mut(&mut *state).map(SettlingMember::Exclusive)
+        }
+    };
+    member.into_iter().for_each(look);
 }

@@ -10,6 +10,7 @@ mod tuples;
 use std::mem::needs_drop;
 
 use super::member_cursor::MemberCursor;
+use super::settling::SettlingMember;
 use crate::panic::drop_quietly;
 use crate::sched::worker::bound::WorkerPlace;
 
@@ -18,6 +19,7 @@ pub use access_forms::{
     CheckedAll, CheckedRead, CheckedReadAll, ReadAll, Unchecked, UncheckedHandle, UncheckedIn,
     checked_all, read_all,
 };
+use as_cown::look_at;
 pub use as_cown::{AsCown, CownRef, SealedHandle};
 pub(super) use as_cown::{view, view_mut};
 
@@ -100,6 +102,25 @@ pub trait CownSet: sealed::Sealed {
         let _ = members;
         None
     }
+
+    /// Whether a member of such a set may [settle](AsCown::SETTLES).
+    #[doc(hidden)]
+    const SETTLES: bool = false;
+
+    /// Whether a member of such a set that does not settle may be held exclusively.
+    #[doc(hidden)]
+    const HAS_VOLATILE: bool;
+
+    /// Shows the members that settle, in order.
+    ///
+    /// # Safety
+    /// See `access`, which this does not replace; there is no access to the members meanwhile.
+    #[doc(hidden)]
+    unsafe fn settling(
+        shape: Self::Shape,
+        members: &mut MemberCursor<'_>,
+        look: &mut dyn FnMut(SettlingMember<'_>),
+    );
 
     #[doc(hidden)]
     fn member_count(&self) -> usize;

@@ -7,19 +7,20 @@ use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, Ow
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
-    view, view_mut,
+    look_at, view, view_mut,
 };
 use crate::cown::access_guards::{Held, Poisoned};
 use crate::cown::checked_access::{self, PoisonedRead};
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
+use crate::cown::settling::SettlingMember;
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
-    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, announces: $announces:expr,
+    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, of: $handle:ty, reads: $reads:expr, announces: $announces:expr,
      $(unchecked: $unchecked:expr,)? $(grouped: $grouped:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
         impl<$($generics)*> Sealed for $set {}
 
@@ -31,8 +32,20 @@ macro_rules! one_cown {
             const HAS_READS: bool = !$single;
             const ANNOUNCES: bool = $announces;
             const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
+            const SETTLES: bool = <$handle as AsCown>::SETTLES;
+            const HAS_VOLATILE: bool = !Self::SETTLES && !$reads;
             $(const UNCHECKED: bool = $unchecked;)?
             $(const GROUPED: Option<bool> = Some($grouped);)?
+
+            unsafe fn settling(
+                (): (),
+                members: &mut MemberCursor<'_>,
+                look: &mut dyn FnMut(SettlingMember<'_>),
+            ) {
+                let member = members.advance();
+                // SAFETY: the member is one of the handle's, and held, as this function requires.
+                unsafe { look_at::<$handle>(member.header_ptr(), $reads, look) };
+            }
 
             #[inline]
             fn member_count(&self) -> usize {
@@ -91,32 +104,31 @@ macro_rules! one_cown {
     };
 }
 
-one_cown!([H: AsCown] &H, OwnedExclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES, |this| *this,
+one_cown!([H: AsCown] &H, OwnedExclusive<H>, &'a mut H::View, single: true, of: H, reads: false, announces: H::ANNOUNCES, |this| *this,
     own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] OwnedExclusive<H>, OwnedExclusive<H>, &'a mut H::View, single: true, announces: H::ANNOUNCES,
+one_cown!([H: AsCown] OwnedExclusive<H>, OwnedExclusive<H>, &'a mut H::View, single: true, of: H, reads: false, announces: H::ANNOUNCES,
     |this| this.0, own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] Read<'_, H::View, H>, OwnedRead<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
+one_cown!([H: AsCown] Read<'_, H::View, H>, OwnedRead<H>, &'a H::View, single: false, of: H, reads: true, announces: H::ANNOUNCES,
     |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
-one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, announces: H::ANNOUNCES,
+one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, of: H, reads: true, announces: H::ANNOUNCES,
     |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, OwnedCheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, of: Cown<T>, reads: true, announces: false, |this| this.0, own: OwnedCheckedRead,
     member: RequestedCown::checked_read, |cown| checked_access::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] OwnedCheckedRead<T>, OwnedCheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, announces: false, |this| this.0, own: OwnedCheckedRead,
+    Result<&'a T, PoisonedRead<'a, T>>, single: false, of: Cown<T>, reads: true, announces: false, |this| this.0, own: OwnedCheckedRead,
     member: RequestedCown::checked_read, |cown| checked_access::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>, Result<&'a mut T, Poisoned<'a, T>>,
-    single: true, announces: false, |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
+    single: true, of: Cown<T>, reads: false, announces: false, |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] OwnedChecked<T>, OwnedChecked<T>,
-    Result<&'a mut T, Poisoned<'a, T>>, single: true, announces: false, |this| this.0, own: OwnedChecked,
+    Result<&'a mut T, Poisoned<'a, T>>, single: true, of: Cown<T>, reads: false, announces: false, |this| this.0, own: OwnedChecked,
     member: RequestedCown::checked, |cown| hold_checked(cown));
-one_cown!([T: Send + 'static] Unchecked<'_, T>, OwnedUnchecked<T>, &'a mut T, single: true, announces: false,
+one_cown!([T: Send + 'static] Unchecked<'_, T>, OwnedUnchecked<T>, &'a mut T, single: true, of: Cown<T>, reads: false, announces: false,
     unchecked: true, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
     |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, OwnedUnchecked<T>, &'a mut T, single: true,
-    announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
+one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, OwnedUnchecked<T>, &'a mut T, single: true, of: Cown<T>, reads: false, announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
     |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, single: true, announces: false,
+one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, single: true, of: Cown<T>, reads: false, announces: false,
     unchecked: true, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
     |cown| view_mut::<Cown<T>>(cown));
 
@@ -131,6 +143,15 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     const HAS_READS: bool = false;
     const ANNOUNCES: bool = false;
     const EXCLUSIVE: Option<usize> = Some(1);
+    const HAS_VOLATILE: bool = true;
+
+    unsafe fn settling(
+        (): (),
+        members: &mut MemberCursor<'_>,
+        _: &mut dyn FnMut(SettlingMember<'_>),
+    ) {
+        members.advance();
+    }
 
     #[inline]
     fn member_count(&self) -> usize {
@@ -190,6 +211,15 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     const ANNOUNCES: bool = false;
     const EXCLUSIVE: Option<usize> = Some(1);
     const UNCHECKED: bool = true;
+    const HAS_VOLATILE: bool = true;
+
+    unsafe fn settling(
+        (): (),
+        members: &mut MemberCursor<'_>,
+        _: &mut dyn FnMut(SettlingMember<'_>),
+    ) {
+        members.advance();
+    }
 
     fn member_count(&self) -> usize {
         1

@@ -3,21 +3,36 @@
 use super::as_cown::exclusive;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
 use super::sealed::{Sealed, SetAdmission, Visitor};
-use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget};
+use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget, look_at};
 use crate::cown::checked_access::{CheckedMembers, CheckedReadMembers};
 use crate::cown::member_cursor::MemberCursor;
+use crate::cown::settling::SettlingMember;
 use crate::cown::slice_access::{Members, ReadMembers};
 use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {
-    ([$($generics:tt)*] $set:ty, of $handle:ty, $owned:ident, $access:ident, |$this:ident| $slice:expr, member: $member:path) => {
+    ([$($generics:tt)*] $set:ty, of $handle:ty, $owned:ident, $access:ident, reads: $reads:expr, |$this:ident| $slice:expr, member: $member:path) => {
         impl<$($generics)*> Sealed for $set {}
 
         impl<$($generics)*> CownSet for $set {
             type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
             type Shape = usize;
             type Owned = $owned<$handle>;
+            const SETTLES: bool = <$handle as AsCown>::SETTLES;
+            const HAS_VOLATILE: bool = !Self::SETTLES && !$reads;
+
+            unsafe fn settling(
+                len: usize,
+                members: &mut MemberCursor<'_>,
+                look: &mut dyn FnMut(SettlingMember<'_>),
+            ) {
+                for _ in 0..len {
+                    let member = members.advance();
+                    // SAFETY: the next `len` members are those of the slice, and held, as this function requires.
+                    unsafe { look_at::<$handle>(member.header_ptr(), $reads, look) };
+                }
+            }
 
             fn member_count(&self) -> usize {
                 let $this = self;
@@ -73,23 +88,23 @@ macro_rules! slice_of_cowns {
 }
 
 slice_of_cowns!([R: CownRef] &[R], of R::Handle, OwnedSlice, Members,
-    |this| this, member: exclusive::<R::Handle>);
+    reads: false, |this| this, member: exclusive::<R::Handle>);
 slice_of_cowns!([R: CownRef] &Vec<R>, of R::Handle, OwnedSlice, Members,
-    |this| this, member: exclusive::<R::Handle>);
+    reads: false, |this| this, member: exclusive::<R::Handle>);
 slice_of_cowns!([R: CownRef, const N: usize] &[R; N], of R::Handle, OwnedSlice, Members,
-    |this| this, member: exclusive::<R::Handle>);
+    reads: false, |this| this, member: exclusive::<R::Handle>);
 slice_of_cowns!([H: AsCown] OwnedSlice<H>, of H, OwnedSlice, Members,
-    |this| this.0, member: exclusive::<H>);
+    reads: false, |this| this.0, member: exclusive::<H>);
 slice_of_cowns!([R: CownRef] ReadAll<'_, <R::Handle as AsCown>::View, R>,
-    of R::Handle, OwnedReadAll, ReadMembers, |this| this.0, member: RequestedCown::read);
+    of R::Handle, OwnedReadAll, ReadMembers, reads: true, |this| this.0, member: RequestedCown::read);
 slice_of_cowns!([H: AsCown] OwnedReadAll<H>, of H, OwnedReadAll, ReadMembers,
-    |this| this.0, member: RequestedCown::read);
+    reads: true, |this| this.0, member: RequestedCown::read);
 slice_of_cowns!([R: CownRef] CheckedAll<'_, <R::Handle as AsCown>::View, R>,
-    of R::Handle, OwnedCheckedAll, CheckedMembers, |this| this.0, member: RequestedCown::checked);
+    of R::Handle, OwnedCheckedAll, CheckedMembers, reads: false, |this| this.0, member: RequestedCown::checked);
 slice_of_cowns!([H: AsCown] OwnedCheckedAll<H>, of H, OwnedCheckedAll, CheckedMembers,
-    |this| this.0, member: RequestedCown::checked);
+    reads: false, |this| this.0, member: RequestedCown::checked);
 slice_of_cowns!([R: CownRef<Handle: AsCown<State: Sync>>]
     CheckedReadAll<'_, <R::Handle as AsCown>::View, R>, of R::Handle, OwnedCheckedReadAll,
-    CheckedReadMembers, |this| this.0, member: RequestedCown::checked_read);
+    CheckedReadMembers, reads: true, |this| this.0, member: RequestedCown::checked_read);
 slice_of_cowns!([H: AsCown<State: Sync>] OwnedCheckedReadAll<H>, of H, OwnedCheckedReadAll,
-    CheckedReadMembers, |this| this.0, member: RequestedCown::checked_read);
+    CheckedReadMembers, reads: true, |this| this.0, member: RequestedCown::checked_read);

@@ -3,6 +3,7 @@
 use super::CownSet;
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use crate::cown::member_cursor::MemberCursor;
+use crate::cown::settling::SettlingMember;
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 
@@ -11,6 +12,8 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Shape = [S::Shape; N];
     type Owned = [S::Owned; N];
     const HAS_READS: bool = S::HAS_READS;
+    const SETTLES: bool = S::SETTLES;
+    const HAS_VOLATILE: bool = S::HAS_VOLATILE;
     const ANNOUNCES: bool = S::ANNOUNCES;
     const EXCLUSIVE: Option<usize> = match S::EXCLUSIVE {
         Some(each) => each.checked_mul(N),
@@ -55,6 +58,16 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         shape.map(|shape| unsafe { S::access(shape, members) })
     }
 
+    unsafe fn settling(
+        shape: Self::Shape,
+        members: &mut MemberCursor<'_>,
+        look: &mut dyn FnMut(SettlingMember<'_>),
+    ) {
+        // SAFETY: the members of the parts follow each other, in the order in which `visit` named
+        // them.
+        shape.into_iter().for_each(|shape| unsafe { S::settling(shape, members, look) });
+    }
+
     unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>) {
         // SAFETY: the members of the parts follow each other, in the order in which `visit` named
         // them.
@@ -85,6 +98,8 @@ macro_rules! tuple_of_sets {
             type Shape = ($($name::Shape,)*);
             type Owned = ($($name::Owned,)*);
             const HAS_READS: bool = false $(|| $name::HAS_READS)*;
+            const SETTLES: bool = false $(|| $name::SETTLES)*;
+            const HAS_VOLATILE: bool = false $(|| $name::HAS_VOLATILE)*;
             const ANNOUNCES: bool = false $(|| $name::ANNOUNCES)*;
             const EXCLUSIVE: Option<usize> = sum(&[$($name::EXCLUSIVE),*]);
 
@@ -131,6 +146,16 @@ macro_rules! tuple_of_sets {
 
             fn admit_all(&self, admission: &mut SetAdmission) {
                 $(self.$index.admit_all(admission);)*
+            }
+
+            unsafe fn settling(
+                shape: Self::Shape,
+                members: &mut MemberCursor<'_>,
+                look: &mut dyn FnMut(SettlingMember<'_>),
+            ) {
+                // SAFETY: the members of the parts follow each other, in the order in which `visit`
+                // named them.
+                unsafe { $($name::settling(shape.$index, members, look);)* }
             }
 
             unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>) {

@@ -1,0 +1,156 @@
+//! How a store is used: its settings, and what becomes of commits whose outcome is unknown.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use coact_core::credits::{Credits, Permit};
+use coact_core::runtime::{RuntimeHandle, spawn_future};
+use coact_core::time::sleep;
+use coact_core::{Cown, Promise, when};
+use coact_persist::{Commit, CommitId, Done, Outcome, Refusal, Settled, Store, StoreError};
+
+/// A store, with the settings of a journal.
+pub(crate) struct Access {
+    store: Arc<dyn Store>,
+    settings: Settings,
+    /// How many may read their history at once.
+    recoveries: Credits,
+}
+
+pub(crate) struct Settings {
+    pub(crate) patience: Duration,
+    pub(crate) most_in_flight: usize,
+    pub(crate) recoveries: usize,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self { patience: Duration::from_secs(5), most_in_flight: 1 << 20, recoveries: 64 }
+    }
+}
+
+impl Access {
+    pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
+        let recoveries = Credits::new(settings.recoveries);
+        Self { store, settings, recoveries }
+    }
+
+    pub(crate) fn store(&self) -> &dyn Store {
+        &*self.store
+    }
+
+    pub(crate) fn is_out_of_patience(&self, since: Duration) -> bool {
+        now().saturating_sub(since) >= self.settings.patience
+    }
+
+    pub(crate) fn most_in_flight(&self) -> usize {
+        self.settings.most_in_flight
+    }
+
+    /// Waits until one more entity may be recovered.
+    pub(crate) async fn may_recover(&self) -> Permit {
+        self.recoveries.acquire(1).await
+    }
+
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.store, &other.store)
+    }
+
+    /// Stores a commit, and tells what has become of it for certain: if that is unknown, it is settled, however long the
+    /// store cannot be reached. `place` says where that is waited for.
+    pub(crate) fn commit(
+        self: &Arc<Self>,
+        commit: Commit,
+        place: Option<Cown<()>>,
+        told: Done<Result<(), Refusal>>,
+    ) {
+        let (this, id) = (Arc::clone(self), commit.id());
+        let unanswered = Unanswered(Some(Box::new(move |outcome| match outcome {
+            Outcome::Committed(_) => told(Ok(())),
+            Outcome::Refused(refusal) => told(Err(refusal)),
+            Outcome::Unknown(_) => this.settle(id, place, told),
+        })));
+        self.store.commit(commit, Box::new(move |outcome| unanswered.tell(outcome)));
+    }
+
+    /// Settles a commit whose outcome is unknown.
+    fn settle(
+        self: Arc<Self>,
+        id: CommitId,
+        place: Option<Cown<()>>,
+        told: Done<Result<(), Refusal>>,
+    ) {
+        let settle = move || {
+            drop(spawn_future(async move {
+                told(match self.settled(id).await {
+                    Settled::Committed(_) => Ok(()),
+                    Settled::Aborted => Err(Refusal::Aborted),
+                });
+            }));
+        };
+        match place {
+            // A thread of the store is in no runtime.
+            Some(place) => when(&place, move |()| settle()),
+            None => settle(),
+        }
+    }
+
+    async fn settled(&self, id: CommitId) -> Settled {
+        let mut backoff = Backoff::default();
+        loop {
+            match ask(|done| self.store.settle(id, done)).await {
+                Ok(settled) => return settled,
+                Err(_) => backoff.wait().await,
+            }
+        }
+    }
+}
+
+/// The runtime's time.
+pub(crate) fn now() -> Duration {
+    RuntimeHandle::current().elapsed()
+}
+
+/// Asks a store. One that drops the question is not available.
+pub(crate) async fn ask<T: Send + 'static>(
+    question: impl FnOnce(Done<Result<T, StoreError>>),
+) -> Result<T, StoreError> {
+    let (resolver, answer) = Promise::channel();
+    question(Box::new(move |result| resolver.resolve(result)));
+    let unanswered = || Err(StoreError::Unavailable { why: "it has given no answer".into() });
+    answer.await.unwrap_or_else(|_| unanswered())
+}
+
+/// An outcome that is owed: unknown, if the store drops it.
+struct Unanswered(Option<Done<Outcome>>);
+
+impl Unanswered {
+    fn tell(mut self, outcome: Outcome) {
+        if let Some(told) = self.0.take() {
+            told(outcome);
+        }
+    }
+}
+
+impl Drop for Unanswered {
+    fn drop(&mut self) {
+        if let Some(told) = self.0.take() {
+            told(Outcome::Unknown(StoreError::Unavailable {
+                why: "it has given no answer".into(),
+            }));
+        }
+    }
+}
+
+/// How long to wait for a store that cannot be reached: from 5 ms on twice as long each time, up to a second.
+#[derive(Default)]
+pub(crate) struct Backoff(u32);
+
+impl Backoff {
+    pub(crate) async fn wait(&mut self) {
+        let delay = Duration::from_millis(5 << self.0.min(8)).min(Duration::from_secs(1));
+        self.0 += 1;
+        // It fails at the end of the runtime, which drops this future.
+        let _ = sleep(delay).await;
+    }
+}

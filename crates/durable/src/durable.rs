@@ -1,0 +1,449 @@
+//! The state of a durable actor: what decisions see of it.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
+
+use coact_actor::actor::{ActorId, Message, Recipient};
+use coact_core::behaviour::NotCommitted;
+use coact_core::internals::{Readiness, Settling, Unsettled, Wake, drop_quietly};
+use coact_persist::{Commit, EntityId, Event, FormatError, Seq, read, write};
+
+use crate::entity::{Entity, Standing};
+use crate::event_sourced::EventSourced;
+use crate::recovery::{Recovered, Recovery};
+use crate::transaction::{Effect, Transaction};
+
+/// The state of a durable actor, whose address is an `Addr<Durable<E>>`.
+///
+/// It shows the state of the entity, as `&E`, and [persists](Self::persist) events, which are what changes that.
+/// [Commands](crate::Decide) get it, and behaviours do, over one or several durable actors, and in all their forms (`when`,
+/// `call`, batches, scopes, reads). **A behaviour over several of them stores the events of all as one step, or none.**
+///
+/// ```
+/// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
+/// # #[derive(Default)]
+/// # struct Account { balance: u64 }
+/// # #[stored(name = "bank.account-event")]
+/// # enum AccountEvent {
+/// #     #[n(0)] Deposited(#[n(0)] u64),
+/// #     #[n(1)] Withdrawn(#[n(0)] u64),
+/// # }
+/// # impl EventSourced for Account {
+/// #     const KIND: &'static str = "bank.account";
+/// #     type Event = AccountEvent;
+/// #     fn new(_: &EntityId) -> Self { Self::default() }
+/// #     fn apply(&mut self, event: &AccountEvent) {
+/// #         match event {
+/// #             AccountEvent::Deposited(amount) => self.balance += amount,
+/// #             AccountEvent::Withdrawn(amount) => self.balance -= amount,
+/// #         }
+/// #     }
+/// # }
+/// use coact::{call, when};
+///
+/// let journal = Journal::new(MemoryStore::new());
+/// let [alice, bob] = ["alice", "bob"].map(|key| journal.entity::<Account>(key));
+/// when(&alice, |alice| alice.persist(AccountEvent::Deposited(100)));
+/// let moved = call((&alice, &bob), |(alice, bob)| {
+///     if alice.balance < 30 {
+///         return false;
+///     }
+///     alice.persist(AccountEvent::Withdrawn(30));
+///     bob.persist(AccountEvent::Deposited(30));
+///     true
+/// });
+/// // Both are stored by now.
+/// assert_eq!(moved.wait(), Ok(true));
+/// assert_eq!(call((&alice, &bob), |(alice, bob)| (alice.balance, bob.balance)).wait(), Ok((70, 30)));
+/// ```
+///
+/// **Order and durability.** A behaviour begins when all that its members have decided before is stored, and ends, and
+/// [`call`](coact_core::call) has its result, when what it has decided itself is. So no one sees a state that might be
+/// undone. Commands of one entity do not wait for each other; their answers do.
+///
+/// **What is not stored has not happened.** If the store refuses a step, or the entity has another owner by now, the members
+/// are recovered from what is stored, before anything else sees them, and
+/// [`Broken::NotCommitted`](coact_core::Broken::NotCommitted) or
+/// [`AskError::NotCommitted`](coact_actor::actor::AskError::NotCommitted) says why. If a connection breaks in the middle, so
+/// that the outcome is unknown, the members are held until it is settled.
+///
+/// **Members that are not durable** can only be read beside durable ones (`cown.read()`): nothing undoes what a
+/// closure does to them. Change them in [`on_commit`](Self::on_commit). The compiler refuses others:
+///
+/// ```compile_fail,E0080
+/// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
+/// # struct Account { balance: u64 }
+/// # #[stored(name = "deposited")]
+/// # struct Deposited(#[n(0)] u64);
+/// # impl EventSourced for Account {
+/// #     const KIND: &'static str = "account";
+/// #     type Event = Deposited;
+/// #     fn new(_: &EntityId) -> Self { Self { balance: 0 } }
+/// #     fn apply(&mut self, Deposited(amount): &Deposited) { self.balance += amount }
+/// # }
+/// use coact::{Cown, when};
+///
+/// let alice = Journal::new(MemoryStore::new()).entity::<Account>("alice");
+/// let count = Cown::new(0);
+/// // With `count.read()`, and without the addition, it would compile.
+/// when((&alice, &count), |(alice, count)| {
+///     alice.persist(Deposited(1));
+///     *count += 1;
+/// });
+/// ```
+pub struct Durable<E: EventSourced> {
+    recovered: OnceLock<Recovered<E>>,
+    /// What `recovered` comes from, until it is there.
+    recovery: Option<Recovery<E>>,
+    /// `None` without a store.
+    entity: Option<Arc<Entity>>,
+    standalone: Option<Standalone<E>>,
+    effects: Vec<Effect>,
+    /// Whether the step that is being settled has events of this entity.
+    contributes: bool,
+    /// The actor that this is the state of, and the one in whose place it was found last.
+    ids: (Option<ActorId>, Option<ActorId>),
+}
+
+/// A state without a store.
+struct Standalone<E> {
+    state: E,
+    id: EntityId,
+    persisted: Vec<Event>,
+}
+
+impl<E: EventSourced> Durable<E> {
+    /// A state without an actor and a store, to test what is decided on it.
+    ///
+    /// ```
+    /// # use coact::durable::{Durable, EntityId, EventSourced, stored};
+    /// # struct Counter(u64);
+    /// # #[stored(name = "counted")]
+    /// # #[derive(PartialEq, Debug)]
+    /// # struct Counted(#[n(0)] u64);
+    /// # impl EventSourced for Counter {
+    /// #     const KIND: &'static str = "counter";
+    /// #     type Event = Counted;
+    /// #     fn new(_: &EntityId) -> Self { Self(0) }
+    /// #     fn apply(&mut self, Counted(n): &Counted) { self.0 += n }
+    /// # }
+    /// let mut counter = Durable::standalone(Counter(5));
+    /// counter.persist(Counted(2));
+    /// assert_eq!((counter.0, counter.persisted()), (7, vec![Counted(2)]));
+    /// ```
+    #[must_use]
+    pub fn standalone(state: E) -> Self {
+        let id = EntityId::new(E::KIND, "");
+        Self {
+            standalone: Some(Standalone { state, id, persisted: Vec::new() }),
+            ..Self::empty(None)
+        }
+    }
+
+    pub(crate) fn of(entity: Arc<Entity>) -> Self {
+        Self::empty(Some(entity))
+    }
+
+    fn empty(entity: Option<Arc<Entity>>) -> Self {
+        Self {
+            recovered: OnceLock::new(),
+            recovery: None,
+            entity,
+            standalone: None,
+            effects: Vec::new(),
+            contributes: false,
+            ids: (None, None),
+        }
+    }
+
+    /// Changes the state by an event, which is stored when the command or behaviour has ended.
+    ///
+    /// # Panics
+    /// If the event refuses to be written (no derived one does), or [`apply`](EventSourced::apply) panics. Then nothing of the
+    /// decision is stored.
+    #[track_caller]
+    pub fn persist(&mut self, event: E::Event) {
+        let written = match write(&event) {
+            Ok(written) => written,
+            Err(error) => panic!("an event of `{}`: {error}", self.id()),
+        };
+        if let Some(Standalone { state, persisted, .. }) = &mut self.standalone {
+            state.apply(&event);
+            return persisted.push(written);
+        }
+        let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
+        state.apply(&event);
+        pending.push(written);
+    }
+
+    /// Has something done when the decision is stored, on a worker, before other behaviours see what was decided. If it is not
+    /// stored, it is dropped. Those of one decision run in the order in which they were given.
+    ///
+    /// It must not block. A panic in it is reported, and changes nothing.
+    pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
+        self.effects.push(Effect::new(effect));
+    }
+
+    /// Sends a message when the decision is stored: its place in the order is there. One that cannot be delivered then is
+    /// dropped, as dead letters are.
+    pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
+        let to = to.into();
+        self.on_commit(move || drop(to.send(message)));
+    }
+
+    /// Returns the identity of the entity. A [standalone](Self::standalone) one has an empty key.
+    #[must_use]
+    pub fn id(&self) -> &EntityId {
+        match (&self.standalone, &self.entity) {
+            (Some(standalone), _) => &standalone.id,
+            (None, entity) => &entity.as_ref().expect(IS_READY).id,
+        }
+    }
+
+    /// Returns the number of its last event, persisted ones among them.
+    #[must_use]
+    pub fn last(&self) -> Seq {
+        let (before, pending) = match (&self.standalone, self.recovered.get()) {
+            (Some(standalone), _) => (Seq::ZERO, standalone.persisted.len()),
+            (None, Some(recovered)) => (recovered.last, recovered.pending.len()),
+            (None, None) => return Seq::ZERO,
+        };
+        Seq::new(before.get() + pending as u64)
+    }
+
+    /// Returns the events that this decision has persisted so far; of a [standalone](Self::standalone) state, all.
+    ///
+    /// # Panics
+    /// If one of them cannot be read: then its [`Format`](crate::Format) does not read what it writes.
+    #[must_use]
+    pub fn persisted(&self) -> Vec<E::Event> {
+        let pending = match &self.standalone {
+            Some(standalone) => &standalone.persisted,
+            None => &self.recovered.get().expect(IS_READY).pending,
+        };
+        pending.iter().map(|event| read(event).unwrap_or_else(|error| panic!("{error}"))).collect()
+    }
+
+    pub(crate) fn entity(&self) -> Option<&Arc<Entity>> {
+        self.entity.as_ref()
+    }
+
+    /// Says which actor this is the state of.
+    pub(crate) fn is_state_of(&mut self, id: ActorId) {
+        self.ids = (Some(id), Some(id));
+    }
+
+    /// Says in which actor's place this was found.
+    pub(crate) fn is_found_at(&mut self, id: ActorId) {
+        self.ids.1 = Some(id);
+    }
+
+    /// # Panics
+    /// If it is another actor's state: only an exchange of two (`std::mem::swap`) has that come.
+    pub(crate) fn assert_in_place(&self) {
+        assert!(
+            self.ids.0 == self.ids.1 && self.entity.is_some(),
+            "the states of two durable actors were exchanged: each has the history of its own"
+        );
+    }
+
+    /// Returns whether the state may be used: for behaviours when nothing is on its way, for commands before.
+    pub(crate) fn look(&self, is_command: bool) -> Readiness {
+        let Some(entity) = &self.entity else { return Readiness::Ready };
+        self.take_in();
+        match entity.standing() {
+            Standing::Fenced(why) | Standing::Undone(why) => Readiness::Never(why),
+            Standing::Unavailable(why) => Readiness::Never(NotCommitted::new(why)),
+            Standing::Waiting => Readiness::NotYet,
+            Standing::Committing if !is_command => Readiness::NotYet,
+            Standing::Committing | Standing::Free => self.is_recovered(),
+        }
+    }
+
+    fn is_recovered(&self) -> Readiness {
+        if self.recovered.get().is_some() {
+            return Readiness::Ready;
+        }
+        let error = self
+            .recovery
+            .as_ref()
+            .and_then(|recovery| recovery.result().as_ref()?.as_ref().err().cloned());
+        error.map_or(Readiness::NotYet, |error| Readiness::Never(NotCommitted::new(error)))
+    }
+
+    /// Takes in the recovered state, if it is there.
+    fn take_in(&self) {
+        let Some(recovery) = &self.recovery else { return };
+        // Under the lock, so that one reader does not see it missing in both places.
+        let mut result = recovery.result();
+        match result.take() {
+            Some(Ok(recovered)) => {
+                // It was missing, and only this sets it.
+                let _ = self.recovered.set(recovered);
+            }
+            other => *result = other,
+        }
+    }
+
+    /// The same for one that may have the state recovered.
+    pub(crate) fn make_ready_for(&mut self, is_command: bool) -> Readiness {
+        let is_undone = self
+            .entity
+            .as_ref()
+            .is_some_and(|entity| matches!(entity.standing(), Standing::Undone(_)));
+        if is_undone {
+            self.recover();
+        }
+        self.look(is_command)
+    }
+
+    /// Forgets the state, and has it recovered from what is stored.
+    pub(crate) fn recover(&mut self) {
+        let Some(entity) = self.entity.clone() else { return };
+        let before = self.recovered.take();
+        let (occupied, state) = match before {
+            Some(Recovered { occupied, state, .. }) => (Some(occupied), Some(state)),
+            None => (None, None),
+        };
+        drop_quietly(move || drop(state));
+        self.forget_decision();
+        // One that is under way ends first.
+        self.recovery = None;
+        self.recovery = Some(Recovery::begin(&entity, occupied));
+    }
+
+    fn forget_decision(&mut self) {
+        let effects = std::mem::take(&mut self.effects);
+        drop_quietly(move || drop(effects));
+        self.contributes = false;
+    }
+
+    /// Takes what a command has decided: a commit, its size, and what is to be done then.
+    pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<Effect>) {
+        let effects = std::mem::take(&mut self.effects);
+        let mut commit = Commit::new();
+        let bytes = self.add_to(&mut commit);
+        (bytes.map(|bytes| (commit, bytes)), effects)
+    }
+
+    /// Adds the entity to a commit, with its pending events. Returns their size, if there are any.
+    fn add_to(&mut self, commit: &mut Commit) -> Option<usize> {
+        let entity = self.entity.as_ref()?;
+        let recovered = self.recovered.get_mut()?;
+        let member = commit.member(entity.id.clone(), recovered.epoch, recovered.last);
+        let pending = std::mem::take(&mut recovered.pending);
+        let is_empty = pending.is_empty();
+        let mut bytes = 0;
+        for event in pending {
+            bytes += PER_EVENT + event.payload.len();
+            recovered.hash = member.event(event, recovered.hash);
+        }
+        recovered.last = member.last();
+        if is_empty {
+            return None;
+        }
+        if let Some(snapshot) = recovered.snapshot_if_due() {
+            bytes += snapshot.payload.len();
+            member.snapshot(snapshot, recovered.hash);
+        }
+        Some(bytes)
+    }
+}
+
+/// About what the store adds to an event's bytes.
+const PER_EVENT: usize = 64;
+
+const IS_READY: &str = "a decision gets a state that is ready";
+
+impl<E: EventSourced> Recovered<E> {
+    /// Returns a snapshot, if one is due and can be written.
+    fn snapshot_if_due(&mut self) -> Option<Event> {
+        let snapshots = E::snapshots()?;
+        if self.last.get() - self.snapshot.get() < snapshots.every {
+            return None;
+        }
+        // One that cannot be written is tried again when the next is due.
+        self.snapshot = self.last;
+        match coact_core::internals::catch(|| (snapshots.write)(&self.state)) {
+            Ok(Ok(snapshot)) => Some(snapshot),
+            Ok(Err(error)) => {
+                warn_of(&error);
+                None
+            }
+            // It was reported.
+            Err(_) => None,
+        }
+    }
+}
+
+fn warn_of(error: &FormatError) {
+    tracing::warn!("no snapshot is stored: {error}");
+}
+
+impl<E: EventSourced> Settling for Durable<E> {
+    fn readiness(&self) -> Readiness {
+        self.look(false)
+    }
+
+    fn make_ready(&mut self) -> Readiness {
+        self.make_ready_for(false)
+    }
+
+    fn when_ready(&self, wake: Wake) {
+        match &self.entity {
+            Some(entity) => entity.when_changed(wake),
+            None => wake(),
+        }
+    }
+
+    fn collect_read(&self, unsettled: &mut Option<Box<dyn Unsettled>>) {
+        let (Some(entity), Some(recovered)) = (&self.entity, self.recovered.get()) else { return };
+        let commit = Transaction::of(unsettled).member(entity);
+        commit.member(entity.id.clone(), recovered.epoch, recovered.last);
+    }
+
+    fn collect(&mut self, unsettled: &mut Option<Box<dyn Unsettled>>) {
+        self.assert_in_place();
+        let Some(entity) = self.entity.clone() else { return };
+        let effects = std::mem::take(&mut self.effects);
+        let transaction = Transaction::of(unsettled);
+        transaction.add_effects(effects);
+        self.contributes = self.add_to(transaction.member(&entity)).is_some();
+        if self.contributes {
+            transaction.has_events();
+        }
+    }
+
+    fn settled(&mut self, kept: &Result<(), NotCommitted>) {
+        let has_pending =
+            self.recovered.get().is_some_and(|recovered| !recovered.pending.is_empty());
+        let contributes = std::mem::take(&mut self.contributes);
+        if kept.is_err() && (contributes || has_pending) {
+            self.recover();
+        }
+        self.forget_decision();
+    }
+}
+
+impl<E: EventSourced> Deref for Durable<E> {
+    type Target = E;
+
+    fn deref(&self) -> &E {
+        match &self.standalone {
+            Some(standalone) => &standalone.state,
+            None => &self.recovered.get().expect(IS_READY).state,
+        }
+    }
+}
+
+impl<E: EventSourced + fmt::Debug> fmt::Debug for Durable<E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let state = self.standalone.as_ref().map(|standalone| &standalone.state);
+        let state = state.or_else(|| self.recovered.get().map(|recovered| &recovered.state));
+        f.debug_struct("Durable")
+            .field("id", self.id())
+            .field("state", &state)
+            .finish_non_exhaustive()
+    }
+}

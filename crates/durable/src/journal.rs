@@ -1,0 +1,233 @@
+//! Durable actors by their keys.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use coact_actor::actor::{Addr, WeakAddr, actor};
+use coact_actor::internals::restarting_itself;
+use coact_persist::{EntityId, Store};
+
+use crate::access::{Access, Settings};
+use crate::durable::Durable;
+use crate::entity::Entity;
+use crate::event_sourced::EventSourced;
+
+/// Durable actors by their keys, and the store that keeps them. Clones are the same journal.
+///
+/// ```
+/// # use coact::durable::{Decide, Durable, EntityId, EventSourced, stored};
+/// # use coact::Message;
+/// # #[derive(Default)]
+/// # struct Counter(u64);
+/// # #[stored(name = "counted")]
+/// # struct Counted(#[n(0)] u64);
+/// # impl EventSourced for Counter {
+/// #     const KIND: &'static str = "counter";
+/// #     type Event = Counted;
+/// #     fn new(_: &EntityId) -> Self { Self::default() }
+/// #     fn apply(&mut self, Counted(n): &Counted) { self.0 += n }
+/// # }
+/// # #[derive(Message)]
+/// # #[message(reply = u64)]
+/// # struct Count(u64);
+/// # impl Decide<Count> for Counter {
+/// #     fn decide(counter: &mut Durable<Self>, Count(n): Count) -> u64 { counter.persist(Counted(n)); counter.0 }
+/// # }
+/// use coact::durable::{Journal, MemoryStore};
+///
+/// let store = MemoryStore::new();
+/// let journal = Journal::new(store.clone());
+/// let visits = journal.entity::<Counter>("visits");
+/// assert_eq!(visits.ask(Count(2)).wait()?, 2);
+/// drop((visits, journal));
+///
+/// // Another process, with the same store.
+/// let visits = Journal::new(store).entity::<Counter>("visits");
+/// assert_eq!(visits.ask(Count(1)).wait()?, 3);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Journal(Arc<Shared>);
+
+struct Shared {
+    access: Arc<Access>,
+    entities: Mutex<Entities>,
+}
+
+#[derive(Default)]
+struct Entities {
+    known: HashMap<EntityId, Known>,
+    /// From how many on it is looked for those that are gone.
+    sweep_at: usize,
+}
+
+/// An entity that had an actor, and may have one.
+struct Known {
+    /// As long as it has an owner, or something of it is on its way.
+    entity: Weak<Entity>,
+    /// A [`WeakAddr`] of its type, if it was asked for by its key.
+    address: Option<Box<dyn Any + Send>>,
+}
+
+/// The settings of a [`Journal`].
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct JournalBuilder {
+    store: Arc<dyn Store>,
+    settings: Settings,
+}
+
+impl JournalBuilder {
+    /// Sets for how long commands and behaviours wait for a store that cannot be reached (by default 5 s). After that
+    /// they fail at once, until it is back.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.settings.patience = patience;
+        self
+    }
+
+    /// Sets how many bytes of an entity may be on their way to the store (by default 1 MiB); its commands wait
+    /// for room. A commit that is larger goes alone.
+    pub fn most_in_flight(mut self, bytes: usize) -> Self {
+        self.settings.most_in_flight = bytes.max(1);
+        self
+    }
+
+    /// Sets how many entities may be recovered at once (by default 64); others wait.
+    pub fn recoveries(mut self, at_once: usize) -> Self {
+        self.settings.recoveries = at_once.max(1);
+        self
+    }
+
+    /// Makes the journal.
+    #[must_use]
+    pub fn build(self) -> Journal {
+        let access = Arc::new(Access::new(self.store, self.settings));
+        Journal(Arc::new(Shared { access, entities: Mutex::default() }))
+    }
+}
+
+impl Journal {
+    /// One with the default settings.
+    #[must_use]
+    pub fn new(store: impl Store) -> Self {
+        Self::builder(store).build()
+    }
+
+    /// Returns the settings of one.
+    pub fn builder(store: impl Store) -> JournalBuilder {
+        JournalBuilder { store: Arc::new(store), settings: Settings::default() }
+    }
+
+    /// Returns the store.
+    #[must_use]
+    pub fn store(&self) -> &dyn Store {
+        self.0.access.store()
+    }
+
+    /// Returns the actor of an entity, which is recovered from the store before its first message if there is none. It
+    /// ends with its last address.
+    ///
+    /// It restarts itself after a panic, three times in five seconds at most.
+    ///
+    /// # Panics
+    /// If another type has the same [`KIND`](EventSourced::KIND).
+    pub fn entity<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Addr<Durable<E>> {
+        let id = EntityId::new(E::KIND, key);
+        let mut entities = self.entities();
+        if let Some(address) = entities.known.get(&id).and_then(|known| known.address.as_ref()) {
+            let Some(weak) = address.downcast_ref::<WeakAddr<Durable<E>>>() else {
+                drop(entities);
+                let other = std::any::type_name::<E>();
+                panic!("two types have the kind `{}`: `{other}` is one of them", E::KIND);
+            };
+            if let Some(address) = weak.upgrade().filter(|address| !address.has_ended()) {
+                return address;
+            }
+        }
+        let (entity, known) = entities.entity(id, &self.0.access);
+        let address = spawn(&entity);
+        known.address = Some(Box::new(address.downgrade()));
+        address
+    }
+
+    /// Returns the state of an entity for an actor of its own, such as a child of a supervisor, which is recovered when that
+    /// starts. If this journal has an actor of the entity already, the new one waits until that has ended: so does the child
+    /// that takes the place of one that has failed. ([`entity`](Self::entity) does not find it.)
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
+    /// # #[derive(Default)]
+    /// # struct Counter(u64);
+    /// # #[stored(name = "counted")]
+    /// # struct Counted(#[n(0)] u64);
+    /// # impl EventSourced for Counter {
+    /// #     const KIND: &'static str = "counter";
+    /// #     type Event = Counted;
+    /// #     fn new(_: &EntityId) -> Self { Self::default() }
+    /// #     fn apply(&mut self, Counted(n): &Counted) { self.0 += n }
+    /// # }
+    /// use coact::supervise::{Supervisor, permanent};
+    ///
+    /// let journal = Journal::new(MemoryStore::new());
+    /// let supervisor = Supervisor::dynamic().spawn();
+    /// let visits = supervisor.start_child(permanent(move || journal.durable::<Counter>("visits")));
+    /// assert_eq!(coact::call(&visits.wait()?, |visits| visits.0).wait()?, 0);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn durable<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Durable<E> {
+        let id = EntityId::new(E::KIND, key);
+        let mut entities = self.entities();
+        let (entity, _) = entities.entity(id, &self.0.access);
+        Durable::of(entity)
+    }
+
+    fn entities(&self) -> MutexGuard<'_, Entities> {
+        self.0.entities.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How often an entity may fail before it is given up, in [`WITHIN`].
+const MOST_RESTARTS: u32 = 3;
+const WITHIN: Duration = Duration::from_secs(5);
+
+fn spawn<E: EventSourced>(entity: &Arc<Entity>) -> Addr<Durable<E>> {
+    let again = Arc::clone(entity);
+    let spawn =
+        actor(Durable::of(Arc::clone(entity))).restartable(move || Durable::of(Arc::clone(&again)));
+    restarting_itself(spawn, MOST_RESTARTS, WITHIN).spawn()
+}
+
+impl Entities {
+    /// Returns an entity, which may be one that there was.
+    fn entity(&mut self, id: EntityId, access: &Arc<Access>) -> (Arc<Entity>, &mut Known) {
+        self.sweep();
+        let known =
+            self.known.entry(id.clone()).or_insert(Known { entity: Weak::new(), address: None });
+        let entity = known.entity.upgrade().unwrap_or_else(|| Entity::new(id, Arc::clone(access)));
+        known.entity = Arc::downgrade(&entity);
+        (entity, known)
+    }
+
+    /// Forgets those that are gone, if there are twice as many as there were.
+    fn sweep(&mut self) {
+        if self.known.len() >= self.sweep_at.max(64) {
+            self.known.retain(|_, known| known.entity.strong_count() > 0);
+            self.sweep_at = 2 * self.known.len();
+        }
+    }
+}
+
+impl fmt::Debug for Journal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Journal").finish_non_exhaustive()
+    }
+}
+
+impl fmt::Debug for JournalBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalBuilder").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,115 @@
+//! Ends: of actors, of addresses, of runtimes.
+
+use std::time::Duration;
+
+use coact::actor::ExitReason;
+use coact::durable::{Journal, MemoryStore};
+use coact::prelude::*;
+use coact::supervise::{Supervisor, permanent};
+use coact_tests::{Faults, everywhere, everywhere_with_faults, runtime};
+
+use crate::bank::{Account, Balance, Changed, Deposit, account, found};
+use crate::slow::Slow;
+
+/// The next actor of an entity waits for the one before, which handles what was sent to it.
+#[test]
+fn e4_commands_of_addresses_that_are_gone_come_before_those_of_the_next() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 200, 1));
+        let mut asked = Vec::new();
+        for n in 1..=8 {
+            let alice = account(&journal, "alice");
+            asked.push(alice.ask(Deposit(n)));
+            when(&alice, |alice| alice.persist(Changed { by: 0 }));
+        }
+        let mut sum = 0;
+        for (n, asked) in (1..).zip(asked) {
+            sum += n;
+            assert_eq!(asked.wait(), Ok(sum));
+        }
+        let all = call(&account(&journal, "alice"), |alice| alice.changes.clone());
+        assert_eq!(all.wait(), Ok((1..=8).flat_map(|n| [n, 0]).collect()));
+    });
+}
+
+#[test]
+fn e8_one_journal_has_one_actor_for_an_entity() {
+    everywhere(|| {
+        let journal = Journal::new(MemoryStore::new());
+        let all: Vec<_> = (0..3).map(|_| account(&journal, "alice")).collect();
+        assert!(all.iter().all(|address| address.id() == all[0].id()));
+        assert_ne!(account(&journal, "bob").id(), all[0].id());
+    });
+}
+
+#[test]
+fn e4_what_is_on_its_way_when_an_actor_ends_is_answered() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 200, 2));
+        let alice = account(&journal, "alice");
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        let asked = alice.ask(Deposit(1));
+        alice.drain().unwrap();
+        assert_eq!(asked.wait(), Ok(2));
+        assert_eq!(alice.ended().wait(), Ok(ExitReason::Shutdown));
+        assert_eq!(account(&journal, "alice").ask(Balance).wait(), Ok(2));
+    });
+}
+
+#[test]
+fn e11_a_restart_recovers_what_is_stored() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 200, 3));
+        let supervisor = Supervisor::dynamic().spawn();
+        let far = journal.clone();
+        let child = permanent(move || far.durable::<Account>("alice"));
+        let alice = supervisor.start_child(child).wait().unwrap();
+        let before: Vec<_> = (1..=3).map(|n| alice.ask(Deposit(n))).collect();
+        alice.restart().unwrap();
+        let after = alice.ask(Deposit(4));
+        let told: Vec<_> = before.into_iter().chain([after]).map(|asked| asked.wait()).collect();
+        assert_eq!(told, [Ok(1), Ok(3), Ok(6), Ok(10)]);
+        let panicked = call(&alice, |alice| {
+            alice.persist(Changed { by: 100 });
+            panic!("half way");
+        });
+        assert!(panicked.wait().is_err());
+        assert_eq!(alice.ask(Balance).wait(), Ok(10));
+        assert_eq!(found(&store, "alice").changes, [1, 2, 3, 4]);
+    });
+}
+
+#[test]
+fn e12_a_shutdown_waits_for_what_is_on_its_way() {
+    for _ in 0..20 {
+        let store = MemoryStore::new();
+        let runtime = runtime(2, &Faults::new());
+        let (asked, called) = {
+            let _entered = runtime.enter();
+            let alice = account(&Journal::new(Slow::new(&store, 2_000, 4)), "alice");
+            let asked: Vec<_> = (0..10).map(|_| alice.ask(Deposit(1))).collect();
+            (asked, call(&alice, |alice| alice.persist(Changed { by: 1 })))
+        };
+        let report = runtime.shutdown(Duration::from_secs(60));
+        assert!(report.is_complete(), "{report:?}");
+        let told: Vec<_> = asked.into_iter().map(|asked| asked.wait()).collect();
+        let is_stored = called.wait().is_ok() as i64;
+        let stored = told.iter().filter(|told| told.is_ok()).count() as i64 + is_stored;
+        let again = coact_tests::runtime(1, &Faults::new());
+        assert_eq!(again.run(|| found(&store, "alice").balance), stored);
+    }
+}
+
+/// A journal outlives a runtime.
+#[test]
+fn e12_a_journal_serves_one_runtime_after_the_other() {
+    let store = MemoryStore::new();
+    let journal = Journal::new(store.clone());
+    for n in 1..=5 {
+        let runtime = runtime(2, &Faults::new());
+        assert_eq!(runtime.run(|| account(&journal, "alice").ask(Deposit(1)).wait()), Ok(n));
+    }
+}

@@ -1,0 +1,9 @@
+//! Durable actors: what is stored, what is seen when, and what a store that fails may do.
+
+mod bank;
+mod decisions;
+mod ends;
+mod failures;
+mod recovery;
+mod slow;
+mod steps;
