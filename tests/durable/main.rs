@@ -4,6 +4,7 @@ mod bank;
 mod decisions;
 mod ends;
 mod failures;
+mod histories;
 mod recovery;
 mod slow;
 mod steps;

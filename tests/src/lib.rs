@@ -17,7 +17,7 @@ pub use journal::{Journal, Log};
 pub use meeting::{Meeting, PATIENCE, side_by_side};
 pub use program::{
     Faults, check, check_with_faults, everywhere, everywhere_with_faults, fail, finally,
-    hosted_runtime, message_of, panic_of, runtime,
+    hosted_runtime, message_of, panic_of, run_on, runtime,
 };
 pub use workload::{Bank, Dice};
 

@@ -110,7 +110,12 @@ fn simulated(program: Rc<dyn Fn(&Faults)>) {
 }
 
 fn run(runtime: &Runtime, faults: &Faults, program: &dyn Fn(&Faults)) {
-    runtime.run(|| program(faults));
+    run_on(runtime, || program(faults));
+}
+
+/// Runs a program on a runtime, until no work of it is left, and then what it wants to be looked at [finally].
+pub fn run_on(runtime: &Runtime, program: impl FnOnce()) {
+    runtime.run(program);
     for verdict in VERDICTS.take() {
         verdict();
     }
