@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 23] = [
+pub const LAYERS: [(&str, &[&str]); 24] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -21,6 +21,7 @@ pub const LAYERS: [(&str, &[&str]); 23] = [
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-exchange", &["coact"]),
+    ("coact-bank", &["coact", "coact-sqlite"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),
     ("coact-bench-workloads", &[]),
     ("coact-bench-programs", &["coact", "coact-bench-workloads"]),

@@ -1,0 +1,111 @@
+//! `bank FILE`: makes transfers among accounts that are in a file, until there are as many as wanted. It can be killed at any time,
+//! and goes on where it was. At the end no money has come or gone.
+
+mod account;
+
+use std::collections::VecDeque;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use clap::Parser;
+use coact::cown::read_all;
+use coact::durable::{Durable, Journal};
+use coact::prelude::*;
+use coact_sqlite::SqliteStore;
+
+use account::{Account, Open, transfer};
+
+/// Makes transfers among accounts that are in a file. It can be killed at any time, and goes on where it was.
+#[derive(Parser)]
+#[command(
+    after_help = "Examples:\n  bank /tmp/bank.db\n  bank /tmp/bank.db --transfers 100000 & sleep 2; kill -9 $!; bank /tmp/bank.db --transfers 100000"
+)]
+struct Args {
+    /// The file; it is made if it is not there.
+    file: PathBuf,
+    /// How many accounts there are.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(2..))]
+    accounts: u64,
+    /// How many transfers there are to be, those of earlier runs among them.
+    #[arg(long, default_value_t = 20_000)]
+    transfers: u64,
+    /// How many transfers may be on their way at a time.
+    #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
+    at_once: u64,
+}
+
+/// What each account begins with.
+const OPENING: u64 = 100_000;
+
+fn main() -> anyhow::Result<()> {
+    let args = Args::parse();
+    let store =
+        SqliteStore::open(&args.file).with_context(|| format!("{}", args.file.display()))?;
+    let journal = Journal::new(store);
+    let accounts: Vec<_> =
+        (0..args.accounts).map(|key| journal.entity::<Account>(key.to_string())).collect();
+
+    let opened: Vec<_> =
+        accounts.iter().map(|account| account.ask(Open { cents: OPENING })).collect();
+    opened.into_iter().try_for_each(|opened| opened.wait().map(drop))?;
+    let before = made(&accounts)?;
+    println!("{before} transfers were made before, among {} accounts", args.accounts);
+
+    let took = make(&accounts, before..args.transfers, args.at_once as usize)?;
+    let now = made(&accounts)?;
+    let rate = (now - before) as f64 / took.as_secs_f64();
+    println!("{now} transfers are made; {} of them now, {rate:.0} a second", now - before);
+
+    let sum =
+        call(read_all(&accounts), |all| all.iter().map(|one| one.cents).sum::<u64>()).wait()?;
+    ensure!(
+        sum == OPENING * args.accounts,
+        "there are {sum} cents, and not {}",
+        OPENING * args.accounts
+    );
+    println!("there are {sum} cents, as at the beginning");
+    Ok(())
+}
+
+/// How many transfers were made so far.
+fn made(accounts: &[Addr<Durable<Account>>]) -> anyhow::Result<u64> {
+    Ok(call(read_all(accounts), |all| all.iter().map(|one| one.transfers).sum()).wait()?)
+}
+
+/// Makes transfers until there are as many as wanted.
+fn make(
+    accounts: &[Addr<Durable<Account>>],
+    numbers: std::ops::Range<u64>,
+    at_once: usize,
+) -> anyhow::Result<Duration> {
+    let (began, mut told) = (Instant::now(), Instant::now());
+    let (mut under_way, mut number, mut left) =
+        (VecDeque::new(), numbers.start, numbers.clone().count());
+    while left > 0 || !under_way.is_empty() {
+        while left > 0 && under_way.len() < at_once {
+            number += 1;
+            let (from, to, cents) = choose(number, accounts.len() as u64);
+            let to = (&accounts[to as usize], to);
+            under_way.push_back(transfer(&accounts[from as usize], to, cents));
+            left -= 1;
+        }
+        let Some(first) = under_way.pop_front() else { break };
+        // One that was refused, as there was too little, is tried with others.
+        left += usize::from(!first.wait()?);
+        if told.elapsed() > Duration::from_secs(1) {
+            told = Instant::now();
+            eprintln!("  {} are to come", left + under_way.len());
+        }
+    }
+    Ok(began.elapsed())
+}
+
+/// Two accounts, and an amount, which look random.
+fn choose(number: u64, accounts: u64) -> (u64, u64, u64) {
+    let mixed = (number ^ 0x5DEE_CE66).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ (mixed >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    let from = (mixed >> 40) % accounts;
+    let to = (from + 1 + (mixed >> 20) % (accounts - 1)) % accounts;
+    (from, to, 1 + (mixed >> 5) % 500)
+}

@@ -1,0 +1,52 @@
+//! The program is killed again and again, and goes on each time where it was.
+
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread::yield_now;
+
+const TRANSFERS: u64 = 3_000;
+
+fn bank(file: &Path) -> Command {
+    let mut bank = Command::new(env!("CARGO_BIN_EXE_bank"));
+    bank.arg(file).args([
+        "--accounts",
+        "50",
+        "--at-once",
+        "20",
+        "--transfers",
+        &TRANSFERS.to_string(),
+    ]);
+    bank
+}
+
+fn size(file: &Path) -> u64 {
+    file.metadata().map_or(0, |file| file.len())
+}
+
+#[test]
+fn it_goes_on_where_it_was_killed() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("bank.db");
+    for round in 0..8 {
+        let mut killed = bank(&file).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let mut told = BufReader::new(killed.stdout.take().unwrap()).lines();
+        // It has opened the accounts, and begins.
+        let first = told.next().unwrap().unwrap();
+        assert!(first.contains("transfers were made before"), "{first}");
+        let log = folder.path().join("bank.db-wal");
+        let (len, grown) = (size(&log), 16_384 * (round + 1));
+        while size(&log).abs_diff(len) < grown && killed.try_wait().unwrap().is_none() {
+            yield_now();
+        }
+        killed.kill().unwrap();
+        killed.wait().unwrap();
+    }
+    let last = bank(&file).output().unwrap();
+    let told = String::from_utf8(last.stdout).unwrap();
+    assert!(last.status.success(), "{told}{}", String::from_utf8_lossy(&last.stderr));
+    assert!(!told.starts_with("0 transfers"), "nothing was made by those that were killed: {told}");
+    // Nothing was made twice, and no money has come or gone, which it looks at itself.
+    assert!(told.contains(&format!("{TRANSFERS} transfers are made")), "{told}");
+    assert!(told.contains("there are 5000000 cents, as at the beginning"), "{told}");
+}
