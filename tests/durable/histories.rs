@@ -9,7 +9,6 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use coact::Broken;
 use coact::actor::AskError;
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, MemoryStore, Operation,
@@ -17,6 +16,7 @@ use coact::durable::{
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};
+use coact::{Broken, call_here};
 use coact_tests::{Dice, Faults, Log, hosted_runtime, runtime};
 
 use crate::slow::Slow;
@@ -213,13 +213,19 @@ impl Program {
         let of = vec![first, second];
         let (written, result) = match self.dice.below(3) {
             0 => {
-                let both = call((&a, &b), move |(a, b)| {
+                type Both<'a> = (&'a mut Durable<Ledger>, &'a mut Durable<Ledger>);
+                let decide = move |(a, b): Both<'_>| {
                     found_both(a, b);
                     a.persist(Noted(step));
                     b.persist(Noted(step));
                     a.on_commit(move || done.push(step));
                     vec![a.steps.clone(), b.steps.clone()]
-                });
+                };
+                let both = if self.dice.below(2) == 0 {
+                    call((&a, &b), decide)
+                } else {
+                    call_here((&a, &b), decide).into_promise()
+                };
                 (of.clone(), both)
             }
             1 => {

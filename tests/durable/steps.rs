@@ -110,6 +110,54 @@ fn e3_all_forms_of_behaviours_store_what_they_decide() {
     });
 }
 
+/// It decides at once if it can, and is a step like others from there on.
+#[test]
+fn e3_when_here_decides_at_once_and_waits_for_nothing() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 300, 9));
+        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
+        call((&alice, &bob), |_| ()).wait().unwrap();
+        // (The end of a behaviour is told after it has left.)
+        let (log, told) = (Log::new(), Log::new());
+        let far = log.clone();
+        told.push(when_here((&alice, &bob), move |(alice, bob)| {
+            far.push(alice.balance);
+            alice.persist(Changed { by: 1 });
+            bob.persist(Changed { by: 2 });
+        }));
+        let was_here = log.len() == 1;
+        // It has the members until it is stored.
+        let far = log.clone();
+        told.push(when_here(&alice, move |alice| far.push(alice.balance)));
+        assert_eq!(
+            call((&alice, &bob), |(alice, bob)| (alice.balance, bob.balance)).wait(),
+            Ok((1, 2))
+        );
+        assert_eq!(log.take(), [0, 1]);
+        let told = told.take();
+        assert!(!told[0] || was_here, "it says that it has run");
+        assert_eq!(found(&store, "alice").changes, [1]);
+    });
+}
+
+#[test]
+fn e3_when_here_decides_on_the_calling_thread() {
+    coact_tests::check(|| {
+        let alice = account(&Journal::new(MemoryStore::new()), "alice");
+        while !when_here(&alice, |alice| alice.persist(Changed { by: 1 })) {
+            call(&alice, |_| ()).wait().unwrap();
+        }
+        let here = std::thread::current().id();
+        let thread = Log::new();
+        let far = thread.clone();
+        call(&alice, |_| ()).wait().unwrap();
+        if when_here(&alice, move |_| far.push(std::thread::current().id())) {
+            assert_eq!(thread.take(), [here]);
+        }
+    });
+}
+
 #[test]
 fn e3_a_scope_lends_to_a_step_and_waits_until_it_is_stored() {
     coact_tests::check(|| {

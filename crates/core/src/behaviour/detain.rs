@@ -37,6 +37,7 @@ use crate::cown::settling::{Kept, SettlingMember};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
+use crate::queue::claim;
 use crate::queue::multi_block::{Multi, link};
 use crate::queue::release::release;
 use crate::runtime_ids::RuntimeId;
@@ -449,14 +450,19 @@ where
     }
     let step =
         |closure: F| move |access: S::Access<'_>, guard: Detained<S::Owned>| closure(access, guard);
-    spawn::<S, F, F>(set, closure, |closure| (Step::calling(step(closure)), None))
+    spawn::<S, F, F>(set, closure, |closure| (Step::calling(step(closure)), None), None)
 }
 
-/// Spawns a detained behaviour, named after `N`. The content comes back if it is refused.
+/// Runs a behaviour that holds its cowns, on the calling thread.
+pub(super) type RunHere = unsafe fn(TaskPtr, RuntimeId);
+
+/// Spawns a detained behaviour, named after `N`. The content comes back if it is refused. If all its cowns are free, and may
+/// be taken at once, it is run here.
 pub(super) fn spawn<S, N, T>(
     set: S,
     content: T,
     begin: impl FnOnce(T) -> Begun<S::Owned>,
+    here: Option<RunHere>,
 ) -> Result<(), (Refusal, T)>
 where
     S: CownSet,
@@ -480,8 +486,17 @@ where
     // SAFETY: the node was prepared, and is not appended; the handles of `owned` keep its cowns alive, which are
     // distinct.
     unsafe {
-        at_work_in(spawn_checks::home_of(&owned), || {
-            if requests.is_empty() {
+        let home = spawn_checks::home_of(&owned);
+        at_work_in(home, || {
+            let here = here.filter(|_| !S::HAS_READS && requests.len() == owned.member_count());
+            if let Some(run) = here.filter(|_| claim::take_all(Multi::requests(node))) {
+                // A cown may have moved before it was taken.
+                if Multi::home(node) == home {
+                    run(node.cast(), home);
+                } else {
+                    schedule(node.cast(), Multi::home(node));
+                }
+            } else if requests.is_empty() {
                 schedule(node.cast(), Multi::home(node));
             } else {
                 append_all(&mut requests, &mut schedule);

@@ -4,6 +4,7 @@ mod attempt;
 mod one_or_two;
 mod release;
 mod run;
+mod settling;
 mod where_to_run;
 
 use crate::behaviour::ready_or_promised::Answer;
@@ -12,6 +13,7 @@ use crate::cown::set::CownSet;
 use crate::current;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
+use crate::promise::Promise;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{Successor, runtime_shared, schedule};
 use crate::task::{Mode, RunContext, TaskPtr, run_task};
@@ -36,6 +38,9 @@ pub use where_to_run::MAX_NESTED_HERE;
 ///
 /// If one of the cowns belongs to a [`Pump`](crate::runtime::Pump), the behaviour runs inline only
 /// on that pump's thread, and is spawned elsewhere.
+///
+/// Over durable members, it decides inline if they are free and nothing of them is on its way to the store; what it has
+/// decided is stored by and by, and it keeps them until then.
 ///
 /// Calls inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
 ///
@@ -62,7 +67,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     if S::SETTLES {
-        return spawn_instead(set, closure);
+        return settling::decide_here(set, closure, Forget);
     }
     match try_here_for_a_while(set, closure, Forget) {
         None => true,
@@ -99,7 +104,9 @@ where
     R: Send + 'static,
 {
     if S::SETTLES {
-        return Answer::pending(crate::call(set, closure));
+        let (resolver, promise) = Promise::channel();
+        settling::decide_here(set, closure, resolver);
+        return Answer::pending(promise);
     }
     let mut result = None;
     match try_here_for_a_while(set, closure, Keep(&mut result)) {

@@ -10,15 +10,18 @@ use std::error::Error;
 use std::fmt;
 use std::mem::{replace, transmute};
 use std::ptr::NonNull;
+use std::sync::Arc;
+
+use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
 use super::admission::Admitted;
-use super::detain::{self, Detained, Stages, Step, StepTurn};
+use super::detain::{self, Detained, RunHere, Stages, Step, StepTurn};
 use super::refusal::Refusal;
 use super::spawn;
 use crate::body::{Completion, Ended, Forget, Name};
 use crate::cown::set::CownSet;
 use crate::cown::settling::{Kept, Readiness, SettlingMember, Unsettled};
-use crate::current::{deciding, refuse_in_decision};
+use crate::current::{self, deciding, refuse_in_decision};
 use crate::fault::{Broken, NotCommitted};
 use crate::panic::{catch, drop_quietly, run_quietly};
 use crate::queue::append::StepEntry;
@@ -38,11 +41,27 @@ where
     if !S::SETTLES {
         return spawn::spawn(set, closure, completion);
     }
+    spawn_settling(set, closure, completion, None)
+}
+
+/// The same for a set whose members may settle, and that may be run here.
+pub(super) fn spawn_settling<S, F, C>(
+    set: S,
+    closure: F,
+    completion: C,
+    here: Option<(RunHere, Decider)>,
+) -> Result<(), (Refusal, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+    C::Value: Send,
+{
     let content = (closure, completion);
-    detain::spawn::<S, F, _>(set, content, |(closure, completion)| {
-        begin::<S, F, C>(closure, completion)
-    })
-    .map_err(|(refusal, (closure, completion))| (refusal, closure, completion))
+    let (run, decider) = here.unzip();
+    let begin = |(closure, completion)| begin::<S, F, C>(closure, completion, decider);
+    detain::spawn::<S, F, _>(set, content, begin, run)
+        .map_err(|(refusal, (closure, completion))| (refusal, closure, completion))
 }
 
 /// Makes such a behaviour for a batch: see [`detain::prepare`].
@@ -59,7 +78,7 @@ where
     detain::prepare::<S, F, F>(
         set,
         closure,
-        |closure| begin::<S, F, Forget>(closure, Forget),
+        |closure| begin::<S, F, Forget>(closure, Forget, None),
         admitted,
         requests,
     )
@@ -88,7 +107,7 @@ where
 
 type Begun<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
 
-fn begin<S, F, C>(closure: F, completion: C) -> Begun<S::Owned>
+fn begin<S, F, C>(closure: F, completion: C, decider: Option<Decider>) -> Begun<S::Owned>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -101,7 +120,7 @@ where
             "beside durable members, others can only be read: name them with `.read()`, and change them in `on_commit`"
         );
     }
-    let state = Settler { closure: Some(closure), outcome: Outcome::Owed(completion) };
+    let state = Settler { closure: Some(closure), outcome: Outcome::Owed(completion), decider };
     let stages: Box<dyn Stages<S::Owned> + '_> = Box::new(state);
     // SAFETY: only the lifetime changes. A node without stages holds its closure and its completion just so, type-erased:
     // what they borrow from is a scope, which waits until the completion is dropped. This drops it last.
@@ -109,11 +128,16 @@ where
     (go_on(type_name::<F>), Some(stages))
 }
 
+/// The number of the thread that has called the closure.
+pub(super) type Decider = Arc<AtomicU64>;
+
 /// The stages of a behaviour.
 struct Settler<F, C: Completion> {
     /// Until it is called.
     closure: Option<F>,
     outcome: Outcome<C>,
+    /// Is told who has called it.
+    decider: Option<Decider>,
 }
 
 /// How far the outcome of a behaviour is known.
@@ -192,6 +216,8 @@ impl<F, C: Completion> Settler<F, C> {
         let Some(closure) = self.closure.take() else { return };
         let Outcome::Owed(completion) = replace(&mut self.outcome, Outcome::Told) else { return };
         let mut ended = deciding(|| turn.run(closure, completion));
+        // ORDERING: Relaxed. A thread that finds its own number has written it.
+        self.decider.iter().for_each(|decider| decider.store(current::number(), Ordering::Relaxed));
         let mut unsettled = None;
         if let Ended::Done(..) = ended {
             match catch(|| collect(turn)) {
