@@ -228,6 +228,15 @@ fn e6_a_store_that_drops_an_answer_has_lost_it() {
         ) {
             self.0.events(id, after, most, done);
         }
+        fn log(
+            &self,
+            kind: Arc<str>,
+            after: coact::durable::Position,
+            most: usize,
+            done: coact::durable::Done<Result<Vec<coact::durable::LogEntry>, StoreError>>,
+        ) {
+            self.0.log(kind, after, most, done);
+        }
         fn commit(
             &self,
             commit: coact::durable::Commit,

@@ -5,6 +5,7 @@ mod decisions;
 mod ends;
 mod failures;
 mod histories;
+mod logs;
 mod recovery;
 mod slow;
 mod steps;

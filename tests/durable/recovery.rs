@@ -5,9 +5,9 @@ use std::sync::Arc;
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, Event, EventSourced, Journal, MemoryStore, Outcome,
-    RecoveryError, RecoveryFault, Refusal, Seq, Settled, Store, StoreError, StoredEvent, read,
-    wait, write,
+    Claim, Commit, CommitId, Done, EntityId, Event, EventSourced, Journal, LogEntry, MemoryStore,
+    Outcome, Position, RecoveryError, RecoveryFault, Refusal, Seq, Settled, Store, StoreError,
+    StoredEvent, read, wait, write,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -140,6 +140,16 @@ impl Store for Tampered {
             }));
         };
         self.0.events(entity, after, most, Box::new(tampered));
+    }
+
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    ) {
+        self.0.log(kind, after, most, done);
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, MemoryStore, Outcome, Seq, Settled, Store, StoreError,
-    StoredEvent,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, MemoryStore, Outcome, Position, Seq,
+    Settled, Store, StoreError, StoredEvent,
 };
 use coact::prelude::*;
 use coact::time::after;
@@ -61,6 +61,17 @@ impl Store for Slow {
     ) {
         let store = self.store.clone();
         self.later(move || store.events(entity, after, most, done));
+    }
+
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    ) {
+        let store = self.store.clone();
+        self.later(move || store.log(kind, after, most, done));
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {

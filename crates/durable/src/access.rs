@@ -1,12 +1,13 @@
 //! How a store is used: its settings, and what becomes of commits whose outcome is unknown.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use coact_core::credits::{Credits, Permit};
+use coact_core::promise::Resolver;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
-use coact_core::time::sleep;
-use coact_core::{Cown, Promise, when};
+use coact_core::time::{after, sleep};
+use coact_core::{Broken, Cown, Promise, when};
 use coact_persist::{Commit, CommitId, Done, Outcome, Refusal, Settled, Store, StoreError};
 
 /// A store, with the settings of a journal.
@@ -15,7 +16,18 @@ pub(crate) struct Access {
     settings: Settings,
     /// How many may read their history at once.
     recoveries: Credits,
+    news: Mutex<News>,
 }
+
+/// How many commits were stored, and who waits for another.
+#[derive(Default)]
+struct News {
+    count: u64,
+    waiters: Vec<Waiter>,
+}
+
+/// Is told once, by another commit or because some time has passed.
+type Waiter = Arc<Mutex<Option<Resolver<()>>>>;
 
 pub(crate) struct Settings {
     pub(crate) patience: Duration,
@@ -32,7 +44,7 @@ impl Default for Settings {
 impl Access {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let recoveries = Credits::new(settings.recoveries);
-        Self { store, settings, recoveries }
+        Self { store, settings, recoveries, news: Mutex::default() }
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -56,6 +68,36 @@ impl Access {
         Arc::ptr_eq(&self.store, &other.store)
     }
 
+    /// Returns how many commits were stored so far.
+    pub(crate) fn news(&self) -> u64 {
+        lock(&self.news).count
+    }
+
+    /// Returns what is told when there are more of them, or after so long.
+    pub(crate) fn newer_than(&self, seen: u64, at_most: Option<Duration>) -> Promise<()> {
+        let (resolver, told) = Promise::channel();
+        let waiter: Waiter = Arc::new(Mutex::new(Some(resolver)));
+        let mut news = lock(&self.news);
+        if news.count != seen {
+            return Promise::ready(());
+        }
+        news.waiters.push(Arc::clone(&waiter));
+        drop(news);
+        if let Some(time) = at_most {
+            after(time, (), move |()| tell(&waiter));
+        }
+        told
+    }
+
+    fn has_stored(&self) {
+        let waiters = {
+            let mut news = lock(&self.news);
+            news.count += 1;
+            std::mem::take(&mut news.waiters)
+        };
+        waiters.iter().for_each(tell);
+    }
+
     /// Stores a commit, and tells what has become of it for certain: if that is unknown, it is settled, however long the
     /// store cannot be reached. `place` says where that is waited for.
     pub(crate) fn commit(
@@ -65,6 +107,14 @@ impl Access {
         told: Done<Result<(), Refusal>>,
     ) {
         let (this, id) = (Arc::clone(self), commit.id());
+        let far = Arc::clone(self);
+        let told: Done<Result<(), Refusal>> = Box::new(move |outcome| {
+            let is_stored = outcome.is_ok();
+            told(outcome);
+            if is_stored {
+                far.has_stored();
+            }
+        });
         let unanswered = Unanswered(Some(Box::new(move |outcome| match outcome {
             Outcome::Committed(_) => told(Ok(())),
             Outcome::Refused(refusal) => told(Err(refusal)),
@@ -106,6 +156,15 @@ impl Access {
     }
 }
 
+fn tell(waiter: &Waiter) {
+    let resolver = lock(waiter).take();
+    resolver.into_iter().for_each(|resolver| resolver.resolve(()));
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The runtime's time.
 pub(crate) fn now() -> Duration {
     RuntimeHandle::current().elapsed()
@@ -115,10 +174,23 @@ pub(crate) fn now() -> Duration {
 pub(crate) async fn ask<T: Send + 'static>(
     question: impl FnOnce(Done<Result<T, StoreError>>),
 ) -> Result<T, StoreError> {
+    or_unavailable(asked(question).await)
+}
+
+/// The same, for a result that is waited for in some other way.
+pub(crate) fn asked<T: Send + 'static>(
+    question: impl FnOnce(Done<Result<T, StoreError>>),
+) -> Promise<Result<T, StoreError>> {
     let (resolver, answer) = Promise::channel();
     question(Box::new(move |result| resolver.resolve(result)));
+    answer
+}
+
+pub(crate) fn or_unavailable<T>(
+    answer: Result<Result<T, StoreError>, Broken>,
+) -> Result<T, StoreError> {
     let unanswered = || Err(StoreError::Unavailable { why: "it has given no answer".into() });
-    answer.await.unwrap_or_else(|_| unanswered())
+    answer.unwrap_or_else(|_| unanswered())
 }
 
 /// An outcome that is owed: unknown, if the store drops it.
@@ -148,9 +220,14 @@ pub(crate) struct Backoff(u32);
 
 impl Backoff {
     pub(crate) async fn wait(&mut self) {
+        // It fails at the end of the runtime, which drops this future.
+        let _ = sleep(self.next()).await;
+    }
+
+    /// Returns how long the next wait is.
+    pub(crate) fn next(&mut self) -> Duration {
         let delay = Duration::from_millis(5 << self.0.min(8)).min(Duration::from_secs(1));
         self.0 += 1;
-        // It fails at the end of the runtime, which drops this future.
-        let _ = sleep(delay).await;
+        delay
     }
 }

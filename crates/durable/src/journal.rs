@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use coact_actor::actor::{Addr, WeakAddr, actor};
 use coact_actor::internals::restarting_itself;
-use coact_persist::{EntityId, Store};
+use coact_persist::{EntityId, Position, Store};
 
 use crate::access::{Access, Settings};
 use crate::durable::Durable;
 use crate::entity::Entity;
+use crate::event_log::EventLog;
 use crate::event_sourced::EventSourced;
 
 /// Durable actors by their keys, and the store that keeps them. Clones are the same journal.
@@ -182,6 +183,39 @@ impl Journal {
         let mut entities = self.entities();
         let (entity, _) = entities.entity(id, &self.0.access);
         Durable::of(entity)
+    }
+
+    /// Returns what has happened to all entities of a kind, in the order of commits, from behind a position on
+    /// ([`Position::ZERO`]: from the beginning): what there is, and then what comes, without end. For projections: what they keep, they keep
+    /// with the position of the last event in it, and go on from there.
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
+    /// # #[derive(Default)]
+    /// # struct Counter(u64);
+    /// # #[stored(name = "counted")]
+    /// # #[derive(PartialEq, Debug)]
+    /// # struct Counted(#[n(0)] u64);
+    /// # impl EventSourced for Counter {
+    /// #     const KIND: &'static str = "counter";
+    /// #     type Event = Counted;
+    /// #     fn new(_: &EntityId) -> Self { Self::default() }
+    /// #     fn apply(&mut self, Counted(n): &Counted) { self.0 += n }
+    /// # }
+    /// use coact::durable::Position;
+    /// use coact::when;
+    ///
+    /// let journal = Journal::new(MemoryStore::new());
+    /// for (key, n) in [("visits", 1), ("sales", 2)] {
+    ///     when(&journal.entity::<Counter>(key), move |counter| counter.persist(Counted(n)));
+    /// }
+    /// let mut log = journal.log::<Counter>(Position::ZERO);
+    /// let both = [log.wait_next()?, log.wait_next()?].map(|logged| logged.event.0);
+    /// assert_eq!(both.iter().sum::<u64>(), 3);
+    /// # Ok::<(), coact::durable::LogError>(())
+    /// ```
+    pub fn log<E: EventSourced>(&self, after: Position) -> EventLog<E> {
+        EventLog::new(Arc::clone(&self.0.access), after)
     }
 
     fn entities(&self) -> MutexGuard<'_, Entities> {

@@ -8,7 +8,7 @@
 //!
 //! Reading order: `event_sourced` and `decide` (what a program says of an entity), `durable` (the state, and what a decision
 //! can do), `handle` (how it takes commands), `entity` (what is on its way to the store), `transaction` (a step over
-//! several), `recovery`, `access` (how the store is used), `journal` (entities by their keys).
+//! several), `recovery`, `access` (how the store is used), `event_log`, `journal` (entities by their keys).
 
 #![forbid(unsafe_code)]
 
@@ -16,6 +16,7 @@ mod access;
 mod decide;
 mod durable;
 mod entity;
+mod event_log;
 mod event_sourced;
 mod handle;
 mod journal;
@@ -24,6 +25,7 @@ mod transaction;
 
 pub use self::decide::Decide;
 pub use self::durable::Durable;
+pub use self::event_log::{EventLog, LogError, Logged};
 pub use self::event_sourced::{EventSourced, Snapshots};
 pub use self::journal::{Journal, JournalBuilder};
 pub use self::recovery::{RecoveryError, RecoveryFault};

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::{
-    Claim, Commit, EntityId, Epoch, Event, Outcome, Position, Refusal, Seq, Settled, Store,
-    StoredEvent, wait,
+    Claim, Commit, EntityId, Epoch, Event, LogEntry, Outcome, Position, Refusal, Seq, Settled,
+    Store, StoredEvent, wait,
 };
 
 /// Makes an empty store.
@@ -30,6 +30,8 @@ pub const TESTS: &[Test] = &[
     ("what is settled afterwards is committed", settled_afterwards),
     ("the latest snapshot is told", snapshots),
     ("positions grow", positions_grow),
+    ("a log has whole commits in their order", logs),
+    ("who follows a log misses nothing", followed_logs),
     ("identities are any text", any_text),
     ("large and empty payloads", payloads),
     ("ten thousand events in one commit", many_events),
@@ -330,6 +332,95 @@ fn many_events(store: &dyn Store) {
         }
     }
     assert_eq!((after, claim(store, &alice).hash), (10_000, hash));
+}
+
+fn log(store: &dyn Store, kind: &str, after: Position, most: usize) -> Vec<LogEntry> {
+    wait(|done| store.log(kind.into(), after, most, done)).expect("it can be read")
+}
+
+fn texts(entries: &[LogEntry]) -> Vec<String> {
+    let text = |entry: &LogEntry| {
+        let payload = String::from_utf8_lossy(&entry.stored.event.payload).into_owned();
+        format!("{}: {payload}", entry.entity)
+    };
+    entries.iter().map(text).collect()
+}
+
+fn logs(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let other = EntityId::new("other", "alice");
+    let claims = [&alice, &bob, &other].map(|entity| claim(store, entity));
+    assert_eq!(log(store, "account", Position::ZERO, 10), []);
+    let mut first = Commit::new();
+    let member = first.member(bob.clone(), claims[1].epoch, Seq::ZERO);
+    let before = member.event(event("1"), claims[1].hash);
+    member.event(event("2"), before);
+    first.member(alice.clone(), claims[0].epoch, Seq::ZERO).event(event("3"), claims[0].hash);
+    let first = committed(store, first);
+    let mut second = Commit::new();
+    second.member(other.clone(), claims[2].epoch, Seq::ZERO).event(event("4"), claims[2].hash);
+    let second = committed(store, second);
+    let mut third = Commit::new();
+    let now = claim(store, &alice);
+    third.member(alice.clone(), now.epoch, now.last).event(event("5"), now.hash);
+    let third = committed(store, third);
+
+    let all = log(store, "account", Position::ZERO, 10);
+    assert_eq!(
+        texts(&all),
+        ["account/alice: 3", "account/bob: 1", "account/bob: 2", "account/alice: 5"]
+    );
+    let positions: Vec<_> = all.iter().map(|entry| entry.stored.position).collect();
+    assert_eq!(positions, [first, first, first, third]);
+    let alone = wait(|done| store.events(bob, Seq::ZERO, 10, done)).expect("it can be read");
+    assert_eq!([&all[1].stored, &all[2].stored], [&alone[0], &alone[1]]);
+    // The first commit is not torn.
+    assert_eq!(log(store, "account", Position::ZERO, 1), all[..3]);
+    assert_eq!(log(store, "account", Position::ZERO, 3), all[..3]);
+    assert_eq!(log(store, "account", Position::ZERO, 4), all);
+    assert_eq!(log(store, "account", first, 1), all[3..]);
+    assert_eq!(log(store, "account", second, 10), all[3..]);
+    assert_eq!(log(store, "account", third, 10), []);
+    assert_eq!(texts(&log(store, "other", Position::ZERO, 10)), ["other/alice: 4"]);
+    assert_eq!(log(store, "nothing", Position::ZERO, 10), []);
+}
+
+/// While others write, pages are read from behind the last position that was seen.
+fn followed_logs(store: &dyn Store) {
+    const WRITERS: usize = 3;
+    const COMMITS: usize = 60;
+    let followed = thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            scope.spawn(move || {
+                let entity = account(&writer.to_string());
+                let mut now = claim(store, &entity);
+                for round in 0..COMMITS {
+                    let mut next = Commit::new();
+                    let member = next.member(entity.clone(), now.epoch, now.last);
+                    for part in 0..=round % 3 {
+                        now.hash = member.event(event(&format!("{round}.{part}")), now.hash);
+                        now.last = now.last.next();
+                    }
+                    committed(store, next);
+                }
+            });
+        }
+        let mut followed: Vec<LogEntry> = Vec::new();
+        let all = WRITERS * (0..COMMITS).map(|round| 1 + round % 3).sum::<usize>();
+        while followed.len() < all {
+            let after = followed.last().map_or(Position::ZERO, |last| last.stored.position);
+            followed.extend(log(store, "account", after, 4));
+        }
+        followed
+    });
+    assert_eq!(followed, log(store, "account", Position::ZERO, usize::MAX >> 1));
+    assert!(followed.is_sorted_by_key(|entry| entry.stored.position));
+    for writer in 0..WRITERS {
+        let entity = account(&writer.to_string());
+        let own: Vec<_> = followed.iter().filter(|entry| entry.entity == entity).collect();
+        let seqs: Vec<_> = own.iter().map(|entry| entry.stored.seq.get()).collect();
+        assert_eq!(seqs, (1..=own.len() as u64).collect::<Vec<_>>());
+    }
 }
 
 /// Several threads move amounts among accounts, and claim them from each other all the time: what was told to be

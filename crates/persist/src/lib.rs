@@ -47,6 +47,6 @@ pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
-pub use self::record::{Event, EventHash, Snapshot, StoredEvent};
+pub use self::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent};
 pub use self::store::{Claim, Done, Store, wait};
 pub use minicbor;

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::commit::{Commit, CommitId, Outcome, Refusal, Settled};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::record::{EventHash, Snapshot, StoredEvent};
+use crate::record::{EventHash, LogEntry, Snapshot, StoredEvent};
 use crate::store::{Claim, Done, Store};
 
 /// A store in memory. Clones are the same store. Results are told before its methods return.
@@ -19,6 +19,8 @@ pub struct MemoryStore(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     entities: BTreeMap<EntityId, Entity>,
+    /// The events of each kind, in the order of their commits.
+    logs: HashMap<Arc<str>, Vec<(Position, EntityId, Seq)>>,
     decisions: HashMap<CommitId, Settled>,
     position: Position,
     faults: Option<Faults>,
@@ -41,6 +43,8 @@ pub enum Operation<'a> {
     Claim(&'a EntityId),
     /// [`Store::events`].
     Events(&'a EntityId),
+    /// [`Store::log`].
+    Log(&'a str),
     /// [`Store::commit`].
     Commit(&'a Commit),
     /// [`Store::settle`].
@@ -148,6 +152,18 @@ impl Store for MemoryStore {
         done(read);
     }
 
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    ) {
+        let read =
+            self.check(&Operation::Log(&kind)).map(|()| self.state().log(&kind, after, most));
+        done(read);
+    }
+
     fn commit(&self, commit: Commit, done: Done<Outcome>) {
         let outcome = match self.fault(&Operation::Commit(&commit)) {
             Fault::None => self.state().commit(&commit),
@@ -185,6 +201,21 @@ impl State {
         }
     }
 
+    fn log(&self, kind: &str, after: Position, most: usize) -> Vec<LogEntry> {
+        let log = self.logs.get(kind).map_or(&[][..], |log| &log[..]);
+        let first = log.partition_point(|(position, ..)| *position <= after);
+        let rest = &log[first..];
+        // Up to the end of the commit that the last of them is in.
+        let most = most.max(1).min(rest.len());
+        let last = rest.get(most.wrapping_sub(1)).map(|(position, ..)| *position);
+        let len = last.map_or(0, |last| rest.partition_point(|(position, ..)| *position <= last));
+        let entry = |(_, entity, seq): &(Position, EntityId, Seq)| {
+            let stored = self.entities[entity].events[seq.get() as usize - 1].clone();
+            LogEntry { entity: entity.clone(), stored }
+        };
+        rest[..len].iter().map(entry).collect()
+    }
+
     fn commit(&mut self, commit: &Commit) -> Outcome {
         match self.decisions.get(&commit.id()) {
             Some(Settled::Committed(position)) => return Outcome::Committed(*position),
@@ -203,6 +234,10 @@ impl State {
         self.position = self.position.next();
         let position = self.position;
         for (id, member) in commit.members() {
+            if member.last() > member.after() {
+                let log = self.logs.entry(id.kind().into()).or_default();
+                log.extend(member.events().map(|(seq, ..)| (position, id.clone(), seq)));
+            }
             let entity = self.entities.entry(id.clone()).or_default();
             entity.events.extend(member.events().map(|(seq, event, hash)| StoredEvent {
                 seq,

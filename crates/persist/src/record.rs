@@ -38,6 +38,15 @@ pub struct StoredEvent {
     pub position: Position,
 }
 
+/// An event of some entity, in the order of commits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LogEntry {
+    /// Of which.
+    pub entity: EntityId,
+    /// The event.
+    pub stored: StoredEvent,
+}
+
 /// A state as of some event, so that fewer events need to be read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Snapshot {

@@ -1,11 +1,11 @@
 //! Who keeps what is durable.
 
-use std::sync::mpsc;
+use std::sync::{Arc, mpsc};
 
 use crate::commit::{Commit, CommitId, Outcome, Settled};
-use crate::entity::{EntityId, Epoch, Seq};
+use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::record::{EventHash, Snapshot, StoredEvent};
+use crate::record::{EventHash, LogEntry, Snapshot, StoredEvent};
 
 /// Is called once with a result, on any thread. It must not block.
 pub type Done<T> = Box<dyn FnOnce(T) + Send>;
@@ -29,6 +29,18 @@ pub trait Store: Send + Sync + 'static {
         after: Seq,
         most: usize,
         done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    );
+
+    /// Reads the events of all entities of a kind in the order of their commits, from behind a position on: whole commits, with
+    /// `most` events or more if the last one has, or fewer if there are no more.
+    ///
+    /// Whoever has seen a position has seen all before it: no commit comes later with a lower one.
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
     );
 
     /// Stores a commit. Once it is told to be committed, it is durable. A commit that comes twice is stored once, and

@@ -1,8 +1,8 @@
 //! What is done in one transaction, and in one read.
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Outcome, Position, Refusal, Seq,
-    Settled, Snapshot, StoredEvent,
+    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, LogEntry, Outcome, Position,
+    Refusal, Seq, Settled, Snapshot, StoredEvent,
 };
 use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
@@ -228,15 +228,61 @@ pub(crate) fn events(
     )?;
     let most = i64::try_from(most).unwrap_or(i64::MAX);
     let keys = params![entity.kind().as_bytes(), entity.key().as_bytes(), bits(after.get()), most];
+    let rows = select.query_map(keys, stored)?;
+    rows.collect()
+}
+
+/// Whole commits: at least one, if there is any.
+pub(crate) fn log(
+    connection: &Connection,
+    kind: &str,
+    after: Position,
+    most: usize,
+) -> rusqlite::Result<Vec<LogEntry>> {
+    let most = most.max(1);
+    let limit = i64::try_from(most).unwrap_or(i64::MAX);
+    let mut found = entries(connection, kind, (after, Position::new(i64::MAX as u64)), limit)?;
+    if found.len() == most
+        && let Some(LogEntry { stored, .. }) = found.last()
+    {
+        // The last commit may have more.
+        let last = stored.position;
+        found.retain(|entry| entry.stored.position < last);
+        let before = Position::new(last.get() - 1);
+        found.extend(entries(connection, kind, (before, last), i64::MAX)?);
+    }
+    Ok(found)
+}
+
+/// The events of commits behind the one, and up to the other.
+fn entries(
+    connection: &Connection,
+    kind: &str,
+    (after, last): (Position, Position),
+    most: i64,
+) -> rusqlite::Result<Vec<LogEntry>> {
+    // (A cross join is one in this order: the log is read along its index.)
+    let mut select = connection.prepare_cached(
+        "SELECT event.seq, event.position, event.hash, event.name, event.version, event.payload, entity.key
+         FROM event CROSS JOIN entity ON entity.id = event.entity
+         WHERE entity.kind = ?1 AND event.position > ?2 AND event.position <= ?3
+         ORDER BY event.position, entity.key, event.seq LIMIT ?4",
+    )?;
+    let keys = params![kind.as_bytes(), bits(after.get()), bits(last.get()), most];
     let rows = select.query_map(keys, |row| {
-        Ok(StoredEvent {
-            seq: Seq::new(number(row, 0)?),
-            position: Position::new(number(row, 1)?),
-            hash: EventHash::from_stored(number(row, 2)?),
-            event: event(row, 3)?,
-        })
+        let key = String::from_utf8_lossy(row.get_ref(6)?.as_blob()?).into_owned();
+        Ok(LogEntry { entity: EntityId::new(kind, key), stored: stored(row)? })
     })?;
     rows.collect()
+}
+
+fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    Ok(StoredEvent {
+        seq: Seq::new(number(row, 0)?),
+        position: Position::new(number(row, 1)?),
+        hash: EventHash::from_stored(number(row, 2)?),
+        event: event(row, 3)?,
+    })
 }
 
 /// An event from its name, its version and its payload, in columns one behind the other.

@@ -39,6 +39,7 @@ CREATE TABLE event (
     payload BLOB NOT NULL,
     PRIMARY KEY (entity, seq)
 ) STRICT, WITHOUT ROWID;
+CREATE INDEX event_by_position ON event (position);
 CREATE TABLE snapshot (
     entity INTEGER NOT NULL,
     seq INTEGER NOT NULL,

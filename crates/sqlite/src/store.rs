@@ -2,12 +2,13 @@
 
 use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, Outcome, Refusal, Seq, Settled, Store, StoreError,
-    StoredEvent,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, Outcome, Position, Refusal, Seq, Settled,
+    Store, StoreError, StoredEvent,
 };
 use rusqlite::Connection;
 use tracing::error;
@@ -66,7 +67,17 @@ impl Store for SqliteStore {
         most: usize,
         done: Done<Result<Vec<StoredEvent>, StoreError>>,
     ) {
-        self.reader.ask(Read { entity, after, most, done });
+        self.reader.ask(Read::Events { entity, after, most, done });
+    }
+
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    ) {
+        self.reader.ask(Read::Log { kind, after, most, done });
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {
@@ -93,11 +104,19 @@ enum Written {
 }
 
 /// What the other thread is asked.
-struct Read {
-    entity: EntityId,
-    after: Seq,
-    most: usize,
-    done: Done<Result<Vec<StoredEvent>, StoreError>>,
+enum Read {
+    Events {
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    },
+    Log {
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    },
 }
 
 /// A thread that is asked things. It ends when this is dropped, and all has been answered.
@@ -228,8 +247,16 @@ fn unavailable(why: &dyn std::fmt::Display) -> StoreError {
 }
 
 fn serve_reads(connection: &Connection, jobs: &Receiver<Read>) {
-    while let Ok(Read { entity, after, most, done }) = jobs.recv() {
-        let read = batch::events(connection, &entity, after, most);
-        done(read.map_err(|error| unavailable(&error)));
+    while let Ok(job) = jobs.recv() {
+        match job {
+            Read::Events { entity, after, most, done } => {
+                let read = batch::events(connection, &entity, after, most);
+                done(read.map_err(|error| unavailable(&error)));
+            }
+            Read::Log { kind, after, most, done } => {
+                let read = batch::log(connection, &kind, after, most);
+                done(read.map_err(|error| unavailable(&error)));
+            }
+        }
     }
 }

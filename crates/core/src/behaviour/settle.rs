@@ -28,7 +28,7 @@ use crate::queue::append::StepEntry;
 use crate::queue::multi_block::Multi;
 
 /// Spawns a behaviour that calls `closure` with the cowns of the set: see [`spawn::spawn`].
-#[inline]
+#[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where

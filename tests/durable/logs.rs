@@ -1,0 +1,190 @@
+//! What has happened to all entities of a kind, in the order of commits.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+
+use coact::Context;
+use coact::durable::{
+    Claim, Commit, CommitId, Done, EntityId, Fault, Journal, LogEntry, LogError, Logged,
+    MemoryStore, Operation, Outcome, Position, Seq, Settled, Store, StoreError, StoredEvent,
+};
+use coact::prelude::*;
+use coact_tests::{Faults, Log, everywhere, runtime};
+
+use crate::bank::{Account, Changed, Deposit, account};
+use crate::slow::Slow;
+
+#[test]
+fn e13_a_log_has_what_there_is_and_then_what_comes() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 100, 1));
+        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        let moved = call((&alice, &bob), |(alice, bob)| {
+            alice.persist(Changed { by: -1 });
+            bob.persist(Changed { by: 1 });
+            bob.persist(Changed { by: 2 });
+        });
+        assert_eq!(moved.wait(), Ok(()));
+        let mut log = journal.log::<Account>(Position::ZERO);
+        let mut next = || {
+            log.wait_next().map(|Logged { entity, event, .. }| (entity.key().to_owned(), event.by))
+        };
+        let before = [next(), next(), next(), next()].map(Result::unwrap);
+        let right = [("alice", 1), ("alice", -1), ("bob", 1), ("bob", 2)];
+        assert_eq!(before, right.map(|(key, by)| (key.to_owned(), by)));
+        // It waits for those.
+        let later = bob.ask(Deposit(4));
+        assert_eq!(next().unwrap(), ("bob".to_owned(), 4));
+        assert_eq!(later.wait(), Ok(7));
+    });
+}
+
+/// A projection into an actor, which keeps its position, and goes on from there in another life.
+#[test]
+fn e13_a_projection_goes_on_where_it_was() {
+    #[derive(Clone, Default)]
+    struct Totals {
+        sum: i64,
+        events: usize,
+        position: Option<Position>,
+    }
+    struct Projection {
+        totals: Totals,
+        journal: Journal,
+        done: Option<(usize, coact::promise::Resolver<Totals>)>,
+    }
+    impl Actor for Projection {
+        fn started(&mut self, context: &mut Context<Self>) {
+            let log = self.journal.log::<Account>(self.totals.position.unwrap_or_default());
+            context.attach(log).each(Next);
+        }
+    }
+    #[derive(Message)]
+    struct Next(Result<Logged<Changed>, LogError>);
+    impl Handler<Next> for Projection {
+        fn handle(&mut self, Next(logged): Next, context: &mut Context<Self>) {
+            let Logged { event, position, .. } = logged.unwrap();
+            self.totals.sum += event.by;
+            self.totals.events += 1;
+            self.totals.position = Some(position);
+            if let Some((_, resolver)) =
+                self.done.take_if(|(events, _)| *events == self.totals.events)
+            {
+                resolver.resolve(self.totals.clone());
+                context.stop();
+            }
+        }
+    }
+    fn project(journal: &Journal, totals: Totals, until: usize) -> Totals {
+        let (resolver, done) = Promise::channel();
+        let journal = journal.clone();
+        spawn(Projection { totals, journal, done: Some((until, resolver)) });
+        done.wait().unwrap()
+    }
+
+    everywhere(|| {
+        let journal = Journal::new(Slow::new(&MemoryStore::new(), 100, 2));
+        let all = ["alice", "bob"].map(|key| account(&journal, key));
+        (1..=10).for_each(|n| all[n % 2].send(Deposit(n as i64)).unwrap());
+        let first = project(&journal, Totals::default(), 10);
+        assert_eq!((first.sum, first.events), (55, 10));
+        (1..=4).for_each(|n| all[n % 2].send(Deposit(n as i64)).unwrap());
+        let second = project(&journal, first, 14);
+        assert_eq!((second.sum, second.events), (65, 14));
+    });
+}
+
+#[test]
+fn e13_a_store_that_is_down_is_waited_for() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(store.clone());
+        assert_eq!(account(&journal, "alice").ask(Deposit(1)).wait(), Ok(1));
+        let left = AtomicU32::new(3);
+        store.fail(move |operation| match operation {
+            Operation::Log(_)
+                if left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() =>
+            {
+                Fault::Unavailable
+            }
+            _ => Fault::None,
+        });
+        let first = journal.log::<Account>(Position::ZERO).wait_next().unwrap();
+        assert_eq!((first.seq, first.event), (Seq::new(1), Changed { by: 1 }));
+    });
+}
+
+/// Says when it is dropped.
+struct Watched(MemoryStore, Arc<AtomicBool>);
+
+impl Drop for Watched {
+    fn drop(&mut self) {
+        self.1.store(true, SeqCst);
+    }
+}
+
+impl Store for Watched {
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+        self.0.claim(entity, done);
+    }
+
+    fn events(
+        &self,
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    ) {
+        self.0.events(entity, after, most, done);
+    }
+
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    ) {
+        self.0.log(kind, after, most, done);
+    }
+
+    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+        self.0.commit(commit, done);
+    }
+
+    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+        self.0.settle(commit, done);
+    }
+}
+
+#[test]
+fn a_store_is_dropped_when_nothing_uses_it() {
+    let is_dropped = Arc::new(AtomicBool::new(false));
+    let runtime = runtime(2, &Faults::new());
+    runtime.run(|| {
+        let journal = Journal::new(Watched(MemoryStore::new(), Arc::clone(&is_dropped)));
+        let log = Log::new();
+        let accounts: Vec<_> = (0..10).map(|n| account(&journal, &n.to_string())).collect();
+        accounts.iter().for_each(|one| one.send(Deposit(1)).unwrap());
+        let far = log.clone();
+        when(&accounts, move |all| {
+            all.into_iter().for_each(|one| {
+                one.persist(Changed { by: 1 });
+                far.push(one.balance);
+            })
+        });
+        // One that waits for more.
+        let mut followed = journal.log::<Account>(Position::ZERO);
+        (0..20).for_each(|_| drop(followed.wait_next().unwrap()));
+        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        assert!(
+            futures::Stream::poll_next(std::pin::Pin::new(&mut followed), &mut context)
+                .is_pending()
+        );
+        drop((journal, accounts, followed));
+    });
+    runtime.wait_idle();
+    assert!(is_dropped.load(SeqCst));
+}
