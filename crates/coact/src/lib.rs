@@ -72,6 +72,7 @@
 //! | take streams, and offer them | [`Context::attach`], [`Addr::stream`] |
 //! | let a plain thread take part | [`this_thread`] |
 //! | run actors inside of tokio | [`Builder::around_threads`], [`RuntimeHandle::within`] |
+//! | have what happens to actors stored, and several of them change in one commit | the module `durable` (feature `durable`; example `39_durable_actors`) |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! The root has the names of nearly every program; everything has its module, by concept; and the [`prelude`] has some
@@ -250,6 +251,10 @@ mod actors {
 
     #[doc = include_str!("../../../docs/actors/async.md")]
     struct Async;
+
+    #[cfg(feature = "durable")]
+    #[doc = include_str!("../../../docs/actors/durable.md")]
+    struct Durable;
 
     #[cfg(feature = "dynamic")]
     #[doc = include_str!("../../../docs/actors/dynamic.md")]
