@@ -152,7 +152,7 @@ fn e6_members_are_held_until_an_unknown_outcome_is_settled() {
     });
 }
 
-fn pass(time: Duration) {
+pub fn pass(time: Duration) {
     let (resolver, passed) = Promise::channel();
     coact::time::after(time, (), move |()| resolver.resolve(()));
     passed.wait().unwrap();

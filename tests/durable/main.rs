@@ -1,11 +1,13 @@
 //! Durable actors: what is stored, what is seen when, and what a store that fails may do.
 
 mod bank;
+mod corners;
 mod decisions;
 mod ends;
 mod failures;
 mod histories;
 mod logs;
+mod manual;
 mod recovery;
 mod slow;
 mod steps;

@@ -30,6 +30,8 @@ pub(crate) enum Signal {
     Suspend,
     /// Handle messages again.
     Resume,
+    /// Look after the state, before anything else sees it.
+    Attend,
     /// An actor that this one is linked to has ended.
     Exit { from: ActorId, reason: ExitReason },
     /// Link or monitor, or undo that.

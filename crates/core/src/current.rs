@@ -331,6 +331,15 @@ pub fn deciding<R>(decide: impl FnOnce() -> R) -> R {
     decide()
 }
 
+/// Runs what is not part of the [decision](deciding) that may be running on this thread, such as what a store calls.
+pub fn beside_decision<R>(work: impl FnOnce() -> R) -> R {
+    let before = decides_from_now(false);
+    // It does not panic; if it does, all that is lost is a check in debug builds.
+    let result = work();
+    decides_from_now(before);
+    result
+}
+
 /// Returns what it was before.
 #[inline(always)]
 fn decides_from_now(decides: bool) -> bool {

@@ -64,6 +64,12 @@ impl NotCommitted {
         Self(Arc::new(why))
     }
 
+    /// Returns the reason.
+    #[must_use]
+    pub fn cause(&self) -> &(dyn Error + Send + Sync + 'static) {
+        &*self.0
+    }
+
     /// Returns the reason, if it is of this type.
     #[must_use]
     pub fn why<E: Error + 'static>(&self) -> Option<&E> {

@@ -4,9 +4,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use coact_core::credits::{Credits, Permit};
+use coact_core::internals::{beside_decision, catch};
 use coact_core::promise::Resolver;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
-use coact_core::time::{after, sleep};
+use coact_core::time::{Timer, after, sleep};
 use coact_core::{Broken, Cown, Promise, when};
 use coact_persist::{Commit, CommitId, Done, Outcome, Refusal, Settled, Store, StoreError};
 
@@ -52,11 +53,21 @@ impl Access {
     }
 
     pub(crate) fn is_out_of_patience(&self, since: Duration) -> bool {
-        now().saturating_sub(since) >= self.settings.patience
+        self.now().saturating_sub(since) >= self.settings.patience
     }
 
     pub(crate) fn most_in_flight(&self) -> usize {
         self.settings.most_in_flight
+    }
+
+    /// The time by which outages are measured.
+    pub(crate) fn now(&self) -> Duration {
+        RuntimeHandle::current().elapsed()
+    }
+
+    /// Calls a closure when those who wait have waited for long.
+    pub(crate) fn after_patience(&self, call: impl FnOnce() + Send + 'static) -> Alarm {
+        Alarm(after(self.settings.patience, (), move |()| call()))
     }
 
     /// Waits until one more entity may be recovered.
@@ -103,7 +114,7 @@ impl Access {
     pub(crate) fn commit(
         self: &Arc<Self>,
         commit: Commit,
-        place: Option<Cown<()>>,
+        place: Cown<()>,
         told: Done<Result<(), Refusal>>,
     ) {
         let (this, id) = (Arc::clone(self), commit.id());
@@ -120,16 +131,13 @@ impl Access {
             Outcome::Refused(refusal) => told(Err(refusal)),
             Outcome::Unknown(_) => this.settle(id, place, told),
         })));
-        self.store.commit(commit, Box::new(move |outcome| unanswered.tell(outcome)));
+        let done: Done<_> = Box::new(move |outcome| unanswered.tell(outcome));
+        // A panic of the store drops the question. It was reported.
+        let _ = catch(|| self.store.commit(commit, done));
     }
 
     /// Settles a commit whose outcome is unknown.
-    fn settle(
-        self: Arc<Self>,
-        id: CommitId,
-        place: Option<Cown<()>>,
-        told: Done<Result<(), Refusal>>,
-    ) {
+    fn settle(self: Arc<Self>, id: CommitId, place: Cown<()>, told: Done<Result<(), Refusal>>) {
         let settle = move || {
             drop(spawn_future(async move {
                 told(match self.settled(id).await {
@@ -138,11 +146,8 @@ impl Access {
                 });
             }));
         };
-        match place {
-            // A thread of the store is in no runtime.
-            Some(place) => when(&place, move |()| settle()),
-            None => settle(),
-        }
+        // A thread of the store is in no runtime.
+        when(&place, move |()| settle());
     }
 
     async fn settled(&self, id: CommitId) -> Settled {
@@ -165,9 +170,13 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The runtime's time.
-pub(crate) fn now() -> Duration {
-    RuntimeHandle::current().elapsed()
+/// A timer that is cancelled when this is dropped, so that it does not keep a runtime from being idle.
+pub(crate) struct Alarm(Timer);
+
+impl Drop for Alarm {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }
 
 /// Asks a store. One that drops the question is not available.
@@ -182,7 +191,9 @@ pub(crate) fn asked<T: Send + 'static>(
     question: impl FnOnce(Done<Result<T, StoreError>>),
 ) -> Promise<Result<T, StoreError>> {
     let (resolver, answer) = Promise::channel();
-    question(Box::new(move |result| resolver.resolve(result)));
+    let done: Done<_> = Box::new(move |result| beside_decision(|| resolver.resolve(result)));
+    // A panic of the store drops the question. It was reported.
+    let _ = catch(move || question(done));
     answer
 }
 
@@ -199,7 +210,7 @@ struct Unanswered(Option<Done<Outcome>>);
 impl Unanswered {
     fn tell(mut self, outcome: Outcome) {
         if let Some(told) = self.0.take() {
-            told(outcome);
+            beside_decision(|| told(outcome));
         }
     }
 }
@@ -207,9 +218,8 @@ impl Unanswered {
 impl Drop for Unanswered {
     fn drop(&mut self) {
         if let Some(told) = self.0.take() {
-            told(Outcome::Unknown(StoreError::Unavailable {
-                why: "it has given no answer".into(),
-            }));
+            let why = "it has given no answer".into();
+            beside_decision(|| told(Outcome::Unknown(StoreError::Unavailable { why })));
         }
     }
 }

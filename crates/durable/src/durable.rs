@@ -1,6 +1,7 @@
 //! The state of a durable actor: what decisions see of it.
 
 use std::fmt;
+use std::mem::replace;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -9,8 +10,9 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Readiness, Settling, Unsettled, Wake, drop_quietly};
 use coact_persist::{Commit, EntityId, Event, FormatError, Seq, read, write};
 
-use crate::entity::{Entity, Standing};
+use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
+use crate::owner::{Owner, OwningActor, Standing};
 use crate::recovery::{Recovered, Recovery};
 use crate::transaction::{Effect, Transaction};
 
@@ -97,11 +99,15 @@ pub struct Durable<E: EventSourced> {
     /// What `recovered` comes from, until it is there.
     recovery: Option<Recovery<E>>,
     /// `None` without a store.
-    entity: Option<Arc<Entity>>,
+    entity: Option<(Arc<Entity>, Arc<Place>)>,
+    /// From its start on.
+    owner: Option<Arc<Owner>>,
     standalone: Option<Standalone<E>>,
     effects: Vec<Effect>,
     /// Whether the step that is being settled has events of this entity.
     contributes: bool,
+    /// Whether an `apply` has panicked, so that the state is not what its events make of it.
+    is_torn: bool,
     /// The actor that this is the state of, and the one in whose place it was found last.
     ids: (Option<ActorId>, Option<ActorId>),
 }
@@ -142,17 +148,20 @@ impl<E: EventSourced> Durable<E> {
     }
 
     pub(crate) fn of(entity: Arc<Entity>) -> Self {
-        Self::empty(Some(entity))
+        let place = entity.stand_in_line();
+        Self::empty(Some((entity, place)))
     }
 
-    fn empty(entity: Option<Arc<Entity>>) -> Self {
+    fn empty(entity: Option<(Arc<Entity>, Arc<Place>)>) -> Self {
         Self {
             recovered: OnceLock::new(),
             recovery: None,
             entity,
+            owner: None,
             standalone: None,
             effects: Vec::new(),
             contributes: false,
+            is_torn: false,
             ids: (None, None),
         }
     }
@@ -173,7 +182,9 @@ impl<E: EventSourced> Durable<E> {
             return persisted.push(written);
         }
         let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
+        let was_torn = replace(&mut self.is_torn, true);
         state.apply(&event);
+        self.is_torn = was_torn;
         pending.push(written);
     }
 
@@ -197,7 +208,7 @@ impl<E: EventSourced> Durable<E> {
     pub fn id(&self) -> &EntityId {
         match (&self.standalone, &self.entity) {
             (Some(standalone), _) => &standalone.id,
-            (None, entity) => &entity.as_ref().expect(IS_READY).id,
+            (None, entity) => &entity.as_ref().expect(IS_READY).0.id,
         }
     }
 
@@ -225,13 +236,15 @@ impl<E: EventSourced> Durable<E> {
         pending.iter().map(|event| read(event).unwrap_or_else(|error| panic!("{error}"))).collect()
     }
 
-    pub(crate) fn entity(&self) -> Option<&Arc<Entity>> {
-        self.entity.as_ref()
+    pub(crate) fn owner(&self) -> Option<&Arc<Owner>> {
+        self.owner.as_ref()
     }
 
-    /// Says which actor this is the state of.
-    pub(crate) fn is_state_of(&mut self, id: ActorId) {
+    /// Says which actor this is the state of, and has it recovered.
+    pub(crate) fn begin(&mut self, id: ActorId, actor: impl OwningActor + 'static) {
         self.ids = (Some(id), Some(id));
+        self.owner = self.entity.as_ref().map(|(entity, _)| Owner::new(entity, actor));
+        self.recover();
     }
 
     /// Says in which actor's place this was found.
@@ -240,36 +253,30 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// # Panics
-    /// If it is another actor's state: only an exchange of two (`std::mem::swap`) has that come.
-    pub(crate) fn assert_in_place(&self) {
+    /// If it is another actor's state: only an exchange (`std::mem::swap`, an assignment) has that come. If an `apply` has
+    /// panicked, and that was caught.
+    pub(crate) fn assert_sound(&self) {
         assert!(
-            self.ids.0 == self.ids.1 && self.entity.is_some(),
+            self.ids.0 == self.ids.1 && self.owner.is_some(),
             "the states of two durable actors were exchanged: each has the history of its own"
         );
+        assert!(!self.is_torn, "an `apply` of `{}` has panicked, and that was caught", self.id());
     }
 
     /// Returns whether the state may be used: for behaviours when nothing is on its way, for commands before.
     pub(crate) fn look(&self, is_command: bool) -> Readiness {
-        let Some(entity) = &self.entity else { return Readiness::Ready };
+        let Some(owner) = &self.owner else { return Readiness::Ready };
         self.take_in();
-        match entity.standing() {
-            Standing::Fenced(why) | Standing::Undone(why) => Readiness::Never(why),
-            Standing::Unavailable(why) => Readiness::Never(NotCommitted::new(why)),
+        match owner.standing() {
+            Standing::Never(why) | Standing::Undone(why) => Readiness::Never(why),
             Standing::Waiting => Readiness::NotYet,
             Standing::Committing if !is_command => Readiness::NotYet,
-            Standing::Committing | Standing::Free => self.is_recovered(),
+            // (It may have come behind the look.)
+            Standing::Committing | Standing::Free if self.recovered.get().is_none() => {
+                Readiness::NotYet
+            }
+            Standing::Committing | Standing::Free => Readiness::Ready,
         }
-    }
-
-    fn is_recovered(&self) -> Readiness {
-        if self.recovered.get().is_some() {
-            return Readiness::Ready;
-        }
-        let error = self
-            .recovery
-            .as_ref()
-            .and_then(|recovery| recovery.result().as_ref()?.as_ref().err().cloned());
-        error.map_or(Readiness::NotYet, |error| Readiness::Never(NotCommitted::new(error)))
     }
 
     /// Takes in the recovered state, if it is there.
@@ -277,46 +284,47 @@ impl<E: EventSourced> Durable<E> {
         let Some(recovery) = &self.recovery else { return };
         // Under the lock, so that one reader does not see it missing in both places.
         let mut result = recovery.result();
-        match result.take() {
-            Some(Ok(recovered)) => {
-                // It was missing, and only this sets it.
-                let _ = self.recovered.set(recovered);
-            }
-            other => *result = other,
+        if let Some(recovered) = result.take() {
+            // It was missing, and only this sets it.
+            let _ = self.recovered.set(recovered);
         }
     }
 
     /// The same for one that may have the state recovered.
     pub(crate) fn make_ready_for(&mut self, is_command: bool) -> Readiness {
-        let is_undone = self
-            .entity
-            .as_ref()
-            .is_some_and(|entity| matches!(entity.standing(), Standing::Undone(_)));
-        if is_undone {
-            self.recover();
-        }
+        self.recover_if_undone();
         self.look(is_command)
     }
 
+    pub(crate) fn recover_if_undone(&mut self) {
+        let is_undone = |owner: &Arc<Owner>| matches!(owner.standing(), Standing::Undone(_));
+        if self.owner.as_ref().is_some_and(is_undone) {
+            self.recover();
+        }
+    }
+
     /// Forgets the state, and has it recovered from what is stored.
-    pub(crate) fn recover(&mut self) {
-        let Some(entity) = self.entity.clone() else { return };
-        let before = self.recovered.take();
-        let (occupied, state) = match before {
-            Some(Recovered { occupied, state, .. }) => (Some(occupied), Some(state)),
-            None => (None, None),
-        };
-        drop_quietly(move || drop(state));
-        self.forget_decision();
+    fn recover(&mut self) {
+        let (Some(owner), Some((_, place))) = (&self.owner, &self.entity) else { return };
+        let (owner, place) = (Arc::clone(owner), Arc::clone(place));
         // One that is under way ends first.
         self.recovery = None;
-        self.recovery = Some(Recovery::begin(&entity, occupied));
+        let before = self.recovered.take();
+        drop_quietly(move || drop(before));
+        self.forget_decision();
+        self.is_torn = false;
+        self.recovery = Some(Recovery::begin(&owner, place));
     }
 
     fn forget_decision(&mut self) {
         let effects = std::mem::take(&mut self.effects);
         drop_quietly(move || drop(effects));
         self.contributes = false;
+    }
+
+    /// Returns its place among the owners of the entity.
+    pub(crate) fn place(&self) -> Option<&Arc<Place>> {
+        self.entity.as_ref().map(|(_, place)| place)
     }
 
     /// Takes what a command has decided: a commit, its size, and what is to be done then.
@@ -329,7 +337,7 @@ impl<E: EventSourced> Durable<E> {
 
     /// Adds the entity to a commit, with its pending events. Returns their size, if there are any.
     fn add_to(&mut self, commit: &mut Commit) -> Option<usize> {
-        let entity = self.entity.as_ref()?;
+        let (entity, _) = self.entity.as_ref()?;
         let recovered = self.recovered.get_mut()?;
         let member = commit.member(entity.id.clone(), recovered.epoch, recovered.last);
         let pending = std::mem::take(&mut recovered.pending);
@@ -391,25 +399,25 @@ impl<E: EventSourced> Settling for Durable<E> {
     }
 
     fn when_ready(&self, wake: Wake) {
-        match &self.entity {
-            Some(entity) => entity.when_changed(wake),
+        match &self.owner {
+            Some(owner) => owner.when_changed(wake),
             None => wake(),
         }
     }
 
     fn collect_read(&self, unsettled: &mut Option<Box<dyn Unsettled>>) {
-        let (Some(entity), Some(recovered)) = (&self.entity, self.recovered.get()) else { return };
-        let commit = Transaction::of(unsettled).member(entity);
-        commit.member(entity.id.clone(), recovered.epoch, recovered.last);
+        let (Some(owner), Some(recovered)) = (&self.owner, self.recovered.get()) else { return };
+        let commit = Transaction::of(unsettled).member(owner);
+        commit.member(owner.entity.id.clone(), recovered.epoch, recovered.last);
     }
 
     fn collect(&mut self, unsettled: &mut Option<Box<dyn Unsettled>>) {
-        self.assert_in_place();
-        let Some(entity) = self.entity.clone() else { return };
+        self.assert_sound();
+        let Some(owner) = self.owner.clone() else { return };
         let effects = std::mem::take(&mut self.effects);
         let transaction = Transaction::of(unsettled);
         transaction.add_effects(effects);
-        self.contributes = self.add_to(transaction.member(&entity)).is_some();
+        self.contributes = self.add_to(transaction.member(&owner)).is_some();
         if self.contributes {
             transaction.has_events();
         }
@@ -419,7 +427,9 @@ impl<E: EventSourced> Settling for Durable<E> {
         let has_pending =
             self.recovered.get().is_some_and(|recovered| !recovered.pending.is_empty());
         let contributes = std::mem::take(&mut self.contributes);
-        if kept.is_err() && (contributes || has_pending) {
+        let is_over = |owner: &Arc<Owner>| matches!(owner.standing(), Standing::Never(_));
+        if kept.is_err() && (contributes || has_pending) && !self.owner.as_ref().is_none_or(is_over)
+        {
             self.recover();
         }
         self.forget_decision();

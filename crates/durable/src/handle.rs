@@ -1,27 +1,37 @@
 //! A durable actor as an actor: how it starts, and how it takes its commands.
 
-use std::sync::Arc;
-
-use coact_actor::actor::{Actor, ActorId, AskError, Context, ExitReason, Handler, Message, Reply};
-use coact_actor::internals::{set_aside, stop_for};
+use coact_actor::actor::{
+    Actor, ActorId, AskError, Context, ExitReason, Handler, Message, Reply, WeakAddr,
+};
+use coact_actor::internals::{have_attend, set_aside, stop_for};
 use coact_core::internals::{Readiness, Settling, deciding};
 
 use crate::decide::Decide;
 use crate::durable::Durable;
-use crate::entity::End;
 use crate::event_sourced::EventSourced;
+use crate::owner::{End, OwningActor};
+
+impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
+    fn stop(&self, reason: ExitReason) {
+        stop_for(self, reason);
+    }
+
+    fn attend(&self) {
+        have_attend(self);
+    }
+}
 
 impl<E: EventSourced> Actor for Durable<E> {
     fn started(&mut self, context: &mut Context<Self>) {
-        self.is_state_of(context.id());
-        let Some(entity) = self.entity() else { return };
-        let this = context.weak();
-        entity.owned_by(Arc::new(move |reason| stop_for(&this, reason)));
-        self.recover();
+        self.begin(context.id(), context.weak());
     }
 
     fn restarted(&mut self, _: &ExitReason, context: &mut Context<Self>) {
         self.started(context);
+    }
+
+    fn attend(&mut self, _: &mut Context<Self>) {
+        self.recover_if_undone();
     }
 
     const SETTLES: bool = true;
@@ -48,9 +58,9 @@ impl<E: Decide<C>, C: Message> Handler<C> for Durable<E> {
 
     fn handle_asked(&mut self, command: C, reply: Reply<C::Reply>, context: &mut Context<Self>) {
         self.is_found_at(context.id());
-        self.assert_in_place();
+        self.assert_sound();
         match self.make_ready_for(true) {
-            Readiness::Ready => self.decide(command, reply),
+            Readiness::Ready => decide(self, command, reply, context),
             Readiness::Never(why) => reply.fail(AskError::NotCommitted(why)),
             Readiness::NotYet => wait(command, reply, context),
         }
@@ -67,41 +77,38 @@ fn wait<E: Decide<C>, C: Message>(
     set_aside(context, command, reply);
     context.hold(Reply::unwanted(), |durable, context| {
         Box::pin(async move {
-            durable.ready().await;
+            while matches!(durable.make_ready_for(true), Readiness::NotYet) {
+                let Some(owner) = durable.owner().cloned() else { break };
+                owner.changed().await;
+            }
             context.unstash_all();
         })
     });
 }
 
-impl<E: EventSourced> Durable<E> {
-    /// Waits until a command can be decided on, or refused.
-    async fn ready(&mut self) {
-        while matches!(self.make_ready_for(true), Readiness::NotYet) {
-            let Some(entity) = self.entity().cloned() else { return };
-            entity.changed().await;
+/// Decides on a command. Its answer, and what it sends, leave when it is stored.
+fn decide<E: Decide<C>, C: Message>(
+    durable: &mut Durable<E>,
+    command: C,
+    reply: Reply<C::Reply>,
+    context: &mut Context<Durable<E>>,
+) {
+    let answer = deciding(|| E::decide(durable, command));
+    // It may be another one by now.
+    durable.is_found_at(context.id());
+    durable.assert_sound();
+    let (commit, effects) = durable.take_decision();
+    let (Some(owner), Some(place)) = (durable.owner(), durable.place()) else { return };
+    let then = Box::new(move |end: &End| match end {
+        End::Stored => {
+            effects.into_iter().for_each(|effect| effect.run());
+            reply.send(answer);
         }
-    }
-
-    /// Decides on a command. Its answer, and what it sends, leave when it is stored.
-    fn decide<C: Message>(&mut self, command: C, reply: Reply<C::Reply>)
-    where
-        E: Decide<C>,
-    {
-        let answer = deciding(|| E::decide(self, command));
-        self.assert_in_place();
-        let (commit, effects) = self.take_decision();
-        let Some(entity) = self.entity() else { return reply.send(answer) };
-        let then = move |end: &End| match end {
-            End::Stored => {
-                effects.into_iter().for_each(|effect| effect.run());
-                reply.send(answer);
-            }
-            End::NotStored(why) => reply.fail(AskError::NotCommitted(why.clone())),
-            End::Lost => reply.fail(AskError::Cancelled),
-        };
-        match commit {
-            Some((commit, bytes)) => entity.submit(commit, bytes, Box::new(then)),
-            None => entity.behind(Box::new(then)),
-        }
+        End::NotStored(why) => reply.fail(AskError::NotCommitted(why.clone())),
+        End::Lost => reply.fail(AskError::Cancelled),
+    });
+    match commit {
+        Some(commit) => owner.submit(commit, place, then),
+        None => owner.behind(then),
     }
 }

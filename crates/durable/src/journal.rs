@@ -1,6 +1,6 @@
 //! Durable actors by their keys.
 
-use std::any::Any;
+use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -69,7 +69,9 @@ struct Entities {
 struct Known {
     /// As long as it has an owner, or something of it is on its way.
     entity: Weak<Entity>,
-    /// A [`WeakAddr`] of its type, if it was asked for by its key.
+    /// The type of its state.
+    kind: TypeId,
+    /// A [`WeakAddr`] of that, if it was asked for by its key.
     address: Option<Box<dyn Any + Send>>,
 }
 
@@ -133,21 +135,17 @@ impl Journal {
     /// It restarts itself after a panic, three times in five seconds at most.
     ///
     /// # Panics
-    /// If another type has the same [`KIND`](EventSourced::KIND).
+    /// If there is an actor of another type with the same [`KIND`](EventSourced::KIND).
     pub fn entity<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Addr<Durable<E>> {
         let id = EntityId::new(E::KIND, key);
         let mut entities = self.entities();
-        if let Some(address) = entities.known.get(&id).and_then(|known| known.address.as_ref()) {
-            let Some(weak) = address.downcast_ref::<WeakAddr<Durable<E>>>() else {
-                drop(entities);
-                let other = std::any::type_name::<E>();
-                panic!("two types have the kind `{}`: `{other}` is one of them", E::KIND);
-            };
-            if let Some(address) = weak.upgrade().filter(|address| !address.has_ended()) {
-                return address;
-            }
+        let (entity, known) = entities.entity::<E>(id, &self.0.access);
+        let weak =
+            known.address.as_ref().and_then(|weak| weak.downcast_ref::<WeakAddr<Durable<E>>>());
+        let address = weak.and_then(WeakAddr::upgrade).filter(|address| !address.has_ended());
+        if let Some(address) = address {
+            return address;
         }
-        let (entity, known) = entities.entity(id, &self.0.access);
         let address = spawn(&entity);
         known.address = Some(Box::new(address.downgrade()));
         address
@@ -155,7 +153,8 @@ impl Journal {
 
     /// Returns the state of an entity for an actor of its own, such as a child of a supervisor, which is recovered when that
     /// starts. If this journal has an actor of the entity already, the new one waits until that has ended: so does the child
-    /// that takes the place of one that has failed. ([`entity`](Self::entity) does not find it.)
+    /// that takes the place of one that has failed. ([`entity`](Self::entity) does not find it.) While it waits, so do its
+    /// commands, as long as the journal is patient; then they fail with [`Taken`](crate::Taken).
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -181,7 +180,7 @@ impl Journal {
     pub fn durable<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Durable<E> {
         let id = EntityId::new(E::KIND, key);
         let mut entities = self.entities();
-        let (entity, _) = entities.entity(id, &self.0.access);
+        let (entity, _) = entities.entity::<E>(id, &self.0.access);
         Durable::of(entity)
     }
 
@@ -236,11 +235,27 @@ fn spawn<E: EventSourced>(entity: &Arc<Entity>) -> Addr<Durable<E>> {
 
 impl Entities {
     /// Returns an entity, which may be one that there was.
-    fn entity(&mut self, id: EntityId, access: &Arc<Access>) -> (Arc<Entity>, &mut Known) {
+    ///
+    /// # Panics
+    /// If it is of another type.
+    fn entity<E: EventSourced>(
+        &mut self,
+        id: EntityId,
+        access: &Arc<Access>,
+    ) -> (Arc<Entity>, &mut Known) {
         self.sweep();
-        let known =
-            self.known.entry(id.clone()).or_insert(Known { entity: Weak::new(), address: None });
-        let entity = known.entity.upgrade().unwrap_or_else(|| Entity::new(id, Arc::clone(access)));
+        let kind = TypeId::of::<E>();
+        let new = || Known { entity: Weak::new(), kind, address: None };
+        let known = self.known.entry(id.clone()).or_insert_with(new);
+        let entity = known.entity.upgrade();
+        assert!(
+            known.kind == kind || entity.is_none(),
+            "two types have the kind `{}`: `{}` is one of them",
+            E::KIND,
+            type_name::<E>()
+        );
+        known.kind = kind;
+        let entity = entity.unwrap_or_else(|| Entity::new(id, Arc::clone(access)));
         known.entity = Arc::downgrade(&entity);
         (entity, known)
     }

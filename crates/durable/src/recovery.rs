@@ -4,17 +4,18 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-use coact_actor::actor::ExitReason;
 use coact_core::Broken;
+use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{catch, drop_quietly};
 use coact_core::runtime::spawn_future;
 use coact_persist::{
     Claim, EntityId, Epoch, Event, EventHash, FormatError, Seq, StoreError, StoredEvent, read,
 };
 
-use crate::access::{Backoff, ask, now};
-use crate::entity::{Entity, Occupied, Recovering};
+use crate::access::{Backoff, ask};
+use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
+use crate::owner::{Owner, Recovering};
 
 /// How many events are read at once.
 const PAGE: usize = 256;
@@ -30,30 +31,29 @@ pub(crate) struct Recovered<E> {
     pub(crate) snapshot: Seq,
     /// What the closure or command that runs has added to that.
     pub(crate) pending: Vec<Event>,
-    pub(crate) occupied: Occupied,
 }
 
-type Slot<E> = Mutex<Option<Result<Recovered<E>, RecoveryError>>>;
+type Slot<E> = Mutex<Option<Recovered<E>>>;
 
 /// A recovery that is under way, or its result, until that is taken. It ends when this is dropped.
 pub(crate) struct Recovery<E> {
     slot: Option<Arc<Slot<E>>>,
-    entity: Arc<Entity>,
+    owner: Arc<Owner>,
 }
 
 impl<E: EventSourced> Recovery<E> {
-    /// Begins one, for an owner that is one already, or becomes it.
-    pub(crate) fn begin(entity: &Arc<Entity>, own: Option<Occupied>) -> Self {
+    /// Begins one, for an owner with this place.
+    pub(crate) fn begin(owner: &Arc<Owner>, place: Arc<Place>) -> Self {
         let slot = Arc::default();
-        let run = recover::<E>(entity.begin_recovery(), own, Arc::downgrade(&slot));
+        let run = recover::<E>(owner.begin_recovery(), place, Arc::downgrade(&slot));
         drop(spawn_future(run));
-        Self { slot: Some(slot), entity: Arc::clone(entity) }
+        Self { slot: Some(slot), owner: Arc::clone(owner) }
     }
 }
 
 impl<E> Recovery<E> {
     /// Returns the result, if it is there.
-    pub(crate) fn result(&self) -> MutexGuard<'_, Option<Result<Recovered<E>, RecoveryError>>> {
+    pub(crate) fn result(&self) -> MutexGuard<'_, Option<Recovered<E>>> {
         let slot = self.slot.as_ref().expect("it is there until this is dropped");
         slot.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -63,8 +63,9 @@ impl<E> Drop for Recovery<E> {
     fn drop(&mut self) {
         let slot = self.slot.take();
         drop_quietly(move || drop(slot));
-        // It may wait for what another one has by now.
-        self.entity.wake_all();
+        // It may wait for what another one has by now, or for what is on its way.
+        self.owner.entity.wake_all();
+        self.owner.wake_all();
     }
 }
 
@@ -133,26 +134,31 @@ impl Error for RecoveryError {
 
 /// Recovers an entity for an owner. Waits for the one before, and for what is on its way, and as long as the store
 /// cannot be reached.
-async fn recover<E: EventSourced>(
-    recovering: Recovering,
-    own: Option<Occupied>,
-    slot: Weak<Slot<E>>,
-) {
-    let entity = Arc::clone(&recovering.entity);
+async fn recover<E: EventSourced>(recovering: Recovering, place: Arc<Place>, slot: Weak<Slot<E>>) {
+    let owner = Arc::clone(&recovering.owner);
     let is_wanted = || slot.strong_count() > 0;
-    let Some(occupied) = entity.occupy(own, is_wanted).await else { return recovering.end() };
-    let permit = entity.access.may_recover().await;
-    let recovered = History::read::<E>(&entity, occupied).await;
-    drop(permit);
-    let failure = recovered.as_ref().err().cloned();
-    let Some(slot) = slot.upgrade() else { return recovering.end() };
-    *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(recovered);
-    drop(slot);
-    recovering.end();
-    if let Some(failure) = failure {
-        tracing::error!("{failure}");
-        entity.stop(ExitReason::Failed(failure.to_string().into()));
+    if !owner.take_over(&place, is_wanted).await {
+        return recovering.end();
     }
+    let permit = owner.entity.access.may_recover().await;
+    let recovered = History::read::<E>(&owner).await;
+    drop(permit);
+    match recovered {
+        Ok(recovered) => {
+            if let Some(slot) = slot.upgrade() {
+                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(recovered);
+            } else {
+                drop_quietly(move || drop(recovered));
+            }
+        }
+        Err(error) => {
+            tracing::error!("{error}");
+            owner.end(NotCommitted::new(error));
+        }
+    }
+    recovering.end();
+    // (If the owner is gone, the next one has waited until here: two claims at once might come in the wrong order.)
+    drop(place);
 }
 
 /// What was read of an entity up to some event.
@@ -163,16 +169,14 @@ struct History<'a> {
 }
 
 impl History<'_> {
-    async fn read<E: EventSourced>(
-        entity: &Entity,
-        occupied: Occupied,
-    ) -> Result<Recovered<E>, RecoveryError> {
-        let claim = claim(entity).await?;
+    async fn read<E: EventSourced>(owner: &Arc<Owner>) -> Result<Recovered<E>, RecoveryError> {
+        let claim = claim(owner).await?;
+        let entity = &owner.entity;
         let mut history = History { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
-        let mut state = history.begin::<E>(&claim)?;
+        let mut state = Quiet(Some(history.begin::<E>(&claim)?));
         let snapshot = history.last;
         while history.last < claim.last {
-            let events = history.page().await?;
+            let events = page(owner, history.last).await?;
             if events.is_empty() {
                 return Err(history.fault(RecoveryFault::Missing { found: None }));
             }
@@ -184,20 +188,14 @@ impl History<'_> {
             return Err(history.fault(RecoveryFault::OtherHash));
         }
         let (last, hash) = (history.last, history.hash);
-        Ok(Recovered {
-            state,
-            epoch: claim.epoch,
-            last,
-            hash,
-            snapshot,
-            pending: Vec::new(),
-            occupied,
-        })
+        let state = state.0.take().expect("it is there until here");
+        Ok(Recovered { state, epoch: claim.epoch, last, hash, snapshot, pending: Vec::new() })
     }
 
     /// Begins with the snapshot, if there is one that this program takes.
     fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<E, RecoveryError> {
-        match (&claim.snapshot, E::snapshots()) {
+        let snapshots = self.guarded(E::snapshots)?;
+        match (&claim.snapshot, snapshots) {
             (Some(snapshot), Some(snapshots)) if snapshot.seq <= claim.last => {
                 let state = self.guarded(|| (snapshots.read)(&snapshot.state))?;
                 let state = state.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
@@ -208,17 +206,9 @@ impl History<'_> {
         }
     }
 
-    async fn page(&self) -> Result<Vec<StoredEvent>, RecoveryError> {
-        let (entity, last) = (self.entity, self.last);
-        again_while_down(entity, || {
-            ask(move |done| entity.access.store().events(entity.id.clone(), last, PAGE, done))
-        })
-        .await
-    }
-
     fn add<E: EventSourced>(
         &mut self,
-        state: &mut E,
+        state: &mut Quiet<E>,
         stored: &StoredEvent,
     ) -> Result<(), RecoveryError> {
         let seq = self.last.next();
@@ -229,9 +219,12 @@ impl History<'_> {
         if stored.hash != hash {
             return Err(self.fault(RecoveryFault::OtherHash));
         }
-        let event = self.guarded(|| read::<E::Event>(&stored.event))?;
-        let event = event.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
-        self.guarded(|| state.apply(&event))?;
+        let applied = self.guarded(|| {
+            let event = read::<E::Event>(&stored.event)?;
+            state.0.iter_mut().for_each(|state| state.apply(&event));
+            Ok(())
+        })?;
+        applied.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
         (self.last, self.hash) = (seq, hash);
         Ok(())
     }
@@ -252,25 +245,40 @@ impl History<'_> {
     }
 }
 
-async fn claim(entity: &Entity) -> Result<Claim, RecoveryError> {
-    again_while_down(entity, || ask(|done| entity.access.store().claim(entity.id.clone(), done)))
-        .await
+/// A state that is dropped without a panic, if it is not taken.
+struct Quiet<E>(Option<E>);
+
+impl<E> Drop for Quiet<E> {
+    fn drop(&mut self) {
+        let state = self.0.take();
+        drop_quietly(move || drop(state));
+    }
+}
+
+async fn claim(owner: &Arc<Owner>) -> Result<Claim, RecoveryError> {
+    let (store, id) = (owner.entity.access.store(), &owner.entity.id);
+    again_while_down(owner, || ask(|done| store.claim(id.clone(), done))).await
+}
+
+async fn page(owner: &Arc<Owner>, last: Seq) -> Result<Vec<StoredEvent>, RecoveryError> {
+    let (store, id) = (owner.entity.access.store(), &owner.entity.id);
+    again_while_down(owner, || ask(move |done| store.events(id.clone(), last, PAGE, done))).await
 }
 
 /// Asks a store until it answers.
 async fn again_while_down<T, Q: Future<Output = Result<T, StoreError>>>(
-    entity: &Entity,
+    owner: &Arc<Owner>,
     mut question: impl FnMut() -> Q,
 ) -> Result<T, RecoveryError> {
     let mut backoff = Backoff::default();
     loop {
         match question().await {
             Ok(answer) => {
-                entity.store_is_up();
+                owner.goes_on();
                 return Ok(answer);
             }
             Err(error @ StoreError::Unavailable { .. }) => {
-                entity.store_is_down(error, now());
+                owner.waits_for(NotCommitted::new(error));
                 backoff.wait().await;
             }
             Err(error) => {
@@ -278,7 +286,7 @@ async fn again_while_down<T, Q: Future<Output = Result<T, StoreError>>>(
                     StoreError::Corrupt { seq, .. } => *seq,
                     _ => Seq::ZERO,
                 };
-                let (entity, why) = (entity.id.clone(), RecoveryFault::Store(error));
+                let (entity, why) = (owner.entity.id.clone(), RecoveryFault::Store(error));
                 return Err(RecoveryError { entity, seq, why });
             }
         }

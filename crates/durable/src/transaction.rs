@@ -7,12 +7,12 @@ use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use coact_core::Cown;
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Settled, Unsettled, drop_quietly};
+use coact_core::{Cown, when};
 use coact_persist::{Commit, Refusal};
 
-use crate::entity::Entity;
+use crate::owner::Owner;
 
 /// Something to be done when a decision is durable.
 pub(crate) struct Effect {
@@ -39,7 +39,7 @@ impl Effect {
 /// A step that is being collected.
 pub(crate) struct Transaction {
     commit: Commit,
-    members: Vec<Arc<Entity>>,
+    members: Vec<Arc<Owner>>,
     effects: Vec<Effect>,
     has_events: bool,
     /// Why it cannot be stored.
@@ -64,11 +64,15 @@ impl Transaction {
     }
 
     /// Adds a member.
-    pub(crate) fn member(&mut self, entity: &Arc<Entity>) -> &mut Commit {
-        if self.members.first().is_some_and(|first| !first.access.is_same(&entity.access)) {
+    pub(crate) fn member(&mut self, owner: &Arc<Owner>) -> &mut Commit {
+        if self
+            .members
+            .first()
+            .is_some_and(|first| !first.entity.access.is_same(&owner.entity.access))
+        {
             self.refused = Some(NotCommitted::new(TwoStores));
         }
-        self.members.push(Arc::clone(entity));
+        self.members.push(Arc::clone(owner));
         &mut self.commit
     }
 
@@ -93,20 +97,40 @@ impl Unsettled for Transaction {
         effects.sort_by_key(|effect| effect.number);
         let then = Box::new(move || effects.into_iter().for_each(Effect::run));
         match (refused.filter(|_| has_events), members.first()) {
-            (Some(why), _) => done(Err(why)),
+            (Some(why), _) => {
+                drop_quietly(move || drop(then));
+                done(Err(why));
+            }
             (None, Some(first)) if has_events => {
-                let (access, place) = (Arc::clone(&first.access), Some(Cown::new(())));
-                let told = move |outcome: Result<(), Refusal>| {
-                    members.iter().for_each(|member| member.note_step(&outcome));
-                    done(
-                        outcome
-                            .map(|()| then as Box<dyn FnOnce() + Send>)
-                            .map_err(NotCommitted::new),
-                    );
-                };
-                access.commit(commit, place, Box::new(told));
+                let access = Arc::clone(&first.entity.access);
+                let step = Step { members, then, done };
+                let place = Cown::new(());
+                let far = place.clone();
+                access.commit(commit, place, Box::new(move |outcome| step.told(outcome, &far)));
             }
             _ => done(Ok(then)),
+        }
+    }
+}
+
+/// A step that is on its way to the store.
+struct Step {
+    members: Vec<Arc<Owner>>,
+    then: Box<dyn FnOnce() + Send>,
+    done: Settled,
+}
+
+impl Step {
+    /// Called on a thread of the store, which runs no code of the user.
+    fn told(self, outcome: Result<(), Refusal>, place: &Cown<()>) {
+        let Self { members, then, done } = self;
+        members.iter().for_each(|member| member.note(&outcome, true));
+        match outcome {
+            Ok(()) => done(Ok(then)),
+            Err(refusal) => {
+                when(place, move |()| drop(then));
+                done(Err(NotCommitted::new(refusal)));
+            }
         }
     }
 }

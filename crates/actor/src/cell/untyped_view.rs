@@ -34,6 +34,7 @@ impl<A: Actor> Managed for ActorCell<A> {
                 Hook::Started => actor.started(context),
                 Hook::Restarted(reason) => actor.restarted(reason, context),
                 Hook::Stopped(reason) => actor.stopped(reason, context),
+                Hook::Attend => actor.attend(context),
             }
         })
     }

@@ -204,6 +204,11 @@ pub fn stop_for<A: Actor>(actor: &WeakAddr<A>, reason: ExitReason) {
     let _ = actor.signal(Signal::Stop(reason));
 }
 
+/// Has an actor [attend](Actor::attend) to its state.
+pub fn have_attend<A: Actor>(actor: &WeakAddr<A>) {
+    let _ = actor.signal(Signal::Attend);
+}
+
 /// Calls a closure with the actor behind the messages that wait, unless it has ended by then. It does
 /// not count as a message.
 pub fn call_behind<A: Actor>(

@@ -92,6 +92,7 @@ impl dyn Managed + '_ {
             Signal::RuntimeEnds(ending) => self.end_with_runtime(shared, &ending),
             Signal::Suspend => self.core().extras_or_init().suspended = true,
             Signal::Resume => self.core().extras_or_init().suspended = false,
+            Signal::Attend => self.hook(Hook::Attend),
             Signal::Exit { from, reason } => self.on_exit(shared, from, reason),
             Signal::Links(change) => self.change_links(shared, change),
         }

@@ -16,6 +16,7 @@ pub(crate) enum Hook<'a> {
     Started,
     Restarted(&'a ExitReason),
     Stopped(&'a ExitReason),
+    Attend,
 }
 
 /// An operation that the actor has requested through its context; it runs after the handler or

@@ -85,6 +85,12 @@ pub trait Actor: Sized + 'static {
         let _ = (reason, context);
     }
 
+    /// Called between two messages, after it was asked for, and before anything else sees the state.
+    #[doc(hidden)]
+    fn attend(&mut self, context: &mut Context<Self>) {
+        let _ = context;
+    }
+
     /// Called before a signal ends the state, which may have something to do elsewhere first. Returns whether it
     /// has requested that (`finish_handler`): the signal waits until then.
     #[doc(hidden)]

@@ -397,6 +397,12 @@ impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
                 drop(progress);
                 drop_quietly(move || drop(unused));
             }
+            // It is about to run. It must not park once more: no one would cut it off then.
+            Progress::Queued(unused @ Request::Step(_)) => {
+                *progress = Progress::Queued(Request::CutOff);
+                drop(progress);
+                drop_quietly(move || drop(unused));
+            }
             before => *progress = before,
         }
     }
@@ -595,7 +601,11 @@ unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) 
     // SAFETY: this thread has the task, whose block has the resident in this place until it ends.
     let body = unsafe { node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut() };
     let detention = Arc::clone(&body.completion.detention);
-    if let Request::Step(step) = detention.begin() {
+    let request = detention.begin();
+    if let Request::CutOff = request {
+        count_cut_off(context.home);
+    }
+    if let Request::Step(step) = request {
         // SAFETY: the task holds its cowns, and this thread has it.
         let has_failed = unsafe { take_step(node, body, step, context) };
         let parked = ParkedTask { task, home: context.home, has_failed };

@@ -238,7 +238,8 @@ impl<F, C: Completion> Settler<F, C> {
         // Before it can be settled.
         self.outcome = Outcome::Unsettled(ended);
         let owed = Owed { guard: Some(guard), name: type_name::<F> };
-        unsettled.settle(Box::new(move |kept| owed.tell(kept)));
+        // A panic drops what is owed, and that is told. It was reported.
+        let _ = catch(move || unsettled.settle(Box::new(move |kept| owed.tell(kept))));
     }
 
     /// Ends without a call of the closure.

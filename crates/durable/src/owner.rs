@@ -1,0 +1,461 @@
+//! An actor that owns an entity, or is about to: what of it is on its way to the store, in order.
+//!
+//! Commands do not wait for the commits of those before them: what they have left, their answers above all, waits
+//! here, and leaves in their order once it is stored. Whatever is not a command of the entity waits until nothing is on
+//! its way.
+
+use std::collections::VecDeque;
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use coact_actor::actor::ExitReason;
+use coact_core::behaviour::NotCommitted;
+use coact_core::internals::{Wake, drop_quietly};
+use coact_core::runtime::Busy;
+use coact_core::{Cown, Promise, when};
+use coact_persist::{Commit, EntityId, Refusal};
+
+use crate::access::Alarm;
+use crate::entity::{Entity, Place};
+
+/// What is done when it is known what has come of a commit.
+pub(crate) type Then = Box<dyn FnOnce(&End) + Send>;
+
+/// What has come of a commit.
+pub(crate) enum End {
+    Stored,
+    NotStored(NotCommitted),
+    /// The runtime has ended before that was known.
+    Lost,
+}
+
+/// The actor, without its type.
+pub(crate) trait OwningActor: Send + Sync {
+    fn stop(&self, reason: ExitReason);
+
+    /// Has it look after its state, before anything else sees that.
+    fn attend(&self);
+}
+
+pub(crate) struct Owner {
+    pub(crate) entity: Arc<Entity>,
+    actor: Box<dyn OwningActor>,
+    /// Where what follows a commit runs, one after the other.
+    place: Cown<()>,
+    progress: Mutex<Progress>,
+}
+
+#[derive(Default)]
+struct Progress {
+    in_flight: VecDeque<InFlight>,
+    /// How much of the store's that is.
+    bytes: usize,
+    /// Whether a behaviour on `place` does what is to be done then.
+    is_draining: bool,
+    /// While something is on its way.
+    held: Option<(Arc<Place>, Busy)>,
+    /// Why the state is not what is stored.
+    failure: Option<Failure>,
+    /// How many recoveries are under way: those that are not wanted any more end soon.
+    recoveries: usize,
+    /// What a recovery waits for, since when.
+    obstacle: Option<Obstacle>,
+    waiters: Vec<Wake>,
+}
+
+struct Obstacle {
+    since: Duration,
+    why: NotCommitted,
+    /// Has those who wait look again, when that has lasted for long.
+    _alarm: Alarm,
+}
+
+struct InFlight {
+    /// What has come of it, once that is known.
+    end: Option<End>,
+    bytes: usize,
+    then: Vec<Then>,
+    /// Tells them apart.
+    number: Arc<()>,
+}
+
+#[derive(Clone)]
+enum Failure {
+    /// A commit was not stored: the state has to be recovered.
+    Undone(NotCommitted),
+    /// There is another owner, or the state cannot be recovered: the actor is stopped.
+    Final(NotCommitted),
+}
+
+/// What the owner of an entity may do.
+pub(crate) enum Standing {
+    /// Anything.
+    Free,
+    /// Decide on commands: commits are on their way.
+    Committing,
+    /// Nothing yet: the state is being recovered, or there is no room for more.
+    Waiting,
+    /// Nothing before its state was recovered.
+    Undone(NotCommitted),
+    /// Nothing: for good, or as long as what it waits for lasts, which has been long.
+    Never(NotCommitted),
+}
+
+impl Owner {
+    pub(crate) fn new(entity: &Arc<Entity>, actor: impl OwningActor + 'static) -> Arc<Self> {
+        let (entity, actor) = (Arc::clone(entity), Box::new(actor));
+        Arc::new(Self { entity, actor, place: Cown::new(()), progress: Mutex::default() })
+    }
+
+    fn progress(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn standing(&self) -> Standing {
+        let progress = self.progress();
+        if let Some(Failure::Final(why)) = &progress.failure {
+            return Standing::Never(why.clone());
+        }
+        if progress.recoveries > 0 {
+            return match &progress.obstacle {
+                Some(obstacle) if self.entity.access.is_out_of_patience(obstacle.since) => {
+                    Standing::Never(obstacle.why.clone())
+                }
+                _ => Standing::Waiting,
+            };
+        }
+        if let Some(Failure::Undone(why)) = &progress.failure {
+            return Standing::Undone(why.clone());
+        }
+        if progress.bytes >= self.entity.access.most_in_flight() {
+            Standing::Waiting
+        } else if progress.is_moving() {
+            Standing::Committing
+        } else {
+            Standing::Free
+        }
+    }
+
+    /// Calls `wake` when the [standing](Self::standing) may have changed, at once if it is such that it may not.
+    pub(crate) fn when_changed(&self, wake: Wake) {
+        let mut progress = self.progress();
+        if progress.recoveries == 0 && !progress.is_moving() {
+            drop(progress);
+            wake();
+        } else {
+            progress.waiters.push(wake);
+        }
+    }
+
+    /// Waits until the standing may have changed.
+    pub(crate) async fn changed(&self) {
+        let (resolver, changed) = Promise::channel();
+        self.when_changed(Box::new(move || resolver.resolve(())));
+        // One that was dropped looks again.
+        let _ = changed.await;
+    }
+
+    /// Stores a step. `then` is called, on a worker, behind those of the steps before.
+    pub(crate) fn submit(
+        self: &Arc<Self>,
+        (commit, bytes): (Commit, usize),
+        place: &Arc<Place>,
+        then: Then,
+    ) {
+        let number = Arc::new(());
+        {
+            let mut progress = self.progress();
+            progress.bytes += bytes;
+            let hold = || (Arc::clone(place), self.place.runtime().hold_open());
+            progress.held.get_or_insert_with(hold);
+            let number = Arc::clone(&number);
+            progress.in_flight.push_back(InFlight { end: None, bytes, then: vec![then], number });
+        }
+        let told = Told { owner: Some(Arc::clone(self)), number };
+        let place = self.place.clone();
+        self.entity.access.commit(commit, place, Box::new(move |outcome| told.tell(outcome)));
+    }
+
+    /// Does something behind what is on its way, on a worker, or at once if that is nothing: for a decision that has persisted
+    /// nothing, and has seen what is on its way.
+    pub(crate) fn behind(&self, then: Then) {
+        let mut progress = self.progress();
+        if let Some(last) = progress.in_flight.back_mut() {
+            last.then.push(then);
+            return;
+        }
+        // What was on its way then may have come back by now.
+        let end = match &progress.failure {
+            Some(Failure::Undone(why) | Failure::Final(why)) => End::NotStored(why.clone()),
+            None => End::Stored,
+        };
+        if progress.is_draining {
+            let number = Arc::default();
+            progress.in_flight.push_back(InFlight {
+                end: Some(end),
+                bytes: 0,
+                then: vec![then],
+                number,
+            });
+            return;
+        }
+        drop(progress);
+        then(&end);
+    }
+
+    fn told(self: &Arc<Self>, number: &Arc<()>, end: End) {
+        let mut progress = self.progress();
+        let told = progress.in_flight.iter_mut().find(|commit| Arc::ptr_eq(&commit.number, number));
+        if let Some(told) = told {
+            told.end = Some(end);
+        }
+        if progress.is_draining || !progress.has_end() {
+            return;
+        }
+        progress.is_draining = true;
+        drop(progress);
+        let drain = Drain(Some(Arc::clone(self)));
+        when(&self.place, move |()| drain.run());
+    }
+
+    /// Does what is to be done behind commits of which it is known what has come of them.
+    fn drain(&self) {
+        loop {
+            let mut progress = self.progress();
+            if !progress.has_end() {
+                progress.is_draining = false;
+                break;
+            }
+            let Some(first) = progress.in_flight.pop_front() else { break };
+            progress.bytes -= first.bytes;
+            drop(progress);
+            let InFlight { end: Some(end), then, .. } = first else { break };
+            then.into_iter().for_each(|then| drop_quietly(|| then(&end)));
+        }
+        self.rest();
+    }
+
+    /// Says that what was to be done behind commits is not: the runtime has ended.
+    fn abandon(&self) {
+        let mut progress = self.progress();
+        let in_flight = std::mem::take(&mut progress.in_flight);
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            in_flight.into_iter().partition(|commit| commit.end.is_some());
+        progress.in_flight = unknown.into();
+        progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
+        progress.is_draining = false;
+        drop(progress);
+        let then = known.into_iter().flat_map(|commit| commit.then);
+        then.for_each(|then| drop_quietly(|| then(&End::Lost)));
+        self.rest();
+    }
+
+    /// Tells those who wait that something has changed, and gives up what is held while something is on its way.
+    fn rest(&self) {
+        self.wake_all();
+        let mut progress = self.progress();
+        let held = if progress.is_moving() { None } else { progress.held.take() };
+        drop(progress);
+        drop(held);
+    }
+
+    pub(crate) fn wake_all(&self) {
+        let waiters = std::mem::take(&mut self.progress().waiters);
+        waiters.into_iter().for_each(drop_quietly);
+    }
+
+    /// Takes note of what has become of a command's commit, or of a step that the entity was a member of.
+    pub(crate) fn note(&self, outcome: &Result<(), Refusal>, is_step: bool) {
+        match outcome {
+            Err(refusal @ Refusal::Fenced { entity, .. }) if *entity == self.entity.id => {
+                self.end(NotCommitted::new(refusal.clone()));
+            }
+            Err(refusal @ Refusal::Conflict { entity, .. }) if *entity == self.entity.id => {
+                self.undo(NotCommitted::new(refusal.clone()));
+            }
+            // A step says itself which states it has changed.
+            Err(refusal) if !is_step => self.undo(NotCommitted::new(refusal.clone())),
+            _ => {}
+        }
+    }
+
+    /// Says that the state is not what is stored, and has it recovered.
+    fn undo(&self, why: NotCommitted) {
+        self.progress().failure.get_or_insert(Failure::Undone(why));
+        self.actor.attend();
+    }
+
+    /// Says that the actor cannot own the entity any more, and stops it.
+    pub(crate) fn end(&self, why: NotCommitted) {
+        let reason = ExitReason::Failed(why.cause().to_string().into());
+        self.progress().failure = Some(Failure::Final(why));
+        self.actor.stop(reason);
+        self.wake_all();
+    }
+
+    /// Says that the state is being recovered, until the result is dropped.
+    pub(crate) fn begin_recovery(self: &Arc<Self>) -> Recovering {
+        self.progress().recoveries += 1;
+        Recovering { owner: Arc::clone(self), is_over: false }
+    }
+
+    /// Waits until the owner before is gone, and all that it, or this one, has left is settled. Returns false if it is not wanted
+    /// any more before.
+    pub(crate) async fn take_over(
+        self: &Arc<Self>,
+        place: &Place,
+        is_wanted: impl Fn() -> bool,
+    ) -> bool {
+        while let Some(changed) = place.wait() {
+            self.waits_for(NotCommitted::new(Taken(self.entity.id.clone())));
+            if !is_wanted() {
+                return false;
+            }
+            let _ = changed.await;
+        }
+        loop {
+            let (resolver, changed) = Promise::channel();
+            {
+                let mut progress = self.progress();
+                if !progress.is_moving() {
+                    let is_final = matches!(progress.failure, Some(Failure::Final(_)));
+                    progress.failure = progress.failure.take().filter(|_| is_final);
+                    let obstacle = progress.obstacle.take();
+                    drop(progress);
+                    drop(obstacle);
+                    return !is_final;
+                }
+                progress.waiters.push(Box::new(move || resolver.resolve(())));
+            }
+            let _ = changed.await;
+        }
+    }
+
+    /// Takes note of what a recovery waits for, and has those who wait look again when that has lasted for long.
+    pub(crate) fn waits_for(self: &Arc<Self>, why: NotCommitted) {
+        if let Some(obstacle) = &mut self.progress().obstacle {
+            obstacle.why = why;
+            return;
+        }
+        let (access, this) = (&self.entity.access, Arc::downgrade(self));
+        let wake = move || this.upgrade().iter().for_each(|this| this.wake_all());
+        let obstacle = Obstacle { since: access.now(), why, _alarm: access.after_patience(wake) };
+        self.progress().obstacle = Some(obstacle);
+    }
+
+    /// Takes note that nothing is in the way any more.
+    pub(crate) fn goes_on(&self) {
+        let obstacle = self.progress().obstacle.take();
+        drop(obstacle);
+    }
+}
+
+impl Progress {
+    /// Whether something is on its way, or is done behind it.
+    fn is_moving(&self) -> bool {
+        !self.in_flight.is_empty() || self.is_draining
+    }
+
+    fn has_end(&self) -> bool {
+        self.in_flight.front().is_some_and(|commit| commit.end.is_some())
+    }
+}
+
+/// The outcome of a commit, which is owed to its owner.
+struct Told {
+    owner: Option<Arc<Owner>>,
+    number: Arc<()>,
+}
+
+impl Told {
+    fn tell(mut self, outcome: Result<(), Refusal>) {
+        if let Some(owner) = self.owner.take() {
+            owner.note(&outcome, false);
+            let end = match outcome {
+                Ok(()) => End::Stored,
+                Err(why) => End::NotStored(NotCommitted::new(why)),
+            };
+            owner.told(&self.number, end);
+        }
+    }
+}
+
+impl Drop for Told {
+    /// The runtime in which it was waited for has ended.
+    fn drop(&mut self) {
+        if let Some(owner) = self.owner.take() {
+            owner.undo(NotCommitted::new(Abandoned));
+            owner.told(&self.number, End::Lost);
+        }
+    }
+}
+
+/// What is to be done behind commits, on a worker.
+struct Drain(Option<Arc<Owner>>);
+
+impl Drain {
+    fn run(mut self) {
+        self.0.take().into_iter().for_each(|owner| owner.drain());
+    }
+}
+
+impl Drop for Drain {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|owner| owner.abandon());
+    }
+}
+
+/// A recovery that is under way.
+pub(crate) struct Recovering {
+    pub(crate) owner: Arc<Owner>,
+    is_over: bool,
+}
+
+impl Recovering {
+    /// Says that the state was recovered, or cannot be.
+    pub(crate) fn end(mut self) {
+        self.is_over = true;
+    }
+}
+
+impl Drop for Recovering {
+    fn drop(&mut self) {
+        self.owner.progress().recoveries -= 1;
+        if self.is_over {
+            self.owner.wake_all();
+        } else {
+            // It is not tried again: it would end in the same way.
+            self.owner.end(NotCommitted::new(Abandoned));
+        }
+    }
+}
+
+/// The runtime has ended before it was known what has become of a step, or while a state was recovered.
+#[derive(Debug)]
+struct Abandoned;
+
+impl fmt::Display for Abandoned {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("it was given up, as its runtime has ended")
+    }
+}
+
+impl Error for Abandoned {}
+
+/// The entity has another actor in this journal, which has not ended for as long as the journal is patient.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Taken(pub EntityId);
+
+impl fmt::Display for Taken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self(id) = self;
+        write!(
+            f,
+            "`{id}` has another actor in this journal: use that one (`Journal::entity`), or end it"
+        )
+    }
+}
+
+impl Error for Taken {}

@@ -1,0 +1,90 @@
+//! A store whose commits are told when a test says so, on whatever thread that is.
+
+use std::mem::take;
+use std::sync::{Arc, Mutex};
+
+use coact::durable::{
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, MemoryStore, Outcome, Position, Refusal,
+    Seq, Settled, Store, StoreError, StoredEvent,
+};
+
+/// The store in memory, which can be told to keep commits to itself.
+#[derive(Clone, Default)]
+pub struct Manual(Arc<Mutex<Held>>, pub MemoryStore);
+
+#[derive(Default)]
+struct Held {
+    holds: bool,
+    commits: Vec<(Commit, Done<Outcome>)>,
+}
+
+impl Manual {
+    /// Has it keep the commits that come.
+    pub fn hold(&self) {
+        self.0.lock().unwrap().holds = true;
+    }
+
+    /// How many it has.
+    pub fn len(&self) -> usize {
+        self.0.lock().unwrap().commits.len()
+    }
+
+    fn let_go(&self) -> Vec<(Commit, Done<Outcome>)> {
+        let mut held = self.0.lock().unwrap();
+        held.holds = false;
+        take(&mut held.commits)
+    }
+
+    /// Stores what it has, and what comes.
+    pub fn release(&self) {
+        self.let_go().into_iter().for_each(|(commit, done)| self.1.commit(commit, done));
+    }
+
+    /// Refuses what it has.
+    pub fn refuse(&self) {
+        let why = || StoreError::Unavailable { why: "it was refused".into() };
+        self.let_go()
+            .into_iter()
+            .for_each(|(_, done)| done(Outcome::Refused(Refusal::Store(why()))));
+    }
+}
+
+impl Store for Manual {
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+        self.1.claim(entity, done);
+    }
+
+    fn events(
+        &self,
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    ) {
+        self.1.events(entity, after, most, done);
+    }
+
+    fn log(
+        &self,
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    ) {
+        self.1.log(kind, after, most, done);
+    }
+
+    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+        let mut held = self.0.lock().unwrap();
+        if held.holds {
+            held.commits.push((commit, done));
+        } else {
+            drop(held);
+            self.1.commit(commit, done);
+        }
+    }
+
+    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+        self.1.settle(commit, done);
+    }
+}
