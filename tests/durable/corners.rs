@@ -23,7 +23,9 @@ use crate::manual::Manual;
 use crate::slow::Slow;
 
 /// A command that is a closure.
-struct Run<R>(Box<dyn FnOnce(&mut Durable<Account>) -> R + Send>);
+struct Run<R>(Decision<R>);
+
+type Decision<R> = Box<dyn FnOnce(&mut Durable<Account>) -> R + Send>;
 
 impl<R> Run<R> {
     fn new(run: impl FnOnce(&mut Durable<Account>) -> R + Send + 'static) -> Self {
@@ -82,6 +84,30 @@ fn e5_a_look_at_what_is_refused_is_refused_as_well() {
         assert_eq!(alice.ask(Balance).wait(), Ok(1));
         assert!(!effect.load(SeqCst));
     });
+}
+
+/// The same, if it is known and done with while the command still looks.
+#[test]
+fn e5_a_look_that_is_slower_than_the_refusal_is_refused_as_well() {
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let store = Manual::default();
+    let alice = account(&Journal::new(store.clone()), "alice");
+    assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+    store.hold();
+    let written = alice.ask(Deposit(10));
+    let ((begin, begun), (go_on, gone_on)) = (mpsc::channel(), mpsc::channel());
+    let seen = alice.ask(Run::new(move |account| {
+        begin.send(()).unwrap();
+        gone_on.recv().unwrap();
+        account.balance
+    }));
+    begun.recv().unwrap();
+    store.refuse();
+    assert!(matches!(written.wait(), Err(AskError::NotCommitted(_))));
+    go_on.send(()).unwrap();
+    assert!(matches!(seen.wait(), Err(AskError::NotCommitted(_))));
+    assert_eq!(alice.ask(Balance).wait(), Ok(1));
 }
 
 #[test]
@@ -440,7 +466,7 @@ fn e8_two_types_of_one_kind_are_told() {
 /// The store answers on a thread of its own, while the runtime ends: all that waits is told.
 #[test]
 fn e12_all_that_waits_is_told_at_a_shutdown() {
-    for round in 0..150_u64 {
+    for round in 0..rounds() {
         let (tell, answers) = mpsc::channel::<Box<dyn FnOnce() + Send>>();
         let store = thread::spawn(move || answers.into_iter().for_each(|answer| answer()));
         let runtime = runtime(2, &Faults::new());
@@ -466,6 +492,11 @@ fn e12_all_that_waits_is_told_at_a_shutdown() {
         waits.join().unwrap();
         store.join().unwrap();
     }
+}
+
+/// (What it looks for comes once in some hundred rounds.)
+fn rounds() -> u64 {
+    std::env::var("COACT_SHUTDOWNS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }
 
 /// A store whose thread answers.

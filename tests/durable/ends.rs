@@ -33,6 +33,50 @@ fn e4_commands_of_addresses_that_are_gone_come_before_those_of_the_next() {
     });
 }
 
+/// An address that was just got is one of an actor that takes what it is sent, though the last address before has just been dropped.
+#[test]
+fn e4_addresses_of_a_moment_are_good() {
+    everywhere(|| {
+        let journal = Journal::new(MemoryStore::new());
+        let mut told = Vec::new();
+        for n in 1..=60 {
+            assert_eq!(account(&journal, "alice").ask(Deposit(1)).wait(), Ok(2 * n - 1));
+            told.push(call(&account(&journal, "alice"), |alice| alice.persist(Changed { by: 1 })));
+        }
+        told.into_iter().for_each(|told| assert_eq!(told.wait(), Ok(())));
+    });
+}
+
+/// The same by several threads.
+#[test]
+fn e4_addresses_of_a_moment_are_good_on_many_threads() {
+    let journal = Journal::new(MemoryStore::new());
+    std::thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                for _ in 0..400 {
+                    assert!(account(&journal, "alice").ask(Deposit(1)).wait().is_ok());
+                }
+            });
+        }
+    });
+    assert_eq!(account(&journal, "alice").ask(Balance).wait(), Ok(1_200));
+}
+
+#[test]
+fn e4_addresses_of_a_moment_are_good_on_simulated_threads() {
+    coact::sim::Sim::new().config(coact::sim::Config::new().runs(60)).check(|| {
+        let journal = Journal::new(MemoryStore::new());
+        let far = journal.clone();
+        let other = coact::sim::thread(move || {
+            (0..3).for_each(|_| assert!(account(&far, "alice").ask(Deposit(1)).wait().is_ok()));
+        });
+        (0..3).for_each(|_| assert!(account(&journal, "alice").ask(Deposit(1)).wait().is_ok()));
+        other.wait().unwrap();
+        assert_eq!(account(&journal, "alice").ask(Balance).wait(), Ok(6));
+    });
+}
+
 #[test]
 fn e8_one_journal_has_one_actor_for_an_entity() {
     everywhere(|| {

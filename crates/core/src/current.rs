@@ -357,7 +357,7 @@ pub(crate) fn refuse_in_decision() {
     #[cfg(any(debug_assertions, feature = "sim"))]
     if DECIDES.get() && !std::thread::panicking() {
         panic!(
-            "a decision over durable actors sends or spawns, before it is durable: leave that to `on_commit`"
+            "a decision over durable actors sends or spawns, before it is durable: leave that to its `send` or `on_commit`"
         );
     }
 }

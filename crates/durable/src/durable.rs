@@ -108,6 +108,8 @@ pub struct Durable<E: EventSourced> {
     contributes: bool,
     /// Whether an `apply` has panicked, so that the state is not what its events make of it.
     is_torn: bool,
+    /// How often an address had been lent when this was asked last whether it ends.
+    lent: u64,
     /// The actor that this is the state of, and the one in whose place it was found last.
     ids: (Option<ActorId>, Option<ActorId>),
 }
@@ -162,6 +164,7 @@ impl<E: EventSourced> Durable<E> {
             effects: Vec::new(),
             contributes: false,
             is_torn: false,
+            lent: 0,
             ids: (None, None),
         }
     }
@@ -245,6 +248,12 @@ impl<E: EventSourced> Durable<E> {
         self.ids = (Some(id), Some(id));
         self.owner = self.entity.as_ref().map(|(entity, _)| Owner::new(entity, actor));
         self.recover();
+    }
+
+    /// Returns whether the actor ends, whose last address is gone.
+    pub(crate) fn retires(&mut self) -> bool {
+        let (Some((entity, _)), (Some(id), _)) = (&self.entity, self.ids) else { return true };
+        entity.retire(id, &mut self.lent)
     }
 
     /// Says in which actor's place this was found.

@@ -3,8 +3,10 @@
 
 use std::collections::VecDeque;
 use std::fmt;
+use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
+use coact_actor::actor::ActorId;
 use coact_core::Promise;
 use coact_core::internals::{Wake, drop_quietly};
 use coact_persist::EntityId;
@@ -23,6 +25,10 @@ struct Line {
     numbers: VecDeque<u64>,
     next: u64,
     waiters: Vec<Wake>,
+    /// How often an address of an actor that there was has been given away.
+    lent: u64,
+    /// The last actor that has ended with its last address.
+    retired: Option<ActorId>,
 }
 
 /// A place in the line for an entity. Who is the first has it. It belongs to an owner, and to what that has left and is on its
@@ -49,6 +55,27 @@ impl Entity {
         line.numbers.push_back(number);
         drop(line);
         Arc::new(Place { entity: Arc::clone(self), number })
+    }
+
+    /// Returns another address of the actor with this identity, unless it is about to end.
+    pub(crate) fn lend<A>(&self, actor: ActorId, upgrade: impl FnOnce() -> Option<A>) -> Option<A> {
+        let mut line = self.line();
+        if line.retired == Some(actor) {
+            return None;
+        }
+        let address = upgrade()?;
+        line.lent += 1;
+        Some(address)
+    }
+
+    /// Has the actor end whose last address is gone, unless another was lent since it has asked last. Returns whether it ends.
+    pub(crate) fn retire(&self, actor: ActorId, seen: &mut u64) -> bool {
+        let mut line = self.line();
+        let is_over = line.lent == replace(seen, line.lent);
+        if is_over {
+            line.retired = Some(actor);
+        }
+        is_over
     }
 
     /// Has those who wait look again, as they may not want it any more.

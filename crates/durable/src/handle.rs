@@ -34,6 +34,10 @@ impl<E: EventSourced> Actor for Durable<E> {
         self.recover_if_undone();
     }
 
+    fn may_end(&mut self) -> bool {
+        self.retires()
+    }
+
     const SETTLES: bool = true;
 
     fn settling(&self) -> Option<&dyn Settling> {

@@ -6,7 +6,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use coact_actor::actor::{Addr, WeakAddr, actor};
+use coact_actor::actor::{ActorId, Addr, WeakAddr, actor};
 use coact_actor::internals::restarting_itself;
 use coact_persist::{EntityId, Position, Store};
 
@@ -72,7 +72,7 @@ struct Known {
     /// The type of its state.
     kind: TypeId,
     /// A [`WeakAddr`] of that, if it was asked for by its key.
-    address: Option<Box<dyn Any + Send>>,
+    address: Option<(ActorId, Box<dyn Any + Send>)>,
 }
 
 /// The settings of a [`Journal`].
@@ -138,17 +138,31 @@ impl Journal {
     /// If there is an actor of another type with the same [`KIND`](EventSourced::KIND).
     pub fn entity<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Addr<Durable<E>> {
         let id = EntityId::new(E::KIND, key);
+        loop {
+            let (entity, known) = self.known::<E>(&id);
+            let seen = known.as_ref().map(WeakAddr::id);
+            let lent = known.and_then(|weak| entity.lend(weak.id(), || weak.upgrade()));
+            if let Some(address) = lent.filter(|address| !address.has_ended()) {
+                return address;
+            }
+            // Without the lock: this schedules.
+            let address = spawn(&entity);
+            if self.entities().know(&id, seen, &address) {
+                return address;
+            }
+            // Another thread was faster.
+        }
+    }
+
+    /// Returns an entity, and the actor that it was last known to have.
+    ///
+    /// # Panics
+    /// See [`entity`](Self::entity).
+    fn known<E: EventSourced>(&self, id: &EntityId) -> (Arc<Entity>, Option<WeakAddr<Durable<E>>>) {
         let mut entities = self.entities();
         let (entity, known) = entities.entity::<E>(id, &self.0.access);
-        let weak =
-            known.address.as_ref().and_then(|weak| weak.downcast_ref::<WeakAddr<Durable<E>>>());
-        let address = weak.and_then(WeakAddr::upgrade).filter(|address| !address.has_ended());
-        if let Some(address) = address {
-            return address;
-        }
-        let address = spawn(&entity);
-        known.address = Some(Box::new(address.downgrade()));
-        address
+        let weak = known.address.as_ref().and_then(|(_, weak)| weak.downcast_ref());
+        (entity, weak.cloned())
     }
 
     /// Returns the state of an entity for an actor of its own, such as a child of a supervisor, which is recovered when that
@@ -179,8 +193,7 @@ impl Journal {
     #[must_use]
     pub fn durable<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Durable<E> {
         let id = EntityId::new(E::KIND, key);
-        let mut entities = self.entities();
-        let (entity, _) = entities.entity::<E>(id, &self.0.access);
+        let (entity, _) = self.known::<E>(&id);
         Durable::of(entity)
     }
 
@@ -240,7 +253,7 @@ impl Entities {
     /// If it is of another type.
     fn entity<E: EventSourced>(
         &mut self,
-        id: EntityId,
+        id: &EntityId,
         access: &Arc<Access>,
     ) -> (Arc<Entity>, &mut Known) {
         self.sweep();
@@ -255,9 +268,24 @@ impl Entities {
             type_name::<E>()
         );
         known.kind = kind;
-        let entity = entity.unwrap_or_else(|| Entity::new(id, Arc::clone(access)));
+        let entity = entity.unwrap_or_else(|| Entity::new(id.clone(), Arc::clone(access)));
         known.entity = Arc::downgrade(&entity);
         (entity, known)
+    }
+
+    /// Takes note of a new actor of an entity. Returns false if there is another one by now than was seen before.
+    fn know<E: EventSourced>(
+        &mut self,
+        id: &EntityId,
+        seen: Option<ActorId>,
+        address: &Addr<Durable<E>>,
+    ) -> bool {
+        let Some(known) = self.known.get_mut(id) else { return false };
+        let is_new = known.address.as_ref().map(|(id, _)| *id) == seen;
+        if is_new {
+            known.address = Some((address.id(), Box::new(address.downgrade())));
+        }
+        is_new
     }
 
     /// Forgets those that are gone, if there are twice as many as there were.

@@ -165,14 +165,16 @@ impl Owner {
         then: Then,
     ) {
         let number = Arc::new(());
-        {
+        // Without the lock: this schedules. It may be one too many.
+        let held = (Arc::clone(place), self.place.runtime().hold_open());
+        let unused = {
             let mut progress = self.progress();
             progress.bytes += bytes;
-            let hold = || (Arc::clone(place), self.place.runtime().hold_open());
-            progress.held.get_or_insert_with(hold);
             let number = Arc::clone(&number);
             progress.in_flight.push_back(InFlight { end: None, bytes, then: vec![then], number });
-        }
+            progress.held.replace(held)
+        };
+        drop(unused);
         let told = Told { owner: Some(Arc::clone(self)), number };
         let place = self.place.clone();
         self.entity.access.commit(commit, place, Box::new(move |outcome| told.tell(outcome)));
@@ -270,10 +272,10 @@ impl Owner {
     pub(crate) fn note(&self, outcome: &Result<(), Refusal>, is_step: bool) {
         match outcome {
             Err(refusal @ Refusal::Fenced { entity, .. }) if *entity == self.entity.id => {
-                self.end(NotCommitted::new(refusal.clone()));
+                self.end(not_committed(refusal.clone()));
             }
             Err(refusal @ Refusal::Conflict { entity, .. }) if *entity == self.entity.id => {
-                self.undo(NotCommitted::new(refusal.clone()));
+                self.undo(not_committed(refusal.clone()));
             }
             // A step says itself which states it has changed.
             Err(refusal) if !is_step => self.undo(NotCommitted::new(refusal.clone())),
@@ -363,6 +365,14 @@ impl Progress {
     }
 }
 
+/// What those are told whose commit was refused. (That the store cannot be reached is told in one way, whatever it was asked.)
+pub(crate) fn not_committed(refusal: Refusal) -> NotCommitted {
+    match refusal {
+        Refusal::Store(error) => NotCommitted::new(error),
+        other => NotCommitted::new(other),
+    }
+}
+
 /// The outcome of a commit, which is owed to its owner.
 struct Told {
     owner: Option<Arc<Owner>>,
@@ -375,7 +385,7 @@ impl Told {
             owner.note(&outcome, false);
             let end = match outcome {
                 Ok(()) => End::Stored,
-                Err(why) => End::NotStored(NotCommitted::new(why)),
+                Err(why) => End::NotStored(not_committed(why)),
             };
             owner.told(&self.number, end);
         }

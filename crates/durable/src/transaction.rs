@@ -12,7 +12,7 @@ use coact_core::internals::{Settled, Unsettled, drop_quietly};
 use coact_core::{Cown, when};
 use coact_persist::{Commit, Refusal};
 
-use crate::owner::Owner;
+use crate::owner::{Owner, not_committed};
 
 /// Something to be done when a decision is durable.
 pub(crate) struct Effect {
@@ -129,7 +129,7 @@ impl Step {
             Ok(()) => done(Ok(then)),
             Err(refusal) => {
                 when(place, move |()| drop(then));
-                done(Err(NotCommitted::new(refusal)));
+                done(Err(not_committed(refusal)));
             }
         }
     }

@@ -98,6 +98,12 @@ impl<A: Actor> Interruptible for ActorCell<A> {
     /// Handles the loss of the last address. (The pending operations of its last messages have run
     /// before.)
     fn last_handle_gone(&mut self, shared: &SharedState, cown: &UnreachableCown<'_, Self>) {
+        if A::SETTLES
+            && let Some(body) = &mut self.body
+            && !body.actor.get_mut().may_end()
+        {
+            return cown.check_again();
+        }
         if self.is_plain_but_for_stop(shared) {
             return self.end_plainly(shared, cown);
         }

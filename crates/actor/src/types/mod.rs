@@ -127,6 +127,13 @@ pub trait Actor: Sized + 'static {
         None
     }
 
+    /// Called when the last address is gone, if the state [settles](Self::SETTLES). Returns whether the actor ends: not if the
+    /// state knows that there is an address again.
+    #[doc(hidden)]
+    fn may_end(&mut self) -> bool {
+        true
+    }
+
     /// Called before the state is dropped, also where [`stopped`](Self::stopped) is not. For states
     /// that keep messages in an order of their own: what they put into the stash comes first after a
     /// restart, and is reported at the end.

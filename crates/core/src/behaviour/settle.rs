@@ -29,7 +29,7 @@ use crate::queue::multi_block::Multi;
 
 /// Spawns a behaviour that calls `closure` with the cowns of the set: see [`spawn::spawn`].
 #[inline(always)]
-#[cfg_attr(feature = "sim", track_caller)]
+#[cfg_attr(any(debug_assertions, feature = "sim"), track_caller)]
 pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,

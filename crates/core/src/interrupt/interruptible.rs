@@ -101,6 +101,7 @@ pub struct UnreachableCown<'a, T: Interruptible> {
     pub(super) request: Option<NonNull<Slot>>,
     pub(super) has_ended: Cell<bool>,
     pub(super) skips_drop: Cell<bool>,
+    pub(super) is_wanted: Cell<bool>,
     /// Belongs to the call, on its thread.
     of: PhantomData<&'a mut T>,
 }
@@ -110,7 +111,7 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
     /// The cown is an interruptible `T`, and held exclusively as long as this exists; by the
     /// request, if one is given, which owns a handle.
     pub(super) unsafe fn new(cown: NonNull<CownHeader>, request: Option<NonNull<Slot>>) -> Self {
-        let (has_ended, skips_drop) = (Cell::new(false), Cell::new(false));
-        Self { cown, request, has_ended, skips_drop, of: PhantomData }
+        let [has_ended, skips_drop, is_wanted] = [(); 3].map(|()| Cell::new(false));
+        Self { cown, request, has_ended, skips_drop, is_wanted, of: PhantomData }
     }
 }

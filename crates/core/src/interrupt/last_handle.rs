@@ -54,6 +54,12 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
         Ok(())
     }
 
+    /// Says that the state does not end yet, since its owner knows of a handle that was made meanwhile: it is looked at again,
+    /// behind what was spawned with that.
+    pub fn check_again(&self) {
+        self.is_wanted.set(true);
+    }
+
     /// Says that neither the state nor the shared state needs to be dropped. If the cown
     /// [ends](Self::try_end), its block is freed without dropping them.
     pub fn skip_drop(&self) {
@@ -247,6 +253,10 @@ unsafe fn part<T: Interruptible>(
         LastHandleCheck::Last(last) => {
             // SAFETY: the caller holds the cown exclusively.
             unsafe { end(mode, unreachable) };
+            if unreachable.is_wanted.get() {
+                last.spawn_last_handle_check();
+                return None;
+            }
             Some(last)
         }
     }

@@ -106,3 +106,33 @@ fn cut_off_against_resume_against_return() {
         assert!(all == [1, 2, 3] || all == [1, 3], "{all:?}");
     });
 }
+
+/// A step that is queued when the runtime ends does not park the behaviour once more, where no one would find it.
+///
+/// Fails if `cut_off` leaves a queued step as it is.
+#[test]
+fn cut_off_of_a_queued_step() {
+    check(|| {
+        let (x, place) = (log(), Place::default());
+        let detention = Arc::new(Mutex::new(None::<Arc<Detention<_>>>));
+        let (far, kept) = (Arc::clone(&place), Arc::clone(&detention));
+        detain(&x, move |log, guard| {
+            log.push(1);
+            *kept.lock() = guard.detention.clone();
+            *far.lock() = Some(guard);
+        });
+        when(&x, |log| log.push(3));
+        run_ready();
+        let far = Arc::clone(&place);
+        let step = move |log: &mut Log, guard| {
+            log.push(2);
+            *far.lock() = Some(guard);
+        };
+        take(&place).into_iter().for_each(|guard| guard.resume(step));
+        let cut = detention.lock().take();
+        cut.into_iter().for_each(|detention| detention.cut_off());
+        run_ready();
+        assert_eq!(written(x), [1, 3]);
+        drop(take(&place));
+    });
+}
