@@ -128,7 +128,9 @@ fn cut_off_of_a_queued_step() {
             log.push(2);
             *far.lock() = Some(guard);
         };
-        take(&place).into_iter().for_each(|guard| guard.resume(step));
+        if let Some(guard) = take(&place) {
+            guard.resume(step);
+        }
         let cut = detention.lock().take();
         cut.into_iter().for_each(|detention| detention.cut_off());
         run_ready();
