@@ -21,6 +21,10 @@
 //!
 //! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile.
 //!
+//! What is written is in `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be empty. The file is
+//! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
+//! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
+//!
 //! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `lock`.
 
 #![forbid(unsafe_code)]
