@@ -266,6 +266,10 @@ impl<E: EventSourced> Durable<E> {
     /// panicked, and that was caught.
     pub(crate) fn assert_sound(&self) {
         assert!(
+            self.standalone.is_none(),
+            "a standalone state has no store: it is for tests of decisions"
+        );
+        assert!(
             self.ids.0 == self.ids.1 && self.owner.is_some(),
             "the states of two durable actors were exchanged: each has the history of its own"
         );
