@@ -77,6 +77,8 @@ else
     run coact-fiber --lib
 fi
 if [ "$sanitizer" = address ]; then
+    # (The other one does not see the locks of std, which durable actors use.)
+    run coact-tests --test durable -- --skip simulat
     # Simulations in full.
     run coact-core --features sim --test sim
     run coact-core --features sim --lib
