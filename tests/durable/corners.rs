@@ -19,6 +19,7 @@ use coact_tests::{Faults, everywhere, everywhere_with_faults, runtime};
 
 use crate::bank::{Account, Balance, Changed, Deposit, UNLUCKY, account, found};
 use crate::failures::pass;
+use crate::layers::{Layer, Work, layer};
 use crate::manual::Manual;
 use crate::slow::Slow;
 
@@ -173,7 +174,7 @@ fn e8_a_supervised_actor_and_one_by_its_key_do_not_block_each_other() {
 }
 
 #[test]
-fn e4_what_was_sent_to_an_address_that_is_gone_is_handled_whoever_waits() {
+fn e4_what_was_sent_to_an_address_that_is_gone_is_handled_though_another_waits() {
     everywhere(|| {
         let journal = Journal::new(Slow::new(&MemoryStore::new(), 200, 1));
         let alice = account(&journal, "alice");
@@ -502,55 +503,11 @@ fn rounds() -> u64 {
 /// A store whose thread answers.
 struct Elsewhere(MemoryStore, mpsc::Sender<Box<dyn FnOnce() + Send>>);
 
-impl Elsewhere {
-    fn ask(&self, question: impl FnOnce(&MemoryStore) + Send + 'static) {
+layer!(Elsewhere);
+
+impl Layer for Elsewhere {
+    fn pass(&self, work: Work) {
         let store = self.0.clone();
-        let _ = self.1.send(Box::new(move || question(&store)));
-    }
-}
-
-impl coact::durable::Store for Elsewhere {
-    fn claim(
-        &self,
-        entity: EntityId,
-        done: coact::durable::Done<Result<coact::durable::Claim, StoreError>>,
-    ) {
-        self.ask(move |store| store.claim(entity, done));
-    }
-
-    fn events(
-        &self,
-        entity: EntityId,
-        after: coact::durable::Seq,
-        most: usize,
-        done: coact::durable::Done<Result<Vec<coact::durable::StoredEvent>, StoreError>>,
-    ) {
-        self.ask(move |store| store.events(entity, after, most, done));
-    }
-
-    fn log(
-        &self,
-        kind: Arc<str>,
-        after: coact::durable::Position,
-        most: usize,
-        done: coact::durable::Done<Result<Vec<coact::durable::LogEntry>, StoreError>>,
-    ) {
-        self.ask(move |store| store.log(kind, after, most, done));
-    }
-
-    fn commit(
-        &self,
-        commit: coact::durable::Commit,
-        done: coact::durable::Done<coact::durable::Outcome>,
-    ) {
-        self.ask(move |store| store.commit(commit, done));
-    }
-
-    fn settle(
-        &self,
-        commit: coact::durable::CommitId,
-        done: coact::durable::Done<Result<coact::durable::Settled, StoreError>>,
-    ) {
-        self.ask(move |store| store.settle(commit, done));
+        let _ = self.1.send(Box::new(move || work(&store)));
     }
 }

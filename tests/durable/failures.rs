@@ -7,12 +7,14 @@ use std::time::Duration;
 use coact::Broken;
 use coact::actor::AskError;
 use coact::durable::{
-    Fault, InTransit, Journal, MemoryStore, NotCommitted, Operation, Refusal, StoreError,
+    Commit, Done, Fault, InTransit, Journal, MemoryStore, NotCommitted, Operation, Outcome,
+    Refusal, Store, StoreError,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
 
 use crate::bank::{Balance, Changed, Deposit, account, found};
+use crate::layers::{Layer, Work, layer};
 use crate::slow::Slow;
 
 fn is_unavailable(why: &NotCommitted) -> bool {
@@ -119,7 +121,7 @@ fn e6_a_commit_that_is_on_its_way_when_it_is_settled_comes_too_late() {
         assert_eq!(behind.wait(), Ok((5, 0)));
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(6));
         let late = held.let_through(&store);
-        assert_eq!(late, [coact::durable::Outcome::Refused(Refusal::Aborted)]);
+        assert_eq!(late, [Outcome::Refused(Refusal::Aborted)]);
         assert_eq!((found(&store, "alice").balance, found(&store, "bob").balance), (6, 0));
     });
 }
@@ -211,46 +213,15 @@ fn e10_a_short_outage_while_recovering_is_not_seen() {
 #[test]
 fn e6_a_store_that_drops_an_answer_has_lost_it() {
     struct Forgetful(MemoryStore);
-    impl coact::durable::Store for Forgetful {
-        fn claim(
-            &self,
-            id: coact::durable::EntityId,
-            done: coact::durable::Done<Result<coact::durable::Claim, StoreError>>,
-        ) {
-            self.0.claim(id, done);
+    layer!(Forgetful);
+    impl Layer for Forgetful {
+        fn pass(&self, work: Work) {
+            work(&self.0);
         }
-        fn events(
-            &self,
-            id: coact::durable::EntityId,
-            after: coact::durable::Seq,
-            most: usize,
-            done: coact::durable::Done<Result<Vec<coact::durable::StoredEvent>, StoreError>>,
-        ) {
-            self.0.events(id, after, most, done);
-        }
-        fn log(
-            &self,
-            kind: Arc<str>,
-            after: coact::durable::Position,
-            most: usize,
-            done: coact::durable::Done<Result<Vec<coact::durable::LogEntry>, StoreError>>,
-        ) {
-            self.0.log(kind, after, most, done);
-        }
-        fn commit(
-            &self,
-            commit: coact::durable::Commit,
-            done: coact::durable::Done<coact::durable::Outcome>,
-        ) {
+
+        fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
             drop(done);
             self.0.commit(commit, Box::new(drop));
-        }
-        fn settle(
-            &self,
-            id: coact::durable::CommitId,
-            done: coact::durable::Done<Result<coact::durable::Settled, StoreError>>,
-        ) {
-            self.0.settle(id, done);
         }
     }
     everywhere(|| {

@@ -4,14 +4,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use coact::Context;
-use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, Fault, Journal, LogEntry, LogError, Logged,
-    MemoryStore, Operation, Outcome, Position, Seq, Settled, Store, StoreError, StoredEvent,
-};
+use coact::durable::{Fault, Journal, LogError, Logged, MemoryStore, Operation, Position, Seq};
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, runtime};
 
 use crate::bank::{Account, Changed, Deposit, account};
+use crate::layers::{Layer, Work, layer};
 use crate::slow::Slow;
 
 #[test]
@@ -125,37 +123,11 @@ impl Drop for Watched {
     }
 }
 
-impl Store for Watched {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        self.0.claim(entity, done);
-    }
+layer!(Watched);
 
-    fn events(
-        &self,
-        entity: EntityId,
-        after: Seq,
-        most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
-    ) {
-        self.0.events(entity, after, most, done);
-    }
-
-    fn log(
-        &self,
-        kind: Arc<str>,
-        after: Position,
-        most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
-    ) {
-        self.0.log(kind, after, most, done);
-    }
-
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
-        self.0.commit(commit, done);
-    }
-
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
-        self.0.settle(commit, done);
+impl Layer for Watched {
+    fn pass(&self, work: Work) {
+        work(&self.0);
     }
 }
 

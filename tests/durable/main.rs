@@ -6,6 +6,7 @@ mod decisions;
 mod ends;
 mod failures;
 mod histories;
+mod layers;
 mod logs;
 mod manual;
 mod recovery;

@@ -3,10 +3,9 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, MemoryStore, Outcome, Position, Refusal,
-    Seq, Settled, Store, StoreError, StoredEvent,
-};
+use coact::durable::{Commit, Done, MemoryStore, Outcome, Refusal, Store, StoreError};
+
+use crate::layers::{Layer, Work, layer};
 
 /// The store in memory, which can be told to keep commits to itself.
 #[derive(Clone, Default)]
@@ -49,32 +48,14 @@ impl Manual {
     }
 }
 
-impl Store for Manual {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        self.1.claim(entity, done);
+layer!(Manual);
+
+impl Layer for Manual {
+    fn pass(&self, work: Work) {
+        work(&self.1);
     }
 
-    fn events(
-        &self,
-        entity: EntityId,
-        after: Seq,
-        most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
-    ) {
-        self.1.events(entity, after, most, done);
-    }
-
-    fn log(
-        &self,
-        kind: Arc<str>,
-        after: Position,
-        most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
-    ) {
-        self.1.log(kind, after, most, done);
-    }
-
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
         let mut held = self.0.lock().unwrap();
         if held.holds {
             held.commits.push((commit, done));
@@ -82,9 +63,5 @@ impl Store for Manual {
             drop(held);
             self.1.commit(commit, done);
         }
-    }
-
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
-        self.1.settle(commit, done);
     }
 }

@@ -5,14 +5,14 @@ use std::sync::Arc;
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, Event, EventSourced, Journal, LogEntry, MemoryStore,
-    Outcome, Position, RecoveryError, RecoveryFault, Refusal, Seq, Settled, Store, StoreError,
-    StoredEvent, read, wait, write,
+    Done, EntityId, Event, EventSourced, Journal, MemoryStore, RecoveryError, RecoveryFault,
+    Refusal, Seq, Store, StoreError, StoredEvent, read, wait, write,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
 
 use crate::bank::{Account, Balance, Changed, Deposit, UNLUCKY, account, found};
+use crate::layers::{Layer, Work, layer};
 use crate::slow::Slow;
 
 fn events_of(store: &MemoryStore, key: &str) -> Vec<StoredEvent> {
@@ -120,12 +120,14 @@ struct Tampered(MemoryStore, Tamper);
 
 type Tamper = Arc<dyn Fn(&mut Vec<StoredEvent>) + Send + Sync>;
 
-impl Store for Tampered {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        self.0.claim(entity, done);
+layer!(Tampered);
+
+impl Layer for Tampered {
+    fn pass(&self, work: Work) {
+        work(&self.0);
     }
 
-    fn events(
+    fn read_events(
         &self,
         entity: EntityId,
         after: Seq,
@@ -140,24 +142,6 @@ impl Store for Tampered {
             }));
         };
         self.0.events(entity, after, most, Box::new(tampered));
-    }
-
-    fn log(
-        &self,
-        kind: Arc<str>,
-        after: Position,
-        most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
-    ) {
-        self.0.log(kind, after, most, done);
-    }
-
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
-        self.0.commit(commit, done);
-    }
-
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
-        self.0.settle(commit, done);
     }
 }
 

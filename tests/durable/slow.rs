@@ -4,29 +4,28 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, MemoryStore, Outcome, Position, Seq,
-    Settled, Store, StoreError, StoredEvent,
-};
+use coact::durable::MemoryStore;
 use coact::prelude::*;
 use coact::time::after;
 use coact_tests::Dice;
 
-type Work = Box<dyn FnOnce() + Send>;
+use crate::layers::{Layer, Work, layer};
+
+type Job = Box<dyn FnOnce() + Send>;
 
 /// The store in memory, whose operations are done some time later, in their order, by a timer of the runtime: so in a
 /// simulation too.
 #[derive(Clone)]
 pub struct Slow {
     pub store: MemoryStore,
-    queue: Arc<Mutex<(VecDeque<Work>, Dice)>>,
+    queue: Arc<Mutex<(VecDeque<Job>, Dice)>>,
     /// One operation at a time.
     writer: Cown<()>,
     longest: u64,
 }
 
 impl Slow {
-    /// Of up to so many microseconds.
+    /// Each is done after up to `longest` microseconds.
     pub fn new(store: &MemoryStore, longest: u64, seed: u64) -> Self {
         let queue = Arc::new(Mutex::new((VecDeque::new(), Dice::new(seed))));
         Self { store: store.clone(), queue, writer: Cown::new(()), longest }
@@ -46,41 +45,11 @@ impl Slow {
     }
 }
 
-impl Store for Slow {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        let store = self.store.clone();
-        self.later(move || store.claim(entity, done));
-    }
+layer!(Slow);
 
-    fn events(
-        &self,
-        entity: EntityId,
-        after: Seq,
-        most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
-    ) {
+impl Layer for Slow {
+    fn pass(&self, work: Work) {
         let store = self.store.clone();
-        self.later(move || store.events(entity, after, most, done));
-    }
-
-    fn log(
-        &self,
-        kind: Arc<str>,
-        after: Position,
-        most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
-    ) {
-        let store = self.store.clone();
-        self.later(move || store.log(kind, after, most, done));
-    }
-
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
-        let store = self.store.clone();
-        self.later(move || store.commit(commit, done));
-    }
-
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
-        let store = self.store.clone();
-        self.later(move || store.settle(commit, done));
+        self.later(move || work(&store));
     }
 }

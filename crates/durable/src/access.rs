@@ -166,7 +166,8 @@ fn tell(waiter: &Waiter) {
     resolver.into_iter().for_each(|resolver| resolver.resolve(()));
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+/// Locks what is changed in one go, so that it is sound after a panic.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

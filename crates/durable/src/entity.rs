@@ -4,14 +4,14 @@
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::replace;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 use coact_actor::actor::ActorId;
 use coact_core::Promise;
 use coact_core::internals::{Wake, drop_quietly};
 use coact_persist::EntityId;
 
-use crate::access::Access;
+use crate::access::{Access, lock};
 
 pub(crate) struct Entity {
     pub(crate) id: EntityId,
@@ -44,7 +44,7 @@ impl Entity {
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {
-        self.line.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.line)
     }
 
     /// Takes the last place.

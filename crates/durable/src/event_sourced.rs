@@ -71,7 +71,7 @@ pub struct Snapshots<E> {
 }
 
 impl<E: Format> Snapshots<E> {
-    /// One with every so many events, of a state that is stored as it is.
+    /// One each time that there are `events` more, of a state that is stored as it is.
     ///
     /// # Panics
     /// If it is 0.
@@ -82,7 +82,7 @@ impl<E: Format> Snapshots<E> {
 }
 
 impl<E> Snapshots<E> {
-    /// One with every so many events, which these functions make of a state, and a state of it.
+    /// One each time that there are `events` more, by functions that write a state and read it again.
     ///
     /// # Panics
     /// If it is 0.

@@ -3,14 +3,14 @@
 use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::time::Duration;
 
 use coact_actor::actor::{ActorId, Addr, WeakAddr, actor};
 use coact_actor::internals::restarting_itself;
 use coact_persist::{EntityId, Position, Store};
 
-use crate::access::{Access, Settings};
+use crate::access::{Access, Settings, lock};
 use crate::durable::Durable;
 use crate::entity::Entity;
 use crate::event_log::EventLog;
@@ -231,7 +231,7 @@ impl Journal {
     }
 
     fn entities(&self) -> MutexGuard<'_, Entities> {
-        self.0.entities.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0.entities)
     }
 }
 

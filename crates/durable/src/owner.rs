@@ -7,7 +7,7 @@
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use coact_actor::actor::ExitReason;
@@ -17,7 +17,7 @@ use coact_core::runtime::Busy;
 use coact_core::{Cown, Promise, when};
 use coact_persist::{Commit, EntityId, Refusal};
 
-use crate::access::Alarm;
+use crate::access::{Alarm, lock};
 use crate::entity::{Entity, Place};
 
 /// What is done when it is known what has come of a commit.
@@ -43,13 +43,14 @@ pub(crate) struct Owner {
     pub(crate) entity: Arc<Entity>,
     actor: Box<dyn OwningActor>,
     /// Where what follows a commit runs, one after the other.
-    place: Cown<()>,
+    pub(crate) place: Cown<()>,
     progress: Mutex<Progress>,
 }
 
 #[derive(Default)]
 struct Progress {
     in_flight: VecDeque<InFlight>,
+    next: u64,
     /// How much of the store's that is.
     bytes: usize,
     /// Whether a behaviour on `place` does what is to be done then.
@@ -77,8 +78,8 @@ struct InFlight {
     end: Option<End>,
     bytes: usize,
     then: Vec<Then>,
-    /// Tells them apart.
-    number: Arc<()>,
+    /// It grows from each to the next.
+    number: u64,
 }
 
 #[derive(Clone)]
@@ -110,7 +111,7 @@ impl Owner {
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
-        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.progress)
     }
 
     pub(crate) fn standing(&self) -> Standing {
@@ -164,15 +165,12 @@ impl Owner {
         place: &Arc<Place>,
         then: Then,
     ) {
-        let number = Arc::new(());
         // Without the lock: this schedules. It may be one too many.
         let held = (Arc::clone(place), self.place.runtime().hold_open());
-        let unused = {
+        let (number, unused) = {
             let mut progress = self.progress();
             progress.bytes += bytes;
-            let number = Arc::clone(&number);
-            progress.in_flight.push_back(InFlight { end: None, bytes, then: vec![then], number });
-            progress.held.replace(held)
+            (progress.push(None, bytes, then), progress.held.replace(held))
         };
         drop(unused);
         let told = Told { owner: Some(Arc::clone(self)), number };
@@ -194,24 +192,18 @@ impl Owner {
             None => End::Stored,
         };
         if progress.is_draining {
-            let number = Arc::default();
-            progress.in_flight.push_back(InFlight {
-                end: Some(end),
-                bytes: 0,
-                then: vec![then],
-                number,
-            });
+            progress.push(Some(end), 0, then);
             return;
         }
         drop(progress);
         then(&end);
     }
 
-    fn told(self: &Arc<Self>, number: &Arc<()>, end: End) {
+    fn told(self: &Arc<Self>, number: u64, end: End) {
         let mut progress = self.progress();
-        let told = progress.in_flight.iter_mut().find(|commit| Arc::ptr_eq(&commit.number, number));
-        if let Some(told) = told {
-            told.end = Some(end);
+        let in_flight = &mut progress.in_flight;
+        if let Ok(at) = in_flight.binary_search_by_key(&number, |commit| commit.number) {
+            in_flight[at].end = Some(end);
         }
         if progress.is_draining || !progress.has_end() {
             return;
@@ -355,6 +347,14 @@ impl Owner {
 }
 
 impl Progress {
+    /// Adds what is on its way behind all that is. Returns its number.
+    fn push(&mut self, end: Option<End>, bytes: usize, then: Then) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        self.in_flight.push_back(InFlight { end, bytes, then: vec![then], number });
+        number
+    }
+
     /// Whether something is on its way, or is done behind it.
     fn is_moving(&self) -> bool {
         !self.in_flight.is_empty() || self.is_draining
@@ -376,7 +376,7 @@ pub(crate) fn not_committed(refusal: Refusal) -> NotCommitted {
 /// The outcome of a commit, which is owed to its owner.
 struct Told {
     owner: Option<Arc<Owner>>,
-    number: Arc<()>,
+    number: u64,
 }
 
 impl Told {
@@ -387,7 +387,7 @@ impl Told {
                 Ok(()) => End::Stored,
                 Err(why) => End::NotStored(not_committed(why)),
             };
-            owner.told(&self.number, end);
+            owner.told(self.number, end);
         }
     }
 }
@@ -397,7 +397,7 @@ impl Drop for Told {
     fn drop(&mut self) {
         if let Some(owner) = self.owner.take() {
             owner.undo(NotCommitted::new(Abandoned));
-            owner.told(&self.number, End::Lost);
+            owner.told(self.number, End::Lost);
         }
     }
 }

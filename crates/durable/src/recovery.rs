@@ -2,7 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use coact_core::Broken;
 use coact_core::behaviour::NotCommitted;
@@ -12,7 +12,7 @@ use coact_persist::{
     Claim, EntityId, Epoch, Event, EventHash, FormatError, Seq, StoreError, StoredEvent, read,
 };
 
-use crate::access::{Backoff, ask};
+use crate::access::{Backoff, ask, lock};
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::owner::{Owner, Recovering};
@@ -55,7 +55,7 @@ impl<E> Recovery<E> {
     /// Returns the result, if it is there.
     pub(crate) fn result(&self) -> MutexGuard<'_, Option<Recovered<E>>> {
         let slot = self.slot.as_ref().expect("it is there until this is dropped");
-        slot.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(slot)
     }
 }
 
@@ -146,7 +146,7 @@ async fn recover<E: EventSourced>(recovering: Recovering, place: Arc<Place>, slo
     match recovered {
         Ok(recovered) => {
             if let Some(slot) = slot.upgrade() {
-                *slot.lock().unwrap_or_else(PoisonError::into_inner) = Some(recovered);
+                *lock(&slot) = Some(recovered);
             } else {
                 drop_quietly(move || drop(recovered));
             }

@@ -103,9 +103,9 @@ impl Unsettled for Transaction {
             }
             (None, Some(first)) if has_events => {
                 let access = Arc::clone(&first.entity.access);
-                let step = Step { members, then, done };
-                let place = Cown::new(());
+                let place = first.place.clone();
                 let far = place.clone();
+                let step = Step { members, then, done };
                 access.commit(commit, place, Box::new(move |outcome| step.told(outcome, &far)));
             }
             _ => done(Ok(then)),
@@ -128,7 +128,8 @@ impl Step {
         match outcome {
             Ok(()) => done(Ok(then)),
             Err(refusal) => {
-                when(place, move |()| drop(then));
+                // (A panic would poison the place.)
+                when(place, move |()| drop_quietly(move || drop(then)));
                 done(Err(not_committed(refusal)));
             }
         }

@@ -34,7 +34,7 @@ pub trait Store: Send + Sync + 'static {
     /// Reads the events of all entities of a kind in the order of their commits, from behind a position on: whole commits, with
     /// `most` events or more if the last one has, or fewer if there are no more.
     ///
-    /// Whoever has seen a position has seen all before it: no commit comes later with a lower one.
+    /// Who has seen a position has seen all before it: no commit comes later with a lower one.
     fn log(
         &self,
         kind: Arc<str>,

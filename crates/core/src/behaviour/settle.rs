@@ -1,7 +1,7 @@
 //! Behaviours over states that [settle](crate::cown::settling): they are detained until what they have done is kept.
 //!
 //! Such a behaviour waits until all of its members are ready, calls its closure, collects what its members have to
-//! keep, waits until that is kept, and then ends. Whoever waits for its result, or for its cowns, sees neither before.
+//! keep, waits until that is kept, and then ends. Those who wait for its result, or for its cowns, see neither before.
 //!
 //! All other behaviours pass through here at no cost: whether a set has such members is known when it is compiled.
 

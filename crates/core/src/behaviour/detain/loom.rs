@@ -12,7 +12,12 @@ use crate::cown::handle::Cown;
 use crate::cown::set::CownSet;
 use crate::sched::loom::{Log, check, log, run_ready, written};
 
-type Guard = Detained<<&'static Cown<Log> as CownSet>::Owned>;
+type Owned = <&'static Cown<Log> as CownSet>::Owned;
+
+type Guard = Detained<Owned>;
+
+/// Where the behaviour itself is left.
+type Kept = Arc<Mutex<Option<Arc<Detention<Owned>>>>>;
 
 /// Where a step leaves its guard for another thread.
 type Place = Arc<Mutex<Option<Guard>>>;
@@ -25,6 +30,19 @@ fn spawn_both(x: &Cown<Log>, place: &Place) {
         *place.lock() = Some(guard);
     });
     when(x, |log| log.push(3));
+}
+
+/// The same, with the behaviour for the end of the runtime, once it has begun.
+fn spawn_both_and_keep(x: &Cown<Log>, place: &Place) -> Kept {
+    let detention = Kept::default();
+    let (far, kept) = (Arc::clone(place), Arc::clone(&detention));
+    detain(x, move |log, guard| {
+        log.push(1);
+        *kept.lock() = guard.detention.clone();
+        *far.lock() = Some(guard);
+    });
+    when(x, |log| log.push(3));
+    detention
 }
 
 fn take(place: &Place) -> Option<Guard> {
@@ -79,14 +97,7 @@ fn resume_against_return() {
 fn cut_off_against_resume_against_return() {
     check(|| {
         let (x, place) = (log(), Place::default());
-        let detention = Arc::new(Mutex::new(None::<Arc<Detention<_>>>));
-        let (far, kept) = (Arc::clone(&place), Arc::clone(&detention));
-        detain(&x, move |log, guard| {
-            log.push(1);
-            *kept.lock() = guard.detention.clone();
-            *far.lock() = Some(guard);
-        });
-        when(&x, |log| log.push(3));
+        let detention = spawn_both_and_keep(&x, &place);
         let others = [true, false].map(|cuts_off| {
             let (place, detention) = (Arc::clone(&place), Arc::clone(&detention));
             thread::spawn(move || {
@@ -114,14 +125,7 @@ fn cut_off_against_resume_against_return() {
 fn cut_off_of_a_queued_step() {
     check(|| {
         let (x, place) = (log(), Place::default());
-        let detention = Arc::new(Mutex::new(None::<Arc<Detention<_>>>));
-        let (far, kept) = (Arc::clone(&place), Arc::clone(&detention));
-        detain(&x, move |log, guard| {
-            log.push(1);
-            *kept.lock() = guard.detention.clone();
-            *far.lock() = Some(guard);
-        });
-        when(&x, |log| log.push(3));
+        let detention = spawn_both_and_keep(&x, &place);
         run_ready();
         let far = Arc::clone(&place);
         let step = move |log: &mut Log, guard| {
