@@ -8,6 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
+use crate::note::{NoteChange, NoteKey, NoteKind};
 use crate::record::{Event, EventHash, Snapshot};
 
 /// The identity of a commit, by which it is settled whether it has happened.
@@ -65,6 +66,11 @@ pub struct Member {
     after: Seq,
     events: Vec<(Event, EventHash)>,
     snapshot: Option<Snapshot>,
+    /// Whether the snapshot is a state that has no events.
+    replaces: bool,
+    notes: Vec<NoteChange>,
+    trim: Seq,
+    deletes: bool,
 }
 
 impl Commit {
@@ -84,8 +90,7 @@ impl Commit {
     /// Makes an entity a member, as its owner knows it: of this epoch, and with this last event. What it writes is
     /// added to the result; if that is nothing, the entity is only read. One that is a member already stays as it is.
     pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut Member {
-        let member = Member { epoch, after, events: Vec::new(), snapshot: None };
-        self.members.entry(entity).or_insert(member)
+        self.members.entry(entity).or_insert_with(|| Member::new(epoch, after))
     }
 
     /// Its members, ordered by their identities.
@@ -95,8 +100,25 @@ impl Commit {
 }
 
 impl Member {
+    fn new(epoch: Epoch, after: Seq) -> Self {
+        Self {
+            epoch,
+            after,
+            events: Vec::new(),
+            snapshot: None,
+            replaces: false,
+            notes: Vec::new(),
+            trim: Seq::ZERO,
+            deletes: false,
+        }
+    }
+
     /// Adds an event behind those that it has, given the hash of the one before. Returns its own.
+    ///
+    /// # Panics
+    /// If its [state is replaced](Self::replace), or it is [deleted](Self::delete).
     pub fn event(&mut self, event: Event, before: EventHash) -> EventHash {
+        assert!(!self.replaces && !self.deletes, "an event behind what has none");
         let hash = before.with(self.last().next(), &event);
         self.events.push((event, hash));
         hash
@@ -105,6 +127,54 @@ impl Member {
     /// Adds a snapshot of the state after these events.
     pub fn snapshot(&mut self, state: Event, hash: EventHash) {
         self.snapshot = Some(Snapshot { seq: self.last(), hash, state });
+    }
+
+    /// Replaces the state of an entity that has no events, given the hash of the state before: it has the next number, and
+    /// is told as the [snapshot](crate::Claim::snapshot) of that number. Returns its own hash.
+    ///
+    /// # Panics
+    /// If it has events, is replaced already, or [deleted](Self::delete).
+    pub fn replace(&mut self, state: Event, before: EventHash) -> EventHash {
+        assert!(
+            self.events.is_empty() && !self.replaces && !self.deletes,
+            "one state instead of events"
+        );
+        let seq = self.after.next();
+        let hash = before.with(seq, &state);
+        self.replaces = true;
+        self.snapshot = Some(Snapshot { seq, hash, state });
+        hash
+    }
+
+    /// Stores a note of the entity, instead of the one of this kind with this key, if there is one. `rank` is by what those of a
+    /// kind are [found](crate::Notes::Ranked).
+    ///
+    /// # Panics
+    /// If the rank is 2^63 or more.
+    pub fn put_note(&mut self, kind: NoteKind, key: NoteKey, rank: u64, value: Event) {
+        assert!(rank <= i64::MAX as u64, "a rank of {rank}: it has 63 bits");
+        self.notes.push(NoteChange::Put { kind, key, rank, value });
+    }
+
+    /// Removes a note of the entity, if there is one.
+    pub fn remove_note(&mut self, kind: NoteKind, key: NoteKey) {
+        self.notes.push(NoteChange::Remove { kind, key });
+    }
+
+    /// Removes the events up to this one, which nothing needs any more: recoveries begin with a snapshot behind them.
+    pub fn trim(&mut self, last: Seq) {
+        self.trim = self.trim.max(last);
+    }
+
+    /// Removes the entity: its events, snapshots and notes. Its numbers begin anew, but not its epochs, so that earlier owners
+    /// stay fenced.
+    ///
+    /// # Panics
+    /// If something else is written of it.
+    pub fn delete(&mut self) {
+        let is_empty = self.events.is_empty() && self.notes.is_empty() && self.snapshot.is_none();
+        assert!(is_empty, "what is deleted has nothing to be stored");
+        self.deletes = true;
     }
 
     /// Whether the entity is as the writer knows it, given the epoch of its owner and the last event that are
@@ -136,7 +206,10 @@ impl Member {
     /// The last event after it.
     #[must_use]
     pub fn last(&self) -> Seq {
-        Seq::new(self.after.get() + self.events.len() as u64)
+        if self.deletes {
+            return Seq::ZERO;
+        }
+        Seq::new(self.after.get() + self.events.len() as u64 + u64::from(self.replaces))
     }
 
     /// What is written of it, in order.
@@ -149,6 +222,38 @@ impl Member {
     #[must_use]
     pub fn written_snapshot(&self) -> Option<&Snapshot> {
         self.snapshot.as_ref()
+    }
+
+    /// Whether that is a [state without events](Self::replace): then it is the only one that is kept.
+    #[must_use]
+    pub fn replaces(&self) -> bool {
+        self.replaces
+    }
+
+    /// The number and the hash after the commit, if they are others than before.
+    #[must_use]
+    pub fn moved_to(&self) -> Option<(Seq, EventHash)> {
+        let replaced = self.snapshot.as_ref().filter(|_| self.replaces).map(|state| state.hash);
+        let hash = replaced.or_else(|| self.events.last().map(|(_, hash)| *hash))?;
+        Some((self.last(), hash))
+    }
+
+    /// What becomes of notes, in this order.
+    #[must_use]
+    pub fn notes(&self) -> &[NoteChange] {
+        &self.notes
+    }
+
+    /// Up to which event events are removed.
+    #[must_use]
+    pub fn trimmed(&self) -> Seq {
+        self.trim
+    }
+
+    /// Whether the entity is [removed](Self::delete).
+    #[must_use]
+    pub fn deletes(&self) -> bool {
+        self.deletes
     }
 }
 

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::{
-    Claim, Commit, EntityId, Epoch, Event, LogEntry, Outcome, Position, Refusal, Seq, Settled,
-    Store, StoredEvent, wait,
+    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes,
+    Outcome, Position, Refusal, Seq, Settled, Snapshot, Store, StoredEvent, Summary, wait,
 };
 
 /// Makes an empty store.
@@ -32,6 +32,14 @@ pub const TESTS: &[Test] = &[
     ("positions grow", positions_grow),
     ("a log has whole commits in their order", logs),
     ("who follows a log misses nothing", followed_logs),
+    ("a state without events is replaced", states),
+    ("events that were trimmed are gone", trimmed),
+    ("an entity that was deleted begins anew", deleted),
+    ("entities are listed", listed),
+    ("notes are put, replaced and removed", notes_change),
+    ("notes are found by their ranks", ranked_notes),
+    ("notes belong to their commit", notes_belong_to_commits),
+    ("a key of a note is any bytes", any_key),
     ("identities are any text", any_text),
     ("large and empty payloads", payloads),
     ("ten thousand events in one commit", many_events),
@@ -273,6 +281,278 @@ fn snapshots(store: &dyn Store) {
     let last = claim(store, &alice).snapshot.expect("it was written");
     assert_eq!((last.seq, last.state.version), (Seq::new(2), 3));
     assert_eq!(events(store, &alice, 0, 10).len(), 2);
+}
+
+fn kept(store: &dyn Store, entity: &EntityId) -> Vec<Snapshot> {
+    wait(|done| store.snapshots(entity.clone(), done)).expect("it can be read")
+}
+
+fn states(store: &dyn Store) {
+    let alice = account("alice");
+    let mut now = claim(store, &alice);
+    for n in 1..=3 {
+        let mut next = Commit::new();
+        let member = next.member(alice.clone(), now.epoch, now.last);
+        let hash = member.replace(Event::new("state", n, vec![n as u8]), now.hash);
+        assert_eq!(member.last(), now.last.next());
+        committed(store, next);
+        let stale = refusal(store, {
+            let mut stale = Commit::new();
+            stale.member(alice.clone(), now.epoch, now.last).replace(event("stale"), now.hash);
+            stale
+        });
+        assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+        now = claim(store, &alice);
+        assert_eq!((now.last, now.hash), (Seq::new(n.into()), hash));
+        let state = Event::new("state", n, vec![n as u8]);
+        let only = Snapshot { seq: now.last, hash, state };
+        assert_eq!((now.snapshot.as_ref(), kept(store, &alice)), (Some(&only), vec![only.clone()]));
+    }
+    assert_eq!(events(store, &alice, 0, 10), []);
+    assert_eq!(log(store, "account", Position::ZERO, 10), []);
+}
+
+fn trimmed(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (first, other) = (claim(store, &alice), claim(store, &bob));
+    let mut both = write(&alice, &first, &["1", "2", "3"]);
+    both.member(bob.clone(), other.epoch, other.last).event(event("of bob"), other.hash);
+    committed(store, both);
+    for (text, last) in [("4", 2), ("5", 2), ("6", 3)] {
+        let now = claim(store, &alice);
+        let mut next = write(&alice, &now, &[text]);
+        let hash = now.hash.with(now.last.next(), &event(text));
+        let member = next.member(alice.clone(), now.epoch, now.last);
+        member.snapshot(event(text), hash);
+        member.trim(Seq::new(last));
+        committed(store, next);
+        let now = claim(store, &alice);
+        let left = events(store, &alice, 0, 10);
+        let seqs: Vec<_> = left.iter().map(|event| event.seq.get()).collect();
+        assert_eq!(seqs, (last + 1..=now.last.get()).collect::<Vec<_>>());
+        assert_eq!((events(store, &alice, 4, 10), now.hash), (left_behind(&left, 4), hash));
+        assert_eq!(now.snapshot.map(|snapshot| snapshot.seq), Some(now.last));
+    }
+    assert_eq!(
+        texts(&log(store, "account", Position::ZERO, 10)),
+        ["account/bob: of bob", "account/alice: 4", "account/alice: 5", "account/alice: 6"]
+    );
+    let seqs: Vec<_> = kept(store, &alice).iter().map(|snapshot| snapshot.seq.get()).collect();
+    assert_eq!(seqs, [6, 5], "the two latest are kept");
+}
+
+fn left_behind(events: &[StoredEvent], after: u64) -> Vec<StoredEvent> {
+    events.iter().filter(|event| event.seq.get() > after).cloned().collect()
+}
+
+fn deleted(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let now = claim(store, &alice);
+    let mut first = write(&alice, &now, &["1", "2"]);
+    let member = first.member(alice.clone(), now.epoch, now.last);
+    member.snapshot(event("two"), now.hash);
+    member.put_note(NoteKind::Timer, "tick".into(), 5, event("tick"));
+    let other = claim(store, &bob);
+    let member = first.member(bob.clone(), other.epoch, other.last);
+    member.event(event("of bob"), other.hash);
+    member.put_note(NoteKind::Timer, "tick".into(), 5, event("of bob"));
+    committed(store, first);
+    let (late, now) = (now, claim(store, &alice));
+    let mut gone = Commit::new();
+    gone.member(alice.clone(), now.epoch, now.last).delete();
+    committed(store, gone);
+
+    assert_eq!((events(store, &alice, 0, 10), kept(store, &alice)), (vec![], vec![]));
+    assert_eq!(texts(&log(store, "account", Position::ZERO, 10)), ["account/bob: of bob"]);
+    let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
+    assert_eq!(said(&notes(store, timers, 10)), ["account/bob tick 5: of bob"]);
+    let listed: Vec<_> = list(store, None, None, 10).into_iter().map(|one| one.id).collect();
+    assert_eq!(listed, [bob]);
+    // Earlier owners stay fenced.
+    let as_late = Claim { last: Seq::ZERO, hash: EventHash::of(&alice), ..late };
+    assert!(matches!(refusal(store, write(&alice, &as_late, &["x"])), Refusal::Fenced { .. }));
+    let anew = claim(store, &alice);
+    assert_eq!(anew.epoch, now.epoch.next());
+    assert_eq!((anew.last, anew.hash, &anew.snapshot), (Seq::ZERO, EventHash::of(&alice), &None));
+    committed(store, write(&alice, &anew, &["anew"]));
+    let all = events(store, &alice, 0, 10);
+    assert_eq!((all.len(), all[0].seq, &all[0].event), (1, Seq::new(1), &event("anew")));
+}
+
+fn list(
+    store: &dyn Store,
+    kind: Option<&str>,
+    after: Option<&EntityId>,
+    most: usize,
+) -> Vec<Summary> {
+    let (kind, after) = (kind.map(Into::into), after.cloned());
+    wait(|done| store.entities(kind, after, most, done)).expect("it can be read")
+}
+
+fn listed(store: &dyn Store) {
+    let ids = [("a", "1"), ("a", "2"), ("b", ""), ("b", "10"), ("b", "9"), ("bb", "1")];
+    let ids = ids.map(|(kind, key)| EntityId::new(kind, key));
+    for id in ids.iter().rev() {
+        committed(store, write(id, &claim(store, id), &["1", "2"]));
+    }
+    // It was never written.
+    claim(store, &EntityId::new("b", "nothing"));
+    let all = list(store, None, None, 100);
+    assert_eq!(all.iter().map(|one| one.id.clone()).collect::<Vec<_>>(), ids);
+    let last = events(store, &ids[2], 1, 1).pop().expect("it was written");
+    let (epoch, last, hash) = (Epoch::new(1), Seq::new(2), last.hash);
+    assert_eq!(all[2], Summary { id: ids[2].clone(), epoch, last, hash });
+    assert_eq!(list(store, Some("b"), None, 100), all[2..5]);
+    assert_eq!(list(store, Some("nothing"), None, 100), []);
+    assert_eq!(list(store, None, Some(&ids[1]), 2), all[2..4]);
+    assert_eq!(list(store, Some("b"), Some(&ids[3]), 2), all[4..5]);
+    assert_eq!(list(store, Some("b"), Some(&ids[0]), 1), all[2..3]);
+    assert_eq!(list(store, Some("b"), Some(&ids[5]), 1), []);
+    assert_eq!(list(store, None, None, 0), []);
+}
+
+fn notes(store: &dyn Store, which: Notes, most: usize) -> Vec<Note> {
+    wait(|done| store.notes(which, most, done)).expect("it can be read")
+}
+
+fn said(notes: &[Note]) -> Vec<String> {
+    let say = |note: &Note| {
+        let [key, value] = [note.key.as_bytes(), &note.value.payload];
+        let [key, value] = [key, value].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+        format!("{} {key} {}: {value}", note.entity, note.rank)
+    };
+    notes.iter().map(say).collect()
+}
+
+/// A commit of notes alone.
+fn note(entity: &EntityId, claim: &Claim, notes: &[(NoteKind, &str, u64, &str)]) -> Commit {
+    let mut commit = Commit::new();
+    let member = commit.member(entity.clone(), claim.epoch, claim.last);
+    for (kind, key, rank, text) in notes {
+        member.put_note(*kind, (*key).into(), *rank, event(text));
+    }
+    commit
+}
+
+fn notes_change(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (now, other) = (claim(store, &alice), claim(store, &bob));
+    let (timer, outgoing) = (NoteKind::Timer, NoteKind::Outgoing);
+    let of_alice = [(timer, "b", 1, "x"), (outgoing, "c", 2, "y"), (timer, "a", 3, "z")];
+    committed(store, note(&alice, &now, &of_alice));
+    committed(store, note(&bob, &other, &[(timer, "a", 4, "of bob")]));
+    let of = |after| notes(store, Notes::Of { entity: alice.clone(), after }, 2);
+    assert_eq!(said(&of(None)), ["account/alice c 2: y", "account/alice a 3: z"]);
+    assert_eq!(said(&of(Some((timer, "a".into())))), ["account/alice b 1: x"]);
+    assert_eq!(of(Some((timer, "b".into()))), []);
+    let one = |key: &str| {
+        let which = Notes::One { entity: alice.clone(), kind: timer, key: key.into() };
+        notes(store, which, 5)
+    };
+    assert_eq!(said(&one("b")), ["account/alice b 1: x"]);
+    assert_eq!(one("c"), []);
+    let found = one("b").pop().expect("it is there");
+    assert_eq!((found.kind, found.value), (timer, event("x")));
+
+    let mut both = note(&alice, &now, &[(timer, "b", 9, "first"), (timer, "b", 7, "second")]);
+    let member = both.member(alice.clone(), now.epoch, now.last);
+    member.remove_note(timer, "a".into());
+    member.remove_note(timer, "never there".into());
+    committed(store, both);
+    assert_eq!(said(&of(None)), ["account/alice c 2: y", "account/alice b 7: second"]);
+    // They are not events.
+    let unchanged = claim(store, &alice);
+    assert_eq!((unchanged.last, unchanged.hash), (now.last, now.hash));
+    assert_eq!(events(store, &alice, 0, 10), []);
+}
+
+fn ranked_notes(store: &dyn Store) {
+    let [alice, bob, other] = [account("alice"), account("bob"), EntityId::new("another", "alice")];
+    let (timer, outgoing) = (NoteKind::Timer, NoteKind::Outgoing);
+    let most = i64::MAX as u64;
+    let of_bob = [(timer, "b", 1, "1"), (timer, "a", 5, "2"), (timer, "z", most, "3")];
+    committed(store, note(&bob, &claim(store, &bob), &of_bob));
+    let of_alice = [(timer, "d", 5, "4"), (timer, "c", 5, "5"), (outgoing, "a", 1, "6")];
+    committed(store, note(&alice, &claim(store, &alice), &of_alice));
+    committed(store, note(&other, &claim(store, &other), &[(timer, "x", 5, "7")]));
+    let ranked = |kind, after: Option<&Note>, up_to, most| {
+        let after = after.map(|note| (note.rank, note.entity.clone(), note.key.clone()));
+        notes(store, Notes::Ranked { kind, after, up_to }, most)
+    };
+    let all = ranked(timer, None, u64::MAX, 10);
+    let expected = [
+        "account/bob b 1: 1",
+        "account/alice c 5: 5",
+        "account/alice d 5: 4",
+        "account/bob a 5: 2",
+        "another/alice x 5: 7",
+    ];
+    assert_eq!(said(&all[..5]), expected);
+    assert_eq!((all.len(), all[5].rank), (6, most));
+    assert_eq!(ranked(timer, None, 5, 10), all[..5]);
+    assert_eq!(ranked(timer, None, 4, 10), all[..1]);
+    assert_eq!(ranked(timer, None, 0, 10), []);
+    assert_eq!(ranked(timer, Some(&all[1]), 5, 2), all[2..4]);
+    assert_eq!(ranked(timer, Some(&all[3]), u64::MAX, 10), all[4..]);
+    assert_eq!(said(&ranked(outgoing, None, 9, 10)), ["account/alice a 1: 6"]);
+    assert_eq!(ranked(NoteKind::Answer, None, 9, 10), []);
+    // A note that was replaced is found by its new rank alone.
+    let now = claim(store, &bob);
+    committed(store, note(&bob, &now, &[(timer, "b", 6, "later")]));
+    assert_eq!(ranked(timer, None, 4, 10), []);
+    assert_eq!(said(&ranked(timer, Some(&all[4]), 6, 10)), ["account/bob b 6: later"]);
+}
+
+fn notes_belong_to_commits(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (old, other) = (claim(store, &alice), claim(store, &bob));
+    let timer = NoteKind::Timer;
+    let of = |entity: &EntityId| notes(store, Notes::Of { entity: entity.clone(), after: None }, 9);
+    let mut both = note(&bob, &other, &[(timer, "a", 1, "of both")]);
+    both.member(alice.clone(), old.epoch, old.last).put_note(
+        timer,
+        "a".into(),
+        1,
+        event("of both"),
+    );
+    let late = both.clone();
+    committed(store, both);
+    // It comes twice.
+    let mut gone = Commit::new();
+    gone.member(bob.clone(), other.epoch, other.last).remove_note(timer, "a".into());
+    committed(store, gone);
+    committed(store, late);
+    assert_eq!((said(&of(&alice)), of(&bob)), (vec!["account/alice a 1: of both".into()], vec![]));
+    // The other member has another owner.
+    claim(store, &alice);
+    let mut torn = note(&bob, &other, &[(timer, "b", 1, "torn")]);
+    torn.member(alice.clone(), old.epoch, old.last).remove_note(timer, "a".into());
+    assert!(matches!(refusal(store, torn), Refusal::Fenced { .. }));
+    assert_eq!((of(&alice).len(), of(&bob).len()), (1, 0));
+}
+
+fn any_key(store: &dyn Store) {
+    let alice = account("alice");
+    let now = claim(store, &alice);
+    let mut keys: Vec<Vec<u8>> =
+        vec![vec![], vec![0], vec![0, 0], vec![0xff], vec![0xff, 0], vec![0x7f; 2_000]];
+    let mut commit = Commit::new();
+    let member = commit.member(alice.clone(), now.epoch, now.last);
+    for key in &keys {
+        let value = Event::new("key", u32::MAX, key.clone());
+        member.put_note(NoteKind::Received, NoteKey::new(key.clone()), 0, value);
+    }
+    committed(store, commit);
+    keys.sort();
+    let found = notes(store, Notes::Of { entity: alice, after: None }, 100);
+    let found: Vec<_> = found
+        .iter()
+        .map(|note| {
+            assert_eq!(note.key.as_bytes(), &*note.value.payload);
+            note.key.as_bytes().to_vec()
+        })
+        .collect();
+    assert_eq!(found, keys);
 }
 
 fn positions_grow(store: &dyn Store) {

@@ -8,7 +8,7 @@
 //! tests (`conformance`, with the feature of that name).
 //!
 //! ```
-//! use coact_persist::{Commit, EntityId, Event, MemoryStore, Outcome, Seq, Store, wait};
+//! use coact_persist::{Commit, EntityId, Event, MemoryStore, Outcome, Reader, Seq, Store, wait};
 //!
 //! let store = MemoryStore::new();
 //! let account = EntityId::new("bank.account", "alice");
@@ -27,7 +27,7 @@
 //!
 //! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
 //!
-//! Reading order: `entity` (names and numbers), `record` (what is stored), `format` (how values become that), `commit` (one step), `store` (who keeps it),
+//! Reading order: `entity` (names and numbers), `record` and `note` (what is stored), `format` (how values become that), `commit` (one step), `store` (who keeps it),
 //! `memory`.
 
 #![forbid(unsafe_code)]
@@ -39,6 +39,7 @@ mod entity;
 mod error;
 mod format;
 mod memory;
+mod note;
 mod record;
 mod store;
 
@@ -47,6 +48,7 @@ pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
-pub use self::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent};
-pub use self::store::{Claim, Done, Store, wait};
+pub use self::note::{Note, NoteChange, NoteKey, NoteKind, Notes};
+pub use self::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent, Summary};
+pub use self::store::{Claim, Done, Reader, Store, wait};
 pub use minicbor;

@@ -1,14 +1,16 @@
 //! A store in memory, for tests and for what need not outlive its process.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
+use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::commit::{Commit, CommitId, Outcome, Refusal, Settled};
+use crate::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::record::{EventHash, LogEntry, Snapshot, StoredEvent};
-use crate::store::{Claim, Done, Store};
+use crate::note::{Note, NoteChange, NoteKey, NoteKind, Notes};
+use crate::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent, Summary};
+use crate::store::{Claim, Done, Reader, Store};
 
 /// A store in memory. Clones are the same store. Results are told before its methods return.
 ///
@@ -20,7 +22,9 @@ pub struct MemoryStore(Arc<Mutex<State>>);
 struct State {
     entities: BTreeMap<EntityId, Entity>,
     /// The events of each kind, in the order of their commits.
-    logs: HashMap<Arc<str>, Vec<(Position, EntityId, Seq)>>,
+    logs: HashMap<Arc<str>, BTreeMap<Position, Vec<LogEntry>>>,
+    notes: BTreeMap<NoteId, (u64, Event)>,
+    ranks: BTreeSet<(NoteKind, u64, EntityId, NoteKey)>,
     decisions: HashMap<CommitId, Settled>,
     position: Position,
     faults: Option<Faults>,
@@ -29,11 +33,16 @@ struct State {
 /// Says what becomes of each operation.
 type Faults = Arc<dyn Fn(&Operation<'_>) -> Fault + Send + Sync>;
 
-#[derive(Default)]
+type NoteId = (EntityId, NoteKind, NoteKey);
+
 struct Entity {
     epoch: Epoch,
-    events: Vec<StoredEvent>,
-    snapshot: Option<Snapshot>,
+    last: Seq,
+    hash: EventHash,
+    /// Those that were not trimmed.
+    events: VecDeque<StoredEvent>,
+    /// Two at most, the latest first.
+    snapshots: Vec<Snapshot>,
 }
 
 /// What a store is asked to do.
@@ -41,10 +50,16 @@ struct Entity {
 pub enum Operation<'a> {
     /// [`Store::claim`].
     Claim(&'a EntityId),
-    /// [`Store::events`].
+    /// [`Reader::events`].
     Events(&'a EntityId),
-    /// [`Store::log`].
+    /// [`Reader::snapshots`].
+    Snapshots(&'a EntityId),
+    /// [`Reader::notes`].
+    Notes(&'a Notes),
+    /// [`Reader::log`].
     Log(&'a str),
+    /// [`Reader::entities`].
+    Entities,
     /// [`Store::commit`].
     Commit(&'a Commit),
     /// [`Store::settle`].
@@ -130,12 +145,7 @@ fn unavailable() -> StoreError {
     StoreError::Unavailable { why: "it was told to fail".into() }
 }
 
-impl Store for MemoryStore {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        let claimed = self.check(&Operation::Claim(&entity)).map(|()| self.state().claim(entity));
-        done(claimed);
-    }
-
+impl Reader for MemoryStore {
     fn events(
         &self,
         entity: EntityId,
@@ -145,10 +155,22 @@ impl Store for MemoryStore {
     ) {
         let read = self.check(&Operation::Events(&entity)).map(|()| {
             let state = self.state();
-            let events = state.entities.get(&entity).map(|entity| &entity.events[..]);
-            let first = usize::try_from(after.get()).unwrap_or(usize::MAX);
-            events.unwrap_or_default().iter().skip(first).take(most).cloned().collect()
+            let events = state.entities.get(&entity).map(|entity| entity.events_after(after));
+            events.into_iter().flatten().take(most).cloned().collect()
         });
+        done(read);
+    }
+
+    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+        let read = self.check(&Operation::Snapshots(&entity)).map(|()| {
+            let state = self.state();
+            state.entities.get(&entity).map_or(Vec::new(), |entity| entity.snapshots.clone())
+        });
+        done(read);
+    }
+
+    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+        let read = self.check(&Operation::Notes(&which)).map(|()| self.state().notes(which, most));
         done(read);
     }
 
@@ -162,6 +184,26 @@ impl Store for MemoryStore {
         let read =
             self.check(&Operation::Log(&kind)).map(|()| self.state().log(&kind, after, most));
         done(read);
+    }
+
+    fn entities(
+        &self,
+        kind: Option<Arc<str>>,
+        after: Option<EntityId>,
+        most: usize,
+        done: Done<Result<Vec<Summary>, StoreError>>,
+    ) {
+        let read = self
+            .check(&Operation::Entities)
+            .map(|()| self.state().list(kind.as_deref(), after, most));
+        done(read);
+    }
+}
+
+impl Store for MemoryStore {
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+        let claimed = self.check(&Operation::Claim(&entity)).map(|()| self.state().claim(entity));
+        done(claimed);
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {
@@ -189,31 +231,77 @@ impl Store for MemoryStore {
 }
 
 impl State {
+    fn entity(&mut self, id: &EntityId) -> &mut Entity {
+        self.entities.entry(id.clone()).or_insert_with(|| Entity::new(id))
+    }
+
     fn claim(&mut self, id: EntityId) -> Claim {
-        let empty = EventHash::of(&id);
-        let entity = self.entities.entry(id).or_default();
+        let entity = self.entity(&id);
         entity.epoch = entity.epoch.next();
-        Claim {
-            epoch: entity.epoch,
-            last: entity.last(),
-            hash: entity.events.last().map_or(empty, |event| event.hash),
-            snapshot: entity.snapshot.clone(),
-        }
+        let Entity { epoch, last, hash, ref snapshots, .. } = *entity;
+        Claim { epoch, last, hash, snapshot: snapshots.first().cloned() }
     }
 
     fn log(&self, kind: &str, after: Position, most: usize) -> Vec<LogEntry> {
-        let log = self.logs.get(kind).map_or(&[][..], |log| &log[..]);
-        let first = log.partition_point(|(position, ..)| *position <= after);
-        let rest = &log[first..];
-        // Up to the end of the commit that the last of them is in.
-        let most = most.max(1).min(rest.len());
-        let last = rest.get(most.wrapping_sub(1)).map(|(position, ..)| *position);
-        let len = last.map_or(0, |last| rest.partition_point(|(position, ..)| *position <= last));
-        let entry = |(_, entity, seq): &(Position, EntityId, Seq)| {
-            let stored = self.entities[entity].events[seq.get() as usize - 1].clone();
-            LogEntry { entity: entity.clone(), stored }
-        };
-        rest[..len].iter().map(entry).collect()
+        let mut read = Vec::new();
+        let behind = (Bound::Excluded(after), Bound::Unbounded);
+        for commit in self.logs.get(kind).into_iter().flat_map(|log| log.range(behind)) {
+            read.extend_from_slice(commit.1);
+            if read.len() >= most {
+                break;
+            }
+        }
+        read
+    }
+
+    fn list(&self, kind: Option<&str>, after: Option<EntityId>, most: usize) -> Vec<Summary> {
+        let behind = after.map_or(Bound::Unbounded, Bound::Excluded);
+        let behind = self.entities.range((behind, Bound::Unbounded));
+        let is_meant = |id: &EntityId| kind.is_none_or(|kind| id.kind() == kind);
+        behind
+            .filter(|(id, entity)| is_meant(id) && entity.last > Seq::ZERO)
+            .take(most)
+            .map(|(id, entity)| {
+                let Entity { epoch, last, hash, .. } = *entity;
+                Summary { id: id.clone(), epoch, last, hash }
+            })
+            .collect()
+    }
+
+    fn notes(&self, which: Notes, most: usize) -> Vec<Note> {
+        match which {
+            Notes::One { entity, kind, key } => {
+                let id = (entity, kind, key);
+                let found = self.notes.get_key_value(&id).map(note);
+                found.into_iter().take(most).collect()
+            }
+            Notes::Of { entity, after } => {
+                let first = match after {
+                    Some((kind, key)) => Bound::Excluded((entity.clone(), kind, key)),
+                    None => {
+                        let key = NoteKey::new([]);
+                        Bound::Included((entity.clone(), NoteKind::ALL[0], key))
+                    }
+                };
+                let behind = self.notes.range((first, Bound::Unbounded)).map(note);
+                behind.take_while(|note| note.entity == entity).take(most).collect()
+            }
+            Notes::Ranked { kind, after, up_to } => {
+                let first = match after {
+                    Some((rank, entity, key)) => Bound::Excluded((kind, rank, entity, key)),
+                    None => Bound::Included((kind, 0, EntityId::new("", ""), NoteKey::new([]))),
+                };
+                let behind = self.ranks.range((first, Bound::Unbounded));
+                behind
+                    .take_while(|(of, rank, ..)| *of == kind && *rank <= up_to)
+                    .take(most)
+                    .filter_map(|(_, _, entity, key)| {
+                        let id = (entity.clone(), kind, key.clone());
+                        self.notes.get_key_value(&id).map(note)
+                    })
+                    .collect()
+            }
+        }
     }
 
     fn commit(&mut self, commit: &Commit) -> Outcome {
@@ -226,37 +314,105 @@ impl State {
             let (owner, found) = self
                 .entities
                 .get(id)
-                .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last()));
+                .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
             member.check(id, owner, found)
         }) {
             return Outcome::Refused(refusal);
         }
         self.position = self.position.next();
         let position = self.position;
-        for (id, member) in commit.members() {
-            if member.last() > member.after() {
-                let log = self.logs.entry(id.kind().into()).or_default();
-                log.extend(member.events().map(|(seq, ..)| (position, id.clone(), seq)));
-            }
-            let entity = self.entities.entry(id.clone()).or_default();
-            entity.events.extend(member.events().map(|(seq, event, hash)| StoredEvent {
-                seq,
-                event: event.clone(),
-                hash,
-                position,
-            }));
-            if let Some(snapshot) = member.written_snapshot() {
-                entity.snapshot = Some(snapshot.clone());
-            }
-        }
+        commit.members().for_each(|(id, member)| self.write(id, member, position));
         self.decisions.insert(commit.id(), Settled::Committed(position));
         Outcome::Committed(position)
     }
+
+    fn write(&mut self, id: &EntityId, member: &Member, position: Position) {
+        if member.deletes() {
+            return self.delete(id);
+        }
+        let stored = |(seq, event, hash): (Seq, &Event, EventHash)| StoredEvent {
+            seq,
+            event: event.clone(),
+            hash,
+            position,
+        };
+        let events: Vec<_> = member.events().map(stored).collect();
+        if !events.is_empty() {
+            let entry = |stored| LogEntry { entity: id.clone(), stored };
+            let log = self.logs.entry(id.kind().into()).or_default();
+            log.entry(position).or_default().extend(events.iter().cloned().map(entry));
+        }
+        let entity = self.entity(id);
+        entity.events.extend(events);
+        if let Some((last, hash)) = member.moved_to() {
+            (entity.last, entity.hash) = (last, hash);
+        }
+        if let Some(snapshot) = member.written_snapshot() {
+            let is_kept = |kept: &Snapshot| kept.seq < snapshot.seq && !member.replaces();
+            entity.snapshots.retain(is_kept);
+            entity.snapshots.insert(0, snapshot.clone());
+            entity.snapshots.truncate(2);
+        }
+        self.trim(id, member.trimmed());
+        member.notes().iter().for_each(|change| self.change(id, change));
+    }
+
+    fn change(&mut self, id: &EntityId, change: &NoteChange) {
+        let (kind, key) = match change {
+            NoteChange::Put { kind, key, .. } | NoteChange::Remove { kind, key } => (*kind, key),
+        };
+        if let Some((rank, _)) = self.notes.remove(&(id.clone(), kind, key.clone())) {
+            self.ranks.remove(&(kind, rank, id.clone(), key.clone()));
+        }
+        if let NoteChange::Put { rank, value, .. } = change {
+            self.notes.insert((id.clone(), kind, key.clone()), (*rank, value.clone()));
+            self.ranks.insert((kind, *rank, id.clone(), key.clone()));
+        }
+    }
+
+    /// Removes the events of an entity up to this one.
+    fn trim(&mut self, id: &EntityId, last: Seq) {
+        let Some(entity) = self.entities.get_mut(id) else { return };
+        let is_old = |stored: &StoredEvent| stored.seq <= last;
+        let Some(log) = self.logs.get_mut(id.kind()) else { return };
+        while let Some(event) = entity.events.pop_front_if(|event| is_old(event)) {
+            let Some(commit) = log.get_mut(&event.position) else { continue };
+            commit.retain(|entry| entry.entity != *id || !is_old(&entry.stored));
+            if commit.is_empty() {
+                log.remove(&event.position);
+            }
+        }
+    }
+
+    fn delete(&mut self, id: &EntityId) {
+        self.trim(id, Seq::new(u64::MAX));
+        while let Some(note) = self.notes(Notes::Of { entity: id.clone(), after: None }, 1).pop() {
+            self.change(id, &NoteChange::Remove { kind: note.kind, key: note.key });
+        }
+        let entity = self.entity(id);
+        *entity = Entity { epoch: entity.epoch, ..Entity::new(id) };
+    }
+}
+
+fn note(((entity, kind, key), (rank, value)): (&NoteId, &(u64, Event))) -> Note {
+    let (entity, key, value) = (entity.clone(), key.clone(), value.clone());
+    Note { entity, kind: *kind, key, rank: *rank, value }
 }
 
 impl Entity {
-    fn last(&self) -> Seq {
-        Seq::new(self.events.len() as u64)
+    fn new(id: &EntityId) -> Self {
+        Self {
+            epoch: Epoch::ZERO,
+            last: Seq::ZERO,
+            hash: EventHash::of(id),
+            events: VecDeque::new(),
+            snapshots: Vec::new(),
+        }
+    }
+
+    fn events_after(&self, seq: Seq) -> impl Iterator<Item = &StoredEvent> {
+        let first = self.events.partition_point(|event| event.seq <= seq);
+        self.events.range(first..)
     }
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::Xxh3;
 
-use crate::entity::{EntityId, Position, Seq};
+use crate::entity::{EntityId, Epoch, Position, Seq};
 
 /// An event as bytes, with the name and the version of its type, by which it is read again.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,6 +45,19 @@ pub struct LogEntry {
     pub entity: EntityId,
     /// The event.
     pub stored: StoredEvent,
+}
+
+/// An entity as it is listed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Summary {
+    /// Which.
+    pub id: EntityId,
+    /// That of its owner.
+    pub epoch: Epoch,
+    /// Its last event, or the number of its state if it has no events.
+    pub last: Seq,
+    /// The hash of that.
+    pub hash: EventHash,
 }
 
 /// A state as of some event, so that fewer events need to be read.

@@ -5,22 +5,15 @@ use std::sync::{Arc, mpsc};
 use crate::commit::{Commit, CommitId, Outcome, Settled};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::record::{EventHash, LogEntry, Snapshot, StoredEvent};
+use crate::note::{Note, Notes};
+use crate::record::{EventHash, LogEntry, Snapshot, StoredEvent, Summary};
 
 /// Is called once with a result, on any thread. It must not block.
 pub type Done<T> = Box<dyn FnOnce(T) + Send>;
 
-/// A store of entities. Its methods return at once, and call what they are given when the result is there: on a thread of
-/// the store, or on the caller's before they return.
-///
-/// * Commits that are submitted one after the other are stored in that order, if they have a member in common. All
-///   that wait may be stored as one transaction, in which each is refused alone.
-/// * If a store is dropped, what was submitted is stored, or called with an error. Each result is told once.
-pub trait Store: Send + Sync + 'static {
-    /// Makes the caller the owner of an entity, which need not have been there: raises its epoch, and tells what there
-    /// is of it. From then on commits of earlier owners are refused, those that are under way among them.
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>);
-
+/// What can be read of a store, by whom may not change it as well. Its methods return at once, and call what they are given when
+/// the result is there: on a thread of the store, or on the caller's before they return. Each result is told once.
+pub trait Reader: Send + Sync + 'static {
     /// Reads events of an entity, in order, from the one after `after` on: `most` of them, or fewer if there are no
     /// more.
     fn events(
@@ -30,6 +23,12 @@ pub trait Store: Send + Sync + 'static {
         most: usize,
         done: Done<Result<Vec<StoredEvent>, StoreError>>,
     );
+
+    /// Reads the snapshots of an entity that are kept, the latest first.
+    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>);
+
+    /// Reads notes, in the order that their choice has: `most` of them, or fewer if there are no more.
+    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>);
 
     /// Reads the events of all entities of a kind in the order of their commits, from behind a position on: whole commits, with
     /// `most` events or more if the last one has, or fewer if there are no more.
@@ -42,6 +41,27 @@ pub trait Store: Send + Sync + 'static {
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     );
+
+    /// Lists the entities of which something is stored, ordered by their identities, from behind one on: those of a kind, or all.
+    /// `most` of them, or fewer if there are no more.
+    fn entities(
+        &self,
+        kind: Option<Arc<str>>,
+        after: Option<EntityId>,
+        most: usize,
+        done: Done<Result<Vec<Summary>, StoreError>>,
+    );
+}
+
+/// A store of entities.
+///
+/// * Commits that are submitted one after the other are stored in that order, if they have a member in common. All
+///   that wait may be stored as one transaction, in which each is refused alone.
+/// * If a store is dropped, what was submitted is stored, or called with an error.
+pub trait Store: Reader {
+    /// Makes the caller the owner of an entity, which need not have been there: raises its epoch, and tells what there
+    /// is of it. From then on commits of earlier owners are refused, those that are under way among them.
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>);
 
     /// Stores a commit. Once it is told to be committed, it is durable. A commit that comes twice is stored once, and
     /// told the same.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use coact_persist::{
-    Commit, EntityId, Event, Fault, InTransit, MemoryStore, Operation, Outcome, Refusal, Seq,
-    Settled, Store, StoreError, conformance, wait,
+    Commit, EntityId, Event, Fault, InTransit, MemoryStore, Operation, Outcome, Reader, Refusal,
+    Seq, Settled, Store, StoreError, conformance, wait,
 };
 
 #[test]
