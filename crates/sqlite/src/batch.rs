@@ -1,17 +1,27 @@
-//! What is done in one transaction, and in one read.
+//! What is done in one transaction.
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, LogEntry, Outcome, Position,
-    Refusal, Seq, Settled, Snapshot, StoredEvent,
+    Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, NoteChange, Outcome, Position,
+    Refusal, Seq, Settled, Snapshot,
 };
-use rusqlite::{Connection, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-/// How many snapshots of an entity are kept.
+use crate::row::{bits, number, snapshot};
+
+/// How many snapshots of an entity are kept. (One, if they are its states.)
 const SNAPSHOTS: i64 = 2;
+
+/// For how many commits it is known that they were stored, at least.
+const DECISIONS: u64 = 1 << 16;
+
+/// After how many commits it is looked for decisions that can be forgotten.
+const SWEEP_EVERY: u64 = 1 << 13;
 
 /// One transaction.
 pub(crate) struct Batch<'c> {
     transaction: Transaction<'c>,
+    /// That of the last commit before it.
+    first: Position,
     /// That of the last commit.
     position: Position,
 }
@@ -22,11 +32,18 @@ impl<'c> Batch<'c> {
         let position = transaction
             .prepare_cached("SELECT position FROM counter")?
             .query_row([], |row| number(row, 0))?;
-        Ok(Self { transaction, position: Position::new(position) })
+        let position = Position::new(position);
+        Ok(Self { transaction, first: position, position })
     }
 
-    /// Does what comes before the end of the transaction.
-    pub(crate) fn prepare(&self) -> rusqlite::Result<()> {
+    /// Does what comes before the end of the transaction. `all_told`: it is known of all earlier commits what has become of them.
+    pub(crate) fn prepare(&self, all_told: bool) -> rusqlite::Result<()> {
+        let (before, now) = (self.first.get(), self.position.get());
+        if all_told && before / SWEEP_EVERY != now / SWEEP_EVERY {
+            self.transaction
+                .prepare_cached("DELETE FROM decision WHERE position <= ?1")?
+                .execute([bits(now.saturating_sub(DECISIONS))])?;
+        }
         self.transaction
             .prepare_cached("UPDATE counter SET position = ?1")?
             .execute([bits(self.position.get())])?;
@@ -45,15 +62,6 @@ struct Entity {
     epoch: Epoch,
     last: Seq,
     hash: EventHash,
-}
-
-/// SQLite's integers have a sign; as bits they are the same.
-fn bits(number: u64) -> i64 {
-    number.cast_signed()
-}
-
-fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
-    Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
 fn find(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<Entity>> {
@@ -89,11 +97,7 @@ impl Batch<'_> {
                 "SELECT seq, hash, name, version, payload FROM snapshot WHERE entity = ?1
              ORDER BY seq DESC LIMIT 1",
             )?
-            .query_row([entity.id], |row| {
-                let (seq, hash) =
-                    (Seq::new(number(row, 0)?), EventHash::from_stored(number(row, 1)?));
-                Ok(Snapshot { seq, hash, state: event(row, 2)? })
-            })
+            .query_row([entity.id], snapshot)
             .optional()?;
         Ok(Claim { epoch: entity.epoch, last: entity.last, hash: entity.hash, snapshot })
     }
@@ -118,10 +122,14 @@ impl Batch<'_> {
         }
         self.position = self.position.next();
         let position = self.position;
-        for (entity, (_, member)) in found.iter().zip(commit.members()) {
+        for (entity, (id, member)) in found.iter().zip(commit.members()) {
             // One that was never claimed passes if nothing was known of it, and is only read then.
             let Some(entity) = entity else { continue };
-            write(&self.transaction, entity.id, member, position)?;
+            if member.deletes() {
+                delete(&self.transaction, entity.id, id)?;
+            } else {
+                write(&self.transaction, entity.id, member, position)?;
+            }
         }
         decide(&self.transaction, commit.id(), Some(position))?;
         Ok(Outcome::Committed(position))
@@ -140,14 +148,13 @@ impl Batch<'_> {
 fn write(
     transaction: &Transaction<'_>,
     entity: i64,
-    member: &coact_persist::Member,
+    member: &Member,
     position: Position,
 ) -> rusqlite::Result<()> {
     let mut insert = transaction.prepare_cached(
         "INSERT INTO event (entity, seq, position, name, version, hash, payload)
          VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
     )?;
-    let mut last = None;
     for (seq, event, hash) in member.events() {
         insert.execute(params![
             entity,
@@ -158,18 +165,68 @@ fn write(
             bits(hash.get()),
             &*event.payload,
         ])?;
-        last = Some((seq, hash));
     }
-    if let Some((seq, hash)) = last {
+    if let Some((seq, hash)) = member.moved_to() {
         transaction
             .prepare_cached("UPDATE entity SET last = ?2, hash = ?3 WHERE id = ?1")?
             .execute(params![entity, bits(seq.get()), bits(hash.get())])?;
     }
-    member.written_snapshot().map_or(Ok(()), |snapshot| keep(transaction, entity, snapshot))
+    if let Some(snapshot) = member.written_snapshot() {
+        keep(transaction, entity, snapshot, if member.replaces() { 1 } else { SNAPSHOTS })?;
+    }
+    if member.trimmed() > Seq::ZERO {
+        transaction
+            .prepare_cached("DELETE FROM event WHERE entity = ?1 AND seq <= ?2")?
+            .execute([entity, bits(member.trimmed().get())])?;
+    }
+    member.notes().iter().try_for_each(|note| change(transaction, entity, note))
+}
+
+fn change(transaction: &Transaction<'_>, entity: i64, note: &NoteChange) -> rusqlite::Result<()> {
+    match note {
+        NoteChange::Put { kind, key, rank, value } => transaction
+            .prepare_cached(
+                "INSERT OR REPLACE INTO note (entity, kind, key, rank, name, version, payload)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?
+            .execute(params![
+                entity,
+                kind.get(),
+                key.as_bytes(),
+                bits(*rank),
+                value.name.as_bytes(),
+                value.version,
+                &*value.payload,
+            ])?,
+        NoteChange::Remove { kind, key } => transaction
+            .prepare_cached("DELETE FROM note WHERE entity = ?1 AND kind = ?2 AND key = ?3")?
+            .execute(params![entity, kind.get(), key.as_bytes()])?,
+    };
+    Ok(())
+}
+
+/// Removes all of an entity but its epoch.
+fn delete(transaction: &Transaction<'_>, entity: i64, id: &EntityId) -> rusqlite::Result<()> {
+    for all in [
+        "DELETE FROM event WHERE entity = ?1",
+        "DELETE FROM snapshot WHERE entity = ?1",
+        "DELETE FROM note WHERE entity = ?1",
+    ] {
+        transaction.prepare_cached(all)?.execute([entity])?;
+    }
+    transaction
+        .prepare_cached("UPDATE entity SET last = 0, hash = ?2 WHERE id = ?1")?
+        .execute([entity, bits(EventHash::of(id).get())])?;
+    Ok(())
 }
 
 /// Stores a snapshot, and drops those that are too old.
-fn keep(transaction: &Transaction<'_>, entity: i64, snapshot: &Snapshot) -> rusqlite::Result<()> {
+fn keep(
+    transaction: &Transaction<'_>,
+    entity: i64,
+    snapshot: &Snapshot,
+    most: i64,
+) -> rusqlite::Result<()> {
     let Snapshot { seq, hash, state } = snapshot;
     transaction
         .prepare_cached(
@@ -189,7 +246,7 @@ fn keep(transaction: &Transaction<'_>, entity: i64, snapshot: &Snapshot) -> rusq
             "DELETE FROM snapshot WHERE entity = ?1 AND seq NOT IN
              (SELECT seq FROM snapshot WHERE entity = ?1 ORDER BY seq DESC LIMIT ?2)",
         )?
-        .execute(params![entity, SNAPSHOTS])?;
+        .execute([entity, most])?;
     Ok(())
 }
 
@@ -212,82 +269,4 @@ fn decide(
         .prepare_cached("INSERT INTO decision (id, position) VALUES (?1, ?2)")?
         .execute(params![commit.get().to_be_bytes(), position])?;
     Ok(())
-}
-
-/// Reads events of an entity.
-pub(crate) fn events(
-    connection: &Connection,
-    entity: &EntityId,
-    after: Seq,
-    most: usize,
-) -> rusqlite::Result<Vec<StoredEvent>> {
-    let mut select = connection.prepare_cached(
-        "SELECT seq, position, hash, name, version, payload FROM event
-         WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) AND seq > ?3
-         ORDER BY seq LIMIT ?4",
-    )?;
-    let most = i64::try_from(most).unwrap_or(i64::MAX);
-    let keys = params![entity.kind().as_bytes(), entity.key().as_bytes(), bits(after.get()), most];
-    let rows = select.query_map(keys, stored)?;
-    rows.collect()
-}
-
-/// Whole commits: at least one, if there is any.
-pub(crate) fn log(
-    connection: &Connection,
-    kind: &str,
-    after: Position,
-    most: usize,
-) -> rusqlite::Result<Vec<LogEntry>> {
-    let most = most.max(1);
-    let limit = i64::try_from(most).unwrap_or(i64::MAX);
-    let mut found = entries(connection, kind, (after, Position::new(i64::MAX as u64)), limit)?;
-    if found.len() == most
-        && let Some(LogEntry { stored, .. }) = found.last()
-    {
-        // The last commit may have more.
-        let last = stored.position;
-        found.retain(|entry| entry.stored.position < last);
-        let before = Position::new(last.get() - 1);
-        found.extend(entries(connection, kind, (before, last), i64::MAX)?);
-    }
-    Ok(found)
-}
-
-/// The events of commits behind the one, and up to the other.
-fn entries(
-    connection: &Connection,
-    kind: &str,
-    (after, last): (Position, Position),
-    most: i64,
-) -> rusqlite::Result<Vec<LogEntry>> {
-    // (A cross join is one in this order: the log is read along its index.)
-    let mut select = connection.prepare_cached(
-        "SELECT event.seq, event.position, event.hash, event.name, event.version, event.payload, entity.key
-         FROM event CROSS JOIN entity ON entity.id = event.entity
-         WHERE entity.kind = ?1 AND event.position > ?2 AND event.position <= ?3
-         ORDER BY event.position, entity.key, event.seq LIMIT ?4",
-    )?;
-    let keys = params![kind.as_bytes(), bits(after.get()), bits(last.get()), most];
-    let rows = select.query_map(keys, |row| {
-        let key = String::from_utf8_lossy(row.get_ref(6)?.as_blob()?).into_owned();
-        Ok(LogEntry { entity: EntityId::new(kind, key), stored: stored(row)? })
-    })?;
-    rows.collect()
-}
-
-fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
-    Ok(StoredEvent {
-        seq: Seq::new(number(row, 0)?),
-        position: Position::new(number(row, 1)?),
-        hash: EventHash::from_stored(number(row, 2)?),
-        event: event(row, 3)?,
-    })
-}
-
-/// An event from its name, its version and its payload, in columns one behind the other.
-fn event(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
-    let name = String::from_utf8_lossy(row.get_ref(first)?.as_blob()?).into_owned();
-    let payload = row.get_ref(first + 2)?.as_blob()?.to_vec();
-    Ok(Event::new(name, row.get(first + 1)?, payload))
 }

@@ -19,21 +19,28 @@
 //! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Neither runs code of the program but what is called
 //! with results.
 //!
-//! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile.
+//! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile
+//! ([`SqliteReader`]).
 //!
 //! What is written is in `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be empty. The file is
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
-//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `lock`.
+//! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `reader` (the other thread), `read` (its
+//! queries), `row`, `schema`, `lock`, `serving`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
 mod lock;
 mod open_error;
+mod read;
+mod reader;
+mod row;
 mod schema;
+mod serving;
 mod store;
 
 pub use self::open_error::OpenError;
+pub use self::reader::SqliteReader;
 pub use self::store::SqliteStore;

@@ -9,7 +9,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags};
 use crate::open_error::OpenError;
 
 /// The version of the format: `PRAGMA user_version`.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 /// Says that a file is a store: `PRAGMA application_id`, "COAC" in ASCII.
 const APPLICATION: i64 = 0x434f_4143;
@@ -59,30 +59,64 @@ CREATE TABLE counter (
 INSERT INTO counter VALUES (0);
 ";
 
-/// Opens a connection that writes, and creates the tables if there are none.
+/// What version 2 has besides.
+const NOTES: &str = "
+CREATE TABLE note (
+    entity INTEGER NOT NULL,
+    kind INTEGER NOT NULL,
+    key BLOB NOT NULL,
+    rank INTEGER NOT NULL,
+    name BLOB NOT NULL,
+    version INTEGER NOT NULL,
+    payload BLOB NOT NULL,
+    PRIMARY KEY (entity, kind, key)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX note_by_rank ON note (kind, rank);
+";
+
+/// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have.
 pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
     let mut connection = Connection::open(path).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
-    let number = |connection: &Connection, name| {
-        connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(told)
-    };
+    connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
+    match version(path, &connection)? {
+        None => create(&mut connection).map_err(told)?,
+        Some(1) => extend(&mut connection).map_err(told)?,
+        Some(_) => {}
+    }
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok(connection)
+}
+
+/// The version of a store; `None` for a file in which there is nothing.
+fn version(path: &Path, connection: &Connection) -> Result<Option<i64>, OpenError> {
+    let told = |error| of_sqlite(path, error);
+    let number =
+        |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(told);
     let tables: i64 = connection
         .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
         .map_err(told)?;
-    let (application, version) =
-        (number(&connection, "application_id")?, number(&connection, "user_version")?);
+    let (application, found) = (number("application_id")?, number("user_version")?);
     if tables == 0 && application == 0 {
-        create(&mut connection).map_err(told)?;
-    } else if application != APPLICATION {
+        return Ok(None);
+    }
+    if application != APPLICATION {
         let why = "it is an SQLite file of another program".to_owned();
         return Err(OpenError::NotAStore { path: path.to_owned(), why });
-    } else if version > VERSION {
-        return Err(OpenError::Newer { path: path.to_owned(), found: version, known: VERSION });
     }
-    connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
-    connection.set_prepared_statement_cache_capacity(32);
-    Ok(connection)
+    if found > VERSION {
+        return Err(OpenError::Newer { path: path.to_owned(), found, known: VERSION });
+    }
+    Ok(Some(found))
+}
+
+/// Makes a store of version 1 one of this version.
+fn extend(connection: &mut Connection) -> rusqlite::Result<()> {
+    let transaction = connection.transaction()?;
+    transaction.execute_batch(NOTES)?;
+    transaction.pragma_update(None, "user_version", VERSION)?;
+    transaction.commit()
 }
 
 fn create(connection: &mut Connection) -> rusqlite::Result<()> {
@@ -92,16 +126,28 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
     transaction.execute_batch(TABLES)?;
+    transaction.execute_batch(NOTES)?;
     transaction.commit()
 }
 
-/// Opens a connection that only reads.
-pub(crate) fn open_to_read(path: &Path) -> Result<Connection, OpenError> {
+/// Opens a connection that only reads, to a store of this or an earlier version, which is told.
+pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
-    Ok(connection)
+    let Some(version) = version(path, &connection)? else {
+        let why = "there is nothing in it".to_owned();
+        return Err(OpenError::NotAStore { path: path.to_owned(), why });
+    };
+    connection.set_prepared_statement_cache_capacity(32);
+    Ok((connection, version))
+}
+
+/// Forgets which commits were stored: no other one is settled than those of the process that opens the store.
+pub(crate) fn forget_decisions(path: &Path, connection: &Connection) -> Result<(), OpenError> {
+    connection.execute("DELETE FROM decision", []).map_err(|error| of_sqlite(path, error))?;
+    Ok(())
 }
 
 fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {

@@ -1,22 +1,24 @@
-//! The store: a thread that writes, and one that reads.
+//! The store: a thread that writes, beside the one that reads.
 
+use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::{Receiver, Sender, channel};
-use std::thread::{self, JoinHandle};
+use std::sync::mpsc::Receiver;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Outcome, Position, Refusal, Seq, Settled,
-    Store, StoreError, StoredEvent,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, Note, Notes, Outcome, Position, Reader,
+    Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
 };
 use rusqlite::Connection;
 use tracing::error;
 
-use crate::batch::{self, Batch};
+use crate::batch::Batch;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
-use crate::schema::{open_to_read, open_to_write};
+use crate::reader::{SqliteReader, unavailable};
+use crate::schema::{forget_decisions, open_to_write};
+use crate::serving::Serving;
 
 /// The most that is written in one transaction.
 const BATCH: usize = 1_024;
@@ -25,7 +27,7 @@ const BATCH: usize = 1_024;
 pub struct SqliteStore {
     path: PathBuf,
     writer: Serving<Write>,
-    reader: Serving<Read>,
+    reader: SqliteReader,
 }
 
 impl Debug for SqliteStore {
@@ -44,22 +46,22 @@ impl SqliteStore {
         let path = path.as_ref().to_owned();
         let lock = OwnerLock::take(&path)?;
         let connection = open_to_write(&path)?;
-        let read = open_to_read(&path)?;
+        forget_decisions(&path, &connection)?;
+        let reader = SqliteReader::open(&path)?;
         let io = |error| OpenError::Io { path: path.clone(), error };
-        let writer = Writer { connection: Some(connection), path: path.clone(), _lock: lock };
+        let writer = Writer {
+            connection: Some(connection),
+            path: path.clone(),
+            unknown: HashSet::new(),
+            _lock: lock,
+        };
         let writer =
             Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
-        let reader = Serving::start("coact-sqlite-read", move |jobs| serve_reads(&read, &jobs))
-            .map_err(io)?;
         Ok(Self { path, writer, reader })
     }
 }
 
-impl Store for SqliteStore {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        self.writer.ask(Write::Claim(entity, done));
-    }
-
+impl Reader for SqliteStore {
     fn events(
         &self,
         entity: EntityId,
@@ -67,7 +69,15 @@ impl Store for SqliteStore {
         most: usize,
         done: Done<Result<Vec<StoredEvent>, StoreError>>,
     ) {
-        self.reader.ask(Read::Events { entity, after, most, done });
+        self.reader.events(entity, after, most, done);
+    }
+
+    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+        self.reader.snapshots(entity, done);
+    }
+
+    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+        self.reader.notes(which, most, done);
     }
 
     fn log(
@@ -77,7 +87,23 @@ impl Store for SqliteStore {
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        self.reader.ask(Read::Log { kind, after, most, done });
+        self.reader.log(kind, after, most, done);
+    }
+
+    fn entities(
+        &self,
+        kind: Option<Arc<str>>,
+        after: Option<EntityId>,
+        most: usize,
+        done: Done<Result<Vec<Summary>, StoreError>>,
+    ) {
+        self.reader.entities(kind, after, most, done);
+    }
+}
+
+impl Store for SqliteStore {
+    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+        self.writer.ask(Write::Claim(entity, done));
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {
@@ -96,6 +122,22 @@ enum Write {
     Settle(CommitId, Done<Result<Settled, StoreError>>),
 }
 
+impl Write {
+    fn is_known(&self, unknown: &mut HashSet<CommitId>) {
+        match self {
+            Self::Settle(id, _) => drop(unknown.remove(id)),
+            Self::Commit(commit, _) => drop(unknown.remove(&commit.id())),
+            Self::Claim(..) => {}
+        }
+    }
+
+    fn is_unknown(&self, unknown: &mut HashSet<CommitId>) {
+        if let Self::Commit(commit, _) = self {
+            unknown.insert(commit.id());
+        }
+    }
+}
+
 /// What has come of it, if its transaction is committed.
 enum Written {
     Claim(Claim),
@@ -103,62 +145,12 @@ enum Written {
     Settle(Settled),
 }
 
-/// What the other thread is asked.
-enum Read {
-    Events {
-        entity: EntityId,
-        after: Seq,
-        most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
-    },
-    Log {
-        kind: Arc<str>,
-        after: Position,
-        most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
-    },
-}
-
-/// A thread that is asked things. It ends when this is dropped, and all has been answered.
-struct Serving<J> {
-    jobs: Option<Sender<J>>,
-    thread: Option<JoinHandle<()>>,
-}
-
-impl<J: Send + 'static> Serving<J> {
-    fn start(
-        name: &str,
-        serve: impl FnOnce(Receiver<J>) + Send + 'static,
-    ) -> std::io::Result<Self> {
-        let (jobs, asked) = channel();
-        let thread = thread::Builder::new().name(name.into()).spawn(move || serve(asked))?;
-        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
-    }
-
-    fn ask(&self, job: J) {
-        if let Some(jobs) = &self.jobs {
-            // The thread ends only after this is dropped.
-            let _ = jobs.send(job);
-        }
-    }
-}
-
-impl<J> Drop for Serving<J> {
-    fn drop(&mut self) {
-        self.jobs = None;
-        if let Some(thread) = self.thread.take()
-            // What it calls with a result may own the last handle.
-            && thread.thread().id() != thread::current().id()
-        {
-            let _ = thread.join();
-        }
-    }
-}
-
 struct Writer {
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
     path: PathBuf,
+    /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
+    unknown: HashSet<CommitId>,
     _lock: OwnerLock,
 }
 
@@ -178,15 +170,19 @@ impl Writer {
             Ok(connection) => self.connection.insert(connection),
             Err(error) => return fail(all, &unavailable(&error), refused),
         };
-        match in_transaction(connection, &all) {
+        match in_transaction(connection, &all, self.unknown.is_empty()) {
             Ok(results) => {
-                all.into_iter().zip(results).for_each(|(asked, result)| tell(asked, result))
+                all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
+                all.into_iter().zip(results).for_each(|(asked, result)| tell(asked, result));
             }
             Err(Failed { why, is_unknown }) => {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
                 // What SQLite and the system remember of it says nothing of what is on the disk.
                 self.connection = None;
                 let outcome = if is_unknown { Outcome::Unknown } else { refused };
+                if is_unknown {
+                    all.iter().for_each(|asked| asked.is_unknown(&mut self.unknown));
+                }
                 fail(all, &unavailable(&why), outcome);
             }
         }
@@ -199,7 +195,11 @@ struct Failed {
     is_unknown: bool,
 }
 
-fn in_transaction(connection: &mut Connection, all: &[Write]) -> Result<Vec<Written>, Failed> {
+fn in_transaction(
+    connection: &mut Connection,
+    all: &[Write],
+    all_told: bool,
+) -> Result<Vec<Written>, Failed> {
     let failed = |is_unknown| move |why| Failed { why, is_unknown };
     let mut batch = Batch::begin(connection).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
@@ -212,7 +212,7 @@ fn in_transaction(connection: &mut Connection, all: &[Write]) -> Result<Vec<Writ
         };
         results.push(written.map_err(failed(false))?);
     }
-    batch.prepare().map_err(failed(false))?;
+    batch.prepare(all_told).map_err(failed(false))?;
     batch.commit_all().map_err(failed(true))?;
     Ok(results)
 }
@@ -240,23 +240,4 @@ fn fail(all: Vec<Write>, error: &StoreError, outcome: fn(StoreError) -> Outcome)
 /// A commit was not stored.
 fn refused(error: StoreError) -> Outcome {
     Outcome::Refused(Refusal::Store(error))
-}
-
-fn unavailable(why: &dyn std::fmt::Display) -> StoreError {
-    StoreError::Unavailable { why: why.to_string() }
-}
-
-fn serve_reads(connection: &Connection, jobs: &Receiver<Read>) {
-    while let Ok(job) = jobs.recv() {
-        match job {
-            Read::Events { entity, after, most, done } => {
-                let read = batch::events(connection, &entity, after, most);
-                done(read.map_err(|error| unavailable(&error)));
-            }
-            Read::Log { kind, after, most, done } => {
-                let read = batch::log(connection, &kind, after, most);
-                done(read.map_err(|error| unavailable(&error)));
-            }
-        }
-    }
 }

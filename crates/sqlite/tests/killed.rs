@@ -6,7 +6,9 @@ use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-use coact_persist::{Commit, EntityId, Event, EventHash, Outcome, Seq, Store, StoredEvent, wait};
+use coact_persist::{
+    Commit, EntityId, Event, EventHash, Outcome, Reader, Seq, Store, StoredEvent, wait,
+};
 use coact_sqlite::SqliteStore;
 
 /// Names the file for the process that is killed.

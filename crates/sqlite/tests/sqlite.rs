@@ -6,9 +6,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_persist::{
-    Commit, EntityId, Event, Outcome, Refusal, Seq, Store, StoredEvent, conformance, wait,
+    Commit, EntityId, Event, NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Settled,
+    Store, StoredEvent, conformance, wait,
 };
-use coact_sqlite::{OpenError, SqliteStore};
+use coact_sqlite::{OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -176,4 +177,89 @@ fn tools_read_while_it_is_open() {
             tool.query_row("SELECT count(*) FROM event", [], |row| row.get(0)).unwrap();
         assert_eq!(count, n);
     }
+}
+
+/// A file that version 1 has written: three accounts of the example `bank`, with snapshots.
+fn of_version_1(folder: &TempDir) -> std::path::PathBuf {
+    let path = folder.path().join("bank.db");
+    fs::copy("tests/files/version-1.db", &path).unwrap();
+    path
+}
+
+#[test]
+fn a_file_of_version_1_goes_on() {
+    let folder = folder();
+    let path = of_version_1(&folder);
+    let account = EntityId::new("bank.account", "1");
+    let all = |reader: &dyn Reader| {
+        let log =
+            wait(|done| reader.log("bank.account".into(), Position::ZERO, 1_000, done)).unwrap();
+        let listed = wait(|done| reader.entities(None, None, 10, done)).unwrap();
+        let kept = wait(|done| reader.snapshots(account.clone(), done)).unwrap();
+        let notes = Notes::Of { entity: account.clone(), after: None };
+        let notes = wait(|done| reader.notes(notes, 10, done)).unwrap();
+        (log, listed, kept, notes)
+    };
+    let before = all(&SqliteReader::open(&path).expect("it can be read as it is"));
+    assert_eq!((before.0.len(), before.1.len(), before.2.len()), (323, 3, 1));
+    let store = open(&path);
+    assert_eq!(all(&store), before);
+    let claim = wait(|done| store.claim(account.clone(), done)).unwrap();
+    assert_eq!((claim.last, claim.hash), (before.1[1].last, before.1[1].hash));
+    assert_eq!(claim.snapshot.as_ref(), before.2.first());
+    let mut commit = Commit::new();
+    let member = commit.member(account.clone(), claim.epoch, claim.last);
+    member.put_note(NoteKind::Timer, "new".into(), 1, Event::new("new", 1, Vec::new()));
+    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    drop(store);
+    let after = all(&open(&path));
+    assert_eq!((after.0, after.3.len()), (before.0, 1));
+}
+
+#[test]
+fn a_reader_sees_what_an_owner_writes() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    assert!(matches!(SqliteReader::open(&path), Err(OpenError::Io { .. })), "it is not there");
+    assert!(!path.exists(), "nothing is made");
+    let store = open(&path);
+    let reader = SqliteReader::open(&path).unwrap();
+    for n in 1..=3 {
+        assert!(matches!(write(&store, &alice, "x"), Outcome::Committed(_)));
+        let read = wait(|done| reader.events(alice.clone(), Seq::ZERO, 10, done)).unwrap();
+        assert_eq!(read.len(), n);
+    }
+    let other = folder.path().join("empty.db");
+    fs::write(&other, "").unwrap();
+    assert!(matches!(SqliteReader::open(&other), Err(OpenError::NotAStore { .. })));
+    fs::write(&other, "no database, but long enough that it is looked at".repeat(20)).unwrap();
+    assert!(matches!(SqliteReader::open(&other), Err(OpenError::NotAStore { .. })));
+}
+
+#[test]
+fn old_decisions_are_forgotten() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let store = open(&path);
+    let (tell, told) = std::sync::mpsc::channel();
+    let mut last = None;
+    for _ in 0..100_000 {
+        let commit = Commit::new();
+        last = Some(commit.id());
+        let tell = tell.clone();
+        store.commit(commit, Box::new(move |outcome| tell.send(outcome).unwrap()));
+    }
+    drop(tell);
+    assert!(told.iter().all(|outcome| matches!(outcome, Outcome::Committed(_))));
+    let count = || {
+        let file = rusqlite::Connection::open(&path).unwrap();
+        file.query_row("SELECT count(*) FROM decision", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let kept = count();
+    assert!((1 << 16..80_000).contains(&kept), "{kept}");
+    let settled = wait(|done| store.settle(last.unwrap(), done)).unwrap();
+    assert_eq!(settled, Settled::Committed(Position::new(100_000)));
+    drop(store);
+    let _store = open(&path);
+    assert_eq!(count(), 0, "no other process settles them");
 }

@@ -1,0 +1,200 @@
+//! What is read, each in one query or two.
+
+use coact_persist::{
+    EntityId, Epoch, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Seq, Snapshot,
+    StoredEvent, Summary,
+};
+use rusqlite::{Connection, Params, Row, params};
+
+use crate::row::{bits, event, number, snapshot, stored, text};
+
+/// As many rows as that, at most.
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
+}
+
+/// Reads events of an entity.
+pub(crate) fn events(
+    connection: &Connection,
+    entity: &EntityId,
+    after: Seq,
+    most: usize,
+) -> rusqlite::Result<Vec<StoredEvent>> {
+    let mut select = connection.prepare_cached(
+        "SELECT seq, position, hash, name, version, payload FROM event
+         WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) AND seq > ?3
+         ORDER BY seq LIMIT ?4",
+    )?;
+    let keys =
+        params![entity.kind().as_bytes(), entity.key().as_bytes(), bits(after.get()), limit(most)];
+    let rows = select.query_map(keys, stored)?;
+    rows.collect()
+}
+
+/// Whole commits: at least one, if there is any.
+pub(crate) fn log(
+    connection: &Connection,
+    kind: &str,
+    after: Position,
+    most: usize,
+) -> rusqlite::Result<Vec<LogEntry>> {
+    let most = most.max(1);
+    let all = (after, Position::new(i64::MAX as u64));
+    let mut found = entries(connection, kind, all, limit(most))?;
+    if found.len() == most
+        && let Some(LogEntry { stored, .. }) = found.last()
+    {
+        // The last commit may have more.
+        let last = stored.position;
+        found.retain(|entry| entry.stored.position < last);
+        let before = Position::new(last.get() - 1);
+        found.extend(entries(connection, kind, (before, last), i64::MAX)?);
+    }
+    Ok(found)
+}
+
+/// The events of commits behind the one, and up to the other.
+fn entries(
+    connection: &Connection,
+    kind: &str,
+    (after, last): (Position, Position),
+    most: i64,
+) -> rusqlite::Result<Vec<LogEntry>> {
+    // (A cross join is one in this order: the log is read along its index.)
+    let mut select = connection.prepare_cached(
+        "SELECT event.seq, event.position, event.hash, event.name, event.version, event.payload, entity.key
+         FROM event CROSS JOIN entity ON entity.id = event.entity
+         WHERE entity.kind = ?1 AND event.position > ?2 AND event.position <= ?3
+         ORDER BY event.position, entity.key, event.seq LIMIT ?4",
+    )?;
+    let keys = params![kind.as_bytes(), bits(after.get()), bits(last.get()), most];
+    let rows = select.query_map(keys, |row| {
+        Ok(LogEntry { entity: EntityId::new(kind, text(row, 6)?), stored: stored(row)? })
+    })?;
+    rows.collect()
+}
+
+/// Reads the snapshots of an entity.
+pub(crate) fn snapshots(
+    connection: &Connection,
+    entity: &EntityId,
+) -> rusqlite::Result<Vec<Snapshot>> {
+    let mut select = connection.prepare_cached(
+        "SELECT seq, hash, name, version, payload FROM snapshot
+         WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) ORDER BY seq DESC",
+    )?;
+    let rows = select.query_map([entity.kind().as_bytes(), entity.key().as_bytes()], snapshot)?;
+    rows.collect()
+}
+
+/// Lists entities.
+pub(crate) fn entities(
+    connection: &Connection,
+    kind: Option<&str>,
+    after: Option<&EntityId>,
+    most: usize,
+) -> rusqlite::Result<Vec<Summary>> {
+    let (after_kind, after_key) = after.map_or(("", ""), |id| (id.kind(), id.key()));
+    // (`kind >= ?2` is implied, and lets the index be used.)
+    let mut select = connection.prepare_cached(
+        "SELECT kind, key, epoch, last, hash FROM entity
+         WHERE last > 0 AND (?1 IS NULL OR kind = ?1)
+         AND kind >= ?2 AND (NOT ?4 OR (kind, key) > (?2, ?3))
+         ORDER BY kind, key LIMIT ?5",
+    )?;
+    let kind = kind.map(str::as_bytes);
+    let least = if after.is_some() { after_kind.as_bytes() } else { kind.unwrap_or_default() };
+    let keys = params![kind, least, after_key.as_bytes(), after.is_some(), limit(most)];
+    let rows = select.query_map(keys, |row| {
+        Ok(Summary {
+            id: EntityId::new(text(row, 0)?, text(row, 1)?),
+            epoch: Epoch::new(number(row, 2)?),
+            last: Seq::new(number(row, 3)?),
+            hash: EventHash::from_stored(number(row, 4)?),
+        })
+    })?;
+    rows.collect()
+}
+
+/// Reads notes.
+pub(crate) fn notes(
+    connection: &Connection,
+    which: &Notes,
+    most: usize,
+) -> rusqlite::Result<Vec<Note>> {
+    match which {
+        Notes::One { entity, kind, key } => select_notes(
+            connection,
+            "entity.kind = ?1 AND entity.key = ?2 AND note.kind = ?3 AND note.key = ?4 LIMIT ?5",
+            params![
+                entity.kind().as_bytes(),
+                entity.key().as_bytes(),
+                kind.get(),
+                key.as_bytes(),
+                limit(most)
+            ],
+        ),
+        Notes::Of { entity, after } => {
+            let (kind, key) =
+                after.as_ref().map_or((0, &[][..]), |(kind, key)| (kind.get(), key.as_bytes()));
+            select_notes(
+                connection,
+                "entity.kind = ?1 AND entity.key = ?2 AND (note.kind, note.key) > (?3, ?4)
+                 ORDER BY note.kind, note.key LIMIT ?5",
+                params![entity.kind().as_bytes(), entity.key().as_bytes(), kind, key, limit(most)],
+            )
+        }
+        Notes::Ranked { kind, after: None, up_to } => select_notes(
+            connection,
+            "note.kind = ?1 AND note.rank <= ?2
+             ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?3",
+            params![kind.get(), rank(*up_to), limit(most)],
+        ),
+        Notes::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
+            connection,
+            // (`note.rank >= ?3` is implied, and lets the index be used.)
+            "note.kind = ?1 AND note.rank <= ?2 AND note.rank >= ?3
+             AND (note.rank, entity.kind, entity.key, note.key) > (?3, ?4, ?5, ?6)
+             ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?7",
+            params![
+                kind.get(),
+                rank(*up_to),
+                rank(*least),
+                entity.kind().as_bytes(),
+                entity.key().as_bytes(),
+                key.as_bytes(),
+                limit(most)
+            ],
+        ),
+    }
+}
+
+/// Ranks have 63 bits.
+fn rank(rank: u64) -> i64 {
+    i64::try_from(rank).unwrap_or(i64::MAX)
+}
+
+fn select_notes(
+    connection: &Connection,
+    which: &str,
+    keys: impl Params,
+) -> rusqlite::Result<Vec<Note>> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT entity.kind, entity.key, note.kind, note.key, note.rank,
+         note.name, note.version, note.payload
+         FROM note JOIN entity ON entity.id = note.entity WHERE {which}"
+    ))?;
+    select.query_map(keys, note)?.collect()
+}
+
+fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
+    let code: u8 = row.get(2)?;
+    let unknown = || rusqlite::Error::IntegralValueOutOfRange(2, code.into());
+    Ok(Note {
+        entity: EntityId::new(text(row, 0)?, text(row, 1)?),
+        kind: NoteKind::from_stored(code).ok_or_else(unknown)?,
+        key: NoteKey::new(row.get_ref(3)?.as_blob()?),
+        rank: number(row, 4)?,
+        value: event(row, 5)?,
+    })
+}

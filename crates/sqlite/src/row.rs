@@ -1,0 +1,39 @@
+//! What is in a row.
+
+use coact_persist::{Event, EventHash, Position, Seq, Snapshot, StoredEvent};
+use rusqlite::Row;
+
+/// SQLite's integers have a sign; as bits they are the same.
+pub(crate) fn bits(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
+    Ok(row.get::<_, i64>(column)?.cast_unsigned())
+}
+
+pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
+    Ok(String::from_utf8_lossy(row.get_ref(column)?.as_blob()?).into_owned())
+}
+
+/// An event in the columns `seq, position, hash, name, version, payload`.
+pub(crate) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+    Ok(StoredEvent {
+        seq: Seq::new(number(row, 0)?),
+        position: Position::new(number(row, 1)?),
+        hash: EventHash::from_stored(number(row, 2)?),
+        event: event(row, 3)?,
+    })
+}
+
+/// A snapshot in the columns `seq, hash, name, version, payload`.
+pub(crate) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
+    let (seq, hash) = (Seq::new(number(row, 0)?), EventHash::from_stored(number(row, 1)?));
+    Ok(Snapshot { seq, hash, state: event(row, 2)? })
+}
+
+/// An event from its name, its version and its payload, in columns one behind the other.
+pub(crate) fn event(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
+    let payload = row.get_ref(first + 2)?.as_blob()?.to_vec();
+    Ok(Event::new(text(row, first)?, row.get(first + 1)?, payload))
+}

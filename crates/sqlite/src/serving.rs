@@ -1,0 +1,41 @@
+//! A thread that is asked things.
+
+use std::io;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::thread::{self, JoinHandle};
+
+/// A thread that is asked things. It ends when this is dropped, and all has been answered.
+pub(crate) struct Serving<J> {
+    jobs: Option<Sender<J>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl<J: Send + 'static> Serving<J> {
+    pub(crate) fn start(
+        name: &str,
+        serve: impl FnOnce(Receiver<J>) + Send + 'static,
+    ) -> io::Result<Self> {
+        let (jobs, asked) = channel();
+        let thread = thread::Builder::new().name(name.into()).spawn(move || serve(asked))?;
+        Ok(Self { jobs: Some(jobs), thread: Some(thread) })
+    }
+
+    pub(crate) fn ask(&self, job: J) {
+        if let Some(jobs) = &self.jobs {
+            // The thread ends only after this is dropped.
+            let _ = jobs.send(job);
+        }
+    }
+}
+
+impl<J> Drop for Serving<J> {
+    fn drop(&mut self) {
+        self.jobs = None;
+        if let Some(thread) = self.thread.take()
+            // What it calls with a result may own the last handle.
+            && thread.thread().id() != thread::current().id()
+        {
+            let _ = thread.join();
+        }
+    }
+}
