@@ -12,7 +12,7 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, MemoryStore, Operation,
-    Position, Seq, Snapshots, Store, StoredEvent, read, stored, wait,
+    Position, Reader, Seq, Snapshots, StoredEvent, read, stored, wait,
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};

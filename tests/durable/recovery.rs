@@ -5,8 +5,8 @@ use std::sync::Arc;
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Done, EntityId, Event, EventSourced, Journal, MemoryStore, RecoveryError, RecoveryFault,
-    Refusal, Seq, Store, StoreError, StoredEvent, read, wait, write,
+    Done, EntityId, Event, EventSourced, Journal, MemoryStore, Reader, RecoveryError,
+    RecoveryFault, Refusal, Seq, Store, StoreError, StoredEvent, read, wait, write,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};

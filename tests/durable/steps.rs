@@ -43,7 +43,13 @@ fn e2_what_comes_behind_a_step_sees_it_only_when_it_is_stored() {
             let store = store.clone();
             when(&alice, move |alice| {
                 let events = coact::durable::wait(|done| {
-                    coact::durable::Store::events(&store, id, coact::durable::Seq::ZERO, 100, done);
+                    coact::durable::Reader::events(
+                        &store,
+                        id,
+                        coact::durable::Seq::ZERO,
+                        100,
+                        done,
+                    );
                 });
                 log.push((alice.balance, events.unwrap().len() as i64, 2 * n));
             });
