@@ -11,4 +11,5 @@ mod logs;
 mod manual;
 mod recovery;
 mod slow;
+mod states;
 mod steps;

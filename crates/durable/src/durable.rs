@@ -8,12 +8,12 @@ use std::sync::{Arc, OnceLock};
 use coact_actor::actor::{ActorId, Message, Recipient};
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Readiness, Settling, Unsettled, Wake, drop_quietly};
-use coact_persist::{Commit, EntityId, Event, FormatError, Seq, read, write};
+use coact_persist::{Commit, EntityId, Event, EventHash, FormatError, Member, Seq, read, write};
 
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::owner::{Owner, OwningActor, Standing};
-use crate::recovery::{Recovered, Recovery};
+use crate::recovery::{Kept, Recovered, Recovery};
 use crate::transaction::{Effect, Transaction};
 
 /// The state of a durable actor, whose address is an `Addr<Durable<E>>`.
@@ -188,7 +188,42 @@ impl<E: EventSourced> Durable<E> {
         let was_torn = replace(&mut self.is_torn, true);
         state.apply(&event);
         self.is_torn = was_torn;
-        pending.push(written);
+        assert!(!pending.deletes, "an event of `{}`, which this decision deletes", self.id());
+        pending.events.push(written);
+    }
+
+    /// Has a snapshot stored with this decision, whatever [`EventSourced::snapshots`] says of when; if it says nothing, none is.
+    pub fn snapshot(&mut self) {
+        if let Some(recovered) = self.recovered.get_mut() {
+            recovered.pending.snapshot = !E::IS_STATE && E::snapshots().is_some();
+        }
+    }
+
+    /// Removes the entity with this decision: its events, its snapshots, and what else is stored of it. From here on its state is
+    /// that of an entity without events, and its numbers begin anew. Its actor stays.
+    ///
+    /// Its key stays in the store, with the number of its owners, so that what an earlier one has left comes too late. What
+    /// it has written may be in the free pages of a file until they are used again, and in backups.
+    ///
+    /// # Panics
+    /// If this decision has persisted events of it.
+    #[track_caller]
+    pub fn delete(&mut self) {
+        let is_empty = |events: &[Event]| {
+            assert!(
+                events.is_empty(),
+                "a decision persists events, or deletes the entity: not both"
+            );
+        };
+        if let Some(Standalone { state, id, persisted }) = &mut self.standalone {
+            is_empty(persisted);
+            return *state = E::new(id);
+        }
+        let id = self.id().clone();
+        let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
+        is_empty(&pending.events);
+        *state = E::new(&id);
+        pending.deletes = true;
     }
 
     /// Has something done when the decision is stored, on a worker, before other behaviours see what was decided. If it is not
@@ -218,12 +253,16 @@ impl<E: EventSourced> Durable<E> {
     /// Returns the number of its last event, persisted ones among them.
     #[must_use]
     pub fn last(&self) -> Seq {
-        let (before, pending) = match (&self.standalone, self.recovered.get()) {
-            (Some(standalone), _) => (Seq::ZERO, standalone.persisted.len()),
-            (None, Some(recovered)) => (recovered.last, recovered.pending.len()),
-            (None, None) => return Seq::ZERO,
-        };
-        Seq::new(before.get() + pending as u64)
+        if let Some(standalone) = &self.standalone {
+            return Seq::new(standalone.persisted.len() as u64);
+        }
+        match self.recovered.get() {
+            Some(Recovered { last, pending, .. }) if !pending.deletes => {
+                let most = if E::IS_STATE { 1 } else { usize::MAX };
+                Seq::new(last.get() + pending.events.len().min(most) as u64)
+            }
+            _ => Seq::ZERO,
+        }
     }
 
     /// Returns the events that this decision has persisted so far; of a [standalone](Self::standalone) state, all.
@@ -234,7 +273,7 @@ impl<E: EventSourced> Durable<E> {
     pub fn persisted(&self) -> Vec<E::Event> {
         let pending = match &self.standalone {
             Some(standalone) => &standalone.persisted,
-            None => &self.recovered.get().expect(IS_READY).pending,
+            None => &self.recovered.get().expect(IS_READY).pending.events,
         };
         pending.iter().map(|event| read(event).unwrap_or_else(|error| panic!("{error}"))).collect()
     }
@@ -353,22 +392,7 @@ impl<E: EventSourced> Durable<E> {
         let (entity, _) = self.entity.as_ref()?;
         let recovered = self.recovered.get_mut()?;
         let member = commit.member(entity.id.clone(), recovered.epoch, recovered.last);
-        let pending = std::mem::take(&mut recovered.pending);
-        let is_empty = pending.is_empty();
-        let mut bytes = 0;
-        for event in pending {
-            bytes += PER_EVENT + event.payload.len();
-            recovered.hash = member.event(event, recovered.hash);
-        }
-        recovered.last = member.last();
-        if is_empty {
-            return None;
-        }
-        if let Some(snapshot) = recovered.snapshot_if_due() {
-            bytes += snapshot.payload.len();
-            member.snapshot(snapshot, recovered.hash);
-        }
-        Some(bytes)
+        recovered.write(&entity.id, member)
     }
 }
 
@@ -378,22 +402,60 @@ const PER_EVENT: usize = 64;
 const IS_READY: &str = "a decision gets a state that is ready";
 
 impl<E: EventSourced> Recovered<E> {
-    /// Returns a snapshot, if one is due and can be written.
-    fn snapshot_if_due(&mut self) -> Option<Event> {
-        let snapshots = E::snapshots()?;
-        if self.last.get() - self.snapshot.get() < snapshots.every {
+    /// Writes what is pending. Returns its size, unless that is nothing.
+    fn write(&mut self, id: &EntityId, member: &mut Member) -> Option<usize> {
+        let pending = std::mem::take(&mut self.pending);
+        if pending.is_empty() {
             return None;
         }
+        if pending.deletes {
+            member.delete();
+            (self.last, self.hash) = (Seq::ZERO, EventHash::of(id));
+            self.snapshots = Kept::default();
+            return Some(PER_EVENT);
+        }
+        let wants_snapshot = pending.snapshot;
+        let bytes: usize = pending.events.iter().map(|event| event.payload.len()).sum();
+        let count = pending.events.len();
+        if E::IS_STATE {
+            let state = pending.events.into_iter().next_back();
+            state.into_iter().for_each(|state| self.hash = member.replace(state, self.hash));
+            self.last = member.last();
+            return Some(PER_EVENT + bytes);
+        }
+        for event in pending.events {
+            self.hash = member.event(event, self.hash);
+        }
+        self.last = member.last();
+        self.snapshots.bytes += bytes as u64;
+        Some(PER_EVENT * count + bytes + self.write_snapshot(member, wants_snapshot))
+    }
+
+    /// Writes a snapshot, if one is due or wanted, and can be written. Returns its size.
+    fn write_snapshot(&mut self, member: &mut Member, is_wanted: bool) -> usize {
+        let Some(snapshots) = E::snapshots() else { return 0 };
+        let events = self.last.get() - self.snapshots.tried.get();
+        if !is_wanted && !snapshots.is_due(events, self.snapshots.bytes) {
+            return 0;
+        }
         // One that cannot be written is tried again when the next is due.
-        self.snapshot = self.last;
+        (self.snapshots.tried, self.snapshots.bytes) = (self.last, 0);
         match coact_core::internals::catch(|| (snapshots.write)(&self.state)) {
-            Ok(Ok(snapshot)) => Some(snapshot),
+            Ok(Ok(snapshot)) => {
+                let bytes = snapshot.payload.len();
+                member.snapshot(snapshot, self.hash);
+                let before = replace(&mut self.snapshots.last, self.last);
+                if before < self.last {
+                    snapshots.trims(before).into_iter().for_each(|last| member.trim(last));
+                }
+                bytes
+            }
             Ok(Err(error)) => {
                 warn_of(&error);
-                None
+                0
             }
             // It was reported.
-            Err(_) => None,
+            Err(_) => 0,
         }
     }
 }

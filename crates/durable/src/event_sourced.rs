@@ -1,6 +1,8 @@
 //! What a program says of an entity: what it is, and by what it is changed.
 
-use coact_persist::{EntityId, Event, Format, FormatError, read, write};
+use coact_persist::{EntityId, Format};
+
+use crate::snapshots::Snapshots;
 
 /// The state of an entity whose history is stored: what it is now is what its events have made of it.
 ///
@@ -60,39 +62,8 @@ pub trait EventSourced: Sized + Send + 'static {
     fn snapshots() -> Option<Snapshots<Self>> {
         None
     }
-}
 
-/// When snapshots of an entity are stored, and how a state becomes one.
-#[derive(Debug)]
-pub struct Snapshots<E> {
-    pub(crate) every: u64,
-    pub(crate) write: fn(&E) -> Result<Event, FormatError>,
-    pub(crate) read: fn(&Event) -> Result<E, FormatError>,
-}
-
-impl<E: Format> Snapshots<E> {
-    /// One each time that there are `events` more, of a state that is stored as it is.
-    ///
-    /// # Panics
-    /// If it is 0.
-    #[must_use]
-    pub fn every(events: u64) -> Self {
-        Self::by(events, write, read)
-    }
-}
-
-impl<E> Snapshots<E> {
-    /// One each time that there are `events` more, by functions that write a state and read it again.
-    ///
-    /// # Panics
-    /// If it is 0.
-    #[must_use]
-    pub fn by(
-        events: u64,
-        write: fn(&E) -> Result<Event, FormatError>,
-        read: fn(&Event) -> Result<E, FormatError>,
-    ) -> Self {
-        assert!(events > 0, "a snapshot with every 0 events");
-        Self { every: events, write, read }
-    }
+    /// Whether an event is the whole state, so that only the last one is stored.
+    #[doc(hidden)]
+    const IS_STATE: bool = false;
 }

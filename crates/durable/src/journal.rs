@@ -227,6 +227,7 @@ impl Journal {
     /// # Ok::<(), coact::durable::LogError>(())
     /// ```
     pub fn log<E: EventSourced>(&self, after: Position) -> EventLog<E> {
+        const { assert!(!E::IS_STATE, "a `DurableState` has no events, and no log") };
         EventLog::new(Arc::clone(&self.0.access), after)
     }
 

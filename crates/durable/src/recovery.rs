@@ -27,10 +27,35 @@ pub(crate) struct Recovered<E> {
     /// The last event that the state has, stored or on its way.
     pub(crate) last: Seq,
     pub(crate) hash: EventHash,
-    /// The last event of the latest snapshot.
-    pub(crate) snapshot: Seq,
+    pub(crate) snapshots: Kept,
     /// What the closure or command that runs has added to that.
-    pub(crate) pending: Vec<Event>,
+    pub(crate) pending: Pending,
+}
+
+/// What there is of snapshots.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The last event of the latest one.
+    pub(crate) last: Seq,
+    /// The last event when one was tried, and the bytes of events since then.
+    pub(crate) tried: Seq,
+    pub(crate) bytes: u64,
+}
+
+/// What a decision has come to so far.
+#[derive(Default)]
+pub(crate) struct Pending {
+    pub(crate) events: Vec<Event>,
+    /// Whether a snapshot is wanted.
+    pub(crate) snapshot: bool,
+    /// Whether the entity is removed.
+    pub(crate) deletes: bool,
+}
+
+impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.events.is_empty() && !self.snapshot && !self.deletes
+    }
 }
 
 type Slot<E> = Mutex<Option<Recovered<E>>>;
@@ -174,13 +199,15 @@ impl History<'_> {
         let entity = &owner.entity;
         let mut history = History { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
         let mut state = Quiet(Some(history.begin::<E>(&claim)?));
-        let snapshot = history.last;
+        let last = history.last;
+        let mut snapshots = Kept { last, tried: last, bytes: 0 };
         while history.last < claim.last {
             let events = page(owner, history.last).await?;
             if events.is_empty() {
                 return Err(history.fault(RecoveryFault::Missing { found: None }));
             }
             for event in events {
+                snapshots.bytes += event.event.payload.len() as u64;
                 history.add(&mut state, &event)?;
             }
         }
@@ -189,7 +216,8 @@ impl History<'_> {
         }
         let (last, hash) = (history.last, history.hash);
         let state = state.0.take().expect("it is there until here");
-        Ok(Recovered { state, epoch: claim.epoch, last, hash, snapshot, pending: Vec::new() })
+        let (epoch, pending) = (claim.epoch, Pending::default());
+        Ok(Recovered { state, epoch, last, hash, snapshots, pending })
     }
 
     /// Begins with the snapshot, if there is one that this program takes.
