@@ -8,7 +8,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::note::{NoteChange, NoteKey, NoteKind};
+use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind};
 use crate::record::{Event, EventHash, Snapshot};
 
 /// The identity of a commit, by which it is settled whether it has happened.
@@ -57,6 +57,8 @@ impl Display for CommitId {
 pub struct Commit {
     id: CommitId,
     members: BTreeMap<EntityId, Member>,
+    taken: Vec<NoteId>,
+    left: Vec<Note>,
 }
 
 /// What a commit knows of one entity, and writes of it.
@@ -78,7 +80,8 @@ impl Commit {
     #[must_use]
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
-        Self { id: CommitId::unique(), members: BTreeMap::new() }
+        let (taken, left) = (Vec::new(), Vec::new());
+        Self { id: CommitId::unique(), members: BTreeMap::new(), taken, left }
     }
 
     /// Its identity.
@@ -91,6 +94,38 @@ impl Commit {
     /// added to the result; if that is nothing, the entity is only read. One that is a member already stays as it is.
     pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut Member {
         self.members.entry(entity).or_insert_with(|| Member::new(epoch, after))
+    }
+
+    /// Takes a note away, of an entity that need not be a member, nor owned by the writer. The commit is
+    /// [refused](Refusal::Gone) if it is not there, as it was before the commit: so one commit has it.
+    ///
+    /// # Panics
+    /// If it is to be taken already.
+    pub fn take_note(&mut self, note: NoteId) {
+        assert!(!self.taken.contains(&note), "a note that is taken twice: {note:?}");
+        self.taken.push(note);
+    }
+
+    /// Stores a note of an entity that need not be a member, nor owned by the writer, instead of the one with this key if
+    /// there is one. Nothing comes of it if the entity was never claimed.
+    ///
+    /// # Panics
+    /// If its rank is 2^63 or more.
+    pub fn leave_note(&mut self, note: Note) {
+        assert!(note.rank <= i64::MAX as u64, "a rank of {}: it has 63 bits", note.rank);
+        self.left.push(note);
+    }
+
+    /// The notes that are taken, in this order.
+    #[must_use]
+    pub fn taken(&self) -> &[NoteId] {
+        &self.taken
+    }
+
+    /// The notes that are left, in this order, behind all else.
+    #[must_use]
+    pub fn left(&self) -> &[Note] {
+        &self.left
     }
 
     /// Its members, ordered by their identities.
@@ -290,6 +325,8 @@ pub enum Refusal {
         /// The last one that is stored.
         found: Seq,
     },
+    /// A note that it takes is not there, or not any more.
+    Gone(NoteId),
     /// It was settled as aborted before it came.
     Aborted,
     /// The store could not take it, and has not.
@@ -307,6 +344,12 @@ impl Display for Refusal {
                 f,
                 "`{entity}` has events up to {found}, and not to {expected}, in the same epoch: recover it"
             ),
+            Self::Gone(NoteId { entity, kind, key, .. }) => {
+                write!(
+                    f,
+                    "the note {key:?} ({kind:?}) of `{entity}` is gone: another commit has taken it"
+                )
+            }
             Self::Aborted => f.write_str("it was settled as aborted"),
             Self::Store(error) => Display::fmt(error, f),
         }

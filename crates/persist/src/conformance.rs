@@ -39,6 +39,8 @@ pub const TESTS: &[Test] = &[
     ("notes are put, replaced and removed", notes_change),
     ("notes are found by their ranks", ranked_notes),
     ("notes belong to their commit", notes_belong_to_commits),
+    ("one commit takes a note", one_takes_a_note),
+    ("a note is left to any entity", notes_are_left),
     ("a key of a note is any bytes", any_key),
     ("identities are any text", any_text),
     ("large and empty payloads", payloads),
@@ -531,6 +533,59 @@ fn notes_belong_to_commits(store: &dyn Store) {
     assert_eq!((of(&alice).len(), of(&bob).len()), (1, 0));
 }
 
+fn one_takes_a_note(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (now, other) = (claim(store, &alice), claim(store, &bob));
+    committed(store, note(&alice, &now, &[(NoteKind::Outgoing, "m", 7, "message")]));
+    let id = |rank| {
+        let (entity, key) = (alice.clone(), "m".into());
+        crate::NoteId { entity, kind: NoteKind::Outgoing, key, rank }
+    };
+    // Of whom alice is now does not matter.
+    claim(store, &alice);
+    let receive = |claim: &Claim, rank| {
+        let mut commit = write(&bob, claim, &["received"]);
+        commit.take_note(id(rank));
+        commit
+    };
+    let wrong = refusal(store, receive(&other, 8));
+    assert_eq!(wrong, Refusal::Gone(id(8)));
+    let first = receive(&other, 7);
+    committed(store, first.clone());
+    let now = claim(store, &bob);
+    assert_eq!(refusal(store, receive(&now, 7)), Refusal::Gone(id(7)));
+    // The same commit once more is none.
+    committed(store, first);
+    assert_eq!(events(store, &bob, 0, 10).len(), 1);
+    assert_eq!(notes(store, Notes::Of { entity: alice.clone(), after: None }, 9), []);
+    // What is taken is put again by the same commit.
+    let now = claim(store, &alice);
+    committed(store, note(&alice, &now, &[(NoteKind::Outgoing, "m", 7, "again")]));
+    let mut both = note(&alice, &now, &[(NoteKind::Outgoing, "m", 9, "later")]);
+    both.take_note(id(7));
+    committed(store, both);
+    let left = notes(store, Notes::Of { entity: alice, after: None }, 9);
+    assert_eq!(said(&left), ["account/alice m 9: later"]);
+}
+
+fn notes_are_left(store: &dyn Store) {
+    let alice = account("alice");
+    let now = claim(store, &alice);
+    let leave = |entity: &EntityId, text: &str| {
+        let (entity, value) = (entity.clone(), event(text));
+        let mut commit = Commit::new();
+        let (kind, key) = (NoteKind::DeadLetter, "m".into());
+        commit.leave_note(Note { entity, kind, key, rank: 3, value });
+        commit
+    };
+    committed(store, leave(&alice, "first"));
+    committed(store, leave(&alice, "second"));
+    committed(store, leave(&account("unknown"), "lost"));
+    let all = Notes::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: 9 };
+    assert_eq!(said(&notes(store, all, 9)), ["account/alice m 3: second"]);
+    committed(store, write(&alice, &now, &["its owner has noticed nothing"]));
+}
+
 fn any_key(store: &dyn Store) {
     let alice = account("alice");
     let now = claim(store, &alice);
@@ -540,7 +595,7 @@ fn any_key(store: &dyn Store) {
     let member = commit.member(alice.clone(), now.epoch, now.last);
     for key in &keys {
         let value = Event::new("key", u32::MAX, key.clone());
-        member.put_note(NoteKind::Received, NoteKey::new(key.clone()), 0, value);
+        member.put_note(NoteKind::DeadLetter, NoteKey::new(key.clone()), 0, value);
     }
     committed(store, commit);
     keys.sort();

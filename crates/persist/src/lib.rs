@@ -48,7 +48,7 @@ pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
-pub use self::note::{Note, NoteChange, NoteKey, NoteKind, Notes};
+pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
 pub use self::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent, Summary};
 pub use self::store::{Claim, Done, Reader, Store, wait};
 pub use minicbor;

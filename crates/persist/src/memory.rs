@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use crate::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::note::{Note, NoteChange, NoteKey, NoteKind, Notes};
+use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
 use crate::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent, Summary};
 use crate::store::{Claim, Done, Reader, Store};
 
@@ -23,7 +23,7 @@ struct State {
     entities: BTreeMap<EntityId, Entity>,
     /// The events of each kind, in the order of their commits.
     logs: HashMap<Arc<str>, BTreeMap<Position, Vec<LogEntry>>>,
-    notes: BTreeMap<NoteId, (u64, Event)>,
+    notes: BTreeMap<NotePlace, (u64, Event)>,
     ranks: BTreeSet<(NoteKind, u64, EntityId, NoteKey)>,
     decisions: HashMap<CommitId, Settled>,
     position: Position,
@@ -33,7 +33,8 @@ struct State {
 /// Says what becomes of each operation.
 type Faults = Arc<dyn Fn(&Operation<'_>) -> Fault + Send + Sync>;
 
-type NoteId = (EntityId, NoteKind, NoteKey);
+/// By what a note is found.
+type NotePlace = (EntityId, NoteKind, NoteKey);
 
 struct Entity {
     epoch: Epoch,
@@ -319,9 +320,25 @@ impl State {
         }) {
             return Outcome::Refused(refusal);
         }
+        let is_there = |id: &NoteId| {
+            let found = self.notes.get(&(id.entity.clone(), id.kind, id.key.clone()));
+            found.is_some_and(|(rank, _)| *rank == id.rank)
+        };
+        if let Some(gone) = commit.taken().iter().find(|id| !is_there(id)) {
+            return Outcome::Refused(Refusal::Gone(gone.clone()));
+        }
         self.position = self.position.next();
         let position = self.position;
+        for NoteId { entity, kind, key, .. } in commit.taken() {
+            self.change(entity, &NoteChange::Remove { kind: *kind, key: key.clone() });
+        }
         commit.members().for_each(|(id, member)| self.write(id, member, position));
+        for Note { entity, kind, key, rank, value } in commit.left() {
+            if self.entities.contains_key(entity) {
+                let (key, value) = (key.clone(), value.clone());
+                self.change(entity, &NoteChange::Put { kind: *kind, key, rank: *rank, value });
+            }
+        }
         self.decisions.insert(commit.id(), Settled::Committed(position));
         Outcome::Committed(position)
     }
@@ -394,7 +411,7 @@ impl State {
     }
 }
 
-fn note(((entity, kind, key), (rank, value)): (&NoteId, &(u64, Event))) -> Note {
+fn note(((entity, kind, key), (rank, value)): (&NotePlace, &(u64, Event))) -> Note {
     let (entity, key, value) = (entity.clone(), key.clone(), value.clone());
     Note { entity, kind: *kind, key, rank: *rank, value }
 }

@@ -1,6 +1,7 @@
 //! What is stored of an entity beside its history: messages that are to leave, timers, and what else belongs to it.
 //!
-//! Only the owner of an entity changes its notes, in a commit: so what it has read of them is true as long as its epoch is.
+//! The owner of an entity changes its notes, in its commits. Others can take one away, if it is there, and leave one, so that what is
+//! outgoing of one entity is taken in the very commit by which another one receives it.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -16,8 +17,6 @@ pub enum NoteKind {
     Outgoing,
     /// A message that could not be delivered.
     DeadLetter,
-    /// The last message that was received from another entity.
-    Received,
     /// The answer to a command with a client's key. Its rank is the time from which it may be forgotten.
     Answer,
     /// A timer. Its rank is the time at which it is due.
@@ -26,8 +25,7 @@ pub enum NoteKind {
 
 impl NoteKind {
     /// Each of them.
-    pub const ALL: [Self; 5] =
-        [Self::Outgoing, Self::DeadLetter, Self::Received, Self::Answer, Self::Timer];
+    pub const ALL: [Self; 4] = [Self::Outgoing, Self::DeadLetter, Self::Answer, Self::Timer];
 
     /// One that was stored.
     #[must_use]
@@ -41,9 +39,8 @@ impl NoteKind {
         match self {
             Self::Outgoing => 1,
             Self::DeadLetter => 2,
-            Self::Received => 3,
-            Self::Answer => 4,
-            Self::Timer => 5,
+            Self::Answer => 3,
+            Self::Timer => 4,
         }
     }
 }
@@ -90,6 +87,28 @@ pub struct Note {
     pub rank: u64,
     /// What it says.
     pub value: Event,
+}
+
+/// Which note is taken: of whom it is does not matter.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct NoteId {
+    /// Of which entity.
+    pub entity: EntityId,
+    /// What it is about.
+    pub kind: NoteKind,
+    /// Its key.
+    pub key: NoteKey,
+    /// Its rank: one that was put again since has another.
+    pub rank: u64,
+}
+
+impl Note {
+    /// Its identity.
+    #[must_use]
+    pub fn id(&self) -> NoteId {
+        let (entity, key) = (self.entity.clone(), self.key.clone());
+        NoteId { entity, kind: self.kind, key, rank: self.rank }
+    }
 }
 
 /// What becomes of a note.

@@ -1,8 +1,8 @@
 //! What is done in one transaction.
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, NoteChange, Outcome, Position,
-    Refusal, Seq, Settled, Snapshot,
+    Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId, Outcome,
+    Position, Refusal, Seq, Settled, Snapshot,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -120,8 +120,16 @@ impl Batch<'_> {
             }
             found.push(entity);
         }
+        for note in commit.taken() {
+            if !is_there(&self.transaction, note)? {
+                return Ok(Outcome::Refused(Refusal::Gone(note.clone())));
+            }
+        }
         self.position = self.position.next();
         let position = self.position;
+        for NoteId { entity, kind, key, .. } in commit.taken() {
+            self.change(entity, &NoteChange::Remove { kind: *kind, key: key.clone() })?;
+        }
         for (entity, (id, member)) in found.iter().zip(commit.members()) {
             // One that was never claimed passes if nothing was known of it, and is only read then.
             let Some(entity) = entity else { continue };
@@ -131,8 +139,18 @@ impl Batch<'_> {
                 write(&self.transaction, entity.id, member, position)?;
             }
         }
+        for Note { entity, kind, key, rank, value } in commit.left() {
+            let (key, value) = (key.clone(), value.clone());
+            self.change(entity, &NoteChange::Put { kind: *kind, key, rank: *rank, value })?;
+        }
         decide(&self.transaction, commit.id(), Some(position))?;
         Ok(Outcome::Committed(position))
+    }
+
+    /// Changes a note of an entity, if that is there.
+    fn change(&self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
+        let entity = find(&self.transaction, id)?;
+        entity.map_or(Ok(()), |entity| change(&self.transaction, entity.id, note))
     }
 
     /// Decides whether a commit has happened.
@@ -180,6 +198,26 @@ fn write(
             .execute([entity, bits(member.trimmed().get())])?;
     }
     member.notes().iter().try_for_each(|note| change(transaction, entity, note))
+}
+
+fn is_there(transaction: &Transaction<'_>, note: &NoteId) -> rusqlite::Result<bool> {
+    let NoteId { entity, kind, key, rank } = note;
+    transaction
+        .prepare_cached(
+            "SELECT EXISTS (SELECT 1 FROM note JOIN entity ON entity.id = note.entity
+             WHERE entity.kind = ?1 AND entity.key = ?2
+             AND note.kind = ?3 AND note.key = ?4 AND note.rank = ?5)",
+        )?
+        .query_row(
+            params![
+                entity.kind().as_bytes(),
+                entity.key().as_bytes(),
+                kind.get(),
+                key.as_bytes(),
+                bits(*rank)
+            ],
+            |row| row.get(0),
+        )
 }
 
 fn change(transaction: &Transaction<'_>, entity: i64, note: &NoteChange) -> rusqlite::Result<()> {
