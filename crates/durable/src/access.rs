@@ -34,11 +34,20 @@ pub(crate) struct Settings {
     pub(crate) patience: Duration,
     pub(crate) most_in_flight: usize,
     pub(crate) recoveries: usize,
+    pub(crate) answers_for: Duration,
 }
+
+/// A week.
+const ANSWERS_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 impl Default for Settings {
     fn default() -> Self {
-        Self { patience: Duration::from_secs(5), most_in_flight: 1 << 20, recoveries: 64 }
+        Self {
+            patience: Duration::from_secs(5),
+            most_in_flight: 1 << 20,
+            recoveries: 64,
+            answers_for: ANSWERS_FOR,
+        }
     }
 }
 
@@ -58,6 +67,11 @@ impl Access {
 
     pub(crate) fn most_in_flight(&self) -> usize {
         self.settings.most_in_flight
+    }
+
+    /// For how long answers to commands with keys are kept.
+    pub(crate) fn answers_for(&self) -> Duration {
+        self.settings.answers_for
     }
 
     /// The time by which outages are measured.
@@ -136,6 +150,20 @@ impl Access {
         let _ = catch(|| self.store.commit(commit, done));
     }
 
+    /// Asks a store until it answers.
+    pub(crate) async fn ask_again<T: Send + 'static>(
+        &self,
+        mut question: impl FnMut(Done<Result<T, StoreError>>),
+    ) -> Result<T, StoreError> {
+        let mut backoff = Backoff::default();
+        loop {
+            match ask(&mut question).await {
+                Err(StoreError::Unavailable { .. }) => backoff.wait().await,
+                answer => return answer,
+            }
+        }
+    }
+
     /// Settles a commit whose outcome is unknown.
     fn settle(self: Arc<Self>, id: CommitId, place: Cown<()>, told: Done<Result<(), Refusal>>) {
         let settle = move || {
@@ -173,6 +201,12 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A timer that is cancelled when this is dropped, so that it does not keep a runtime from being idle.
 pub(crate) struct Alarm(Timer);
+
+impl Alarm {
+    pub(crate) fn new(timer: Timer) -> Self {
+        Self(timer)
+    }
+}
 
 impl Drop for Alarm {
     fn drop(&mut self) {

@@ -1,6 +1,7 @@
 //! How entities decide on commands.
 
 use coact_actor::actor::Message;
+use coact_persist::NoteKey;
 
 use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
@@ -63,4 +64,15 @@ use crate::event_sourced::EventSourced;
 pub trait Decide<C: Message>: EventSourced {
     /// Decides on a command.
     fn decide(entity: &mut Durable<Self>, command: C) -> C::Reply;
+
+    /// What is to be looked up in the store before.
+    #[doc(hidden)]
+    fn lookup(_: &C) -> Option<Lookup> {
+        None
+    }
 }
+
+/// The key of an answer that may have been given before.
+#[doc(hidden)]
+#[derive(Debug)]
+pub struct Lookup(pub(crate) NoteKey);

@@ -5,15 +5,17 @@ use std::mem::replace;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-use coact_actor::actor::{ActorId, Message, Recipient};
+use coact_actor::actor::ActorId;
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Readiness, Settling, Unsettled, Wake, drop_quietly};
-use coact_persist::{Commit, EntityId, Event, EventHash, FormatError, Member, Seq, read, write};
+use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
+use crate::outgoing::Outgoing;
 use crate::owner::{Owner, OwningActor, Standing};
-use crate::recovery::{Kept, Recovered, Recovery};
+use crate::recovered::Recovered;
+use crate::recovery::Recovery;
 use crate::transaction::{Effect, Transaction};
 
 /// The state of a durable actor, whose address is an `Addr<Durable<E>>`.
@@ -95,15 +97,15 @@ use crate::transaction::{Effect, Transaction};
 /// });
 /// ```
 pub struct Durable<E: EventSourced> {
-    recovered: OnceLock<Recovered<E>>,
+    pub(crate) recovered: OnceLock<Recovered<E>>,
     /// What `recovered` comes from, until it is there.
     recovery: Option<Recovery<E>>,
     /// `None` without a store.
-    entity: Option<(Arc<Entity>, Arc<Place>)>,
+    pub(crate) entity: Option<(Arc<Entity>, Arc<Place>)>,
     /// From its start on.
     owner: Option<Arc<Owner>>,
-    standalone: Option<Standalone<E>>,
-    effects: Vec<Effect>,
+    pub(crate) standalone: Option<Standalone<E>>,
+    pub(crate) effects: Vec<Effect>,
     /// Whether the step that is being settled has events of this entity.
     contributes: bool,
     /// Whether an `apply` has panicked, so that the state is not what its events make of it.
@@ -115,10 +117,11 @@ pub struct Durable<E: EventSourced> {
 }
 
 /// A state without a store.
-struct Standalone<E> {
+pub(crate) struct Standalone<E> {
     state: E,
     id: EntityId,
     persisted: Vec<Event>,
+    pub(crate) outgoing: Vec<Outgoing>,
 }
 
 impl<E: EventSourced> Durable<E> {
@@ -144,7 +147,7 @@ impl<E: EventSourced> Durable<E> {
     pub fn standalone(state: E) -> Self {
         let id = EntityId::new(E::KIND, "");
         Self {
-            standalone: Some(Standalone { state, id, persisted: Vec::new() }),
+            standalone: Some(Standalone { state, id, persisted: Vec::new(), outgoing: Vec::new() }),
             ..Self::empty(None)
         }
     }
@@ -215,30 +218,16 @@ impl<E: EventSourced> Durable<E> {
                 "a decision persists events, or deletes the entity: not both"
             );
         };
-        if let Some(Standalone { state, id, persisted }) = &mut self.standalone {
+        if let Some(Standalone { state, id, persisted, .. }) = &mut self.standalone {
             is_empty(persisted);
             return *state = E::new(id);
         }
         let id = self.id().clone();
-        let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
+        let Recovered { state, pending, timers, .. } = self.recovered.get_mut().expect(IS_READY);
         is_empty(&pending.events);
         *state = E::new(&id);
         pending.deletes = true;
-    }
-
-    /// Has something done when the decision is stored, on a worker, before other behaviours see what was decided. If it is not
-    /// stored, it is dropped. Those of one decision run in the order in which they were given.
-    ///
-    /// It must not block. A panic in it is reported, and changes nothing.
-    pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
-        self.effects.push(Effect::new(effect));
-    }
-
-    /// Sends a message when the decision is stored: its place in the order is there. One that cannot be delivered then is
-    /// dropped, as dead letters are.
-    pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
-        let to = to.into();
-        self.on_commit(move || drop(to.send(message)));
+        timers.delete(pending);
     }
 
     /// Returns the identity of the entity. A [standalone](Self::standalone) one has an empty key.
@@ -391,78 +380,11 @@ impl<E: EventSourced> Durable<E> {
     fn add_to(&mut self, commit: &mut Commit) -> Option<usize> {
         let (entity, _) = self.entity.as_ref()?;
         let recovered = self.recovered.get_mut()?;
-        let member = commit.member(entity.id.clone(), recovered.epoch, recovered.last);
-        recovered.write(&entity.id, member)
+        recovered.write(&entity.id, commit)
     }
 }
 
-/// About what the store adds to an event's bytes.
-const PER_EVENT: usize = 64;
-
-const IS_READY: &str = "a decision gets a state that is ready";
-
-impl<E: EventSourced> Recovered<E> {
-    /// Writes what is pending. Returns its size, unless that is nothing.
-    fn write(&mut self, id: &EntityId, member: &mut Member) -> Option<usize> {
-        let pending = std::mem::take(&mut self.pending);
-        if pending.is_empty() {
-            return None;
-        }
-        if pending.deletes {
-            member.delete();
-            (self.last, self.hash) = (Seq::ZERO, EventHash::of(id));
-            self.snapshots = Kept::default();
-            return Some(PER_EVENT);
-        }
-        let wants_snapshot = pending.snapshot;
-        let bytes: usize = pending.events.iter().map(|event| event.payload.len()).sum();
-        let count = pending.events.len();
-        if E::IS_STATE {
-            let state = pending.events.into_iter().next_back();
-            state.into_iter().for_each(|state| self.hash = member.replace(state, self.hash));
-            self.last = member.last();
-            return Some(PER_EVENT + bytes);
-        }
-        for event in pending.events {
-            self.hash = member.event(event, self.hash);
-        }
-        self.last = member.last();
-        self.snapshots.bytes += bytes as u64;
-        Some(PER_EVENT * count + bytes + self.write_snapshot(member, wants_snapshot))
-    }
-
-    /// Writes a snapshot, if one is due or wanted, and can be written. Returns its size.
-    fn write_snapshot(&mut self, member: &mut Member, is_wanted: bool) -> usize {
-        let Some(snapshots) = E::snapshots() else { return 0 };
-        let events = self.last.get() - self.snapshots.tried.get();
-        if !is_wanted && !snapshots.is_due(events, self.snapshots.bytes) {
-            return 0;
-        }
-        // One that cannot be written is tried again when the next is due.
-        (self.snapshots.tried, self.snapshots.bytes) = (self.last, 0);
-        match coact_core::internals::catch(|| (snapshots.write)(&self.state)) {
-            Ok(Ok(snapshot)) => {
-                let bytes = snapshot.payload.len();
-                member.snapshot(snapshot, self.hash);
-                let before = replace(&mut self.snapshots.last, self.last);
-                if before < self.last {
-                    snapshots.trims(before).into_iter().for_each(|last| member.trim(last));
-                }
-                bytes
-            }
-            Ok(Err(error)) => {
-                warn_of(&error);
-                0
-            }
-            // It was reported.
-            Err(_) => 0,
-        }
-    }
-}
-
-fn warn_of(error: &FormatError) {
-    tracing::warn!("no snapshot is stored: {error}");
-}
+pub(crate) const IS_READY: &str = "a decision gets a state that is ready";
 
 impl<E: EventSourced> Settling for Durable<E> {
     fn readiness(&self) -> Readiness {

@@ -12,10 +12,12 @@ use coact_core::internals::{Wake, drop_quietly};
 use coact_persist::EntityId;
 
 use crate::access::{Access, lock};
+use crate::outbox::Outbox;
 
 pub(crate) struct Entity {
     pub(crate) id: EntityId,
     pub(crate) access: Arc<Access>,
+    pub(crate) outbox: Arc<Outbox>,
     line: Mutex<Line>,
 }
 
@@ -39,8 +41,8 @@ pub(crate) struct Place {
 }
 
 impl Entity {
-    pub(crate) fn new(id: EntityId, access: Arc<Access>) -> Arc<Self> {
-        Arc::new(Self { id, access, line: Mutex::default() })
+    pub(crate) fn new(id: EntityId, access: Arc<Access>, outbox: Arc<Outbox>) -> Arc<Self> {
+        Arc::new(Self { id, access, outbox, line: Mutex::default() })
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {

@@ -5,10 +5,12 @@ use coact_actor::actor::{
 };
 use coact_actor::internals::{have_attend, set_aside, stop_for};
 use coact_core::internals::{Readiness, Settling, deciding};
+use coact_persist::NoteKey;
 
-use crate::decide::Decide;
+use crate::decide::{Decide, Lookup};
 use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
+use crate::once::Answered;
 use crate::owner::{End, OwningActor};
 
 impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
@@ -64,7 +66,14 @@ impl<E: Decide<C>, C: Message> Handler<C> for Durable<E> {
         self.is_found_at(context.id());
         self.assert_sound();
         match self.make_ready_for(true) {
-            Readiness::Ready => decide(self, command, reply, context),
+            Readiness::Ready => match E::lookup(&command) {
+                None => decide(self, command, reply, context),
+                Some(Lookup(key)) => match self.answer_of(&key) {
+                    Answered::IsKnown => decide(self, command, reply, context),
+                    Answered::Unknown(why) => reply.fail(AskError::NotCommitted(why)),
+                    Answered::NotYet => look_up(key, command, reply, context),
+                },
+            },
             Readiness::Never(why) => reply.fail(AskError::NotCommitted(why)),
             Readiness::NotYet => wait(command, reply, context),
         }
@@ -85,6 +94,22 @@ fn wait<E: Decide<C>, C: Message>(
                 let Some(owner) = durable.owner().cloned() else { break };
                 owner.changed().await;
             }
+            context.unstash_all();
+        })
+    });
+}
+
+/// Has a command wait, and all that comes behind it, until it is known what was answered to its key before.
+fn look_up<E: Decide<C>, C: Message>(
+    key: NoteKey,
+    command: C,
+    reply: Reply<C::Reply>,
+    context: &mut Context<Durable<E>>,
+) {
+    set_aside(context, command, reply);
+    context.hold(Reply::unwanted(), |durable, context| {
+        Box::pin(async move {
+            durable.look_up(key).await;
             context.unstash_all();
         })
     });

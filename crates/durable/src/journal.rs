@@ -4,17 +4,26 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::Duration;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use coact_actor::actor::{ActorId, Addr, WeakAddr, actor};
+use coact_actor::actor::{ActorId, Addr, AskError, Message, WeakAddr, actor};
 use coact_actor::internals::restarting_itself;
-use coact_persist::{EntityId, Position, Store};
+use coact_core::Promise;
+use coact_core::runtime::spawn_future;
+use coact_persist::{
+    EntityId, Event, Format, Note, NoteKind, Notes, Position, Refusal, Store, StoreError, read,
+};
 
-use crate::access::{Access, Settings, lock};
+use crate::access::{Access, Settings, ask, lock};
+use crate::decide::Decide;
+use crate::delivered::Delivered;
 use crate::durable::Durable;
 use crate::entity::Entity;
 use crate::event_log::EventLog;
 use crate::event_sourced::EventSourced;
+use crate::outbox::{ATTEMPTS, Handed, Handing, Outbox, Parcel, Post};
+use crate::outgoing::{StoredMessage, now, rank_of};
+use crate::routes::{Publication, Routes};
 
 /// Durable actors by their keys, and the store that keeps them. Clones are the same journal.
 ///
@@ -55,6 +64,8 @@ pub struct Journal(Arc<Shared>);
 
 struct Shared {
     access: Arc<Access>,
+    outbox: Arc<Outbox>,
+    routes: Routes<Journal>,
     entities: Mutex<Entities>,
 }
 
@@ -80,6 +91,8 @@ struct Known {
 pub struct JournalBuilder {
     store: Arc<dyn Store>,
     settings: Settings,
+    routes: Routes<Journal>,
+    attempts: u32,
 }
 
 impl JournalBuilder {
@@ -103,11 +116,83 @@ impl JournalBuilder {
         self
     }
 
+    /// Sets for how long answers to [commands with keys](crate::Once) are kept (by default a week). After that, a command with such a
+    /// key is decided on anew.
+    pub fn answers_for(mut self, time: Duration) -> Self {
+        self.settings.answers_for = time;
+        self
+    }
+
+    /// Says that entities of type `E` receive messages `M` that [decisions](Durable::deliver_to) or [timers](Durable::set_timer) have left,
+    /// so that those of earlier processes find them.
+    pub fn receives<E: Decide<M>, M: Message + Format>(mut self) -> Self {
+        self.routes.receive(E::KIND, M::NAME, receive::<E, M>);
+        self
+    }
+
+    /// Says how messages `M` are [published](Durable::publish): by a future, which ends when it is done, or fails and is tried
+    /// again. What it does may be done twice, if the process ends before that is stored: [`Publication::id`] is the same then.
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Publication, stored};
+    /// # #[derive(Default)]
+    /// # struct Order;
+    /// # #[stored(name = "paid")]
+    /// # struct Paid;
+    /// # impl EventSourced for Order {
+    /// #     const KIND: &'static str = "order";
+    /// #     type Event = Paid;
+    /// #     fn new(_: &EntityId) -> Self { Self }
+    /// #     fn apply(&mut self, _: &Paid) {}
+    /// # }
+    /// use std::sync::mpsc;
+    ///
+    /// #[stored(name = "mail")]
+    /// struct Mail(#[n(0)] String);
+    ///
+    /// let (outside, sent) = mpsc::channel();
+    /// let journal = Journal::builder(MemoryStore::new())
+    ///     .publishes(move |mail: Publication<Mail>| {
+    ///         let outside = outside.clone();
+    ///         async move { outside.send(mail.message.0) }
+    ///     })
+    ///     .build();
+    /// coact::when(&journal.entity::<Order>("17"), |order| {
+    ///     order.persist(Paid);
+    ///     order.publish(Mail("thank you".into()));
+    /// });
+    /// assert_eq!(sent.recv()?, "thank you");
+    /// # Ok::<(), std::sync::mpsc::RecvError>(())
+    /// ```
+    pub fn publishes<M, F, E>(
+        mut self,
+        publish: impl Fn(Publication<M>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        M: Format,
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: fmt::Display + Send + 'static,
+    {
+        self.routes.publish(publish);
+        self
+    }
+
+    /// Sets after how many failures a message is a [dead letter](Journal::dead_letters) (by default 16, which takes about ten minutes: each time it
+    /// is waited twice as long, from 200 ms up to a minute). An outage of the store does not count.
+    pub fn attempts(mut self, most: u32) -> Self {
+        self.attempts = most.max(1);
+        self
+    }
+
     /// Makes the journal.
     #[must_use]
     pub fn build(self) -> Journal {
         let access = Arc::new(Access::new(self.store, self.settings));
-        Journal(Arc::new(Shared { access, entities: Mutex::default() }))
+        let outbox = Outbox::new(Arc::clone(&access), self.attempts);
+        let (routes, entities) = (self.routes, Mutex::default());
+        let shared = Arc::new(Shared { access, outbox, routes, entities });
+        shared.outbox.connect(Box::new(Arc::downgrade(&shared)));
+        Journal(shared)
     }
 }
 
@@ -120,7 +205,8 @@ impl Journal {
 
     /// Returns the settings of one.
     pub fn builder(store: impl Store) -> JournalBuilder {
-        JournalBuilder { store: Arc::new(store), settings: Settings::default() }
+        let (store, settings) = (Arc::new(store), Settings::default());
+        JournalBuilder { store, settings, routes: Routes::default(), attempts: ATTEMPTS }
     }
 
     /// Returns the store.
@@ -160,7 +246,7 @@ impl Journal {
     /// See [`entity`](Self::entity).
     fn known<E: EventSourced>(&self, id: &EntityId) -> (Arc<Entity>, Option<WeakAddr<Durable<E>>>) {
         let mut entities = self.entities();
-        let (entity, known) = entities.entity::<E>(id, &self.0.access);
+        let (entity, known) = entities.entity::<E>(id, &self.0);
         let weak = known.address.as_ref().and_then(|(_, weak)| weak.downcast_ref());
         (entity, weak.cloned())
     }
@@ -231,8 +317,159 @@ impl Journal {
         EventLog::new(Arc::clone(&self.0.access), after)
     }
 
+    /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
+    /// program has made its journal; where several processes use a store, in the one that is to deliver. Tells how many there
+    /// are.
+    ///
+    /// # Errors
+    /// What the store says. (One that cannot be reached is waited for.)
+    pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
+        spawn_future(resume(Arc::clone(&self.0.access), Arc::clone(&self.0.outbox)))
+    }
+
+    /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](JournalBuilder::attempts), and those that cannot be
+    /// read.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn dead_letters(&self, most: usize) -> Promise<Result<Vec<DeadLetter>, StoreError>> {
+        let access = Arc::clone(&self.0.access);
+        spawn_future(async move {
+            let which = Notes::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: u64::MAX };
+            let notes = ask(|done| access.store().notes(which, most, done)).await?;
+            Ok(notes.into_iter().filter_map(DeadLetter::of).collect())
+        })
+    }
+
+    /// Has a dead letter delivered once more.
+    ///
+    /// # Errors
+    /// [`Refusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
+    pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
+        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
+        let outgoing = Note { kind: NoteKind::Outgoing, rank: rank_of(now()), ..dead.clone() };
+        spawn_future(async move {
+            outbox.exchange(vec![dead.id()], vec![outgoing.clone()]).await?;
+            outbox.add(outgoing);
+            Ok(())
+        })
+    }
+
+    /// Removes a dead letter.
+    ///
+    /// # Errors
+    /// As [`redeliver`](Self::redeliver).
+    pub fn discard(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
+        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.id());
+        spawn_future(async move { outbox.exchange(vec![dead], Vec::new()).await })
+    }
+
     fn entities(&self) -> MutexGuard<'_, Entities> {
         lock(&self.0.entities)
+    }
+}
+
+impl Post for Weak<Shared> {
+    fn knows(&self, kind: Option<&str>, name: &str) -> bool {
+        self.upgrade().is_some_and(|shared| shared.routes.knows(kind, name))
+    }
+
+    fn hand(&self, parcel: Parcel) -> Option<Handing> {
+        let journal = Journal(self.upgrade()?);
+        journal.0.routes.hand(&journal, parcel)
+    }
+}
+
+/// Hands a message to an entity.
+fn receive<E: Decide<M>, M: Message + Format>(
+    journal: &Journal,
+    to: EntityId,
+    parcel: Parcel,
+) -> Handing {
+    let message = match read::<M>(&parcel.message.message()) {
+        Ok(message) => message,
+        Err(error) => {
+            let failed = Handed::Failed { why: error.to_string(), is_final: true };
+            return Box::pin(std::future::ready(failed));
+        }
+    };
+    let address = journal.entity::<E>(to.key());
+    let Parcel { note, message: stored, .. } = parcel;
+    Box::pin(async move {
+        match address.ask(Delivered { note, stored, message }).await {
+            Ok(()) => Handed::Received,
+            Err(error) => failed(&error),
+        }
+    })
+}
+
+fn failed(error: &AskError) -> Handed {
+    if let AskError::NotCommitted(why) = error {
+        if let Some(Refusal::Gone(_)) = why.why::<Refusal>() {
+            return Handed::Received;
+        }
+        if let Some(StoreError::Unavailable { .. }) = why.why::<StoreError>() {
+            return Handed::Later;
+        }
+    }
+    Handed::Failed { why: error.to_string(), is_final: false }
+}
+
+async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, StoreError> {
+    let mut resumed = Resumed { messages: 0, timers: 0 };
+    for (kind, count) in
+        [(NoteKind::Outgoing, &mut resumed.messages), (NoteKind::Timer, &mut resumed.timers)]
+    {
+        let mut after = None;
+        loop {
+            let which = Notes::Ranked { kind, after: after.take(), up_to: u64::MAX };
+            let page =
+                access.ask_again(|done| access.store().notes(which.clone(), PAGE, done)).await?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.rank, last.entity.clone(), last.key.clone()));
+            *count += page.len();
+            page.into_iter().for_each(|note| outbox.resume(note));
+        }
+    }
+    Ok(resumed)
+}
+
+/// How many notes are read at once.
+const PAGE: usize = 256;
+
+/// What earlier processes have left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// How many messages are to be delivered.
+    pub messages: usize,
+    /// How many timers are set.
+    pub timers: usize,
+}
+
+/// A message that could not be delivered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct DeadLetter {
+    /// The entity that has left it.
+    pub from: EntityId,
+    /// The one that was to receive it; `None` if it was to be [published](Durable::publish).
+    pub to: Option<EntityId>,
+    /// The message, which [`read`] reads.
+    pub message: Event,
+    /// Why it could not be delivered the last time.
+    pub why: String,
+    /// When that was.
+    pub since: SystemTime,
+    note: Note,
+}
+
+impl DeadLetter {
+    fn of(note: Note) -> Option<Self> {
+        let stored = StoredMessage::of(&note).ok()?;
+        let (from, to, message) = (note.entity.clone(), stored.to(), stored.message());
+        let since = UNIX_EPOCH + Duration::from_millis(note.rank);
+        Some(Self { from, to, message, why: stored.why().into(), since, note })
     }
 }
 
@@ -255,7 +492,7 @@ impl Entities {
     fn entity<E: EventSourced>(
         &mut self,
         id: &EntityId,
-        access: &Arc<Access>,
+        shared: &Shared,
     ) -> (Arc<Entity>, &mut Known) {
         self.sweep();
         let kind = TypeId::of::<E>();
@@ -269,7 +506,9 @@ impl Entities {
             type_name::<E>()
         );
         known.kind = kind;
-        let entity = entity.unwrap_or_else(|| Entity::new(id.clone(), Arc::clone(access)));
+        let entity = entity.unwrap_or_else(|| {
+            Entity::new(id.clone(), Arc::clone(&shared.access), Arc::clone(&shared.outbox))
+        });
         known.entity = Arc::downgrade(&entity);
         (entity, known)
     }

@@ -6,33 +6,44 @@
 //!
 //! Users depend on the crate `coact`, which has this as its module `durable` (feature `durable`).
 //!
-//! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` (the state, and what a decision
-//! can do), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has it), `transaction` (a step over
-//! several), `recovery`, `access` (how the store is used), `event_log`, `journal` (entities by their keys).
+//! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
+//! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
+//! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
+//! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal` (entities by their keys).
 
 #![forbid(unsafe_code)]
 
 mod access;
 mod decide;
+mod delivered;
 mod durable;
+mod effects;
 mod entity;
 mod event_log;
 mod event_sourced;
 mod handle;
 mod journal;
+mod once;
+mod outbox;
+mod outgoing;
 mod owner;
+mod recovered;
 mod recovery;
+mod routes;
 mod snapshots;
 mod state;
 mod transaction;
 
-pub use self::decide::Decide;
+pub use self::decide::{Decide, Lookup};
 pub use self::durable::Durable;
 pub use self::event_log::{EventLog, LogError, Logged};
 pub use self::event_sourced::EventSourced;
-pub use self::journal::{Journal, JournalBuilder};
+pub use self::journal::{DeadLetter, Journal, JournalBuilder, Resumed};
+pub use self::once::Once;
+pub use self::outgoing::Outgoing;
 pub use self::owner::Taken;
 pub use self::recovery::{RecoveryError, RecoveryFault};
+pub use self::routes::Publication;
 pub use self::snapshots::Snapshots;
 pub use self::state::DurableState;
 pub use self::transaction::TwoStores;

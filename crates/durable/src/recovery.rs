@@ -8,55 +8,16 @@ use coact_core::Broken;
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{catch, drop_quietly};
 use coact_core::runtime::spawn_future;
-use coact_persist::{
-    Claim, EntityId, Epoch, Event, EventHash, FormatError, Seq, StoreError, StoredEvent, read,
-};
+use coact_persist::{Claim, EntityId, EventHash, FormatError, Seq, StoreError, StoredEvent, read};
 
 use crate::access::{Backoff, ask, lock};
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::owner::{Owner, Recovering};
+use crate::recovered::{Answers, Kept, Pending, Recovered, Timers};
 
 /// How many events are read at once.
 const PAGE: usize = 256;
-
-/// An entity as its owner has it.
-pub(crate) struct Recovered<E> {
-    pub(crate) state: E,
-    pub(crate) epoch: Epoch,
-    /// The last event that the state has, stored or on its way.
-    pub(crate) last: Seq,
-    pub(crate) hash: EventHash,
-    pub(crate) snapshots: Kept,
-    /// What the closure or command that runs has added to that.
-    pub(crate) pending: Pending,
-}
-
-/// What there is of snapshots.
-#[derive(Default)]
-pub(crate) struct Kept {
-    /// The last event of the latest one.
-    pub(crate) last: Seq,
-    /// The last event when one was tried, and the bytes of events since then.
-    pub(crate) tried: Seq,
-    pub(crate) bytes: u64,
-}
-
-/// What a decision has come to so far.
-#[derive(Default)]
-pub(crate) struct Pending {
-    pub(crate) events: Vec<Event>,
-    /// Whether a snapshot is wanted.
-    pub(crate) snapshot: bool,
-    /// Whether the entity is removed.
-    pub(crate) deletes: bool,
-}
-
-impl Pending {
-    pub(crate) fn is_empty(&self) -> bool {
-        self.events.is_empty() && !self.snapshot && !self.deletes
-    }
-}
 
 type Slot<E> = Mutex<Option<Recovered<E>>>;
 
@@ -216,8 +177,17 @@ impl History<'_> {
         }
         let (last, hash) = (history.last, history.hash);
         let state = state.0.take().expect("it is there until here");
-        let (epoch, pending) = (claim.epoch, Pending::default());
-        Ok(Recovered { state, epoch, last, hash, snapshots, pending })
+        Ok(Recovered {
+            state,
+            epoch: claim.epoch,
+            last,
+            hash,
+            snapshots,
+            sent: 0,
+            timers: Timers::default(),
+            answers: Answers::default(),
+            pending: Pending::default(),
+        })
     }
 
     /// Begins with the snapshot, if there is one that this program takes.

@@ -196,13 +196,24 @@ impl Member {
         self.notes.push(NoteChange::Remove { kind, key });
     }
 
+    /// Changes a note of the entity.
+    ///
+    /// # Panics
+    /// If its rank is 2^63 or more.
+    pub fn note(&mut self, change: NoteChange) {
+        match change {
+            NoteChange::Put { kind, key, rank, value } => self.put_note(kind, key, rank, value),
+            NoteChange::Remove { kind, key } => self.remove_note(kind, key),
+        }
+    }
+
     /// Removes the events up to this one, which nothing needs any more: recoveries begin with a snapshot behind them.
     pub fn trim(&mut self, last: Seq) {
         self.trim = self.trim.max(last);
     }
 
-    /// Removes the entity: its events, snapshots and notes. Its numbers begin anew, but not its epochs, so that earlier owners
-    /// stay fenced.
+    /// Removes the entity: its events, snapshots, and notes but for [outgoing](NoteKind::Outgoing) messages, which are still
+    /// delivered. Its numbers begin anew, but not its epochs, so that earlier owners stay fenced.
     ///
     /// # Panics
     /// If something else is written of it.

@@ -354,6 +354,8 @@ fn deleted(store: &dyn Store) {
     let member = first.member(alice.clone(), now.epoch, now.last);
     member.snapshot(event("two"), now.hash);
     member.put_note(NoteKind::Timer, "tick".into(), 5, event("tick"));
+    member.put_note(NoteKind::Outgoing, "m".into(), 5, event("message"));
+    member.put_note(NoteKind::DeadLetter, "m".into(), 5, event("message"));
     let other = claim(store, &bob);
     let member = first.member(bob.clone(), other.epoch, other.last);
     member.event(event("of bob"), other.hash);
@@ -368,6 +370,8 @@ fn deleted(store: &dyn Store) {
     assert_eq!(texts(&log(store, "account", Position::ZERO, 10)), ["account/bob: of bob"]);
     let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
     assert_eq!(said(&notes(store, timers, 10)), ["account/bob tick 5: of bob"]);
+    let outgoing = Notes::Of { entity: alice.clone(), after: None };
+    assert_eq!(said(&notes(store, outgoing, 10)), ["account/alice m 5: message"]);
     let listed: Vec<_> = list(store, None, None, 10).into_iter().map(|one| one.id).collect();
     assert_eq!(listed, [bob]);
     // Earlier owners stay fenced.

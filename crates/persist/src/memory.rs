@@ -403,8 +403,16 @@ impl State {
 
     fn delete(&mut self, id: &EntityId) {
         self.trim(id, Seq::new(u64::MAX));
-        while let Some(note) = self.notes(Notes::Of { entity: id.clone(), after: None }, 1).pop() {
-            self.change(id, &NoteChange::Remove { kind: note.kind, key: note.key });
+        // (Kinds are ordered: outgoing ones are the first.)
+        let mut behind = None;
+        while let Some(note) =
+            self.notes(Notes::Of { entity: id.clone(), after: behind.clone() }, 1).pop()
+        {
+            if note.kind == NoteKind::Outgoing {
+                behind = Some((note.kind, note.key));
+            } else {
+                self.change(id, &NoteChange::Remove { kind: note.kind, key: note.key });
+            }
         }
         let entity = self.entity(id);
         *entity = Entity { epoch: entity.epoch, ..Entity::new(id) };

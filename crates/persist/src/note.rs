@@ -134,6 +134,16 @@ pub enum NoteChange {
     },
 }
 
+impl NoteChange {
+    /// What it is about.
+    #[must_use]
+    pub fn kind(&self) -> NoteKind {
+        match self {
+            Self::Put { kind, .. } | Self::Remove { kind, .. } => *kind,
+        }
+    }
+}
+
 /// Which notes are read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Notes {

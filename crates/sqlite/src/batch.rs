@@ -1,8 +1,8 @@
 //! What is done in one transaction.
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId, Outcome,
-    Position, Refusal, Seq, Settled, Snapshot,
+    Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
+    NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot,
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
@@ -243,15 +243,14 @@ fn change(transaction: &Transaction<'_>, entity: i64, note: &NoteChange) -> rusq
     Ok(())
 }
 
-/// Removes all of an entity but its epoch.
+/// Removes all of an entity but its epoch, and messages that are to be delivered.
 fn delete(transaction: &Transaction<'_>, entity: i64, id: &EntityId) -> rusqlite::Result<()> {
-    for all in [
-        "DELETE FROM event WHERE entity = ?1",
-        "DELETE FROM snapshot WHERE entity = ?1",
-        "DELETE FROM note WHERE entity = ?1",
-    ] {
+    for all in ["DELETE FROM event WHERE entity = ?1", "DELETE FROM snapshot WHERE entity = ?1"] {
         transaction.prepare_cached(all)?.execute([entity])?;
     }
+    transaction
+        .prepare_cached("DELETE FROM note WHERE entity = ?1 AND kind <> ?2")?
+        .execute(params![entity, NoteKind::Outgoing.get()])?;
     transaction
         .prepare_cached("UPDATE entity SET last = 0, hash = ?2 WHERE id = ?1")?
         .execute([entity, bits(EventHash::of(id).get())])?;

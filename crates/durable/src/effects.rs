@@ -1,0 +1,305 @@
+//! What follows from a decision, when it is stored.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use coact_actor::actor::{Message, Recipient};
+use coact_persist::{
+    EntityId, Event, Format, Note, NoteChange, NoteId, NoteKey, NoteKind, read, write,
+};
+
+use crate::decide::Decide;
+use crate::durable::{Durable, IS_READY};
+use crate::event_sourced::EventSourced;
+use crate::outbox::Outbox;
+use crate::outgoing::{Outgoing, StoredMessage, key_of, named, now, rank_of};
+use crate::recovered::Recovered;
+use crate::transaction::Effect;
+
+impl<E: EventSourced> Durable<E> {
+    /// Has something done when the decision is stored, on a worker, before other behaviours see what was decided. If it is not
+    /// stored, it is dropped. Those of one decision run in the order in which they were given.
+    ///
+    /// It must not block. A panic in it is reported, and changes nothing. It is lost if the process ends in between: what must not
+    /// be is [delivered](Self::deliver_to) or [published](Self::publish).
+    pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
+        self.effects.push(Effect::new(effect));
+    }
+
+    /// Sends a message when the decision is stored: its place in the order is there. One that cannot be delivered then is
+    /// dropped, as dead letters are. It is lost if the process ends in between.
+    pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
+        let to = to.into();
+        self.on_commit(move || drop(to.send(message)));
+    }
+
+    /// Delivers a message to another entity, **exactly once**: it is stored with the decision, and taken by the very commit that
+    /// stores what its receiver decides on it, in this process or in a later one (see
+    /// [`Journal::resume`](crate::Journal::resume)). What its handler answers is dropped.
+    ///
+    /// Messages to one entity are decided on in the order in which they were left. One whose decision panics, or whose receiver cannot be
+    /// recovered, is tried again, later and later, and is a [dead letter](crate::Journal::dead_letters) in the end.
+    ///
+    /// ```
+    /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
+    /// # use coact::Message;
+    /// # #[derive(Default)]
+    /// # struct Account { balance: i64 }
+    /// # #[stored(name = "changed")]
+    /// # struct Changed(#[n(0)] i64);
+    /// # impl EventSourced for Account {
+    /// #     const KIND: &'static str = "account";
+    /// #     type Event = Changed;
+    /// #     fn new(_: &EntityId) -> Self { Self::default() }
+    /// #     fn apply(&mut self, Changed(by): &Changed) { self.balance += by }
+    /// # }
+    /// #[stored(name = "deposit")]
+    /// #[derive(Message)]
+    /// struct Deposit(#[n(0)] i64);
+    ///
+    /// impl Decide<Deposit> for Account {
+    ///     fn decide(account: &mut Durable<Self>, Deposit(cents): Deposit) {
+    ///         account.persist(Changed(cents));
+    ///     }
+    /// }
+    ///
+    /// let journal = Journal::builder(MemoryStore::new()).receives::<Account, Deposit>().build();
+    /// let [alice, bob] = ["alice", "bob"].map(|key| journal.entity::<Account>(key));
+    /// let sent = coact::call(&alice, |alice| {
+    ///     alice.persist(Changed(-30));
+    ///     alice.deliver_to::<Account, _>("bob", Deposit(30));
+    /// });
+    /// sent.wait()?;
+    /// // From here on it arrives, whatever happens.
+    /// while coact::call(&bob, |bob| bob.balance).wait()? != 30 {}
+    /// # Ok::<(), coact::Broken>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If the journal does not know that the receiver [receives](crate::JournalBuilder::receives) it, or the message refuses to be
+    /// written. Then nothing of the decision is stored.
+    #[track_caller]
+    pub fn deliver_to<R: Decide<M>, M: Message + Format>(
+        &mut self,
+        key: impl Into<Arc<str>>,
+        message: M,
+    ) {
+        let to = EntityId::new(R::KIND, key);
+        self.leave(&message, Some(to));
+    }
+
+    /// Publishes a message to the outside, **at least once**: it is stored with the decision, and removed when those whom the journal
+    /// [has told](crate::JournalBuilder::publishes) have done with it, in this process or in a later one (see
+    /// [`Journal::resume`](crate::Journal::resume)).
+    ///
+    /// Those of one entity with one type are published in the order in which they were left. One that fails is tried again, later
+    /// and later, and is a [dead letter](crate::Journal::dead_letters) in the end.
+    ///
+    /// # Panics
+    /// If the journal does not know how it is [published](crate::JournalBuilder::publishes), or it refuses to be written. Then nothing of the decision
+    /// is stored.
+    #[track_caller]
+    pub fn publish<M: Format>(&mut self, message: M) {
+        self.leave(&message, None);
+    }
+
+    #[track_caller]
+    fn leave<M: Format>(&mut self, message: &M, to: Option<EntityId>) {
+        let message = self.written(message);
+        if let Some(standalone) = &mut self.standalone {
+            return standalone.outgoing.push(Outgoing { to, message });
+        }
+        self.assert_known(to.as_ref().map(EntityId::kind), M::NAME);
+        let value = StoredMessage::new(&message, to.as_ref()).to_event();
+        let rank = rank_of(now());
+        let recovered = self.recovered.get_mut().expect(IS_READY);
+        recovered.sent += 1;
+        let key = key_of(recovered.epoch.get(), recovered.sent);
+        self.put(NoteKind::Outgoing, key, rank, value);
+    }
+
+    /// Returns the messages that this decision has left to be delivered so far; of a [standalone](Self::standalone) state, all.
+    #[must_use]
+    pub fn outgoing(&self) -> Vec<Outgoing> {
+        if let Some(standalone) = &self.standalone {
+            return standalone.outgoing.clone();
+        }
+        let notes = &self.recovered.get().expect(IS_READY).pending.notes;
+        let outgoing = notes.iter().filter_map(|note| match note {
+            NoteChange::Put { kind: NoteKind::Outgoing, value, .. } => {
+                let stored: StoredMessage = read(value).ok()?;
+                Some(Outgoing { to: stored.to(), message: stored.message() })
+            }
+            _ => None,
+        });
+        outgoing.collect()
+    }
+
+    /// Sets a timer, which is stored with the decision: the entity gets the message as a command when it is due by the
+    /// [time of day](Self::now), once, in this process or in a later one (see [`Journal::resume`](crate::Journal::resume)), where it is late if it was
+    /// due in between. A timer of this name that was set before is none any more.
+    ///
+    /// The entity need not have an actor meanwhile.
+    ///
+    /// ```
+    /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
+    /// # use coact::Message;
+    /// # #[derive(Default)]
+    /// # struct Order { is_cancelled: bool }
+    /// # #[stored(name = "cancelled")]
+    /// # struct Cancelled;
+    /// # impl EventSourced for Order {
+    /// #     const KIND: &'static str = "order";
+    /// #     type Event = Cancelled;
+    /// #     fn new(_: &EntityId) -> Self { Self::default() }
+    /// #     fn apply(&mut self, _: &Cancelled) { self.is_cancelled = true }
+    /// # }
+    /// use std::time::Duration;
+    ///
+    /// #[stored(name = "order.cancel-unpaid")]
+    /// #[derive(Message)]
+    /// struct CancelUnpaid;
+    ///
+    /// impl Decide<CancelUnpaid> for Order {
+    ///     fn decide(order: &mut Durable<Self>, _: CancelUnpaid) {
+    ///         order.persist(Cancelled);
+    ///     }
+    /// }
+    ///
+    /// let journal = Journal::builder(MemoryStore::new()).receives::<Order, CancelUnpaid>().build();
+    /// let order = journal.entity::<Order>("17");
+    /// let set = coact::call(&order, |order| {
+    ///     let due = order.now() + Duration::from_millis(20);
+    ///     order.set_timer("unpaid", due, CancelUnpaid);
+    /// });
+    /// set.wait()?;
+    /// while !coact::call(&order, |order| order.is_cancelled).wait()? {}
+    /// # Ok::<(), coact::Broken>(())
+    /// ```
+    ///
+    /// # Panics
+    /// As [`deliver_to`](Self::deliver_to), of this entity as the receiver.
+    #[track_caller]
+    pub fn set_timer<M: Message + Format>(&mut self, name: &str, due: SystemTime, message: M)
+    where
+        E: Decide<M>,
+    {
+        self.timer(name, due, None, &message);
+    }
+
+    /// Sets a timer that is due again and again: for the first time then, and with this period, which is at least a millisecond. Times that were
+    /// missed, as no process was there, are one.
+    ///
+    /// # Panics
+    /// As [`set_timer`](Self::set_timer).
+    #[track_caller]
+    pub fn set_periodic_timer<M: Message + Format>(
+        &mut self,
+        name: &str,
+        first: SystemTime,
+        period: Duration,
+        message: M,
+    ) where
+        E: Decide<M>,
+    {
+        self.timer(name, first, Some(period), &message);
+    }
+
+    #[track_caller]
+    fn timer<M: Format>(
+        &mut self,
+        name: &str,
+        due: SystemTime,
+        period: Option<Duration>,
+        message: &M,
+    ) {
+        let message = self.written(message);
+        if self.standalone.is_some() {
+            return;
+        }
+        self.assert_known(Some(E::KIND), M::NAME);
+        let value = StoredMessage::new(&message, None).every(period).to_event();
+        self.put_timer(name, rank_of(due), value);
+    }
+
+    /// Cancels a timer when the decision is stored, if there is one of this name.
+    pub fn cancel_timer(&mut self, name: &str) {
+        let Some(recovered) = self.recovered.get_mut() else { return };
+        recovered.timers.changed.insert(name.to_owned(), None);
+        recovered
+            .pending
+            .notes
+            .push(NoteChange::Remove { kind: NoteKind::Timer, key: named(name) });
+        let name = name.to_owned();
+        self.then(move |outbox, id| outbox.forget_timer(id, &name));
+    }
+
+    /// Returns the time by which [timers](Self::set_timer) are due: that of the system, and in the deterministic mode a virtual one, which
+    /// begins with 1970.
+    #[must_use]
+    pub fn now(&self) -> SystemTime {
+        now()
+    }
+
+    /// Takes a note away with this decision.
+    pub(crate) fn take_note(&mut self, note: NoteId) {
+        self.recovered.get_mut().expect(IS_READY).pending.taken.push(note);
+    }
+
+    /// Whether a timer is another one by now, or none.
+    pub(crate) fn is_stale(&self, timer: &NoteId) -> bool {
+        let name = String::from_utf8_lossy(timer.key.as_bytes());
+        self.recovered.get().is_some_and(|recovered| recovered.timers.is_stale(&name, timer.rank))
+    }
+
+    pub(crate) fn put_timer(&mut self, name: &str, due: u64, value: Event) {
+        let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
+        timers.changed.insert(name.to_owned(), Some(due));
+        self.put(NoteKind::Timer, named(name), due, value);
+    }
+
+    /// Stores a note, which is delivered then.
+    fn put(&mut self, kind: NoteKind, key: NoteKey, rank: u64, value: Event) {
+        let note = Note { entity: self.id().clone(), kind, key, rank, value };
+        let Note { kind, key, rank, value, .. } = note.clone();
+        let pending = &mut self.recovered.get_mut().expect(IS_READY).pending;
+        pending.notes.push(NoteChange::Put { kind, key, rank, value });
+        self.then(move |outbox, _| outbox.add(note));
+    }
+
+    /// Has something done to what waits to be delivered.
+    fn then(&mut self, change: impl FnOnce(&Arc<Outbox>, &EntityId) + Send + 'static) {
+        let Some((entity, _)) = &self.entity else { return };
+        let entity = Arc::clone(entity);
+        self.on_commit(move || change(&entity.outbox, &entity.id));
+    }
+
+    #[track_caller]
+    fn written<M: Format>(&self, message: &M) -> Event {
+        match write(message) {
+            Ok(written) => written,
+            Err(error) => panic!("a message of `{}`: {error}", self.id()),
+        }
+    }
+
+    #[track_caller]
+    fn assert_known(&self, kind: Option<&str>, name: &str) {
+        let is_known = |(entity, _): &(Arc<_>, _)| {
+            let entity: &Arc<crate::entity::Entity> = entity;
+            entity.outbox.knows(kind, name)
+        };
+        if self.entity.as_ref().is_some_and(is_known) {
+            return;
+        }
+        match kind {
+            Some(kind) => panic!(
+                "the journal does not know that `{kind}` receives `{name}`: say so when it is made \
+                 (`Journal::builder(store).receives::<..>()`)"
+            ),
+            None => panic!(
+                "the journal does not know how `{name}` is published: say so when it is made \
+                 (`Journal::builder(store).publishes(..)`)"
+            ),
+        }
+    }
+}

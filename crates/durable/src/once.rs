@@ -1,0 +1,181 @@
+//! Commands with a client's key: the same key, the same answer.
+
+use std::sync::Arc;
+
+use coact_actor::actor::Message;
+use coact_core::behaviour::NotCommitted;
+use coact_persist::minicbor::{self, Decode, Encode};
+use coact_persist::{Event, NoteChange, NoteKey, NoteKind, Notes, StoreError};
+
+use crate::access::{Backoff, ask, lock};
+use crate::decide::{Decide, Lookup};
+use crate::durable::{Durable, IS_READY};
+use crate::event_sourced::EventSourced;
+use crate::outgoing::{now, rank_of};
+
+/// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
+/// the same. For clients that send again what was not answered, as a connection, or this process, broke down.
+///
+/// The answer is stored with what was decided, and kept for [some days](JournalBuilder::answers_for); so `C::Reply` is a type that is encoded by
+/// [`minicbor`]. A decision that panics, or is not stored, has no answer, and is made anew with the same key.
+///
+/// One key is for one command of one entity: of another command with the same key the answer cannot be read, or is that
+/// of the first.
+///
+/// ```
+/// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
+/// # use coact::Message;
+/// # #[derive(Default)]
+/// # struct Account { balance: i64 }
+/// # #[stored(name = "changed")]
+/// # struct Changed(#[n(0)] i64);
+/// # impl EventSourced for Account {
+/// #     const KIND: &'static str = "account";
+/// #     type Event = Changed;
+/// #     fn new(_: &EntityId) -> Self { Self::default() }
+/// #     fn apply(&mut self, Changed(by): &Changed) { self.balance += by }
+/// # }
+/// # #[derive(Message)]
+/// # #[message(reply = i64)]
+/// # struct Deposit(i64);
+/// # impl Decide<Deposit> for Account {
+/// #     fn decide(account: &mut Durable<Self>, Deposit(by): Deposit) -> i64 {
+/// #         account.persist(Changed(by));
+/// #         account.balance
+/// #     }
+/// # }
+/// use coact::durable::Once;
+///
+/// let alice = Journal::new(MemoryStore::new()).entity::<Account>("alice");
+/// for _ in 0..3 {
+///     assert_eq!(alice.ask(Once::new("payment-17", Deposit(5))).wait()?, 5);
+/// }
+/// assert_eq!(alice.ask(Once::new("payment-18", Deposit(5))).wait()?, 10);
+/// # Ok::<(), coact::actor::AskError>(())
+/// ```
+///
+/// [`JournalBuilder::answers_for`]: crate::JournalBuilder::answers_for
+#[derive(Clone, Debug)]
+pub struct Once<C> {
+    key: NoteKey,
+    command: C,
+}
+
+/// What is known of an answer.
+pub(crate) enum Answered {
+    /// What it was, if there was one.
+    IsKnown,
+    /// Nothing yet.
+    NotYet,
+    /// Nothing, and why.
+    Unknown(NotCommitted),
+}
+
+impl<C> Once<C> {
+    /// This command, with this key among those of its entity.
+    pub fn new(key: impl AsRef<[u8]>, command: C) -> Self {
+        Self { key: NoteKey::new(key.as_ref()), command }
+    }
+}
+
+impl<C: Message> Message for Once<C> {
+    type Reply = C::Reply;
+}
+
+impl<E, C> Decide<Once<C>> for E
+where
+    E: Decide<C>,
+    C: Message,
+    C::Reply: Encode<()> + for<'b> Decode<'b, ()>,
+{
+    fn decide(durable: &mut Durable<Self>, Once { key, command }: Once<C>) -> C::Reply {
+        if let Some(answer) = durable.known_answer(&key) {
+            return minicbor::decode(&answer.payload).unwrap_or_else(|error| {
+                panic!("the answer for the key {key:?} is that of another command: {error}")
+            });
+        }
+        let answer = E::decide(durable, command);
+        match minicbor::to_vec(&answer) {
+            Ok(bytes) => durable.put_answer(key, Event::new(ANSWER, 1, bytes)),
+            Err(error) => panic!("the answer for the key {key:?} cannot be stored: {error}"),
+        }
+        answer
+    }
+
+    fn lookup(Once { key, .. }: &Once<C>) -> Option<Lookup> {
+        Some(Lookup(key.clone()))
+    }
+}
+
+/// The name of answers in a store.
+const ANSWER: &str = "coact.answer";
+
+impl<E: EventSourced> Durable<E> {
+    /// Returns an answer that was given before: one on its way to the store, or one that was looked up.
+    fn known_answer(&mut self, key: &NoteKey) -> Option<Event> {
+        let answers = &mut self.recovered.get_mut()?.answers;
+        if let Some(answer) = lock(&answers.on_their_way).get(key) {
+            return Some(answer.clone());
+        }
+        let (_, answer) = answers.looked_up.take_if(|(found, _)| found == key)?;
+        answer.ok().flatten()
+    }
+
+    /// Returns what is known of an answer.
+    pub(crate) fn answer_of(&mut self, key: &NoteKey) -> Answered {
+        let Some(recovered) = self.recovered.get_mut() else { return Answered::NotYet };
+        let answers = &mut recovered.answers;
+        if lock(&answers.on_their_way).contains_key(key) {
+            return Answered::IsKnown;
+        }
+        match answers.looked_up.take_if(|(found, _)| found == key) {
+            Some((_, Err(why))) => Answered::Unknown(why),
+            Some(found) => {
+                answers.looked_up = Some(found);
+                Answered::IsKnown
+            }
+            None => Answered::NotYet,
+        }
+    }
+
+    /// Looks an answer up in the store, as long as the journal is patient.
+    pub(crate) async fn look_up(&mut self, key: NoteKey) {
+        let Some((entity, _)) = self.entity.clone() else { return };
+        let (access, since) = (&entity.access, entity.access.now());
+        let mut backoff = Backoff::default();
+        let found = loop {
+            let (entity, key) = (entity.id.clone(), key.clone());
+            let which = Notes::One { entity, kind: NoteKind::Answer, key };
+            match ask(|done| access.store().notes(which, 1, done)).await {
+                Ok(notes) => break Ok(notes.into_iter().next().map(|note| note.value)),
+                Err(StoreError::Unavailable { .. }) if !access.is_out_of_patience(since) => {
+                    backoff.wait().await;
+                }
+                Err(error) => break Err(NotCommitted::new(error)),
+            }
+        };
+        // If it was recovered anew meanwhile, it is looked up again.
+        if let Some(recovered) = self.recovered.get_mut() {
+            recovered.answers.looked_up = Some((key, found));
+        }
+    }
+
+    /// Stores an answer with the decision.
+    fn put_answer(&mut self, key: NoteKey, answer: Event) {
+        if self.standalone.is_some() {
+            return;
+        }
+        let Some((entity, _)) = &self.entity else { return };
+        let (entity, keep) = (Arc::clone(entity), entity.access.answers_for());
+        let rank = rank_of(now() + keep);
+        let recovered = self.recovered.get_mut().expect(IS_READY);
+        let on_their_way = Arc::clone(&recovered.answers.on_their_way);
+        lock(&on_their_way).insert(key.clone(), answer.clone());
+        let (kind, value) = (NoteKind::Answer, answer);
+        recovered.pending.notes.push(NoteChange::Put { kind, key: key.clone(), rank, value });
+        self.on_commit(move || {
+            lock(&on_their_way).remove(&key);
+            entity.outbox.has_answered();
+        });
+    }
+}

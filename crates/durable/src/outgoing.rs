@@ -1,0 +1,133 @@
+//! What is stored of messages that are to be delivered: outgoing ones, dead letters, and timers.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use coact_core::internals::is_simulated;
+use coact_core::runtime::RuntimeHandle;
+use coact_persist::minicbor::{self, bytes::ByteVec};
+use coact_persist::minicbor::{Decode, Encode};
+use coact_persist::{EntityId, Event, Format, FormatError, Note, NoteKey, read, write};
+
+/// A message that a decision has left to be delivered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Outgoing {
+    /// The entity that receives it, or `None` for one that is [published](crate::Durable::publish).
+    pub to: Option<EntityId>,
+    /// The message, which [`read`](crate::read) reads.
+    pub message: Event,
+}
+
+/// A message, as it is stored in a note.
+#[derive(Encode, Decode, Clone)]
+pub(crate) struct StoredMessage {
+    #[n(0)]
+    name: String,
+    #[n(1)]
+    version: u32,
+    #[n(2)]
+    payload: ByteVec,
+    /// The kind and the key of its receiver. (None for a timer, which is the entity's own.)
+    #[n(3)]
+    to: Option<(String, String)>,
+    /// The period of a timer, in milliseconds.
+    #[n(4)]
+    period: Option<u64>,
+    /// Why it could not be delivered.
+    #[n(5)]
+    why: Option<String>,
+}
+
+impl Format for StoredMessage {
+    const NAME: &'static str = "coact.message";
+    const VERSION: u32 = 1;
+}
+
+impl StoredMessage {
+    pub(crate) fn new(message: &Event, to: Option<&EntityId>) -> Self {
+        Self {
+            name: (*message.name).into(),
+            version: message.version,
+            payload: message.payload.to_vec().into(),
+            to: to.map(|id| (id.kind().into(), id.key().into())),
+            period: None,
+            why: None,
+        }
+    }
+
+    pub(crate) fn every(self, period: Option<Duration>) -> Self {
+        // (Rounded up: one of 0 would be due for ever.)
+        let millis = |period: Duration| period.as_nanos().div_ceil(1_000_000).max(1);
+        let period = period.map(|period| u64::try_from(millis(period)).unwrap_or(u64::MAX));
+        Self { period, ..self }
+    }
+
+    /// As a dead letter to this entity, or to those who are told.
+    pub(crate) fn failed(self, to: Option<&EntityId>, why: &str) -> Self {
+        let to = to.map(|id| (id.kind().into(), id.key().into()));
+        Self { to, period: None, why: Some(why.into()), ..self }
+    }
+
+    pub(crate) fn message(&self) -> Event {
+        Event::new(self.name.as_str(), self.version, self.payload.to_vec())
+    }
+
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(crate) fn to(&self) -> Option<EntityId> {
+        self.to.as_ref().map(|(kind, key)| EntityId::new(kind.as_str(), key.as_str()))
+    }
+
+    pub(crate) fn why(&self) -> &str {
+        self.why.as_deref().unwrap_or_default()
+    }
+
+    /// When it is due next, if it was due then: the first time from now on, so that those that were missed are one.
+    pub(crate) fn due_after(&self, due: u64, now: u64) -> Option<u64> {
+        let period = self.period?;
+        let missed = now.saturating_sub(due) / period;
+        let next = due.saturating_add(missed.saturating_add(1).saturating_mul(period));
+        Some(next.min(LATEST))
+    }
+
+    pub(crate) fn of(note: &Note) -> Result<Self, FormatError> {
+        read(&note.value)
+    }
+
+    pub(crate) fn to_event(&self) -> Event {
+        match write(self) {
+            Ok(event) => event,
+            Err(error) => unreachable!("texts and bytes are written: {error}"),
+        }
+    }
+}
+
+/// The latest time, as a rank.
+const LATEST: u64 = i64::MAX as u64;
+
+/// The key of the message with this number of an owner of this epoch: they grow with each message of an entity.
+pub(crate) fn key_of(epoch: u64, number: u64) -> NoteKey {
+    let bytes: Vec<u8> = [epoch.to_be_bytes(), number.to_be_bytes()].concat();
+    NoteKey::new(bytes)
+}
+
+/// The time of day, which is virtual in a simulation.
+pub(crate) fn now() -> SystemTime {
+    if is_simulated() { UNIX_EPOCH + RuntimeHandle::current().elapsed() } else { SystemTime::now() }
+}
+
+/// A time as a rank: milliseconds since 1970. One before is 0.
+pub(crate) fn rank_of(time: SystemTime) -> u64 {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Not before it, by less than a millisecond.
+    let millis = since.as_nanos().div_ceil(1_000_000);
+    u64::try_from(millis).unwrap_or(LATEST).min(LATEST)
+}
+
+/// A name as the key of a note.
+pub(crate) fn named(name: &str) -> NoteKey {
+    NoteKey::new(Arc::<[u8]>::from(name.as_bytes()))
+}

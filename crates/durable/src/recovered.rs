@@ -1,0 +1,196 @@
+//! An entity as its owner has it, and what a decision adds to that.
+
+use std::collections::HashMap;
+use std::mem::{replace, take};
+use std::sync::{Arc, Mutex};
+
+use coact_core::behaviour::NotCommitted;
+use coact_core::internals::catch;
+use coact_persist::{
+    Commit, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId, NoteKey, NoteKind,
+    Seq,
+};
+
+use crate::event_sourced::EventSourced;
+
+/// An entity as its owner has it.
+pub(crate) struct Recovered<E> {
+    pub(crate) state: E,
+    pub(crate) epoch: Epoch,
+    /// The last event that the state has, stored or on its way.
+    pub(crate) last: Seq,
+    pub(crate) hash: EventHash,
+    pub(crate) snapshots: Kept,
+    /// How many messages this owner has left to be delivered.
+    pub(crate) sent: u64,
+    pub(crate) timers: Timers,
+    pub(crate) answers: Answers,
+    /// What the closure or command that runs has added to that.
+    pub(crate) pending: Pending,
+}
+
+/// What there is of snapshots.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// The last event of the latest one.
+    pub(crate) last: Seq,
+    /// The last event when one was tried, and the bytes of events since then.
+    pub(crate) tried: Seq,
+    pub(crate) bytes: u64,
+}
+
+/// What this owner has done to timers.
+#[derive(Default)]
+pub(crate) struct Timers {
+    /// When those are due that it has set; `None` for those that are no more.
+    pub(crate) changed: HashMap<String, Option<u64>>,
+    /// Whether it has deleted the entity, and with it those of earlier owners.
+    pub(crate) deleted: bool,
+}
+
+impl Timers {
+    /// Forgets all, and what the decision has done to them.
+    pub(crate) fn delete(&mut self, pending: &mut Pending) {
+        let is_timer = |note: &NoteChange| note.kind() == NoteKind::Timer;
+        pending.notes.retain(|note| !is_timer(note));
+        self.changed.clear();
+        self.deleted = true;
+    }
+
+    /// Whether one that was due then is another one by now, or none.
+    pub(crate) fn is_stale(&self, name: &str, due: u64) -> bool {
+        match self.changed.get(name) {
+            Some(changed) => changed.is_none_or(|now| due < now),
+            None => self.deleted,
+        }
+    }
+}
+
+/// Answers to commands with keys.
+#[derive(Default)]
+pub(crate) struct Answers {
+    /// Those that are on their way to the store.
+    pub(crate) on_their_way: Arc<Mutex<HashMap<NoteKey, Event>>>,
+    /// What was found for the command that comes next.
+    pub(crate) looked_up: Option<(NoteKey, Result<Option<Event>, NotCommitted>)>,
+}
+
+/// What a decision has come to so far.
+#[derive(Default)]
+pub(crate) struct Pending {
+    pub(crate) events: Vec<Event>,
+    /// Whether a snapshot is wanted.
+    pub(crate) snapshot: bool,
+    /// Whether the entity is removed.
+    pub(crate) deletes: bool,
+    pub(crate) notes: Vec<NoteChange>,
+    pub(crate) taken: Vec<NoteId>,
+}
+
+impl Pending {
+    pub(crate) fn is_empty(&self) -> bool {
+        let has_notes = !self.notes.is_empty() || !self.taken.is_empty();
+        self.events.is_empty() && !self.snapshot && !self.deletes && !has_notes
+    }
+}
+
+/// About what the store adds to an event's bytes.
+const PER_EVENT: usize = 64;
+
+fn size_of(note: &NoteChange) -> usize {
+    match note {
+        NoteChange::Put { value, .. } => PER_EVENT + value.payload.len(),
+        NoteChange::Remove { .. } => PER_EVENT,
+    }
+}
+
+/// A note that is put, as one that is left.
+fn left(id: &EntityId, note: NoteChange) -> Option<Note> {
+    match note {
+        NoteChange::Put { kind, key, rank, value } => {
+            Some(Note { entity: id.clone(), kind, key, rank, value })
+        }
+        NoteChange::Remove { .. } => None,
+    }
+}
+
+impl<E: EventSourced> Recovered<E> {
+    /// Writes what is pending. Returns its size, unless that is nothing.
+    pub(crate) fn write(&mut self, id: &EntityId, commit: &mut Commit) -> Option<usize> {
+        let (epoch, last) = (self.epoch, self.last);
+        let mut pending = take(&mut self.pending);
+        let member = commit.member(id.clone(), epoch, last);
+        if pending.is_empty() {
+            return None;
+        }
+        let notes = take(&mut pending.notes);
+        let bytes = notes.iter().map(size_of).sum::<usize>() + PER_EVENT * pending.taken.len();
+        let is_deleted = pending.deletes;
+        if is_deleted {
+            member.delete();
+        } else {
+            notes.iter().cloned().for_each(|note| member.note(note));
+        }
+        let taken = take(&mut pending.taken);
+        let bytes = bytes + self.write_events(id, pending, member);
+        if is_deleted {
+            // They come behind the deletion.
+            let left = notes.into_iter().filter_map(|note| left(id, note));
+            left.for_each(|note| commit.leave_note(note));
+        }
+        taken.into_iter().for_each(|note| commit.take_note(note));
+        Some(bytes)
+    }
+
+    /// Returns their size.
+    fn write_events(&mut self, id: &EntityId, pending: Pending, member: &mut Member) -> usize {
+        if pending.deletes {
+            (self.last, self.hash) = (Seq::ZERO, EventHash::of(id));
+            self.snapshots = Kept::default();
+            return PER_EVENT;
+        }
+        let wants_snapshot = pending.snapshot;
+        let bytes: usize = pending.events.iter().map(|event| event.payload.len()).sum();
+        let count = pending.events.len();
+        if E::IS_STATE {
+            let state = pending.events.into_iter().next_back();
+            state.into_iter().for_each(|state| self.hash = member.replace(state, self.hash));
+            self.last = member.last();
+            return PER_EVENT + bytes;
+        }
+        for event in pending.events {
+            self.hash = member.event(event, self.hash);
+        }
+        self.last = member.last();
+        self.snapshots.bytes += bytes as u64;
+        PER_EVENT * count + bytes + self.write_snapshot(member, wants_snapshot)
+    }
+
+    /// Writes a snapshot, if one is due or wanted, and can be written. Returns its size.
+    fn write_snapshot(&mut self, member: &mut Member, is_wanted: bool) -> usize {
+        let Some(snapshots) = E::snapshots() else { return 0 };
+        let events = self.last.get() - self.snapshots.tried.get();
+        if !is_wanted && !snapshots.is_due(events, self.snapshots.bytes) {
+            return 0;
+        }
+        // One that cannot be written is tried again when the next is due.
+        (self.snapshots.tried, self.snapshots.bytes) = (self.last, 0);
+        match catch(|| (snapshots.write)(&self.state)) {
+            Ok(Ok(snapshot)) => {
+                let bytes = snapshot.payload.len();
+                member.snapshot(snapshot, self.hash);
+                let before = replace(&mut self.snapshots.last, self.last);
+                if before < self.last {
+                    snapshots.trims(before).into_iter().for_each(|last| member.trim(last));
+                }
+                bytes
+            }
+            Ok(Err(error)) => {
+                tracing::warn!("no snapshot is stored: {error}");
+                0
+            }
+            // It was reported.
+            Err(_) => 0,
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Commands with keys of their clients.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use coact::actor::AskError;
+use coact::durable::{Fault, Journal, MemoryStore, NoteKind, Notes, Once, Operation, Reader, wait};
+use coact::prelude::*;
+use coact_tests::{Dice, everywhere, everywhere_with_faults};
+
+use crate::bank::{Account, Balance, Deposit, account, found};
+use crate::slow::Slow;
+
+fn answers(store: &MemoryStore) -> usize {
+    let which = Notes::Ranked { kind: NoteKind::Answer, after: None, up_to: u64::MAX };
+    wait(|done| store.notes(which, 1_000_000, done)).unwrap().len()
+}
+
+#[test]
+fn e18_the_same_key_has_the_same_answer() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 200, 1));
+        let alice = account(&journal, "alice");
+        // All at once: the second comes while the first is on its way.
+        let asked: Vec<_> = [("a", 1), ("b", 10), ("a", 1), ("a", 1), ("b", 10)]
+            .map(|(key, by)| alice.ask(Once::new(key, Deposit(by))))
+            .into();
+        let told: Vec<_> = asked.into_iter().map(|asked| asked.wait().unwrap()).collect();
+        assert_eq!(told, [1, 11, 1, 1, 11]);
+        assert_eq!(alice.ask(Deposit(100)).wait(), Ok(111));
+        assert_eq!(alice.ask(Once::new("a", Deposit(1))).wait(), Ok(1));
+        // Another entity has keys of its own, and so has a later process the same.
+        let bob = account(&journal, "bob");
+        assert_eq!(bob.ask(Once::new("a", Deposit(7))).wait(), Ok(7));
+        let later = account(&Journal::new(store.clone()), "alice");
+        assert_eq!(later.ask(Once::new("b", Deposit(10))).wait(), Ok(11));
+        assert_eq!(later.ask(Balance).wait(), Ok(111));
+        assert_eq!(answers(&store), 3);
+    });
+}
+
+/// Commands are sent again until they are answered, through all that a store may do.
+#[test]
+fn e18_what_is_sent_again_is_decided_on_once() {
+    everywhere_with_faults(|_| {
+        for seed in 0..5 {
+            let store = MemoryStore::new();
+            let dice = Arc::new(Mutex::new(Dice::new(seed)));
+            store.fail(move |operation| {
+                let face = dice.lock().unwrap().below(5);
+                match (operation, face) {
+                    (Operation::Commit(_), 0) => Fault::Unavailable,
+                    (Operation::Commit(_), 1) => Fault::AnswerLost,
+                    (Operation::Notes(_), 2) => Fault::Unavailable,
+                    _ => Fault::None,
+                }
+            });
+            let journal = Journal::new(store.clone());
+            let alice = account(&journal, "alice");
+            let mut open: Vec<_> = (0..20).collect();
+            let mut answers = [None; 20];
+            while !open.is_empty() {
+                let ask = |n: &i64| {
+                    let key = n.to_string();
+                    (*n, alice.ask(Once::new(key, Deposit(1 << n))))
+                };
+                let asked: Vec<_> = open.iter().chain(&open).map(ask).collect();
+                for (n, asked) in asked {
+                    let Ok(answer) = asked.wait() else { continue };
+                    let before = answers[n as usize].replace(answer);
+                    assert!(before.is_none_or(|before| before == answer));
+                }
+                open.retain(|n| answers[*n as usize].is_none());
+            }
+            store.heal();
+            let all = found(&store, "alice");
+            assert_eq!(all.balance, (1 << 20) - 1);
+            // Each has told what was so when it was decided.
+            let mut sums: Vec<_> = answers.iter().map(|answer| answer.unwrap()).collect();
+            sums.sort_unstable();
+            let running = all.changes.iter().scan(0, |sum, by| {
+                *sum += by;
+                Some(*sum)
+            });
+            assert_eq!(sums, running.collect::<Vec<_>>());
+        }
+    });
+}
+
+#[test]
+fn a_key_is_for_one_command() {
+    everywhere_with_faults(|_| {
+        let alice = account(&Journal::new(MemoryStore::new()), "alice");
+        assert_eq!(alice.ask(Once::new("a", Deposit(1))).wait(), Ok(1));
+        let other = alice.ask(Once::new("a", Rename("x".into()))).wait();
+        assert!(
+            matches!(&other, Err(AskError::Panicked(why)) if why.contains("another command")),
+            "{other:?}"
+        );
+        assert_eq!(alice.ask(Balance).wait(), Ok(1));
+    });
+}
+
+#[derive(Message)]
+#[message(reply = String)]
+struct Rename(String);
+
+impl coact::durable::Decide<Rename> for Account {
+    fn decide(_: &mut coact::durable::Durable<Self>, Rename(name): Rename) -> String {
+        name
+    }
+}
+
+#[test]
+fn old_answers_are_forgotten() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::builder(store.clone()).answers_for(Duration::from_millis(1)).build();
+        let alice = account(&journal, "alice");
+        for _ in 0..4 {
+            let asked: Vec<_> =
+                (0..1_024).map(|n| alice.ask(Once::new(format!("{n}"), Deposit(0)))).collect();
+            asked.into_iter().for_each(|asked| assert!(asked.wait().is_ok()));
+            let (resolver, passed) = Promise::channel();
+            coact::time::after(Duration::from_millis(5), (), move |()| resolver.resolve(()));
+            passed.wait().unwrap();
+        }
+        // (Keys came again, so they took the places of their own.)
+        assert!(answers(&store) <= 1_024);
+        let asked: Vec<_> =
+            (0..1_024).map(|n| alice.ask(Once::new(format!("new {n}"), Deposit(0)))).collect();
+        asked.into_iter().for_each(|asked| assert!(asked.wait().is_ok()));
+        while answers(&store) > 1_024 {
+            drop(alice.ask(Balance).wait());
+        }
+    });
+}

@@ -1,0 +1,331 @@
+//! Messages that are stored with the decisions that leave them.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex};
+
+use coact::durable::{
+    Decide, Durable, EntityId, EventSourced, Fault, Journal, JournalBuilder, MemoryStore, NoteKind,
+    Notes, Operation, Publication, Reader, Refusal, read, stored, wait,
+};
+use coact::prelude::*;
+use coact_tests::{Dice, everywhere, everywhere_with_faults};
+
+/// A party that sends numbered letters, and knows which it has got from whom.
+#[derive(Default, Clone, Debug, PartialEq)]
+pub struct Party {
+    sent: HashMap<String, u64>,
+    got: Vec<(String, u64)>,
+    unlucky: u32,
+}
+
+#[stored(name = "party.event")]
+#[derive(Clone)]
+pub enum PartyEvent {
+    #[n(0)]
+    Sent(#[n(0)] String),
+    #[n(1)]
+    Got(#[n(0)] String, #[n(1)] u64),
+}
+
+impl EventSourced for Party {
+    const KIND: &'static str = "party";
+    type Event = PartyEvent;
+
+    fn new(_: &EntityId) -> Self {
+        Self::default()
+    }
+
+    fn apply(&mut self, event: &PartyEvent) {
+        match event.clone() {
+            PartyEvent::Sent(to) => *self.sent.entry(to).or_default() += 1,
+            PartyEvent::Got(from, number) => self.got.push((from, number)),
+        }
+    }
+}
+
+#[stored(name = "letter")]
+#[derive(Message, Clone)]
+struct Letter {
+    #[n(0)]
+    from: String,
+    #[n(1)]
+    number: u64,
+}
+
+impl Decide<Letter> for Party {
+    fn decide(party: &mut Durable<Self>, Letter { from, number }: Letter) {
+        assert!(!from.starts_with("bad"), "as it was told");
+        party.persist(PartyEvent::Got(from, number));
+    }
+}
+
+#[stored(name = "notice")]
+#[derive(Clone)]
+struct Notice(#[n(0)] u64);
+
+fn post(party: &mut Durable<Party>, to: &str) {
+    let number = party.sent.get(to).copied().unwrap_or_default();
+    let from = party.id().key().to_owned();
+    party.persist(PartyEvent::Sent(to.into()));
+    party.deliver_to::<Party, _>(to, Letter { from, number });
+}
+
+fn builder(store: &MemoryStore) -> JournalBuilder {
+    Journal::builder(store.clone()).receives::<Party, Letter>()
+}
+
+fn outgoing(store: &MemoryStore, kind: NoteKind) -> usize {
+    let which = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+    wait(|done| store.notes(which, 1_000_000, done)).unwrap().len()
+}
+
+fn seen(journal: &Journal, key: &str) -> Party {
+    let party = journal.entity::<Party>(key);
+    call(&party, |party| (**party).clone()).wait().unwrap()
+}
+
+/// Waits until nothing is outgoing any more.
+fn settle(store: &MemoryStore) {
+    // Each look takes a little, also of virtual time.
+    while outgoing(store, NoteKind::Outgoing) > 0 {
+        let (resolver, passed) = Promise::channel();
+        coact::time::after(std::time::Duration::from_millis(2), (), move |()| resolver.resolve(()));
+        passed.wait().unwrap();
+    }
+}
+
+/// Each letter was got once, and those of each pair in their order.
+fn assert_all_got(journal: &Journal, keys: &[&str]) {
+    let all: HashMap<&str, Party> = keys.iter().map(|key| (*key, seen(journal, key))).collect();
+    for to in keys {
+        for from in keys {
+            let sent = all[from].sent.get(*to).copied().unwrap_or_default();
+            let got = all[to].got.iter().filter(|(by, _)| by == from).map(|(_, number)| *number);
+            assert_eq!(
+                got.collect::<Vec<_>>(),
+                (0..sent).collect::<Vec<_>>(),
+                "from {from} to {to}"
+            );
+        }
+    }
+}
+
+#[test]
+fn e16_what_is_delivered_is_decided_on_once_and_in_order() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let keys = ["a", "b", "c"];
+        let mut dice = Dice::new(11);
+        for _ in 0..40 {
+            let (from, to) = (keys[dice.below(3) as usize], keys[dice.below(3) as usize]);
+            when(&journal.entity::<Party>(from), move |party| post(party, to));
+        }
+        // A step of two leaves letters of both.
+        let both = (journal.entity::<Party>("a"), journal.entity::<Party>("b"));
+        let step = call((&both.0, &both.1), |(a, b)| {
+            post(a, "c");
+            post(b, "c");
+            post(a, "b");
+        });
+        step.wait().unwrap();
+        drop(both);
+        // All are stored by now, as each was asked once more.
+        keys.iter().for_each(|key| drop(seen(&journal, key)));
+        settle(&store);
+        assert_all_got(&journal, &keys);
+        assert_eq!(outgoing(&store, NoteKind::DeadLetter), 0);
+    });
+}
+
+#[test]
+fn e16_a_decision_that_is_refused_leaves_nothing() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let a = journal.entity::<Party>("a");
+        call(&a, |a| post(a, "b")).wait().unwrap();
+        settle(&store);
+        store.fail(|operation| match operation {
+            Operation::Commit(_) => Fault::Unavailable,
+            _ => Fault::None,
+        });
+        assert!(call(&a, |a| post(a, "b")).wait().is_err());
+        store.heal();
+        call(&a, |a| post(a, "b")).wait().unwrap();
+        settle(&store);
+        assert_all_got(&journal, &["a", "b"]);
+        assert_eq!(seen(&journal, "b").got.len(), 2);
+    });
+}
+
+/// Each commit may be refused, stored without an answer, or both: and now and then another process takes over.
+#[test]
+fn e16_faults_and_later_processes_deliver_nothing_twice() {
+    everywhere_with_faults(|_| {
+        for seed in 0..6 {
+            let store = MemoryStore::new();
+            let dice = Arc::new(Mutex::new(Dice::new(seed)));
+            let keys = ["a", "b", "c"];
+            let roll = Arc::clone(&dice);
+            store.fail(move |operation| {
+                let face = roll.lock().unwrap().below(8);
+                match (operation, face) {
+                    (Operation::Commit(_), 0) => Fault::Unavailable,
+                    (Operation::Commit(_), 1) => Fault::AnswerLost,
+                    (Operation::Events(_) | Operation::Notes(_), 2) => Fault::Unavailable,
+                    _ => Fault::None,
+                }
+            });
+            let mut journals = Vec::new();
+            for _ in 0..3 {
+                let journal = builder(&store).attempts(1_000).build();
+                journal.resume().wait().unwrap().unwrap();
+                let steps: Vec<_> = (0..12)
+                    .map(|_| {
+                        let [from, to] = [0; 2].map(|_| dice.lock().unwrap().below(3) as usize);
+                        let to = keys[to];
+                        call(&journal.entity::<Party>(keys[from]), move |party| post(party, to))
+                    })
+                    .collect();
+                steps.into_iter().for_each(|step| drop(step.wait()));
+                // It goes on delivering, while its successor does so too.
+                journals.push(journal);
+            }
+            store.heal();
+            let last = builder(&store).build();
+            last.resume().wait().unwrap().unwrap();
+            settle(&store);
+            assert_all_got(&last, &keys);
+        }
+    });
+}
+
+#[test]
+fn e16_a_message_that_cannot_be_delivered_is_a_dead_letter() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).attempts(2).build();
+        let bad = journal.entity::<Party>("bad");
+        call(&bad, |bad| {
+            post(bad, "b");
+            post(bad, "bad");
+        })
+        .wait()
+        .unwrap();
+        call(&journal.entity::<Party>("good"), |good| post(good, "b")).wait().unwrap();
+        settle(&store);
+        assert_all_got(&journal, &["good"]);
+        assert_eq!(seen(&journal, "b").got, [("good".into(), 0)]);
+        let dead = journal.dead_letters(10).wait().unwrap().unwrap();
+        assert_eq!(dead.len(), 2);
+        for letter in &dead {
+            assert_eq!(letter.from, EntityId::new("party", "bad"));
+            assert!(letter.to.is_some() && letter.why.contains("as it was told"), "{letter:?}");
+            assert_eq!(read::<Letter>(&letter.message).unwrap().number, 0);
+        }
+        // Once more, in vain.
+        let again = dead.iter().find(|letter| letter.to == Some(EntityId::new("party", "b")));
+        let again = again.expect("it was to get one").clone();
+        assert_eq!(journal.redeliver(&again).wait(), Ok(Ok(())));
+        settle(&store);
+        assert_eq!(outgoing(&store, NoteKind::DeadLetter), 2);
+        let gone = journal.redeliver(&again).wait().unwrap();
+        // (It is dead again, since another time.)
+        assert!(matches!(gone, Err(Refusal::Gone(_))) || gone == Ok(()), "{gone:?}");
+        settle(&store);
+        for letter in journal.dead_letters(10).wait().unwrap().unwrap() {
+            assert_eq!(journal.discard(&letter).wait(), Ok(Ok(())));
+        }
+        assert_eq!(outgoing(&store, NoteKind::DeadLetter), 0);
+    });
+}
+
+#[test]
+fn a_message_without_a_receiver_fails_the_decision() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(store.clone());
+        let a = journal.entity::<Party>("a");
+        let failed = call(&a, |a| post(a, "b")).wait().unwrap_err().to_string();
+        assert!(failed.contains("`party` receives `letter`"), "{failed}");
+        let failed = call(&a, |a| a.publish(Notice(1))).wait().unwrap_err().to_string();
+        assert!(failed.contains("how `notice` is published"), "{failed}");
+        assert_eq!(seen(&journal, "a"), Party::default());
+        assert_eq!(outgoing(&store, NoteKind::Outgoing), 0);
+    });
+}
+
+#[test]
+fn e17_what_is_published_is_told_until_it_has_worked() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let told = Arc::new(Mutex::new(Vec::new()));
+        let publish = |fails: u32| {
+            let told = Arc::clone(&told);
+            move |notice: Publication<Notice>| {
+                told.lock().unwrap().push((notice.message.0, notice.id.clone()));
+                assert!(notice.message.0 != 13 || notice.failures > 0, "as it was told");
+                async move { if notice.failures < fails { Err("not now") } else { Ok(()) } }
+            }
+        };
+        let journal = Journal::builder(store.clone()).publishes(publish(1)).build();
+        let a = journal.entity::<Party>("a");
+        for number in [5, 13, 7] {
+            call(&a, move |a| a.publish(Notice(number))).wait().unwrap();
+        }
+        settle(&store);
+        let first = std::mem::take(&mut *told.lock().unwrap());
+        let numbers: Vec<_> = first.iter().map(|(number, _)| *number).collect();
+        assert_eq!(numbers, [5, 5, 13, 13, 7, 7]);
+        assert!(
+            first.chunks(2).all(|pair| pair[0].1 == pair[1].1),
+            "the same each time: {first:?}"
+        );
+        assert_ne!(first[0].1, first[2].1);
+
+        // A process that has never done it; and the next one, which goes on.
+        let journal =
+            Journal::builder(store.clone()).publishes(publish(1_000)).attempts(1_000).build();
+        let a = journal.entity::<Party>("a");
+        call(&a, |a| a.publish(Notice(1))).wait().unwrap();
+        let next = Journal::builder(store.clone()).publishes(publish(0)).build();
+        let resumed = next.resume().wait().unwrap().unwrap();
+        assert_eq!((resumed.messages, resumed.timers), (1, 0));
+        settle(&store);
+        let told = told.lock().unwrap();
+        assert!(!told.is_empty() && told.iter().all(|(number, _)| *number == 1), "{told:?}");
+    });
+}
+
+#[test]
+fn what_a_decision_leaves_is_seen_without_a_store() {
+    let mut party = Durable::standalone(Party::default());
+    post(&mut party, "b");
+    party.publish(Notice(4));
+    let outgoing = party.outgoing();
+    assert_eq!(outgoing[0].to, Some(EntityId::new("party", "b")));
+    assert_eq!(read::<Letter>(&outgoing[0].message).unwrap().number, 0);
+    assert_eq!(
+        (outgoing[1].to.clone(), read::<Notice>(&outgoing[1].message).unwrap().0),
+        (None, 4)
+    );
+}
+
+#[test]
+fn e15_messages_of_what_is_deleted_are_still_delivered() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let a = journal.entity::<Party>("a");
+        let closed = call(&a, |a| {
+            a.delete();
+            a.deliver_to::<Party, _>("b", Letter { from: "a".into(), number: 0 });
+            a.outgoing().len()
+        });
+        assert_eq!(closed.wait(), Ok(1));
+        settle(&store);
+        assert_eq!(seen(&journal, "b").got, [("a".into(), 0)]);
+        assert_eq!(seen(&journal, "a"), Party::default());
+    });
+}

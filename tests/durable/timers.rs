@@ -1,0 +1,210 @@
+//! Timers that are stored.
+
+use std::time::Duration;
+
+use coact::durable::{
+    Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, NoteKind, Notes,
+    Reader, stored, wait,
+};
+use coact::prelude::*;
+use coact_tests::{everywhere, everywhere_with_faults};
+
+/// Knows which of its timers were due.
+#[derive(Default, Clone, Debug, PartialEq)]
+struct Clock(Vec<String>);
+
+#[stored(name = "clock.rang")]
+struct Rang(#[n(0)] String);
+
+impl EventSourced for Clock {
+    const KIND: &'static str = "clock";
+    type Event = Rang;
+
+    fn new(_: &EntityId) -> Self {
+        Self::default()
+    }
+
+    fn apply(&mut self, Rang(name): &Rang) {
+        self.0.push(name.clone());
+    }
+}
+
+#[stored(name = "clock.ring")]
+#[derive(Message)]
+struct Ring(#[n(0)] String);
+
+impl Decide<Ring> for Clock {
+    fn decide(clock: &mut Durable<Self>, Ring(name): Ring) {
+        assert!(name != "bad", "as it was told");
+        if name == "thrice" && clock.0.len() == 2 {
+            clock.cancel_timer("t");
+        }
+        clock.persist(Rang(name));
+    }
+}
+
+const MS: Duration = Duration::from_millis(1);
+
+fn builder(store: &MemoryStore) -> JournalBuilder {
+    Journal::builder(store.clone()).receives::<Clock, Ring>()
+}
+
+fn clock(journal: &Journal) -> Addr<Durable<Clock>> {
+    journal.entity("clock")
+}
+
+fn set(clock: &Addr<Durable<Clock>>, name: &'static str, after: u32, text: &'static str) {
+    let set = call(clock, move |clock| {
+        let due = clock.now() + after * MS;
+        clock.set_timer(name, due, Ring(text.into()));
+    });
+    set.wait().unwrap();
+}
+
+fn pass(time: Duration) {
+    let (resolver, passed) = Promise::channel();
+    coact::time::after(time, (), move |()| resolver.resolve(()));
+    passed.wait().unwrap();
+}
+
+fn notes(store: &MemoryStore, kind: NoteKind) -> usize {
+    let which = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+    wait(|done| store.notes(which, 100, done)).unwrap().len()
+}
+
+fn wait_for(journal: &Journal, rings: usize) -> Vec<String> {
+    loop {
+        let rang = call(&clock(journal), |clock| clock.0.clone()).wait().unwrap();
+        if rang.len() >= rings {
+            return rang;
+        }
+        pass(MS);
+    }
+}
+
+#[test]
+fn e19_a_timer_is_due_once_though_the_entity_has_no_actor() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        set(&clock(&journal), "a", 40, "second");
+        set(&clock(&journal), "b", 10, "first");
+        assert_eq!(notes(&store, NoteKind::Timer), 2);
+        assert_eq!(wait_for(&journal, 2), ["first", "second"]);
+        assert_eq!(notes(&store, NoteKind::Timer), 0);
+    });
+}
+
+#[test]
+fn e19_a_timer_that_is_set_again_or_cancelled_is_none_any_more() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let clock = clock(&journal);
+        set(&clock, "a", 5, "never");
+        set(&clock, "a", 20, "later");
+        set(&clock, "b", 10, "nor this");
+        call(&clock, |clock| clock.cancel_timer("b")).wait().unwrap();
+        set(&clock, "c", 1_000_000, "nor that");
+        set(&clock, "c", 30, "earlier");
+        // In one decision, the last counts.
+        let both = call(&clock, |clock| {
+            let now = clock.now();
+            clock.set_timer("d", now, Ring("not at once".into()));
+            clock.cancel_timer("d");
+            clock.set_timer("e", now, Ring("no".into()));
+            clock.set_timer("e", now + 50 * MS, Ring("last".into()));
+        });
+        both.wait().unwrap();
+        assert_eq!(wait_for(&journal, 3), ["later", "earlier", "last"]);
+        assert_eq!(notes(&store, NoteKind::Timer), 0);
+    });
+}
+
+#[test]
+fn e19_a_later_process_goes_on_with_timers() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        // One that is far away does not keep its runtime from being idle for ever: it is cancelled.
+        {
+            let journal = builder(&store).build();
+            set(&clock(&journal), "a", 300, "missed");
+            set(&clock(&journal), "b", 1_000_000_000, "far");
+        }
+        let journal = builder(&store).build();
+        let resumed = journal.resume().wait().unwrap().unwrap();
+        assert_eq!((resumed.messages, resumed.timers), (0, 2));
+        assert_eq!(wait_for(&journal, 1), ["missed"]);
+        call(&clock(&journal), |clock| clock.cancel_timer("b")).wait().unwrap();
+        assert_eq!(notes(&store, NoteKind::Timer), 0);
+    });
+}
+
+#[test]
+fn e19_times_that_were_missed_are_one() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let set = call(&clock(&journal), |clock| {
+            // A hundred of them were missed.
+            let first = clock.now().checked_sub(100_000 * MS).unwrap_or(std::time::UNIX_EPOCH);
+            clock.set_periodic_timer("t", first, 1_000 * MS, Ring("period".into()));
+        });
+        set.wait().unwrap();
+        assert_eq!(wait_for(&journal, 1).len(), 1);
+        let left = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: u64::MAX };
+        assert_eq!(wait(|done| store.notes(left, 9, done)).unwrap().len(), 1);
+        call(&clock(&journal), |clock| clock.cancel_timer("t")).wait().unwrap();
+        // Its own decision cancels it.
+        let set = call(&clock(&journal), |clock| {
+            let first = clock.now();
+            clock.set_periodic_timer("t", first, MS, Ring("thrice".into()));
+        });
+        set.wait().unwrap();
+        assert_eq!(wait_for(&journal, 3), ["period", "thrice", "thrice"]);
+        while notes(&store, NoteKind::Timer) > 0 {
+            pass(MS);
+        }
+        pass(20 * MS);
+        assert_eq!(wait_for(&journal, 3).len(), 3);
+    });
+}
+
+#[test]
+fn a_timer_whose_decision_panics_is_a_dead_letter_and_goes_on() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).attempts(1).build();
+        let set = call(&clock(&journal), |clock| {
+            let now = clock.now();
+            clock.set_periodic_timer("t", now, 20 * MS, Ring("bad".into()));
+        });
+        set.wait().unwrap();
+        while notes(&store, NoteKind::DeadLetter) < 2 {
+            pass(MS);
+        }
+        assert_eq!(notes(&store, NoteKind::Timer), 1);
+        call(&clock(&journal), |clock| clock.cancel_timer("t")).wait().unwrap();
+        let dead = journal.dead_letters(1).wait().unwrap().unwrap();
+        assert_eq!(dead[0].to, Some(EntityId::new("clock", "clock")));
+    });
+}
+
+#[test]
+fn e15_timers_of_what_is_deleted_are_gone() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let clock = clock(&journal);
+        set(&clock, "a", 5, "never");
+        let deleted = call(&clock, |clock| {
+            let due = clock.now() + MS;
+            clock.set_timer("b", due, Ring("nor this".into()));
+            clock.delete();
+            clock.set_timer("c", due + 19 * MS, Ring("of the next".into()));
+        });
+        deleted.wait().unwrap();
+        assert_eq!(wait_for(&journal, 1), ["of the next"]);
+        assert_eq!(notes(&store, NoteKind::Timer), 0);
+    });
+}
