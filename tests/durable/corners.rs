@@ -191,7 +191,7 @@ fn e4_what_was_sent_to_an_address_that_is_gone_is_handled_though_another_waits()
 fn e8_what_an_actor_has_left_concerns_the_next_one_in_nothing() {
     everywhere(|| {
         let store = Manual::default();
-        let journal = Journal::new(store.clone());
+        let journal = Journal::builder(store.clone()).most_active(0).build();
         let alice = account(&journal, "alice");
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
         store.hold();

@@ -11,6 +11,7 @@ mod logs;
 mod manual;
 mod once;
 mod outbox;
+mod passive;
 mod recovery;
 mod slow;
 mod states;

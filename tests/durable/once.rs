@@ -8,6 +8,8 @@ use coact::durable::{Fault, Journal, MemoryStore, NoteKind, Notes, Once, Operati
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
 
+use crate::failures::pass;
+
 use crate::bank::{Account, Balance, Deposit, account, found};
 use crate::slow::Slow;
 
@@ -122,9 +124,7 @@ fn old_answers_are_forgotten() {
             let asked: Vec<_> =
                 (0..1_024).map(|n| alice.ask(Once::new(format!("{n}"), Deposit(0)))).collect();
             asked.into_iter().for_each(|asked| assert!(asked.wait().is_ok()));
-            let (resolver, passed) = Promise::channel();
-            coact::time::after(Duration::from_millis(5), (), move |()| resolver.resolve(()));
-            passed.wait().unwrap();
+            pass(Duration::from_millis(5));
         }
         // (Keys came again, so they took the places of their own.)
         assert!(answers(&store) <= 1_024);

@@ -9,6 +9,8 @@ use coact::durable::{
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
 
+use crate::failures::pass;
+
 /// Knows which of its timers were due.
 #[derive(Default, Clone, Debug, PartialEq)]
 struct Clock(Vec<String>);
@@ -59,12 +61,6 @@ fn set(clock: &Addr<Durable<Clock>>, name: &'static str, after: u32, text: &'sta
         clock.set_timer(name, due, Ring(text.into()));
     });
     set.wait().unwrap();
-}
-
-fn pass(time: Duration) {
-    let (resolver, passed) = Promise::channel();
-    coact::time::after(time, (), move |()| resolver.resolve(()));
-    passed.wait().unwrap();
 }
 
 fn notes(store: &MemoryStore, kind: NoteKind) -> usize {

@@ -4,26 +4,22 @@ use std::any::{Any, TypeId, type_name};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
-use coact_actor::actor::{ActorId, Addr, AskError, Message, WeakAddr, actor};
+use coact_actor::actor::{ActorId, Addr, WeakAddr, actor};
 use coact_actor::internals::restarting_itself;
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{
-    EntityId, Event, Format, Note, NoteKind, Notes, Position, Refusal, Store, StoreError, read,
-};
+use coact_persist::{EntityId, Position, Store, StoreError};
 
-use crate::access::{Access, Settings, ask, lock};
-use crate::decide::Decide;
-use crate::delivered::Delivered;
+use crate::access::{Access, ask, lock};
+use crate::active::Active;
 use crate::durable::Durable;
 use crate::entity::Entity;
 use crate::event_log::EventLog;
 use crate::event_sourced::EventSourced;
-use crate::outbox::{ATTEMPTS, Handed, Handing, Outbox, Parcel, Post};
-use crate::outgoing::{StoredMessage, now, rank_of};
-use crate::routes::{Publication, Routes};
+use crate::outbox::Outbox;
+use crate::routes::Routes;
 
 /// Durable actors by their keys, and the store that keeps them. Clones are the same journal.
 ///
@@ -60,20 +56,23 @@ use crate::routes::{Publication, Routes};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Journal(Arc<Shared>);
+pub struct Journal(pub(crate) Arc<Shared>);
 
-struct Shared {
-    access: Arc<Access>,
-    outbox: Arc<Outbox>,
-    routes: Routes<Journal>,
-    entities: Mutex<Entities>,
+pub(crate) struct Shared {
+    pub(crate) access: Arc<Access>,
+    pub(crate) most_active: usize,
+    pub(crate) idle: Duration,
+    pub(crate) outbox: Arc<Outbox>,
+    pub(crate) routes: Routes<Journal>,
+    pub(crate) entities: Mutex<Entities>,
 }
 
 #[derive(Default)]
-struct Entities {
+pub(crate) struct Entities {
     known: HashMap<EntityId, Known>,
     /// From how many on it is looked for those that are gone.
     sweep_at: usize,
+    active: Active,
 }
 
 /// An entity that had an actor, and may have one.
@@ -86,129 +85,7 @@ struct Known {
     address: Option<(ActorId, Box<dyn Any + Send>)>,
 }
 
-/// The settings of a [`Journal`].
-#[must_use = "a builder does nothing until `build` is called"]
-pub struct JournalBuilder {
-    store: Arc<dyn Store>,
-    settings: Settings,
-    routes: Routes<Journal>,
-    attempts: u32,
-}
-
-impl JournalBuilder {
-    /// Sets for how long commands and behaviours wait for a store that cannot be reached (by default 5 s). After that
-    /// they fail at once, until it is back.
-    pub fn patience(mut self, patience: Duration) -> Self {
-        self.settings.patience = patience;
-        self
-    }
-
-    /// Sets how many bytes of an entity may be on their way to the store (by default 1 MiB); its commands wait
-    /// for room. A commit that is larger goes alone.
-    pub fn most_in_flight(mut self, bytes: usize) -> Self {
-        self.settings.most_in_flight = bytes.max(1);
-        self
-    }
-
-    /// Sets how many entities may be recovered at once (by default 64); others wait.
-    pub fn recoveries(mut self, at_once: usize) -> Self {
-        self.settings.recoveries = at_once.max(1);
-        self
-    }
-
-    /// Sets for how long answers to [commands with keys](crate::Once) are kept (by default a week). After that, a command with such a
-    /// key is decided on anew.
-    pub fn answers_for(mut self, time: Duration) -> Self {
-        self.settings.answers_for = time;
-        self
-    }
-
-    /// Says that entities of type `E` receive messages `M` that [decisions](Durable::deliver_to) or [timers](Durable::set_timer) have left,
-    /// so that those of earlier processes find them.
-    pub fn receives<E: Decide<M>, M: Message + Format>(mut self) -> Self {
-        self.routes.receive(E::KIND, M::NAME, receive::<E, M>);
-        self
-    }
-
-    /// Says how messages `M` are [published](Durable::publish): by a future, which ends when it is done, or fails and is tried
-    /// again. What it does may be done twice, if the process ends before that is stored: [`Publication::id`] is the same then.
-    ///
-    /// ```
-    /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Publication, stored};
-    /// # #[derive(Default)]
-    /// # struct Order;
-    /// # #[stored(name = "paid")]
-    /// # struct Paid;
-    /// # impl EventSourced for Order {
-    /// #     const KIND: &'static str = "order";
-    /// #     type Event = Paid;
-    /// #     fn new(_: &EntityId) -> Self { Self }
-    /// #     fn apply(&mut self, _: &Paid) {}
-    /// # }
-    /// use std::sync::mpsc;
-    ///
-    /// #[stored(name = "mail")]
-    /// struct Mail(#[n(0)] String);
-    ///
-    /// let (outside, sent) = mpsc::channel();
-    /// let journal = Journal::builder(MemoryStore::new())
-    ///     .publishes(move |mail: Publication<Mail>| {
-    ///         let outside = outside.clone();
-    ///         async move { outside.send(mail.message.0) }
-    ///     })
-    ///     .build();
-    /// coact::when(&journal.entity::<Order>("17"), |order| {
-    ///     order.persist(Paid);
-    ///     order.publish(Mail("thank you".into()));
-    /// });
-    /// assert_eq!(sent.recv()?, "thank you");
-    /// # Ok::<(), std::sync::mpsc::RecvError>(())
-    /// ```
-    pub fn publishes<M, F, E>(
-        mut self,
-        publish: impl Fn(Publication<M>) -> F + Send + Sync + 'static,
-    ) -> Self
-    where
-        M: Format,
-        F: Future<Output = Result<(), E>> + Send + 'static,
-        E: fmt::Display + Send + 'static,
-    {
-        self.routes.publish(publish);
-        self
-    }
-
-    /// Sets after how many failures a message is a [dead letter](Journal::dead_letters) (by default 16, which takes about ten minutes: each time it
-    /// is waited twice as long, from 200 ms up to a minute). An outage of the store does not count.
-    pub fn attempts(mut self, most: u32) -> Self {
-        self.attempts = most.max(1);
-        self
-    }
-
-    /// Makes the journal.
-    #[must_use]
-    pub fn build(self) -> Journal {
-        let access = Arc::new(Access::new(self.store, self.settings));
-        let outbox = Outbox::new(Arc::clone(&access), self.attempts);
-        let (routes, entities) = (self.routes, Mutex::default());
-        let shared = Arc::new(Shared { access, outbox, routes, entities });
-        shared.outbox.connect(Box::new(Arc::downgrade(&shared)));
-        Journal(shared)
-    }
-}
-
 impl Journal {
-    /// One with the default settings.
-    #[must_use]
-    pub fn new(store: impl Store) -> Self {
-        Self::builder(store).build()
-    }
-
-    /// Returns the settings of one.
-    pub fn builder(store: impl Store) -> JournalBuilder {
-        let (store, settings) = (Arc::new(store), Settings::default());
-        JournalBuilder { store, settings, routes: Routes::default(), attempts: ATTEMPTS }
-    }
-
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
@@ -216,7 +93,8 @@ impl Journal {
     }
 
     /// Returns the actor of an entity, which is recovered from the store before its first message if there is none. It
-    /// ends with its last address.
+    /// ends when its last address is gone, and it is not one of those any more that [stay active](JournalBuilder::most_active):
+    /// then the entity is passive, and takes no room. What was sent to it comes before what is sent to the next one.
     ///
     /// It restarts itself after a panic, three times in five seconds at most.
     ///
@@ -229,15 +107,76 @@ impl Journal {
             let seen = known.as_ref().map(WeakAddr::id);
             let lent = known.and_then(|weak| entity.lend(weak.id(), || weak.upgrade()));
             if let Some(address) = lent.filter(|address| !address.has_ended()) {
-                return address;
+                return self.keep(&id, address);
             }
             // Without the lock: this schedules.
             let address = spawn(&entity);
             if self.entities().know(&id, seen, &address) {
-                return address;
+                return self.keep(&id, address);
             }
             // Another thread was faster.
         }
+    }
+
+    /// Keeps an actor active, and lets those go that were not asked for in a while.
+    fn keep<E: EventSourced>(&self, id: &EntityId, address: Addr<Durable<E>>) -> Addr<Durable<E>> {
+        let Shared { most_active, idle, .. } = *self.0;
+        if most_active == 0 {
+            return address;
+        }
+        let now = self.0.access.now();
+        let mut gone = Vec::new();
+        {
+            let kept = Box::new(address.clone());
+            let active = &mut self.entities().active;
+            gone.extend(active.touch(id, kept, now));
+            // (The clock of another runtime may be behind.)
+            while let Some(used) = active.pop(most_active, now.checked_sub(idle)) {
+                gone.push(used);
+            }
+        }
+        // Without the lock: this schedules.
+        drop(gone);
+        address
+    }
+
+    /// Lists the keys of entities of which something is stored, in their order, from behind one on: `most` of them, or fewer if there are no
+    /// more.
+    ///
+    /// # Errors
+    /// What the store says.
+    ///
+    /// ```
+    /// # use coact::durable::{DurableState, EntityId, Journal, MemoryStore, stored};
+    /// # #[stored(name = "settings")]
+    /// # #[derive(Clone)]
+    /// # struct Settings(#[n(0)] u8);
+    /// # impl DurableState for Settings {
+    /// #     const KIND: &'static str = "settings";
+    /// #     fn new(_: &EntityId) -> Self { Self(5) }
+    /// # }
+    /// let journal = Journal::new(MemoryStore::new());
+    /// for key in ["alice", "bob", "carol"] {
+    ///     coact::call(&journal.entity::<Settings>(key), |one| one.update(|one| one.0 += 1)).wait()?;
+    /// }
+    /// let two = journal.keys::<Settings>(None, 2).wait()??;
+    /// assert_eq!(two, ["alice".into(), "bob".into()]);
+    /// let more = journal.keys::<Settings>(two.last().cloned(), 2).wait()??;
+    /// assert_eq!(more, ["carol".into()]);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn keys<E: EventSourced>(
+        &self,
+        after: Option<Arc<str>>,
+        most: usize,
+    ) -> Promise<Result<Vec<Arc<str>>, StoreError>> {
+        let access = Arc::clone(&self.0.access);
+        let after = after.map(|key| EntityId::new(E::KIND, key));
+        spawn_future(async move {
+            let kind = Some(E::KIND.into());
+            let found = ask(|done| access.store().entities(kind, after, most, done)).await?;
+            Ok(found.into_iter().map(|one| one.id.key().into()).collect())
+        })
     }
 
     /// Returns an entity, and the actor that it was last known to have.
@@ -280,6 +219,9 @@ impl Journal {
     pub fn durable<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Durable<E> {
         let id = EntityId::new(E::KIND, key);
         let (entity, _) = self.known::<E>(&id);
+        let kept = self.entities().active.forget(&id);
+        // Without the lock: this schedules.
+        drop(kept);
         Durable::of(entity)
     }
 
@@ -317,159 +259,8 @@ impl Journal {
         EventLog::new(Arc::clone(&self.0.access), after)
     }
 
-    /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
-    /// program has made its journal; where several processes use a store, in the one that is to deliver. Tells how many there
-    /// are.
-    ///
-    /// # Errors
-    /// What the store says. (One that cannot be reached is waited for.)
-    pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
-        spawn_future(resume(Arc::clone(&self.0.access), Arc::clone(&self.0.outbox)))
-    }
-
-    /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](JournalBuilder::attempts), and those that cannot be
-    /// read.
-    ///
-    /// # Errors
-    /// What the store says.
-    pub fn dead_letters(&self, most: usize) -> Promise<Result<Vec<DeadLetter>, StoreError>> {
-        let access = Arc::clone(&self.0.access);
-        spawn_future(async move {
-            let which = Notes::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: u64::MAX };
-            let notes = ask(|done| access.store().notes(which, most, done)).await?;
-            Ok(notes.into_iter().filter_map(DeadLetter::of).collect())
-        })
-    }
-
-    /// Has a dead letter delivered once more.
-    ///
-    /// # Errors
-    /// [`Refusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
-    pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
-        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
-        let outgoing = Note { kind: NoteKind::Outgoing, rank: rank_of(now()), ..dead.clone() };
-        spawn_future(async move {
-            outbox.exchange(vec![dead.id()], vec![outgoing.clone()]).await?;
-            outbox.add(outgoing);
-            Ok(())
-        })
-    }
-
-    /// Removes a dead letter.
-    ///
-    /// # Errors
-    /// As [`redeliver`](Self::redeliver).
-    pub fn discard(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
-        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.id());
-        spawn_future(async move { outbox.exchange(vec![dead], Vec::new()).await })
-    }
-
     fn entities(&self) -> MutexGuard<'_, Entities> {
         lock(&self.0.entities)
-    }
-}
-
-impl Post for Weak<Shared> {
-    fn knows(&self, kind: Option<&str>, name: &str) -> bool {
-        self.upgrade().is_some_and(|shared| shared.routes.knows(kind, name))
-    }
-
-    fn hand(&self, parcel: Parcel) -> Option<Handing> {
-        let journal = Journal(self.upgrade()?);
-        journal.0.routes.hand(&journal, parcel)
-    }
-}
-
-/// Hands a message to an entity.
-fn receive<E: Decide<M>, M: Message + Format>(
-    journal: &Journal,
-    to: EntityId,
-    parcel: Parcel,
-) -> Handing {
-    let message = match read::<M>(&parcel.message.message()) {
-        Ok(message) => message,
-        Err(error) => {
-            let failed = Handed::Failed { why: error.to_string(), is_final: true };
-            return Box::pin(std::future::ready(failed));
-        }
-    };
-    let address = journal.entity::<E>(to.key());
-    let Parcel { note, message: stored, .. } = parcel;
-    Box::pin(async move {
-        match address.ask(Delivered { note, stored, message }).await {
-            Ok(()) => Handed::Received,
-            Err(error) => failed(&error),
-        }
-    })
-}
-
-fn failed(error: &AskError) -> Handed {
-    if let AskError::NotCommitted(why) = error {
-        if let Some(Refusal::Gone(_)) = why.why::<Refusal>() {
-            return Handed::Received;
-        }
-        if let Some(StoreError::Unavailable { .. }) = why.why::<StoreError>() {
-            return Handed::Later;
-        }
-    }
-    Handed::Failed { why: error.to_string(), is_final: false }
-}
-
-async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, StoreError> {
-    let mut resumed = Resumed { messages: 0, timers: 0 };
-    for (kind, count) in
-        [(NoteKind::Outgoing, &mut resumed.messages), (NoteKind::Timer, &mut resumed.timers)]
-    {
-        let mut after = None;
-        loop {
-            let which = Notes::Ranked { kind, after: after.take(), up_to: u64::MAX };
-            let page =
-                access.ask_again(|done| access.store().notes(which.clone(), PAGE, done)).await?;
-            let Some(last) = page.last() else { break };
-            after = Some((last.rank, last.entity.clone(), last.key.clone()));
-            *count += page.len();
-            page.into_iter().for_each(|note| outbox.resume(note));
-        }
-    }
-    Ok(resumed)
-}
-
-/// How many notes are read at once.
-const PAGE: usize = 256;
-
-/// What earlier processes have left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct Resumed {
-    /// How many messages are to be delivered.
-    pub messages: usize,
-    /// How many timers are set.
-    pub timers: usize,
-}
-
-/// A message that could not be delivered.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub struct DeadLetter {
-    /// The entity that has left it.
-    pub from: EntityId,
-    /// The one that was to receive it; `None` if it was to be [published](Durable::publish).
-    pub to: Option<EntityId>,
-    /// The message, which [`read`] reads.
-    pub message: Event,
-    /// Why it could not be delivered the last time.
-    pub why: String,
-    /// When that was.
-    pub since: SystemTime,
-    note: Note,
-}
-
-impl DeadLetter {
-    fn of(note: Note) -> Option<Self> {
-        let stored = StoredMessage::of(&note).ok()?;
-        let (from, to, message) = (note.entity.clone(), stored.to(), stored.message());
-        let since = UNIX_EPOCH + Duration::from_millis(note.rank);
-        Some(Self { from, to, message, why: stored.why().into(), since, note })
     }
 }
 
@@ -540,11 +331,5 @@ impl Entities {
 impl fmt::Debug for Journal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Journal").finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for JournalBuilder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("JournalBuilder").finish_non_exhaustive()
     }
 }

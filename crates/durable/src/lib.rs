@@ -9,11 +9,14 @@
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
 //! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
-//! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal` (entities by their keys).
+//! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal` and
+//! `active` (entities by their keys), `builder`, `letters`.
 
 #![forbid(unsafe_code)]
 
 mod access;
+mod active;
+mod builder;
 mod decide;
 mod delivered;
 mod durable;
@@ -23,6 +26,7 @@ mod event_log;
 mod event_sourced;
 mod handle;
 mod journal;
+mod letters;
 mod once;
 mod outbox;
 mod outgoing;
@@ -34,11 +38,13 @@ mod snapshots;
 mod state;
 mod transaction;
 
+pub use self::builder::JournalBuilder;
 pub use self::decide::{Decide, Lookup};
 pub use self::durable::Durable;
 pub use self::event_log::{EventLog, LogError, Logged};
 pub use self::event_sourced::EventSourced;
-pub use self::journal::{DeadLetter, Journal, JournalBuilder, Resumed};
+pub use self::journal::Journal;
+pub use self::letters::{DeadLetter, Resumed};
 pub use self::once::Once;
 pub use self::outgoing::Outgoing;
 pub use self::owner::Taken;

@@ -368,9 +368,9 @@ fn dead_key(note: &Note) -> coact_persist::NoteKey {
     }
 }
 
-/// Waits before it is tried again: from 100 ms on twice as long each time, up to a minute.
+/// Waits before it is tried again: from 10 ms on twice as long each time, up to a minute.
 async fn pause(failures: u32) {
-    let delay = Duration::from_millis(100 << failures.min(10)).min(Duration::from_secs(60));
+    let delay = Duration::from_millis(10 << failures.min(13)).min(Duration::from_secs(60));
     // It fails at the end of the runtime, which drops this future.
     let _ = sleep(delay).await;
 }

@@ -1,0 +1,59 @@
+//! Actors that are kept active though no one has their addresses.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::time::Duration;
+
+use coact_persist::EntityId;
+
+/// Actors that are kept, though no one else may have their addresses: those that were asked for last.
+#[derive(Default)]
+pub(crate) struct Active {
+    by_entity: HashMap<EntityId, Used>,
+    /// From the one that was asked for first.
+    by_turn: BTreeMap<u64, EntityId>,
+    turns: u64,
+}
+
+/// An actor that is kept, and when it was asked for last.
+pub(crate) struct Used {
+    /// An [`Addr`].
+    _address: Box<dyn Any + Send>,
+    turn: u64,
+    at: Duration,
+}
+
+impl Active {
+    /// Takes note that one was asked for. Returns what is to be dropped, without a lock.
+    pub(crate) fn touch(
+        &mut self,
+        id: &EntityId,
+        address: Box<dyn Any + Send>,
+        at: Duration,
+    ) -> Option<Used> {
+        self.turns += 1;
+        let turn = self.turns;
+        self.by_turn.insert(turn, id.clone());
+        let before = self.by_entity.insert(id.clone(), Used { _address: address, turn, at });
+        if let Some(before) = &before {
+            self.by_turn.remove(&before.turn);
+        }
+        before
+    }
+
+    pub(crate) fn forget(&mut self, id: &EntityId) -> Option<Used> {
+        let used = self.by_entity.remove(id)?;
+        self.by_turn.remove(&used.turn);
+        Some(used)
+    }
+
+    /// Returns the first, if there are more than so many, or it was asked for before then.
+    pub(crate) fn pop(&mut self, most: usize, since: Option<Duration>) -> Option<Used> {
+        let first = self.by_turn.first_entry()?;
+        let used = self.by_entity.get(first.get())?;
+        if self.by_entity.len() > most || since.is_some_and(|since| used.at < since) {
+            return self.by_entity.remove(&first.remove());
+        }
+        None
+    }
+}

@@ -1,0 +1,215 @@
+//! How a journal is made.
+
+use std::fmt;
+use std::sync::{Arc, Mutex, Weak};
+use std::time::Duration;
+
+use coact_actor::actor::{AskError, Message};
+use coact_persist::{EntityId, Format, Refusal, Store, StoreError, read};
+
+use crate::access::{Access, Settings};
+use crate::decide::Decide;
+use crate::delivered::Delivered;
+use crate::journal::{Journal, Shared};
+use crate::outbox::{ATTEMPTS, Handed, Handing, Outbox, Parcel, Post};
+use crate::routes::{Publication, Routes};
+
+/// The settings of a [`Journal`].
+#[must_use = "a builder does nothing until `build` is called"]
+pub struct JournalBuilder {
+    store: Arc<dyn Store>,
+    settings: Settings,
+    routes: Routes<Journal>,
+    attempts: u32,
+    most_active: usize,
+    idle: Duration,
+}
+
+impl JournalBuilder {
+    /// Sets for how long commands and behaviours wait for a store that cannot be reached (by default 5 s). After that
+    /// they fail at once, until it is back.
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.settings.patience = patience;
+        self
+    }
+
+    /// Sets how many bytes of an entity may be on their way to the store (by default 1 MiB); its commands wait
+    /// for room. A commit that is larger goes alone.
+    pub fn most_in_flight(mut self, bytes: usize) -> Self {
+        self.settings.most_in_flight = bytes.max(1);
+        self
+    }
+
+    /// Sets how many entities may be recovered at once (by default 64); others wait.
+    pub fn recoveries(mut self, at_once: usize) -> Self {
+        self.settings.recoveries = at_once.max(1);
+        self
+    }
+
+    /// Sets how many entities [asked for by their keys](Journal::entity) stay active though their addresses are gone (by default 1,024): those that were
+    /// asked for last. 0 for none. Others become passive as soon as they have nothing to do: they are recovered when they are asked for again.
+    pub fn most_active(mut self, most: usize) -> Self {
+        self.most_active = most;
+        self
+    }
+
+    /// Sets after which time an entity that was not asked for becomes passive though it is one of those (by default 30 s). It is looked for
+    /// such ones whenever an entity is asked for.
+    pub fn passive_after(mut self, time: Duration) -> Self {
+        self.idle = time;
+        self
+    }
+
+    /// Sets for how long answers to [commands with keys](crate::Once) are kept (by default a week). After that, a command with such a
+    /// key is decided on anew.
+    pub fn answers_for(mut self, time: Duration) -> Self {
+        self.settings.answers_for = time;
+        self
+    }
+
+    /// Says that entities of type `E` receive messages `M` that [decisions](Durable::deliver_to) or [timers](Durable::set_timer) have left,
+    /// so that those of earlier processes find them.
+    pub fn receives<E: Decide<M>, M: Message + Format>(mut self) -> Self {
+        self.routes.receive(E::KIND, M::NAME, receive::<E, M>);
+        self
+    }
+
+    /// Says how messages `M` are [published](Durable::publish): by a future, which ends when it is done, or fails and is tried
+    /// again. What it does may be done twice, if the process ends before that is stored: [`Publication::id`] is the same then.
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Publication, stored};
+    /// # #[derive(Default)]
+    /// # struct Order;
+    /// # #[stored(name = "paid")]
+    /// # struct Paid;
+    /// # impl EventSourced for Order {
+    /// #     const KIND: &'static str = "order";
+    /// #     type Event = Paid;
+    /// #     fn new(_: &EntityId) -> Self { Self }
+    /// #     fn apply(&mut self, _: &Paid) {}
+    /// # }
+    /// use std::sync::mpsc;
+    ///
+    /// #[stored(name = "mail")]
+    /// struct Mail(#[n(0)] String);
+    ///
+    /// let (outside, sent) = mpsc::channel();
+    /// let journal = Journal::builder(MemoryStore::new())
+    ///     .publishes(move |mail: Publication<Mail>| {
+    ///         let outside = outside.clone();
+    ///         async move { outside.send(mail.message.0) }
+    ///     })
+    ///     .build();
+    /// coact::when(&journal.entity::<Order>("17"), |order| {
+    ///     order.persist(Paid);
+    ///     order.publish(Mail("thank you".into()));
+    /// });
+    /// assert_eq!(sent.recv()?, "thank you");
+    /// # Ok::<(), std::sync::mpsc::RecvError>(())
+    /// ```
+    pub fn publishes<M, F, E>(
+        mut self,
+        publish: impl Fn(Publication<M>) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        M: Format,
+        F: Future<Output = Result<(), E>> + Send + 'static,
+        E: fmt::Display + Send + 'static,
+    {
+        self.routes.publish(publish);
+        self
+    }
+
+    /// Sets after how many failures a message is a [dead letter](Journal::dead_letters) (by default 16, which takes about four minutes: each time it
+    /// is waited twice as long, from 20 ms up to a minute). An outage of the store does not count.
+    pub fn attempts(mut self, most: u32) -> Self {
+        self.attempts = most.max(1);
+        self
+    }
+
+    /// Makes the journal.
+    #[must_use]
+    pub fn build(self) -> Journal {
+        let access = Arc::new(Access::new(self.store, self.settings));
+        let outbox = Outbox::new(Arc::clone(&access), self.attempts);
+        let (routes, entities) = (self.routes, Mutex::default());
+        let (most_active, idle) = (self.most_active, self.idle);
+        let shared = Arc::new(Shared { access, most_active, idle, outbox, routes, entities });
+        shared.outbox.connect(Box::new(Arc::downgrade(&shared)));
+        Journal(shared)
+    }
+}
+
+impl Journal {
+    /// One with the default settings.
+    #[must_use]
+    pub fn new(store: impl Store) -> Self {
+        Self::builder(store).build()
+    }
+
+    /// Returns the settings of one.
+    pub fn builder(store: impl Store) -> JournalBuilder {
+        let (store, settings) = (Arc::new(store), Settings::default());
+        JournalBuilder {
+            store,
+            settings,
+            routes: Routes::default(),
+            attempts: ATTEMPTS,
+            most_active: 1_024,
+            idle: Duration::from_secs(30),
+        }
+    }
+}
+
+impl Post for Weak<Shared> {
+    fn knows(&self, kind: Option<&str>, name: &str) -> bool {
+        self.upgrade().is_some_and(|shared| shared.routes.knows(kind, name))
+    }
+
+    fn hand(&self, parcel: Parcel) -> Option<Handing> {
+        let journal = Journal(self.upgrade()?);
+        journal.0.routes.hand(&journal, parcel)
+    }
+}
+
+/// Hands a message to an entity.
+fn receive<E: Decide<M>, M: Message + Format>(
+    journal: &Journal,
+    to: EntityId,
+    parcel: Parcel,
+) -> Handing {
+    let message = match read::<M>(&parcel.message.message()) {
+        Ok(message) => message,
+        Err(error) => {
+            let failed = Handed::Failed { why: error.to_string(), is_final: true };
+            return Box::pin(std::future::ready(failed));
+        }
+    };
+    let address = journal.entity::<E>(to.key());
+    let Parcel { note, message: stored, .. } = parcel;
+    Box::pin(async move {
+        match address.ask(Delivered { note, stored, message }).await {
+            Ok(()) => Handed::Received,
+            Err(error) => failed(&error),
+        }
+    })
+}
+
+fn failed(error: &AskError) -> Handed {
+    if let AskError::NotCommitted(why) = error {
+        if let Some(Refusal::Gone(_)) = why.why::<Refusal>() {
+            return Handed::Received;
+        }
+        if let Some(StoreError::Unavailable { .. }) = why.why::<StoreError>() {
+            return Handed::Later;
+        }
+    }
+    Handed::Failed { why: error.to_string(), is_final: false }
+}
+
+impl fmt::Debug for JournalBuilder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JournalBuilder").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,120 @@
+//! Messages that earlier processes have left, and those that could not be delivered.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use coact_core::Promise;
+use coact_core::runtime::spawn_future;
+use coact_persist::{EntityId, Event, Note, NoteKind, Notes, Refusal, StoreError};
+
+use crate::access::{Access, ask};
+use crate::journal::Journal;
+use crate::outbox::Outbox;
+use crate::outgoing::{StoredMessage, now, rank_of};
+
+impl Journal {
+    /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
+    /// program has made its journal; where several processes use a store, in the one that is to deliver. Tells how many there
+    /// are.
+    ///
+    /// # Errors
+    /// What the store says. (One that cannot be reached is waited for.)
+    pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
+        spawn_future(resume(Arc::clone(&self.0.access), Arc::clone(&self.0.outbox)))
+    }
+
+    /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](JournalBuilder::attempts), and those that cannot be
+    /// read.
+    ///
+    /// # Errors
+    /// What the store says.
+    pub fn dead_letters(&self, most: usize) -> Promise<Result<Vec<DeadLetter>, StoreError>> {
+        let access = Arc::clone(&self.0.access);
+        spawn_future(async move {
+            let which = Notes::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: u64::MAX };
+            let notes = ask(|done| access.store().notes(which, most, done)).await?;
+            Ok(notes.into_iter().filter_map(DeadLetter::of).collect())
+        })
+    }
+
+    /// Has a dead letter delivered once more.
+    ///
+    /// # Errors
+    /// [`Refusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
+    pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
+        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
+        let outgoing = Note { kind: NoteKind::Outgoing, rank: rank_of(now()), ..dead.clone() };
+        spawn_future(async move {
+            outbox.exchange(vec![dead.id()], vec![outgoing.clone()]).await?;
+            outbox.add(outgoing);
+            Ok(())
+        })
+    }
+
+    /// Removes a dead letter.
+    ///
+    /// # Errors
+    /// As [`redeliver`](Self::redeliver).
+    pub fn discard(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
+        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.id());
+        spawn_future(async move { outbox.exchange(vec![dead], Vec::new()).await })
+    }
+}
+
+async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, StoreError> {
+    let mut resumed = Resumed { messages: 0, timers: 0 };
+    for (kind, count) in
+        [(NoteKind::Outgoing, &mut resumed.messages), (NoteKind::Timer, &mut resumed.timers)]
+    {
+        let mut after = None;
+        loop {
+            let which = Notes::Ranked { kind, after: after.take(), up_to: u64::MAX };
+            let page =
+                access.ask_again(|done| access.store().notes(which.clone(), PAGE, done)).await?;
+            let Some(last) = page.last() else { break };
+            after = Some((last.rank, last.entity.clone(), last.key.clone()));
+            *count += page.len();
+            page.into_iter().for_each(|note| outbox.resume(note));
+        }
+    }
+    Ok(resumed)
+}
+
+/// How many notes are read at once.
+const PAGE: usize = 256;
+
+/// What earlier processes have left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct Resumed {
+    /// How many messages are to be delivered.
+    pub messages: usize,
+    /// How many timers are set.
+    pub timers: usize,
+}
+
+/// A message that could not be delivered.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct DeadLetter {
+    /// The entity that has left it.
+    pub from: EntityId,
+    /// The one that was to receive it; `None` if it was to be [published](Durable::publish).
+    pub to: Option<EntityId>,
+    /// The message, which [`read`] reads.
+    pub message: Event,
+    /// Why it could not be delivered the last time.
+    pub why: String,
+    /// When that was.
+    pub since: SystemTime,
+    note: Note,
+}
+
+impl DeadLetter {
+    fn of(note: Note) -> Option<Self> {
+        let stored = StoredMessage::of(&note).ok()?;
+        let (from, to, message) = (note.entity.clone(), stored.to(), stored.message());
+        let since = UNIX_EPOCH + Duration::from_millis(note.rank);
+        Some(Self { from, to, message, why: stored.why().into(), since, note })
+    }
+}
