@@ -1,8 +1,23 @@
 //! What the program writes and syncs in the folder without SQLite.
 //!
 //! Rust's `File::write_all_at` and `File::sync_all` are calls of libc's `pwrite64` and `fsync`. A program's own symbol comes before that
-//! of a shared library, so these two here are what is called, by all of the process. (SQLite writes by `write`, and does not
-//! get as far as a sync of a watched file; on systems other than Linux nothing is recorded here.)
+//! of a shared library, so these two here are what is called, by all of the process. What SQLite itself does by them is left out, since
+//! the VFS has it already. (On systems other than Linux nothing is recorded here.)
+
+use std::cell::Cell;
+
+thread_local! {
+    /// Whether this thread is in SQLite's own VFS.
+    static IN_VFS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Calls SQLite's own VFS, which is recorded by the caller.
+pub(crate) fn unrecorded<T>(call: impl FnOnce() -> T) -> T {
+    IN_VFS.set(true);
+    let result = call();
+    IN_VFS.set(false);
+    result
+}
 
 #[cfg(target_os = "linux")]
 pub(crate) use self::linux::install;
@@ -15,6 +30,7 @@ mod linux {
     use std::ffi::{c_int, c_long, c_void};
     use std::path::PathBuf;
 
+    use super::IN_VFS;
     use crate::disk::{folder_at, folder_of};
 
     /// Has the linker take these two, which nothing else in this crate names.
@@ -40,9 +56,7 @@ mod linux {
             return 0;
         }
         if let Some((folder, name)) = path.as_deref().and_then(folder_of) {
-            if let Some(id) = folder.find(&name) {
-                folder.sync(id);
-            }
+            folder.sync(folder.open(&name));
             return 0;
         }
         // SAFETY: the system call takes a number, and checks that it is an open file's.
@@ -69,14 +83,15 @@ mod linux {
         let (Ok(count), Ok(at)) = (usize::try_from(written), usize::try_from(offset)) else {
             return written as isize;
         };
+        if IN_VFS.get() {
+            return written as isize;
+        }
         let found = path_of(file).as_deref().and_then(folder_of);
-        if let Some((folder, name)) = found
-            && let Some(id) = folder.find(&name)
-        {
+        if let Some((folder, name)) = found {
             // SAFETY: the system has read the first `count` of `len` bytes, so they are there; the caller keeps
             // them unchanged during the call.
             let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
-            folder.write(id, at, bytes);
+            folder.write(folder.open(&name), at, bytes);
         }
         written as isize
     }

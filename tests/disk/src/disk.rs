@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::dice::Dice;
 use crate::record::{Change, Entry, FileId, Kind, Naming};
-use crate::replay::{FailedSyncs, Replay};
+use crate::replay::{FailedSyncs, Image, Replay};
 
 /// What SQLite is about to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -65,18 +65,30 @@ impl Disk {
     /// # Errors
     /// Fails if the folder cannot be read.
     pub fn watch(path: &Path) -> io::Result<Self> {
+        let mut files = BTreeMap::new();
+        for found in fs::read_dir(path)? {
+            let found = found?;
+            files.insert(found.file_name().to_string_lossy().into_owned(), fs::read(found.path())?);
+        }
+        Self::watch_over(path, Image::new(files))
+    }
+
+    /// The same, where the disk has something else than what can be read: after a sync has failed, and the process was killed.
+    ///
+    /// # Errors
+    /// Fails if the folder is not there.
+    pub fn watch_over(path: &Path, on_disk: Image) -> io::Result<Self> {
         crate::vfs::install();
         crate::direct::install();
         let path = path.canonicalize()?;
-        let mut first = BTreeMap::new();
-        for found in fs::read_dir(&path)? {
-            let found = found?;
-            let name = found.file_name().to_string_lossy().into_owned();
-            first.insert(name, fs::read(found.path())?);
-        }
+        let first = on_disk.into_files();
         let names = first.keys().enumerate().map(|(id, name)| (name.clone(), FileId(id)));
-        let state =
+        let mut state =
             State { names: names.collect(), next: first.len(), entries: Vec::new(), faults: None };
+        // A failed sync does not bring back what was deleted.
+        for name in first.keys().filter(|name| !path.join(name).exists()) {
+            state.delete(name);
+        }
         let folder = Arc::new(Folder { path, first, state: Mutex::new(state) });
         lock(&WATCHED).push(Arc::clone(&folder));
         Ok(Self { folder })
@@ -129,6 +141,14 @@ struct State {
     faults: Option<Box<Faults>>,
 }
 
+impl State {
+    fn delete(&mut self, name: &str) {
+        if self.names.remove(name).is_some() {
+            self.entries.push(Entry::Naming(Naming::Delete { name: name.to_owned() }));
+        }
+    }
+}
+
 /// The watched folder that a file is in, and its name there.
 pub(crate) fn folder_of(path: &Path) -> Option<(Arc<Folder>, String)> {
     let parent = path.parent()?;
@@ -146,7 +166,7 @@ impl Folder {
         lock(&self.state)
     }
 
-    /// A file that is opened, and is created if it is not there.
+    /// A file that is opened, and is created if it is not on the disk.
     pub(crate) fn open(&self, name: &str) -> FileId {
         let mut state = self.state();
         if let Some(file) = state.names.get(name) {
@@ -157,10 +177,6 @@ impl Folder {
         state.names.insert(name.to_owned(), file);
         state.entries.push(Entry::Naming(Naming::Create { name: name.to_owned(), file }));
         file
-    }
-
-    pub(crate) fn find(&self, name: &str) -> Option<FileId> {
-        self.state().names.get(name).copied()
     }
 
     pub(crate) fn fault(&self, operation: Operation) -> Fault {
@@ -186,10 +202,7 @@ impl Folder {
     }
 
     pub(crate) fn delete(&self, name: &str) {
-        let mut state = self.state();
-        if state.names.remove(name).is_some() {
-            state.entries.push(Entry::Naming(Naming::Delete { name: name.to_owned() }));
-        }
+        self.state().delete(name);
     }
 
     pub(crate) fn sync_folder(&self) {

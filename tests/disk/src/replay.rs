@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use crate::dice::Dice;
-use crate::record::{Change, Entry, FileId, Naming};
+use crate::record::{Change, Entry, FileId, Kind, Naming};
 
 /// What a disk writes as a whole, or not at all.
 const SECTOR: usize = 512;
@@ -28,8 +28,7 @@ pub enum Keep {
 
 impl Keep {
     /// Each way.
-    pub const EACH: [Self; 5] =
-        [Self::Nothing, Self::All, Self::Prefix, Self::Some, Self::Sectors];
+    pub const EACH: [Self; 5] = [Self::Nothing, Self::All, Self::Prefix, Self::Some, Self::Sectors];
 }
 
 /// What becomes of what a failed sync should have written.
@@ -84,6 +83,23 @@ impl Replay {
     #[must_use]
     pub fn end(&self) -> usize {
         self.entries.len()
+    }
+
+    /// How many writes of this length there are in the whole record, to files of a kind.
+    #[must_use]
+    pub fn writes(&self, kind: Kind, len: usize) -> usize {
+        let mut kinds: Vec<Kind> = self.names.keys().map(|name| Kind::of(name)).collect();
+        let mut count = 0;
+        for entry in &self.entries {
+            match entry {
+                Entry::Naming(Naming::Create { name, .. }) => kinds.push(Kind::of(name)),
+                Entry::Change { file, change: Change::Write { bytes, .. } } => {
+                    count += usize::from(kinds[file.0] == kind && bytes.len() == len);
+                }
+                _ => {}
+            }
+        }
+        count
     }
 
     /// Goes on to a point.
@@ -181,8 +197,7 @@ impl File {
                 change => apply(&mut left, change),
             }
         }
-        if let (Keep::Prefix, Some(Change::Write { offset, bytes })) =
-            (keep, self.since.get(count))
+        if let (Keep::Prefix, Some(Change::Write { offset, bytes })) = (keep, self.since.get(count))
         {
             let whole = sectors(*offset, bytes.len());
             let torn = dice.below(whole.clone().count() + 1);
@@ -226,6 +241,14 @@ pub struct Image {
 }
 
 impl Image {
+    pub(crate) fn new(files: BTreeMap<String, Vec<u8>>) -> Self {
+        Self { files }
+    }
+
+    pub(crate) fn into_files(self) -> BTreeMap<String, Vec<u8>> {
+        self.files
+    }
+
     /// Writes them into a folder.
     ///
     /// # Errors

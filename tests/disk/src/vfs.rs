@@ -15,6 +15,7 @@ use rusqlite::ffi::{
     sqlite3_io_methods, sqlite3_vfs, sqlite3_vfs_find, sqlite3_vfs_register,
 };
 
+use crate::direct::unrecorded;
 use crate::disk::{Fault, Folder, Operation, folder_of};
 use crate::record::{FileId, Kind};
 
@@ -224,7 +225,7 @@ unsafe extern "C" fn write(
     };
     if kept > 0 {
         let kept_len = c_int::try_from(kept).expect("no more than there was");
-        let written = own!(file.xWrite(bytes, kept_len, offset));
+        let written = unrecorded(|| own!(file.xWrite(bytes, kept_len, offset)));
         if written != SQLITE_OK {
             return written;
         }

@@ -2,15 +2,18 @@
 
 use std::path::Path;
 
-use coact_disk::{Dice, FailedSyncs, Fault, Keep, Operation, Replay};
+use coact_disk::{Dice, FailedSyncs, Fault, Keep, Kind, Operation, Replay};
 
 use crate::history::{History, Notes};
 use crate::oracle;
 use crate::workload::{self, LONG, REOPENED, SHARED, SMALL, Shape};
 use crate::{folder, seeds};
 
-/// The name of all files.
-const NAME: &str = "bank.db";
+/// The name of all files of stores.
+pub const NAME: &str = "bank.db";
+
+/// How many bytes the header of a WAL has.
+const WAL_HEADER: usize = 32;
 
 /// Makes images at some points of a record, and hands on what the oracle says of each.
 pub fn images(
@@ -43,6 +46,10 @@ fn survives(shape: Shape, seeds: std::ops::Range<u64>, count: usize) {
         let notes = workload::run(&place.path().join(NAME), seed, shape);
         let history = notes.history();
         let replay = replay_of(&notes, seed);
+        if shape == LONG {
+            let begun = replay.writes(Kind::Wal, WAL_HEADER);
+            assert!(begun > shape.rounds, "the WAL has begun {begun} times");
+        }
         images(replay, &history, Dice::new(seed), (0, count), |at, keep, result| {
             if let Err(why) = result {
                 panic!("seed {seed}, {shape:?}: power fails at {at}, {keep:?} is left: {why}");

@@ -19,11 +19,25 @@ pub fn entity(number: usize) -> EntityId {
 /// What was told, by a thread of the store.
 #[derive(Clone, Debug)]
 pub enum What {
-    Opened,
-    Claimed { entity: EntityId, epoch: Epoch },
-    Committed { number: u64, position: Position },
-    Refused { number: u64 },
-    Settled { number: u64, settled: Settled },
+    /// What the log had: its commits, with their positions.
+    Read {
+        log: Vec<(u64, Position)>,
+    },
+    Claimed {
+        entity: EntityId,
+        epoch: Epoch,
+    },
+    Committed {
+        number: u64,
+        position: Position,
+    },
+    Refused {
+        number: u64,
+    },
+    Settled {
+        number: u64,
+        settled: Settled,
+    },
 }
 
 /// It, and the length of the record by then.
@@ -50,6 +64,13 @@ pub struct Notes {
 impl Notes {
     pub fn new(disk: Arc<Disk>) -> Self {
         Self { disk, history: Arc::default() }
+    }
+
+    /// Goes on after the process was killed: what it was told was told before all that comes.
+    pub fn after_kill(self, disk: Arc<Disk>) -> Self {
+        let mut history = self.history();
+        history.told.iter_mut().for_each(|told| told.at = 0);
+        Self { disk, history: Arc::new(Mutex::new(history)) }
     }
 
     pub fn disk(&self) -> &Disk {

@@ -47,7 +47,7 @@ impl Promised {
         let mut promised = Self::default();
         for told in history.told.iter().filter(|told| told.at <= until) {
             match &told.what {
-                What::Opened => {}
+                What::Read { log } => promised.committed.extend(log.iter().copied()),
                 What::Claimed { entity, epoch } => {
                     let known = promised.epochs.entry(entity.clone()).or_default();
                     *known = (*known).max(*epoch);

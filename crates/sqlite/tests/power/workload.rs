@@ -7,11 +7,12 @@ use std::thread;
 
 use coact_disk::{Dice, Disk};
 use coact_persist::{
-    Claim, Commit, EntityId, Epoch, Event, EventHash, Outcome, Refusal, Seq, Settled, Store, wait,
+    Claim, Commit, Done, EntityId, Epoch, Event, EventHash, LogEntry, Outcome, Position, Refusal,
+    Seq, Settled, Store, StoreError, wait,
 };
 use coact_sqlite::{OpenError, SqliteStore};
 
-use crate::history::{ENTITIES, Notes, What, entity};
+use crate::history::{ENTITIES, KIND, Notes, What, entity};
 
 /// What kind of program.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +33,10 @@ pub const SMALL: Shape = Shape { rounds: 1, steps: 12, longest: 300, threads: 1 
 pub const SHARED: Shape = Shape { rounds: 1, steps: 10, longest: 3_000, threads: 2 };
 /// The file is closed and opened again.
 pub const REOPENED: Shape = Shape { rounds: 4, steps: 5, longest: 5_000, threads: 1 };
+/// As little as has each of these in it.
+pub const TINY: Shape = Shape { rounds: 2, steps: 3, longest: 300, threads: 1 };
 /// The WAL gets longer than SQLite leaves it, so it is written to the file and begun anew, some times.
-pub const LONG: Shape = Shape { rounds: 2, steps: 45, longest: 180_000, threads: 2 };
+pub const LONG: Shape = Shape { rounds: 1, steps: 40, longest: 60_000, threads: 2 };
 
 /// How often a store that cannot be reached is asked again.
 const PATIENCE: usize = 200;
@@ -49,41 +52,67 @@ pub fn run(path: &Path, seed: u64, shape: Shape) -> Notes {
 /// Runs a program on a disk that may fail: it goes on until all that was unknown is settled.
 pub fn run_on(notes: &Notes, path: &Path, seed: u64, shape: Shape) {
     for round in 0..shape.rounds {
-        let store = Arc::new(open(notes, path));
+        let store = Arc::new(open(path));
+        // In the first one the store's connection that reads has read nothing yet, and holds nothing.
+        if round > 0 {
+            read(notes, &store);
+        }
         thread::scope(|scope| {
             for thread in 0..shape.threads {
                 let place = round * shape.threads + thread;
-                let mut program = Program {
-                    store: Arc::clone(&store),
-                    notes: notes.clone(),
-                    dice: Dice::new(seed * 1_000 + place as u64),
-                    owned: Vec::new(),
-                    next: (place as u64 + 1) * 100_000,
-                    longest: shape.longest,
-                };
-                let own = (0..ENTITIES).filter(move |n| n % shape.threads == thread);
+                let seed = seed * 1_000 + place as u64;
+                let mut program = Program::new(Arc::clone(&store), notes, seed, shape);
+                let mut own = (0..ENTITIES).filter(move |n| n % shape.threads == thread);
                 scope.spawn(move || {
-                    own.for_each(|number| program.claim_new(entity(number)));
-                    (0..shape.steps).for_each(|_| program.step());
+                    let claimed = own.try_for_each(|number| program.claim_new(entity(number)));
+                    let all =
+                        claimed.and_then(|()| (0..shape.steps).try_for_each(|_| program.step()));
+                    all.expect("the store comes back");
                 });
             }
         });
     }
 }
 
+/// Runs a program until the store cannot do something, where the process is killed. Returns how long the record is then, or `None` if
+/// that never happens.
+pub fn until_it_fails(notes: &Notes, path: &Path, seed: u64, shape: Shape) -> Option<usize> {
+    let Ok(store) = SqliteStore::open(path) else { return Some(notes.disk().position()) };
+    let mut program = Program::new(Arc::new(store), notes, seed, shape);
+    program.patience = 1;
+    let claimed = (0..ENTITIES).try_for_each(|number| program.claim_new(entity(number)));
+    let all = claimed.and_then(|()| (0..shape.steps).try_for_each(|_| program.step()));
+    // (It is closed after that.)
+    all.is_err().then(|| notes.disk().position())
+}
+
 /// Opens it, however often the disk fails.
-pub fn open(notes: &Notes, path: &Path) -> SqliteStore {
+fn open(path: &Path) -> SqliteStore {
     for _ in 0..PATIENCE {
         match SqliteStore::open(path) {
-            Ok(store) => {
-                notes.told(What::Opened);
-                return store;
-            }
+            Ok(store) => return store,
             Err(OpenError::Io { .. }) => {}
             Err(other) => panic!("a disk that fails is told as {other}"),
         }
     }
     panic!("it cannot be opened any more");
+}
+
+/// Reads what there is. Whoever has seen it may have told others.
+fn read(notes: &Notes, store: &SqliteStore) {
+    let told = notes.clone();
+    let done = move |log: Result<Vec<LogEntry>, StoreError>| {
+        let number = |it: &LogEntry| Some((number_of(&it.stored.event)?, it.stored.position));
+        let log = log.expect("no read fails here").iter().map(|it| number(it).unwrap()).collect();
+        told.told(What::Read { log });
+    };
+    wait(|end| {
+        let done = move |log| {
+            done(log);
+            end(());
+        };
+        store.log(KIND.into(), Position::ZERO, usize::MAX >> 1, Box::new(done));
+    });
 }
 
 /// What an owner knows of an entity.
@@ -95,6 +124,10 @@ struct Owned {
     hash: EventHash,
 }
 
+/// The store cannot do something, however often it is asked.
+#[derive(Debug)]
+struct Down;
+
 struct Program {
     store: Arc<SqliteStore>,
     notes: Notes,
@@ -102,66 +135,85 @@ struct Program {
     owned: Vec<Owned>,
     next: u64,
     longest: usize,
+    patience: usize,
 }
 
 impl Program {
-    fn claim(&self, entity: &EntityId) -> Claim {
-        for _ in 0..PATIENCE {
-            let notes = self.notes.clone();
-            let id = entity.clone();
-            let claimed = wait(|done| {
-                self.store.claim(
-                    entity.clone(),
-                    Box::new(move |claim| {
-                        if let Ok(Claim { epoch, .. }) = claim {
-                            notes.told(What::Claimed { entity: id, epoch });
-                        }
-                        done(claim);
-                    }),
-                );
+    fn new(store: Arc<SqliteStore>, notes: &Notes, seed: u64, shape: Shape) -> Self {
+        Self {
+            store,
+            notes: notes.clone(),
+            dice: Dice::new(seed),
+            owned: Vec::new(),
+            next: (seed + 1) * 100_000,
+            longest: shape.longest,
+            patience: PATIENCE,
+        }
+    }
+
+    /// Asks until there is an answer.
+    fn ask<T: Send + 'static>(
+        &self,
+        question: impl Fn(Done<Result<T, StoreError>>),
+        note: impl Fn(&T) -> What + Clone + Send + 'static,
+    ) -> Result<T, Down> {
+        for _ in 0..self.patience {
+            let (notes, note) = (self.notes.clone(), note.clone());
+            let answer = wait(|done| {
+                question(Box::new(move |answer| {
+                    answer.iter().for_each(|answer| notes.told(note(answer)));
+                    done(answer);
+                }));
             });
-            if let Ok(claim) = claimed {
-                return claim;
+            match answer {
+                Ok(answer) => return Ok(answer),
+                Err(StoreError::Unavailable { .. }) => {}
+                Err(other) => panic!("a disk that fails is told as {other}"),
             }
         }
-        panic!("the store does not come back");
+        Err(Down)
     }
 
-    fn claim_new(&mut self, entity: EntityId) {
-        let Claim { epoch, last, hash, .. } = self.claim(&entity);
+    fn claim(&self, entity: &EntityId) -> Result<Claim, Down> {
+        let id = entity.clone();
+        let note = move |claim: &Claim| What::Claimed { entity: id.clone(), epoch: claim.epoch };
+        self.ask(|done| self.store.claim(entity.clone(), done), note)
+    }
+
+    fn claim_new(&mut self, entity: EntityId) -> Result<(), Down> {
+        let Claim { epoch, last, hash, .. } = self.claim(&entity)?;
         self.owned.push(Owned { entity, epoch, last, hash });
+        Ok(())
     }
 
-    fn claim_again(&mut self) {
-        for n in 0..self.owned.len() {
-            let Claim { epoch, last, hash, .. } = self.claim(&self.owned[n].entity.clone());
-            let owned = &mut self.owned[n];
-            (owned.epoch, owned.last, owned.hash) = (epoch, last, hash);
-        }
+    fn claim_again(&mut self) -> Result<(), Down> {
+        let all = std::mem::take(&mut self.owned);
+        all.into_iter().try_for_each(|owned| self.claim_new(owned.entity))
     }
 
-    fn step(&mut self) {
+    fn step(&mut self) -> Result<(), Down> {
         match self.dice.below(10) {
             0 => self.abort(),
             1 => {
                 let of = self.dice.below(self.owned.len());
-                let Claim { epoch, .. } = self.claim(&self.owned[of].entity.clone());
-                self.owned[of].epoch = epoch;
+                self.owned[of].epoch = self.claim(&self.owned[of].entity.clone())?.epoch;
+                Ok(())
             }
             _ => self.commit(),
         }
     }
 
     /// Settles a commit before it comes.
-    fn abort(&mut self) {
+    fn abort(&mut self) -> Result<(), Down> {
         let before = self.owned.clone();
         let (number, commit) = self.make();
         self.owned = before;
-        assert_eq!(self.settle(number, &commit), Settled::Aborted);
-        let notes = self.notes.clone();
-        let outcome = wait(|done| self.store.commit(commit, done));
-        match outcome {
-            Outcome::Refused(Refusal::Aborted) => notes.told(What::Refused { number }),
+        assert_eq!(self.settle(number, &commit)?, Settled::Aborted);
+        match wait(|done| self.store.commit(commit, done)) {
+            Outcome::Refused(Refusal::Aborted) => {
+                self.notes.told(What::Refused { number });
+                Ok(())
+            }
             // The disk has failed: it was decided already.
             Outcome::Refused(Refusal::Store(_)) | Outcome::Unknown(_) => self.claim_again(),
             other => panic!("it was aborted before, and now {other:?}"),
@@ -169,7 +221,7 @@ impl Program {
     }
 
     /// Submits some commits one after the other, and waits for all.
-    fn commit(&mut self) {
+    fn commit(&mut self) -> Result<(), Down> {
         let (tell, told) = channel();
         for _ in 0..1 + self.dice.below(4) {
             let (number, commit) = self.make();
@@ -187,37 +239,19 @@ impl Program {
             self.store.commit(commit, Box::new(done));
         }
         drop(tell);
-        let mut failed = false;
+        let mut has_failed = false;
         for (number, commit, outcome) in told {
-            failed |= !matches!(outcome, Outcome::Committed(_));
+            has_failed |= !matches!(outcome, Outcome::Committed(_));
             if let Outcome::Unknown(_) = outcome {
-                self.settle(number, &commit);
+                self.settle(number, &commit)?;
             }
         }
-        if failed {
-            self.claim_again();
-        }
+        if has_failed { self.claim_again() } else { Ok(()) }
     }
 
-    fn settle(&self, number: u64, commit: &Commit) -> Settled {
-        for _ in 0..PATIENCE {
-            let notes = self.notes.clone();
-            let settled = wait(|done| {
-                self.store.settle(
-                    commit.id(),
-                    Box::new(move |settled| {
-                        if let Ok(settled) = settled {
-                            notes.told(What::Settled { number, settled });
-                        }
-                        done(settled);
-                    }),
-                );
-            });
-            if let Ok(settled) = settled {
-                return settled;
-            }
-        }
-        panic!("the store does not come back");
+    fn settle(&self, number: u64, commit: &Commit) -> Result<Settled, Down> {
+        let note = move |settled: &Settled| What::Settled { number, settled: *settled };
+        self.ask(|done| self.store.settle(commit.id(), done), note)
     }
 
     /// A commit over one entity or two, and as if it were stored already.
