@@ -4,7 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use crate::open_error::OpenError;
 
@@ -73,6 +73,7 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let (application, version) =
         (number(&connection, "application_id")?, number(&connection, "user_version")?);
     if tables == 0 && application == 0 {
+        use_wal(&connection, path)?;
         create(&mut connection).map_err(told)?;
     } else if application != APPLICATION {
         let why = "it is an SQLite file of another program".to_owned();
@@ -80,14 +81,28 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     } else if version > VERSION {
         return Err(OpenError::Newer { path: path.to_owned(), found: version, known: VERSION });
     }
+    use_wal(&connection, path)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
 }
 
+/// Has the file written through a WAL, which stays so, and cannot be set within a transaction.
+fn use_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let mode = |row: &Row<'_>| row.get::<_, String>(0);
+    let mode = connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", mode)
+        .map_err(|error| of_sqlite(path, error))?;
+    // If SQLite cannot, it goes on with a journal, and says so. A commit is on the disk then when the journal is
+    // deleted, and that is not synced.
+    if mode != "wal" {
+        let error = io::Error::other(format!("it has the journal mode {mode}, and not wal"));
+        return Err(OpenError::Io { path: path.to_owned(), error });
+    }
+    Ok(())
+}
+
 fn create(connection: &mut Connection) -> rusqlite::Result<()> {
-    // It stays in the file, and cannot be set within a transaction.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -95,12 +110,13 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Opens a connection that only reads.
+/// Opens a connection that only reads. It has the WAL open from now on.
 pub(crate) fn open_to_read(path: &Path) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
+    connection.query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(())).map_err(told)?;
     Ok(connection)
 }
 
