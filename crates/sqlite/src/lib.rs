@@ -25,7 +25,7 @@
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
-//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `lock`.
+//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `lock`, `wal`.
 
 #![forbid(unsafe_code)]
 
@@ -34,6 +34,7 @@ mod lock;
 mod open_error;
 mod schema;
 mod store;
+mod wal;
 
 pub use self::open_error::OpenError;
 pub use self::store::SqliteStore;

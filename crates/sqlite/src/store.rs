@@ -17,6 +17,7 @@ use crate::batch::{self, Batch};
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::schema::{open_to_read, open_to_write};
+use crate::wal;
 
 /// The most that is written in one transaction.
 const BATCH: usize = 1_024;
@@ -24,8 +25,9 @@ const BATCH: usize = 1_024;
 /// A store in an SQLite file. Dropping it waits until all is written that was submitted.
 pub struct SqliteStore {
     path: PathBuf,
-    writer: Serving<Write>,
+    /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: Serving<Read>,
+    writer: Serving<Write>,
 }
 
 impl Debug for SqliteStore {
@@ -43,10 +45,13 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref().to_owned();
         let lock = OwnerLock::take(&path)?;
+        let io = |error| OpenError::Io { path: path.clone(), error };
+        wal::put_on_disk(&path).map_err(io)?;
         let connection = open_to_write(&path)?;
         let read = open_to_read(&path)?;
-        let io = |error| OpenError::Io { path: path.clone(), error };
-        let writer = Writer { connection: Some(connection), path: path.clone(), _lock: lock };
+        let index = open_to_read(&path)?;
+        let writer =
+            Writer { _index: index, connection: Some(connection), path: path.clone(), _lock: lock };
         let writer =
             Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
         let reader = Serving::start("coact-sqlite-read", move |jobs| serve_reads(&read, &jobs))
@@ -156,6 +161,11 @@ impl<J> Drop for Serving<J> {
 }
 
 struct Writer {
+    /// Does nothing but have the WAL open, since SQLite keeps the index of the WAL while a connection has. So what a failed commit
+    /// has left in the WAL is not in the index, and the next one is written over it. Without the index SQLite would read the
+    /// WAL, take what it finds for committed, and it need not be on the disk. It is closed before the other one, which puts all that is in the WAL
+    /// into the file when it is the last.
+    _index: Connection,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
     path: PathBuf,
