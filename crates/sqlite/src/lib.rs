@@ -25,11 +25,13 @@
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
-//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `lock`, `wal`.
+//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `failure`, `callback`, `lock`, `wal`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
+mod callback;
+mod failure;
 mod lock;
 mod open_error;
 mod schema;

@@ -14,6 +14,8 @@ use rusqlite::Connection;
 use tracing::error;
 
 use crate::batch::{self, Batch};
+use crate::callback;
+use crate::failure;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::schema::{open_to_read, open_to_write};
@@ -101,6 +103,25 @@ enum Write {
     Settle(CommitId, Done<Result<Settled, StoreError>>),
 }
 
+impl Write {
+    /// What an error that it meets means.
+    fn failed_by(&self, error: &rusqlite::Error) -> StoreError {
+        match self {
+            Self::Claim(entity, _) => failure::of_entity(entity, Seq::ZERO, error),
+            Self::Commit(commit, _) => {
+                let mut members = commit.members();
+                match (members.next(), members.next()) {
+                    (Some((entity, member)), None) => {
+                        failure::of_entity(entity, member.after(), error)
+                    }
+                    _ => failure::of_store(error),
+                }
+            }
+            Self::Settle(..) => failure::of_store(error),
+        }
+    }
+}
+
 /// What has come of it, if its transaction is committed.
 enum Written {
     Claim(Claim),
@@ -181,25 +202,47 @@ impl Writer {
         }
     }
 
-    /// Does all of it in one transaction.
-    fn write(&mut self, all: Vec<Write>) {
+    /// Does all of it in one transaction. What meets damage is left out, and the rest done without it.
+    fn write(&mut self, mut all: Vec<Write>) {
+        while let Some(damaged) = self.try_write(&mut all) {
+            let Failed { why, at, .. } = damaged;
+            let Some(at) = at else { return fail(all, &failure::of_store(&why), refused) };
+            let asked = all.remove(at);
+            let error = asked.failed_by(&why);
+            fail(vec![asked], &error, refused);
+            if all.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Does all of it, or nothing if it meets damage.
+    fn try_write(&mut self, all: &mut Vec<Write>) -> Option<Failed> {
         let connection = match self.connection.take().map_or_else(|| open_to_write(&self.path), Ok)
         {
             Ok(connection) => self.connection.insert(connection),
-            Err(error) => return fail(all, &unavailable(&error), refused),
-        };
-        match in_transaction(connection, &all) {
-            Ok(results) => {
-                all.into_iter().zip(results).for_each(|(asked, result)| tell(asked, result))
+            Err(error) => {
+                fail(std::mem::take(all), &failure::of_opening(&error), refused);
+                return None;
             }
-            Err(Failed { why, is_unknown }) => {
+        };
+        match in_transaction(connection, all) {
+            Ok(results) => {
+                all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
+            }
+            Err(failed) if !failed.is_unknown && failure::is_damage(&failed.why) => {
+                error!(path = %self.path.display(), why = %failed.why, "the store is damaged");
+                return Some(failed);
+            }
+            Err(Failed { why, is_unknown, .. }) => {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
                 // What SQLite and the system remember of it says nothing of what is on the disk.
                 self.connection = None;
                 let outcome = if is_unknown { Outcome::Unknown } else { refused };
-                fail(all, &unavailable(&why), outcome);
+                fail(std::mem::take(all), &failure::of_store(&why), outcome);
             }
         }
+        None
     }
 }
 
@@ -207,20 +250,22 @@ impl Writer {
 struct Failed {
     why: rusqlite::Error,
     is_unknown: bool,
+    /// By which of all that was asked, if it was one of them.
+    at: Option<usize>,
 }
 
 fn in_transaction(connection: &mut Connection, all: &[Write]) -> Result<Vec<Written>, Failed> {
-    let failed = |is_unknown| move |why| Failed { why, is_unknown };
+    let failed = |is_unknown| move |why| Failed { why, is_unknown, at: None };
     let mut batch = Batch::begin(connection).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
-    for asked in all {
+    for (at, asked) in all.iter().enumerate() {
         // A commit is refused before it writes anything, so it needs no savepoint of its own.
         let written = match asked {
             Write::Claim(entity, _) => batch.claim(entity).map(Written::Claim),
             Write::Commit(commit, _) => batch.commit(commit).map(Written::Commit),
             Write::Settle(commit, _) => batch.settle(*commit).map(Written::Settle),
         };
-        results.push(written.map_err(failed(false))?);
+        results.push(written.map_err(|why| Failed { why, is_unknown: false, at: Some(at) })?);
     }
     batch.prepare().map_err(failed(false))?;
     batch.commit_all().map_err(failed(true))?;
@@ -229,9 +274,9 @@ fn in_transaction(connection: &mut Connection, all: &[Write]) -> Result<Vec<Writ
 
 fn tell(asked: Write, written: Written) {
     match (asked, written) {
-        (Write::Claim(_, done), Written::Claim(claim)) => done(Ok(claim)),
-        (Write::Commit(_, done), Written::Commit(outcome)) => done(outcome),
-        (Write::Settle(_, done), Written::Settle(settled)) => done(Ok(settled)),
+        (Write::Claim(_, done), Written::Claim(claim)) => callback::tell(done, Ok(claim)),
+        (Write::Commit(_, done), Written::Commit(outcome)) => callback::tell(done, outcome),
+        (Write::Settle(_, done), Written::Settle(settled)) => callback::tell(done, Ok(settled)),
         _ => unreachable!("each is answered by its own kind"),
     }
 }
@@ -240,9 +285,9 @@ fn tell(asked: Write, written: Written) {
 fn fail(all: Vec<Write>, error: &StoreError, outcome: fn(StoreError) -> Outcome) {
     for asked in all {
         match asked {
-            Write::Claim(_, done) => done(Err(error.clone())),
-            Write::Commit(_, done) => done(outcome(error.clone())),
-            Write::Settle(_, done) => done(Err(error.clone())),
+            Write::Claim(_, done) => callback::tell(done, Err(error.clone())),
+            Write::Commit(_, done) => callback::tell(done, outcome(error.clone())),
+            Write::Settle(_, done) => callback::tell(done, Err(error.clone())),
         }
     }
 }
@@ -252,20 +297,17 @@ fn refused(error: StoreError) -> Outcome {
     Outcome::Refused(Refusal::Store(error))
 }
 
-fn unavailable(why: &dyn std::fmt::Display) -> StoreError {
-    StoreError::Unavailable { why: why.to_string() }
-}
-
 fn serve_reads(connection: &Connection, jobs: &Receiver<Read>) {
     while let Ok(job) = jobs.recv() {
         match job {
             Read::Events { entity, after, most, done } => {
                 let read = batch::events(connection, &entity, after, most);
-                done(read.map_err(|error| unavailable(&error)));
+                let failed = |error| failure::of_entity(&entity, after.next(), &error);
+                callback::tell(done, read.map_err(failed));
             }
             Read::Log { kind, after, most, done } => {
                 let read = batch::log(connection, &kind, after, most);
-                done(read.map_err(|error| unavailable(&error)));
+                callback::tell(done, read.map_err(|error| failure::of_store(&error)));
             }
         }
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_persist::{
-    Commit, EntityId, Event, Outcome, Refusal, Seq, Store, StoredEvent, conformance, wait,
+    Commit, EntityId, Event, Outcome, Position, Refusal, Seq, Store, StoredEvent, conformance, wait,
 };
 use coact_sqlite::{OpenError, SqliteStore};
 use tempfile::TempDir;
@@ -41,6 +41,11 @@ fn read(store: &SqliteStore, entity: &EntityId) -> Vec<StoredEvent> {
     wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000, done)).unwrap()
 }
 
+fn read_texts(store: &SqliteStore, entity: &EntityId) -> Vec<String> {
+    let text = |stored: &StoredEvent| String::from_utf8(stored.event.payload.to_vec()).unwrap();
+    read(store, entity).iter().map(text).collect()
+}
+
 #[test]
 fn what_was_committed_is_there_when_it_is_opened_again() {
     let folder = folder();
@@ -53,11 +58,7 @@ fn what_was_committed_is_there_when_it_is_opened_again() {
         epochs.push(wait(|done| store.claim(alice.clone(), done)).unwrap().epoch.get());
     }
     assert_eq!(epochs, [2, 4, 6]);
-    let texts: Vec<_> = read(&open(&path), &alice)
-        .iter()
-        .map(|stored| String::from_utf8(stored.event.payload.to_vec()).unwrap())
-        .collect();
-    assert_eq!(texts, ["0", "1", "2"]);
+    assert_eq!(read_texts(&open(&path), &alice), ["0", "1", "2"]);
 }
 
 #[test]
@@ -175,5 +176,46 @@ fn tools_read_while_it_is_open() {
         let count: i64 =
             tool.query_row("SELECT count(*) FROM event", [], |row| row.get(0)).unwrap();
         assert_eq!(count, n);
+    }
+}
+
+#[test]
+fn what_is_called_with_a_result_may_panic() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let (tell, told) = std::sync::mpsc::channel();
+    let panics = move || {
+        tell.send(()).unwrap();
+        panic!("expected: one of the program");
+    };
+    let (claimed, committed, settled) = (panics.clone(), panics.clone(), panics.clone());
+    let (read, logged) = (panics.clone(), panics);
+    store.claim(alice.clone(), Box::new(move |_| claimed()));
+    store.commit(Commit::new(), Box::new(move |_| committed()));
+    store.settle(Commit::new().id(), Box::new(move |_| settled()));
+    store.events(alice.clone(), Seq::ZERO, 1, Box::new(move |_| read()));
+    store.log("account".into(), Position::ZERO, 1, Box::new(move |_| logged()));
+    assert_eq!(told.iter().count(), 5);
+    assert!(matches!(write(&store, &alice, "x"), Outcome::Committed(_)));
+    assert_eq!(read_texts(&store, &alice), ["x"]);
+}
+
+/// All is in the file, whether it was read before or not.
+#[test]
+fn the_file_has_all_when_the_store_is_dropped() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    for n in 1..4 {
+        let store = open(&path);
+        if n != 1 {
+            read(&store, &alice);
+        }
+        write(&store, &alice, "x");
+        drop(store);
+        assert!(!folder.path().join("bank.db-wal").exists());
+        let copy = folder.path().join("copy.db");
+        fs::copy(&path, &copy).unwrap();
+        assert_eq!(read(&open(&copy), &alice).len(), n);
     }
 }
