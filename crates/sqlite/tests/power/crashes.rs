@@ -20,16 +20,18 @@ pub fn images(
     mut replay: Replay,
     history: &History,
     mut dice: Dice,
-    (from, count): (usize, usize),
+    count: usize,
     mut each: impl FnMut(usize, Keep, Result<(), String>),
 ) {
     let end = replay.end();
-    let mut points: Vec<usize> = (0..count).map(|_| from + dice.below(end + 1 - from)).collect();
-    points.push(end);
-    points.sort_unstable();
-    for at in points {
+    let mut points: Vec<(usize, Keep)> = (0..count)
+        .map(|_| (dice.below(end + 1), Keep::EACH[dice.below(Keep::EACH.len())]))
+        .collect();
+    points.sort_unstable_by_key(|(at, _)| *at);
+    // And when all was told, with as little as there can be.
+    points.push((end, Keep::Nothing));
+    for (at, keep) in points {
         replay.advance(at);
-        let keep = Keep::EACH[dice.below(Keep::EACH.len())];
         let left = folder();
         replay.image(keep).write_to(left.path()).unwrap();
         each(at, keep, oracle::check(&left.path().join(NAME), history, at));
@@ -50,7 +52,7 @@ fn survives(shape: Shape, seeds: std::ops::Range<u64>, count: usize) {
             let begun = replay.writes(Kind::Wal, WAL_HEADER);
             assert!(begun > shape.rounds, "the WAL has begun {begun} times");
         }
-        images(replay, &history, Dice::new(seed), (0, count), |at, keep, result| {
+        images(replay, &history, Dice::new(seed), count, |at, keep, result| {
             if let Err(why) = result {
                 panic!("seed {seed}, {shape:?}: power fails at {at}, {keep:?} is left: {why}");
             }
@@ -86,7 +88,7 @@ fn losses(path: &Path, seed: u64, fault: fn(Operation) -> Fault) -> (usize, usiz
     workload::run_on(&notes, path, seed, SHARED);
     let (mut lost, mut all) = (0, 0);
     let history = notes.history();
-    images(replay_of(&notes, seed), &history, Dice::new(seed), (0, 20), |at, _, result| {
+    images(replay_of(&notes, seed), &history, Dice::new(seed), 20, |at, _, result| {
         if history.committed(at) > 0 {
             all += 1;
             lost += usize::from(result.is_err());

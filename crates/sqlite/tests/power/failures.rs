@@ -60,7 +60,7 @@ fn each_fails(
             for &failed in if which(Operation::Sync(Kind::Wal)) { all } else { &all[one..=one] } {
                 let replay = notes.disk().replay(failed, Dice::new(seed));
                 let dice = Dice::new(seed + first as u64);
-                images(replay, &history, dice, (0, 1), |at, keep, result| {
+                images(replay, &history, dice, 1, |at, keep, result| {
                     if let Err(why) = result {
                         panic!(
                             "seed {seed}, {count} fail from {first} on ({failed:?}), the power at {at} ({keep:?}): {why}"
@@ -148,7 +148,7 @@ fn goes_on_after_kill(notes: Notes, at: usize, seed: u64, first: usize) {
     workload::run_on(&notes, &place.path().join(NAME), seed + 500, TINY);
     let replay = notes.disk().replay(FailedSyncs::Wait, Dice::new(seed));
     let dice = Dice::new(seed + first as u64);
-    images(replay, &notes.history(), dice, (0, 4), |at, keep, result| {
+    images(replay, &notes.history(), dice, 4, |at, keep, result| {
         if let Err(why) = result {
             panic!("seed {seed}, {first} fails ({lost:?}), the power at {at} ({keep:?}): {why}");
         }
