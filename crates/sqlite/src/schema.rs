@@ -120,7 +120,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<Connection, OpenError> {
     Ok(connection)
 }
 
-fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {

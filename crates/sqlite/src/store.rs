@@ -47,11 +47,11 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref().to_owned();
         let lock = OwnerLock::take(&path)?;
-        let io = |error| OpenError::Io { path: path.clone(), error };
-        wal::put_on_disk(&path).map_err(io)?;
-        let connection = open_to_write(&path)?;
+        let mut connection = open_to_write(&path)?;
+        wal::put_on_disk(&mut connection, &path)?;
         let read = open_to_read(&path)?;
         let index = open_to_read(&path)?;
+        let io = |error| OpenError::Io { path: path.clone(), error };
         let writer =
             Writer { _index: index, connection: Some(connection), path: path.clone(), _lock: lock };
         let writer =

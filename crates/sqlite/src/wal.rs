@@ -4,23 +4,46 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-/// To be called by the owner of a file before it is opened.
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, TransactionBehavior};
+
+use crate::open_error::OpenError;
+use crate::schema::of_sqlite;
+
+/// To be called by the owner of a file when it has opened it, before anything is told.
 ///
 /// A process that was killed may have written what it has not synced; and after a sync that has failed, the system may still show what is not
-/// on the disk, and never will be: Linux marks such pages as clean, and later syncs leave them out. SQLite would take either for
+/// on the disk, and never will be: Linux marks such pages as clean, and later syncs leave them out. SQLite takes either for
 /// committed, and another commit behind it in the WAL would be lost with it. So all that can be read is written once more, where it is,
 /// and then synced. For what is on the disk already that changes nothing, even if the power fails half-way.
-pub(crate) fn put_on_disk(database: &Path) -> io::Result<()> {
-    let mut path = database.as_os_str().to_owned();
-    path.push("-wal");
-    let wal = match File::options().read(true).write(true).open(&path) {
+pub(crate) fn put_on_disk(connection: &mut Connection, database: &Path) -> Result<(), OpenError> {
+    let told = |error| of_sqlite(database, error);
+    // Nor does SQLite put it into the file when that is closed because this fails: the file would be newer than what the WAL has
+    // on the disk, and be overwritten from there.
+    let leave = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    connection.set_db_config(leave, true).map_err(told)?;
+    // So no one else writes to the WAL, or begins it anew; since it is open here, no one deletes it.
+    let only =
+        connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
+    let mut wal = database.as_os_str().to_owned();
+    wal.push("-wal");
+    put_file_on_disk(Path::new(&wal))
+        .map_err(|error| OpenError::Io { path: database.to_owned(), error })?;
+    only.commit().map_err(told)?;
+    connection.set_db_config(leave, false).map_err(told)?;
+    Ok(())
+}
+
+fn put_file_on_disk(path: &Path) -> io::Result<()> {
+    let wal = match File::options().read(true).write(true).open(path) {
+        Ok(wal) if wal.metadata()?.len() == 0 => return Ok(()),
         Ok(wal) => wal,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return Err(error),
     };
     write_again(&wal)?;
     wal.sync_all()?;
-    sync_folder(database)
+    sync_folder(path)
 }
 
 #[cfg(unix)]
@@ -44,8 +67,8 @@ fn write_again(file: &File) -> io::Result<()> {
 
 /// The name of a WAL is on the disk when its folder is.
 #[cfg(unix)]
-fn sync_folder(database: &Path) -> io::Result<()> {
-    let folder = database.parent().filter(|folder| !folder.as_os_str().is_empty());
+fn sync_folder(of: &Path) -> io::Result<()> {
+    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 

@@ -31,7 +31,8 @@ mod linux {
     use std::path::PathBuf;
 
     use super::IN_VFS;
-    use crate::disk::{folder_at, folder_of};
+    use crate::folder::{Fault, Operation, folder_at, folder_of};
+    use crate::record::Kind;
 
     /// Has the linker take these two, which nothing else in this crate names.
     pub(crate) fn install() {
@@ -56,8 +57,20 @@ mod linux {
             return 0;
         }
         if let Some((folder, name)) = path.as_deref().and_then(folder_of) {
-            folder.sync(folder.open(&name));
-            return 0;
+            let id = folder.open(&name);
+            return match folder.fault(Operation::Sync(Kind::of(&name))) {
+                Fault::None => {
+                    folder.sync(id);
+                    0
+                }
+                Fault::Ignored => 0,
+                Fault::Io { .. } | Fault::Full { .. } => {
+                    folder.failed_sync(id);
+                    // SAFETY: it points to this thread's number of the last error, as long as the thread runs.
+                    unsafe { *libc::__errno_location() = libc::EIO };
+                    -1
+                }
+            };
         }
         // SAFETY: the system call takes a number, and checks that it is an open file's.
         let result: c_long = unsafe { libc::syscall(libc::SYS_fsync, file) };

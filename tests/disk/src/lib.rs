@@ -13,17 +13,19 @@
 //!
 //! Nothing is really synced: images are made of the record, so hundreds of commits take milliseconds.
 //!
-//! Reading order: `record` (what has happened), `replay` (what is left of it), `disk` (who keeps the record, and the faults), `vfs`
-//! (what SQLite calls), `direct` (what the program writes without SQLite).
+//! Reading order: `record` (what has happened), `replay` (what is left of it), `folder` (who keeps the record, and says what
+//! fails), `vfs` (what SQLite calls), `direct` (what the program writes without SQLite), `disk` (what tests have in hand).
 
 mod dice;
 mod direct;
 mod disk;
+mod folder;
 mod record;
 mod replay;
 mod vfs;
 
 pub use self::dice::Dice;
-pub use self::disk::{Disk, Fault, Operation};
+pub use self::disk::Disk;
+pub use self::folder::{Fault, Operation};
 pub use self::record::Kind;
 pub use self::replay::{FailedSyncs, Image, Keep, Replay};

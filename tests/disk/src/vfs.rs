@@ -16,7 +16,7 @@ use rusqlite::ffi::{
 };
 
 use crate::direct::unrecorded;
-use crate::disk::{Fault, Folder, Operation, folder_of};
+use crate::folder::{Fault, Folder, Operation, folder_of};
 use crate::record::{FileId, Kind};
 
 /// SQLite's own VFS.

@@ -77,7 +77,7 @@ fn what_was_told_is_there_when_it_is_opened_again() {
 
 #[test]
 fn what_was_told_is_there_when_the_wal_begins_anew() {
-    survives(LONG, seeds(2), 20);
+    survives(LONG, seeds(1), 25);
 }
 
 /// How many images have lost something, and of how many that had anything to lose.
