@@ -19,6 +19,14 @@
 //! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Neither runs code of the program but what is called
 //! with results.
 //!
+//! If a flush fails, the commits of that transaction are of unknown outcome, and the file is opened again. What the flush should have written may be
+//! lost for good, although the system still shows it; so nothing is told of it: it is not in SQLite's index of the WAL, and the next
+//! transaction is written over it. When a store is opened, what an earlier process has left in the WAL is written and flushed once more
+//! before any of it is told. (SQLite itself has one gap: if some read lasts while the WAL is put into the file, so that this is done in
+//! part, and the flush of the rest fails, it does not write the first part again.)
+//!
+//! `tests/power` has the power fail at any point, and each write and flush in turn.
+//!
 //! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile.
 //!
 //! What is written is in `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be empty. The file is
