@@ -22,8 +22,8 @@
 //! If a flush fails, the commits of that transaction are of unknown outcome, and the file is opened again. What the flush should have written may be
 //! lost for good, although the system still shows it; so nothing is told of it: it is not in SQLite's index of the WAL, and the next
 //! transaction is written over it. When a store is opened, what an earlier process has left in the WAL is written and flushed once more
-//! before any of it is told. (SQLite itself has one gap: if some read lasts while the WAL is put into the file, so that this is done in
-//! part, and the flush of the rest fails, it does not write the first part again.)
+//! before any of it is told. After a failed flush of the file itself the WAL is not put into the file any more, and grows, until the store
+//! is opened again (and tools that read it have closed it).
 //!
 //! `tests/power` has the power fail at any point, and each write and flush in turn.
 //!
@@ -33,12 +33,14 @@
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
-//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `failure`, `callback`, `lock`, `wal`.
+//! Reading order: `store` (the two threads, and what they are asked), `batch` (one transaction), `schema`, `failure`, `callback`, `lock`, `wal`,
+//! `checkpoint`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
 mod callback;
+mod checkpoint;
 mod failure;
 mod lock;
 mod open_error;

@@ -64,6 +64,8 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
     let mut connection = Connection::open(path).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
+    // `checkpoint` does that.
+    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(told)?;
     let number = |connection: &Connection, name| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(told)
     };

@@ -15,6 +15,7 @@ use tracing::error;
 
 use crate::batch::{self, Batch};
 use crate::callback;
+use crate::checkpoint::Checkpoints;
 use crate::failure;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
@@ -52,8 +53,13 @@ impl SqliteStore {
         let read = open_to_read(&path)?;
         let index = open_to_read(&path)?;
         let io = |error| OpenError::Io { path: path.clone(), error };
-        let writer =
-            Writer { _index: index, connection: Some(connection), path: path.clone(), _lock: lock };
+        let writer = Writer {
+            _index: index,
+            connection: Some(connection),
+            checkpoints: Checkpoints::default(),
+            path: path.clone(),
+            _lock: lock,
+        };
         let writer =
             Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
         let reader = Serving::start("coact-sqlite-read", move |jobs| serve_reads(&read, &jobs))
@@ -189,6 +195,7 @@ struct Writer {
     _index: Connection,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
+    checkpoints: Checkpoints,
     path: PathBuf,
     _lock: OwnerLock,
 }
@@ -218,7 +225,10 @@ impl Writer {
 
     /// Does all of it, or nothing if it meets damage.
     fn try_write(&mut self, all: &mut Vec<Write>) -> Option<Failed> {
-        let connection = match self.connection.take().map_or_else(|| open_to_write(&self.path), Ok)
+        let connection = match self
+            .connection
+            .take()
+            .map_or_else(|| self.checkpoints.open_again(&self.path), Ok)
         {
             Ok(connection) => self.connection.insert(connection),
             Err(error) => {
@@ -229,6 +239,7 @@ impl Writer {
         match in_transaction(connection, all) {
             Ok(results) => {
                 all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
+                self.checkpoints.run(connection, &self.path);
             }
             Err(failed) if !failed.is_unknown && failure::is_damage(&failed.why) => {
                 error!(path = %self.path.display(), why = %failed.why, "the store is damaged");
