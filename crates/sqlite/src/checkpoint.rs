@@ -27,8 +27,8 @@ impl Checkpoints {
     /// Opens a connection that writes once more.
     pub(crate) fn open_again(&self, path: &Path) -> Result<Connection, OpenError> {
         let connection = open_to_write(path)?;
-        if self.are_over {
-            leave_wal(&connection).map_err(|error| of_sqlite(path, error))?;
+        if !self.are_over {
+            on_closing(&connection, true).map_err(|error| of_sqlite(path, error))?;
         }
         Ok(connection)
     }
@@ -47,7 +47,7 @@ impl Checkpoints {
         }
         error!(path = %path.display(), %why, "the WAL is not put into the file any more, until the store is opened again");
         self.are_over = true;
-        if let Err(why) = leave_wal(connection) {
+        if let Err(why) = on_closing(connection, false) {
             error!(path = %path.display(), %why, "the WAL may be put into the file when it is closed");
         }
     }
@@ -63,7 +63,8 @@ fn run(connection: &Connection) -> rusqlite::Result<()> {
     Ok(())
 }
 
-fn leave_wal(connection: &Connection) -> rusqlite::Result<()> {
-    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)?;
+/// Whether the last connection puts all of the WAL into the file when it is closed, if it is this one.
+pub(crate) fn on_closing(connection: &Connection, does: bool) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !does)?;
     Ok(())
 }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use crate::open_error::OpenError;
@@ -59,12 +60,14 @@ CREATE TABLE counter (
 INSERT INTO counter VALUES (0);
 ";
 
-/// Opens a connection that writes, and creates the tables if there are none.
+/// Opens a connection that writes, and creates the tables if there are none. When it is closed, it leaves the WAL as it is.
 pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
     let mut connection = Connection::open(path).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
-    // `checkpoint` does that.
+    // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
+    // WAL not be on the disk.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(told)?;
     let number = |connection: &Connection, name| {
         connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(told)

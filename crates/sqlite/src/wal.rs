@@ -4,9 +4,9 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 
-use rusqlite::config::DbConfig;
 use rusqlite::{Connection, TransactionBehavior};
 
+use crate::checkpoint::on_closing;
 use crate::open_error::OpenError;
 use crate::schema::of_sqlite;
 
@@ -18,10 +18,6 @@ use crate::schema::of_sqlite;
 /// and then synced. For what is on the disk already that changes nothing, even if the power fails half-way.
 pub(crate) fn put_on_disk(connection: &mut Connection, database: &Path) -> Result<(), OpenError> {
     let told = |error| of_sqlite(database, error);
-    // Nor does SQLite put it into the file when that is closed because this fails: the file would be newer than what the WAL has
-    // on the disk, and be overwritten from there.
-    let leave = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    connection.set_db_config(leave, true).map_err(told)?;
     // So no one else writes to the WAL, or begins it anew; since it is open here, no one deletes it.
     let only =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
@@ -30,8 +26,8 @@ pub(crate) fn put_on_disk(connection: &mut Connection, database: &Path) -> Resul
     put_file_on_disk(Path::new(&wal))
         .map_err(|error| OpenError::Io { path: database.to_owned(), error })?;
     only.commit().map_err(told)?;
-    connection.set_db_config(leave, false).map_err(told)?;
-    Ok(())
+    // Not before: the file would be newer than what the WAL has on the disk, and overwritten from there.
+    on_closing(connection, true).map_err(told)
 }
 
 fn put_file_on_disk(path: &Path) -> io::Result<()> {
