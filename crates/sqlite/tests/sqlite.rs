@@ -153,6 +153,26 @@ fn a_file_of_something_else_is_refused_and_stays_as_it_is() {
 }
 
 #[test]
+fn the_wal_of_something_else_stays_as_it_is() {
+    let (theirs, ours) = (folder(), folder());
+    let path = theirs.path().join("other.db");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1);")
+        .unwrap();
+    for name in ["other.db", "other.db-wal"] {
+        fs::copy(theirs.path().join(name), ours.path().join(name)).unwrap();
+    }
+    let read =
+        || ["other.db", "other.db-wal"].map(|name| fs::read(ours.path().join(name)).unwrap());
+    let before = read();
+    assert!(!before[1].is_empty());
+    let error = SqliteStore::open(ours.path().join("other.db")).unwrap_err();
+    assert!(matches!(error, OpenError::NotAStore { .. }), "{error}");
+    assert_eq!(read(), before);
+}
+
+#[test]
 fn a_file_of_a_later_version_is_refused() {
     let folder = folder();
     let path = folder.path().join("bank.db");
