@@ -16,6 +16,8 @@
 //! Reading order: `record` (what has happened), `replay` (what is left of it), `folder` (who keeps the record, and says what
 //! fails), `vfs` (what SQLite calls), `direct` (what the program writes without SQLite), `disk` (what tests have in hand).
 
+#![cfg(unix)]
+
 mod dice;
 mod direct;
 mod disk;

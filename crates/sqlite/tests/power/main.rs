@@ -6,6 +6,8 @@
 //!
 //! `COACT_HISTORIES=1000` tries as many workloads, from seed `COACT_HISTORIES_FIRST` on.
 
+#![cfg(unix)]
+
 mod checkpoints;
 mod crashes;
 mod damage;
