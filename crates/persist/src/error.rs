@@ -23,6 +23,11 @@ pub enum StoreError {
         /// How.
         why: String,
     },
+    /// What is stored is damaged, and it is not known of which entity, or it concerns all.
+    Damaged {
+        /// How.
+        why: String,
+    },
 }
 
 impl Display for StoreError {
@@ -32,6 +37,10 @@ impl Display for StoreError {
             Self::Corrupt { entity, seq, why } => write!(
                 f,
                 "what is stored of `{entity}` is damaged at event {seq}: {why}. Nothing was changed; restore it from a backup"
+            ),
+            Self::Damaged { why } => write!(
+                f,
+                "what is stored is damaged: {why}. Nothing was changed; restore it from a backup"
             ),
         }
     }

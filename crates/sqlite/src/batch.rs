@@ -7,12 +7,10 @@ use coact_persist::{
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
 use crate::row::{bits, number, snapshot};
+use crate::schema::DECISIONS;
 
 /// How many snapshots of an entity are kept. (One, if they are its states.)
 const SNAPSHOTS: i64 = 2;
-
-/// For how many commits it is known that they were stored, at least.
-const DECISIONS: u64 = 1 << 16;
 
 /// After how many commits it is looked for decisions that can be forgotten.
 const SWEEP_EVERY: u64 = 1 << 13;
@@ -42,7 +40,7 @@ impl<'c> Batch<'c> {
         if all_told && before / SWEEP_EVERY != now / SWEEP_EVERY {
             self.transaction
                 .prepare_cached("DELETE FROM decision WHERE position <= ?1")?
-                .execute([bits(now.saturating_sub(DECISIONS))])?;
+                .execute([bits(now) - DECISIONS])?;
         }
         self.transaction
             .prepare_cached("UPDATE counter SET position = ?1")?

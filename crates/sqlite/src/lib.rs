@@ -19,6 +19,14 @@
 //! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Neither runs code of the program but what is called
 //! with results.
 //!
+//! If a flush fails, the commits of that transaction are of unknown outcome, and the file is opened again. What the flush should have written may be
+//! lost for good, although the system still shows it; so nothing is told of it: it is not in SQLite's index of the WAL, and the next
+//! transaction is written over it. When a store is opened, what an earlier process has left in the WAL is written and flushed once more
+//! before any of it is told. After a failed flush of the file itself the WAL is not put into the file any more, and grows, until the store
+//! is opened again (and tools that read it have closed it).
+//!
+//! `tests/power` has the power fail at any point, and each write and flush in turn.
+//!
 //! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile
 //! ([`SqliteReader`]).
 //!
@@ -27,11 +35,14 @@
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `reader` (the other thread), `read` (its
-//! queries), `row`, `schema`, `lock`, `serving`.
+//! queries), `row`, `schema`, `failure`, `callback`, `lock`, `wal`, `checkpoint`, `serving`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
+mod callback;
+mod checkpoint;
+mod failure;
 mod lock;
 mod open_error;
 mod read;
@@ -40,6 +51,7 @@ mod row;
 mod schema;
 mod serving;
 mod store;
+mod wal;
 
 pub use self::open_error::OpenError;
 pub use self::reader::SqliteReader;

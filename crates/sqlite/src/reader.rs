@@ -1,6 +1,6 @@
 //! A thread that reads.
 
-use std::fmt::{self, Debug, Display, Formatter};
+use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -11,6 +11,8 @@ use coact_persist::{
 };
 use rusqlite::Connection;
 
+use crate::callback;
+use crate::failure;
 use crate::open_error::OpenError;
 use crate::read;
 use crate::schema::open_to_read;
@@ -64,16 +66,13 @@ impl SqliteReader {
     fn ask<T: 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
+        failed: impl FnOnce(&rusqlite::Error) -> StoreError + Send + 'static,
         done: Done<Result<T, StoreError>>,
     ) {
         self.thread.ask(Box::new(move |connection| {
-            done(query(connection).map_err(|error| unavailable(&error)));
+            callback::tell(done, query(connection).map_err(|error| failed(&error)));
         }));
     }
-}
-
-pub(crate) fn unavailable(why: &dyn Display) -> StoreError {
-    StoreError::Unavailable { why: why.to_string() }
 }
 
 impl Reader for SqliteReader {
@@ -84,18 +83,22 @@ impl Reader for SqliteReader {
         most: usize,
         done: Done<Result<Vec<StoredEvent>, StoreError>>,
     ) {
-        self.ask(move |connection| read::events(connection, &entity, after, most), done);
+        let of = entity.clone();
+        let failed = move |error: &_| failure::of_entity(&of, after.next(), error);
+        self.ask(move |connection| read::events(connection, &entity, after, most), failed, done);
     }
 
     fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
-        self.ask(move |connection| read::snapshots(connection, &entity), done);
+        let of = entity.clone();
+        let failed = move |error: &_| failure::of_entity(&of, Seq::ZERO, error);
+        self.ask(move |connection| read::snapshots(connection, &entity), failed, done);
     }
 
     fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
         if !self.has_notes {
-            return done(Ok(Vec::new()));
+            return callback::tell(done, Ok(Vec::new()));
         }
-        self.ask(move |connection| read::notes(connection, &which, most), done);
+        self.ask(move |connection| read::notes(connection, &which, most), failure::of_store, done);
     }
 
     fn log(
@@ -105,7 +108,11 @@ impl Reader for SqliteReader {
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        self.ask(move |connection| read::log(connection, &kind, after, most), done);
+        self.ask(
+            move |connection| read::log(connection, &kind, after, most),
+            failure::of_store,
+            done,
+        );
     }
 
     fn entities(
@@ -117,6 +124,7 @@ impl Reader for SqliteReader {
     ) {
         self.ask(
             move |connection| read::entities(connection, kind.as_deref(), after.as_ref(), most),
+            failure::of_store,
             done,
         );
     }

@@ -4,12 +4,16 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rusqlite::config::DbConfig;
+use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 
 use crate::open_error::OpenError;
 
 /// The version of the format: `PRAGMA user_version`.
 const VERSION: i64 = 2;
+
+/// For how many commits it is known that they were stored, at least.
+pub(crate) const DECISIONS: i64 = 1 << 16;
 
 /// Says that a file is a store: `PRAGMA application_id`, "COAC" in ASCII.
 const APPLICATION: i64 = 0x434f_4143;
@@ -74,17 +78,30 @@ CREATE TABLE note (
 CREATE INDEX note_by_rank ON note (kind, rank);
 ";
 
-/// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have.
+/// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have. When it
+/// is closed, it leaves the WAL as it is.
 pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
     let mut connection = Connection::open(path).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
+    // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
+    // WAL not be on the disk.
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
+    connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(told)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
     match version(path, &connection)? {
-        None => create(&mut connection).map_err(told)?,
-        Some(1) => extend(&mut connection).map_err(told)?,
+        None => {
+            use_wal(&connection, path)?;
+            create(&mut connection).map_err(told)?;
+        }
+        Some(1) => {
+            use_wal(&connection, path)?;
+            extend(&mut connection).map_err(told)?;
+        }
         Some(_) => {}
     }
+    // (Once more: of a file without pages SQLite says so before it has succeeded.)
+    use_wal(&connection, path)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
 }
@@ -119,9 +136,22 @@ fn extend(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
+/// Has the file written through a WAL, which stays so, and cannot be set within a transaction.
+fn use_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
+    let mode = |row: &Row<'_>| row.get::<_, String>(0);
+    let mode = connection
+        .pragma_update_and_check(None, "journal_mode", "WAL", mode)
+        .map_err(|error| of_sqlite(path, error))?;
+    // If SQLite cannot, it goes on with a journal, and says so. A commit is on the disk then when the journal is
+    // deleted, and that is not synced.
+    if mode != "wal" {
+        let error = io::Error::other(format!("it has the journal mode {mode}, and not wal"));
+        return Err(OpenError::Io { path: path.to_owned(), error });
+    }
+    Ok(())
+}
+
 fn create(connection: &mut Connection) -> rusqlite::Result<()> {
-    // It stays in the file, and cannot be set within a transaction.
-    connection.pragma_update(None, "journal_mode", "WAL")?;
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
     transaction.pragma_update(None, "user_version", VERSION)?;
@@ -130,7 +160,8 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Opens a connection that only reads, to a store of this or an earlier version, which is told.
+/// Opens a connection that only reads, to a store of this or an earlier version, which is told. It has the WAL open from
+/// now on.
 pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
@@ -144,13 +175,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, i64), OpenError> 
     Ok((connection, version))
 }
 
-/// Forgets which commits were stored: no other one is settled than those of the process that opens the store.
-pub(crate) fn forget_decisions(path: &Path, connection: &Connection) -> Result<(), OpenError> {
-    connection.execute("DELETE FROM decision", []).map_err(|error| of_sqlite(path, error))?;
-    Ok(())
-}
-
-fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {

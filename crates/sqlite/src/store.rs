@@ -14,11 +14,15 @@ use rusqlite::Connection;
 use tracing::error;
 
 use crate::batch::Batch;
+use crate::callback;
+use crate::checkpoint::Checkpoints;
+use crate::failure;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
-use crate::reader::{SqliteReader, unavailable};
-use crate::schema::{forget_decisions, open_to_write};
+use crate::reader::SqliteReader;
+use crate::schema::{open_to_read, open_to_write};
 use crate::serving::Serving;
+use crate::wal;
 
 /// The most that is written in one transaction.
 const BATCH: usize = 1_024;
@@ -26,8 +30,9 @@ const BATCH: usize = 1_024;
 /// A store in an SQLite file. Dropping it waits until all is written that was submitted.
 pub struct SqliteStore {
     path: PathBuf,
-    writer: Serving<Write>,
+    /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: SqliteReader,
+    writer: Serving<Write>,
 }
 
 impl Debug for SqliteStore {
@@ -45,12 +50,15 @@ impl SqliteStore {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref().to_owned();
         let lock = OwnerLock::take(&path)?;
-        let connection = open_to_write(&path)?;
-        forget_decisions(&path, &connection)?;
+        let mut connection = open_to_write(&path)?;
+        wal::put_on_disk(&mut connection, &path)?;
         let reader = SqliteReader::open(&path)?;
+        let (index, _) = open_to_read(&path)?;
         let io = |error| OpenError::Io { path: path.clone(), error };
         let writer = Writer {
+            _index: index,
             connection: Some(connection),
+            checkpoints: Checkpoints::default(),
             path: path.clone(),
             unknown: HashSet::new(),
             _lock: lock,
@@ -123,6 +131,23 @@ enum Write {
 }
 
 impl Write {
+    /// What an error that it meets means.
+    fn failed_by(&self, error: &rusqlite::Error) -> StoreError {
+        match self {
+            Self::Claim(entity, _) => failure::of_entity(entity, Seq::ZERO, error),
+            Self::Commit(commit, _) => {
+                let mut members = commit.members();
+                match (members.next(), members.next()) {
+                    (Some((entity, member)), None) => {
+                        failure::of_entity(entity, member.after(), error)
+                    }
+                    _ => failure::of_store(error),
+                }
+            }
+            Self::Settle(..) => failure::of_store(error),
+        }
+    }
+
     fn is_known(&self, unknown: &mut HashSet<CommitId>) {
         match self {
             Self::Settle(id, _) => drop(unknown.remove(id)),
@@ -146,8 +171,14 @@ enum Written {
 }
 
 struct Writer {
+    /// Does nothing but have the WAL open, since SQLite keeps the index of the WAL while a connection has. So what a failed commit
+    /// has left in the WAL is not in the index, and the next one is written over it. Without the index SQLite would read the
+    /// WAL, take what it finds for committed, and it need not be on the disk. It is closed before the other one, which puts all that is in the WAL
+    /// into the file when it is the last.
+    _index: Connection,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
+    checkpoints: Checkpoints,
     path: PathBuf,
     /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
     unknown: HashSet<CommitId>,
@@ -163,19 +194,44 @@ impl Writer {
         }
     }
 
-    /// Does all of it in one transaction.
-    fn write(&mut self, all: Vec<Write>) {
-        let connection = match self.connection.take().map_or_else(|| open_to_write(&self.path), Ok)
+    /// Does all of it in one transaction. What meets damage is left out, and the rest done without it.
+    fn write(&mut self, mut all: Vec<Write>) {
+        while let Some(damaged) = self.try_write(&mut all) {
+            let Failed { why, at, .. } = damaged;
+            let Some(at) = at else { return fail(all, &failure::of_store(&why), refused) };
+            let asked = all.remove(at);
+            let error = asked.failed_by(&why);
+            fail(vec![asked], &error, refused);
+            if all.is_empty() {
+                return;
+            }
+        }
+    }
+
+    /// Does all of it, or nothing if it meets damage.
+    fn try_write(&mut self, all: &mut Vec<Write>) -> Option<Failed> {
+        let connection = match self
+            .connection
+            .take()
+            .map_or_else(|| self.checkpoints.open_again(&self.path), Ok)
         {
             Ok(connection) => self.connection.insert(connection),
-            Err(error) => return fail(all, &unavailable(&error), refused),
+            Err(error) => {
+                fail(std::mem::take(all), &failure::of_opening(&error), refused);
+                return None;
+            }
         };
-        match in_transaction(connection, &all, self.unknown.is_empty()) {
+        match in_transaction(connection, all, self.unknown.is_empty()) {
             Ok(results) => {
                 all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
-                all.into_iter().zip(results).for_each(|(asked, result)| tell(asked, result));
+                all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
+                self.checkpoints.run(connection, &self.path);
             }
-            Err(Failed { why, is_unknown }) => {
+            Err(failed) if !failed.is_unknown && failure::is_damage(&failed.why) => {
+                error!(path = %self.path.display(), why = %failed.why, "the store is damaged");
+                return Some(failed);
+            }
+            Err(Failed { why, is_unknown, .. }) => {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
                 // What SQLite and the system remember of it says nothing of what is on the disk.
                 self.connection = None;
@@ -183,9 +239,10 @@ impl Writer {
                 if is_unknown {
                     all.iter().for_each(|asked| asked.is_unknown(&mut self.unknown));
                 }
-                fail(all, &unavailable(&why), outcome);
+                fail(std::mem::take(all), &failure::of_store(&why), outcome);
             }
         }
+        None
     }
 }
 
@@ -193,6 +250,8 @@ impl Writer {
 struct Failed {
     why: rusqlite::Error,
     is_unknown: bool,
+    /// By which of all that was asked, if it was one of them.
+    at: Option<usize>,
 }
 
 fn in_transaction(
@@ -200,17 +259,17 @@ fn in_transaction(
     all: &[Write],
     all_told: bool,
 ) -> Result<Vec<Written>, Failed> {
-    let failed = |is_unknown| move |why| Failed { why, is_unknown };
+    let failed = |is_unknown| move |why| Failed { why, is_unknown, at: None };
     let mut batch = Batch::begin(connection).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
-    for asked in all {
+    for (at, asked) in all.iter().enumerate() {
         // A commit is refused before it writes anything, so it needs no savepoint of its own.
         let written = match asked {
             Write::Claim(entity, _) => batch.claim(entity).map(Written::Claim),
             Write::Commit(commit, _) => batch.commit(commit).map(Written::Commit),
             Write::Settle(commit, _) => batch.settle(*commit).map(Written::Settle),
         };
-        results.push(written.map_err(failed(false))?);
+        results.push(written.map_err(|why| Failed { why, is_unknown: false, at: Some(at) })?);
     }
     batch.prepare(all_told).map_err(failed(false))?;
     batch.commit_all().map_err(failed(true))?;
@@ -219,9 +278,9 @@ fn in_transaction(
 
 fn tell(asked: Write, written: Written) {
     match (asked, written) {
-        (Write::Claim(_, done), Written::Claim(claim)) => done(Ok(claim)),
-        (Write::Commit(_, done), Written::Commit(outcome)) => done(outcome),
-        (Write::Settle(_, done), Written::Settle(settled)) => done(Ok(settled)),
+        (Write::Claim(_, done), Written::Claim(claim)) => callback::tell(done, Ok(claim)),
+        (Write::Commit(_, done), Written::Commit(outcome)) => callback::tell(done, outcome),
+        (Write::Settle(_, done), Written::Settle(settled)) => callback::tell(done, Ok(settled)),
         _ => unreachable!("each is answered by its own kind"),
     }
 }
@@ -230,9 +289,9 @@ fn tell(asked: Write, written: Written) {
 fn fail(all: Vec<Write>, error: &StoreError, outcome: fn(StoreError) -> Outcome) {
     for asked in all {
         match asked {
-            Write::Claim(_, done) => done(Err(error.clone())),
-            Write::Commit(_, done) => done(outcome(error.clone())),
-            Write::Settle(_, done) => done(Err(error.clone())),
+            Write::Claim(_, done) => callback::tell(done, Err(error.clone())),
+            Write::Commit(_, done) => callback::tell(done, outcome(error.clone())),
+            Write::Settle(_, done) => callback::tell(done, Err(error.clone())),
         }
     }
 }

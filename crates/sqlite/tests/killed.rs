@@ -4,12 +4,12 @@
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 use coact_persist::{
     Commit, EntityId, Event, EventHash, Outcome, Reader, Seq, Store, StoredEvent, wait,
 };
-use coact_sqlite::SqliteStore;
+use coact_sqlite::{OpenError, SqliteStore};
 
 /// Names the file for the process that is killed.
 const FILE: &str = "COACT_TEST_FILE";
@@ -42,21 +42,44 @@ fn writes_until_it_is_killed() {
     }
 }
 
+/// This program, as the one that writes.
+fn writer(path: &Path) -> (Child, impl Iterator<Item = u64>) {
+    let mut child = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "writes_until_it_is_killed", "--ignored", "--nocapture"])
+        .env(FILE, path)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
+    (child, lines.filter_map(|line| line.split("committed ").nth(1)?.parse::<u64>().ok()))
+}
+
+#[test]
+fn one_process_at_a_time_has_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("bank.db");
+    for _ in 0..3 {
+        let (mut child, mut told) = writer(&path);
+        told.next().expect("it has written");
+        for _ in 0..2 {
+            let error = SqliteStore::open(&path).unwrap_err();
+            assert!(matches!(&error, OpenError::InUse { path: of } if *of == path), "{error}");
+        }
+        told.next().expect("it goes on");
+        // SIGKILL, on Unix.
+        child.kill().unwrap();
+        child.wait().unwrap();
+        SqliteStore::open(&path).expect("the system has released its lock");
+    }
+}
+
 #[test]
 fn what_was_told_to_be_committed_survives_a_kill() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("bank.db");
     let mut acknowledged = 0;
     for round in 0..8_u64 {
-        let program = std::env::current_exe().unwrap();
-        let mut child = Command::new(program)
-            .args(["--exact", "writes_until_it_is_killed", "--ignored", "--nocapture"])
-            .env(FILE, &path)
-            .stdout(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
-        let told = lines.filter_map(|line| line.split("committed ").nth(1)?.parse::<u64>().ok());
+        let (mut child, told) = writer(&path);
         acknowledged = told.take(1 + (round * 37 % 60) as usize).last().expect("it has written");
         child.kill().unwrap();
         child.wait().unwrap();

@@ -42,6 +42,11 @@ fn read(store: &SqliteStore, entity: &EntityId) -> Vec<StoredEvent> {
     wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000, done)).unwrap()
 }
 
+fn read_texts(store: &SqliteStore, entity: &EntityId) -> Vec<String> {
+    let text = |stored: &StoredEvent| String::from_utf8(stored.event.payload.to_vec()).unwrap();
+    read(store, entity).iter().map(text).collect()
+}
+
 #[test]
 fn what_was_committed_is_there_when_it_is_opened_again() {
     let folder = folder();
@@ -54,11 +59,7 @@ fn what_was_committed_is_there_when_it_is_opened_again() {
         epochs.push(wait(|done| store.claim(alice.clone(), done)).unwrap().epoch.get());
     }
     assert_eq!(epochs, [2, 4, 6]);
-    let texts: Vec<_> = read(&open(&path), &alice)
-        .iter()
-        .map(|stored| String::from_utf8(stored.event.payload.to_vec()).unwrap())
-        .collect();
-    assert_eq!(texts, ["0", "1", "2"]);
+    assert_eq!(read_texts(&open(&path), &alice), ["0", "1", "2"]);
 }
 
 #[test]
@@ -150,6 +151,26 @@ fn a_file_of_something_else_is_refused_and_stays_as_it_is() {
     let nowhere = folder.path().join("no/such/folder/bank.db");
     let error = SqliteStore::open(nowhere).unwrap_err();
     assert!(matches!(error, OpenError::Io { .. }), "{error}");
+}
+
+#[test]
+fn the_wal_of_something_else_stays_as_it_is() {
+    let (theirs, ours) = (folder(), folder());
+    let path = theirs.path().join("other.db");
+    let other = rusqlite::Connection::open(&path).unwrap();
+    other
+        .execute_batch("PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1);")
+        .unwrap();
+    for name in ["other.db", "other.db-wal"] {
+        fs::copy(theirs.path().join(name), ours.path().join(name)).unwrap();
+    }
+    let read =
+        || ["other.db", "other.db-wal"].map(|name| fs::read(ours.path().join(name)).unwrap());
+    let before = read();
+    assert!(!before[1].is_empty());
+    let error = SqliteStore::open(ours.path().join("other.db")).unwrap_err();
+    assert!(matches!(error, OpenError::NotAStore { .. }), "{error}");
+    assert_eq!(read(), before);
 }
 
 #[test]
@@ -259,7 +280,45 @@ fn old_decisions_are_forgotten() {
     assert!((1 << 16..80_000).contains(&kept), "{kept}");
     let settled = wait(|done| store.settle(last.unwrap(), done)).unwrap();
     assert_eq!(settled, Settled::Committed(Position::new(100_000)));
-    drop(store);
-    let _store = open(&path);
-    assert_eq!(count(), 0, "no other process settles them");
+}
+
+#[test]
+fn what_is_called_with_a_result_may_panic() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let (tell, told) = std::sync::mpsc::channel();
+    let panics = move || {
+        tell.send(()).unwrap();
+        panic!("expected: one of the program");
+    };
+    let (claimed, committed, settled) = (panics.clone(), panics.clone(), panics.clone());
+    let (read, logged) = (panics.clone(), panics);
+    store.claim(alice.clone(), Box::new(move |_| claimed()));
+    store.commit(Commit::new(), Box::new(move |_| committed()));
+    store.settle(Commit::new().id(), Box::new(move |_| settled()));
+    store.events(alice.clone(), Seq::ZERO, 1, Box::new(move |_| read()));
+    store.log("account".into(), Position::ZERO, 1, Box::new(move |_| logged()));
+    assert_eq!(told.iter().count(), 5);
+    assert!(matches!(write(&store, &alice, "x"), Outcome::Committed(_)));
+    assert_eq!(read_texts(&store, &alice), ["x"]);
+}
+
+/// All is in the file, whether it was read before or not.
+#[test]
+fn the_file_has_all_when_the_store_is_dropped() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    for n in 1..4 {
+        let store = open(&path);
+        if n != 1 {
+            read(&store, &alice);
+        }
+        write(&store, &alice, "x");
+        drop(store);
+        assert!(!folder.path().join("bank.db-wal").exists());
+        let copy = folder.path().join("copy.db");
+        fs::copy(&path, &copy).unwrap();
+        assert_eq!(read(&open(&copy), &alice).len(), n);
+    }
 }
