@@ -27,11 +27,12 @@
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `reader` (the other thread), `read` (its
-//! queries), `row`, `schema`, `lock`, `serving`.
+//! queries), `check`, `row`, `schema`, `lock`, `serving`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
+mod check;
 mod lock;
 mod open_error;
 mod read;
@@ -41,6 +42,7 @@ mod schema;
 mod serving;
 mod store;
 
+pub use self::check::Irregularity;
 pub use self::open_error::OpenError;
 pub use self::reader::SqliteReader;
 pub use self::store::SqliteStore;
