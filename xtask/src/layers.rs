@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 25] = [
+pub const LAYERS: [(&str, &[&str]); 26] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -20,6 +20,7 @@ pub const LAYERS: [(&str, &[&str]); 25] = [
     // `coact` for its examples, as above.
     ("coact-durable", &["coact", "coact-actor", "coact-core", "coact-persist"]),
     ("coact", &["coact-actor", "coact-core", "coact-durable", "coact-dynamic", "coact-macros"]),
+    ("coact-cli", &["coact-persist", "coact-sqlite"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-exchange", &["coact"]),

@@ -372,8 +372,8 @@ fn deleted(store: &dyn Store) {
     assert_eq!(said(&notes(store, timers, 10)), ["account/bob tick 5: of bob"]);
     let outgoing = Notes::Of { entity: alice.clone(), after: None };
     assert_eq!(said(&notes(store, outgoing, 10)), ["account/alice m 5: message"]);
-    let listed: Vec<_> = list(store, None, None, 10).into_iter().map(|one| one.id).collect();
-    assert_eq!(listed, [bob]);
+    let listed: Vec<_> = list(store, None, None, 10).into_iter().map(|one| one.last).collect();
+    assert_eq!(listed, [Seq::ZERO, Seq::new(1)], "a message of alice is left");
     // Earlier owners stay fenced.
     let as_late = Claim { last: Seq::ZERO, hash: EventHash::of(&alice), ..late };
     assert!(matches!(refusal(store, write(&alice, &as_late, &["x"])), Refusal::Fenced { .. }));
@@ -403,6 +403,15 @@ fn listed(store: &dyn Store) {
     }
     // It was never written.
     claim(store, &EntityId::new("b", "nothing"));
+    // Of this one there is but a note, for a while.
+    let noted = EntityId::new("b", "noted");
+    let now = claim(store, &noted);
+    committed(store, note(&noted, &now, &[(NoteKind::Timer, "t", 1, "x")]));
+    let last = list(store, Some("b"), Some(&ids[4]), 100).pop().expect("it is there");
+    assert_eq!((last.id, last.last), (noted.clone(), Seq::ZERO));
+    let mut gone = Commit::new();
+    gone.member(noted, now.epoch, now.last).remove_note(NoteKind::Timer, "t".into());
+    committed(store, gone);
     let all = list(store, None, None, 100);
     assert_eq!(all.iter().map(|one| one.id.clone()).collect::<Vec<_>>(), ids);
     let last = events(store, &ids[2], 1, 1).pop().expect("it was written");

@@ -259,8 +259,11 @@ impl State {
         let behind = after.map_or(Bound::Unbounded, Bound::Excluded);
         let behind = self.entities.range((behind, Bound::Unbounded));
         let is_meant = |id: &EntityId| kind.is_none_or(|kind| id.kind() == kind);
+        let has_notes = |id: &EntityId| {
+            !self.notes(Notes::Of { entity: id.clone(), after: None }, 1).is_empty()
+        };
         behind
-            .filter(|(id, entity)| is_meant(id) && entity.last > Seq::ZERO)
+            .filter(|(id, entity)| is_meant(id) && (entity.last > Seq::ZERO || has_notes(id)))
             .take(most)
             .map(|(id, entity)| {
                 let Entity { epoch, last, hash, .. } = *entity;

@@ -42,7 +42,7 @@ pub trait Reader: Send + Sync + 'static {
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     );
 
-    /// Lists the entities of which something is stored, ordered by their identities, from behind one on: those of a kind, or all.
+    /// Lists the entities of which something is stored, be it a note, ordered by their identities, from behind one on: those of a kind, or all.
     /// `most` of them, or fewer if there are no more.
     fn entities(
         &self,

@@ -35,12 +35,13 @@
 //! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `reader` (the other thread), `read` (its
-//! queries), `row`, `schema`, `failure`, `callback`, `lock`, `wal`, `checkpoint`, `serving`.
+//! queries), `check`, `row`, `schema`, `failure`, `callback`, `lock`, `wal`, `checkpoint`, `serving`.
 
 #![forbid(unsafe_code)]
 
 mod batch;
 mod callback;
+mod check;
 mod checkpoint;
 mod failure;
 mod lock;
@@ -53,6 +54,7 @@ mod serving;
 mod store;
 mod wal;
 
+pub use self::check::Irregularity;
 pub use self::open_error::OpenError;
 pub use self::reader::SqliteReader;
 pub use self::store::SqliteStore;

@@ -4,7 +4,7 @@ use coact_persist::{
     EntityId, Epoch, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Seq, Snapshot,
     StoredEvent, Summary,
 };
-use rusqlite::{Connection, Params, Row, params};
+use rusqlite::{Connection, Params, Row, ToSql, params};
 
 use crate::row::{bits, event, number, snapshot, stored, text};
 
@@ -87,24 +87,47 @@ pub(crate) fn snapshots(
     rows.collect()
 }
 
-/// Lists entities.
+/// Lists entities. (Each condition is a range of the index by kind and key, so that pages behind others take no longer.)
 pub(crate) fn entities(
     connection: &Connection,
     kind: Option<&str>,
     after: Option<&EntityId>,
     most: usize,
+    has_notes: bool,
 ) -> rusqlite::Result<Vec<Summary>> {
-    let (after_kind, after_key) = after.map_or(("", ""), |id| (id.kind(), id.key()));
-    // (`kind >= ?2` is implied, and lets the index be used.)
-    let mut select = connection.prepare_cached(
-        "SELECT kind, key, epoch, last, hash FROM entity
-         WHERE last > 0 AND (?1 IS NULL OR kind = ?1)
-         AND kind >= ?2 AND (NOT ?4 OR (kind, key) > (?2, ?3))
-         ORDER BY kind, key LIMIT ?5",
-    )?;
-    let kind = kind.map(str::as_bytes);
-    let least = if after.is_some() { after_kind.as_bytes() } else { kind.unwrap_or_default() };
-    let keys = params![kind, least, after_key.as_bytes(), after.is_some(), limit(most)];
+    let select = |which: &str, keys: &[&dyn ToSql]| {
+        let note = "EXISTS (SELECT 1 FROM note WHERE note.entity = entity.id)";
+        let is_there = if has_notes { format!("(last > 0 OR {note})") } else { "last > 0".into() };
+        select_entities(connection, &format!("{is_there} AND {which}"), keys)
+    };
+    let bytes = |id: &EntityId| (id.kind().as_bytes().to_vec(), id.key().as_bytes().to_vec());
+    let after_key = after.map(bytes);
+    match (kind.map(str::as_bytes), after_key) {
+        (None, None) => select("TRUE ORDER BY kind, key LIMIT ?1", params![limit(most)]),
+        (None, Some((after, key))) => {
+            let keys = params![after, key, limit(most)];
+            select("(kind, key) > (?1, ?2) ORDER BY kind, key LIMIT ?3", keys)
+        }
+        (Some(kind), Some((after, _))) if *after > *kind => Ok(Vec::new()),
+        (Some(kind), Some((after, key))) if *after == *kind => {
+            let keys = params![kind, key, limit(most)];
+            select("kind = ?1 AND key > ?2 ORDER BY kind, key LIMIT ?3", keys)
+        }
+        (Some(kind), _) => {
+            let keys = params![kind, limit(most)];
+            select("kind = ?1 ORDER BY kind, key LIMIT ?2", keys)
+        }
+    }
+}
+
+fn select_entities(
+    connection: &Connection,
+    which: &str,
+    keys: impl Params,
+) -> rusqlite::Result<Vec<Summary>> {
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT kind, key, epoch, last, hash FROM entity WHERE {which}"
+    ))?;
     let rows = select.query_map(keys, |row| {
         Ok(Summary {
             id: EntityId::new(text(row, 0)?, text(row, 1)?),

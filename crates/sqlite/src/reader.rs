@@ -1,17 +1,19 @@
 //! A thread that reads.
 
 use std::fmt::{self, Debug, Formatter};
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
     Done, EntityId, LogEntry, Note, Notes, Position, Reader, Seq, Snapshot, StoreError,
-    StoredEvent, Summary,
+    StoredEvent, Summary, wait,
 };
-use rusqlite::Connection;
+use rusqlite::{Connection, ErrorCode};
 
 use crate::callback;
+use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::open_error::OpenError;
 use crate::read;
@@ -53,8 +55,28 @@ impl SqliteReader {
     /// # Errors
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = path.as_ref().to_owned();
-        let (connection, version) = open_to_read(&path)?;
+        let path = path.as_ref();
+        let opened = open_to_read(path).map_err(|error| if_unshared(path, error))?;
+        Self::start(path.to_owned(), opened)
+    }
+
+    /// Opens a file that no one changes: without locks, and without files beside it, so that it can be in a folder that cannot be
+    /// written. What is read while a store has the file is wrong, or an error.
+    ///
+    /// # Errors
+    /// See [`open`](Self::open). Fails as well if there is a `-wal` with commits, which would be missed.
+    pub fn open_immutable(path: impl AsRef<Path>) -> Result<Self, OpenError> {
+        let path = path.as_ref();
+        let refused = |error| OpenError::Io { path: path.to_owned(), error };
+        if fs::metadata(beside(path, "-wal")).is_ok_and(|wal| wal.len() > 0) {
+            return Err(OpenError::NotImmutable { path: path.to_owned() });
+        }
+        let whole = fs::canonicalize(path).map_err(refused)?;
+        let opened = open_to_read(Path::new(&immutable_uri(&whole)));
+        Self::start(path.to_owned(), opened.map_err(|error| error.of(path))?)
+    }
+
+    fn start(path: PathBuf, (connection, version): (Connection, i64)) -> Result<Self, OpenError> {
         let serve = move |jobs: Receiver<Query>| {
             jobs.into_iter().for_each(|query| query(&connection));
         };
@@ -63,7 +85,37 @@ impl SqliteReader {
         Ok(Self { path, has_notes: version > 1, thread })
     }
 
-    fn ask<T: 'static>(
+    /// From now on shows what is stored now, and no later commit, until it is dropped. It holds up no owner, but the `-wal` of one
+    /// grows meanwhile. (A file that is not in WAL mode, as a copy made by `VACUUM INTO`, goes on showing what is stored at the time:
+    /// there, this would hold up its owner.)
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn freeze(&self) -> Result<(), StoreError> {
+        let freeze = |connection: &Connection| {
+            let mode: String =
+                connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
+            if mode == "wal" {
+                // A transaction begins with the first thing that is read.
+                connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")?;
+            }
+            Ok(())
+        };
+        wait(|done| self.ask(freeze, failure::of_store, done))
+    }
+
+    /// Looks for what is wrong with the file beyond what can be read of each entity. Reads all of it.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn check(&self) -> Result<Vec<Irregularity>, StoreError> {
+        let has_notes = self.has_notes;
+        wait(|done| {
+            self.ask(move |connection| check::check(connection, has_notes), failure::of_store, done)
+        })
+    }
+
+    fn ask<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         failed: impl FnOnce(&rusqlite::Error) -> StoreError + Send + 'static,
@@ -73,6 +125,47 @@ impl SqliteReader {
             callback::tell(done, query(connection).map_err(|error| failed(&error)));
         }));
     }
+}
+
+/// The name of the file with something behind it.
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Says what it means that a file which is there cannot be opened.
+fn if_unshared(path: &Path, error: OpenError) -> OpenError {
+    let code = match &error {
+        OpenError::Io { error, .. } => error
+            .get_ref()
+            .and_then(|error| error.downcast_ref::<rusqlite::Error>())
+            .and_then(rusqlite::Error::sqlite_error_code),
+        _ => None,
+    };
+    let is_readable =
+        || File::open(path).is_ok_and(|file| file.metadata().is_ok_and(|it| it.is_file()));
+    match code {
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if is_readable() => {
+            OpenError::CannotShare { path: path.to_owned() }
+        }
+        _ => error,
+    }
+}
+
+/// As [SQLite names](https://sqlite.org/uri.html) a file with options.
+fn immutable_uri(path: &Path) -> String {
+    use std::fmt::Write;
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            _ => write!(uri, "%{byte:02x}").expect("a string takes all"),
+        }
+    }
+    uri + "?immutable=1"
 }
 
 impl Reader for SqliteReader {
@@ -122,8 +215,11 @@ impl Reader for SqliteReader {
         most: usize,
         done: Done<Result<Vec<Summary>, StoreError>>,
     ) {
+        let has_notes = self.has_notes;
         self.ask(
-            move |connection| read::entities(connection, kind.as_deref(), after.as_ref(), most),
+            move |connection| {
+                read::entities(connection, kind.as_deref(), after.as_ref(), most, has_notes)
+            },
             failure::of_store,
             done,
         );

@@ -9,7 +9,7 @@ use coact_persist::{
     Commit, EntityId, Event, NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Settled,
     Store, StoredEvent, conformance, wait,
 };
-use coact_sqlite::{OpenError, SqliteReader, SqliteStore};
+use coact_sqlite::{Irregularity, OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -321,4 +321,61 @@ fn the_file_has_all_when_the_store_is_dropped() {
         fs::copy(&path, &copy).unwrap();
         assert_eq!(read(&open(&copy), &alice).len(), n);
     }
+}
+
+#[test]
+fn a_frozen_reader_shows_one_moment() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    write(&store, &alice, "before");
+    let (frozen, reader) = (SqliteReader::open(&path).unwrap(), SqliteReader::open(&path).unwrap());
+    frozen.freeze().unwrap();
+    write(&store, &alice, "behind");
+    let count = |reader: &SqliteReader| {
+        wait(|done| reader.events(alice.clone(), Seq::ZERO, 10, done)).unwrap().len()
+    };
+    assert_eq!((count(&frozen), count(&reader)), (1, 2));
+    assert_eq!(frozen.check().unwrap(), []);
+    assert_eq!(reader.check().unwrap(), []);
+}
+
+#[test]
+fn what_no_reader_can_see_is_found() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    write(&open(&path), &alice, "once");
+    let found = |sql: &str| {
+        let connection = rusqlite::Connection::open(&path).unwrap();
+        connection.execute(sql, []).unwrap();
+        SqliteReader::open(&path).unwrap().check().unwrap()
+    };
+    let hidden = Irregularity::Hidden { entity: alice.clone(), last: Seq::new(1) };
+    assert_eq!(found("UPDATE entity SET last = 0"), [hidden]);
+    let counter = Irregularity::Counter { counted: Some(0), last: 1 };
+    assert_eq!(found("UPDATE entity SET last = 1"), []);
+    assert_eq!(found("UPDATE counter SET position = 0"), [counter]);
+    assert_eq!(found("UPDATE counter SET position = 1"), []);
+    let unknown = Irregularity::UnknownNotes { entity: alice, kind: 9, rows: 1 };
+    assert_eq!(found("INSERT INTO note VALUES (1, 9, X'', 0, X'', 1, X'')"), [unknown]);
+    let orphans = Irregularity::Orphans { table: "note", owner: 7, rows: 1 };
+    assert_eq!(found("UPDATE note SET entity = 7, kind = 1"), [orphans]);
+}
+
+#[test]
+fn an_immutable_file_is_refused_if_commits_are_beside_it() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    write(&store, &alice, "x");
+    let error = SqliteReader::open_immutable(&path).unwrap_err();
+    assert!(matches!(error, OpenError::NotImmutable { .. }), "{error}");
+    let copy = folder.path().join("copy.db");
+    let connection = rusqlite::Connection::open(&path).unwrap();
+    connection.execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
+    let reader = SqliteReader::open_immutable(&copy).unwrap();
+    let events = wait(|done| reader.events(alice, Seq::ZERO, 10, done)).unwrap();
+    assert_eq!(events.len(), 1);
+    let missing = SqliteReader::open_immutable(folder.path().join("none.db")).unwrap_err();
+    assert!(matches!(missing, OpenError::Io { .. }), "{missing}");
 }

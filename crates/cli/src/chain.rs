@@ -1,0 +1,302 @@
+//! Whether the history of an entity is as it was written: a check that reads each event once, and keeps none.
+//!
+//! Each event has a hash over it and those before it. If one does not fit, either the event was changed, or what is stored as its
+//! hash: the next hash tells which, so a finding waits for it.
+
+use coact_persist::{EventHash, Position, Seq, Snapshot, StoredEvent, Summary};
+
+use crate::finding::{Code, Finding};
+
+/// The check of one entity.
+pub struct Chain<'a> {
+    summary: &'a Summary,
+    snapshots: &'a [Snapshot],
+    last: Option<Last>,
+    findings: Vec<Finding>,
+}
+
+/// The last event that was seen.
+struct Last {
+    seq: Seq,
+    position: Position,
+    /// What is stored as its hash.
+    stored: EventHash,
+    /// What it should be, if that is something else.
+    other: Option<EventHash>,
+}
+
+impl<'a> Chain<'a> {
+    /// That of an entity, before its events.
+    pub fn new(summary: &'a Summary, snapshots: &'a [Snapshot]) -> Self {
+        Self { summary, snapshots, last: None, findings: Vec::new() }
+    }
+
+    /// Checks one more event.
+    pub fn add(&mut self, event: &StoredEvent) {
+        let with = |hash: EventHash| hash.with(event.seq, &event.event);
+        let other = match self.last.take() {
+            None => self.begin(event),
+            Some(last) => {
+                if event.position < last.position {
+                    let (before, now) = (last.position, event.position);
+                    let what =
+                        format!("its commit is {now}, and that of the event before it is {before}");
+                    self.find(event.seq, Code::PositionOrder, what);
+                }
+                if event.seq == last.seq.next() {
+                    let is_next = |hash| with(hash) == event.hash;
+                    let is_hash = last.other.is_some_and(is_next);
+                    self.tell_hash(&last, is_hash);
+                    // What was changed is told once: behind it, it goes on with what is stored.
+                    (!is_hash && !is_next(last.stored)).then(|| with(last.stored))
+                } else {
+                    self.tell_hash(&last, false);
+                    self.missing(last.seq.next(), event.seq);
+                    // Nothing tells what its hash should be.
+                    None
+                }
+            }
+        };
+        self.compare_snapshots(event.seq, event.hash, other);
+        let (seq, position, stored) = (event.seq, event.position, event.hash);
+        self.last = Some(Last { seq, position, stored, other });
+    }
+
+    /// The first event: what its hash should be, if that is something else than what is stored.
+    fn begin(&mut self, event: &StoredEvent) -> Option<EventHash> {
+        let before = Seq::new(event.seq.get().saturating_sub(1));
+        let base = if before == Seq::ZERO {
+            Some(EventHash::of(&self.summary.id))
+        } else {
+            if !self.snapshots.iter().any(|snapshot| snapshot.seq >= before) {
+                self.missing(Seq::new(1), event.seq);
+            }
+            self.snapshots.iter().find(|snapshot| snapshot.seq == before).map(|it| it.hash)
+        };
+        let expected = base?.with(event.seq, &event.event);
+        (expected != event.hash).then_some(expected)
+    }
+
+    /// Ends with the entity's row.
+    pub fn end(mut self) -> Vec<Finding> {
+        let Summary { last, hash, .. } = self.summary;
+        match self.last.take() {
+            None => self.end_without_events(),
+            Some(end) => {
+                self.tell_hash(&end, end.seq == *last && end.other == Some(*hash));
+                if end.seq < *last {
+                    self.missing(end.seq.next(), last.next());
+                } else if end.seq > *last {
+                    let what = format!(
+                        "the entity's last event is {last}, but there are events up to {}",
+                        end.seq
+                    );
+                    self.find(end.seq, Code::EntityRow, what);
+                } else if *hash != end.stored && Some(*hash) != end.other {
+                    let what = format!(
+                        "the entity's hash is {hash}, and that of its last event {}",
+                        end.stored
+                    );
+                    self.find(end.seq, Code::EntityRow, what);
+                }
+            }
+        }
+        self.check_snapshots_behind();
+        self.findings
+    }
+
+    /// All were trimmed, or it has a state instead.
+    fn end_without_events(&mut self) {
+        let Summary { last, hash, .. } = self.summary;
+        match self.snapshots.iter().find(|snapshot| snapshot.seq == *last) {
+            None if *last > Seq::ZERO => self.missing(Seq::new(1), last.next()),
+            Some(snapshot) if snapshot.hash != *hash => {
+                let what = format!("the state has hash {}, and the entity {hash}", snapshot.hash);
+                self.find(*last, Code::StateHash, what);
+            }
+            _ => {}
+        }
+    }
+
+    fn compare_snapshots(&mut self, seq: Seq, stored: EventHash, other: Option<EventHash>) {
+        for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.seq == seq) {
+            if snapshot.hash != stored && Some(snapshot.hash) != other {
+                let what = format!(
+                    "the snapshot up to it has hash {}, and the event {stored}",
+                    snapshot.hash
+                );
+                self.find(seq, Code::SnapshotHash, what);
+            }
+        }
+    }
+
+    fn check_snapshots_behind(&mut self) {
+        let last = self.summary.last;
+        for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.seq > last) {
+            let what = format!(
+                "a snapshot has events up to {}, and the entity up to {last}",
+                snapshot.seq
+            );
+            self.find(snapshot.seq, Code::SnapshotAhead, what);
+        }
+    }
+
+    fn tell_hash(&mut self, last: &Last, is_hash: bool) {
+        let Some(expected) = last.other else { return };
+        let stored = last.stored;
+        if is_hash {
+            let what = format!(
+                "its hash is {stored}, and should be {expected}: what comes behind it agrees with its content"
+            );
+            self.find(last.seq, Code::HashField, what);
+        } else {
+            let what = format!(
+                "its content does not belong to its hash: that is {stored}, and should be {expected}"
+            );
+            self.find(last.seq, Code::EventHash, what);
+        }
+    }
+
+    /// Events from the one to before the other.
+    fn missing(&mut self, from: Seq, behind: Seq) {
+        let what = match behind.get() - from.get() {
+            1 => "it is missing".to_owned(),
+            many => format!(
+                "it and those behind it are missing, up to event {} ({many} of them)",
+                behind.get() - 1
+            ),
+        };
+        self.find(from, Code::Missing, what);
+    }
+
+    fn find(&mut self, seq: Seq, code: Code, what: String) {
+        self.findings.push(Finding::of(&self.summary.id, Some(seq), code, what));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use coact_persist::{EntityId, Epoch, Event};
+
+    struct History {
+        summary: Summary,
+        events: Vec<StoredEvent>,
+        snapshots: Vec<Snapshot>,
+    }
+
+    fn history() -> History {
+        let id = EntityId::new("kind", "key");
+        let (mut hash, mut events) = (EventHash::of(&id), Vec::new());
+        for n in 1..=5 {
+            let (seq, event) = (Seq::new(n), Event::new("e", 1, vec![n as u8]));
+            hash = hash.with(seq, &event);
+            events.push(StoredEvent { seq, event, hash, position: Position::new(2 * n) });
+        }
+        let state = Event::new("s", 1, []);
+        let snapshots = [4, 2].map(|n: usize| Snapshot {
+            seq: Seq::new(n as u64),
+            hash: events[n - 1].hash,
+            state: state.clone(),
+        });
+        let summary = Summary { id, epoch: Epoch::new(1), last: Seq::new(5), hash };
+        History { summary, events, snapshots: snapshots.into() }
+    }
+
+    /// What is found after a change, as code and event.
+    fn found(change: impl FnOnce(&mut History)) -> Vec<(Code, u64)> {
+        let mut history = history();
+        change(&mut history);
+        let mut chain = Chain::new(&history.summary, &history.snapshots);
+        history.events.iter().for_each(|event| chain.add(event));
+        chain.end().iter().map(|it| (it.code, it.seq.expect("it has one"))).collect()
+    }
+
+    fn other() -> EventHash {
+        EventHash::from_stored(1)
+    }
+
+    #[test]
+    fn what_is_sound_is_found_sound() {
+        assert_eq!(found(|_| {}), []);
+        assert_eq!(found(|it| it.snapshots.clear()), []);
+        // Trimmed: up to either snapshot, between them, and all.
+        for trimmed in [2, 3, 4] {
+            assert_eq!(found(|it| drop(it.events.drain(..trimmed))), [], "{trimmed}");
+        }
+        let all_trimmed = |it: &mut History| {
+            it.snapshots[0] =
+                Snapshot { seq: Seq::new(5), hash: it.summary.hash, state: Event::new("s", 1, []) };
+            it.events.clear();
+        };
+        assert_eq!(found(all_trimmed), []);
+    }
+
+    #[test]
+    fn each_event_that_was_changed_is_found_alone() {
+        for n in 1..=5 {
+            let content = |it: &mut History| it.events[n - 1].event.payload = [99].into();
+            assert_eq!(found(content), [(Code::EventHash, n as u64)]);
+            let name = |it: &mut History| it.events[n - 1].event.name = "f".into();
+            assert_eq!(found(name), [(Code::EventHash, n as u64)]);
+            let version = |it: &mut History| it.events[n - 1].event.version = 2;
+            assert_eq!(found(version), [(Code::EventHash, n as u64)]);
+            let hash = |it: &mut History| it.events[n - 1].hash = other();
+            assert_eq!(found(hash), [(Code::HashField, n as u64)]);
+        }
+    }
+
+    #[test]
+    fn changes_of_neighbours_are_found_both() {
+        let both = |it: &mut History| {
+            it.events[1].event.payload = [99].into();
+            it.events[2].event.payload = [98].into();
+        };
+        assert_eq!(found(both), [(Code::EventHash, 2), (Code::EventHash, 3)]);
+        let behind = |it: &mut History| {
+            it.events.drain(..2);
+            it.events[0].event.payload = [99].into();
+        };
+        assert_eq!(found(behind), [(Code::EventHash, 3)]);
+    }
+
+    #[test]
+    fn gaps_are_found() {
+        for n in 1..=5 {
+            let gone = |it: &mut History| {
+                it.snapshots.clear();
+                it.events.remove(n - 1);
+            };
+            assert_eq!(found(gone), [(Code::Missing, n as u64)]);
+        }
+        assert_eq!(found(|it| drop(it.events.drain(1..3))), [(Code::Missing, 2)]);
+        assert_eq!(found(|it| it.events.truncate(2)), [(Code::Missing, 3)]);
+        assert_eq!(found(|it| it.events.clear()), [(Code::Missing, 1)]);
+    }
+
+    #[test]
+    fn rows_and_snapshots_that_do_not_fit_are_found() {
+        assert_eq!(found(|it| it.summary.hash = other()), [(Code::EntityRow, 5)]);
+        assert_eq!(found(|it| it.summary.last = Seq::new(4)), [(Code::EntityRow, 5)]);
+        assert_eq!(found(|it| it.summary.last = Seq::new(7)), [(Code::Missing, 6)]);
+        assert_eq!(found(|it| it.snapshots[0].hash = other()), [(Code::SnapshotHash, 4)]);
+        assert_eq!(found(|it| it.snapshots[0].seq = Seq::new(9)), [(Code::SnapshotAhead, 9)]);
+        assert_eq!(found(|it| it.snapshots[0].seq = Seq::new(3)), [(Code::SnapshotHash, 3)]);
+        assert_eq!(
+            found(|it| it.events[3].position = Position::new(1)),
+            [(Code::PositionOrder, 4)]
+        );
+        let state = |it: &mut History| {
+            it.events.clear();
+            it.snapshots.truncate(1);
+            it.snapshots[0].seq = Seq::new(5);
+        };
+        assert_eq!(found(state), [(Code::StateHash, 5)]);
+    }
+
+    #[test]
+    fn an_event_of_another_entity_is_found() {
+        let moved = |it: &mut History| it.summary.id = EntityId::new("kind", "other");
+        assert_eq!(found(moved), [(Code::EventHash, 1)]);
+    }
+}

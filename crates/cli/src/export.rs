@@ -1,0 +1,104 @@
+//! `export`: everything as JSON Lines.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use anyhow::{Context, bail};
+use coact_persist::{EntityId, Reader, Seq, Summary, wait};
+
+use crate::args::Export;
+use crate::name::shown;
+use crate::output::Output;
+use crate::pages;
+use crate::record::Record;
+use crate::source::Source;
+
+/// Exports what is asked for.
+pub fn export(source: &Source, args: &Export, output: Output) -> anyhow::Result<()> {
+    let output = match &args.output {
+        Some(path) => to_file(path)?,
+        None => output,
+    };
+    source.freeze()?;
+    let mut exporting = Exporting { reader: source.reader(), args, output, counts: [0; 4] };
+    exporting.run()?;
+    exporting.output.flush()?;
+    Ok(())
+}
+
+/// A new file: so no store, nor an earlier export, is written over.
+fn to_file(path: &Path) -> anyhow::Result<Output> {
+    let file = match File::create_new(path) {
+        Ok(file) => file,
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+            bail!("`{}` is there already: name a file that is not", path.display())
+        }
+        Err(error) => {
+            return Err(error).with_context(|| format!("`{}` cannot be written", path.display()));
+        }
+    };
+    Ok(Output::new(Box::new(file), None))
+}
+
+struct Exporting<'a> {
+    reader: &'a dyn Reader,
+    args: &'a Export,
+    output: Output,
+    /// Entities, snapshots, events, notes.
+    counts: [u64; 4],
+}
+
+impl Exporting<'_> {
+    fn run(&mut self) -> anyhow::Result<()> {
+        let (reader, args) = (self.reader, self.args);
+        self.output.record(&Record::format())?;
+        if let [kind, key] = &*args.entity {
+            let id = EntityId::new(&**kind, &**key);
+            let found = pages::entity(reader, &id)?;
+            let Some(found) = found else {
+                bail!(
+                    "nothing is stored of {} {}: `show` finds similar ones",
+                    shown(kind),
+                    shown(key)
+                );
+            };
+            self.entity(&found)?;
+        } else {
+            for summary in pages::entities(reader, args.kind.as_deref(), None) {
+                self.entity(&summary?)?;
+            }
+        }
+        if let Some(kind) = args.kind.as_deref().filter(|_| args.by_commit) {
+            for entry in pages::log(reader, kind) {
+                let entry = entry?;
+                self.write(2, &Record::event(&entry.entity, &entry.stored))?;
+            }
+        }
+        let [entities, snapshots, events, notes] = self.counts;
+        self.output.record(&Record::End { entities, snapshots, events, notes })?;
+        Ok(())
+    }
+
+    fn entity(&mut self, summary: &Summary) -> anyhow::Result<()> {
+        let (reader, id) = (self.reader, &summary.id);
+        self.write(0, &Record::entity(summary, None))?;
+        for snapshot in wait(|done| reader.snapshots(id.clone(), done))? {
+            self.write(1, &Record::snapshot(id, &snapshot))?;
+        }
+        if !self.args.by_commit {
+            for event in pages::events(reader, id, Seq::ZERO) {
+                self.write(2, &Record::event(id, &event?))?;
+            }
+        }
+        for note in pages::notes(reader, id) {
+            self.write(3, &Record::note(&note?))?;
+        }
+        Ok(())
+    }
+
+    fn write(&mut self, counter: usize, record: &Record) -> io::Result<()> {
+        self.counts[counter] += 1;
+        self.output.record(record)
+    }
+}

@@ -1,0 +1,220 @@
+//! `list`: one line for each entity.
+
+use std::sync::mpsc::Receiver;
+
+use coact_persist::{
+    EntityId, Notes, Reader, Seq, Snapshot, StoreError, StoredEvent, Summary, wait,
+};
+use serde::Serialize;
+
+use crate::args::List;
+use crate::name::shown;
+use crate::output::{Alignment, Output, Table, count, grouped};
+use crate::pages;
+use crate::record::{Latest, Overview, Record};
+
+/// How many entities are asked about at once: their snapshots are in memory then.
+const TOGETHER: usize = 16;
+
+/// How many lines are aligned with each other. (Later ones are as wide, or wider.)
+const ALIGNED: usize = 1_000;
+
+/// The last line.
+#[derive(Serialize, Default)]
+#[serde(tag = "record", rename = "summary")]
+struct Sums {
+    entities: u64,
+    /// Those that were trimmed among them.
+    events: u64,
+    /// The last commit that has one of these events.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    position: Option<u64>,
+    /// Whether there are more, behind the limit.
+    more: bool,
+}
+
+/// Lists what is asked for.
+pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Result<()> {
+    let after = after(args)?;
+    let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
+    let mut found =
+        pages::entities_by(reader, args.kind.as_deref(), after, limit.saturating_add(1));
+    let (mut sums, mut rows, mut last) = (Sums::default(), Rows::new(args), None);
+    loop {
+        let room = limit - usize::try_from(sums.entities).unwrap_or(limit);
+        let some: Vec<Summary> =
+            found.by_ref().take(TOGETHER.min(room)).collect::<Result<_, _>>()?;
+        if some.is_empty() {
+            break;
+        }
+        last = some.last().map(|summary| summary.id.clone()).or(last);
+        for (summary, overview) in with_overviews(reader, some, args.brief)? {
+            sums.entities += 1;
+            sums.events += summary.last.get();
+            sums.position = overview.as_ref().and_then(|it| it.position).max(sums.position);
+            if args.json {
+                output.record(&Record::entity(&summary, overview))?;
+            } else {
+                rows.add(&summary, overview.as_ref(), output)?;
+            }
+        }
+    }
+    sums.more = found.next().transpose()?.is_some();
+    if args.json {
+        output.record(&sums)?;
+        return Ok(());
+    }
+    rows.end(output)?;
+    sum_up(&sums, last.as_ref(), args, output)?;
+    Ok(())
+}
+
+/// Behind which entity the list begins.
+fn after(args: &List) -> anyhow::Result<Option<EntityId>> {
+    Ok(match (&*args.after, &args.kind) {
+        ([], _) => None,
+        ([key], Some(kind)) => Some(EntityId::new(&**kind, &**key)),
+        ([kind, key], _) => Some(EntityId::new(&**kind, &**key)),
+        _ => anyhow::bail!("`--after KEY` needs `--kind KIND`, or both: `--after KIND KEY`"),
+    })
+}
+
+fn sum_up(
+    sums: &Sums,
+    last: Option<&EntityId>,
+    args: &List,
+    output: &mut Output,
+) -> std::io::Result<()> {
+    let entities = count(sums.entities, "entity", "entities");
+    let events = count(sums.events, "event", "events");
+    let commit = sums.position.map_or_else(String::new, |position| {
+        format!(", the last one in commit {}", grouped(position))
+    });
+    output.line(&format!("{entities}, {events}{commit}"))?;
+    match last.filter(|_| sums.more) {
+        Some(last) if args.kind.is_some() => {
+            output.line(&format!("There are more: --after {}", quoted(last.key())))
+        }
+        Some(last) => {
+            let (kind, key) = (quoted(last.kind()), quoted(last.key()));
+            output.line(&format!("There are more: --after {kind} {key}"))
+        }
+        None => Ok(()),
+    }
+}
+
+/// A name as a shell takes it.
+pub fn quoted(name: &str) -> String {
+    let shown = shown(name);
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+=,".contains(c);
+    if shown.chars().all(is_plain) {
+        shown.into_owned()
+    } else {
+        format!("'{}'", shown.replace('\'', r"'\''"))
+    }
+}
+
+/// What is asked of an entity.
+struct Asked {
+    summary: Summary,
+    last: Receiver<Result<Vec<StoredEvent>, StoreError>>,
+    snapshots: Receiver<Result<Vec<Snapshot>, StoreError>>,
+    notes: Receiver<Result<Vec<coact_persist::Note>, StoreError>>,
+}
+
+/// How many notes are asked for along with the rest.
+const NOTES: usize = 16;
+
+fn with_overviews(
+    reader: &dyn Reader,
+    all: Vec<Summary>,
+    brief: bool,
+) -> Result<Vec<(Summary, Option<Overview>)>, StoreError> {
+    if brief {
+        return Ok(all.into_iter().map(|summary| (summary, None)).collect());
+    }
+    let asked: Vec<Asked> = all.into_iter().map(|summary| ask(reader, summary)).collect();
+    asked.into_iter().map(|asked| overview(reader, asked)).collect()
+}
+
+fn ask(reader: &dyn Reader, summary: Summary) -> Asked {
+    let id = || summary.id.clone();
+    let before = Seq::new(summary.last.get().saturating_sub(1));
+    let which = Notes::Of { entity: id(), after: None };
+    Asked {
+        last: pages::ask(|done| reader.events(id(), before, 1, done)),
+        snapshots: pages::ask(|done| reader.snapshots(id(), done)),
+        notes: pages::ask(|done| reader.notes(which, NOTES, done)),
+        summary,
+    }
+}
+
+fn overview(reader: &dyn Reader, asked: Asked) -> Result<(Summary, Option<Overview>), StoreError> {
+    let last = pages::answer(&asked.last)?;
+    let snapshots = pages::answer(&asked.snapshots)?;
+    let mut overview = Overview {
+        position: last.first().map(|event| event.position.get()),
+        snapshot: snapshots.first().map(|Snapshot { seq, state, .. }| Latest {
+            seq: seq.get(),
+            name: state.name.to_string(),
+            version: state.version,
+            bytes: state.payload.len() as u64,
+        }),
+        notes: Default::default(),
+    };
+    let mut page = pages::answer(&asked.notes)?;
+    loop {
+        page.iter().for_each(|note| overview.notes.add(note.kind));
+        let Some(last) = page.last().filter(|_| page.len() >= NOTES) else { break };
+        let after = Some((last.kind, last.key.clone()));
+        let which = Notes::Of { entity: asked.summary.id.clone(), after };
+        page = wait(|done| reader.notes(which, NOTES, done))?;
+    }
+    Ok((asked.summary, Some(overview)))
+}
+
+/// Lines that are written when there are enough to align them.
+struct Rows {
+    table: Table,
+    waiting: Vec<Vec<String>>,
+}
+
+impl Rows {
+    fn new(args: &List) -> Self {
+        use Alignment::{Left, Right};
+        let (alignment, header): (&'static [_], &[&str]) = if args.brief {
+            (&[Right, Right, Left, Left], &["LAST", "EPOCH", "KIND", "KEY"])
+        } else {
+            (
+                &[Right, Right, Right, Right, Right, Right, Right, Left, Left],
+                &["LAST", "EPOCH", "COMMIT", "SNAPSHOT", "OUT", "DEAD", "TIMERS", "KIND", "KEY"],
+            )
+        };
+        let header = header.iter().map(ToString::to_string).collect();
+        Self { table: Table::new(alignment), waiting: vec![header] }
+    }
+
+    fn add(
+        &mut self,
+        summary: &Summary,
+        overview: Option<&Overview>,
+        output: &mut Output,
+    ) -> std::io::Result<()> {
+        let or_none = |number: Option<u64>| number.map_or_else(|| "-".into(), |it| it.to_string());
+        let mut row = vec![summary.last.to_string(), summary.epoch.to_string()];
+        if let Some(Overview { position, snapshot, notes }) = overview {
+            row.push(or_none(*position));
+            row.push(or_none(snapshot.as_ref().map(|snapshot| snapshot.seq)));
+            let counts = [notes.outgoing, notes.dead_letters, notes.timers];
+            row.extend(counts.map(|count| or_none(Some(count).filter(|count| *count > 0))));
+        }
+        row.extend([summary.id.kind(), summary.id.key()].map(|name| shown(name).into_owned()));
+        self.waiting.push(row);
+        if self.waiting.len() > ALIGNED { self.end(output) } else { Ok(()) }
+    }
+
+    fn end(&mut self, output: &mut Output) -> std::io::Result<()> {
+        let rows = std::mem::take(&mut self.waiting);
+        self.table.write(output, "", &rows)
+    }
+}

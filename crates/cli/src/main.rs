@@ -1,0 +1,80 @@
+//! `coact`: looks into what is stored of durable actors, and changes nothing.
+//!
+//! Reading order: `args`, `source` (what is opened), `pages` (how it is read), then a file for each command: `list`, `show`,
+//! `verify` (with `chain`, the check of one entity, and `finding`), `export`. `record` is the format of JSON Lines, `cbor` and
+//! `name` how bytes and texts are shown.
+
+#![forbid(unsafe_code)]
+
+mod args;
+mod cbor;
+mod chain;
+mod export;
+mod finding;
+mod list;
+mod name;
+mod output;
+mod pages;
+mod record;
+mod show;
+mod source;
+mod time;
+mod verify;
+
+use std::io;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{CommandLine, Journal, Query, Tool};
+use output::Output;
+use source::Source;
+use verify::Verdict;
+
+/// `verify` has found damage.
+const DAMAGED: u8 = 1;
+
+/// Something could not be read.
+const UNREADABLE: u8 = 2;
+
+fn main() -> ExitCode {
+    let Tool::Journal(journal) = CommandLine::parse().tool;
+    match run(&journal) {
+        Ok(Verdict::Sound) => ExitCode::SUCCESS,
+        Ok(Verdict::Damaged) => ExitCode::from(DAMAGED),
+        Ok(Verdict::Unreadable) => ExitCode::from(UNREADABLE),
+        // As with `| head`: what was wanted was had.
+        Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("coact: {error:#}");
+            ExitCode::from(UNREADABLE)
+        }
+    }
+}
+
+fn run(journal: &Journal) -> anyhow::Result<Verdict> {
+    let source = Source::open(&journal.source, journal.immutable)?;
+    let mut output = Output::standard(journal.width);
+    let verdict = match &journal.query {
+        Query::List(args) => {
+            list::list(source.reader(), args, &mut output).map(|()| Verdict::Sound)
+        }
+        Query::Show(args) => {
+            show::show(source.reader(), args, &mut output).map(|()| Verdict::Sound)
+        }
+        Query::Verify(args) => verify::verify(&source, args, &mut output),
+        Query::Export(args) => {
+            return export::export(&source, args, output).map(|()| Verdict::Sound);
+        }
+    }?;
+    match output.flush() {
+        // A verdict other than this is told by the exit status.
+        Err(error) if verdict == Verdict::Sound => Err(error.into()),
+        _ => Ok(verdict),
+    }
+}
+
+fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    let mut causes = error.chain().filter_map(|cause| cause.downcast_ref::<io::Error>());
+    causes.any(|cause| cause.kind() == io::ErrorKind::BrokenPipe)
+}

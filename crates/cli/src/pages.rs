@@ -1,0 +1,186 @@
+//! A store page by page, as iterators.
+
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, channel};
+
+use coact_persist::{
+    Done, EntityId, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Reader, Seq, StoreError,
+    StoredEvent, Summary, wait,
+};
+
+type Stored<T> = Result<T, StoreError>;
+
+/// Entities are small.
+const ENTITIES: usize = 1_000;
+
+/// What else there is may be large.
+const OTHERS: usize = 100;
+
+/// What is read page by page, from behind the last one on.
+fn paged<T, C>(
+    first: C,
+    most: usize,
+    fetch: impl Fn(&C, usize) -> Stored<Vec<T>>,
+    behind: impl Fn(&T) -> C,
+) -> impl Iterator<Item = Stored<T>> {
+    let (mut cursor, mut page) = (Some(first), Vec::new().into_iter());
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(item) = page.next() {
+                return Some(Ok(item));
+            }
+            let after = cursor.take()?;
+            match fetch(&after, most) {
+                // (A page with fewer is the last one. An error is told, and is the end.)
+                Ok(found) => {
+                    cursor = found.last().filter(|_| found.len() >= most).map(&behind);
+                    page = found.into_iter();
+                    if page.len() == 0 {
+                        return None;
+                    }
+                }
+                Err(error) => return Some(Err(error)),
+            }
+        }
+    })
+}
+
+/// Lists entities, `most` at a time.
+pub fn entities_by(
+    reader: &dyn Reader,
+    kind: Option<&str>,
+    after: Option<EntityId>,
+    most: usize,
+) -> impl Iterator<Item = Stored<Summary>> {
+    let kind: Option<Arc<str>> = kind.map(Into::into);
+    paged(
+        after,
+        most.clamp(1, ENTITIES),
+        move |after, most| wait(|done| reader.entities(kind.clone(), after.clone(), most, done)),
+        |summary| Some(summary.id.clone()),
+    )
+}
+
+/// Lists entities.
+pub fn entities(
+    reader: &dyn Reader,
+    kind: Option<&str>,
+    after: Option<EntityId>,
+) -> impl Iterator<Item = Stored<Summary>> {
+    entities_by(reader, kind, after, ENTITIES)
+}
+
+/// Finds an entity among those that are listed.
+pub fn entity(reader: &dyn Reader, id: &EntityId) -> Stored<Option<Summary>> {
+    let before = before(id.key()).map(|key| EntityId::new(id.kind(), key));
+    for listed in entities_by(reader, Some(id.kind()), before, 2) {
+        let listed = listed?;
+        if listed.id >= *id {
+            return Ok(Some(listed).filter(|listed| listed.id == *id));
+        }
+    }
+    Ok(None)
+}
+
+/// A key shortly before this one: there may be keys between them, but hardly are.
+fn before(key: &str) -> Option<String> {
+    let mut key = key.to_owned();
+    match key.pop()? {
+        '\0' => {}
+        '\u{e000}' => key.push_str("\u{d7ff}\u{10ffff}\u{10ffff}"),
+        c => {
+            key.push(char::from_u32(u32::from(c) - 1)?);
+            key.push_str("\u{10ffff}\u{10ffff}");
+        }
+    }
+    Some(key)
+}
+
+/// Reads the events of an entity.
+pub fn events(
+    reader: &dyn Reader,
+    entity: &EntityId,
+    after: Seq,
+) -> impl Iterator<Item = Stored<StoredEvent>> {
+    paged(
+        after,
+        OTHERS,
+        move |after, most| wait(|done| reader.events(entity.clone(), *after, most, done)),
+        |event| event.seq,
+    )
+}
+
+/// Reads the notes of an entity.
+pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Stored<Note>> {
+    paged(
+        None,
+        OTHERS,
+        move |after: &Option<(NoteKind, NoteKey)>, most| {
+            let which = Notes::Of { entity: entity.clone(), after: after.clone() };
+            wait(|done| reader.notes(which, most, done))
+        },
+        |note| Some((note.kind, note.key.clone())),
+    )
+}
+
+/// Reads the events of a kind in the order of their commits.
+pub fn log(reader: &dyn Reader, kind: &str) -> impl Iterator<Item = Stored<LogEntry>> {
+    let kind: Arc<str> = kind.into();
+    paged(
+        Position::ZERO,
+        OTHERS,
+        move |after, most| wait(|done| reader.log(kind.clone(), *after, most, done)),
+        |entry| entry.stored.position,
+    )
+}
+
+/// Asks now, and waits later: so that many questions take one way to the store and back.
+pub fn ask<T: Send + 'static>(operation: impl FnOnce(Done<T>)) -> Receiver<T> {
+    let (tell, told) = channel();
+    operation(Box::new(move |result| drop(tell.send(result))));
+    told
+}
+
+/// The answer to what was [asked](ask).
+pub fn answer<T>(asked: &Receiver<Stored<T>>) -> Stored<T> {
+    let gone = || StoreError::Unavailable { why: "it has not answered".into() };
+    asked.recv().unwrap_or_else(|_| Err(gone()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use coact_persist::{Commit, Event, MemoryStore, Store};
+
+    #[test]
+    fn entities_are_found_among_any_neighbours() {
+        let store = MemoryStore::new();
+        let keys = [
+            "",
+            "\0",
+            "\0\0",
+            "a",
+            "a\0",
+            "a\u{10ffff}",
+            "b",
+            "\u{d7ff}",
+            "\u{e000}",
+            "\u{10ffff}",
+        ];
+        for key in keys {
+            let id = EntityId::new("kind", key);
+            let claim = wait(|done| store.claim(id.clone(), done)).unwrap();
+            let mut commit = Commit::new();
+            commit.member(id, claim.epoch, claim.last).event(Event::new("e", 1, []), claim.hash);
+            wait(|done| store.commit(commit, done));
+        }
+        for key in keys {
+            let id = EntityId::new("kind", key);
+            assert_eq!(entity(&store, &id).unwrap().map(|it| it.id), Some(id));
+        }
+        for key in ["aa", "c", "\u{1}", "`"] {
+            assert_eq!(entity(&store, &EntityId::new("kind", key)).unwrap(), None);
+        }
+        assert_eq!(entity(&store, &EntityId::new("kin", "a")).unwrap(), None);
+    }
+}

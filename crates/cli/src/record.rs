@@ -1,0 +1,241 @@
+//! The records of JSON Lines: the format of `export`, which `FORMAT.md` describes.
+
+use coact_persist::{EntityId, Event, EventHash, Note, NoteKind, Snapshot, StoredEvent, Summary};
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::cbor::Item;
+use crate::name::{hex, shown_bytes};
+use crate::time::utc;
+
+/// The version of the format.
+pub const VERSION: u32 = 1;
+
+/// A line.
+#[derive(Serialize)]
+#[serde(tag = "record", rename_all = "snake_case")]
+pub enum Record {
+    /// The first line of an export.
+    Format { name: &'static str, version: u32 },
+    /// An entity.
+    Entity(Entity),
+    /// A snapshot, or a state without events.
+    Snapshot {
+        #[serde(flatten)]
+        of: Of,
+        seq: u64,
+        hash: String,
+        #[serde(flatten)]
+        state: Typed,
+    },
+    /// An event.
+    Event {
+        #[serde(flatten)]
+        of: Of,
+        seq: u64,
+        position: u64,
+        hash: String,
+        #[serde(flatten)]
+        event: Typed,
+    },
+    /// A note.
+    Note {
+        #[serde(flatten)]
+        of: Of,
+        note: &'static str,
+        note_key: Bytes,
+        rank: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        time: Option<String>,
+        #[serde(flatten)]
+        value: Typed,
+    },
+    /// The last line of an export.
+    End { entities: u64, snapshots: u64, events: u64, notes: u64 },
+}
+
+/// Of which entity something is.
+#[derive(Serialize, Clone)]
+pub struct Of {
+    pub kind: String,
+    pub key: String,
+}
+
+impl From<&EntityId> for Of {
+    fn from(id: &EntityId) -> Self {
+        Self { kind: id.kind().into(), key: id.key().into() }
+    }
+}
+
+/// An entity, with more of it in lists.
+#[derive(Serialize)]
+pub struct Entity {
+    #[serde(flatten)]
+    pub of: Of,
+    pub epoch: u64,
+    pub last: u64,
+    pub hash: String,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    pub overview: Option<Overview>,
+}
+
+/// What a list says of an entity beyond its row.
+#[derive(Serialize, Clone, Debug, Default, PartialEq)]
+pub struct Overview {
+    /// The commit of its last event.
+    pub position: Option<u64>,
+    pub snapshot: Option<Latest>,
+    pub notes: Counts,
+}
+
+/// The latest snapshot, without its contents.
+#[derive(Serialize, Clone, Debug, PartialEq)]
+pub struct Latest {
+    pub seq: u64,
+    pub name: String,
+    pub version: u32,
+    pub bytes: u64,
+}
+
+/// How many notes there are.
+#[derive(Serialize, Clone, Copy, Debug, Default, PartialEq)]
+pub struct Counts {
+    pub outgoing: u64,
+    pub dead_letters: u64,
+    pub answers: u64,
+    pub timers: u64,
+}
+
+impl Counts {
+    /// Counts one more.
+    pub fn add(&mut self, kind: NoteKind) {
+        match kind {
+            NoteKind::Outgoing => self.outgoing += 1,
+            NoteKind::DeadLetter => self.dead_letters += 1,
+            NoteKind::Answer => self.answers += 1,
+            NoteKind::Timer => self.timers += 1,
+            // One that this version cannot have read.
+            _ => {}
+        }
+    }
+}
+
+/// Something with a type.
+#[derive(Serialize)]
+pub struct Typed {
+    name: String,
+    version: u32,
+    payload: Bytes,
+}
+
+impl From<&Event> for Typed {
+    fn from(event: &Event) -> Self {
+        let Event { name, version, payload } = event;
+        Self { name: name.to_string(), version: *version, payload: Bytes::of_payload(payload) }
+    }
+}
+
+/// Bytes: as they are, and as what they are for people.
+#[derive(Serialize)]
+pub struct Bytes {
+    hex: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cbor: Option<String>,
+    /// (`null` is a value: it is `Some(Null)`.)
+    #[serde(skip_serializing_if = "Option::is_none")]
+    json: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+}
+
+impl Bytes {
+    fn of_payload(bytes: &[u8]) -> Self {
+        let item = Item::parse(bytes);
+        Self {
+            hex: hex(bytes),
+            cbor: item.as_ref().map(Item::to_string),
+            json: item.as_ref().and_then(Item::to_json),
+            text: if item.is_none() { printable(bytes) } else { None },
+        }
+    }
+
+    fn of_key(bytes: &[u8]) -> Self {
+        let text = std::str::from_utf8(bytes).ok().map(str::to_owned);
+        Self { hex: hex(bytes), cbor: None, json: None, text }
+    }
+}
+
+/// A payload on one line for people.
+pub fn readable(bytes: &[u8]) -> String {
+    match (Item::parse(bytes), printable(bytes)) {
+        (Some(item), _) => item.to_string(),
+        (None, Some(text)) => format!("h'{}' {text:?}", hex(bytes)),
+        (None, None) => format!("h'{}'", hex(bytes)),
+    }
+}
+
+/// The text of bytes that are one which can be printed.
+fn printable(bytes: &[u8]) -> Option<String> {
+    let text = std::str::from_utf8(bytes).ok().filter(|text| !text.is_empty())?;
+    let is_printable = |c: char| !c.is_control() || matches!(c, '\n' | '\r' | '\t');
+    text.chars().all(is_printable).then(|| text.to_owned())
+}
+
+/// What a kind of notes is called.
+pub fn note_name(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Outgoing => "outgoing",
+        NoteKind::DeadLetter => "dead_letter",
+        NoteKind::Answer => "answer",
+        NoteKind::Timer => "timer",
+        _ => "other",
+    }
+}
+
+/// The time that orders notes of this kind.
+pub fn note_time(note: &Note) -> Option<String> {
+    utc(note.rank)
+}
+
+/// The name of a note's key for people.
+pub fn note_key(note: &Note) -> String {
+    shown_bytes(note.key.as_bytes())
+}
+
+fn hash_text(hash: EventHash) -> String {
+    hash.to_string()
+}
+
+impl Record {
+    pub fn format() -> Self {
+        Self::Format { name: "coact-journal", version: VERSION }
+    }
+
+    pub fn entity(summary: &Summary, overview: Option<Overview>) -> Self {
+        let Summary { id, epoch, last, hash } = summary;
+        let (epoch, last, hash) = (epoch.get(), last.get(), hash_text(*hash));
+        Self::Entity(Entity { of: id.into(), epoch, last, hash, overview })
+    }
+
+    pub fn snapshot(id: &EntityId, Snapshot { seq, hash, state }: &Snapshot) -> Self {
+        let hash = hash_text(*hash);
+        Self::Snapshot { of: id.into(), seq: seq.get(), hash, state: state.into() }
+    }
+
+    pub fn event(id: &EntityId, stored: &StoredEvent) -> Self {
+        let StoredEvent { seq, event, hash, position } = stored;
+        let (seq, position, hash) = (seq.get(), position.get(), hash_text(*hash));
+        Self::Event { of: id.into(), seq, position, hash, event: event.into() }
+    }
+
+    pub fn note(note: &Note) -> Self {
+        Self::Note {
+            of: (&note.entity).into(),
+            note: note_name(note.kind),
+            note_key: Bytes::of_key(note.key.as_bytes()),
+            rank: note.rank,
+            time: note_time(note),
+            value: (&note.value).into(),
+        }
+    }
+}

@@ -1,0 +1,269 @@
+//! `show`: all that is stored of one entity.
+
+use std::collections::VecDeque;
+
+use anyhow::bail;
+use coact_persist::{EntityId, Note, NoteKind, Reader, Seq, Snapshot, StoredEvent, Summary, wait};
+
+use crate::args::Show;
+use crate::list::quoted;
+use crate::name::{distance, shown};
+use crate::output::{Alignment, Output, Table, count, grouped};
+use crate::pages;
+use crate::record::{Record, note_key, note_time, readable};
+
+/// How many events people get who do not say which.
+const LAST: u64 = 20;
+
+/// How many rows are aligned with each other.
+const ALIGNED: usize = 500;
+
+/// How many other entities are suggested.
+const SUGGESTED: usize = 5;
+
+/// Shows the entity that is asked for.
+pub fn show(reader: &dyn Reader, args: &Show, output: &mut Output) -> anyhow::Result<()> {
+    let id = EntityId::new(&*args.kind, &*args.key);
+    let Some(summary) = pages::entity(reader, &id)? else {
+        bail!("{}", not_found(reader, &id)?);
+    };
+    let snapshots = wait(|done| reader.snapshots(id.clone(), done))?;
+    let chosen = chosen(args, summary.last.get());
+    if args.json {
+        records(reader, &summary, &snapshots, &chosen, output)
+    } else {
+        text(reader, &summary, &snapshots, &chosen, output)
+    }
+}
+
+/// Which events are shown.
+struct Chosen {
+    from: u64,
+    to: u64,
+    /// Whether that was not asked for.
+    is_usual: bool,
+}
+
+fn chosen(args: &Show, last: u64) -> Chosen {
+    let is_usual = args.from.is_none() && args.to.is_none() && args.last.is_none();
+    let most = if is_usual && !args.json { Some(LAST) } else { args.last };
+    let to = args.to.unwrap_or(u64::MAX);
+    let from = args.from.unwrap_or(1).max(1);
+    // (What is behind the last one that the entity knows of is shown as well, if it is there.)
+    let least = most.map_or(1, |most| to.min(last).saturating_add(1).saturating_sub(most));
+    let from = if most == Some(0) { u64::MAX } else { from.max(least) };
+    Chosen { from, to, is_usual }
+}
+
+impl Chosen {
+    fn events(
+        &self,
+        reader: &dyn Reader,
+        id: &EntityId,
+    ) -> impl Iterator<Item = Result<StoredEvent, coact_persist::StoreError>> {
+        // (Numbers of events have 63 bits.)
+        let after = Seq::new((self.from - 1).min(i64::MAX as u64));
+        let to = self.to;
+        pages::events(reader, id, after)
+            .take_while(move |event| event.as_ref().map_or(true, |event| event.seq.get() <= to))
+    }
+}
+
+fn records(
+    reader: &dyn Reader,
+    summary: &Summary,
+    snapshots: &[Snapshot],
+    chosen: &Chosen,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    output.record(&Record::entity(summary, None))?;
+    snapshots
+        .iter()
+        .try_for_each(|snapshot| output.record(&Record::snapshot(&summary.id, snapshot)))?;
+    for event in chosen.events(reader, &summary.id) {
+        output.record(&Record::event(&summary.id, &event?))?;
+    }
+    for note in pages::notes(reader, &summary.id) {
+        output.record(&Record::note(&note?))?;
+    }
+    Ok(())
+}
+
+fn text(
+    reader: &dyn Reader,
+    summary: &Summary,
+    snapshots: &[Snapshot],
+    chosen: &Chosen,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    let Summary { id, epoch, last, hash } = summary;
+    output.line(&format!("{} {}", shown(id.kind()), shown(id.key())))?;
+    output.line(&format!("  last event  {last}"))?;
+    output.line(&format!("  epoch       {epoch}"))?;
+    output.line(&format!("  hash        {hash}"))?;
+    for snapshot in snapshots {
+        let Snapshot { seq, hash, state } = snapshot;
+        let (name, value) = (shown(&state.name), readable(&state.payload));
+        let typed = format!("{name} v{}", state.version);
+        output.line(&format!("  snapshot    up to event {seq}, hash {hash}: {typed} {value}"))?;
+    }
+    show_events(reader, summary, !snapshots.is_empty(), chosen, output)?;
+    show_notes(reader, id, output)
+}
+
+fn show_events(
+    reader: &dyn Reader,
+    summary: &Summary,
+    has_snapshot: bool,
+    chosen: &Chosen,
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    use Alignment::{Left, Right};
+    let mut table = Table::new(&[Right, Right, Left, Left, Left]);
+    let header = ["SEQ", "COMMIT", "HASH", "EVENT", "PAYLOAD"].map(String::from).to_vec();
+    let (mut rows, mut shown_events) = (vec![header], 0_u64);
+    output.line("")?;
+    output.line("events")?;
+    let mut first = None;
+    for event in chosen.events(reader, &summary.id) {
+        let StoredEvent { seq, event, hash, position } = event?;
+        first = first.or(Some(seq.get()));
+        shown_events += 1;
+        rows.push(vec![
+            seq.to_string(),
+            position.to_string(),
+            hash.to_string(),
+            format!("{} v{}", shown(&event.name), event.version),
+            readable(&event.payload),
+        ]);
+        if rows.len() >= ALIGNED {
+            table.write(output, "  ", &std::mem::take(&mut rows))?;
+        }
+    }
+    if shown_events > 0 {
+        table.write(output, "  ", &rows)?;
+    }
+    let last = summary.last.get();
+    let remark = match first {
+        None if chosen.from > last => Some(format!("(none: its last event is {last})")),
+        None if has_snapshot => Some(
+            "(none: the snapshot is all there is of them, or a state that has none)".to_owned(),
+        ),
+        None => Some("(none, though there were some: see `verify`)".to_owned()),
+        Some(first) if first > chosen.from => {
+            Some(format!("(events {} to {} are not stored any more)", chosen.from, first - 1))
+        }
+        Some(first) if chosen.is_usual && first > 1 => {
+            let shown_events = grouped(shown_events);
+            Some(format!("(the last {shown_events} of {}: `--from 1` shows all)", grouped(last)))
+        }
+        Some(_) => None,
+    };
+    remark.map_or(Ok(()), |remark| output.line(&format!("  {remark}")))?;
+    Ok(())
+}
+
+/// Notes are gathered by kind as they come, which is ordered by kind.
+fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow::Result<()> {
+    use Alignment::Left;
+    let (mut of, mut rows) = (None, VecDeque::<Vec<String>>::new());
+    let mut table = Table::new(&[Left, Left, Left, Left]);
+    let mut write = |rows: &mut VecDeque<Vec<String>>, output: &mut Output| {
+        table.write(output, "  ", &std::mem::take(rows).into_iter().collect::<Vec<_>>())
+    };
+    for note in pages::notes(reader, id) {
+        let note = note?;
+        if of != Some(note.kind) {
+            write(&mut rows, output)?;
+            output.line("")?;
+            output.line(title(note.kind))?;
+            let header = ["KEY", order(note.kind), "MESSAGE", "PAYLOAD"];
+            rows.push_back(header.map(String::from).to_vec());
+            of = Some(note.kind);
+        }
+        rows.push_back(row(&note));
+        if rows.len() >= ALIGNED {
+            write(&mut rows, output)?;
+        }
+    }
+    write(&mut rows, output)?;
+    Ok(())
+}
+
+fn row(note: &Note) -> Vec<String> {
+    let time = note_time(note).unwrap_or_else(|| note.rank.to_string());
+    let typed = format!("{} v{}", shown(&note.value.name), note.value.version);
+    vec![note_key(note), time, typed, readable(&note.value.payload)]
+}
+
+fn title(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Outgoing => "messages to be delivered",
+        NoteKind::DeadLetter => "dead letters: messages that could not be delivered",
+        NoteKind::Answer => "answers that clients may ask for again",
+        NoteKind::Timer => "timers",
+        _ => "other notes",
+    }
+}
+
+fn order(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Outgoing | NoteKind::DeadLetter => "SINCE",
+        NoteKind::Answer => "KEPT UNTIL",
+        NoteKind::Timer => "DUE",
+        _ => "RANK",
+    }
+}
+
+/// What to say instead of what is not there. Looks at all entities.
+fn not_found(reader: &dyn Reader, id: &EntityId) -> anyhow::Result<String> {
+    let mut nearest: Vec<(usize, EntityId)> = Vec::new();
+    let (mut all, mut of_kind, mut kinds) = (0_u64, 0_u64, Vec::<String>::new());
+    for listed in pages::entities(reader, None, None) {
+        let other = listed?.id;
+        all += 1;
+        of_kind += u64::from(other.kind() == id.kind());
+        if kinds.last().is_none_or(|kind| kind != other.kind()) && kinds.len() <= SUGGESTED {
+            kinds.push(other.kind().to_owned());
+        }
+        if let Some(far) = far(id, &other) {
+            nearest.push((far, other));
+            if nearest.len() > 4 * SUGGESTED {
+                nearest.sort();
+                nearest.truncate(SUGGESTED);
+            }
+        }
+    }
+    nearest.sort();
+    nearest.truncate(SUGGESTED);
+    let name = format!("{} {}", shown(id.kind()), shown(id.key()));
+    if all == 0 {
+        return Ok(format!("nothing is stored of {name}, nor of anything else"));
+    }
+    let names = |all: Vec<String>| all.join(" or ");
+    let hint = if !nearest.is_empty() {
+        let all =
+            nearest.iter().map(|(_, id)| format!("{} {}", quoted(id.kind()), quoted(id.key())));
+        format!("did you mean {}?", names(all.collect()))
+    } else if of_kind > 0 {
+        let entities = count(of_kind, "entity", "entities");
+        format!("there are {entities} of this kind: `list --kind {}`", quoted(id.kind()))
+    } else {
+        let more = if kinds.len() > SUGGESTED { " and others" } else { "" };
+        let kinds = kinds.iter().take(SUGGESTED).map(|kind| shown(kind).into_owned());
+        format!("there are no entities of this kind; kinds are {}{more}", names(kinds.collect()))
+    };
+    Ok(format!("nothing is stored of {name}: {hint}"))
+}
+
+/// How far another entity is from the one that was named: a third of the letters may be different, and the kind.
+fn far(id: &EntityId, other: &EntityId) -> Option<usize> {
+    let most = |name: &str| name.chars().take(60).count().div_ceil(3);
+    let key = distance(id.key(), other.key(), most(id.key()))?;
+    if id.kind() == other.kind() {
+        return Some(key);
+    }
+    let kind = distance(id.kind(), other.kind(), most(id.kind()));
+    // The same key under another name is worth telling, if it says anything.
+    kind.or((key == 0 && id.key().len() > 2).then_some(id.kind().len())).map(|kind| key + kind + 1)
+}

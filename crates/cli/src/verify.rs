@@ -1,0 +1,276 @@
+//! `verify`: reads everything, and checks whether it is as it was written.
+
+use std::collections::HashSet;
+use std::io;
+
+use coact_persist::{EntityId, Seq, StoreError, Summary, wait};
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+use crate::args::Verify;
+use crate::chain::Chain;
+use crate::finding::{Code, Finding};
+use crate::output::{Output, count};
+use crate::pages;
+use crate::source::Source;
+
+/// How it came out.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// It is as it was written.
+    Sound,
+    /// It is not.
+    Damaged,
+    /// Some of it could not be read, and nothing says that it is damaged.
+    Unreadable,
+}
+
+/// The last line.
+#[derive(Serialize)]
+#[serde(tag = "record", rename = "summary")]
+struct Sums {
+    verdict: Verdict,
+    entities: u64,
+    events: u64,
+    snapshots: u64,
+    notes: u64,
+    findings: u64,
+    /// How many of these are of things that could not be read.
+    unreadable: u64,
+}
+
+/// Verifies a source.
+pub fn verify(source: &Source, args: &Verify, output: &mut Output) -> anyhow::Result<Verdict> {
+    source.freeze()?;
+    let mut verification = Verification::new(source, args, output);
+    let told = verification.run();
+    verification.bar.finish_and_clear();
+    match told {
+        // Others have stopped listening: what was found is true nevertheless.
+        Err(error)
+            if error.kind() == io::ErrorKind::BrokenPipe && verification.sums.findings > 0 => {}
+        told => told?,
+    }
+    Ok(verification.sums.verdict)
+}
+
+/// What was read of an entity.
+struct History {
+    events: u64,
+    snapshots: u64,
+    findings: Vec<Finding>,
+}
+
+/// How often an entity is read again that looks damaged, and changes.
+const TRIES: usize = 5;
+
+struct Verification<'a> {
+    source: &'a Source,
+    args: &'a Verify,
+    output: &'a mut Output,
+    bar: ProgressBar,
+    sums: Sums,
+    /// Entities of which it is known why their notes cannot be read.
+    unknown_notes: HashSet<EntityId>,
+}
+
+impl<'a> Verification<'a> {
+    fn new(source: &'a Source, args: &'a Verify, output: &'a mut Output) -> Self {
+        let sums = Sums {
+            verdict: Verdict::Sound,
+            entities: 0,
+            events: 0,
+            snapshots: 0,
+            notes: 0,
+            findings: 0,
+            unreadable: 0,
+        };
+        let (bar, unknown_notes) = (ProgressBar::no_length(), HashSet::new());
+        Self { source, args, output, bar, sums, unknown_notes }
+    }
+
+    fn run(&mut self) -> io::Result<()> {
+        self.check_source()?;
+        self.start_bar();
+        let (source, args) = (self.source, self.args);
+        for listed in pages::entities(source.reader(), args.kind.as_deref(), None) {
+            match listed {
+                Ok(summary) => self.entity(summary)?,
+                Err(error) => self.unreadable(None, "the list of entities", &error)?,
+            }
+        }
+        self.end()
+    }
+
+    fn check_source(&mut self) -> io::Result<()> {
+        self.bar.set_style(style("{spinner} {msg}"));
+        self.bar.set_message("checking the file");
+        self.bar.enable_steady_tick(std::time::Duration::from_millis(100));
+        match self.source.check() {
+            Ok(found) => found.into_iter().try_for_each(|irregularity| {
+                if let coact_sqlite::Irregularity::UnknownNotes { entity, .. } = &irregularity {
+                    self.unknown_notes.insert(entity.clone());
+                }
+                self.find(&irregularity.into())
+            }),
+            Err(error) => self.unreadable(None, "the file as a whole", &error),
+        }
+    }
+
+    /// Counts what is to come, if there is a bar to be seen: a store does not tell.
+    fn start_bar(&mut self) {
+        if self.bar.is_hidden() {
+            return;
+        }
+        self.bar.set_message("counting");
+        let all = pages::entities(self.source.reader(), self.args.kind.as_deref(), None);
+        let events: u64 = all.map_while(Result::ok).map(|summary| summary.last.get()).sum();
+        self.bar.set_style(style(
+            "{spinner} {wide_bar} {human_pos}/{human_len} events, {per_sec}, {eta} left",
+        ));
+        self.bar.set_length(events);
+        self.bar.reset_eta();
+    }
+
+    /// Checks an entity. One that looks damaged is read again until it is known that it has not changed meanwhile: not every store
+    /// can show all as of one moment.
+    fn entity(&mut self, listed: Summary) -> io::Result<()> {
+        let mut summary = listed;
+        let mut history = self.history(&summary);
+        for _ in 0..TRIES {
+            if matches!(&history, Ok(history) if history.findings.is_empty()) {
+                break;
+            }
+            let now = match pages::entity(self.source.reader(), &summary.id) {
+                Ok(Some(now)) => now,
+                // It was deleted.
+                Ok(None) => return Ok(()),
+                Err(_) => break,
+            };
+            let is_as_before = now == summary;
+            summary = now;
+            history = self.history(&summary);
+            if is_as_before {
+                break;
+            }
+        }
+        self.sums.entities += 1;
+        match history {
+            Ok(History { events, snapshots, findings }) => {
+                self.sums.events += events;
+                self.sums.snapshots += snapshots;
+                findings.iter().try_for_each(|finding| self.find(finding))?;
+            }
+            Err((what, error)) => self.unreadable(Some(&summary.id), what, &error)?,
+        }
+        self.notes(&summary.id)
+    }
+
+    /// Reads an entity's snapshots and events. If some cannot be read, it says no more: what is behind them is not missing.
+    fn history(&self, summary: &Summary) -> Result<History, (&'static str, StoreError)> {
+        let (id, reader) = (&summary.id, self.source.reader());
+        let snapshots = wait(|done| reader.snapshots(id.clone(), done));
+        let snapshots = snapshots.map_err(|error| ("its snapshots", error))?;
+        let (mut chain, mut events) = (Chain::new(summary, &snapshots), 0);
+        for event in pages::events(reader, id, Seq::ZERO) {
+            let event = event.map_err(|error| ("its events", error))?;
+            if event.seq == summary.last.next() && self.has_grown(summary) {
+                break;
+            }
+            chain.add(&event);
+            events += 1;
+            self.bar.inc(1);
+        }
+        Ok(History { events, snapshots: snapshots.len() as u64, findings: chain.end() })
+    }
+
+    /// Whether an entity has more events by now, so that those behind its last one are no damage.
+    fn has_grown(&self, summary: &Summary) -> bool {
+        let now = pages::entity(self.source.reader(), &summary.id);
+        now.is_ok_and(|now| now.is_some_and(|now| now.last > summary.last))
+    }
+
+    fn notes(&mut self, id: &EntityId) -> io::Result<()> {
+        for note in pages::notes(self.source.reader(), id) {
+            match note {
+                Ok(_) => self.sums.notes += 1,
+                Err(_) if self.unknown_notes.contains(id) => {}
+                Err(error) => self.unreadable(Some(id), "its notes", &error)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(
+        &mut self,
+        id: Option<&EntityId>,
+        what: &str,
+        error: &StoreError,
+    ) -> io::Result<()> {
+        if let (Some(id), StoreError::Corrupt { seq, why, .. }) = (id, error) {
+            return self.find(&Finding::of(id, Some(*seq), Code::EventHash, why.clone()));
+        }
+        self.sums.unreadable += 1;
+        let what = format!("{what} cannot be read: {error}");
+        let finding = |id| Finding::of(id, None, Code::Unreadable, what.clone());
+        let finding = id.map_or_else(|| Finding::of_all(Code::Unreadable, what.clone()), finding);
+        self.find(&finding)
+    }
+
+    fn find(&mut self, finding: &Finding) -> io::Result<()> {
+        self.sums.findings += 1;
+        self.sums.verdict = if self.sums.findings > self.sums.unreadable {
+            Verdict::Damaged
+        } else {
+            Verdict::Unreadable
+        };
+        if self.args.json {
+            self.output.record(finding)?;
+        } else {
+            let (what, advice) = finding.text();
+            self.bar.suspend(|| {
+                self.output.paragraph(0, 4, &what)?;
+                self.output.paragraph(4, 4, &format!("{advice}."))
+            })?;
+        }
+        // At once: what is to come may take long.
+        self.output.flush()
+    }
+
+    fn end(&mut self) -> io::Result<()> {
+        let Sums { verdict, entities, events, snapshots, notes, findings, .. } = &self.sums;
+        if self.args.json {
+            return self.output.record(&self.sums);
+        }
+        let read = format!(
+            "{}, {}, {}, {}",
+            count(*entities, "entity", "entities"),
+            count(*events, "event", "events"),
+            count(*snapshots, "snapshot", "snapshots"),
+            count(*notes, "note", "notes"),
+        );
+        let findings = count(*findings, "finding", "findings");
+        let verdict = match verdict {
+            Verdict::Sound => "sound".to_owned(),
+            Verdict::Damaged => format!("DAMAGED, {findings}"),
+            Verdict::Unreadable => format!("COULD NOT BE READ, {findings}"),
+        };
+        self.output.line(&format!("{verdict}: {read}"))
+    }
+}
+
+fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).expect("the templates are tried in tests")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_are_right() {
+        style("{spinner} {msg}");
+        style("{spinner} {wide_bar} {human_pos}/{human_len} events, {per_sec}, {eta} left");
+    }
+}

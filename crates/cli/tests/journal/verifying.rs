@@ -1,0 +1,311 @@
+//! `verify`.
+
+use std::fs;
+use std::io::{Seek, SeekFrom, Write};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use rusqlite::Connection;
+
+use crate::world::{Entity, World, coact, deposited, records};
+
+#[test]
+fn what_is_sound_is_told_so() {
+    let world = World::new();
+    let text = coact(&world.path, &["verify"]).well();
+    assert_eq!(text, "sound: 4 entities, 8 events, 3 snapshots, 5 notes\n");
+    let sums = records(&coact(&world.path, &["verify", "--json"]).well());
+    let expected = serde_json::json!({
+        "record": "summary", "verdict": "sound", "entities": 4, "events": 8, "snapshots": 3, "notes": 5,
+        "findings": 0, "unreadable": 0
+    });
+    assert_eq!(sums, [expected]);
+    let orders = coact(&world.path, &["verify", "--kind", "bank.order"]).well();
+    assert_eq!(orders, "sound: 1 entity, 0 events, 1 snapshot, 0 notes\n");
+    let empty = World::empty();
+    drop(empty.store());
+    let text = coact(&empty.path, &["verify"]).well();
+    assert_eq!(text, "sound: 0 entities, 0 events, 0 snapshots, 0 notes\n");
+}
+
+#[test]
+fn a_file_of_version_1_is_sound() {
+    let world = World::empty();
+    fs::copy("../sqlite/tests/files/version-1.db", &world.path).expect("it can be copied");
+    let before = fs::read(&world.path).expect("it can be read");
+    let text = coact(&world.path, &["verify"]).well();
+    assert_eq!(text, "sound: 3 entities, 323 events, 3 snapshots, 0 notes\n");
+    let list = coact(&world.path, &["list"]).well();
+    assert!(list.ends_with("3 entities, 323 events, the last one in commit 163\n"), "{list}");
+    assert_eq!(fs::read(&world.path).expect("it can be read"), before);
+}
+
+const ALICE: &str = "(SELECT id FROM entity WHERE key = CAST('alice' AS BLOB))";
+const BOB: &str = "(SELECT id FROM entity WHERE key = CAST('bob' AS BLOB))";
+
+/// What is found after a change, as code, key and event.
+fn found(sql: &str) -> Vec<(String, String, u64)> {
+    let world = World::new();
+    world.damage(sql);
+    let told = coact(&world.path, &["verify", "--json"]);
+    assert_eq!((told.status, &*told.err), (1, ""), "{}", told.out);
+    let mut all = records(&told.out);
+    let sums = all.pop().expect("there is a last line");
+    assert_eq!(
+        (&sums["verdict"], sums["findings"].as_u64()),
+        (&"damaged".into(), Some(all.len() as u64))
+    );
+    let text = |value: &serde_json::Value| value.as_str().unwrap_or_default().to_owned();
+    let of = |it: &serde_json::Value| {
+        assert_eq!(it["record"], "finding");
+        (text(&it["code"]), text(&it["key"]), it["seq"].as_u64().unwrap_or_default())
+    };
+    all.iter().map(of).collect()
+}
+
+#[track_caller]
+fn assert_found(sql: &str, expected: &[(&str, &str, u64)]) {
+    let found = found(sql);
+    let found: Vec<_> = found.iter().map(|(code, key, seq)| (&**code, &**key, *seq)).collect();
+    assert_eq!(found, expected, "{sql}");
+}
+
+#[test]
+fn damage_to_events_is_found_where_it_is() {
+    assert_found(
+        &format!("UPDATE event SET payload = X'820081192711' WHERE entity = {ALICE} AND seq = 1"),
+        &[("event_hash", "alice", 1)],
+    );
+    assert_found(
+        &format!("UPDATE event SET hash = hash + 1 WHERE entity = {ALICE} AND seq = 2"),
+        &[("hash_field", "alice", 2)],
+    );
+    assert_found(
+        &format!("DELETE FROM event WHERE entity = {ALICE} AND seq = 2"),
+        &[("missing", "alice", 2)],
+    );
+    assert_found(
+        &format!("DELETE FROM event WHERE entity = {ALICE} AND seq = 3"),
+        &[("missing", "alice", 3)],
+    );
+    assert_found(
+        &format!("DELETE FROM event WHERE entity = {ALICE} AND seq = 1"),
+        &[("missing", "alice", 1)],
+    );
+    assert_found(
+        &format!("UPDATE event SET name = X'ff' WHERE entity = {BOB} AND seq = 5"),
+        &[("event_hash", "bob", 5)],
+    );
+    assert_found(
+        &format!("UPDATE event SET position = 1 WHERE entity = {BOB} AND seq = 5"),
+        &[("position_order", "bob", 5)],
+    );
+    // Events of one as those of another.
+    assert_found(
+        &format!("UPDATE event SET entity = 99 WHERE entity = {ALICE}"),
+        &[("orphans", "", 0), ("missing", "alice", 1)],
+    );
+}
+
+#[test]
+fn damage_to_rows_is_found() {
+    assert_found(
+        "UPDATE entity SET hash = 7 WHERE key = CAST('alice' AS BLOB)",
+        &[("entity_row", "alice", 3)],
+    );
+    assert_found(
+        "UPDATE entity SET last = 2 WHERE key = CAST('alice' AS BLOB)",
+        &[("entity_row", "alice", 3)],
+    );
+    assert_found(
+        "UPDATE entity SET last = 9 WHERE key = CAST('alice' AS BLOB)",
+        &[("missing", "alice", 4)],
+    );
+    assert_found(
+        "UPDATE entity SET last = 0 WHERE key = CAST('alice' AS BLOB)",
+        &[("entity_row", "alice", 3)],
+    );
+    assert_found(
+        "UPDATE entity SET key = CAST('alicf' AS BLOB) WHERE key = CAST('alice' AS BLOB)",
+        &[("event_hash", "alicf", 1)],
+    );
+    assert_found(
+        "UPDATE entity SET key = X'ff' WHERE key = CAST('bob' AS BLOB)",
+        &[("not_text", "\u{fffd}", 0), ("missing", "\u{fffd}", 1)],
+    );
+    assert_found("UPDATE counter SET position = 5", &[("counter", "", 0)]);
+    assert_found("DELETE FROM counter", &[("counter", "", 0)]);
+    assert_found("UPDATE note SET kind = 77 WHERE kind = 4", &[("unknown_notes", "alice", 0)]);
+    assert_found("INSERT INTO snapshot VALUES (99, 1, 1, X'', 1, X'')", &[("orphans", "", 0)]);
+}
+
+#[test]
+fn damage_to_snapshots_is_found() {
+    assert_found(
+        &format!("UPDATE snapshot SET hash = 7 WHERE entity = {BOB} AND seq = 4"),
+        &[("snapshot_hash", "bob", 4)],
+    );
+    assert_found(
+        &format!("UPDATE snapshot SET seq = 8 WHERE entity = {BOB} AND seq = 4"),
+        &[("snapshot_ahead", "bob", 8)],
+    );
+    // The one behind which events were trimmed.
+    assert_found(
+        &format!("UPDATE snapshot SET hash = 7 WHERE entity = {BOB} AND seq = 2"),
+        &[("event_hash", "bob", 3)],
+    );
+    assert_found(&format!("DELETE FROM snapshot WHERE entity = {BOB}"), &[("missing", "bob", 1)]);
+    let order = "(SELECT id FROM entity WHERE kind = CAST('bank.order' AS BLOB))";
+    assert_found(
+        &format!("UPDATE snapshot SET hash = 7 WHERE entity = {order}"),
+        &[("state_hash", "2026/11/27", 2)],
+    );
+    assert_found(
+        &format!("DELETE FROM snapshot WHERE entity = {order}"),
+        &[("missing", "2026/11/27", 1)],
+    );
+}
+
+#[test]
+fn findings_say_what_they_mean() {
+    let world = World::new();
+    world.damage(&format!("DELETE FROM event WHERE entity = {ALICE} AND seq = 2"));
+    world.damage(&format!("UPDATE event SET payload = X'f6' WHERE entity = {BOB} AND seq = 5"));
+    let told = coact(&world.path, &["verify", "--width", "80"]);
+    let hash = |which: usize| {
+        let words = told.out.split(|c: char| !c.is_ascii_alphanumeric());
+        words.filter(|word| word.len() == 16).nth(which).unwrap_or_default().to_owned()
+    };
+    let expected = format!(
+        "\
+bank.account alice, event 2: it is missing
+    The entity cannot be recovered unless a snapshot is behind them; restore it
+    from a backup.
+bank.account bob, event 5: its content does not belong to its hash: that is
+    {}, and should be {}
+    It was changed after it was stored, or belongs elsewhere. The entity is not
+    recovered past the event before; restore it from a backup.
+DAMAGED, 2 findings: 4 entities, 7 events, 3 snapshots, 5 notes
+",
+        hash(0),
+        hash(1)
+    );
+    assert_eq!((told.status, &*told.out), (1, &*expected));
+}
+
+/// Overwrites the page in which a table begins.
+fn scribble(path: &Path, table: &str) {
+    let connection = Connection::open(path).expect("it can be opened");
+    let size: i64 =
+        connection.pragma_query_value(None, "page_size", |row| row.get(0)).expect("it has one");
+    let query = format!("SELECT rootpage FROM sqlite_schema WHERE name = '{table}'");
+    let page: i64 = connection.query_row(&query, [], |row| row.get(0)).expect("it has one");
+    drop(connection);
+    let mut file = fs::File::options().write(true).open(path).expect("it can be opened");
+    file.seek(SeekFrom::Start(((page - 1) * size).cast_unsigned())).expect("it is there");
+    file.write_all(&[0x55; 300]).expect("it can be written");
+}
+
+#[test]
+fn damage_to_the_file_is_found_and_breaks_nothing() {
+    for table in ["event", "entity", "snapshot", "note", "counter", "event_by_position"] {
+        let world = World::new();
+        scribble(&world.path, table);
+        let told = coact(&world.path, &["verify"]);
+        assert_eq!((told.status, &*told.err), (1, ""), "{table}: {}", told.out);
+        assert!(told.out.contains("the store: SQLite says: "), "{table}: {}", told.out);
+        assert!(told.out.contains("\nDAMAGED, "), "{table}: {}", told.out);
+    }
+    let world = World::new();
+    scribble(&world.path, "event");
+    let said = coact(&world.path, &["list"]).refused();
+    assert!(said.contains("malformed"), "{said}");
+    let export = coact(&world.path, &["export"]);
+    assert_eq!(export.status, 2, "{}", export.err);
+    assert!(!export.out.contains("\"record\":\"end\""), "{}", export.out);
+}
+
+#[test]
+fn a_file_that_ends_too_early_is_found() {
+    let world = World::new();
+    let length = fs::metadata(&world.path).expect("it is there").len();
+    for kept in [1, 50, 100, 4_096, length / 2, length - 4_096, length - 1] {
+        let part = world.folder.path().join(format!("{kept}.db"));
+        let bytes = fs::read(&world.path).expect("it can be read");
+        fs::write(&part, &bytes[..usize::try_from(kept).expect("it is small")])
+            .expect("it can be written");
+        let told = coact(&part, &["verify"]);
+        assert_ne!(told.status, 0, "{kept} of {length} bytes: {}", told.out);
+        assert!(!told.err.contains("panicked"), "{}", told.err);
+    }
+}
+
+/// Ends the thread that writes, also if the test fails.
+struct EndWriter<'a>(&'a AtomicBool);
+
+impl Drop for EndWriter<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn it_is_sound_while_its_owner_writes() {
+    let world = World::new();
+    let store = world.store();
+    let ended = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut busy: Vec<_> =
+                (0..8).map(|n| Entity::claim(&store, "busy", &n.to_string())).collect();
+            let mut n = 0;
+            while !ended.load(Ordering::Relaxed) {
+                n += 1;
+                busy.iter_mut().for_each(|one| one.event(&store, deposited(n)));
+            }
+        });
+        let _end = EndWriter(&ended);
+        for _ in 0..5 {
+            let text = coact(&world.path, &["verify"]).well();
+            assert!(text.starts_with("sound: "), "{text}");
+            let all = records(&coact(&world.path, &["export", "--kind", "busy"]).well());
+            let (mut last, mut sum) = (0, 0);
+            for record in &all {
+                match record["record"].as_str() {
+                    Some("entity") => sum += record["last"].as_u64().expect("it is a number"),
+                    Some("event") => last += 1,
+                    _ => {}
+                }
+            }
+            assert_eq!(last, sum, "all is as of one moment");
+            coact(&world.path, &["list"]).well();
+        }
+    });
+    drop(store);
+    coact(&world.path, &["verify"]).well();
+}
+
+/// A copy that is not in WAL mode cannot be shown as of one moment without holding up its owner.
+#[test]
+fn it_is_sound_while_the_owner_of_a_copy_writes() {
+    let world = World::new();
+    let copy = world.folder.path().join("copy.db");
+    let connection = Connection::open(&world.path).expect("it can be opened");
+    connection.execute("VACUUM INTO ?1", [copy.to_str()]).expect("it can be copied");
+    let copy = World { path: copy, folder: world.folder };
+    let store = copy.store();
+    std::thread::scope(|scope| {
+        let writer = scope.spawn(|| {
+            let mut alice = Entity::claim(&store, "bank.account", "alice");
+            (0..500).for_each(|n| alice.event(&store, deposited(n)));
+        });
+        loop {
+            let is_last = writer.is_finished();
+            let text = coact(&copy.path, &["verify"]).well();
+            assert!(text.starts_with("sound: "), "{text}");
+            if is_last {
+                break;
+            }
+        }
+    });
+}

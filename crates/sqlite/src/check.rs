@@ -1,0 +1,171 @@
+//! What is wrong with a file beyond what [`Reader`](coact_persist::Reader) can tell: in SQLite's own structure, and in rows that
+//! no entity has.
+
+use coact_persist::{EntityId, NoteKind, Seq};
+use rusqlite::{Connection, ErrorCode, Row};
+
+use crate::row::{number, text};
+
+/// Something in the file that no store writes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Irregularity {
+    /// SQLite finds its file damaged (`PRAGMA integrity_check`).
+    File {
+        /// What it says.
+        why: String,
+    },
+    /// Rows that belong to no entity.
+    Orphans {
+        /// Of which table.
+        table: &'static str,
+        /// The number of the row of `entity` that is missing.
+        owner: i64,
+        /// How many.
+        rows: u64,
+    },
+    /// The row of an entity says that it has nothing, but there are events.
+    Hidden {
+        /// Which.
+        entity: EntityId,
+        /// The last of them.
+        last: Seq,
+    },
+    /// A kind or a key is no UTF-8.
+    NotText {
+        /// The number of the row of `entity`.
+        row: i64,
+        /// What it looks like.
+        entity: EntityId,
+    },
+    /// Notes of a kind that this version does not know.
+    UnknownNotes {
+        /// Of which entity.
+        entity: EntityId,
+        /// The number of the kind.
+        kind: i64,
+        /// How many.
+        rows: u64,
+    },
+    /// The counter of commits is behind the commits that there are, or is not there.
+    Counter {
+        /// Its number.
+        counted: Option<i64>,
+        /// The last commit that has an event.
+        last: i64,
+    },
+}
+
+/// Looks for all of it.
+pub(crate) fn check(
+    connection: &Connection,
+    has_notes: bool,
+) -> rusqlite::Result<Vec<Irregularity>> {
+    let mut found = match integrity(connection) {
+        // It may be too damaged to be checked.
+        Err(error) if is_damage(&error) => vec![Irregularity::File { why: error.to_string() }],
+        found => found?,
+    };
+    if !found.is_empty() {
+        // What queries say of a damaged file is worth nothing, if they end.
+        return Ok(found);
+    }
+    let with_notes: &[_] = if has_notes { &["note"] } else { &[] };
+    for table in ["event", "snapshot"].iter().chain(with_notes) {
+        found.extend(orphans(connection, table)?);
+    }
+    found.extend(not_text(connection)?);
+    found.extend(hidden(connection, has_notes)?);
+    if has_notes {
+        found.extend(unknown_notes(connection)?);
+    }
+    found.extend(counter(connection)?);
+    Ok(found)
+}
+
+fn is_damage(error: &rusqlite::Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
+}
+
+fn select<T>(
+    connection: &Connection,
+    query: &str,
+    row: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+) -> rusqlite::Result<Vec<T>> {
+    connection.prepare(query)?.query_map([], row)?.collect()
+}
+
+fn integrity(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
+    let said = select(connection, "PRAGMA integrity_check(20)", |row| row.get::<_, String>(0))?;
+    let lines = said.iter().flat_map(|text| text.lines()).filter(|line| *line != "ok");
+    Ok(lines.map(|line| Irregularity::File { why: line.to_owned() }).collect())
+}
+
+fn orphans(connection: &Connection, table: &'static str) -> rusqlite::Result<Vec<Irregularity>> {
+    let query = format!(
+        "SELECT entity, count(*) FROM {table} WHERE entity NOT IN (SELECT id FROM entity) GROUP BY entity"
+    );
+    select(connection, &query, |row| {
+        Ok(Irregularity::Orphans { table, owner: row.get(0)?, rows: number(row, 1)? })
+    })
+}
+
+fn not_text(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
+    let mut found = Vec::new();
+    let mut statement = connection.prepare("SELECT id, kind, key FROM entity")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        if !(is_text(row, 1)? && is_text(row, 2)?) {
+            found.push(Irregularity::NotText { row: row.get(0)?, entity: entity(row, 1)? });
+        }
+    }
+    Ok(found)
+}
+
+fn is_text(row: &Row<'_>, column: usize) -> rusqlite::Result<bool> {
+    Ok(std::str::from_utf8(row.get_ref(column)?.as_blob()?).is_ok())
+}
+
+/// (Those with notes are listed in any case.)
+fn hidden(connection: &Connection, has_notes: bool) -> rusqlite::Result<Vec<Irregularity>> {
+    let unlisted = if has_notes { "AND id NOT IN (SELECT entity FROM note)" } else { "" };
+    let query = format!(
+        "SELECT kind, key, (SELECT max(seq) FROM event WHERE event.entity = entity.id) AS found
+         FROM entity WHERE last <= 0 AND (last < 0 OR found IS NOT NULL) {unlisted}"
+    );
+    select(connection, &query, |row| {
+        let last = row.get::<_, Option<i64>>(2)?.unwrap_or_default();
+        Ok(Irregularity::Hidden { entity: entity(row, 0)?, last: Seq::new(last.cast_unsigned()) })
+    })
+}
+
+fn unknown_notes(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
+    let known = NoteKind::ALL.map(|kind| kind.get().to_string()).join(", ");
+    let query = format!(
+        "SELECT entity.kind, entity.key, note.kind, count(*)
+         FROM note JOIN entity ON entity.id = note.entity WHERE note.kind NOT IN ({known})
+         GROUP BY note.entity, note.kind"
+    );
+    select(connection, &query, |row| {
+        Ok(Irregularity::UnknownNotes {
+            entity: entity(row, 0)?,
+            kind: row.get(2)?,
+            rows: number(row, 3)?,
+        })
+    })
+}
+
+/// (In one query, so that both are of one moment.)
+fn counter(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
+    let query = "SELECT (SELECT count(*) FROM counter), (SELECT position FROM counter),
+                 (SELECT max(position) FROM event)";
+    let (rows, counted, last): (i64, Option<i64>, Option<i64>) =
+        connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+    let last = last.unwrap_or_default();
+    let is_sound = rows == 1 && counted >= Some(last);
+    Ok(if is_sound { Vec::new() } else { vec![Irregularity::Counter { counted, last }] })
+}
+
+fn entity(row: &Row<'_>, kind: usize) -> rusqlite::Result<EntityId> {
+    Ok(EntityId::new(text(row, kind)?, text(row, kind + 1)?))
+}
