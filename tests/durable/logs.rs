@@ -160,3 +160,35 @@ fn a_store_is_dropped_when_nothing_uses_it() {
     runtime.wait_idle();
     assert!(is_dropped.load(SeqCst));
 }
+
+#[test]
+fn a_log_until_now_ends_with_what_there_is() {
+    everywhere(|| {
+        let journal = Journal::new(MemoryStore::new());
+        let alice = account(&journal, "alice");
+        let until_now = |after| {
+            let mut log = journal.log::<Account>(after).until_now();
+            let mut all = Vec::new();
+            loop {
+                match log.wait_next() {
+                    Ok(logged) => all.push((logged.position, logged.event.by)),
+                    Err(error) => {
+                        assert_eq!(error, LogError::CaughtUp);
+                        assert_eq!(log.wait_next(), Err(LogError::CaughtUp));
+                        return all;
+                    }
+                }
+            }
+        };
+        assert_eq!(until_now(Position::ZERO), []);
+        for n in 1..=300 {
+            assert!(alice.ask(Deposit(n)).wait().is_ok());
+        }
+        let all = until_now(Position::ZERO);
+        assert_eq!(
+            all.iter().map(|(_, by)| *by).collect::<Vec<_>>(),
+            (1..=300).collect::<Vec<_>>()
+        );
+        assert_eq!(until_now(all[298].0), all[299..]);
+    });
+}

@@ -183,7 +183,10 @@ impl Access {
         loop {
             match ask(|done| self.store.settle(id, done)).await {
                 Ok(settled) => return settled,
-                Err(_) => backoff.wait().await,
+                Err(error) => {
+                    tracing::warn!(commit = %id, "it is not known yet whether a commit has happened, and its members wait: {error}");
+                    backoff.wait().await;
+                }
             }
         }
     }

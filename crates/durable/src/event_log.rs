@@ -46,6 +46,8 @@ pub enum LogError {
     },
     /// What the store says. (One that cannot be reached is waited for.)
     Store(StoreError),
+    /// There are no more, and it [ends](EventLog::until_now) then.
+    CaughtUp,
     /// The runtime has ended.
     Ended,
 }
@@ -55,6 +57,7 @@ impl Display for LogError {
         match self {
             Self::Format { entity, seq, why } => write!(f, "event {seq} of `{entity}`: {why}"),
             Self::Store(error) => Display::fmt(error, f),
+            Self::CaughtUp => f.write_str("there are no more events for now"),
             Self::Ended => f.write_str("the runtime has ended"),
         }
     }
@@ -65,7 +68,7 @@ impl Error for LogError {
         match self {
             Self::Format { why, .. } => Some(why),
             Self::Store(error) => Some(error),
-            Self::Ended => None,
+            Self::CaughtUp | Self::Ended => None,
         }
     }
 }
@@ -86,6 +89,8 @@ pub struct EventLog<E: EventSourced> {
     seen: u64,
     backoff: Backoff,
     is_over: bool,
+    /// Whether it ends when there are no more.
+    ends: bool,
     kind: PhantomData<fn() -> E>,
 }
 
@@ -112,6 +117,7 @@ impl<E: EventSourced> EventLog<E> {
             seen: 0,
             backoff: Backoff::default(),
             is_over: false,
+            ends: false,
             kind: PhantomData,
         }
     }
@@ -120,6 +126,13 @@ impl<E: EventSourced> EventLog<E> {
     /// stores; what this journal stores is seen at once in any case.
     pub fn poll_every(mut self, period: Duration) -> Self {
         self.poll_every = Some(period);
+        self
+    }
+
+    /// Has it end with the events that there are: as a stream it is over then, and [`wait_next`](Self::wait_next) says
+    /// [`LogError::CaughtUp`]. For what is computed now and then.
+    pub fn until_now(mut self) -> Self {
+        self.ends = true;
         self
     }
 
@@ -134,7 +147,7 @@ impl<E: EventSourced> EventLog<E> {
     pub fn wait_next(&mut self) -> Result<Logged<E::Event>, LogError> {
         loop {
             if self.is_over {
-                return Err(LogError::Ended);
+                return Err(if self.ends { LogError::CaughtUp } else { LogError::Ended });
             }
             if let Some(entry) = self.read.pop_front() {
                 return self.decode(entry);
@@ -159,6 +172,7 @@ impl<E: EventSourced> EventLog<E> {
                 self.backoff = Backoff::default();
                 match page.last() {
                     Some(last) => self.after = last.stored.position,
+                    None if self.ends => self.is_over = true,
                     None => {
                         self.step = Step::Pause(self.access.newer_than(self.seen, self.poll_every))
                     }

@@ -10,7 +10,7 @@
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
 //! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal` and
-//! `active` (entities by their keys), `builder`, `letters`.
+//! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
 #![forbid(unsafe_code)]
 
@@ -33,6 +33,7 @@ mod outgoing;
 mod owner;
 mod recovered;
 mod recovery;
+mod replay;
 mod routes;
 mod snapshots;
 mod state;
@@ -49,6 +50,7 @@ pub use self::once::Once;
 pub use self::outgoing::Outgoing;
 pub use self::owner::Taken;
 pub use self::recovery::{RecoveryError, RecoveryFault};
+pub use self::replay::replay;
 pub use self::routes::Publication;
 pub use self::snapshots::Snapshots;
 pub use self::state::DurableState;

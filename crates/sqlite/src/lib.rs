@@ -32,7 +32,7 @@
 //!
 //! What is written is in `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be empty. The file is
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
-//! nothing is lost. `VACUUM INTO` makes a copy while it is in use.
+//! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `reader` (the other thread), `read` (its
 //! queries), `check`, `row`, `schema`, `failure`, `callback`, `lock`, `wal`, `checkpoint`, `serving`.

@@ -115,6 +115,22 @@ impl SqliteReader {
         })
     }
 
+    /// Makes a copy of all that is stored now in another file, which is a store, and must not be there yet. An owner may go on meanwhile.
+    ///
+    /// To restore it, put it in the place of the file when no one has that open, without a `-wal` beside it.
+    ///
+    /// # Errors
+    /// The file cannot be read, or the other one is there, or cannot be written.
+    pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
+        let to = to.as_ref().to_owned();
+        let name = to.to_string_lossy().into_owned();
+        let copy = |connection: &Connection| connection.execute("VACUUM INTO ?1", [name]);
+        wait(|done| self.ask(copy, failure::of_store, done))?;
+        // SQLite need not have put it on the disk.
+        let synced = File::options().write(true).open(&to).and_then(|copy| copy.sync_all());
+        synced.map_err(|error| StoreError::Unavailable { why: error.to_string() })
+    }
+
     fn ask<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,

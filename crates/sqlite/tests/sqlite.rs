@@ -379,3 +379,23 @@ fn an_immutable_file_is_refused_if_commits_are_beside_it() {
     let missing = SqliteReader::open_immutable(folder.path().join("none.db")).unwrap_err();
     assert!(matches!(missing, OpenError::Io { .. }), "{missing}");
 }
+
+#[test]
+fn a_backup_is_a_store() {
+    let folder = folder();
+    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
+    let alice = EntityId::new("account", "alice");
+    let store = open(&path);
+    for n in 1..=3 {
+        assert!(matches!(write(&store, &alice, &n.to_string()), Outcome::Committed(_)));
+    }
+    let reader = SqliteReader::open(&path).unwrap();
+    reader.back_up(&copy).unwrap();
+    assert!(reader.back_up(&copy).is_err(), "it is there");
+    // What comes later is not in it; and it goes on where it was.
+    assert!(matches!(write(&store, &alice, "later"), Outcome::Committed(_)));
+    let restored = open(&copy);
+    assert_eq!(read(&restored, &alice)[..], read(&store, &alice)[..3]);
+    assert!(matches!(write(&restored, &alice, "4"), Outcome::Committed(_)));
+    assert_eq!((read(&restored, &alice).len(), read(&store, &alice).len()), (4, 4));
+}

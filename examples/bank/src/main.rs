@@ -1,13 +1,16 @@
 //! `bank FILE`: makes transfers among accounts that are in a file, until there are as many as wanted. It can be killed at any time,
-//! and goes on where it was. At the end no money has come or gone.
+//! and goes on where it was. At the end no money has come or gone, and the statement beside it (`FILE.statement`), a table that follows the accounts, has
+//! each transfer once.
 
 mod account;
+mod statement;
 
 use std::collections::VecDeque;
 use std::path::PathBuf;
+use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, anyhow, ensure};
 use clap::Parser;
 use coact::cown::read_all;
 use coact::durable::{Durable, Journal};
@@ -15,6 +18,7 @@ use coact::prelude::*;
 use coact_sqlite::SqliteStore;
 
 use account::{Account, Open, transfer};
+use statement::Statement;
 
 /// Makes transfers among accounts that are in a file. It can be killed at any time, and goes on where it was.
 #[derive(Parser)]
@@ -43,6 +47,11 @@ fn main() -> anyhow::Result<()> {
     let store =
         SqliteStore::open(&args.file).with_context(|| format!("{}", args.file.display()))?;
     let journal = Journal::new(store);
+    let mut beside = args.file.clone().into_os_string();
+    beside.push(".statement");
+    let statement = Statement::open(beside.as_ref(), journal.clone())?;
+    let (goes_on, over) = mpsc::channel();
+    let statement = statement.follow(over);
     let accounts: Vec<_> =
         (0..args.accounts).map(|key| journal.entity::<Account>(key.to_string())).collect();
 
@@ -65,6 +74,16 @@ fn main() -> anyhow::Result<()> {
         OPENING * args.accounts
     );
     println!("there are {sum} cents, as at the beginning");
+    drop(goes_on);
+    let totals = statement.join().map_err(|_| anyhow!("the statement has panicked"))??;
+    ensure!(
+        (totals.sent, totals.transfers) == (totals.received, now),
+        "the statement has {} transfers, {} cents sent and {} received",
+        totals.transfers,
+        totals.sent,
+        totals.received
+    );
+    println!("the statement has them too: {} cents were sent, and received", totals.sent);
     Ok(())
 }
 

@@ -49,4 +49,12 @@ fn it_goes_on_where_it_was_killed() {
     // Nothing was made twice, and no money has come or gone, which it looks at itself.
     assert!(told.contains(&format!("{TRANSFERS} transfers are made")), "{told}");
     assert!(told.contains("there are 5000000 cents, as at the beginning"), "{told}");
+    assert!(told.contains("the statement has them too"), "{told}");
+    // A statement that was lost is made anew.
+    let statement = folder.path().join("bank.db.statement");
+    std::fs::remove_file(&statement).unwrap();
+    let again = bank(&file).output().unwrap();
+    assert!(again.status.success(), "{}", String::from_utf8_lossy(&again.stderr));
+    let lines = |told: &str| told.lines().last().unwrap().to_owned();
+    assert_eq!(lines(&String::from_utf8(again.stdout).unwrap()), lines(&told));
 }
