@@ -95,6 +95,33 @@ pub fn transfer(
     })
 }
 
+/// An amount that was sent by [`send`]. It is stored until it is received.
+#[stored(name = "bank.deposit")]
+#[derive(Message)]
+pub struct Deposit {
+    #[n(0)]
+    cents: u64,
+}
+
+impl Decide<Deposit> for Account {
+    fn decide(account: &mut Durable<Self>, Deposit { cents }: Deposit) {
+        account.persist(AccountEvent::Received { cents });
+    }
+}
+
+/// Sends an amount to another account, if there is enough: the message is stored with what the sender has decided, and received once, by
+/// and by, whatever happens.
+pub fn send(from: &Addr<Durable<Account>>, to: u64, cents: u64) -> Promise<bool> {
+    call(from, move |from| {
+        if from.cents < cents {
+            return false;
+        }
+        from.persist(AccountEvent::Sent { cents, to });
+        from.deliver_to::<Account, _>(to.to_string(), Deposit { cents });
+        true
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -15,9 +15,10 @@ use clap::Parser;
 use coact::cown::read_all;
 use coact::durable::{Durable, Journal};
 use coact::prelude::*;
+use coact::runtime::Runtime;
 use coact_sqlite::SqliteStore;
 
-use account::{Account, Open, transfer};
+use account::{Account, Deposit, Open, send, transfer};
 use statement::Statement;
 
 /// Makes transfers among accounts that are in a file. It can be killed at any time, and goes on where it was.
@@ -34,6 +35,9 @@ struct Args {
     /// How many transfers there are to be, those of earlier runs among them.
     #[arg(long, default_value_t = 20_000)]
     transfers: u64,
+    /// Have transfers made by messages between accounts, instead of steps over two.
+    #[arg(long)]
+    messages: bool,
     /// How many transfers may be on their way at a time.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     at_once: u64,
@@ -46,7 +50,8 @@ fn main() -> anyhow::Result<()> {
     let args = Args::parse();
     let store =
         SqliteStore::open(&args.file).with_context(|| format!("{}", args.file.display()))?;
-    let journal = Journal::new(store);
+    let journal = Journal::builder(store).receives::<Account, Deposit>().build();
+    let resumed = journal.resume().wait()??;
     let mut beside = args.file.clone().into_os_string();
     beside.push(".statement");
     let statement = Statement::open(beside.as_ref(), journal.clone())?;
@@ -60,12 +65,17 @@ fn main() -> anyhow::Result<()> {
     opened.into_iter().try_for_each(|opened| opened.wait().map(drop))?;
     let before = made(&accounts)?;
     println!("{before} transfers were made before, among {} accounts", args.accounts);
+    if resumed.messages > 0 {
+        println!("{} of them were still on their way", resumed.messages);
+    }
 
-    let took = make(&accounts, before..args.transfers, args.at_once as usize)?;
+    let took = make(&accounts, before..args.transfers, &args)?;
     let now = made(&accounts)?;
     let rate = (now - before) as f64 / took.as_secs_f64();
     println!("{now} transfers are made; {} of them now, {rate:.0} a second", now - before);
 
+    // What is on its way arrives first.
+    Runtime::global().wait_idle();
     let sum =
         call(read_all(&accounts), |all| all.iter().map(|one| one.cents).sum::<u64>()).wait()?;
     ensure!(
@@ -96,17 +106,21 @@ fn made(accounts: &[Addr<Durable<Account>>]) -> anyhow::Result<u64> {
 fn make(
     accounts: &[Addr<Durable<Account>>],
     numbers: std::ops::Range<u64>,
-    at_once: usize,
+    args: &Args,
 ) -> anyhow::Result<Duration> {
     let (began, mut told) = (Instant::now(), Instant::now());
     let (mut under_way, mut number, mut left) =
         (VecDeque::new(), numbers.start, numbers.clone().count());
     while left > 0 || !under_way.is_empty() {
-        while left > 0 && under_way.len() < at_once {
+        while left > 0 && under_way.len() < args.at_once as usize {
             number += 1;
             let (from, to, cents) = choose(number, accounts.len() as u64);
-            let to = (&accounts[to as usize], to);
-            under_way.push_back(transfer(&accounts[from as usize], to, cents));
+            let from = &accounts[from as usize];
+            under_way.push_back(if args.messages {
+                send(from, to, cents)
+            } else {
+                transfer(from, (&accounts[to as usize], to), cents)
+            });
             left -= 1;
         }
         let Some(first) = under_way.pop_front() else { break };

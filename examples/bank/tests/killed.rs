@@ -26,6 +26,20 @@ fn size(file: &Path) -> u64 {
 
 #[test]
 fn it_goes_on_where_it_was_killed() {
+    is_killed_and_goes_on(&[]);
+}
+
+#[test]
+fn messages_that_were_on_their_way_arrive_once() {
+    is_killed_and_goes_on(&["--messages"]);
+}
+
+fn is_killed_and_goes_on(how: &[&str]) {
+    let bank = |file: &Path| {
+        let mut bank = bank(file);
+        bank.args(how);
+        bank
+    };
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("bank.db");
     for round in 0..8 {
