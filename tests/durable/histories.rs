@@ -353,7 +353,7 @@ fn run(seed: u64) {
     program.finish();
 }
 
-fn seeds(default: u64) -> std::ops::Range<u64> {
+pub fn seeds(default: u64) -> std::ops::Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse().ok());
     let first = number("COACT_HISTORIES_FIRST").unwrap_or(0);
     first..first + number("COACT_HISTORIES").unwrap_or(default)

@@ -9,7 +9,7 @@
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
 //! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
-//! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal` and
+//! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
 #![forbid(unsafe_code)]
@@ -27,6 +27,7 @@ mod event_sourced;
 mod handle;
 mod journal;
 mod letters;
+mod offsets;
 mod once;
 mod outbox;
 mod outgoing;
