@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 24] = [
+pub const LAYERS: [(&str, &[&str]); 25] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -9,6 +9,7 @@ pub const LAYERS: [(&str, &[&str]); 24] = [
     ("coact-model", &[]),
     ("coact-persist", &[]),
     ("coact-sqlite", &["coact-persist"]),
+    ("coact-postgres", &["coact-persist"]),
     ("coact-core", &["coact-fiber", "coact-sim", "coact-sync"]),
     // Its examples alone: what a macro writes cannot be compiled without what it names.
     ("coact-macros", &["coact"]),
