@@ -2,8 +2,12 @@
 
 #![cfg(unix)]
 
+mod bank;
+mod batches;
+mod opening;
 mod raw;
 mod server;
+mod tls;
 
 use std::sync::Arc;
 

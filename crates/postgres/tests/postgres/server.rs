@@ -1,7 +1,7 @@
 //! A PostgreSQL server for the tests: a private one out of the installed programs, or that of `COACT_POSTGRES_URL`.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Write};
 use std::net::TcpListener;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,16 @@ const REQUIRED: &str = "COACT_POSTGRES_REQUIRED";
 
 /// What has the address of a server that is there already.
 const URL: &str = "COACT_POSTGRES_URL";
+
+const SETTINGS: &str = "
+fsync = on
+lc_messages = 'C'
+log_min_messages = warning
+max_connections = 50
+ssl = on
+ssl_cert_file = '../server.pem'
+ssl_key_file = '../server.key'
+";
 
 /// A server, and a number of schemas in it.
 pub struct Server {
@@ -198,6 +208,9 @@ impl Private {
             .unwrap();
         assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
         self.certify();
+        let mut settings =
+            fs::File::options().append(true).open(self.path("data/postgresql.conf")).unwrap();
+        settings.write_all(SETTINGS.as_bytes()).unwrap();
     }
 
     /// Makes an authority, and a certificate for `localhost` alone.
@@ -253,9 +266,6 @@ impl Private {
             .arg(self.path("data"))
             .args(["-c", "listen_addresses=127.0.0.1", "-p", &self.port.to_string()])
             .args(["-k", self.folder.path().to_str().unwrap()])
-            .args(["-c", "ssl=on", "-c", "ssl_cert_file=../server.pem"])
-            .args(["-c", "ssl_key_file=../server.key", "-c", "max_connections=50"])
-            .args(["-c", "fsync=on", "-c", "lc_messages=C", "-c", "log_min_messages=warning"])
             .current_dir(self.folder.path());
         let mut running = shell.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let lines = BufReader::new(running.stderr.take().unwrap()).lines();
@@ -284,7 +294,7 @@ impl Private {
     fn end(&mut self, word: &str) {
         let Some(mut running) = self.running.take() else { return };
         let mut input = running.stdin.take().unwrap();
-        let _ = std::io::Write::write_all(&mut input, word.as_bytes());
+        let _ = input.write_all(word.as_bytes());
         drop(input);
         running.wait().unwrap();
     }
