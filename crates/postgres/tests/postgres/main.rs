@@ -4,9 +4,12 @@
 
 mod bank;
 mod batches;
+mod lost;
 mod opening;
+mod proxy;
 mod raw;
 mod server;
+mod several;
 mod tls;
 
 use std::sync::Arc;
