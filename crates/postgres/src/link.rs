@@ -7,7 +7,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{info, warn};
 
 use crate::connect_error::ConnectError;
-use crate::session::Session;
+use crate::session::{Backend, Session};
 use crate::settings::Settings;
 
 /// How long after a failure, and at most, it is tried again.
@@ -28,6 +28,8 @@ pub(crate) struct Link<S> {
     session: Option<S>,
     /// Why there is none, and until when that is said without another try.
     failed: Option<Failed>,
+    /// Those that the server may still have.
+    lost: Vec<Backend>,
 }
 
 struct Failed {
@@ -39,7 +41,7 @@ struct Failed {
 impl<S: Prepared> Link<S> {
     pub(crate) async fn open(settings: Settings) -> Result<Self, ConnectError> {
         let session = Some(S::open(&settings).await?);
-        Ok(Self { settings, session, failed: None })
+        Ok(Self { settings, session, failed: None, lost: Vec::new() })
     }
 
     /// The session, which may have to be opened again.
@@ -59,7 +61,8 @@ impl<S: Prepared> Link<S> {
 
     /// Cuts the connection, of which nothing is known any more.
     pub(crate) fn lose(&mut self, why: &str) {
-        if self.session.take().is_some() {
+        if let Some(mut session) = self.session.take() {
+            self.lost.push(session.session().backend().clone());
             warn!(server = %self.settings.address.server, why, "the store has lost a connection");
         }
     }
@@ -83,7 +86,12 @@ impl<S: Prepared> Link<S> {
         let server = &self.settings.address.server;
         let opened = timeout(connect_timeout + operation_timeout, S::open(&self.settings)).await;
         let why = match opened {
-            Ok(Ok(session)) => {
+            Ok(Ok(mut session)) => {
+                let ended = session.session().end(&self.lost, self.settings.patience()).await;
+                match ended {
+                    Ok(()) => self.lost.clear(),
+                    Err(failure) => warn!(%server, %failure, "a lost connection may still be open"),
+                }
                 info!(%server, "the store is connected again");
                 (self.session, self.failed) = (Some(session), None);
                 return;

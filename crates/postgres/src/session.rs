@@ -9,16 +9,24 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Error, Statement};
+use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
 
 use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means, chain};
-use crate::settings::{Access, Settings};
+use crate::settings::{Access, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, Settings};
 
 /// A connection. If it is dropped, it is cut.
 pub(crate) struct Session {
     pub(crate) client: Client,
     connection: Connection,
+    backend: Backend,
+}
+
+/// The server's process for a connection, and since when it has this number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Backend {
+    process: String,
+    since: String,
 }
 
 struct Connection(JoinHandle<()>);
@@ -40,10 +48,39 @@ impl Session {
         };
         // Why it has ended is told to those that wait for an answer.
         let connection = tokio::spawn(async move { drop(connection.await) });
-        let session = Self { client, connection: Connection(connection) };
+        let connection = Connection(connection);
         let text = set_up(settings, access);
-        within(settings, session.client.batch_execute(&text)).await?;
-        Ok(session)
+        let told = within(settings, client.simple_query(&text)).await?;
+        let row = told.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let column = |at| row.and_then(|row| row.get(at)).unwrap_or_default().to_owned();
+        let backend = Backend { process: column(0), since: column(1) };
+        Ok(Self { client, connection, backend })
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// Ends the server's processes for connections that were lost: they may wait for the rest of a message, with locks that all others
+    /// wait for. Whatever their transactions were about to do, it was told to be undone or unknown.
+    pub(crate) async fn end(&self, lost: &[Backend], patience: Duration) -> Result<(), Failure> {
+        let (processes, since): (Vec<&str>, Vec<&str>) =
+            lost.iter().map(|backend| (&*backend.process, &*backend.since)).unzip();
+        let ending = async {
+            self.client
+                .query(
+                    "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+                     JOIN unnest($1::text[], $2::text[]) n (process, since)
+                     ON a.pid::text = n.process AND a.backend_start::text = n.since",
+                    &[&processes, &since],
+                )
+                .await
+        };
+        let ended = timeout(patience, ending).await.map_err(|_| Failure::late(patience))?;
+        ended.map(drop).map_err(|error| Failure::from(&error))
     }
 
     /// Is ready when the connection has ended.
@@ -57,7 +94,7 @@ impl Session {
 
     /// Says goodbye to the server.
     pub(crate) async fn close(self) {
-        let Self { client, mut connection } = self;
+        let Self { client, mut connection, .. } = self;
         // The connection ends when nothing can be asked any more.
         drop(client);
         let _ = timeout(GOODBYE, &mut connection.0).await;
@@ -95,11 +132,20 @@ fn set_up(settings: &Settings, access: Access) -> String {
         "SET standard_conforming_strings = on".to_owned(),
         format!("SET search_path = \"{identifier}\""),
         "SET client_min_messages = error".into(),
-        // No statement, no lock and no transaction outlives the client's patience, also if the client is gone.
+        // No statement, no lock and no transaction outlives the client's patience by much, also if the client is gone.
         format!("SET statement_timeout = {milliseconds}"),
         format!("SET lock_timeout = {milliseconds}"),
         format!("SET idle_in_transaction_session_timeout = {milliseconds}"),
         format!("SET tcp_user_timeout = {milliseconds}"),
+        format!(
+            "SELECT set_config(name, '{}', false) FROM pg_settings WHERE name = 'transaction_timeout'",
+            milliseconds.saturating_mul(4).min(i32::MAX as u128)
+        ),
+        format!(
+            "SET tcp_keepalives_idle = {}; SET tcp_keepalives_interval = {}; SET tcp_keepalives_count = {KEEPALIVE_RETRIES}",
+            KEEPALIVE_IDLE.as_secs(),
+            KEEPALIVE_INTERVAL.as_secs()
+        ),
         // Each statement looks rows up in an index, whatever the statistics of a table are that was empty a moment ago.
         "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off".into(),
     ];
@@ -111,6 +157,9 @@ fn set_up(settings: &Settings, access: Access) -> String {
         // (The most that is read may be far less than a plan for any number assumes.)
         Access::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan".into(),
     });
+    all.push("SET datestyle = 'ISO'; SET timezone = 'UTC'".into());
+    // Last, since this is the row that is looked for.
+    all.push("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()".into());
     all.join("; ")
 }
 

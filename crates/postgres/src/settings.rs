@@ -73,7 +73,7 @@ impl Settings {
     }
 }
 
-/// After how long without traffic the system asks whether the server is still there, how often, and how many times.
+/// After how long without traffic each side's system asks whether the other is still there, how often, and how many times.
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
-const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
-const KEEPALIVE_RETRIES: u32 = 3;
+pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+pub(crate) const KEEPALIVE_RETRIES: u32 = 3;
