@@ -13,9 +13,7 @@ use crate::server::{self, Private, Server};
 
 /// Options for a store whose connections go through a proxy.
 fn through(proxy: &Proxy, private: &Private, schema: &str) -> Builder {
-    let url = private.url("coact", "coact", "127.0.0.1");
-    let url = url.replace(&private.port().to_string(), &proxy.port().to_string());
-    PostgresStore::builder(&format!("{url}?sslmode=disable")).schema(schema)
+    PostgresStore::builder(&private.swift_url(proxy.port())).schema(schema)
 }
 
 /// How outcomes were told, and what was true.

@@ -55,7 +55,7 @@ fn a_server_without_tls_is_refused_if_it_is_required() {
     server.raw("public").run("ALTER SYSTEM SET ssl = off");
     server.private_mut().stop();
     server.private_mut().start();
-    let url = server.url();
+    let url = server.private_mut().url("coact", "coact", "127.0.0.1");
     let error = PostgresStore::connect(&format!("{url}?sslmode=require")).unwrap_err();
     assert!(matches!(error, ConnectError::Tls { .. }), "{error}");
     claim(&PostgresStore::connect(&format!("{url}?sslmode=prefer")).unwrap(), &account("alice"));
