@@ -55,7 +55,7 @@
 //!
 //! * A pooler that gives each transaction another connection will not do: statements are prepared, and sessions have settings.
 //! * If the address names several servers, the first one that can be written is taken.
-//! * A commit of more than 1 GiB is refused.
+//! * A commit of more than 512 MiB is refused.
 //! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it changes nothing, and takes no locks.
 //!
 //! Reading order: `store` and `job` (what is asked), `writer` (transactions, and what is told of them), `plan` (what one does, without I/O), `transaction`

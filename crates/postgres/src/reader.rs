@@ -115,8 +115,12 @@ const TEXTS: [&str; 7] = [
         " AND (o.kind, substr(o.key, 1, 512), o.key) > ($3::int2, substr($4::bytea, 1, 512), $4::bytea)
          ORDER BY o.kind, substr(o.key, 1, 512), o.key LIMIT $5::int8"
     ),
+    // Up to the rank that so many notes behind the first rank go to: what is sorted is not much more than what is asked for, whatever
+    // the statistics of the table are.
     notes!(
-        "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= $3::int8
+        "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= coalesce((SELECT p.rank FROM note p
+            WHERE p.kind = $1::int2 AND p.rank > $2::int8 AND p.rank <= $3::int8
+            ORDER BY p.rank OFFSET greatest($7::int8 - 1, 0) LIMIT 1), $3::int8)
          AND (o.rank, k.name, e.key, o.key) > ($2::int8, $4::bytea, $5::bytea, $6::bytea)
          ORDER BY o.rank, k.name, e.key, o.key LIMIT $7::int8"
     ),

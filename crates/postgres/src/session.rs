@@ -155,7 +155,8 @@ fn set_up(settings: &Settings, access: Access) -> String {
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
             .into(),
         // (The most that is read may be far less than a plan for any number assumes.)
-        Access::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan".into(),
+        Access::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan; \
+             SET enable_bitmapscan = off".into(),
     });
     all.push("SET datestyle = 'ISO'; SET timezone = 'UTC'".into());
     // Last, since this is the row that is looked for.

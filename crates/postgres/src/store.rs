@@ -16,6 +16,9 @@ use crate::settings::Settings;
 use crate::thread::Thread;
 use crate::writer::Writer;
 
+/// The most bytes of a commit. (For a message of twice that the server would cut the connection.)
+const MOST: usize = 512 << 20;
+
 /// A store in a schema of a PostgreSQL database. Several processes may use one at a time.
 ///
 /// Dropping it waits until all is stored that was submitted, or is known not to be.
@@ -73,6 +76,10 @@ impl PostgresStore {
     }
 
     fn ask(&self, write: Write) {
+        if write.size() > MOST {
+            let why = format!("a commit has {} bytes, and the store takes {MOST}", write.size());
+            return write.refuse(&StoreError::Unavailable { why });
+        }
         if let Err(unasked) = self.writes.send(write) {
             unasked.0.refuse(&ended());
         }

@@ -88,6 +88,16 @@ fn a_role_that_may_not_make_tables_is_told_so() {
 }
 
 #[test]
+fn a_socket_in_the_file_system_will_do() {
+    let Some(server) = server::shared() else { return };
+    let Some(private) = server.private() else { return };
+    let folder = private.path("").display().to_string();
+    let url = format!("postgres://coact@/coact?host={folder}&port={}", private.port());
+    let store = PostgresStore::builder(&url).schema(server.schema()).connect().unwrap();
+    assert_eq!(claim(&store, &account("alice")).epoch.get(), 1);
+}
+
+#[test]
 fn a_server_that_is_not_there_or_silent_is_told_in_time() {
     let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let url = |port| format!("postgres://coact:cret@127.0.0.1:{port}/coact");
