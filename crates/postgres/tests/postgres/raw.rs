@@ -1,6 +1,7 @@
 //! A connection of the test's own, beside those of stores: another process, or one of a store that was lost.
 
 use std::future::Future;
+use std::time::Instant;
 
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::types::ToSql;
@@ -42,9 +43,11 @@ impl Raw {
         self.rows(text, &[])[0].get(0)
     }
 
-    /// Waits until this says something else than zero.
+    /// Waits until this says something else than zero. Fails if that does not come to pass.
     pub fn until(&self, text: &str) {
+        let begun = Instant::now();
         while self.number(text) == 0 {
+            assert!(begun.elapsed().as_secs() < 60, "{text}");
             std::thread::yield_now();
         }
     }

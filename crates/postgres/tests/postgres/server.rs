@@ -265,7 +265,7 @@ impl Private {
         shell
             .arg("-c")
             .arg(
-                r#"folder=$1; shift; "$@" </dev/null & server=$!; read -r line; kill -QUIT $server; wait $server
+                r#"trap : HUP INT TERM; folder=$1; shift; "$@" </dev/null & server=$!; read -r line; kill -QUIT $server; wait $server
                    [ "$line" = stay ] || rm -rf "$folder""#,
             )
             .arg("sh")
