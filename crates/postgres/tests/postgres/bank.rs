@@ -49,8 +49,12 @@ pub fn settle(store: &dyn Store, id: CommitId) -> Result<Settled, StoreError> {
 }
 
 pub fn texts(store: &dyn Reader, entity: &EntityId) -> Vec<String> {
-    let read = wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000_000, done));
-    read.expect("it can be read").iter().map(|stored| text(&stored.event)).collect()
+    try_texts(store, entity).expect("it can be read")
+}
+
+pub fn try_texts(store: &dyn Reader, entity: &EntityId) -> Result<Vec<String>, StoreError> {
+    let read = wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000_000, done))?;
+    Ok(read.iter().map(|stored| text(&stored.event)).collect())
 }
 
 pub fn text(event: &Event) -> String {

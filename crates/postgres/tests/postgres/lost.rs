@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 use coact_persist::{EntityId, Outcome, Refusal, Settled, Store, StoreError};
 use coact_postgres::{Builder, ConnectError, PostgresStore};
 
-use crate::bank::{account, claim, commit, settle, step, texts, truth, try_claim, until_available};
+use crate::bank::{
+    account, claim, commit, settle, step, texts, truth, try_claim, try_texts, until_available,
+};
 use crate::proxy::{End, Proxy, Way};
 use crate::server::{self, Private, Server};
 
@@ -44,6 +46,9 @@ fn one_step(store: &PostgresStore, other: &PostgresStore, round: &str, seen: &mu
     let expected: &[&str] = if is_stored { &["once"] } else { &[] };
     for name in &names {
         assert_eq!(texts(other, name), expected, "{round}: {outcome:?}");
+        // Its own reads go on as well.
+        let read = until_available(|| try_texts(store, name));
+        assert_eq!(read, expected, "{round}: {outcome:?}");
     }
     // It is settled once and for all, if it was; and one that was refused can still be stored.
     match (&outcome, commit(other, again)) {

@@ -11,6 +11,8 @@ fn it_is_verified_what_the_address_asks_for() {
     let Some(private) = server.private() else { return };
     let schema = server.schema();
     let authority = private.path("authority.pem").display().to_string();
+    // It has not signed the server's certificate.
+    let other = private.path("server.pem").display().to_string();
     let connect = |host: &str, options: String| {
         let url = private.url("coact", "coact", host);
         PostgresStore::builder(&format!("{url}?application_name=tls&{options}"))
@@ -25,6 +27,9 @@ fn it_is_verified_what_the_address_asks_for() {
         ("127.0.0.1", "sslmode=disable".into(), Some(0)),
         ("127.0.0.1", "sslmode=prefer".into(), Some(2)),
         ("127.0.0.1", "sslmode=require".into(), Some(2)),
+        ("127.0.0.1", format!("sslmode=require&sslrootcert={authority}"), Some(2)),
+        ("127.0.0.1", format!("sslmode=require&sslrootcert={other}"), None),
+        ("127.0.0.1", format!("sslmode=verify-ca&sslrootcert={other}"), None),
         ("127.0.0.1", format!("sslmode=verify-ca&sslrootcert={authority}"), Some(2)),
         ("127.0.0.1", format!("sslmode=verify-full&sslrootcert={authority}"), None),
         ("localhost", format!("sslmode=verify-full&sslrootcert={authority}"), Some(2)),
