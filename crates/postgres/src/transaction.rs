@@ -1,6 +1,6 @@
 //! One transaction: two round trips to the server, whatever it does.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use coact_persist::{CommitId, EntityId, Epoch, EventHash, NoteKey, Position, Seq, Settled};
@@ -205,68 +205,11 @@ impl WriteSession {
     async fn begin(&mut self, all: &[Write]) -> Result<Plan, Failure> {
         let concerned = concerned(all);
         self.learn_kinds(concerned.keys()).await?;
-        let (client, statements) = (&self.session.client, &self.statements);
-        let kind = |id: &EntityId| self.kinds.get(id.kind().as_bytes()).copied().unwrap_or(0);
-        let columns = |ids: &[&EntityId]| -> (Vec<i32>, Vec<Vec<u8>>) {
-            ids.iter().map(|id| (kind(id), id.key().as_bytes().to_vec())).unzip()
-        };
-        let ids: Vec<&EntityId> = concerned.keys().collect();
-        let made: Vec<&EntityId> =
-            concerned.iter().filter(|(_, is_made)| **is_made).map(|(id, _)| id).collect();
-        let claimed: Vec<&EntityId> = all
-            .iter()
-            .filter_map(|asked| if let Write::Claim(id, _) = asked { Some(id) } else { None })
-            .collect();
-        let decided: Vec<_> = all.iter().filter_map(decides).map(stored_id).collect();
-
+        let needs = Needs::new(all, &concerned, &self.kinds);
         let mut pipeline = Pipeline::new();
-        pipeline.send(begin(client))?;
-        if !made.is_empty() {
-            let (kinds, keys) = columns(&made);
-            let hashes: Vec<i64> = made.iter().map(|id| bits(EventHash::of(id).get())).collect();
-            pipeline.send(async move {
-                client.query(&statements.make, &[&kinds, &keys, &hashes]).await
-            })?;
-        }
-        if !ids.is_empty() {
-            let (kinds, keys) = columns(&ids);
-            pipeline.send(async move { client.query(&statements.lock, &[&kinds, &keys]).await })?;
-        }
-        if !claimed.is_empty() {
-            let (kinds, keys) = columns(&claimed);
-            pipeline
-                .send(async move { client.query(&statements.latest, &[&kinds, &keys]).await })?;
-        }
-        if !decided.is_empty() {
-            pipeline.send(async move { client.query(&statements.decisions, &[&decided]).await })?;
-        }
-        let mut answers = pipeline.answers().await?.into_iter().skip(1);
-        let mut next = |is_asked: bool| if is_asked { answers.next() } else { None };
-
-        let mut plan = Plan::default();
-        next(!made.is_empty());
-        for row in next(!ids.is_empty()).into_iter().flatten() {
-            let id = ids[at(&row)];
-            let (epoch, last) = (Epoch::new(number(&row, 2)), Seq::new(number(&row, 3)));
-            let hash = EventHash::from_stored(number(&row, 4));
-            plan.entities.insert(id.clone(), Entity::new(row.get(1), kind(id), epoch, last, hash));
-        }
-        for row in next(!claimed.is_empty()).into_iter().flatten() {
-            if let Some(entity) = plan.entities.get_mut(claimed[at(&row)]) {
-                entity.found_snapshot = Some(snapshot(&row, 1));
-            }
-        }
-        for row in next(true).into_iter().flatten() {
-            let settled = match row.get::<_, Option<i64>>(1) {
-                Some(position) => Settled::Committed(Position::new(position.cast_unsigned())),
-                None => Settled::Aborted,
-            };
-            if let Ok(id) = <[u8; 16]>::try_from(row.get::<_, &[u8]>(0)) {
-                let id = CommitId::from_stored(u128::from_be_bytes(id));
-                plan.decisions.insert(id, Decision::Before(settled));
-            }
-        }
-        Ok(plan)
+        needs.send(&self.session.client, &self.statements, &mut pipeline)?;
+        let answers = pipeline.answers().await?;
+        Ok(needs.plan(answers))
     }
 
     /// Makes kinds that are not there yet, and learns their numbers.
@@ -337,6 +280,127 @@ async fn begin(client: &Client) -> Result<Vec<Row>, Error> {
 async fn commit(client: &Client) -> Result<Vec<Row>, Error> {
     client.batch_execute("COMMIT").await?;
     Ok(Vec::new())
+}
+
+/// What a transaction has to know.
+struct Needs<'a> {
+    /// Those that are made if they are not there, with the hashes that they have then.
+    made: Identities<'a>,
+    hashes: Vec<i64>,
+    /// All of them, in order.
+    locked: Identities<'a>,
+    /// Those whose latest snapshots are told.
+    claimed: Identities<'a>,
+    decided: Vec<Vec<u8>>,
+}
+
+/// Identities of entities, as columns.
+#[derive(Default)]
+struct Identities<'a> {
+    ids: Vec<&'a EntityId>,
+    kinds: Vec<i32>,
+    keys: Vec<&'a [u8]>,
+}
+
+impl<'a> Identities<'a> {
+    fn new(ids: impl Iterator<Item = &'a EntityId>, kinds: &HashMap<Vec<u8>, i32>) -> Self {
+        let mut identities = Self::default();
+        for id in ids {
+            // Each was learnt.
+            identities.kinds.push(kinds.get(id.kind().as_bytes()).copied().unwrap_or_default());
+            identities.keys.push(id.key().as_bytes());
+            identities.ids.push(id);
+        }
+        identities
+    }
+
+    fn is_empty(&self) -> bool {
+        self.ids.is_empty()
+    }
+}
+
+impl<'a> Needs<'a> {
+    fn new(
+        all: &'a [Write],
+        concerned: &'a BTreeMap<EntityId, bool>,
+        kinds: &HashMap<Vec<u8>, i32>,
+    ) -> Self {
+        let made = concerned.iter().filter(|(_, is_made)| **is_made).map(|(id, _)| id);
+        let made = Identities::new(made, kinds);
+        let claimed = all.iter().filter_map(|asked| match asked {
+            Write::Claim(id, _) => Some(id),
+            Write::Commit(..) | Write::Settle(..) => None,
+        });
+        Self {
+            hashes: made.ids.iter().map(|id| bits(EventHash::of(id).get())).collect(),
+            made,
+            locked: Identities::new(concerned.keys(), kinds),
+            claimed: Identities::new(claimed, kinds),
+            decided: all.iter().filter_map(decides).map(stored_id).collect(),
+        }
+    }
+
+    /// Sends the beginning of the transaction, and asks for all of it.
+    fn send<'s>(
+        &'s self,
+        client: &'s Client,
+        to: &'s Statements,
+        pipeline: &mut Pipeline<'s, Vec<Row>>,
+    ) -> Result<(), Failure> {
+        pipeline.send(begin(client))?;
+        let Self { made, hashes, locked, claimed, decided } = self;
+        if !made.is_empty() {
+            pipeline.send(async move {
+                client.query(&to.make, &[&made.kinds, &made.keys, hashes]).await
+            })?;
+        }
+        if !locked.is_empty() {
+            pipeline.send(async move {
+                client.query(&to.lock, &[&locked.kinds, &locked.keys]).await
+            })?;
+        }
+        if !claimed.is_empty() {
+            pipeline.send(async move {
+                client.query(&to.latest, &[&claimed.kinds, &claimed.keys]).await
+            })?;
+        }
+        if !decided.is_empty() {
+            pipeline.send(async move { client.query(&to.decisions, &[decided]).await })?;
+        }
+        Ok(())
+    }
+
+    /// What was found, given the answers.
+    fn plan(&self, answers: Vec<Vec<Row>>) -> Plan {
+        let mut answers = answers.into_iter().skip(1 + usize::from(!self.made.is_empty()));
+        let mut rows = |are_asked: bool| {
+            let answer = if are_asked { answers.next() } else { None };
+            answer.unwrap_or_default()
+        };
+        let mut plan = Plan::default();
+        for row in rows(!self.locked.is_empty()) {
+            let (id, kind) = (self.locked.ids[at(&row)], self.locked.kinds[at(&row)]);
+            let (epoch, last) = (Epoch::new(number(&row, 2)), Seq::new(number(&row, 3)));
+            let hash = EventHash::from_stored(number(&row, 4));
+            plan.entities.insert(id.clone(), Entity::new(row.get(1), kind, epoch, last, hash));
+        }
+        for row in rows(!self.claimed.is_empty()) {
+            if let Some(entity) = plan.entities.get_mut(self.claimed.ids[at(&row)]) {
+                entity.found_snapshot = Some(snapshot(&row, 1));
+            }
+        }
+        plan.decisions = rows(!self.decided.is_empty()).iter().filter_map(decision).collect();
+        plan
+    }
+}
+
+fn decision(row: &Row) -> Option<(CommitId, Decision)> {
+    let id = <[u8; 16]>::try_from(row.get::<_, &[u8]>(0)).ok()?;
+    let settled = match row.get::<_, Option<i64>>(1) {
+        Some(position) => Settled::Committed(Position::new(position.cast_unsigned())),
+        None => Settled::Aborted,
+    };
+    Some((CommitId::from_stored(u128::from_be_bytes(id)), Decision::Before(settled)))
 }
 
 /// Which of those that were asked for a row is of.
