@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 26] = [
+pub const LAYERS: [(&str, &[&str]); 27] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -11,6 +11,7 @@ pub const LAYERS: [(&str, &[&str]); 26] = [
     // Below SQLite, in its tests alone: it knows no store.
     ("coact-disk", &[]),
     ("coact-sqlite", &["coact-disk", "coact-persist"]),
+    ("coact-postgres", &["coact-persist"]),
     ("coact-core", &["coact-fiber", "coact-sim", "coact-sync"]),
     // Its examples alone: what a macro writes cannot be compiled without what it names.
     ("coact-macros", &["coact"]),

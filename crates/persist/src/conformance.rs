@@ -22,6 +22,7 @@ pub const TESTS: &[Test] = &[
     ("an entity that was never written is empty", what_is_not_there_is_empty),
     ("a claim fences the owner before", a_claim_fences),
     ("a member that is only read is checked", readers_are_checked),
+    ("an entity that was never claimed has epoch 0", never_claimed),
     ("a commit is stored as a whole or not at all", all_or_nothing),
     ("other events than expected are a conflict", conflicts),
     ("a commit without members is stored", no_members),
@@ -182,6 +183,23 @@ fn readers_are_checked(store: &dyn Store) {
         matches!(refusal(store, with_reader()), Refusal::Fenced { entity, .. } if entity == bob)
     );
     assert_eq!(events(store, &alice, 0, 10), []);
+}
+
+fn never_claimed(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (epoch, last, hash, snapshot) = (Epoch::ZERO, Seq::ZERO, EventHash::of(&alice), None);
+    let mut both = write(&alice, &Claim { epoch, last, hash, snapshot }, &["1", "2"]);
+    both.member(bob.clone(), epoch, last);
+    committed(store, both);
+    let now = claim(store, &alice);
+    assert_eq!(
+        (now.epoch, now.last, events(store, &alice, 0, 9).len()),
+        (Epoch::new(1), Seq::new(2), 2)
+    );
+    // Now it has an owner, and events.
+    let late = write(&alice, &Claim { epoch, last, hash, snapshot: None }, &["late"]);
+    assert!(matches!(refusal(store, late), Refusal::Fenced { .. }));
+    assert_eq!(claim(store, &bob).epoch, Epoch::new(1));
 }
 
 fn all_or_nothing(store: &dyn Store) {

@@ -129,12 +129,13 @@ impl Batch<'_> {
             self.change(entity, &NoteChange::Remove { kind: *kind, key: key.clone() })?;
         }
         for (entity, (id, member)) in found.iter().zip(commit.members()) {
-            // One that was never claimed passes if nothing was known of it, and is only read then.
-            let Some(entity) = entity else { continue };
+            // One that was never claimed passes if nothing was known of it.
+            let entity =
+                entity.as_ref().map_or_else(|| self.unclaimed(id), |found| Ok(found.id))?;
             if member.deletes() {
-                delete(&self.transaction, entity.id, id)?;
+                delete(&self.transaction, entity, id)?;
             } else {
-                write(&self.transaction, entity.id, member, position)?;
+                write(&self.transaction, entity, member, position)?;
             }
         }
         for Note { entity, kind, key, rank, value } in commit.left() {
@@ -143,6 +144,16 @@ impl Batch<'_> {
         }
         decide(&self.transaction, commit.id(), Some(position))?;
         Ok(Outcome::Committed(position))
+    }
+
+    /// Makes the row of an entity that was never claimed.
+    fn unclaimed(&self, id: &EntityId) -> rusqlite::Result<i64> {
+        let hash = EventHash::of(id);
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO entity (kind, key, epoch, last, hash) VALUES (?1, ?2, 0, 0, ?3)",
+            )?
+            .insert(params![id.kind().as_bytes(), id.key().as_bytes(), bits(hash.get())])
     }
 
     /// Changes a note of an entity, if that is there.

@@ -1,0 +1,220 @@
+//! The address of a database, as a URL.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use percent_encoding::percent_decode_str;
+use tokio_postgres::Config;
+use tokio_postgres::config::{Host, SslMode};
+
+use crate::connect_error::ConnectError;
+
+/// Where a database is, and how it is reached.
+#[derive(Clone)]
+pub(crate) struct Address {
+    pub(crate) config: Config,
+    pub(crate) verify: Verify,
+    /// Hosts and ports, for messages.
+    pub(crate) server: String,
+}
+
+/// What is verified of a server's certificate.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Verify {
+    Nothing,
+    /// That an authority which is trusted has signed it.
+    Authority(Roots),
+    /// That, and that it is one of the host.
+    Host(Roots),
+}
+
+/// Which authorities are trusted.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Roots {
+    /// Those that the system trusts.
+    System,
+    /// Those in a PEM file.
+    File(PathBuf),
+}
+
+impl Address {
+    pub(crate) fn parse(url: &str) -> Result<Self, ConnectError> {
+        let (rest, tls) = take_tls(url)?;
+        let mut config: Config = rest.parse().map_err(|error| wrong(told(&error)))?;
+        let (mode, verify) = tls.mode()?;
+        config.ssl_mode(mode);
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(wrong("it names no host"));
+        }
+        let server = server(&config);
+        Ok(Self { config, verify, server })
+    }
+
+    pub(crate) fn user(&self) -> String {
+        self.config.get_user().unwrap_or("(that of the process)").to_owned()
+    }
+
+    pub(crate) fn database(&self) -> String {
+        self.config.get_dbname().map_or_else(|| self.user(), str::to_owned)
+    }
+}
+
+/// The options that the client of PostgreSQL does not know, or not with all their values.
+#[derive(Default)]
+struct TlsOptions {
+    mode: Option<String>,
+    roots: Option<String>,
+}
+
+impl TlsOptions {
+    /// As libpq reads them.
+    fn mode(self) -> Result<(SslMode, Verify), ConnectError> {
+        let named = self.roots.map(|roots| match &*roots {
+            "system" => Roots::System,
+            file => Roots::File(file.into()),
+        });
+        let verify_authority = |roots: Option<Roots>| roots.map(Verify::Authority);
+        Ok(match self.mode.as_deref().unwrap_or("prefer") {
+            "disable" => (SslMode::Disable, Verify::Nothing),
+            "prefer" => (SslMode::Prefer, Verify::Nothing),
+            // (Who names authorities wants them to be asked.)
+            "require" => (SslMode::Require, verify_authority(named).unwrap_or(Verify::Nothing)),
+            "verify-ca" => (SslMode::Require, Verify::Authority(named.unwrap_or(Roots::System))),
+            "verify-full" => (SslMode::Require, Verify::Host(named.unwrap_or(Roots::System))),
+            _ => {
+                return Err(wrong(
+                    "`sslmode` is `disable`, `prefer`, `require`, `verify-ca` or `verify-full`",
+                ));
+            }
+        })
+    }
+}
+
+/// Takes the options of TLS out of a URL.
+fn take_tls(url: &str) -> Result<(String, TlsOptions), ConnectError> {
+    if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
+        return Err(wrong("it does not begin with `postgres://`"));
+    }
+    let mut tls = TlsOptions::default();
+    // (A password may have a question mark.)
+    let credentials = url.find('@').unwrap_or(0);
+    let Some(at) = url[credentials..].find('?').map(|at| credentials + at) else {
+        return Ok((url.to_owned(), tls));
+    };
+    let mut others = Vec::new();
+    for option in url[at + 1..].split('&') {
+        let (key, value) = option.split_once('=').unwrap_or((option, ""));
+        let value = || percent_decode_str(value).decode_utf8_lossy().into_owned();
+        match key {
+            "sslmode" => tls.mode = Some(value()),
+            "sslrootcert" => tls.roots = Some(value()),
+            _ => others.push(option),
+        }
+    }
+    let separator = if others.is_empty() { "" } else { "?" };
+    Ok((format!("{}{separator}{}", &url[..at], others.join("&")), tls))
+}
+
+/// What is wrong, without what might be a part of a password that was not encoded.
+fn told(error: &tokio_postgres::Error) -> &'static str {
+    let says = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
+    if says.starts_with("unknown option") {
+        "it has an option that is not known"
+    } else if says.starts_with("invalid value for option `port`") {
+        "its port is not a number"
+    } else if says.starts_with("invalid value") {
+        "one of its options has a value that cannot be"
+    } else {
+        "its parts cannot be told apart"
+    }
+}
+
+fn wrong(why: impl Into<String>) -> ConnectError {
+    ConnectError::Address { why: why.into() }
+}
+
+fn server(config: &Config) -> String {
+    let ports = config.get_ports();
+    let port = |at: usize| ports.get(at).or(ports.first()).copied().unwrap_or(5432);
+    let mut server = String::new();
+    let hosts = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(host) => host.clone(),
+        #[cfg(unix)]
+        Host::Unix(path) => path.display().to_string(),
+    });
+    let mut names: Vec<String> = hosts.collect();
+    if names.is_empty() {
+        names = config.get_hostaddrs().iter().map(ToString::to_string).collect();
+    }
+    for (at, name) in names.iter().enumerate() {
+        let comma = if at == 0 { "" } else { "," };
+        let _ = write!(server, "{comma}{name}:{}", port(at));
+    }
+    server
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(url: &str) -> Address {
+        Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
+    }
+
+    #[test]
+    fn modes_of_tls_are_those_of_libpq() {
+        let of = |options: &str| {
+            let address = read(&format!("postgres://u:p@h/db{options}"));
+            (address.config.get_ssl_mode(), address.verify)
+        };
+        assert_eq!(of(""), (SslMode::Prefer, Verify::Nothing));
+        assert_eq!(of("?sslmode=disable"), (SslMode::Disable, Verify::Nothing));
+        assert_eq!(of("?sslmode=require"), (SslMode::Require, Verify::Nothing));
+        assert_eq!(
+            of("?sslmode=require&sslrootcert=%2Fa%20b.pem"),
+            (SslMode::Require, Verify::Authority(Roots::File("/a b.pem".into())))
+        );
+        assert_eq!(
+            of("?connect_timeout=3&sslmode=verify-ca"),
+            (SslMode::Require, Verify::Authority(Roots::System))
+        );
+        assert_eq!(
+            of("?sslrootcert=x.pem&sslmode=verify-full&connect_timeout=3"),
+            (SslMode::Require, Verify::Host(Roots::File("x.pem".into())))
+        );
+        assert!(Address::parse("postgres://u:p@h/db?sslmode=allow").is_err());
+    }
+
+    #[test]
+    fn other_options_stay() {
+        let url = "postgres://u:p%3f@h1:1,h2:2/db?sslmode=prefer&application_name=x%26y&connect_timeout=3";
+        let address = read(url);
+        assert_eq!(address.config.get_application_name(), Some("x&y"));
+        assert_eq!(address.config.get_password(), Some(&b"p?"[..]));
+        assert_eq!(address.server, "h1:1,h2:2");
+        assert_eq!((address.user(), address.database()), ("u".into(), "db".into()));
+        assert_eq!(read("postgres://u:a?b@h/db?sslmode=disable").server, "h:5432");
+        assert_eq!(read("postgresql://u@/db?host=/run/pg").server, "/run/pg:5432");
+    }
+
+    #[test]
+    fn no_message_has_a_password() {
+        for url in [
+            "postgres://u:sec@ret/word@h/db",
+            "postgres://u:sec/ret@h:x/db",
+            "postgres://u:secret",
+            "postgres://u:secret@h:port/db",
+            "postgres://u:sec@h/db?ret=secret",
+            "postgres://u:secret@h/db?x=secret",
+            "postgres://u:secret@h/db?secret",
+            "postgres://u:secret@/db",
+            "host=h password=secret secret",
+            "postgres://u:secret@h/db?sslmode=secret",
+            "postgres://u:secret@h/db?hostaddr=secret",
+        ] {
+            let Err(error) = Address::parse(url) else { continue };
+            let said = format!("{error} {error:?}");
+            assert!(!said.contains("ret"), "{url}: {said}");
+        }
+    }
+}

@@ -1,0 +1,109 @@
+//! How a store is connected.
+
+use std::fmt::{self, Debug, Formatter};
+use std::time::Duration;
+
+use crate::connect_error::ConnectError;
+use crate::settings::Settings;
+use crate::store::{PostgresReader, PostgresStore};
+
+/// Connects a store, or what only reads one: see [`PostgresStore::builder`].
+///
+/// ```no_run
+/// use std::time::Duration;
+///
+/// use coact_postgres::PostgresStore;
+///
+/// let store = PostgresStore::builder("postgres://bank:secret@db.example.com/bank?sslmode=verify-full")
+///     .schema("accounts")
+///     .operation_timeout(Duration::from_secs(3))
+///     .connect()?;
+/// # Ok::<(), coact_postgres::ConnectError>(())
+/// ```
+#[derive(Clone)]
+#[must_use = "it does nothing until `connect` is called"]
+pub struct Builder {
+    url: String,
+    schema: String,
+    connect_timeout: Duration,
+    operation_timeout: Duration,
+}
+
+impl PostgresStore {
+    /// Connects a store in the schema `coact` of a database, and makes the tables if there are none. Waits until it is done.
+    ///
+    /// # Errors
+    /// See [`Builder::connect`].
+    pub fn connect(url: &str) -> Result<Self, ConnectError> {
+        Self::builder(url).connect()
+    }
+
+    /// Has options for a store in this database.
+    pub fn builder(url: &str) -> Builder {
+        Builder {
+            url: url.into(),
+            schema: "coact".into(),
+            connect_timeout: Duration::from_secs(5),
+            operation_timeout: Duration::from_secs(10),
+        }
+    }
+}
+
+impl PostgresReader {
+    /// Connects what only reads the store in the schema `coact` of a database. Waits until it is done.
+    ///
+    /// # Errors
+    /// See [`Builder::connect_reader`].
+    pub fn connect(url: &str) -> Result<Self, ConnectError> {
+        PostgresStore::builder(url).connect_reader()
+    }
+}
+
+impl Builder {
+    /// The schema that the tables are in, so that several stores can be in one database. Without this, `coact`.
+    pub fn schema(mut self, name: impl Into<String>) -> Self {
+        self.schema = name.into();
+        self
+    }
+
+    /// How long it may take to reach a server, and be let in. Without this, 5 s. A `connect_timeout` in the address comes first.
+    pub fn connect_timeout(mut self, timeout: Duration) -> Self {
+        self.connect_timeout = timeout;
+        self
+    }
+
+    /// How long the server may take for a statement, for a lock, and until the client goes on within a transaction. Without this,
+    /// 10 s. The client waits for a quarter longer, so that the server can say so itself; then it cuts the connection.
+    pub fn operation_timeout(mut self, timeout: Duration) -> Self {
+        self.operation_timeout = timeout;
+        self
+    }
+
+    /// Connects a store, and makes its tables if there are none. Waits until it is done.
+    ///
+    /// # Errors
+    /// Fails if the database cannot be reached as the address says, and if its schema is that of another program, or of a later
+    /// version of this one.
+    pub fn connect(self) -> Result<PostgresStore, ConnectError> {
+        PostgresStore::start(self.settings()?)
+    }
+
+    /// Connects what only reads the store. Waits until it is done.
+    ///
+    /// # Errors
+    /// Fails if the database cannot be reached as the address says, and if its schema is not one of a store of this version.
+    pub fn connect_reader(self) -> Result<PostgresReader, ConnectError> {
+        PostgresReader::start(self.settings()?)
+    }
+
+    fn settings(&self) -> Result<Settings, ConnectError> {
+        Settings::new(&self.url, &self.schema, self.connect_timeout, self.operation_timeout)
+    }
+}
+
+/// Without the address, in which there may be a password.
+impl Debug for Builder {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder").field("schema", &self.schema).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,50 @@
+//! What the writer is asked, and how it tells what has come of it.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use coact_persist::{
+    Claim, Commit, CommitId, Done, EntityId, NoteChange, Outcome, Refusal, Settled, StoreError,
+};
+use tracing::error;
+
+/// What the writer is asked.
+pub(crate) enum Write {
+    Claim(EntityId, Done<Result<Claim, StoreError>>),
+    Commit(Commit, Done<Outcome>),
+    Settle(CommitId, Done<Result<Settled, StoreError>>),
+}
+
+impl Write {
+    /// About how many bytes are written.
+    pub(crate) fn size(&self) -> usize {
+        let Self::Commit(commit, _) = self else { return 0 };
+        let of_notes = |note: &NoteChange| match note {
+            NoteChange::Put { key, value, .. } => key.as_bytes().len() + value.payload.len(),
+            NoteChange::Remove { key, .. } => key.as_bytes().len(),
+        };
+        commit
+            .members()
+            .map(|(_, member)| {
+                let events = member.events().map(|(_, event, _)| event.payload.len());
+                let state = member.written_snapshot().map_or(0, |state| state.state.payload.len());
+                state + events.sum::<usize>() + member.notes().iter().map(of_notes).sum::<usize>()
+            })
+            .sum()
+    }
+
+    /// Tells that it was not done.
+    pub(crate) fn refuse(self, why: &StoreError) {
+        match self {
+            Self::Claim(_, done) => tell(done, Err(why.clone())),
+            Self::Commit(_, done) => tell(done, Outcome::Refused(Refusal::Store(why.clone()))),
+            Self::Settle(_, done) => tell(done, Err(why.clone())),
+        }
+    }
+}
+
+/// Calls with a result. It is code of ours, which drops what is the program's.
+pub(crate) fn tell<T>(done: Done<T>, result: T) {
+    if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
+        error!("what was called with a result of the store has panicked");
+    }
+}

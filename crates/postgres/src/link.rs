@@ -1,0 +1,116 @@
+//! What keeps a session, and connects again when it has ended.
+
+use std::time::Duration;
+
+use coact_persist::StoreError;
+use tokio::time::{Instant, sleep_until, timeout};
+use tracing::{info, warn};
+
+use crate::connect_error::ConnectError;
+use crate::session::{Backend, Session};
+use crate::settings::Settings;
+
+/// How long after a failure, and at most, it is tried again.
+const DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
+
+/// What a session becomes when its statements are prepared.
+pub(crate) trait Prepared: Sized {
+    async fn open(settings: &Settings) -> Result<Self, ConnectError>;
+
+    fn session(&mut self) -> &mut Session;
+
+    fn into_session(self) -> Session;
+}
+
+/// A session that is there most of the time.
+pub(crate) struct Link<S> {
+    settings: Settings,
+    session: Option<S>,
+    /// Why there is none, and until when that is said without another try.
+    failed: Option<Failed>,
+    /// Those that the server may still have.
+    lost: Vec<Backend>,
+}
+
+struct Failed {
+    why: String,
+    delay: Duration,
+    until: Instant,
+}
+
+impl<S: Prepared> Link<S> {
+    pub(crate) async fn open(settings: Settings) -> Result<Self, ConnectError> {
+        let session = Some(S::open(&settings).await?);
+        Ok(Self { settings, session, failed: None, lost: Vec::new() })
+    }
+
+    /// The session, which may have to be opened again.
+    pub(crate) async fn session(&mut self) -> Result<&mut S, StoreError> {
+        if self.session.as_mut().is_some_and(|session| session.session().is_closed()) {
+            self.lose("it was closed");
+        }
+        if self.session.is_none() {
+            if let Some(failed) = self.failed.as_ref().filter(|one| Instant::now() < one.until) {
+                return Err(StoreError::Unavailable { why: failed.why.clone() });
+            }
+            self.connect().await;
+        }
+        let why = || self.failed.as_ref().map(|failed| failed.why.clone()).unwrap_or_default();
+        self.session.as_mut().ok_or_else(|| StoreError::Unavailable { why: why() })
+    }
+
+    /// Cuts the connection, of which nothing is known any more.
+    pub(crate) fn lose(&mut self, why: &str) {
+        if let Some(mut session) = self.session.take() {
+            self.lost.push(session.session().backend().clone());
+            warn!(server = %self.settings.address.server, why, "the store has lost a connection");
+        }
+    }
+
+    /// Looks after the connection: connects again, whenever it is lost. May be dropped at any time.
+    pub(crate) async fn tend(&mut self) {
+        loop {
+            if let Some(session) = &mut self.session {
+                session.session().ended().await;
+                self.lose("it was closed");
+            }
+            if let Some(failed) = &self.failed {
+                sleep_until(failed.until).await;
+            }
+            self.connect().await;
+        }
+    }
+
+    async fn connect(&mut self) {
+        let Settings { connect_timeout, operation_timeout, .. } = self.settings;
+        let server = &self.settings.address.server;
+        let opened = timeout(connect_timeout + operation_timeout, S::open(&self.settings)).await;
+        let why = match opened {
+            Ok(Ok(mut session)) => {
+                let ended = session.session().end(&self.lost, self.settings.patience()).await;
+                match ended {
+                    Ok(()) => self.lost.clear(),
+                    Err(failure) => warn!(%server, %failure, "a lost connection may still be open"),
+                }
+                info!(%server, "the store is connected again");
+                (self.session, self.failed) = (Some(session), None);
+                return;
+            }
+            Ok(Err(error)) => error.to_string(),
+            Err(_) => format!("PostgreSQL at {server} does not answer"),
+        };
+        let (first, most) = DELAYS;
+        let delay = self.failed.as_ref().map_or(first, |before| most.min(before.delay * 2));
+        if self.failed.is_none() {
+            warn!(%server, %why, "the store cannot connect, and tries again");
+        }
+        self.failed = Some(Failed { why, delay, until: Instant::now() + delay });
+    }
+
+    /// Says goodbye to the server.
+    pub(crate) async fn close(self) {
+        if let Some(session) = self.session {
+            session.into_session().close().await;
+        }
+    }
+}

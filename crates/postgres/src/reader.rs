@@ -1,0 +1,394 @@
+//! What reads, beside what writes.
+
+use std::rc::Rc;
+use std::sync::Arc;
+use std::time::Duration;
+
+use coact_persist::{
+    Done, EntityId, Epoch, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Seq,
+    Snapshot, StoreError, StoredEvent, Summary,
+};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::timeout;
+use tokio_postgres::{Error, Row, Statement};
+
+use crate::connect_error::ConnectError;
+use crate::failure::{Failure, Means};
+use crate::job::tell;
+use crate::link::{Link, Prepared};
+use crate::row::{bits, event, number, snapshot, stored, text};
+use crate::schema;
+use crate::session::{Pipeline, Session, of_failure};
+use crate::settings::{Access, Settings};
+
+/// How many reads are under way at once.
+const BATCH: usize = 64;
+
+/// What the reader is asked.
+pub(crate) enum Read {
+    Events {
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    },
+    Snapshots {
+        entity: EntityId,
+        done: Done<Result<Vec<Snapshot>, StoreError>>,
+    },
+    Notes {
+        which: Notes,
+        most: usize,
+        done: Done<Result<Vec<Note>, StoreError>>,
+    },
+    Log {
+        kind: Arc<str>,
+        after: Position,
+        most: usize,
+        done: Done<Result<Vec<LogEntry>, StoreError>>,
+    },
+    Entities {
+        kind: Option<Arc<str>>,
+        after: Option<EntityId>,
+        most: usize,
+        done: Done<Result<Vec<Summary>, StoreError>>,
+    },
+}
+
+/// A session that reads.
+pub(crate) struct ReadSession {
+    session: Session,
+    statements: Statements,
+}
+
+struct Statements {
+    events: Statement,
+    snapshots: Statement,
+    note: Statement,
+    notes_of: Statement,
+    notes_ranked: Statement,
+    log: Statement,
+    entities: Statement,
+}
+
+/// The number of an entity, given its kind and its key.
+macro_rules! entity {
+    () => {
+        "(SELECT e.id FROM kind k JOIN entity e ON e.kind = k.id WHERE sha256(k.name) = sha256($1::bytea)
+          AND substr(e.key, 1, 512) = substr($2::bytea, 1, 512) AND sha256(e.key) = sha256($2::bytea))"
+    };
+}
+
+/// A note with its entity, of what is behind it.
+macro_rules! notes {
+    ($($rest:expr),+) => {
+        concat!(
+            "SELECT k.name, e.key, o.kind, o.key, o.rank, o.name, o.version, o.payload
+             FROM note o JOIN entity e ON e.id = o.entity JOIN kind k ON k.id = e.kind ",
+            $($rest),+
+        )
+    };
+}
+
+const TEXTS: [&str; 7] = [
+    concat!(
+        "SELECT v.seq, v.position, v.hash, v.name, v.version, v.payload FROM event v
+         WHERE v.entity = ",
+        entity!(),
+        " AND v.seq > $3::int8 ORDER BY v.seq LIMIT $4::int8"
+    ),
+    concat!(
+        "SELECT s.seq, s.hash, s.name, s.version, s.payload FROM snapshot s
+         WHERE s.entity = ",
+        entity!(),
+        " ORDER BY s.seq DESC"
+    ),
+    notes!(
+        "WHERE o.entity = ",
+        entity!(),
+        " AND o.kind = $3::int2 AND substr(o.key, 1, 512) = substr($4::bytea, 1, 512)
+         AND sha256(o.key) = sha256($4::bytea) LIMIT $5::int8"
+    ),
+    notes!(
+        "WHERE o.entity = ",
+        entity!(),
+        " AND (o.kind, substr(o.key, 1, 512), o.key) > ($3::int2, substr($4::bytea, 1, 512), $4::bytea)
+         ORDER BY o.kind, substr(o.key, 1, 512), o.key LIMIT $5::int8"
+    ),
+    // Up to the rank that so many notes behind the first rank go to: what is sorted is not much more than what is asked for, whatever
+    // the statistics of the table are.
+    notes!(
+        "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= coalesce((SELECT p.rank FROM note p
+            WHERE p.kind = $1::int2 AND p.rank > $2::int8 AND p.rank <= $3::int8
+            ORDER BY p.rank OFFSET greatest($7::int8 - 1, 0) LIMIT 1), $3::int8)
+         AND (o.rank, k.name, e.key, o.key) > ($2::int8, $4::bytea, $5::bytea, $6::bytea)
+         ORDER BY o.rank, k.name, e.key, o.key LIMIT $7::int8"
+    ),
+    // Whole commits: up to that of the event which is the last one that was asked for.
+    "SELECT v.seq, v.position, v.hash, v.name, v.version, v.payload, e.key
+     FROM event v JOIN entity e ON e.id = v.entity
+     WHERE v.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea))
+     AND v.position > $2::int8 AND v.position <= coalesce((SELECT w.position FROM event w
+        WHERE w.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea)) AND w.position > $2::int8
+        ORDER BY w.position OFFSET $3::int8 - 1 LIMIT 1), 9223372036854775807)
+     ORDER BY v.position, e.key, v.seq",
+    // Kind by kind, each from behind a key on; of the first one, that which was asked for.
+    "SELECT k.name, e.key, e.epoch, e.last, e.hash FROM kind k CROSS JOIN LATERAL
+        (SELECT * FROM entity e WHERE e.kind = k.id
+         AND (e.last <> 0 OR EXISTS (SELECT FROM note o WHERE o.entity = e.id))
+         AND (substr(e.key, 1, 512), e.key, 1) >
+            (CASE WHEN k.name = $2::bytea THEN substr($3::bytea, 1, 512) ELSE ''::bytea END,
+             CASE WHEN k.name = $2::bytea THEN $3::bytea ELSE ''::bytea END,
+             CASE WHEN k.name = $2::bytea THEN $4::int4 ELSE 0 END)
+         ORDER BY substr(e.key, 1, 512), e.key LIMIT $5::int8) e
+     WHERE k.name >= $2::bytea AND ($1::bytea IS NULL OR k.name = $1::bytea)
+     ORDER BY k.name, e.key LIMIT $5::int8",
+];
+
+impl Prepared for ReadSession {
+    async fn open(settings: &Settings) -> Result<Self, ConnectError> {
+        let session = Session::open(settings, Access::Read).await?;
+        schema::ready(settings, &session, Access::Read).await?;
+        let prepared = session.prepare(TEXTS).await;
+        let [events, snapshots, note, notes_of, notes_ranked, log, entities] =
+            prepared.map_err(|failure| of_failure(settings, &failure))?;
+        let statements =
+            Statements { events, snapshots, note, notes_of, notes_ranked, log, entities };
+        Ok(Self { session, statements })
+    }
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn into_session(self) -> Session {
+        self.session
+    }
+}
+
+impl ReadSession {
+    async fn query(&self, read: &Read) -> Result<Vec<Row>, Error> {
+        let (client, statements) = (&self.session.client, &self.statements);
+        match read {
+            Read::Events { entity, after, most, .. } => {
+                let (kind, key) = columns(entity);
+                let after = bits(after.get());
+                client.query(&statements.events, &[&kind, &key, &after, &limit(*most)]).await
+            }
+            Read::Snapshots { entity, .. } => {
+                let (kind, key) = columns(entity);
+                client.query(&statements.snapshots, &[&kind, &key]).await
+            }
+            Read::Notes { which, most, .. } => self.notes(which, *most).await,
+            Read::Log { kind, after, most, .. } => {
+                let (kind, after) = (kind.as_bytes(), bits(after.get()));
+                client.query(&statements.log, &[&kind, &after, &limit((*most).max(1))]).await
+            }
+            Read::Entities { kind, after, most, .. } => {
+                let kind = kind.as_ref().map(|kind| kind.as_bytes());
+                let (after_kind, after_key) = after.as_ref().map_or((&b""[..], &b""[..]), columns);
+                // Whether the one that has this key comes as well.
+                let is_behind = i32::from(after.is_some());
+                client
+                    .query(
+                        &statements.entities,
+                        &[&kind, &after_kind, &after_key, &is_behind, &limit(*most)],
+                    )
+                    .await
+            }
+        }
+    }
+
+    async fn notes(&self, which: &Notes, most: usize) -> Result<Vec<Row>, Error> {
+        let (client, statements) = (&self.session.client, &self.statements);
+        let most = limit(most);
+        match which {
+            Notes::One { entity, kind, key } => {
+                let (of_kind, of_key) = columns(entity);
+                let (kind, key) = (code(*kind), key.as_bytes());
+                client.query(&statements.note, &[&of_kind, &of_key, &kind, &key, &most]).await
+            }
+            Notes::Of { entity, after } => {
+                let (of_kind, of_key) = columns(entity);
+                let after = after.as_ref();
+                let (kind, key) =
+                    after.map_or((0, &b""[..]), |(kind, key)| (code(*kind), key.as_bytes()));
+                client.query(&statements.notes_of, &[&of_kind, &of_key, &kind, &key, &most]).await
+            }
+            Notes::Ranked { kind, after, up_to } => {
+                let (kind, up_to) = (code(*kind), bits((*up_to).min(i64::MAX as u64)));
+                // All ranks are greater than the one before the first.
+                let (rank, (of_kind, of_key), key) = match after {
+                    Some((rank, entity, key)) if i64::try_from(*rank).is_ok() => {
+                        (bits(*rank), columns(entity), key.as_bytes())
+                    }
+                    Some(_) => (i64::MAX, (&[0xff][..], &[][..]), &[][..]),
+                    None => (-1, (&[][..], &[][..]), &[][..]),
+                };
+                client
+                    .query(
+                        &statements.notes_ranked,
+                        &[&kind, &rank, &up_to, &of_kind, &of_key, &key, &most],
+                    )
+                    .await
+            }
+        }
+    }
+}
+
+fn columns(entity: &EntityId) -> (&[u8], &[u8]) {
+    (entity.kind().as_bytes(), entity.key().as_bytes())
+}
+
+fn limit(most: usize) -> i64 {
+    i64::try_from(most).unwrap_or(i64::MAX)
+}
+
+fn code(kind: NoteKind) -> i16 {
+    kind.get().into()
+}
+
+impl Read {
+    /// Tells what was found.
+    fn tell(self, found: Result<Vec<Row>, StoreError>) {
+        match self {
+            Self::Events { done, .. } => {
+                tell(done, found.map(|rows| rows.iter().map(stored).collect()));
+            }
+            Self::Snapshots { done, .. } => {
+                tell(done, found.map(|rows| rows.iter().map(|row| snapshot(row, 0)).collect()));
+            }
+            Self::Notes { done, .. } => {
+                tell(done, found.and_then(|rows| rows.iter().map(note).collect()));
+            }
+            Self::Log { kind, done, .. } => {
+                let entry = |row: &Row| LogEntry {
+                    entity: EntityId::new(Arc::clone(&kind), text(row, 6)),
+                    stored: stored(row),
+                };
+                tell(done, found.map(|rows| rows.iter().map(entry).collect()));
+            }
+            Self::Entities { done, .. } => {
+                tell(done, found.map(|rows| rows.iter().map(summary).collect()));
+            }
+        }
+    }
+
+    /// Tells that it was not read.
+    pub(crate) fn refuse(self, why: &StoreError) {
+        self.tell(Err(why.clone()));
+    }
+}
+
+fn summary(row: &Row) -> Summary {
+    Summary {
+        id: EntityId::new(text(row, 0), text(row, 1)),
+        epoch: Epoch::new(number(row, 2)),
+        last: Seq::new(number(row, 3)),
+        hash: EventHash::from_stored(number(row, 4)),
+    }
+}
+
+fn note(row: &Row) -> Result<Note, StoreError> {
+    let entity = EntityId::new(text(row, 0), text(row, 1));
+    let code: i16 = row.get(2);
+    let Some(kind) = u8::try_from(code).ok().and_then(NoteKind::from_stored) else {
+        let why = format!("it has a note of the kind {code}, which this program does not know");
+        return Err(StoreError::Corrupt { entity, seq: Seq::ZERO, why });
+    };
+    let key = NoteKey::new(row.get::<_, &[u8]>(3));
+    Ok(Note { entity, kind, key, rank: number(row, 4), value: event(row, 5) })
+}
+
+pub(crate) struct Reader {
+    link: Link<ReadSession>,
+    jobs: UnboundedReceiver<Read>,
+    patience: Duration,
+}
+
+impl Reader {
+    pub(crate) async fn open(
+        settings: Settings,
+        jobs: UnboundedReceiver<Read>,
+    ) -> Result<Self, ConnectError> {
+        let patience = settings.patience();
+        Ok(Self { link: Link::open(settings).await?, jobs, patience })
+    }
+
+    /// Serves until nothing can be asked any more, and all was told.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let first = tokio::select! {
+                biased;
+                job = self.jobs.recv() => job,
+                () = self.link.tend() => continue,
+            };
+            let Some(first) = first else { break };
+            let mut all = vec![first];
+            while all.len() < BATCH
+                && let Ok(job) = self.jobs.try_recv()
+            {
+                all.push(job);
+            }
+            self.read(all).await;
+        }
+        self.link.close().await;
+    }
+
+    /// Reads all of it, and tells each when it is there.
+    async fn read(&mut self, all: Vec<Read>) {
+        let session = match self.link.session().await {
+            Ok(session) => session,
+            Err(error) => return all.into_iter().for_each(|read| read.refuse(&error)),
+        };
+        if let Err(failure) = read_all(session, all, self.patience).await {
+            self.link.lose(&failure.to_string());
+        }
+    }
+}
+
+/// Fails if the session is not to be used any more.
+async fn read_all(
+    session: &ReadSession,
+    all: Vec<Read>,
+    patience: Duration,
+) -> Result<(), Failure> {
+    // (What is asked is read from until its answer has come.)
+    let all: Vec<Rc<Read>> = all.into_iter().map(Rc::new).collect();
+    let mut pipeline = Pipeline::new();
+    let mut sent = Vec::with_capacity(all.len());
+    for read in &all {
+        let read = Rc::clone(read);
+        sent.push(pipeline.send(async move { session.query(&read).await }));
+    }
+    let (mut pipeline, mut over) = (Some(pipeline), Ok(()));
+    for (read, sent) in all.into_iter().zip(sent) {
+        let found = match (sent, &mut pipeline) {
+            (Err(failure), _) => Err(failure),
+            (Ok(()), Some(pipeline)) => next(pipeline, patience).await,
+            (Ok(()), None) => over.clone().map(|()| Vec::new()),
+        };
+        if let Err(failure) = &found {
+            match failure.means {
+                Means::Lost => (pipeline, over) = (None, Err(failure.clone())),
+                Means::Unavailable => over = Err(failure.clone()),
+                Means::Collision | Means::Statement => {}
+            }
+        }
+        if let Some(read) = Rc::into_inner(read) {
+            read.tell(found.map_err(|failure| failure.unavailable()));
+        }
+    }
+    over
+}
+
+async fn next(
+    pipeline: &mut Pipeline<'_, Vec<Row>>,
+    patience: Duration,
+) -> Result<Vec<Row>, Failure> {
+    match timeout(patience, pipeline.next()).await {
+        Ok(Some(answer)) => answer,
+        Ok(None) => unreachable!("there is one answer to each"),
+        Err(_) => Err(Failure::late(patience)),
+    }
+}

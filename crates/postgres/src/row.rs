@@ -1,0 +1,43 @@
+//! What is in the columns of a row.
+
+use coact_persist::{Event, EventHash, Snapshot};
+use coact_persist::{Seq, StoredEvent};
+use tokio_postgres::Row;
+
+/// PostgreSQL's integers have a sign; as bits they are the same.
+pub(crate) fn bits(number: u64) -> i64 {
+    number.cast_signed()
+}
+
+pub(crate) fn number(row: &Row, column: usize) -> u64 {
+    row.get::<_, i64>(column).cast_unsigned()
+}
+
+pub(crate) fn text(row: &Row, column: usize) -> String {
+    String::from_utf8_lossy(row.get(column)).into_owned()
+}
+
+/// An event from its name, its version and its payload, in columns one behind the other.
+pub(crate) fn event(row: &Row, first: usize) -> Event {
+    let payload: &[u8] = row.get(first + 2);
+    // (It was stored with 32 bits.)
+    let version = u32::try_from(number(row, first + 1)).unwrap_or(u32::MAX);
+    Event::new(text(row, first), version, payload)
+}
+
+/// From its number, its hash, and the state.
+pub(crate) fn snapshot(row: &Row, first: usize) -> Snapshot {
+    let (seq, hash) =
+        (Seq::new(number(row, first)), EventHash::from_stored(number(row, first + 1)));
+    Snapshot { seq, hash, state: event(row, first + 2) }
+}
+
+/// From its number, its position, its hash, and the event.
+pub(crate) fn stored(row: &Row) -> StoredEvent {
+    StoredEvent {
+        seq: Seq::new(number(row, 0)),
+        position: coact_persist::Position::new(number(row, 1)),
+        hash: EventHash::from_stored(number(row, 2)),
+        event: event(row, 3),
+    }
+}

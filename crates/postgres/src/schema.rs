@@ -1,0 +1,138 @@
+//! The tables, and how they come to be.
+
+use tokio_postgres::error::SqlState;
+use tokio_postgres::types::Type;
+
+use crate::connect_error::ConnectError;
+use crate::session::{Session, of_postgres, within};
+use crate::settings::{Access, Settings};
+
+/// What brings a schema from each version to the next: the first makes the tables. One that was released is never changed.
+const MIGRATIONS: &[&str] = &[include_str!("tables.sql")];
+
+/// The version of the format.
+const VERSION: i32 = MIGRATIONS.len() as i32;
+
+/// Says that a schema is one of a store.
+const APPLICATION: &str = "coact";
+
+/// The first half of the advisory lock's key, "COAC" in ASCII. The other one is a hash of the schema's name.
+const LOCK: i32 = 0x434f_4143;
+
+/// What a schema is.
+enum Found {
+    Nothing,
+    /// Without tables.
+    Empty,
+    Store(i32),
+}
+
+/// Sees to it that the schema is one of a store and of this version.
+pub(crate) async fn ready(
+    settings: &Settings,
+    session: &Session,
+    access: Access,
+) -> Result<(), ConnectError> {
+    let (database, schema) = names(settings);
+    let known = VERSION;
+    match find(settings, session).await? {
+        Found::Store(found) if found == known => Ok(()),
+        Found::Store(found) if found > known => {
+            Err(ConnectError::Newer { database, schema, found, known })
+        }
+        _ if access == Access::Write => migrate(settings, session).await,
+        Found::Store(found) => Err(ConnectError::Older { database, schema, found, known }),
+        Found::Nothing => Err(not_a_store(settings, "there is no such schema")),
+        Found::Empty => Err(not_a_store(settings, "it has no tables")),
+    }
+}
+
+fn names(settings: &Settings) -> (String, String) {
+    (settings.address.database(), settings.schema.clone())
+}
+
+fn not_a_store(settings: &Settings, why: &str) -> ConnectError {
+    let (database, schema) = names(settings);
+    ConnectError::NotAStore { database, schema, why: why.into() }
+}
+
+async fn find(settings: &Settings, session: &Session) -> Result<Found, ConnectError> {
+    let client = &session.client;
+    let named = [(&settings.schema as _, Type::TEXT)];
+    let tables = client.query_typed(
+        "SELECT c.relname::text FROM pg_catalog.pg_namespace n
+         LEFT JOIN pg_catalog.pg_class c ON c.relnamespace = n.oid
+         WHERE n.nspname = $1 ORDER BY 1",
+        &named,
+    );
+    let tables: Vec<Option<String>> =
+        within(settings, tables).await?.iter().map(|row| row.get(0)).collect();
+    if tables.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    let Some(first) = tables.iter().flatten().next() else { return Ok(Found::Empty) };
+    if !tables.iter().flatten().any(|table| table == "version") {
+        let why = format!("it has other things in it, such as `{first}`");
+        return Err(not_a_store(settings, &why));
+    }
+    let read = client.query("SELECT application::text, version::int4 FROM version", &[]);
+    let rows = match within_raw(settings, read).await? {
+        Ok(rows) => rows,
+        Err(error)
+            if error.code().is_some_and(|code| *code != SqlState::INSUFFICIENT_PRIVILEGE) =>
+        {
+            return Err(not_a_store(settings, "its table `version` is another one"));
+        }
+        Err(error) => return Err(of_postgres(settings, &error)),
+    };
+    match &rows[..] {
+        [row] if row.get::<_, Option<&str>>(0) == Some(APPLICATION) => {
+            Ok(Found::Store(row.get::<_, Option<i32>>(1).unwrap_or(0)))
+        }
+        _ => Err(not_a_store(settings, "it is that of another program")),
+    }
+}
+
+/// Waits for an answer, which may be an error of the statement.
+async fn within_raw<T>(
+    settings: &Settings,
+    part: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<Result<T, tokio_postgres::Error>, ConnectError> {
+    within(settings, async { Ok(part.await) }).await
+}
+
+/// Makes the tables, or brings them up to date, unless another process does so at the same time.
+async fn migrate(settings: &Settings, session: &Session) -> Result<(), ConnectError> {
+    let execute =
+        |text: String| async move { within(settings, session.client.batch_execute(&text)).await };
+    execute("BEGIN".into()).await?;
+    let migrated = async {
+        let name = settings.schema.replace('\'', "''");
+        execute(format!("SELECT pg_advisory_xact_lock({LOCK}, hashtext('{name}'))")).await?;
+        // As it is now that no other process can change it.
+        let found = match find(settings, session).await? {
+            Found::Nothing => {
+                let identifier = settings.schema.replace('"', "\"\"");
+                execute(format!("CREATE SCHEMA \"{identifier}\"")).await?;
+                0
+            }
+            Found::Empty => 0,
+            Found::Store(found) => found,
+        };
+        let (database, schema) = names(settings);
+        if found > VERSION {
+            return Err(ConnectError::Newer { database, schema, found, known: VERSION });
+        }
+        let missing = usize::try_from(found).unwrap_or_default();
+        for migration in MIGRATIONS.iter().skip(missing) {
+            execute((*migration).to_owned()).await?;
+        }
+        execute(format!("UPDATE version SET version = {VERSION}")).await?;
+        execute("COMMIT".into()).await
+    };
+    let migrated = migrated.await;
+    if migrated.is_err() {
+        let _ = execute("ROLLBACK".into()).await;
+    }
+    migrated
+}

@@ -1,0 +1,271 @@
+//! A connection, and statements that are sent without waiting for the answers to those before them.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use std::time::Duration;
+
+use tokio::task::JoinHandle;
+use tokio::time::timeout;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
+
+use crate::connect_error::ConnectError;
+use crate::failure::{Failure, Means, chain};
+use crate::settings::{Access, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, Settings};
+
+/// A connection. If it is dropped, it is cut.
+pub(crate) struct Session {
+    pub(crate) client: Client,
+    connection: Connection,
+    backend: Backend,
+}
+
+/// The server's process for a connection, and since when it has this number.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Backend {
+    process: String,
+    since: String,
+}
+
+struct Connection(JoinHandle<()>);
+
+impl Session {
+    /// Connects. The role is let in, and nothing is known yet of the database.
+    pub(crate) async fn open(settings: &Settings, access: Access) -> Result<Self, ConnectError> {
+        let config = settings.config(access);
+        let opened = timeout(settings.connect_timeout, config.connect(settings.tls.clone()));
+        let (client, connection) = match opened.await {
+            Ok(opened) => opened.map_err(|error| of_postgres(settings, &error))?,
+            Err(_) => {
+                let why = format!("no answer within {:?}", settings.connect_timeout);
+                return Err(ConnectError::Unreachable {
+                    server: settings.address.server.clone(),
+                    why,
+                });
+            }
+        };
+        // Why it has ended is told to those that wait for an answer.
+        let connection = tokio::spawn(async move { drop(connection.await) });
+        let connection = Connection(connection);
+        let text = set_up(settings, access);
+        let told = within(settings, client.simple_query(&text)).await?;
+        let row = told.iter().rev().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let column = |at| row.and_then(|row| row.get(at)).unwrap_or_default().to_owned();
+        let backend = Backend { process: column(0), since: column(1) };
+        Ok(Self { client, connection, backend })
+    }
+
+    pub(crate) fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// Ends the server's processes for connections that were lost: they may wait for the rest of a message, with locks that all others
+    /// wait for. Whatever their transactions were about to do, it was told to be undone or unknown.
+    pub(crate) async fn end(&self, lost: &[Backend], patience: Duration) -> Result<(), Failure> {
+        let (processes, since): (Vec<&str>, Vec<&str>) =
+            lost.iter().map(|backend| (&*backend.process, &*backend.since)).unzip();
+        let ending = async {
+            self.client
+                .query(
+                    "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+                     JOIN unnest($1::text[], $2::text[]) n (process, since)
+                     ON a.pid::text = n.process AND a.backend_start::text = n.since",
+                    &[&processes, &since],
+                )
+                .await
+        };
+        let ended = timeout(patience, ending).await.map_err(|_| Failure::late(patience))?;
+        ended.map(drop).map_err(|error| Failure::from(&error))
+    }
+
+    /// Is ready when the connection has ended.
+    pub(crate) async fn ended(&mut self) {
+        let _ = (&mut self.connection.0).await;
+    }
+
+    pub(crate) fn is_closed(&self) -> bool {
+        self.client.is_closed() || self.connection.0.is_finished()
+    }
+
+    /// Says goodbye to the server.
+    pub(crate) async fn close(self) {
+        let Self { client, mut connection, .. } = self;
+        // The connection ends when nothing can be asked any more.
+        drop(client);
+        let _ = timeout(GOODBYE, &mut connection.0).await;
+    }
+
+    /// Prepares statements.
+    pub(crate) async fn prepare<const N: usize>(
+        &self,
+        texts: [&str; N],
+    ) -> Result<[Statement; N], Failure> {
+        let mut pipeline = Pipeline::new();
+        for text in texts {
+            pipeline.send(self.client.prepare(text))?;
+        }
+        let all = pipeline.answers().await?;
+        Ok(all.try_into().unwrap_or_else(|_| unreachable!("there is one answer to each")))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // It would wait for answers that do not come.
+        self.0.abort();
+    }
+}
+
+/// How long to wait until the server has taken note.
+const GOODBYE: Duration = Duration::from_secs(1);
+
+/// What holds for each statement of a session.
+fn set_up(settings: &Settings, access: Access) -> String {
+    let identifier = settings.schema.replace('"', "\"\"");
+    let milliseconds = settings.operation_timeout.as_millis().clamp(1, i32::MAX as u128);
+    let mut all = vec![
+        "SET standard_conforming_strings = on".to_owned(),
+        format!("SET search_path = \"{identifier}\""),
+        "SET client_min_messages = error".into(),
+        // No statement, no lock and no transaction outlives the client's patience by much, also if the client is gone.
+        format!("SET statement_timeout = {milliseconds}"),
+        format!("SET lock_timeout = {milliseconds}"),
+        format!("SET idle_in_transaction_session_timeout = {milliseconds}"),
+        format!("SET tcp_user_timeout = {milliseconds}"),
+        format!(
+            "SELECT set_config(name, '{}', false) FROM pg_settings WHERE name = 'transaction_timeout'",
+            milliseconds.saturating_mul(4).min(i32::MAX as u128)
+        ),
+        format!(
+            "SET tcp_keepalives_idle = {}; SET tcp_keepalives_interval = {}; SET tcp_keepalives_count = {KEEPALIVE_RETRIES}",
+            KEEPALIVE_IDLE.as_secs(),
+            KEEPALIVE_INTERVAL.as_secs()
+        ),
+        // Each statement looks rows up in an index, whatever the statistics of a table are that was empty a moment ago.
+        "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off".into(),
+    ];
+    all.push(match access {
+        // What was told to be committed is on the disk, whatever the role's settings are.
+        Access::Write => "SET default_transaction_isolation = 'read committed'; \
+             SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
+            .into(),
+        // (The most that is read may be far less than a plan for any number assumes.)
+        Access::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan; \
+             SET enable_bitmapscan = off".into(),
+    });
+    all.push("SET datestyle = 'ISO'; SET timezone = 'UTC'".into());
+    // Last, since this is the row that is looked for.
+    all.push("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()".into());
+    all.join("; ")
+}
+
+/// Waits for a part of connecting.
+pub(crate) async fn within<T>(
+    settings: &Settings,
+    part: impl Future<Output = Result<T, Error>>,
+) -> Result<T, ConnectError> {
+    match timeout(settings.operation_timeout, part).await {
+        Ok(done) => done.map_err(|error| of_postgres(settings, &error)),
+        Err(_) => {
+            let why = Failure::late(settings.operation_timeout).to_string();
+            Err(ConnectError::Unreachable { server: settings.address.server.clone(), why })
+        }
+    }
+}
+
+/// Why a connection was not made.
+pub(crate) fn of_postgres(settings: &Settings, error: &Error) -> ConnectError {
+    let (server, user) = (settings.address.server.clone(), settings.address.user());
+    let (database, schema) = (settings.address.database(), settings.schema.clone());
+    let why = chain(error);
+    let Some(code) = error.code() else {
+        return if why.starts_with("error performing TLS handshake") {
+            ConnectError::Tls { server, why }
+        } else if why.starts_with("invalid configuration: password missing") {
+            let why = "it wants a password, and the address has none".into();
+            ConnectError::Denied { server, user, why }
+        } else if why.starts_with("authentication error") {
+            ConnectError::Denied { server, user, why }
+        } else {
+            ConnectError::Unreachable { server, why }
+        };
+    };
+    if *code == SqlState::INVALID_CATALOG_NAME {
+        ConnectError::NoDatabase { server, database }
+    } else if *code == SqlState::INSUFFICIENT_PRIVILEGE {
+        ConnectError::Forbidden { user, database, schema, why }
+    } else {
+        match &code.code()[..2] {
+            "28" => ConnectError::Denied { server, user, why },
+            // Too many connections, starting up, shutting down.
+            "53" | "57" | "08" => ConnectError::Unreachable { server, why },
+            _ => ConnectError::Server { server, why },
+        }
+    }
+}
+
+/// Why its statements were not prepared.
+pub(crate) fn of_failure(settings: &Settings, failure: &Failure) -> ConnectError {
+    let (server, why) = (settings.address.server.clone(), failure.to_string());
+    match failure.means {
+        Means::Lost => ConnectError::Unreachable { server, why },
+        Means::Collision | Means::Statement | Means::Unavailable => {
+            ConnectError::Server { server, why }
+        }
+    }
+}
+
+/// Statements that are sent one behind the other. Answers come in the same order.
+pub(crate) struct Pipeline<'a, T> {
+    answers: VecDeque<Answer<'a, T>>,
+}
+
+enum Answer<'a, T> {
+    Given(T),
+    Awaited(Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>),
+}
+
+impl<'a, T> Pipeline<'a, T> {
+    pub(crate) fn new() -> Self {
+        Self { answers: VecDeque::new() }
+    }
+
+    /// Sends one. If that fails, nothing was sent of it, and nothing must be sent behind it.
+    pub(crate) fn send(
+        &mut self,
+        asked: impl Future<Output = Result<T, Error>> + 'a,
+    ) -> Result<(), Failure> {
+        let mut asked: Pin<Box<dyn Future<Output = _> + 'a>> = Box::pin(asked);
+        // A prepared statement is encoded and given to the connection when it is polled first.
+        self.answers.push_back(
+            match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
+                Poll::Ready(Ok(given)) => Answer::Given(given),
+                Poll::Ready(Err(error)) => return Err(Failure::unsent(&error)),
+                Poll::Pending => Answer::Awaited(asked),
+            },
+        );
+        Ok(())
+    }
+
+    /// Waits for the next answer. `None` if there is none to come.
+    pub(crate) async fn next(&mut self) -> Option<Result<T, Failure>> {
+        Some(match self.answers.pop_front()? {
+            Answer::Given(given) => Ok(given),
+            Answer::Awaited(asked) => asked.await.map_err(|error| Failure::from(&error)),
+        })
+    }
+
+    /// Waits for all, up to the first that fails: those behind it have failed for its sake.
+    pub(crate) async fn answers(mut self) -> Result<Vec<T>, Failure> {
+        let mut all = Vec::with_capacity(self.answers.len());
+        while let Some(answer) = self.next().await {
+            all.push(answer?);
+        }
+        Ok(all)
+    }
+}

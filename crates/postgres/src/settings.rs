@@ -1,0 +1,79 @@
+//! With what a store is connected.
+
+use std::time::Duration;
+
+use tokio_postgres::config::TargetSessionAttrs;
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use crate::address::Address;
+use crate::connect_error::ConnectError;
+use crate::tls;
+
+/// What all connections of a store have in common.
+#[derive(Clone)]
+pub(crate) struct Settings {
+    pub(crate) address: Address,
+    pub(crate) tls: MakeRustlsConnect,
+    pub(crate) schema: String,
+    /// How long it may take to connect.
+    pub(crate) connect_timeout: Duration,
+    /// How long the server may take for an answer.
+    pub(crate) operation_timeout: Duration,
+}
+
+/// What a connection is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Access {
+    Write,
+    Read,
+}
+
+impl Settings {
+    pub(crate) fn new(
+        url: &str,
+        schema: &str,
+        connect_timeout: Duration,
+        operation_timeout: Duration,
+    ) -> Result<Self, ConnectError> {
+        let is_name = (1..=63).contains(&schema.len()) && !schema.contains('\0');
+        if !is_name || schema.starts_with("pg_") {
+            return Err(ConnectError::SchemaName { schema: schema.into() });
+        }
+        let mut address = Address::parse(url)?;
+        let tls = tls::connector(&address.verify)
+            .map_err(|why| ConnectError::Tls { server: address.server.clone(), why })?;
+        // What the address says comes first.
+        let connect_timeout =
+            address.config.get_connect_timeout().copied().unwrap_or(connect_timeout);
+        let config = &mut address.config;
+        config.connect_timeout(connect_timeout);
+        if config.get_tcp_user_timeout().is_none() {
+            config.tcp_user_timeout(operation_timeout);
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("coact");
+        }
+        config.keepalives_idle(KEEPALIVE_IDLE);
+        config.keepalives_interval(KEEPALIVE_INTERVAL).keepalives_retries(KEEPALIVE_RETRIES);
+        Ok(Self { address, tls, schema: schema.into(), connect_timeout, operation_timeout })
+    }
+
+    /// How long to wait for answers. The server, which gives up a statement before, is to say so itself.
+    pub(crate) fn patience(&self) -> Duration {
+        self.operation_timeout + self.operation_timeout / 4
+    }
+
+    /// The configuration of a connection. Of several servers, one that can be written is looked for.
+    pub(crate) fn config(&self, access: Access) -> tokio_postgres::Config {
+        let mut config = self.address.config.clone();
+        if access == Access::Write {
+            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+        }
+        config
+    }
+}
+
+/// After how long without traffic each side's system asks whether the other is still there, how often, and how many times.
+pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
+pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
+pub(crate) const KEEPALIVE_RETRIES: u32 = 3;

@@ -1,0 +1,252 @@
+//! What takes all that waits, does it in one transaction, and tells what has come of it.
+
+use std::collections::{HashSet, VecDeque};
+use std::time::Duration;
+
+use coact_persist::{CommitId, Outcome, Position, Refusal, Settled, StoreError};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::{Instant, sleep};
+use tracing::warn;
+
+use crate::connect_error::ConnectError;
+use crate::failure::{Failure, Means};
+use crate::job::{Write, tell};
+use crate::link::{Link, Prepared};
+use crate::plan::{Answer, Decision};
+use crate::schema;
+use crate::session::{Session, of_failure};
+use crate::settings::{Access, Settings};
+use crate::transaction::{Done, Undone, WriteSession};
+
+/// The most that is done in one transaction, and about how many bytes.
+const BATCH: (usize, usize) = (1_024, 8 << 20);
+
+/// How often a transaction is tried that others are in the way of.
+const TRIES: u32 = 10;
+
+/// How many decisions of this store's own are kept that were told, and of how many more are forgotten at once.
+const KEPT: (usize, usize) = (10_000, 1_000);
+
+/// For how long all others are kept, and how often those are looked for that are older.
+const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
+const SWEEP: Duration = Duration::from_secs(24 * 60 * 60);
+
+impl Prepared for WriteSession {
+    async fn open(settings: &Settings) -> Result<Self, ConnectError> {
+        let session = Session::open(settings, Access::Write).await?;
+        schema::ready(settings, &session, Access::Write).await?;
+        Self::new(session).await.map_err(|failure| of_failure(settings, &failure))
+    }
+
+    fn session(&mut self) -> &mut Session {
+        &mut self.session
+    }
+
+    fn into_session(self) -> Session {
+        self.session
+    }
+}
+
+pub(crate) struct Writer {
+    link: Link<WriteSession>,
+    jobs: UnboundedReceiver<Write>,
+    /// How long the server may take for each half of a transaction.
+    patience: Duration,
+    memory: Memory,
+    swept: Option<Instant>,
+}
+
+/// Which decisions of the store's own may be forgotten (`docs/design/0035-postgresql.md`).
+#[derive(Default)]
+struct Memory {
+    /// Those that were told, in the order of that.
+    told: VecDeque<CommitId>,
+    /// Those that were told to be unknown, and not settled yet.
+    unknown: HashSet<CommitId>,
+}
+
+impl Memory {
+    /// Those that may be forgotten now.
+    fn old(&self) -> Vec<CommitId> {
+        let (kept, more) = KEPT;
+        if self.told.len() < kept + more {
+            return Vec::new();
+        }
+        self.told.iter().take(more).copied().collect()
+    }
+
+    fn tell(&mut self, id: CommitId) {
+        self.unknown.remove(&id);
+        self.told.push_back(id);
+    }
+}
+
+impl Writer {
+    pub(crate) async fn open(
+        settings: Settings,
+        jobs: UnboundedReceiver<Write>,
+    ) -> Result<Self, ConnectError> {
+        let patience = settings.patience();
+        let link = Link::open(settings).await?;
+        Ok(Self { link, jobs, patience, memory: Memory::default(), swept: None })
+    }
+
+    /// Serves until nothing can be asked any more, and all was told.
+    pub(crate) async fn run(mut self) {
+        loop {
+            let first = tokio::select! {
+                biased;
+                job = self.jobs.recv() => job,
+                () = self.link.tend() => continue,
+            };
+            let Some(first) = first else { break };
+            let all = self.all_that_waits(first);
+            self.write(all).await;
+        }
+        self.link.close().await;
+    }
+
+    fn all_that_waits(&mut self, first: Write) -> Vec<Write> {
+        let (most, most_bytes) = BATCH;
+        let mut bytes = first.size();
+        let mut all = vec![first];
+        while all.len() < most && bytes < most_bytes {
+            let Ok(job) = self.jobs.try_recv() else { break };
+            bytes += job.size();
+            all.push(job);
+        }
+        all
+    }
+
+    /// Does all of it in one transaction, and each alone if the server does not take one.
+    async fn write(&mut self, all: Vec<Write>) {
+        match self.attempt(&all).await {
+            Ok(done) => self.tell(all, done),
+            Err(Undone { failure, perhaps: Some(answers) }) => {
+                self.tell_unknown(all, answers, &failure.unavailable());
+            }
+            Err(Undone { failure, .. }) if failure.means == Means::Statement && all.len() > 1 => {
+                for job in all {
+                    let alone = vec![job];
+                    match self.attempt(&alone).await {
+                        Ok(done) => self.tell(alone, done),
+                        Err(Undone { failure, perhaps: Some(answers) }) => {
+                            self.tell_unknown(alone, answers, &failure.unavailable());
+                        }
+                        Err(Undone { failure, .. }) => refuse(alone, &failure.unavailable()),
+                    }
+                }
+            }
+            Err(Undone { failure, .. }) => refuse(all, &failure.unavailable()),
+        }
+    }
+
+    /// Tries a transaction, again and again as long as others are in the way of it.
+    async fn attempt(&mut self, all: &[Write]) -> Result<Done, Undone> {
+        let mut tries = 0;
+        loop {
+            let undone = match self.try_once(all).await {
+                Ok(done) => return Ok(done),
+                Err(undone) => undone,
+            };
+            tries += 1;
+            let why = undone.failure.to_string();
+            match undone.failure.means {
+                Means::Collision if tries < TRIES => {
+                    warn!(why, tries, "a transaction of the store is tried again");
+                    sleep(delay(tries)).await;
+                }
+                Means::Lost | Means::Unavailable => {
+                    self.link.lose(&why);
+                    return Err(undone);
+                }
+                Means::Collision | Means::Statement => return Err(undone),
+            }
+        }
+    }
+
+    async fn try_once(&mut self, all: &[Write]) -> Result<Done, Undone> {
+        let forgotten = self.memory.old();
+        let session = self.link.session().await.map_err(|error| {
+            let StoreError::Unavailable { why } = error else { unreachable!("nothing was read") };
+            Failure::new(Means::Unavailable, why)
+        })?;
+        if self.swept.is_none_or(|swept| swept.elapsed() > SWEEP) {
+            self.swept = Some(Instant::now());
+            let kept = self.memory.unknown.iter().copied();
+            if let Err(failure) = session.forget_old(RETENTION.as_secs(), kept, self.patience).await
+            {
+                warn!(%failure, "old decisions of the store were not forgotten");
+            }
+        }
+        let done = session.run(all, &forgotten, self.patience).await?;
+        self.memory.told.drain(..forgotten.len());
+        Ok(done)
+    }
+
+    fn tell(&mut self, all: Vec<Write>, Done { answers, before }: Done) {
+        let position = |commit| Position::new(before.get() + commit);
+        for (asked, answer) in all.into_iter().zip(answers) {
+            match (asked, answer) {
+                (Write::Claim(_, done), Answer::Claim(claim)) => tell(done, Ok(claim)),
+                (Write::Commit(commit, done), Answer::Commit(decided)) => {
+                    let outcome = match decided {
+                        Ok(Decision::Stored(stored)) => {
+                            self.memory.tell(commit.id());
+                            Outcome::Committed(position(stored))
+                        }
+                        Ok(Decision::Before(Settled::Committed(before))) => {
+                            Outcome::Committed(before)
+                        }
+                        Ok(_) => Outcome::Refused(Refusal::Aborted),
+                        Err(refusal) => Outcome::Refused(refusal),
+                    };
+                    tell(done, outcome);
+                }
+                (Write::Settle(id, done), Answer::Settle(decision)) => {
+                    let settled = match decision {
+                        Decision::Before(settled) => settled,
+                        Decision::Stored(stored) => Settled::Committed(position(stored)),
+                        Decision::Aborted => Settled::Aborted,
+                    };
+                    match settled {
+                        Settled::Committed(_) => self.memory.tell(id),
+                        // It keeps its transaction away, as long as there may be one.
+                        Settled::Aborted => drop(self.memory.unknown.remove(&id)),
+                    }
+                    tell(done, Ok(settled));
+                }
+                _ => unreachable!("each is answered by its own kind"),
+            }
+        }
+    }
+
+    /// Tells of a transaction that may be committed, or not.
+    fn tell_unknown(&mut self, all: Vec<Write>, answers: Vec<Answer>, why: &StoreError) {
+        for (asked, answer) in all.into_iter().zip(answers) {
+            match (asked, answer) {
+                (Write::Commit(commit, done), Answer::Commit(Ok(Decision::Stored(_)))) => {
+                    self.memory.unknown.insert(commit.id());
+                    tell(done, Outcome::Unknown(why.clone()));
+                }
+                (
+                    Write::Commit(_, done),
+                    Answer::Commit(Ok(Decision::Before(Settled::Committed(before)))),
+                ) => tell(done, Outcome::Committed(before)),
+                // It does not store anything of the others; why it refuses them need not have come to pass.
+                (asked, _) => asked.refuse(why),
+            }
+        }
+    }
+}
+
+fn refuse(all: Vec<Write>, why: &StoreError) {
+    all.into_iter().for_each(|asked| asked.refuse(why));
+}
+
+/// 1 to 2 ms, and twice that each time, up to 256.
+fn delay(tries: u32) -> Duration {
+    use std::hash::{BuildHasher, RandomState};
+    let random = RandomState::new().hash_one(tries) % 1_000;
+    Duration::from_micros((1_000 + random) << (tries - 1).min(7))
+}

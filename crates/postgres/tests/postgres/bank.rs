@@ -1,0 +1,95 @@
+//! What the tests ask of stores.
+
+use std::sync::mpsc::{Receiver, channel};
+
+use coact_persist::{
+    Claim, Commit, CommitId, EntityId, Event, Outcome, Position, Reader, Refusal, Seq, Settled,
+    Store, StoreError, wait,
+};
+
+pub fn account(key: impl Into<String>) -> EntityId {
+    EntityId::new("account", key.into())
+}
+
+pub fn event(text: &str) -> Event {
+    Event::new("noted", 1, text.as_bytes().to_vec())
+}
+
+pub fn claim(store: &dyn Store, entity: &EntityId) -> Claim {
+    try_claim(store, entity).expect("the store is there")
+}
+
+pub fn try_claim(store: &dyn Store, entity: &EntityId) -> Result<Claim, StoreError> {
+    wait(|done| store.claim(entity.clone(), done))
+}
+
+/// One event for each of these entities.
+pub fn step(members: &[(&EntityId, &Claim)], text: &str) -> Commit {
+    let mut commit = Commit::new();
+    for (entity, claim) in members {
+        let member = commit.member((*entity).clone(), claim.epoch, claim.last);
+        member.event(event(text), claim.hash);
+    }
+    commit
+}
+
+pub fn commit(store: &dyn Store, commit: Commit) -> Outcome {
+    wait(|done| store.commit(commit, done))
+}
+
+pub fn committed(store: &dyn Store, what: Commit) -> Position {
+    match commit(store, what) {
+        Outcome::Committed(position) => position,
+        other => panic!("it is to be committed: {other:?}"),
+    }
+}
+
+pub fn settle(store: &dyn Store, id: CommitId) -> Result<Settled, StoreError> {
+    wait(|done| store.settle(id, done))
+}
+
+pub fn texts(store: &dyn Reader, entity: &EntityId) -> Vec<String> {
+    try_texts(store, entity).expect("it can be read")
+}
+
+pub fn try_texts(store: &dyn Reader, entity: &EntityId) -> Result<Vec<String>, StoreError> {
+    let read = wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000_000, done))?;
+    Ok(read.iter().map(|stored| text(&stored.event)).collect())
+}
+
+pub fn text(event: &Event) -> String {
+    String::from_utf8_lossy(&event.payload).into_owned()
+}
+
+/// What is asked, and not waited for.
+pub fn ask<T: Send + 'static>(operation: impl FnOnce(coact_persist::Done<T>)) -> Receiver<T> {
+    let (tell, told) = channel();
+    operation(Box::new(move |result| drop(tell.send(result))));
+    told
+}
+
+/// Asks again while the store says that it is not available. Fails if it does not go on by itself.
+pub fn until_available<T>(mut ask: impl FnMut() -> Result<T, StoreError>) -> T {
+    let begun = std::time::Instant::now();
+    loop {
+        match ask() {
+            Ok(done) => return done,
+            Err(StoreError::Unavailable { why }) => {
+                assert!(begun.elapsed().as_secs() < 60, "it does not go on by itself: {why}");
+            }
+            Err(other) => panic!("{other}"),
+        }
+    }
+}
+
+/// Whether a commit has happened, after all.
+pub fn truth(store: &dyn Store, id: CommitId, outcome: &Outcome) -> bool {
+    match outcome {
+        Outcome::Committed(_) => true,
+        Outcome::Unknown(_) => {
+            matches!(until_available(|| settle(store, id)), Settled::Committed(_))
+        }
+        Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. })) => false,
+        Outcome::Refused(other) => panic!("{other}"),
+    }
+}

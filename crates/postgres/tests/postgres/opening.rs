@@ -1,0 +1,188 @@
+//! How a store is connected, and why it is not.
+
+use std::net::TcpListener;
+use std::time::{Duration, Instant};
+
+use coact_persist::{EntityId, Outcome, Reader, Seq, wait};
+use coact_postgres::{ConnectError, PostgresReader, PostgresStore};
+
+use crate::bank::{account, claim, commit, step, texts};
+use crate::server::{self, PASSWORD};
+
+/// The error, which has no password.
+fn error<S>(connected: Result<S, ConnectError>) -> ConnectError {
+    let Err(error) = connected else { panic!("it is to be refused") };
+    let said = format!("{error} {error:?}");
+    assert!(!said.contains(PASSWORD) && !said.contains("cret"), "{said}");
+    error
+}
+
+#[test]
+fn what_was_committed_is_there_when_it_is_opened_again() {
+    let Some(server) = server::shared() else { return };
+    let (schema, alice) = (server.schema(), account("alice"));
+    for n in 0..3 {
+        let store = server.store(&schema);
+        let now = claim(&store, &alice);
+        assert_eq!((now.last, now.epoch.get()), (Seq::new(n), n + 1));
+        let next = step(&[(&alice, &now)], &n.to_string());
+        assert!(matches!(commit(&store, next), Outcome::Committed(_)));
+    }
+    assert_eq!(texts(&server.store(&schema), &alice), ["0", "1", "2"]);
+}
+
+#[test]
+fn stores_that_are_made_at_once_make_the_tables_once() {
+    let Some(server) = server::shared() else { return };
+    let schema = server.schema();
+    let alice = account("alice");
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            scope.spawn(|| claim(&server.store(&schema), &alice));
+        }
+    });
+    assert_eq!(claim(&server.store(&schema), &alice).epoch.get(), 7);
+}
+
+#[test]
+fn who_is_not_let_in_is_told_why() {
+    let Some(server) = server::shared() else { return };
+    let Some(private) = server.private() else { return };
+    let port = private.port();
+    let wrong =
+        error(PostgresStore::connect(&format!("postgres://coact:cret2@127.0.0.1:{port}/coact")));
+    assert!(matches!(&wrong, ConnectError::Denied { user, .. } if user == "coact"), "{wrong}");
+    let role = error(PostgresStore::connect(&private.url("unknown", "coact", "127.0.0.1")));
+    assert!(matches!(&role, ConnectError::Denied { user, .. } if user == "unknown"), "{role}");
+    let missing =
+        error(PostgresStore::connect(&format!("postgres://coact@127.0.0.1:{port}/coact")));
+    assert!(matches!(missing, ConnectError::Denied { .. }), "{missing}");
+    let database = error(PostgresStore::connect(&private.url("coact", "unknown", "127.0.0.1")));
+    assert!(
+        matches!(&database, ConnectError::NoDatabase { database, .. } if database == "unknown"),
+        "{database}"
+    );
+}
+
+#[test]
+fn a_role_that_may_not_make_tables_is_told_so() {
+    let Some(server) = server::shared() else { return };
+    let Some(private) = server.private() else { return };
+    let (raw, schema) = (server.raw("public"), server.schema());
+    raw.run(&format!("CREATE ROLE humble LOGIN PASSWORD '{PASSWORD}'"));
+    let humble =
+        PostgresStore::builder(&private.url("humble", "coact", "127.0.0.1")).schema(&schema);
+    let forbidden = error(humble.clone().connect());
+    assert!(
+        matches!(&forbidden, ConnectError::Forbidden { user, .. } if user == "humble"),
+        "{forbidden}"
+    );
+    // Tables that another role has made, and lets it use, will do.
+    claim(&server.store(&schema), &account("alice"));
+    let quoted = schema.replace('"', "\"\"");
+    raw.run(&format!("GRANT USAGE ON SCHEMA \"{quoted}\" TO humble"));
+    raw.run(&format!(
+        "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA \"{quoted}\" TO humble"
+    ));
+    assert_eq!(claim(&humble.connect().unwrap(), &account("alice")).epoch.get(), 2);
+}
+
+#[test]
+fn a_socket_in_the_file_system_will_do() {
+    let Some(server) = server::shared() else { return };
+    let Some(private) = server.private() else { return };
+    let folder = private.path("").display().to_string();
+    let url = format!("postgres://coact@/coact?host={folder}&port={}", private.port());
+    let store = PostgresStore::builder(&url).schema(server.schema()).connect().unwrap();
+    assert_eq!(claim(&store, &account("alice")).epoch.get(), 1);
+}
+
+#[test]
+fn a_server_that_is_not_there_or_silent_is_told_in_time() {
+    let closed = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let url = |port| format!("postgres://coact:cret@127.0.0.1:{port}/coact");
+    let refused = error(PostgresStore::connect(&url(closed.port())));
+    assert!(
+        matches!(&refused, ConnectError::Unreachable { server, .. } if server.contains(&closed.port().to_string())),
+        "{refused}"
+    );
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let begun = Instant::now();
+    let silent = PostgresStore::builder(&url(silent.local_addr().unwrap().port()))
+        .connect_timeout(Duration::from_millis(200))
+        .connect();
+    assert!(matches!(error(silent), ConnectError::Unreachable { .. }));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+    let nowhere = error(PostgresReader::connect("postgres://coact:cret@nowhere.invalid/coact"));
+    assert!(matches!(nowhere, ConnectError::Unreachable { .. }), "{nowhere}");
+}
+
+#[test]
+fn a_schema_of_something_else_is_refused_and_stays_as_it_is() {
+    let Some(server) = server::shared() else { return };
+    for tables in [
+        "CREATE TABLE shopping (item TEXT)",
+        "CREATE TABLE version (number INT)",
+        "CREATE TABLE version (application TEXT, version INT); INSERT INTO version VALUES ('other', 1)",
+        "CREATE TABLE version (application TEXT, version INT)",
+    ] {
+        let schema = server.schema();
+        let raw = server.raw(&schema);
+        raw.run(&format!("CREATE SCHEMA \"{}\"", schema.replace('"', "\"\"")));
+        raw.run(tables);
+        let count = "SELECT count(*) FROM pg_tables WHERE schemaname = $1";
+        let tables_of = || raw.rows(count, &[&schema])[0].get::<_, i64>(0);
+        let before = tables_of();
+        let other = error(server.builder(&schema).connect());
+        assert!(
+            matches!(&other, ConnectError::NotAStore { schema: told, .. } if *told == schema),
+            "{other}"
+        );
+        assert_eq!(tables_of(), before);
+    }
+    for name in ["", "pg_coact", "with\0nul", &"long".repeat(16)] {
+        let error = error(server.builder(name).connect());
+        assert!(matches!(error, ConnectError::SchemaName { .. }), "{error}");
+    }
+}
+
+#[test]
+fn a_schema_of_another_version_is_refused() {
+    let Some(server) = server::shared() else { return };
+    let schema = server.schema();
+    drop(server.store(&schema));
+    let raw = server.raw(&schema);
+    raw.run("UPDATE version SET version = 99");
+    for error in
+        [error(server.builder(&schema).connect()), error(server.builder(&schema).connect_reader())]
+    {
+        assert!(matches!(error, ConnectError::Newer { found: 99, .. }), "{error}");
+        assert!(error.to_string().contains("format 99"), "{error}");
+    }
+    raw.run("UPDATE version SET version = 0");
+    let older = error(server.builder(&schema).connect_reader());
+    assert!(matches!(older, ConnectError::Older { found: 0, .. }), "{older}");
+}
+
+#[test]
+fn a_reader_reads_and_makes_nothing() {
+    let Some(server) = server::shared() else { return };
+    let schema = server.schema();
+    let missing = error(server.builder(&schema).connect_reader());
+    assert!(matches!(missing, ConnectError::NotAStore { .. }), "{missing}");
+    let raw = server.raw(&schema);
+    assert!(raw.rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", &[&schema]).is_empty());
+    let (store, alice) = (server.store(&schema), account("alice"));
+    let reader = server.builder(&schema).connect_reader().unwrap();
+    for n in 1..5 {
+        let next = step(&[(&alice, &claim(&store, &alice))], "x");
+        assert!(matches!(commit(&store, next), Outcome::Committed(_)));
+        assert_eq!(texts(&reader, &alice).len(), n);
+    }
+    // Not even locks of a writer are in its way.
+    raw.run("BEGIN; SELECT * FROM entity FOR UPDATE; UPDATE counter SET position = position + 1");
+    assert_eq!(texts(&reader, &alice).len(), 4);
+    let listed = wait(|done| reader.entities(None, None, 9, done)).unwrap();
+    assert_eq!(listed.iter().map(|one| one.id.clone()).collect::<Vec<EntityId>>(), [alice]);
+    assert!(format!("{reader:?}").contains("schema") && !format!("{reader:?}").contains("cret"));
+}
