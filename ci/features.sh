@@ -8,3 +8,5 @@ for features in '' actors macros dynamic sim actors,sim macros,sim durable dynam
     echo "coact with: ${features:-nothing}"
     cargo clippy --quiet --package coact --no-default-features --features "$features" -- -D warnings
 done
+echo 'the bank with: postgres'
+cargo clippy --quiet --package coact-bank --features postgres -- -D warnings

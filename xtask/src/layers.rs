@@ -21,11 +21,11 @@ pub const LAYERS: [(&str, &[&str]); 27] = [
     // `coact` for its examples, as above.
     ("coact-durable", &["coact", "coact-actor", "coact-core", "coact-persist"]),
     ("coact", &["coact-actor", "coact-core", "coact-durable", "coact-dynamic", "coact-macros"]),
-    ("coact-cli", &["coact-persist", "coact-sqlite"]),
+    ("coact-cli", &["coact-persist", "coact-postgres", "coact-sqlite"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-exchange", &["coact"]),
-    ("coact-bank", &["coact", "coact-sqlite"]),
+    ("coact-bank", &["coact", "coact-postgres", "coact-sqlite"]),
     ("coact-tests", &["coact", "coact-model", "coact-sync"]),
     ("coact-bench-workloads", &[]),
     ("coact-bench-programs", &["coact", "coact-bench-workloads"]),

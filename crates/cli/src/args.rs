@@ -38,11 +38,15 @@ Examples:
   coact journal bank.db list
   coact journal bank.db show bank.account alice
   coact journal bank.db verify
-  coact journal bank.db export -o bank.jsonl")]
+  coact journal bank.db export -o bank.jsonl
+  coact journal postgres://bank@db.example/bank list")]
 pub struct Journal {
-    /// The file of a store. (Or a URL, postgres://.., once there is such a store.)
+    /// The file of a store, or the URL of a database: postgres://role:password@host/database.
     #[arg(value_name = "FILE|URL")]
     pub source: OsString,
+    /// In which schema of a database the store is.
+    #[arg(long, global = true, default_value = "coact", value_name = "NAME")]
+    pub schema: String,
     /// The file does not change while it is read: then it is opened without locks, and nothing is written beside it. Wrong
     /// while a program has it.
     #[arg(long, global = true)]

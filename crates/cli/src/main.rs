@@ -53,7 +53,7 @@ fn main() -> ExitCode {
 }
 
 fn run(journal: &Journal) -> anyhow::Result<Verdict> {
-    let source = Source::open(&journal.source, journal.immutable)?;
+    let source = Source::open(&journal.source, &journal.schema, journal.immutable)?;
     let mut output = Output::standard(journal.width);
     let verdict = match &journal.query {
         Query::List(args) => {

@@ -1,4 +1,4 @@
-//! What is looked into: a file now, a server once there is such a store. The one place that knows which stores there are.
+//! What is looked into: a file, or a server. The one place that knows which stores there are.
 
 use std::error::Error;
 use std::ffi::OsStr;
@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use coact_persist::{Reader, StoreError};
+use coact_postgres::{ConnectError, PostgresStore};
 use coact_sqlite::{Irregularity, OpenError, SqliteReader};
 
 /// A store that is opened to be read.
@@ -18,10 +19,15 @@ pub struct Source {
 }
 
 impl Source {
-    /// Opens what a file name or a URL names.
-    pub fn open(source: &OsStr, immutable: bool) -> Result<Self, SourceError> {
-        if source.to_str().is_some_and(is_postgres) {
-            return Err(SourceError::NoPostgres);
+    /// Opens what a file name or a URL names; of a database, the store in this schema.
+    pub fn open(source: &OsStr, schema: &str, immutable: bool) -> Result<Self, SourceError> {
+        if let Some(url) = source.to_str().filter(|source| is_postgres(source)) {
+            // (The scheme is written in small letters.)
+            let (scheme, rest) = url.split_once("://").unwrap_or_default();
+            let url = format!("{}://{rest}", scheme.to_ascii_lowercase());
+            let builder = PostgresStore::builder(&url).schema(schema);
+            let reader = builder.connect_reader().map_err(SourceError::Connect)?;
+            return Ok(Self { reader: Arc::new(reader), file: None });
         }
         let path = Path::new(source);
         let metadata = std::fs::metadata(path).map_err(|error| SourceError::io(path, error))?;
@@ -41,7 +47,7 @@ impl Source {
         &*self.reader
     }
 
-    /// From now on, all is as of one moment.
+    /// From now on, all of a file is as of one moment. (A server shows what is stored at the time.)
     pub fn freeze(&self) -> Result<(), StoreError> {
         self.file.as_ref().map_or(Ok(()), |file| file.freeze())
     }
@@ -67,8 +73,8 @@ pub enum SourceError {
     Folder(PathBuf),
     /// The system refuses it.
     Io(PathBuf, io::Error),
-    /// It is a server, which needs another build.
-    NoPostgres,
+    /// The server cannot be asked.
+    Connect(ConnectError),
     /// It is no store that can be read.
     Open(OpenError),
 }
@@ -98,11 +104,10 @@ impl Display for SourceError {
                 "`{}` cannot be read: {error}. Run this as a user who may read it",
                 path.display()
             ),
-            // (The URL may have a password in it.)
-            Self::NoPostgres => f.write_str(
-                "this build has no PostgreSQL: name the file of a store, or use a build that has it",
-            ),
-            Self::Open(error @ OpenError::CannotShare { .. }) => write!(f, "{error}: `--immutable`"),
+            Self::Connect(error) => Display::fmt(error, f),
+            Self::Open(error @ OpenError::CannotShare { .. }) => {
+                write!(f, "{error}: `--immutable`")
+            }
             Self::Open(error) => Display::fmt(error, f),
         }
     }

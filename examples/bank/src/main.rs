@@ -6,14 +6,13 @@ mod account;
 mod statement;
 
 use std::collections::VecDeque;
-use std::path::PathBuf;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, anyhow, ensure};
 use clap::Parser;
 use coact::cown::read_all;
-use coact::durable::{Durable, Journal};
+use coact::durable::{Durable, Journal, JournalBuilder};
 use coact::prelude::*;
 use coact::runtime::Runtime;
 use coact_sqlite::SqliteStore;
@@ -27,8 +26,8 @@ use statement::Statement;
     after_help = "Examples:\n  bank /tmp/bank.db\n  bank /tmp/bank.db --transfers 100000 & sleep 2; kill -9 $!; bank /tmp/bank.db --transfers 100000"
 )]
 struct Args {
-    /// The file; it is made if it is not there.
-    file: PathBuf,
+    /// The file; it is made if it is not there. With the feature `postgres`, the URL of a database (postgres://..) as well.
+    file: String,
     /// How many accounts there are.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(2..))]
     accounts: u64,
@@ -48,13 +47,10 @@ const OPENING: u64 = 100_000;
 
 fn main() -> anyhow::Result<()> {
     let args = Args::parse();
-    let store =
-        SqliteStore::open(&args.file).with_context(|| format!("{}", args.file.display()))?;
-    let journal = Journal::builder(store).receives::<Account, Deposit>().build();
+    let (journal, statement) = open(&args.file)?;
+    let journal = journal.receives::<Account, Deposit>().build();
     let resumed = journal.resume().wait()??;
-    let mut beside = args.file.clone().into_os_string();
-    beside.push(".statement");
-    let statement = Statement::open(beside.as_ref(), journal.clone())?;
+    let statement = Statement::open(statement.as_ref(), journal.clone())?;
     let (goes_on, over) = mpsc::channel();
     let statement = statement.follow(over);
     let accounts: Vec<_> =
@@ -95,6 +91,17 @@ fn main() -> anyhow::Result<()> {
     );
     println!("the statement has them too: {} cents were sent, and received", totals.sent);
     Ok(())
+}
+
+/// Opens the store, and says where the statement is.
+fn open(file: &str) -> anyhow::Result<(JournalBuilder, String)> {
+    #[cfg(feature = "postgres")]
+    if file.starts_with("postgres://") {
+        let store = coact_postgres::PostgresStore::connect(file)?;
+        return Ok((Journal::builder(store), "bank.statement".into()));
+    }
+    let store = SqliteStore::open(file).with_context(|| file.to_owned())?;
+    Ok((Journal::builder(store), format!("{file}.statement")))
 }
 
 /// How many transfers were made so far.
