@@ -167,9 +167,13 @@ fn e8_a_supervised_actor_and_one_by_its_key_do_not_block_each_other() {
         let child = permanent(move || far.durable::<Account>("alice"));
         let child = supervisor.start_child(child).wait().unwrap();
         assert_eq!(child.ask(Deposit(1)).wait(), Ok(1));
-        let refused = account(&journal, "alice").ask(Balance).wait();
+        // It is the same one.
+        assert_eq!(account(&journal, "alice").ask(Deposit(1)).wait(), Ok(2));
+        // Another one of its own waits, and is told why.
+        let other = spawn(journal.durable::<Account>("alice"));
+        let refused = other.ask(Balance).wait();
         assert!(matches!(refused, Err(AskError::NotCommitted(_))), "{refused:?}");
-        assert_eq!(child.ask(Deposit(1)).wait(), Ok(2));
+        assert_eq!(child.ask(Deposit(1)).wait(), Ok(3));
     });
 }
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::durable::{Fault, Journal, MemoryStore, NoteKind, Notes, Once, Operation, Reader, wait};
 use coact::prelude::*;
-use coact_tests::{Dice, everywhere, everywhere_with_faults};
+use coact_tests::{Dice, Faults, everywhere, everywhere_with_faults, runtime};
 
 use crate::failures::pass;
 use crate::histories::seeds;
@@ -117,7 +117,8 @@ impl coact::durable::Decide<Rename> for Account {
 
 #[test]
 fn old_answers_are_forgotten() {
-    everywhere(|| {
+    let runtime = runtime(2, &Faults::new());
+    runtime.run(|| {
         let store = MemoryStore::new();
         let journal = Journal::builder(store.clone()).answers_for(Duration::from_millis(1)).build();
         let alice = account(&journal, "alice");

@@ -9,6 +9,7 @@ use coact::durable::{
     Notes, Operation, Publication, Reader, Refusal, read, stored, wait,
 };
 use coact::prelude::*;
+use coact::supervise::{Supervisor, permanent};
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
 
 use crate::failures::pass;
@@ -330,5 +331,32 @@ fn e15_messages_of_what_is_deleted_are_still_delivered() {
         settle(&store);
         assert_eq!(seen(&journal, "b").got, [("a".into(), 0)]);
         assert_eq!(seen(&journal, "a"), Party::default());
+    });
+}
+
+/// A supervised actor of an entity is the one that the journal finds, and that gets what is delivered.
+#[test]
+fn e16_what_is_delivered_reaches_the_child_of_a_supervisor() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        let supervisor = Supervisor::dynamic().spawn();
+        let child = {
+            let journal = journal.clone();
+            supervisor.start_child(permanent(move || journal.durable::<Party>("b"))).wait().unwrap()
+        };
+        call(&child, |_| ()).wait().unwrap();
+        assert_eq!(journal.entity::<Party>("b").id(), child.id());
+        call(&journal.entity::<Party>("a"), |a| post(a, "b")).wait().unwrap();
+        settle(&store);
+        let got = call(&child, |b| b.got.clone()).wait();
+        assert_eq!(got, Ok(vec![("a".into(), 0)]));
+        // It is still its first owner.
+        let owners = wait(|done| store.entities(None, None, 9, done)).unwrap();
+        assert_eq!(owners.iter().map(|one| one.epoch.get()).collect::<Vec<_>>(), [1, 1]);
+        let _ = supervisor.stop();
+        supervisor.ended().wait().unwrap();
+        // Then the journal has one of its own.
+        assert_eq!(seen(&journal, "b").got, [("a".into(), 0)]);
     });
 }

@@ -1,5 +1,6 @@
 //! How a store is used: its settings, and what becomes of commits whose outcome is unknown.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -9,7 +10,9 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::{Timer, after, sleep};
 use coact_core::{Broken, Cown, Promise, when};
-use coact_persist::{Commit, CommitId, Done, Outcome, Refusal, Settled, Store, StoreError};
+use coact_persist::{
+    Commit, CommitId, Done, Outcome, Position, Refusal, Settled, Store, StoreError,
+};
 
 /// A store, with the settings of a journal.
 pub(crate) struct Access {
@@ -18,6 +21,8 @@ pub(crate) struct Access {
     /// How many may read their history at once.
     recoveries: Credits,
     news: Mutex<News>,
+    /// The position of the last commit that is known to be stored.
+    position: AtomicU64,
 }
 
 /// How many commits were stored, and who waits for another.
@@ -54,7 +59,8 @@ impl Default for Settings {
 impl Access {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let recoveries = Credits::new(settings.recoveries);
-        Self { store, settings, recoveries, news: Mutex::default() }
+        let (news, position) = (Mutex::default(), AtomicU64::new(0));
+        Self { store, settings, recoveries, news, position }
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -91,6 +97,17 @@ impl Access {
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.store, &other.store)
+    }
+
+    /// Takes note of the position of a commit that is stored, before that is told.
+    fn has_position(&self, position: Position) {
+        // ORDERING: Relaxed, here and below. Who was told of a commit was told behind this, by what orders it before a look at the position.
+        self.position.fetch_max(position.get(), Ordering::Relaxed);
+    }
+
+    /// Returns the greatest position of a commit that is known to be stored.
+    pub(crate) fn position(&self) -> Position {
+        Position::new(self.position.load(Ordering::Relaxed))
     }
 
     /// Returns how many commits were stored so far.
@@ -141,7 +158,10 @@ impl Access {
             }
         });
         let unanswered = Unanswered(Some(Box::new(move |outcome| match outcome {
-            Outcome::Committed(_) => told(Ok(())),
+            Outcome::Committed(position) => {
+                this.has_position(position);
+                told(Ok(()));
+            }
             Outcome::Refused(refusal) => told(Err(refusal)),
             Outcome::Unknown(_) => this.settle(id, place, told),
         })));
@@ -169,7 +189,10 @@ impl Access {
         let settle = move || {
             drop(spawn_future(async move {
                 told(match self.settled(id).await {
-                    Settled::Committed(_) => Ok(()),
+                    Settled::Committed(position) => {
+                        self.has_position(position);
+                        Ok(())
+                    }
                     Settled::Aborted => Err(Refusal::Aborted),
                 });
             }));

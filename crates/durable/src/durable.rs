@@ -152,8 +152,8 @@ impl<E: EventSourced> Durable<E> {
         }
     }
 
-    pub(crate) fn of(entity: Arc<Entity>) -> Self {
-        let place = entity.stand_in_line();
+    pub(crate) fn of(entity: Arc<Entity>, is_by_key: bool) -> Self {
+        let place = entity.stand_in_line(is_by_key);
         Self::empty(Some((entity, place)))
     }
 
@@ -274,7 +274,11 @@ impl<E: EventSourced> Durable<E> {
     /// Says which actor this is the state of, and has it recovered.
     pub(crate) fn begin(&mut self, id: ActorId, actor: impl OwningActor + 'static) {
         self.ids = (Some(id), Some(id));
-        self.owner = self.entity.as_ref().map(|(entity, _)| Owner::new(entity, actor));
+        self.owner = self.entity.as_ref().map(|(entity, place)| {
+            let owner = Owner::new(entity, actor);
+            owner.is_owner_at(place);
+            owner
+        });
         self.recover();
     }
 

@@ -1,6 +1,7 @@
 //! An entity in this process: which actor has it. One at a time does; those that were made later wait until that one is gone, and
 //! all that it has left is settled.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::replace;
@@ -31,6 +32,8 @@ struct Line {
     lent: u64,
     /// The last actor that has ended with its last address.
     retired: Option<ActorId>,
+    /// The `WeakAddr` of the last actor that has had it and was not started for its key.
+    owner: Option<Box<dyn Any + Send>>,
 }
 
 /// A place in the line for an entity. Who is the first has it. It belongs to an owner, and to what that has left and is on its
@@ -38,6 +41,8 @@ struct Line {
 pub(crate) struct Place {
     entity: Arc<Entity>,
     number: u64,
+    /// Whether the journal has started its actor, for the entity's key.
+    pub(crate) is_by_key: bool,
 }
 
 impl Entity {
@@ -50,13 +55,24 @@ impl Entity {
     }
 
     /// Takes the last place.
-    pub(crate) fn stand_in_line(self: &Arc<Self>) -> Arc<Place> {
+    pub(crate) fn stand_in_line(self: &Arc<Self>, is_by_key: bool) -> Arc<Place> {
         let mut line = self.line();
         let number = line.next;
         line.next += 1;
         line.numbers.push_back(number);
         drop(line);
-        Arc::new(Place { entity: Arc::clone(self), number })
+        Arc::new(Place { entity: Arc::clone(self), number, is_by_key })
+    }
+
+    /// Takes note of an actor that has it and was not started for its key, by its `WeakAddr`.
+    pub(crate) fn is_owned_by(&self, address: Box<dyn Any + Send>) {
+        let before = self.line().owner.replace(address);
+        drop(before);
+    }
+
+    /// Returns the `WeakAddr` of the last such actor, which may have ended.
+    pub(crate) fn owner<W: Clone + 'static>(&self) -> Option<W> {
+        self.line().owner.as_ref()?.downcast_ref().cloned()
     }
 
     /// Returns another address of the actor with this identity, unless it is about to end.
@@ -88,6 +104,11 @@ impl Entity {
 }
 
 impl Place {
+    /// Whether it has the entity.
+    pub(crate) fn is_first(&self) -> bool {
+        self.entity.line().numbers.front() == Some(&self.number)
+    }
+
     /// Returns what is told when it is worth looking again, unless this is the first.
     pub(crate) fn wait(&self) -> Option<Promise<()>> {
         let (resolver, changed) = Promise::channel();

@@ -1,5 +1,7 @@
 //! A durable actor as an actor: how it starts, and how it takes its commands.
 
+use std::any::Any;
+
 use coact_actor::actor::{
     Actor, ActorId, AskError, Context, ExitReason, Handler, Message, Reply, WeakAddr,
 };
@@ -20,6 +22,10 @@ impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
 
     fn attend(&self) {
         have_attend(self);
+    }
+
+    fn address(&self) -> Box<dyn Any + Send> {
+        Box::new(self.clone())
     }
 }
 

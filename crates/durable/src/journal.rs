@@ -105,8 +105,12 @@ impl Journal {
         loop {
             let (entity, known) = self.known::<E>(&id);
             let seen = known.as_ref().map(WeakAddr::id);
-            let lent = known.and_then(|weak| entity.lend(weak.id(), || weak.upgrade()));
-            if let Some(address) = lent.filter(|address| !address.has_ended()) {
+            // A supervised one that has it comes first: there may be one that waits for that.
+            let lend = |weak: WeakAddr<_>| {
+                let lent = entity.lend(weak.id(), || weak.upgrade());
+                lent.filter(|address| !address.has_ended())
+            };
+            if let Some(address) = entity.owner().and_then(lend).or_else(|| known.and_then(lend)) {
                 return self.keep(&id, address);
             }
             // Without the lock: this schedules.
@@ -192,8 +196,8 @@ impl Journal {
 
     /// Returns the state of an entity for an actor of its own, such as a child of a supervisor, which is recovered when that
     /// starts. If this journal has an actor of the entity already, the new one waits until that has ended: so does the child
-    /// that takes the place of one that has failed. ([`entity`](Self::entity) does not find it.) While it waits, so do its
-    /// commands, as long as the journal is patient; then they fail with [`Taken`](crate::Taken).
+    /// that takes the place of one that has failed. While it waits, so do its commands, as long as the journal is patient; then they fail
+    /// with [`Taken`](crate::Taken). Once it has the entity, it is what [`entity`](Self::entity) finds.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -222,7 +226,7 @@ impl Journal {
         let kept = self.entities().active.forget(&id);
         // Without the lock: this schedules.
         drop(kept);
-        Durable::of(entity)
+        Durable::of(entity, false)
     }
 
     /// Returns what has happened to all entities of a kind, in the order of commits, from behind a position on
@@ -259,6 +263,37 @@ impl Journal {
         EventLog::new(Arc::clone(&self.0.access), after)
     }
 
+    /// Returns the position of the last commit of this journal that was told to be stored: at least that of each one whose answer, or result,
+    /// the caller has. A projection that has read [up to there](Self::log) shows it.
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Position, stored};
+    /// # #[derive(Default)]
+    /// # struct Counter(u64);
+    /// # #[stored(name = "counted")]
+    /// # struct Counted(#[n(0)] u64);
+    /// # impl EventSourced for Counter {
+    /// #     const KIND: &'static str = "counter";
+    /// #     type Event = Counted;
+    /// #     fn new(_: &EntityId) -> Self { Self::default() }
+    /// #     fn apply(&mut self, Counted(n): &Counted) { self.0 += n }
+    /// # }
+    /// let journal = Journal::new(MemoryStore::new());
+    /// coact::call(&journal.entity::<Counter>("visits"), |visits| visits.persist(Counted(5))).wait()?;
+    /// let (mine, mut log) = (journal.position(), journal.log::<Counter>(Position::ZERO));
+    /// let mut sum = 0;
+    /// while let Ok(counted) = log.wait_next() {
+    ///     sum += counted.event.0;
+    ///     if counted.position >= mine { break }
+    /// }
+    /// assert_eq!(sum, 5);
+    /// # Ok::<(), coact::Broken>(())
+    /// ```
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.0.access.position()
+    }
+
     fn entities(&self) -> MutexGuard<'_, Entities> {
         lock(&self.0.entities)
     }
@@ -270,8 +305,8 @@ const WITHIN: Duration = Duration::from_secs(5);
 
 fn spawn<E: EventSourced>(entity: &Arc<Entity>) -> Addr<Durable<E>> {
     let again = Arc::clone(entity);
-    let spawn =
-        actor(Durable::of(Arc::clone(entity))).restartable(move || Durable::of(Arc::clone(&again)));
+    let spawn = actor(Durable::of(Arc::clone(entity), true))
+        .restartable(move || Durable::of(Arc::clone(&again), true));
     restarting_itself(spawn, MOST_RESTARTS, WITHIN).spawn()
 }
 

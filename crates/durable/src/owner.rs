@@ -4,6 +4,7 @@
 //! here, and leaves in their order once it is stored. Whatever is not a command of the entity waits until nothing is on
 //! its way.
 
+use std::any::Any;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
@@ -37,6 +38,9 @@ pub(crate) trait OwningActor: Send + Sync {
 
     /// Has it look after its state, before anything else sees that.
     fn attend(&self);
+
+    /// Its `WeakAddr`.
+    fn address(&self) -> Box<dyn Any + Send>;
 }
 
 pub(crate) struct Owner {
@@ -108,6 +112,13 @@ impl Owner {
     pub(crate) fn new(entity: &Arc<Entity>, actor: impl OwningActor + 'static) -> Arc<Self> {
         let (entity, actor) = (Arc::clone(entity), Box::new(actor));
         Arc::new(Self { entity, actor, place: Cown::new(()), progress: Mutex::default() })
+    }
+
+    /// Takes note that it has the entity, if its place says so: then one that was not started for its key is found by that.
+    pub(crate) fn is_owner_at(&self, place: &Place) {
+        if place.is_first() && !place.is_by_key {
+            self.entity.is_owned_by(self.actor.address());
+        }
     }
 
     fn progress(&self) -> MutexGuard<'_, Progress> {
@@ -309,6 +320,7 @@ impl Owner {
             }
             let _ = changed.await;
         }
+        self.is_owner_at(place);
         loop {
             let (resolver, changed) = Promise::channel();
             {
