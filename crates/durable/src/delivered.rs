@@ -22,11 +22,11 @@ impl<E: Decide<M>, M: Message> Decide<Delivered<M>> for E {
     fn decide(durable: &mut Durable<Self>, delivered: Delivered<M>) {
         let Delivered { note, stored, message } = delivered;
         if note.kind == NoteKind::Timer {
-            if durable.is_stale(&note) {
+            let name = String::from_utf8_lossy(note.key.as_bytes()).into_owned();
+            if !durable.begin_timer(&name, note.rank) {
                 return;
             }
             // Before the decision, which may set it anew, or cancel it.
-            let name = String::from_utf8_lossy(note.key.as_bytes()).into_owned();
             if let Some(due) = stored.due_after(note.rank, rank_of(now())) {
                 durable.put_timer(&name, due, stored.to_event());
             }

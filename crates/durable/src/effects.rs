@@ -225,7 +225,7 @@ impl<E: EventSourced> Durable<E> {
     /// Cancels a timer when the decision is stored, if there is one of this name.
     pub fn cancel_timer(&mut self, name: &str) {
         let Some(recovered) = self.recovered.get_mut() else { return };
-        recovered.timers.changed.insert(name.to_owned(), None);
+        recovered.timers.change(name, None);
         recovered
             .pending
             .notes
@@ -246,15 +246,19 @@ impl<E: EventSourced> Durable<E> {
         self.recovered.get_mut().expect(IS_READY).pending.taken.push(note);
     }
 
-    /// Whether a timer is another one by now, or none.
-    pub(crate) fn is_stale(&self, timer: &NoteId) -> bool {
-        let name = String::from_utf8_lossy(timer.key.as_bytes());
-        self.recovered.get().is_some_and(|recovered| recovered.timers.is_stale(&name, timer.rank))
+    /// Takes note that a timer is due. Returns false if it is another one by now, or none.
+    pub(crate) fn begin_timer(&mut self, name: &str, due: u64) -> bool {
+        let Some(Recovered { timers, .. }) = self.recovered.get_mut() else { return false };
+        let is_it = !timers.is_stale(name, due);
+        if is_it {
+            timers.is_over(name);
+        }
+        is_it
     }
 
     pub(crate) fn put_timer(&mut self, name: &str, due: u64, value: Event) {
         let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
-        timers.changed.insert(name.to_owned(), Some(due));
+        timers.change(name, Some(due));
         self.put(NoteKind::Timer, named(name), due, value);
     }
 

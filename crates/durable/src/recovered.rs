@@ -43,10 +43,13 @@ pub(crate) struct Kept {
 #[derive(Default)]
 pub(crate) struct Timers {
     /// When those are due that it has set; `None` for those that are no more.
-    pub(crate) changed: HashMap<String, Option<u64>>,
+    changed: HashMap<String, Option<u64>>,
     /// Whether it has deleted the entity, and with it those of earlier owners.
-    pub(crate) deleted: bool,
+    deleted: bool,
 }
+
+/// How many changes of timers are remembered, and those that are set.
+const MANY_TIMERS: usize = 1_024;
 
 impl Timers {
     /// Forgets all, and what the decision has done to them.
@@ -55,6 +58,20 @@ impl Timers {
         pending.notes.retain(|note| !is_timer(note));
         self.changed.clear();
         self.deleted = true;
+    }
+
+    /// Takes note that one is due then, or is no more.
+    pub(crate) fn change(&mut self, name: &str, due: Option<u64>) {
+        self.changed.insert(name.to_owned(), due);
+        // (One that is delivered though it was cancelled a while ago is found by the store.)
+        if self.changed.len() > MANY_TIMERS && due.is_none() {
+            self.changed.retain(|_, due| due.is_some());
+        }
+    }
+
+    /// Takes note that one was due.
+    pub(crate) fn is_over(&mut self, name: &str) {
+        self.changed.remove(name);
     }
 
     /// Whether one that was due then is another one by now, or none.
