@@ -15,7 +15,7 @@ use crate::bank::{Account, Balance, Deposit, account, found};
 use crate::slow::Slow;
 
 fn answers(store: &MemoryStore) -> usize {
-    let which = Notes::Ranked { kind: NoteKind::Answer, after: None, up_to: u64::MAX };
+    let which = Notes::Ranked { kind: NoteKind::ClientAnswer, after: None, up_to: u64::MAX };
     wait(|done| store.notes(which, 1_000_000, done)).unwrap().len()
 }
 

@@ -112,7 +112,7 @@ impl Counts {
         match kind {
             NoteKind::Outgoing => self.outgoing += 1,
             NoteKind::DeadLetter => self.dead_letters += 1,
-            NoteKind::Answer => self.answers += 1,
+            NoteKind::ClientAnswer => self.answers += 1,
             NoteKind::Timer => self.timers += 1,
             // One that this version cannot have read.
             _ => {}
@@ -186,7 +186,7 @@ pub fn note_name(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Outgoing => "outgoing",
         NoteKind::DeadLetter => "dead_letter",
-        NoteKind::Answer => "answer",
+        NoteKind::ClientAnswer => "answer",
         NoteKind::Timer => "timer",
         _ => "other",
     }

@@ -200,7 +200,7 @@ fn title(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Outgoing => "messages to be delivered",
         NoteKind::DeadLetter => "dead letters: messages that could not be delivered",
-        NoteKind::Answer => "answers that clients may ask for again",
+        NoteKind::ClientAnswer => "answers that clients may ask for again",
         NoteKind::Timer => "timers",
         _ => "other notes",
     }
@@ -209,7 +209,7 @@ fn title(kind: NoteKind) -> &'static str {
 fn order(kind: NoteKind) -> &'static str {
     match kind {
         NoteKind::Outgoing | NoteKind::DeadLetter => "SINCE",
-        NoteKind::Answer => "KEPT UNTIL",
+        NoteKind::ClientAnswer => "KEPT UNTIL",
         NoteKind::Timer => "DUE",
         _ => "RANK",
     }

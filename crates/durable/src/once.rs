@@ -145,7 +145,7 @@ impl<E: EventSourced> Durable<E> {
         let mut backoff = Backoff::default();
         let found = loop {
             let (entity, key) = (entity.id.clone(), key.clone());
-            let which = Notes::One { entity, kind: NoteKind::Answer, key };
+            let which = Notes::One { entity, kind: NoteKind::ClientAnswer, key };
             match ask(|done| access.store().notes(which, 1, done)).await {
                 Ok(notes) => break Ok(notes.into_iter().next().map(|note| note.value)),
                 Err(StoreError::Unavailable { .. }) if !access.is_out_of_patience(since) => {
@@ -171,7 +171,7 @@ impl<E: EventSourced> Durable<E> {
         let recovered = self.recovered.get_mut().expect(IS_READY);
         let on_their_way = Arc::clone(&recovered.answers.on_their_way);
         lock(&on_their_way).insert(key.clone(), answer.clone());
-        let (kind, value) = (NoteKind::Answer, answer);
+        let (kind, value) = (NoteKind::ClientAnswer, answer);
         recovered.pending.notes.push(NoteChange::Put { kind, key: key.clone(), rank, value });
         self.on_commit(move || {
             lock(&on_their_way).remove(&key);

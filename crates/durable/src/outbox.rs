@@ -320,7 +320,7 @@ impl Outbox {
 
     async fn forget_answers(&self) {
         let up_to = rank_of(now());
-        let which = Notes::Ranked { kind: NoteKind::Answer, after: None, up_to };
+        let which = Notes::Ranked { kind: NoteKind::ClientAnswer, after: None, up_to };
         // What fails is tried again with the next ones.
         let old = ask(|done| self.access.store().notes(which, 2 * ANSWERS, done)).await;
         let old = old.unwrap_or_default().iter().map(Note::id).collect();

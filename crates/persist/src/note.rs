@@ -18,14 +18,14 @@ pub enum NoteKind {
     /// A message that could not be delivered.
     DeadLetter,
     /// The answer to a command with a client's key. Its rank is the time from which it may be forgotten.
-    Answer,
+    ClientAnswer,
     /// A timer. Its rank is the time at which it is due.
     Timer,
 }
 
 impl NoteKind {
     /// Each of them.
-    pub const ALL: [Self; 4] = [Self::Outgoing, Self::DeadLetter, Self::Answer, Self::Timer];
+    pub const ALL: [Self; 4] = [Self::Outgoing, Self::DeadLetter, Self::ClientAnswer, Self::Timer];
 
     /// One that was stored.
     #[must_use]
@@ -39,7 +39,7 @@ impl NoteKind {
         match self {
             Self::Outgoing => 1,
             Self::DeadLetter => 2,
-            Self::Answer => 3,
+            Self::ClientAnswer => 3,
             Self::Timer => 4,
         }
     }

@@ -101,7 +101,7 @@ impl World {
             };
             put(member, NoteKind::Outgoing, b"bank.account/bob 7", 1_700_000_000_123, 376);
             put(member, NoteKind::DeadLetter, b"carol", 0, 25);
-            put(member, NoteKind::Answer, &[0xff, 0], 1_700_000_600_000, 2);
+            put(member, NoteKind::ClientAnswer, &[0xff, 0], 1_700_000_600_000, 2);
             put(member, NoteKind::Timer, b"monthly fee", 1_701_388_800_000, 500);
             put(member, NoteKind::Timer, b"soon", 7, 0);
             None

@@ -122,7 +122,7 @@ fn a_commit_that_is_too_large_is_refused_before_it_is_sent() {
         (large.member(alice.clone(), now.epoch, now.last), Event::new("x", 1, vec![0; 1 << 20]));
     for n in 0..513_u32 {
         let key = NoteKey::new(n.to_be_bytes());
-        member.put_note(NoteKind::Answer, key, 0, value.clone());
+        member.put_note(NoteKind::ClientAnswer, key, 0, value.clone());
     }
     let refused = commit(&store, large);
     assert!(
