@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 24] = [
+pub const LAYERS: [(&str, &[&str]); 25] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -17,7 +17,19 @@ pub const LAYERS: [(&str, &[&str]); 24] = [
     ("coact-dynamic", &["coact", "coact-actor", "coact-core", "coact-fiber", "coact-tuple"]),
     // `coact` for its examples, as above.
     ("coact-durable", &["coact", "coact-actor", "coact-core", "coact-persist"]),
-    ("coact", &["coact-actor", "coact-core", "coact-durable", "coact-dynamic", "coact-macros"]),
+    // `coact` for its examples, as above.
+    ("coact-cache", &["coact", "coact-actor", "coact-core"]),
+    (
+        "coact",
+        &[
+            "coact-actor",
+            "coact-cache",
+            "coact-core",
+            "coact-durable",
+            "coact-dynamic",
+            "coact-macros",
+        ],
+    ),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),
     ("coact-exchange", &["coact"]),
