@@ -2,7 +2,6 @@
 
 use std::borrow::Borrow;
 use std::collections::VecDeque;
-use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -72,7 +71,6 @@ use crate::write_behind::LostWrite;
 /// called it, if anything, and are reported like those of behaviours. The cache goes on.
 pub struct Cache<K: Key, V: Value> {
     parts: Arc<Parts<K, V>>,
-    hasher: RandomState,
     entries: Entries<K, V>,
     /// Never locked: those who read a cache in parallel have nothing to do with it.
     under_way: Mutex<Keyed<K, UnderWay<V>>>,
@@ -107,7 +105,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         K: Borrow<Q>,
         Q: Hash + Eq + ?Sized,
     {
-        let at = self.entries.find(self.hasher.hash_one(key), key);
+        let at = self.entries.find(self.parts.hasher.hash_one(key), key);
         let now = self.now();
         match at.filter(|at| !self.entries.is_over(*at, now)).map(|at| (at, self.entries.get(at))) {
             Some((at, Known::Value(value))) => {
@@ -143,7 +141,6 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     pub(crate) fn new(parts: Arc<Parts<K, V>>) -> Self {
         Self {
-            hasher: RandomState::new(),
             entries: Entries::new(Arc::clone(&parts.bounds)),
             parts,
             under_way: Mutex::default(),
@@ -162,6 +159,7 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     pub(crate) fn begin(&mut self, id: ActorId, this: WeakAddr<Self>) {
         self.home = Some(RuntimeHandle::current());
+        self.adopt_writes(id);
         let Writing::Behind(queue) = &self.parts.writing else { return };
         queue.listen(
             id,
@@ -174,6 +172,15 @@ impl<K: Key, V: Value> Cache<K, V> {
                 true
             }),
         );
+    }
+
+    /// Has the keys wait that the state before this one has a write of on its way.
+    fn adopt_writes(&mut self, id: ActorId) {
+        for (number, hash, key) in self.parts.flights.of(id) {
+            // One at a time for a key.
+            let at = self.busy_at(hash, key, None);
+            self.busy().get_mut(at).writing = Some(number);
+        }
     }
 
     /// Has what waits be written without delay: this cache will write no more.
@@ -200,7 +207,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     #[inline]
     fn locate(&mut self, key: &K) -> Result<(u64, Option<usize>), Broken> {
         catch(|| {
-            let hash = self.hasher.hash_one(key);
+            let hash = self.parts.hasher.hash_one(key);
             let busy = self.busy();
             (hash, if busy.is_empty() { None } else { busy.find(hash, key) })
         })
@@ -577,8 +584,9 @@ impl<K: Key, V: Value> Cache<K, V> {
         context: &mut Context<Self>,
     ) {
         let Prepared { hash, key, value, kept, before } = write;
-        let own_key = match catch(|| Quiet::new((*key).clone())) {
-            Ok(own_key) => own_key,
+        let own_keys = catch(|| [(); 2].map(|()| Quiet::new((*key).clone())));
+        let [own_key, far_key] = match own_keys {
+            Ok(own_keys) => own_keys,
             Err(panic) => return fail(reply, panic),
         };
         before.into_iter().for_each(|before| self.entries.forget(before));
@@ -587,11 +595,13 @@ impl<K: Key, V: Value> Cache<K, V> {
         under_way.supersede();
         let number = number();
         under_way.writing = Some(number);
+        let flight = self.parts.flights.begin(number, context.id(), (hash, far_key));
         let (cache, store) = (context.address(), Arc::clone(store));
         drop(spawn_future(async move {
             let written = write_one(store, (key, value), timeout).await;
             let kept = if written.is_ok() { kept } else { Kept { known: None, ..kept } };
             let is_stored = written.is_ok();
+            drop(flight);
             // What is done first comes before what the answer leads to.
             call_with(&cache, move |cache, context| {
                 cache.wrote((at, number), hash, (kept, is_stored), context);
@@ -610,16 +620,23 @@ impl<K: Key, V: Value> Cache<K, V> {
     ) {
         let count = if is_stored { &mut self.writes } else { &mut self.write_failures };
         *count += 1;
-        let under_way = self.busy().try_get_mut(at);
-        let Some(under_way) = under_way.filter(|known| known.writing == Some(number)) else {
+        let Some(at) = self.writing_at((at, number)) else {
             return self.forget(kept.key);
         };
+        let under_way = self.busy().get_mut(at);
         under_way.writing = None;
         under_way.release_behind();
         if let Kept { key, known: Some(known), since } = kept {
             self.keep(hash, key, known, since);
         }
         self.go_on(at, context);
+    }
+
+    /// Returns where a write through is under way: elsewhere than it was begun, if this state has it from the one before.
+    fn writing_at(&mut self, (at, number): (usize, u64)) -> Option<usize> {
+        let busy = self.busy();
+        let mut places = std::iter::once(at).chain(busy.places());
+        places.find(|at| busy.try_get(*at).is_some_and(|known| known.writing == Some(number)))
     }
 
     fn wait_for_room(
@@ -677,7 +694,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     pub(crate) fn invalidate_all(&mut self) {
         self.entries.clear();
         let busy = self.busy();
-        for at in busy.places() {
+        for at in busy.places().collect::<Vec<_>>() {
             let under_way = busy.get_mut(at);
             under_way.supersede();
             if under_way.is_blocked() {

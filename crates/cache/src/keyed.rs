@@ -74,6 +74,11 @@ impl<K, T> Keyed<K, T> {
     }
 
     /// Returns the entry in a place where there may be none.
+    pub(crate) fn try_get(&self, at: usize) -> Option<&T> {
+        self.slots.get(at).map(|slot| &slot.value)
+    }
+
+    /// Returns the entry in a place where there may be none.
     pub(crate) fn try_get_mut(&mut self, at: usize) -> Option<&mut T> {
         self.slots.get_mut(at).map(|slot| &mut slot.value)
     }
@@ -88,7 +93,7 @@ impl<K, T> Keyed<K, T> {
     }
 
     /// Returns all places that are taken.
-    pub(crate) fn places(&self) -> Vec<usize> {
-        self.slots.iter().map(|(at, _)| at).collect()
+    pub(crate) fn places(&self) -> impl Iterator<Item = usize> + '_ {
+        self.slots.iter().map(|(at, _)| at)
     }
 }

@@ -15,7 +15,7 @@
 //! Users depend on the crate `coact`, which has this as its module `cache` (feature `cache`).
 //!
 //! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`, `errors`, `counts`; then `entries` (what is
-//! kept, and what goes first) on `keyed` and `order`, `under_way` (what waits for what), `write_behind`, `queue` and `flusher`, and `cache`, which puts them
+//! kept, and what goes first) on `keyed` and `order`, `under_way` (what waits for what), `flights`, `write_behind`, `queue` and `flusher`, and `cache`, which puts them
 //! together, with `handlers`. `quiet` and `guarded` are for the program's code, which may panic.
 
 #![forbid(unsafe_code)]
@@ -26,6 +26,7 @@ mod cache;
 mod counts;
 mod entries;
 mod errors;
+mod flights;
 mod flusher;
 mod guarded;
 mod handlers;

@@ -1,5 +1,6 @@
 //! What caches are made of, and how that is said.
 
+use std::collections::hash_map::RandomState;
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
@@ -8,6 +9,7 @@ use std::time::Duration;
 use crate::backing::{Backing, Key, Loader, Store, Value};
 use crate::bounds::Bounds;
 use crate::errors::{BoxError, BuildError};
+use crate::flights::Flights;
 use crate::queue::Queue;
 use crate::write_behind::WriteBehind;
 
@@ -20,6 +22,9 @@ pub(crate) struct Parts<K, V> {
     pub(crate) loader: Option<Loader<K, V>>,
     pub(crate) load_timeout: Option<Duration>,
     pub(crate) writing: Writing<K, V>,
+    /// The same for all states, as they share what is on its way.
+    pub(crate) hasher: RandomState,
+    pub(crate) flights: Arc<Flights<K>>,
 }
 
 /// Where writes go.
@@ -175,6 +180,8 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
             loader: self.loader,
             load_timeout: self.load_timeout,
             writing,
+            hasher: RandomState::new(),
+            flights: Flights::new(),
         })))
     }
 
