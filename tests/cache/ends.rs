@@ -77,6 +77,26 @@ fn c11_a_write_through_of_the_state_before_leaves_nothing_old() {
     });
 }
 
+/// Two states of a cache make no two writes of a key at a time: the older might come last.
+#[test]
+fn c11_a_write_through_of_the_state_before_comes_before_those_of_the_next() {
+    everywhere(|| {
+        let table = Table::slow(500, 6);
+        let spec = Cache::builder().max_entries(10).write_through(table.clone()).build().unwrap();
+        let supervisor = Supervisor::dynamic().spawn();
+        let cache = supervisor.start_child(permanent(move || spec.cache())).wait().unwrap();
+        let first = cache.put(1, 1);
+        // It is on its way.
+        assert_eq!(cache.get_cached(1).wait(), Ok(None));
+        cache.restart().unwrap();
+        let (second, seen) = (cache.put(1, 2), cache.get(1));
+        assert!(matches!(first.wait(), Ok(Ok(()))));
+        assert!(matches!(second.wait(), Ok(Ok(()))));
+        assert_eq!(seen.wait().unwrap().unwrap(), Some(2));
+        assert_eq!(table.writes(), [(1, Some(1)), (1, Some(2))]);
+    });
+}
+
 #[test]
 fn c11_a_shutdown_while_loads_are_under_way_tells_all() {
     for hangs in [false, true] {
