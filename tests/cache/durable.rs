@@ -121,7 +121,8 @@ fn c6_what_is_written_through_to_entities_survives_a_restart() {
                 let seen = again.get(key.clone()).wait().unwrap().unwrap();
                 let seen: i32 = seen.map_or(-1, |text| text.parse().unwrap());
                 let of_key = || told.iter().filter(|(of, ..)| *of == key);
-                let last = of_key().filter(|(.., is_told)| *is_told).map(|(_, n, _)| *n).last();
+                let last =
+                    of_key().filter(|(.., is_told)| *is_told).map(|(_, n, _)| *n).next_back();
                 assert!(seen >= last.unwrap_or(-1), "{key}: {seen}, though {last:?} was told");
                 assert!(seen == -1 || of_key().any(|(_, n, _)| *n == seen));
             }

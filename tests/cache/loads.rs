@@ -188,7 +188,9 @@ fn c5_a_function_that_takes_too_long_is_not_called_again_before_it_has_returned(
         let load = move |key: u32| {
             far.fetch_add(1, Ordering::Relaxed);
             let gate: Option<Promise<()>> = gate.lock().unwrap().take();
-            gate.map(|gate| gate.wait().unwrap());
+            if let Some(gate) = gate {
+                gate.wait().unwrap();
+            }
             Ok(Some(u64::from(key)))
         };
         let spec = Cache::builder().max_entries(10).load_blocking(load).load_timeout(MS);

@@ -42,7 +42,7 @@ pub struct Inner {
     /// In microseconds, at most.
     pub delay: usize,
     dice: Option<Dice>,
-    fate: Option<Box<dyn FnMut(&[Key]) -> Fate + Send>>,
+    fate: Option<Fates>,
 }
 
 impl Table {
@@ -101,6 +101,8 @@ impl Table {
         }
     }
 }
+
+type Fates = Box<dyn FnMut(&[Key]) -> Fate + Send>;
 
 /// Keys for which something is under way, until this is dropped.
 struct Busy<'a>(&'a Table, Vec<Key>, fn(&mut Inner) -> &mut HashSet<Key>);

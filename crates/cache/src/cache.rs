@@ -801,7 +801,7 @@ impl<K: Key, V: Value> CacheSpec<K, V> {
 }
 
 impl<K: Key, V: Value> Drop for Cache<K, V> {
-    /// Writes that nobody waits for, and that have not got to the queue, are lost.
+    /// Writes without an asker that have not got to the queue are lost.
     fn drop(&mut self) {
         self.end();
         let parts = Arc::clone(&self.parts);
