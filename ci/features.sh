@@ -3,8 +3,8 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-# `dynamic` and `durable` imply `macros`, and that `actors`.
-for features in '' actors macros dynamic sim actors,sim macros,sim durable dynamic,sim durable,sim; do
+# `dynamic` and `durable` imply `macros`, and that `actors`, as `cache` does.
+for features in '' actors macros dynamic sim actors,sim macros,sim durable cache dynamic,sim durable,sim cache,sim; do
     echo "coact with: ${features:-nothing}"
     cargo clippy --quiet --package coact --no-default-features --features "$features" -- -D warnings
 done

@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 27] = [
+pub const LAYERS: [(&str, &[&str]); 28] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -20,7 +20,19 @@ pub const LAYERS: [(&str, &[&str]); 27] = [
     ("coact-dynamic", &["coact", "coact-actor", "coact-core", "coact-fiber", "coact-tuple"]),
     // `coact` for its examples, as above.
     ("coact-durable", &["coact", "coact-actor", "coact-core", "coact-persist"]),
-    ("coact", &["coact-actor", "coact-core", "coact-durable", "coact-dynamic", "coact-macros"]),
+    // `coact` for its examples, as above.
+    ("coact-cache", &["coact", "coact-actor", "coact-core"]),
+    (
+        "coact",
+        &[
+            "coact-actor",
+            "coact-cache",
+            "coact-core",
+            "coact-durable",
+            "coact-dynamic",
+            "coact-macros",
+        ],
+    ),
     ("coact-cli", &["coact-persist", "coact-postgres", "coact-sqlite"]),
     ("coact-examples", &["coact"]),
     ("coact-ledger", &["coact"]),

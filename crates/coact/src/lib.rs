@@ -73,6 +73,7 @@
 //! | let a plain thread take part | [`this_thread`] |
 //! | run actors inside of tokio | [`Builder::around_threads`], [`RuntimeHandle::within`] |
 //! | have what happens to actors stored, and several of them change in one commit | the module `durable` (feature `durable`; example `39_durable_actors`) |
+//! | keep at hand what is asked for often, and load it once for all askers | the module `cache` (feature `cache`; example `40_caching`) |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
 //! The root has the names of nearly every program; everything has its module, by concept; and the [`prelude`] has some
@@ -95,6 +96,7 @@
 //! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
 //! * `dynamic` (off): dynamically typed messages, and actors that take them. Implies `macros`.
 //! * `durable` (off): durable actors, which are stored. Implies `macros`. The store in a file is the crate `coact-sqlite`.
+//! * `cache` (off): caching actors, with loads and writes through or behind. Implies `actors`.
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
 //!
@@ -197,6 +199,13 @@ pub mod durable {
     pub use coact_macros::stored;
 }
 
+/// Caching actors: what is asked for often, kept at hand, loaded once for all askers, and written through or behind.
+#[cfg(feature = "cache")]
+pub mod cache {
+    #[doc(inline)]
+    pub use coact_cache::*;
+}
+
 /// What nearly every program needs: `use coact::prelude::*;`.
 ///
 /// No name in it is also that of something else that programs import every day; all else has its module.
@@ -251,6 +260,10 @@ mod actors {
 
     #[doc = include_str!("../../../docs/actors/async.md")]
     struct Async;
+
+    #[cfg(all(feature = "cache", feature = "durable"))]
+    #[doc = include_str!("../../../docs/actors/caching.md")]
+    struct Caching;
 
     #[cfg(feature = "durable")]
     #[doc = include_str!("../../../docs/actors/durable.md")]

@@ -218,6 +218,14 @@ pub fn call_behind<A: Actor>(
     context.address().inspect(move |actor, context, _| call(actor, context));
 }
 
+/// The same from elsewhere. No bound of the mailbox concerns it.
+pub fn call_with<A: Actor>(
+    actor: &Addr<A>,
+    call: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,
+) {
+    actor.inspect(move |actor, context, _| call(actor, context));
+}
+
 /// Returns how many messages like this one the actor may keep unhandled, if the oldest of them is
 /// dropped for more.
 pub fn limit_of_kept<A: Actor, M: MessageTo<A>>(context: &Context<A>) -> Option<usize> {

@@ -1,0 +1,140 @@
+//! Where values come from, and go to.
+
+use std::future::Future;
+use std::hash::Hash;
+use std::sync::Arc;
+
+use coact_core::runtime::blocking;
+
+use crate::errors::{BoxError, LoadError, StoreError};
+use crate::guarded::BoxFuture;
+
+/// What keys of a cache are. Every type that can be is one.
+pub trait Key: Hash + Eq + Clone + Send + 'static {}
+
+impl<K: Hash + Eq + Clone + Send + 'static> Key for K {}
+
+/// What values of a cache are. Every type that can be is one. Each answer has a clone: large values are in an [`Arc`].
+pub trait Value: Clone + Send + 'static {}
+
+impl<V: Clone + Send + 'static> Value for V {}
+
+/// A store behind a cache, which loads from it and writes to it.
+///
+/// ```
+/// use coact::cache::{Backing, BoxError, Cache, Caching, StoreError, Write};
+/// use std::collections::HashMap;
+/// use std::sync::Mutex;
+///
+/// #[derive(Default)]
+/// struct Table(Mutex<HashMap<u32, String>>);
+///
+/// impl Backing<u32, String> for Table {
+///     async fn load(&self, key: u32) -> Result<Option<String>, BoxError> {
+///         Ok(self.0.lock().unwrap().get(&key).cloned())
+///     }
+///
+///     async fn write(&self, writes: Vec<Write<u32, String>>) -> Result<(), StoreError> {
+///         let mut table = self.0.lock().unwrap();
+///         for Write { key, value } in writes {
+///             match value {
+///                 Some(value) => _ = table.insert(key, value),
+///                 None => _ = table.remove(&key),
+///             }
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let cache = Cache::builder().max_entries(100).write_through(Table::default()).build()?.spawn();
+/// cache.put(7, "seven".to_owned()).wait()??;
+/// assert_eq!(cache.get(7).wait()??.as_deref(), Some("seven"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait Backing<K, V>: Send + Sync + 'static {
+    /// Loads the value of a key: `None` if there is none.
+    fn load(&self, key: K) -> impl Future<Output = Result<Option<V>, BoxError>> + Send;
+
+    /// Writes values, of different keys. One at a time for a key, so in their order. It may be called again with what it has
+    /// stored already, if that was not told: then it stores the same again.
+    ///
+    /// With [`write_through`](crate::CacheBuilder::write_through) there is one write in a call, and it may be called for
+    /// several keys at once.
+    fn write(
+        &self,
+        writes: Vec<Write<K, V>>,
+    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+}
+
+/// What is written of a key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Write<K, V> {
+    /// The key.
+    pub key: K,
+    /// Its value from now on: `None` if it is removed.
+    pub value: Option<V>,
+}
+
+type Loaded<V> = Result<Option<V>, LoadError>;
+
+/// A loader without its type.
+pub(crate) struct Loader<K, V> {
+    make: Box<dyn Fn(K) -> BoxFuture<Loaded<V>> + Send + Sync>,
+    /// Whether a load goes on when its future is dropped.
+    pub(crate) is_blocking: bool,
+}
+
+impl<K: Key, V: Value> Loader<K, V> {
+    pub(crate) fn of_async<F, L>(load: F) -> Self
+    where
+        F: Fn(K) -> L + Send + Sync + 'static,
+        L: Future<Output = Result<Option<V>, BoxError>> + Send + 'static,
+    {
+        let make = Box::new(move |key| -> BoxFuture<_> {
+            let load = load(key);
+            Box::pin(async move { load.await.map_err(failed) })
+        });
+        Self { make, is_blocking: false }
+    }
+
+    pub(crate) fn of_blocking<F>(load: F) -> Self
+    where
+        F: Fn(K) -> Result<Option<V>, BoxError> + Send + Sync + 'static,
+    {
+        let load = Arc::new(load);
+        let make = Box::new(move |key| -> BoxFuture<_> {
+            let load = Arc::clone(&load);
+            Box::pin(async move { blocking(move || load(key)).await?.map_err(failed) })
+        });
+        Self { make, is_blocking: true }
+    }
+
+    pub(crate) fn of_store(store: Arc<dyn Store<K, V>>) -> Self {
+        Self { make: Box::new(move |key| Arc::clone(&store).load(key)), is_blocking: false }
+    }
+
+    pub(crate) fn load(&self, key: K) -> BoxFuture<Loaded<V>> {
+        (self.make)(key)
+    }
+}
+
+fn failed(error: BoxError) -> LoadError {
+    LoadError::Failed(error.into())
+}
+
+/// A [`Backing`] without its type.
+pub(crate) trait Store<K, V>: Send + Sync {
+    fn load(self: Arc<Self>, key: K) -> BoxFuture<Loaded<V>>;
+
+    fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), StoreError>>;
+}
+
+impl<K: Key, V: Value, B: Backing<K, V>> Store<K, V> for B {
+    fn load(self: Arc<Self>, key: K) -> BoxFuture<Loaded<V>> {
+        Box::pin(async move { Backing::load(&*self, key).await.map_err(failed) })
+    }
+
+    fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), StoreError>> {
+        Box::pin(async move { Backing::write(&*self, writes).await })
+    }
+}

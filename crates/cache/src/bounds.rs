@@ -1,0 +1,31 @@
+//! What bounds a cache: how much it keeps, and for how long.
+
+use std::time::Duration;
+
+/// The bounds of a cache. `None`: no bound.
+#[derive(Clone, Default)]
+pub(crate) struct Bounds {
+    pub(crate) max_entries: Option<usize>,
+    pub(crate) max_weight: Option<u64>,
+    pub(crate) time_to_live: Option<Duration>,
+    pub(crate) time_to_idle: Option<Duration>,
+    /// For how long it is kept that there is no value.
+    pub(crate) negative_time_to_live: Option<Duration>,
+    /// Whether entries that were used once go before those that were used again.
+    pub(crate) is_segmented: bool,
+}
+
+impl Bounds {
+    /// How many of the entries may be safe from those that are used once: four fifths.
+    pub(crate) fn max_protected(&self) -> (usize, u64) {
+        let entries = self.max_entries.map_or(usize::MAX, |max| max - max.div_ceil(5));
+        let weight = self.max_weight.map_or(u64::MAX, |max| max - max.div_ceil(5));
+        (entries, weight)
+    }
+
+    /// Whether it matters what time it is.
+    pub(crate) fn are_timed(&self) -> bool {
+        let times = [self.time_to_live, self.time_to_idle, self.negative_time_to_live];
+        times.iter().any(Option::is_some)
+    }
+}

@@ -1,0 +1,310 @@
+//! What a cache keeps, and what it drops first. It is given the time, and calls no code of the program but `Eq`, before it
+//! changes anything, and destructors.
+//!
+//! The entry that was used least recently goes first. A reader in parallel to others cannot change that order; it marks the entry,
+//! which counts as used when its turn to go has come. With two segments, an entry is safe from those that are used once as soon as it is used
+//! again.
+
+use std::borrow::Borrow;
+use std::mem::replace;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+use crate::bounds::Bounds;
+use crate::counts::CacheCounts;
+use crate::errors::LoadError;
+use crate::keyed::Keyed;
+use crate::order::{Kind, Linked, Links, Order};
+use crate::quiet::Quiet;
+
+/// What is known of a key.
+pub(crate) enum Known<V> {
+    Value(Quiet<V>),
+    /// There is no value.
+    Absent,
+    /// It could not be loaded.
+    Failed(LoadError),
+}
+
+struct Entry<V> {
+    known: Known<V>,
+    weight: u64,
+    /// When its time is over.
+    expires: Duration,
+    /// When it was used last, in nanoseconds, if it matters.
+    used: AtomicU64,
+    /// Whether it was used since it got its place in the order of use.
+    is_marked: AtomicBool,
+    is_protected: bool,
+    by_use: Links,
+    by_write: Links,
+}
+
+impl<V> Linked for Entry<V> {
+    #[inline]
+    fn links(&mut self, kind: Kind) -> &mut Links {
+        match kind {
+            Kind::Use => &mut self.by_use,
+            Kind::Write => &mut self.by_write,
+        }
+    }
+}
+
+impl<V> Known<V> {
+    fn is_value(&self) -> bool {
+        matches!(self, Known::Value(_))
+    }
+}
+
+pub(crate) struct Entries<K, V> {
+    all: Keyed<K, Entry<V>>,
+    bounds: Arc<Bounds>,
+    /// By use: those that may go, and those that are safe from entries that are used once.
+    probation: Order,
+    protected: Order,
+    protected_weight: u64,
+    /// By write: values, and what is not there. Of each, what was written first expires first.
+    values: Order,
+    absences: Order,
+    weight: u64,
+    evicted: u64,
+    expired: u64,
+    replaced: u64,
+    too_heavy: u64,
+}
+
+/// How many entries whose time is over are dropped beside one that is inserted.
+const EXPIRED_AT_ONCE: usize = 16;
+
+impl<K, V> Entries<K, V> {
+    pub(crate) fn new(bounds: Arc<Bounds>) -> Self {
+        Self {
+            all: Keyed::default(),
+            bounds,
+            probation: Order::by(Kind::Use),
+            protected: Order::by(Kind::Use),
+            protected_weight: 0,
+            values: Order::by(Kind::Write),
+            absences: Order::by(Kind::Write),
+            weight: 0,
+            evicted: 0,
+            expired: 0,
+            replaced: 0,
+            too_heavy: 0,
+        }
+    }
+
+    /// Returns the place of a key, whose time may be over.
+    #[inline]
+    pub(crate) fn find<Q: Eq + ?Sized>(&self, hash: u64, key: &Q) -> Option<usize>
+    where
+        K: Borrow<Q>,
+    {
+        self.all.find(hash, key)
+    }
+
+    pub(crate) fn get(&self, at: usize) -> &Known<V> {
+        &self.all.get(at).known
+    }
+
+    pub(crate) fn is_over(&self, at: usize, now: Duration) -> bool {
+        let entry = self.all.get(at);
+        if entry.expires <= now {
+            return true;
+        }
+        let used = || Duration::from_nanos(entry.used.load(Ordering::Relaxed));
+        self.bounds.time_to_idle.is_some_and(|limit| now.saturating_sub(used()) >= limit)
+    }
+
+    /// Marks an entry as used, beside other readers.
+    #[inline]
+    pub(crate) fn mark(&self, at: usize, now: Duration) {
+        let entry = self.all.get(at);
+        if !entry.is_marked.load(Ordering::Relaxed) {
+            entry.is_marked.store(true, Ordering::Relaxed);
+        }
+        if self.bounds.time_to_idle.is_some() {
+            entry.used.fetch_max(nanos(now), Ordering::Relaxed);
+        }
+    }
+
+    /// Takes note that an entry is used.
+    #[inline]
+    pub(crate) fn touch(&mut self, at: usize, now: Duration) {
+        let entry = self.all.get_mut(at);
+        *entry.used.get_mut() = nanos(now);
+        *entry.is_marked.get_mut() = false;
+        self.promote(at);
+    }
+
+    #[inline]
+    fn promote(&mut self, at: usize) {
+        if self.all.get(at).is_protected {
+            if !self.protected.is_newest(at) {
+                self.protected.remove(&mut self.all, at);
+                self.protected.push(&mut self.all, at);
+            }
+        } else if self.bounds.is_segmented {
+            self.protect(at);
+        } else if !self.probation.is_newest(at) {
+            self.probation.remove(&mut self.all, at);
+            self.probation.push(&mut self.all, at);
+        }
+    }
+
+    fn protect(&mut self, at: usize) {
+        self.probation.remove(&mut self.all, at);
+        self.protected.push(&mut self.all, at);
+        let entry = self.all.get_mut(at);
+        entry.is_protected = true;
+        self.protected_weight += entry.weight;
+        let (entries, weight) = self.bounds.max_protected();
+        while self.protected.len() > entries || self.protected_weight > weight {
+            let Some(oldest) = self.protected.oldest() else { break };
+            self.protected.remove(&mut self.all, oldest);
+            self.probation.push(&mut self.all, oldest);
+            let entry = self.all.get_mut(oldest);
+            entry.is_protected = false;
+            self.protected_weight -= entry.weight;
+        }
+    }
+
+    /// Keeps what is known of a key since some time, in place of what was known before.
+    pub(crate) fn insert(
+        &mut self,
+        (hash, key): (u64, K),
+        before: Option<usize>,
+        (known, weight): (Known<V>, u64),
+        since: Duration,
+        now: Duration,
+    ) {
+        if let Some(before) = before {
+            self.forget(before);
+        }
+        let bounds = &self.bounds;
+        let limit =
+            if known.is_value() { bounds.time_to_live } else { bounds.negative_time_to_live };
+        let expires = limit.map_or(Duration::MAX, |limit| since.saturating_add(limit));
+        self.drop_expired(now);
+        if expires <= now {
+            self.expired += 1;
+        } else if self.bounds.max_weight.is_some_and(|max| weight > max) {
+            self.too_heavy += 1;
+        } else {
+            self.make_room_for(weight);
+            self.add((hash, key), Entry::new(known, weight, expires, now));
+            return;
+        }
+        drop((Quiet::new(key), known));
+    }
+
+    fn add(&mut self, (hash, key): (u64, K), entry: Entry<V>) {
+        self.weight += entry.weight;
+        let is_value = entry.known.is_value();
+        let at = self.all.insert(hash, key, entry);
+        self.probation.push(&mut self.all, at);
+        let order = if is_value { &mut self.values } else { &mut self.absences };
+        order.push(&mut self.all, at);
+    }
+
+    /// Drops some of the entries whose time is over.
+    pub(crate) fn drop_expired(&mut self, now: Duration) {
+        if !self.bounds.are_timed() {
+            return;
+        }
+        for _ in 0..EXPIRED_AT_ONCE {
+            let orders = [&self.values, &self.absences, &self.probation, &self.protected];
+            let oldest = orders.map(Order::oldest).into_iter().flatten();
+            let Some(at) = oldest.into_iter().find(|at| self.is_over(*at, now)) else { return };
+            self.expire(at);
+        }
+    }
+
+    /// Drops an entry whose time is over.
+    pub(crate) fn expire(&mut self, at: usize) {
+        self.expired += 1;
+        self.remove(at);
+    }
+
+    fn make_room_for(&mut self, weight: u64) {
+        let max_entries = self.bounds.max_entries.unwrap_or(usize::MAX);
+        let max_weight = self.bounds.max_weight.unwrap_or(u64::MAX);
+        while self.all.len() >= max_entries || self.weight > max_weight.saturating_sub(weight) {
+            let Some(oldest) = self.probation.oldest().or_else(|| self.protected.oldest()) else {
+                return;
+            };
+            // It was read since it got its place: it gets another one, once.
+            if replace(self.all.get_mut(oldest).is_marked.get_mut(), false) {
+                self.promote(oldest);
+                continue;
+            }
+            self.evicted += 1;
+            self.remove(oldest);
+        }
+    }
+
+    /// Drops what is known of a key.
+    pub(crate) fn forget(&mut self, at: usize) {
+        self.replaced += 1;
+        self.remove(at);
+    }
+
+    fn remove(&mut self, at: usize) {
+        let entry = self.all.get(at);
+        let (weight, is_value, is_protected) =
+            (entry.weight, entry.known.is_value(), entry.is_protected);
+        self.weight -= weight;
+        if is_protected {
+            self.protected_weight -= weight;
+            self.protected.remove(&mut self.all, at);
+        } else {
+            self.probation.remove(&mut self.all, at);
+        }
+        let order = if is_value { &mut self.values } else { &mut self.absences };
+        order.remove(&mut self.all, at);
+        drop(self.all.remove(at));
+    }
+
+    /// Drops all.
+    pub(crate) fn clear(&mut self) {
+        let count = self.all.len() as u64;
+        let empty = Self {
+            evicted: self.evicted,
+            expired: self.expired,
+            replaced: self.replaced + count,
+            too_heavy: self.too_heavy,
+            ..Self::new(Arc::clone(&self.bounds))
+        };
+        drop(replace(self, empty));
+    }
+
+    /// Adds what it has counted.
+    pub(crate) fn count(&self, counts: &mut CacheCounts) {
+        counts.entries = self.all.len();
+        counts.weight = self.weight;
+        counts.evicted_for_room = self.evicted;
+        counts.expired = self.expired;
+        counts.replaced = self.replaced;
+        counts.too_heavy = self.too_heavy;
+    }
+}
+
+impl<V> Entry<V> {
+    fn new(known: Known<V>, weight: u64, expires: Duration, now: Duration) -> Self {
+        Self {
+            known,
+            weight,
+            expires,
+            used: AtomicU64::new(nanos(now)),
+            is_marked: AtomicBool::new(false),
+            is_protected: false,
+            by_use: Links::default(),
+            by_write: Links::default(),
+        }
+    }
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}

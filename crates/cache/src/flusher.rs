@@ -1,0 +1,138 @@
+//! What brings writes behind to the store: a future of its own, which writes one batch after the other as long as any wait.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::Poll;
+use std::time::Duration;
+
+use coact_core::runtime::{RuntimeHandle, spawn_future};
+use coact_core::time::sleep;
+
+use crate::backing::{Key, Value, Write};
+use crate::errors::{StoreError, WriteError};
+use crate::guarded::{Guarded, within};
+use crate::queue::{Next, Queue, Queued};
+use crate::quiet::Quiet;
+
+/// Has a write wait for the store. May panic as [`Queue::push`] does.
+pub(crate) fn write_behind<K: Key, V: Value>(
+    queue: &Arc<Queue<K, V>>,
+    hash: u64,
+    key: &K,
+    value: Quiet<Option<V>>,
+) -> Result<(), Quiet<Option<V>>> {
+    match queue.push(hash, key, value) {
+        Queued::Full(value) => return Err(value),
+        Queued::Yes => {}
+        Queued::First => {
+            let flusher = Flusher { queue: Arc::clone(queue), is_done: false };
+            drop(spawn_future(async move { flusher.run().await }));
+        }
+    }
+    Ok(())
+}
+
+/// Why a batch was not stored.
+enum Fault {
+    Refused(WriteError),
+    /// It may be stored later, or be stored already.
+    Passing,
+}
+
+/// What writes as long as there is anything to be written.
+struct Flusher<K: Key, V: Value> {
+    queue: Arc<Queue<K, V>>,
+    /// Whether nothing was left to be written. If it is dropped before, the runtime has ended.
+    is_done: bool,
+}
+
+impl<K: Key, V: Value> Flusher<K, V> {
+    async fn run(mut self) {
+        // How many times in a row it has failed, and how many are to be written one by one.
+        let (mut failures, mut singly) = (0, 0_usize);
+        while self.is_due().await {
+            let most = if singly > 0 { 1 } else { self.queue.settings.max_batch };
+            let (batch, writes) = self.queue.take_batch(most);
+            if writes.is_empty() {
+                continue;
+            }
+            match self.write(writes).await {
+                Ok(()) => {
+                    (failures, singly) = (0, singly.saturating_sub(1));
+                    self.queue.stored(&batch);
+                }
+                Err(Fault::Refused(why)) if batch.len() == 1 => {
+                    (failures, singly) = (0, singly.saturating_sub(1));
+                    self.queue.refused(batch[0], why);
+                }
+                Err(Fault::Refused(_)) => {
+                    // Which of them is to blame?
+                    singly = batch.len();
+                    self.queue.put_back(&batch);
+                }
+                Err(Fault::Passing) => {
+                    self.queue.put_back(&batch);
+                    let (first, most) = self.queue.settings.backoff;
+                    let wait = first.saturating_mul(1 << failures.min(20)).min(most);
+                    if sleep(wait).await.is_err() {
+                        // The runtime ends.
+                        return;
+                    }
+                    failures += 1;
+                }
+            }
+        }
+    }
+
+    /// Waits until there is a batch to be written. Returns false if nothing is left.
+    async fn is_due(&mut self) -> bool {
+        let queue = &self.queue;
+        loop {
+            match queue.next(RuntimeHandle::current().elapsed()) {
+                Next::Nothing => {
+                    self.is_done = true;
+                    return false;
+                }
+                Next::In(Duration::ZERO) => return true,
+                Next::In(wait) => {
+                    let mut timer = sleep(wait);
+                    let waited = poll_fn(|context| {
+                        if queue.is_due(context.waker()) {
+                            return Poll::Ready(Ok(()));
+                        }
+                        Pin::new(&mut timer).poll(context)
+                    });
+                    if waited.await.is_err() {
+                        // The runtime ends: this is the last chance.
+                        return true;
+                    }
+                }
+            }
+        }
+    }
+
+    async fn write(&self, writes: Vec<Write<K, V>>) -> Result<(), Fault> {
+        let store = Arc::clone(&self.queue.store);
+        let mut write = Guarded::new(move || store.write(writes));
+        match within(self.queue.settings.timeout, &mut write).await {
+            Some(Ok(Ok(()))) => Ok(()),
+            Some(Ok(Err(StoreError::Refused(why)))) => {
+                Err(Fault::Refused(WriteError::Failed(why.into())))
+            }
+            Some(Ok(Err(StoreError::Unavailable(why)))) => {
+                tracing::warn!(%why, "a store behind a cache is not available");
+                Err(Fault::Passing)
+            }
+            Some(Err(_)) | None => Err(Fault::Passing),
+        }
+    }
+}
+
+impl<K: Key, V: Value> Drop for Flusher<K, V> {
+    fn drop(&mut self) {
+        if !self.is_done {
+            self.queue.abandon();
+        }
+    }
+}

@@ -1,0 +1,58 @@
+//! Futures of the program: they may panic wherever they are called, and take too long.
+
+use std::future::{Future, poll_fn};
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use coact_core::Broken;
+use coact_core::internals::catch;
+use coact_core::time::sleep;
+
+use crate::quiet::Quiet;
+
+pub(crate) type BoxFuture<R> = Pin<Box<dyn Future<Output = R> + Send>>;
+
+/// A future whose panics are caught, reported, and its output; also when it is dropped.
+pub(crate) struct Guarded<R>(Option<Quiet<BoxFuture<R>>>);
+
+impl<R> Guarded<R> {
+    /// Makes the future on its first poll.
+    pub(crate) fn new(make: impl FnOnce() -> BoxFuture<R> + Send + 'static) -> Self
+    where
+        R: 'static,
+    {
+        Self(Some(Quiet::new(Box::pin(async move { make().await }))))
+    }
+}
+
+impl<R> Future for Guarded<R> {
+    type Output = Result<R, Broken>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let Some(future) = &mut self.0 else { return Poll::Ready(Err(Broken::Dropped)) };
+        let output = match catch(|| future.as_mut().poll(context)) {
+            Ok(Poll::Pending) => return Poll::Pending,
+            Ok(Poll::Ready(output)) => Ok(output),
+            Err(panic) => Err(panic),
+        };
+        self.0 = None;
+        Poll::Ready(output)
+    }
+}
+
+/// Waits for a future for some time at most. Returns `None` if it has not ended then.
+pub(crate) async fn within<F: Future + Unpin>(
+    limit: Option<Duration>,
+    future: &mut F,
+) -> Option<F::Output> {
+    let Some(limit) = limit else { return Some(future.await) };
+    let mut timer = sleep(limit);
+    poll_fn(|context| {
+        if let Poll::Ready(output) = Pin::new(&mut *future).poll(context) {
+            return Poll::Ready(Some(output));
+        }
+        Pin::new(&mut timer).poll(context).map(|_| None)
+    })
+    .await
+}

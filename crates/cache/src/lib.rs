@@ -1,0 +1,50 @@
+//! Caching actors: what is asked for often, kept at hand.
+//!
+//! A [`Cache`] is an actor that keeps values by key: so many of them, of so much weight, for so long. What is not there is
+//! loaded, once for all who ask meanwhile; what is written goes to a store behind it, before it is answered or after.
+//!
+//! ```
+//! use coact::cache::{Cache, Caching};
+//!
+//! let squares = Cache::builder().max_entries(1_000).load(|n: u64| async move { Ok(Some(n * n)) });
+//! let squares = squares.build()?.spawn();
+//! assert_eq!(squares.get(12).wait()??, Some(144));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Users depend on the crate `coact`, which has this as its module `cache` (feature `cache`).
+//!
+//! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`, `errors`, `counts`; then `entries` (what is
+//! kept, and what goes first) on `keyed` and `order`, `under_way` (what waits for what), `flights`, `write_behind`, `queue` and `flusher`, and `cache`, which puts them
+//! together, with `handlers`. `quiet` and `guarded` are for the program's code, which may panic.
+
+#![forbid(unsafe_code)]
+
+mod backing;
+mod bounds;
+mod cache;
+mod counts;
+mod entries;
+mod errors;
+mod flights;
+mod flusher;
+mod guarded;
+mod handlers;
+mod keyed;
+mod messages;
+mod order;
+mod queue;
+mod quiet;
+mod spec;
+mod under_way;
+mod write_behind;
+
+pub use self::backing::{Backing, Key, Value, Write};
+pub use self::cache::Cache;
+pub use self::counts::CacheCounts;
+pub use self::errors::{BoxError, BuildError, LoadError, SharedError, StoreError, WriteError};
+pub use self::messages::{
+    Caching, Counts, Flush, Get, GetCached, Invalidate, InvalidateAll, Put, Remove,
+};
+pub use self::spec::{CacheBuilder, CacheSpec};
+pub use self::write_behind::{LostWrite, WriteBehind};

@@ -1,0 +1,166 @@
+//! What a cache is asked, and told.
+
+use std::fmt;
+use std::marker::PhantomData;
+
+use coact_actor::actor::{Addr, Ask, Message};
+
+use crate::backing::{Key, Value};
+use crate::cache::Cache;
+use crate::counts::CacheCounts;
+use crate::errors::{LoadError, WriteError};
+
+/// Asks for the value of a key, which is loaded if it is not there. `None`: there is none.
+pub struct Get<K, V>(pub(crate) K, PhantomData<fn() -> V>);
+
+/// Asks for the value of a key if it is there. Nothing is loaded, and nothing waited for.
+pub struct GetCached<K, V>(pub(crate) K, PhantomData<fn() -> V>);
+
+/// Sets the value of a key: in the cache, and in the store if there is one to be written to.
+///
+/// The answer comes at once without such a store, when it is stored with
+/// [`write_through`](crate::CacheBuilder::write_through), and when it waits to be stored with
+/// [`write_behind`](crate::CacheBuilder::write_behind).
+pub struct Put<K, V> {
+    /// The key.
+    pub key: K,
+    /// Its value from now on.
+    pub value: V,
+}
+
+/// Removes a key: from the cache, and from the store if there is one to be written to. It is answered as a [`Put`] is.
+pub struct Remove<K>(pub K);
+
+/// Has the cache forget a key, because its value has changed elsewhere. The store is not written to.
+pub struct Invalidate<K>(pub K);
+
+/// Has the cache forget all keys.
+#[derive(Clone, Copy, Debug)]
+pub struct InvalidateAll;
+
+/// Waits until all that was written behind before is stored; without writes behind, for nothing.
+#[derive(Clone, Copy, Debug)]
+pub struct Flush;
+
+/// Asks what the cache has counted.
+#[derive(Clone, Copy, Debug)]
+pub struct Counts;
+
+impl<K, V> Get<K, V> {
+    /// Asks for this key.
+    pub fn new(key: K) -> Self {
+        Self(key, PhantomData)
+    }
+}
+
+impl<K, V> GetCached<K, V> {
+    /// Asks for this key.
+    pub fn new(key: K) -> Self {
+        Self(key, PhantomData)
+    }
+}
+
+impl<K: Key, V: Value> Message for Get<K, V> {
+    type Reply = Result<Option<V>, LoadError>;
+}
+
+impl<K: Key, V: Value> Message for GetCached<K, V> {
+    type Reply = Option<V>;
+}
+
+impl<K: Key, V: Value> Message for Put<K, V> {
+    type Reply = Result<(), WriteError>;
+}
+
+impl<K: Key> Message for Remove<K> {
+    type Reply = Result<(), WriteError>;
+}
+
+impl<K: Key> Message for Invalidate<K> {
+    type Reply = ();
+}
+
+impl Message for InvalidateAll {
+    type Reply = ();
+}
+
+impl Message for Flush {
+    type Reply = Result<(), WriteError>;
+}
+
+impl Message for Counts {
+    type Reply = CacheCounts;
+}
+
+/// The messages of a cache as methods of its address: `cache.get(key)` is `cache.ask(Get::new(key))`.
+pub trait Caching<K: Key, V: Value> {
+    /// Asks for the value of a key, which is loaded if it is not there: see [`Get`].
+    fn get(&self, key: K) -> Ask<Result<Option<V>, LoadError>>;
+
+    /// Asks for the value of a key if it is there: see [`GetCached`].
+    fn get_cached(&self, key: K) -> Ask<Option<V>>;
+
+    /// Sets the value of a key: see [`Put`].
+    fn put(&self, key: K, value: V) -> Ask<Result<(), WriteError>>;
+
+    /// Removes a key: see [`Remove`].
+    fn remove(&self, key: K) -> Ask<Result<(), WriteError>>;
+
+    /// Has the cache forget a key: see [`Invalidate`].
+    fn invalidate(&self, key: K) -> Ask<()>;
+
+    /// Has the cache forget all keys: see [`InvalidateAll`].
+    fn invalidate_all(&self) -> Ask<()>;
+
+    /// Waits until all that was written before is stored: see [`Flush`].
+    fn flush(&self) -> Ask<Result<(), WriteError>>;
+
+    /// Asks what the cache has counted: see [`Counts`].
+    fn counts(&self) -> Ask<CacheCounts>;
+}
+
+impl<K: Key, V: Value> Caching<K, V> for Addr<Cache<K, V>> {
+    fn get(&self, key: K) -> Ask<Result<Option<V>, LoadError>> {
+        self.ask(Get::new(key))
+    }
+
+    fn get_cached(&self, key: K) -> Ask<Option<V>> {
+        self.ask(GetCached::new(key))
+    }
+
+    fn put(&self, key: K, value: V) -> Ask<Result<(), WriteError>> {
+        self.ask(Put { key, value })
+    }
+
+    fn remove(&self, key: K) -> Ask<Result<(), WriteError>> {
+        self.ask(Remove(key))
+    }
+
+    fn invalidate(&self, key: K) -> Ask<()> {
+        self.ask(Invalidate(key))
+    }
+
+    fn invalidate_all(&self) -> Ask<()> {
+        self.ask(InvalidateAll)
+    }
+
+    fn flush(&self) -> Ask<Result<(), WriteError>> {
+        self.ask(Flush)
+    }
+
+    fn counts(&self) -> Ask<CacheCounts> {
+        self.ask(Counts)
+    }
+}
+
+impl<K: fmt::Debug, V> fmt::Debug for Get<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Get").field(&self.0).finish()
+    }
+}
+
+impl<K: fmt::Debug, V> fmt::Debug for GetCached<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("GetCached").field(&self.0).finish()
+    }
+}

@@ -1,0 +1,403 @@
+//! Writes behind: those that wait for the store, by key.
+//!
+//! They belong to the settings of a cache, and not to the state of its actor: so a restart loses none of them, and the state that it makes sees
+//! them. The [flusher](crate::flusher) writes them.
+
+use std::collections::{HashSet, VecDeque};
+use std::mem::{replace, take};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
+use std::time::Duration;
+
+use coact_actor::actor::{ActorId, Reply};
+use coact_core::internals::{catch, drop_quietly};
+use coact_core::runtime::RuntimeHandle;
+
+use crate::backing::{Key, Store, Value, Write};
+use crate::counts::CacheCounts;
+use crate::errors::WriteError;
+use crate::keyed::Keyed;
+use crate::quiet::Quiet;
+use crate::write_behind::{LostWrite, WriteBehind};
+
+/// What a cache is told by its queue, in its turn.
+pub(crate) enum News<K> {
+    /// There is room for writes again.
+    Room,
+    /// What was written of a key is lost.
+    Lost(K),
+}
+
+/// Tells an actor. Returns false if there is none any more.
+type Listener<K> = Box<dyn Fn(News<K>) -> bool + Send>;
+
+pub(crate) struct Queue<K, V> {
+    pub(crate) store: Arc<dyn Store<K, V>>,
+    pub(crate) settings: WriteBehind<K, V>,
+    /// While it is locked, no code of the program runs but `Eq`, `Clone` and destructors of keys and values.
+    state: Mutex<State<K, V>>,
+}
+
+struct State<K, V> {
+    pending: Keyed<K, Pending<V>>,
+    /// The keys with a write that is not on its way, oldest first.
+    order: VecDeque<usize>,
+    next: u64,
+    has_flusher: bool,
+    /// Whether it does not wait for more.
+    hurries: bool,
+    flusher: Option<Waker>,
+    flushes: Vec<Flush>,
+    listeners: Vec<(ActorId, Listener<K>)>,
+    /// Whether a listener wants to be told of room.
+    wants_room: bool,
+    writes: u64,
+    failures: u64,
+    lost: u64,
+}
+
+/// The writes of a key.
+struct Pending<V> {
+    /// On its way to the store.
+    flying: Option<Written<V>>,
+    /// Behind that.
+    waiting: Option<Written<V>>,
+}
+
+struct Written<V> {
+    value: Quiet<Option<V>>,
+    number: u64,
+    since: Duration,
+}
+
+/// Someone who waits until what was written before is stored.
+struct Flush {
+    before: u64,
+    lost: u64,
+    reply: Reply<Result<(), WriteError>>,
+}
+
+/// When the next batch is due.
+pub(crate) enum Next {
+    Nothing,
+    In(Duration),
+}
+
+/// What becomes of a write.
+pub(crate) enum Queued<V> {
+    /// It waits.
+    Yes,
+    /// It waits, and there is no flusher.
+    First,
+    /// There is no room for another key: here is the value.
+    Full(Quiet<Option<V>>),
+}
+
+impl<K: Key, V: Value> Queue<K, V> {
+    pub(crate) fn new(store: Arc<dyn Store<K, V>>, settings: WriteBehind<K, V>) -> Arc<Self> {
+        Arc::new(Self { store, settings, state: Mutex::new(State::default()) })
+    }
+
+    fn state(&self) -> MutexGuard<'_, State<K, V>> {
+        // It is changed in one go: what may panic comes before.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn max_waiting(&self) -> usize {
+        self.settings.max_waiting
+    }
+
+    /// Has an actor be told of news.
+    pub(crate) fn listen(&self, actor: ActorId, listener: Listener<K>) {
+        let mut state = self.state();
+        let others = take(&mut state.listeners).into_iter().filter(|(other, _)| *other != actor);
+        state.listeners = others.chain([(actor, listener)]).collect();
+    }
+
+    /// Returns what was written of a key last and is not stored yet. Calls the program's `Eq` and `Clone`, which may panic.
+    pub(crate) fn latest(&self, hash: u64, key: &K) -> Option<Option<V>> {
+        let state = self.state();
+        let pending = state.pending.get(state.pending.find(hash, key)?);
+        let latest = pending.waiting.as_ref().or(pending.flying.as_ref());
+        latest.map(|written| (*written.value).clone())
+    }
+
+    /// Queues a write. Calls the program's `Eq` and `Clone`, which may panic: then nothing is queued.
+    pub(crate) fn push(&self, hash: u64, key: &K, value: Quiet<Option<V>>) -> Queued<V> {
+        let since = RuntimeHandle::current().elapsed();
+        let mut state = self.state();
+        let at = match state.pending.find(hash, key) {
+            Some(at) => at,
+            None if state.pending.len() >= self.settings.max_waiting => {
+                state.wants_room = true;
+                return Queued::Full(value);
+            }
+            None => {
+                let key = key.clone();
+                state.pending.insert(hash, key, Pending::default())
+            }
+        };
+        let replaced = state.push(at, value, since);
+        let is_full = state.order.len() >= self.settings.max_batch;
+        let waker = if is_full { state.flusher.take() } else { None };
+        let starts = !replace(&mut state.has_flusher, true);
+        drop(state);
+        drop(replaced);
+        wake(waker);
+        if starts { Queued::First } else { Queued::Yes }
+    }
+
+    /// Answers when all that was written before is stored, or lost.
+    pub(crate) fn flush(&self, reply: Reply<Result<(), WriteError>>) {
+        let mut state = self.state();
+        if state.pending.is_empty() {
+            drop(state);
+            return reply.send(Ok(()));
+        }
+        let (before, lost) = (state.next, state.lost);
+        state.flushes.push(Flush { before, lost, reply });
+        drop(state);
+        self.hurry();
+    }
+
+    /// Has what waits be written without delay.
+    pub(crate) fn hurry(&self) {
+        let mut state = self.state();
+        state.hurries = !state.pending.is_empty();
+        let waker = state.flusher.take();
+        drop(state);
+        wake(waker);
+    }
+
+    pub(crate) fn count(&self, counts: &mut CacheCounts) {
+        let state = self.state();
+        counts.writes += state.writes;
+        counts.write_failures += state.failures;
+        counts.lost_writes = state.lost;
+        counts.waiting_writes = state.pending.len();
+    }
+
+    /// Says that an answered, or unanswered, write is lost.
+    pub(crate) fn lose(&self, lost: LostWrite<K, V>) {
+        self.state().lost += 1;
+        self.tell(lost);
+    }
+
+    fn tell(&self, lost: LostWrite<K, V>) {
+        drop_quietly(|| match &self.settings.on_lost {
+            Some(tell) => tell(lost),
+            None => {
+                let types = std::any::type_name::<(K, V)>();
+                tracing::error!(types, why = %lost.why, "a write behind of a cache is lost");
+                drop(lost);
+            }
+        });
+    }
+
+    /// Tells the caches, each in its turn.
+    fn spread(&self, news: impl Fn() -> Option<News<K>>) {
+        // Without the lock: telling schedules.
+        let listeners = take(&mut self.state().listeners);
+        let is_there = |(_, listener): &(ActorId, Listener<K>)| news().is_none_or(listener);
+        let mut rest: Vec<_> = listeners.into_iter().filter(is_there).collect();
+        let mut state = self.state();
+        let newer = take(&mut state.listeners);
+        rest.retain(|(id, _)| newer.iter().all(|(other, _)| other != id));
+        rest.extend(newer);
+        state.listeners = rest;
+    }
+
+    /// Takes the writes that have waited longest.
+    pub(crate) fn take_batch(&self, most: usize) -> (Vec<usize>, Vec<Write<K, V>>) {
+        let (mut batch, mut writes, mut broken) = (Vec::new(), Vec::new(), Vec::new());
+        let mut state = self.state();
+        while batch.len() < most {
+            let Some(at) = state.order.pop_front() else { break };
+            let State { pending, .. } = &mut *state;
+            let (_, key) = pending.key(at);
+            let Some(waiting) = &pending.get(at).waiting else { continue };
+            match catch(|| (Quiet::new(key.clone()), (*waiting.value).clone())) {
+                Ok((key, value)) => {
+                    writes.push(Write { key: key.into_inner(), value });
+                    batch.push(at);
+                }
+                Err(panic) => broken.push((at, WriteError::from(panic))),
+            }
+            let pending = pending.get_mut(at);
+            pending.flying = pending.waiting.take();
+        }
+        drop(state);
+        broken.into_iter().for_each(|(at, why)| self.refused(at, why));
+        (batch, writes)
+    }
+
+    pub(crate) fn stored(&self, batch: &[usize]) {
+        let mut state = self.state();
+        state.writes += batch.len() as u64;
+        let gone: Vec<_> = batch.iter().map(|at| state.landed(*at)).collect();
+        self.go_on(state);
+        drop(gone);
+    }
+
+    /// Gives up a write that the store will never take.
+    pub(crate) fn refused(&self, at: usize, why: WriteError) {
+        let mut state = self.state();
+        state.failures += 1;
+        let (key, written) = state.landed(at);
+        // What is written behind it stands for it.
+        state.lost += u64::from(key.is_some());
+        self.go_on(state);
+        let (Some(key), Some(Written { value, .. })) = (key, written) else { return };
+        self.spread(|| catch(|| (*key).clone()).ok().map(News::Lost));
+        let (key, value) = (key.into_inner(), value.into_inner());
+        self.tell(LostWrite { key, value, why });
+    }
+
+    /// Answers those who wait, as what was on its way is not any more.
+    fn go_on(&self, mut state: MutexGuard<'_, State<K, V>>) {
+        let first = state.oldest().map_or(state.next, |oldest| oldest.number);
+        let (done, rest) =
+            take(&mut state.flushes).into_iter().partition(|flush: &Flush| flush.before <= first);
+        state.flushes = rest;
+        let (lost, has_room) = (state.lost, take(&mut state.wants_room));
+        drop(state);
+        for flush in done {
+            let lost = lost - flush.lost;
+            flush.reply.send(if lost == 0 { Ok(()) } else { Err(WriteError::Lost(lost)) });
+        }
+        if has_room {
+            self.spread(|| Some(News::Room));
+        }
+    }
+
+    /// Has what was not stored be written again, before all that waits; but for what was replaced meanwhile.
+    pub(crate) fn put_back(&self, batch: &[usize]) {
+        let mut state = self.state();
+        state.failures += 1;
+        let (mut replaced, mut moved) = (Vec::new(), HashSet::new());
+        for at in batch {
+            let pending = state.pending.get_mut(*at);
+            let Some(mut flying) = pending.flying.take() else { continue };
+            if let Some(waiting) = pending.waiting.take() {
+                // In its place, so that those who wait for it wait for this one.
+                replaced.push(replace(&mut flying.value, waiting.value));
+                moved.insert(*at);
+            }
+            pending.waiting = Some(flying);
+        }
+        if !moved.is_empty() {
+            state.order.retain(|at| !moved.contains(at));
+        }
+        batch.iter().rev().for_each(|at| state.order.push_front(*at));
+        drop(state);
+    }
+
+    /// Gives up all that waits: the runtime has ended.
+    pub(crate) fn abandon(&self) {
+        let mut state = self.state();
+        let (pending, flushes) = (take(&mut state.pending), take(&mut state.flushes));
+        state.order.clear();
+        (state.has_flusher, state.hurries) = (false, false);
+        state.lost += pending.len() as u64;
+        drop(state);
+        for (key, Pending { flying, waiting }) in pending.into_entries() {
+            let Some(Written { value, .. }) = waiting.or(flying) else { continue };
+            let (key, value) = (key.into_inner(), value.into_inner());
+            self.tell(LostWrite { key, value, why: WriteError::Cancelled });
+        }
+        flushes.into_iter().for_each(|flush| flush.reply.send(Err(WriteError::Cancelled)));
+    }
+
+    /// Returns when the next batch is due. If nothing is left to be written, the flusher is not needed any more.
+    pub(crate) fn next(&self, now: Duration) -> Next {
+        let mut state = self.state();
+        let Some(oldest) = state.oldest() else {
+            (state.has_flusher, state.hurries) = (false, false);
+            return Next::Nothing;
+        };
+        let waits_since = oldest.since;
+        if state.is_urgent(self.settings.max_batch) {
+            return Next::In(Duration::ZERO);
+        }
+        Next::In(self.settings.delay.saturating_sub(now.saturating_sub(waits_since)))
+    }
+
+    /// Whether the next batch is due, whatever the time is. Otherwise, the flusher is woken when it is.
+    pub(crate) fn is_due(&self, waker: &Waker) -> bool {
+        let mut state = self.state();
+        let is_due = state.is_urgent(self.settings.max_batch);
+        let before = state.flusher.take();
+        if !is_due {
+            state.flusher = Some(waker.clone());
+        }
+        drop(state);
+        drop(before);
+        is_due
+    }
+}
+
+fn wake(waker: Option<Waker>) {
+    waker.into_iter().for_each(|waker| drop_quietly(|| waker.wake()));
+}
+
+impl<K, V> Default for State<K, V> {
+    fn default() -> Self {
+        Self {
+            pending: Keyed::default(),
+            order: VecDeque::new(),
+            next: 0,
+            has_flusher: false,
+            hurries: false,
+            flusher: None,
+            flushes: Vec::new(),
+            listeners: Vec::new(),
+            wants_room: false,
+            writes: 0,
+            failures: 0,
+            lost: 0,
+        }
+    }
+}
+
+impl<V> Default for Pending<V> {
+    fn default() -> Self {
+        Self { flying: None, waiting: None }
+    }
+}
+
+impl<K: Key, V: Value> State<K, V> {
+    /// Returns the oldest of those that are not on their way.
+    fn oldest(&self) -> Option<&Written<V>> {
+        let waiting = self.order.iter().map(|at| self.pending.get(*at).waiting.as_ref());
+        waiting.flatten().next()
+    }
+
+    /// Adds a write of a key. Returns the value of one that it replaces, whose place it takes.
+    fn push(
+        &mut self,
+        at: usize,
+        value: Quiet<Option<V>>,
+        since: Duration,
+    ) -> Option<Quiet<Option<V>>> {
+        let pending = self.pending.get_mut(at);
+        if let Some(waiting) = &mut pending.waiting {
+            return Some(replace(&mut waiting.value, value));
+        }
+        pending.waiting = Some(Written { value, number: self.next, since });
+        self.next += 1;
+        self.order.push_back(at);
+        None
+    }
+
+    fn is_urgent(&self, max_batch: usize) -> bool {
+        self.hurries || !self.flushes.is_empty() || self.order.len() >= max_batch
+    }
+
+    /// Takes a write that is not on its way any more, and its key, if nothing was written behind it.
+    fn landed(&mut self, at: usize) -> (Option<Quiet<K>>, Option<Written<V>>) {
+        let pending = self.pending.get_mut(at);
+        let written = pending.flying.take();
+        let is_last = pending.waiting.is_none();
+        (is_last.then(|| self.pending.remove(at).0), written)
+    }
+}

@@ -1,0 +1,221 @@
+//! Random programs over a store that is slow and fails, against what may be seen.
+//!
+//! Each key has one writer, whose values grow. So a value that is seen is old if it is smaller than one that was told to be written, or of
+//! which the cache was told, before it was asked for.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use coact::cache::{Cache, CacheSpec, Caching, WriteBehind};
+use coact::prelude::*;
+use coact::runtime::spawn_future;
+use coact::sim::{Config, Method, Sim};
+use coact::supervise::{Supervisor, permanent};
+use coact::time::sleep;
+use coact_tests::{Dice, Faults, hosted_runtime, run_on, runtime};
+
+use crate::table::{Fate, Table};
+
+const KEYS: usize = 4;
+const ENTRIES: usize = 3;
+const WAITING: usize = 3;
+
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Kind {
+    /// The store is changed elsewhere, and the cache is told.
+    Elsewhere,
+    Through,
+    Behind,
+}
+
+/// What is known of a key outside of the cache.
+#[derive(Default, Clone, Copy, Debug)]
+struct Known {
+    /// What any get from now on has to see, or something newer.
+    told: u64,
+    /// The newest value that there may be.
+    begun: u64,
+}
+
+type Oracle = Arc<Mutex<[Known; KEYS]>>;
+
+struct World {
+    kind: Kind,
+    table: Table,
+    cache: Addr<Cache<u32, u64>>,
+    oracle: Oracle,
+}
+
+fn spec(kind: Kind, table: &Table, dice: &mut Dice) -> CacheSpec<u32, u64> {
+    let ms = Duration::from_millis(1);
+    let mut builder = Cache::builder().max_entries(ENTRIES);
+    if dice.below(2) == 0 {
+        builder = builder.scan_resistant();
+    }
+    if dice.below(2) == 0 {
+        builder = builder.time_to_live(2 * ms);
+    }
+    if dice.below(3) == 0 {
+        builder = builder.negative_time_to_live(ms);
+    }
+    let settings = WriteBehind::new()
+        .delay(Duration::from_micros(dice.below(2_000) as u64))
+        .max_batch(1 + dice.below(4))
+        .max_waiting(WAITING)
+        .backoff(ms / 10, ms);
+    let builder = match kind {
+        Kind::Elsewhere => builder.read_through(table.clone()),
+        Kind::Through => builder.write_through(table.clone()),
+        Kind::Behind => builder.write_behind(table.clone(), settings),
+    };
+    builder.build().unwrap()
+}
+
+impl World {
+    fn known(&self, key: u32) -> Known {
+        self.oracle.lock().unwrap()[key as usize]
+    }
+
+    async fn write(&self, key: u32, value: u64) {
+        self.oracle.lock().unwrap()[key as usize].begun = value;
+        let is_told = match self.kind {
+            Kind::Elsewhere => {
+                self.table.inner().values.insert(key, value);
+                self.cache.invalidate(key).await.is_ok()
+            }
+            _ => matches!(self.cache.put(key, value).await, Ok(Ok(()))),
+        };
+        if is_told {
+            self.oracle.lock().unwrap()[key as usize].told = value;
+        }
+    }
+
+    async fn read(&self, key: u32) {
+        let before = self.known(key).told;
+        let Ok(Ok(seen)) = self.cache.get(key).await else { return };
+        let most = self.known(key).begun;
+        let seen = seen.unwrap_or(0);
+        let kind = self.kind;
+        assert!(
+            (before..=most).contains(&seen),
+            "{kind:?}: {key} is {seen}, not {before}..={most}"
+        );
+    }
+
+    async fn look(&self) {
+        let Ok(counts) = self.cache.counts().await else { return };
+        assert!(counts.entries <= ENTRIES, "{counts:?}");
+        assert!(counts.waiting_writes <= WAITING, "{counts:?}");
+        assert_eq!(counts.lost_writes, 0);
+    }
+}
+
+fn program(kind: Kind, seed: u64, restarts: bool) {
+    let mut dice = Dice::new(seed);
+    let table = Table::slow(700, seed);
+    table.inner().overlaps = restarts;
+    let mut fates = Dice::new(seed + 1);
+    let failing = dice.below(5);
+    table.fate(move |_| match fates.below(20) {
+        n if n < failing => Fate::Fails,
+        n if n < 2 * failing => Fate::DoneAndFails,
+        _ => Fate::Done,
+    });
+    let spec = spec(kind, &table, &mut dice);
+    let supervisor = Supervisor::dynamic().spawn();
+    let made = spec.clone();
+    let cache = supervisor.start_child(permanent(move || made.cache())).wait().unwrap();
+    let oracle = Oracle::default();
+    let world = Arc::new(World { kind, table: table.clone(), cache, oracle });
+    let mut tasks = Vec::new();
+    for key in 0..KEYS as u32 {
+        let (world, pause) = (Arc::clone(&world), dice.below(900) as u64);
+        tasks.push(spawn_future(async move {
+            for value in 1..=6 {
+                world.write(key, value).await;
+                let _ = sleep(Duration::from_micros(pause)).await;
+            }
+        }));
+    }
+    for reader in 0..4 {
+        let (world, mut dice) = (Arc::clone(&world), Dice::new(seed + 10 + reader));
+        tasks.push(spawn_future(async move {
+            for _ in 0..15 {
+                match dice.below(10) {
+                    0 => _ = world.cache.invalidate(dice.below(KEYS) as u32).await,
+                    1 if reader == 0 => _ = world.cache.invalidate_all().await,
+                    2 if reader == 1 && restarts => _ = world.cache.restart(),
+                    3 => world.look().await,
+                    4 => _ = sleep(Duration::from_micros(dice.below(1_500) as u64)).await,
+                    _ => world.read(dice.below(KEYS) as u32).await,
+                }
+            }
+        }));
+    }
+    tasks.into_iter().for_each(|task| task.wait().unwrap());
+    // In the end all is stored that was told to be.
+    let flushed = world.cache.flush().wait();
+    assert!(matches!(flushed, Ok(Ok(()))), "{flushed:?}");
+    for key in 0..KEYS as u32 {
+        let (Known { told, begun }, stored) = (world.known(key), table.get(key).unwrap_or(0));
+        assert!((told..=begun).contains(&stored), "{kind:?}: {key} is {stored} in the end");
+        let seen = loop {
+            if let Ok(seen) = world.cache.get(key).wait().unwrap() {
+                break seen.unwrap_or(0);
+            }
+            // That it could not be loaded is remembered for a while.
+            sleep(Duration::from_millis(1)).wait().unwrap();
+        };
+        // What was not told may have been stored since.
+        assert!((told..=begun).contains(&seen), "{kind:?}: {key} is {seen} in the end");
+    }
+}
+
+fn runs() -> u64 {
+    std::env::var("COACT_CACHE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(60)
+}
+
+fn explore(kind: Kind, restarts: bool) {
+    for seed in 0..runs() {
+        let method = if seed % 2 == 0 { Method::Random } else { Method::Pct { depth: 3 } };
+        let config = Config::new().method(method).runs(2);
+        Sim::new().config(config).check(move || program(kind, seed, restarts));
+    }
+    for seed in 0..3 {
+        let faults = Faults::new();
+        run_on(&runtime(2, &faults), || program(kind, seed, restarts));
+        let executor = coact_tests::Executor::new(2);
+        run_on(&hosted_runtime(2, &executor, &faults), || program(kind, seed, restarts));
+        assert!(faults.is_empty(), "{:?}", faults.take());
+    }
+}
+
+#[test]
+fn c4_nothing_old_is_seen_of_what_is_changed_elsewhere() {
+    explore(Kind::Elsewhere, false);
+}
+
+#[test]
+fn c4_nothing_old_is_seen_of_what_is_changed_elsewhere_with_restarts() {
+    explore(Kind::Elsewhere, true);
+}
+
+#[test]
+fn c6_nothing_old_is_seen_of_what_is_written_through() {
+    explore(Kind::Through, false);
+}
+
+#[test]
+fn c6_nothing_old_is_seen_of_what_is_written_through_with_restarts() {
+    explore(Kind::Through, true);
+}
+
+#[test]
+fn c7_nothing_old_is_seen_of_what_is_written_behind() {
+    explore(Kind::Behind, false);
+}
+
+#[test]
+fn c9_nothing_old_is_seen_of_what_is_written_behind_with_restarts() {
+    explore(Kind::Behind, true);
+}
