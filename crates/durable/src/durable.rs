@@ -145,7 +145,13 @@ impl<E: EventSourced> Durable<E> {
     /// ```
     #[must_use]
     pub fn standalone(state: E) -> Self {
-        let id = EntityId::new(E::KIND, "");
+        Self::standalone_of("", state)
+    }
+
+    /// The same, of an entity with this key.
+    #[must_use]
+    pub fn standalone_of(key: impl Into<Arc<str>>, state: E) -> Self {
+        let id = EntityId::new(E::KIND, key);
         Self {
             standalone: Some(Standalone { state, id, persisted: Vec::new(), outgoing: Vec::new() }),
             ..Self::empty(None)

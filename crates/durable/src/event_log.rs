@@ -91,6 +91,10 @@ pub struct EventLog<E: EventSourced> {
     is_over: bool,
     /// Whether it ends when there are no more.
     ends: bool,
+    /// The position of the last commit that was known when it was asked last.
+    asked_at: Position,
+    /// Up to there all was given.
+    position: Position,
     kind: PhantomData<fn() -> E>,
 }
 
@@ -118,6 +122,8 @@ impl<E: EventSourced> EventLog<E> {
             backoff: Backoff::default(),
             is_over: false,
             ends: false,
+            asked_at: after,
+            position: after,
             kind: PhantomData,
         }
     }
@@ -134,6 +140,14 @@ impl<E: EventSourced> EventLog<E> {
     pub fn until_now(mut self) -> Self {
         self.ends = true;
         self
+    }
+
+    /// Returns up to which position it has given all events of its kind: that of the last whole commit, or of a later one that has no
+    /// event of its kind, when there were no more. So one that is read [until now](Self::until_now) has got at least to where
+    /// [`Journal::position`](crate::Journal::position) was before.
+    #[must_use]
+    pub fn position(&self) -> Position {
+        self.position
     }
 
     /// Blocks the calling thread until there is another event.
@@ -162,6 +176,8 @@ impl<E: EventSourced> EventLog<E> {
 
     fn ask(&mut self) {
         self.seen = self.access.news();
+        // Before it is asked: what is stored by now is in the answer.
+        self.asked_at = self.access.position();
         let (store, after) = (self.access.store(), self.after);
         self.step = Step::Wait(asked(|done| store.log(E::KIND.into(), after, PAGE, done)));
     }
@@ -170,6 +186,9 @@ impl<E: EventSourced> EventLog<E> {
         match page {
             Ok(page) => {
                 self.backoff = Backoff::default();
+                if page.is_empty() {
+                    self.position = self.position.max(self.asked_at);
+                }
                 match page.last() {
                     Some(last) => self.after = last.stored.position,
                     None if self.ends => self.is_over = true,
@@ -199,6 +218,10 @@ impl<E: EventSourced> EventLog<E> {
         &mut self,
         LogEntry { entity, stored }: LogEntry,
     ) -> Result<Logged<E::Event>, LogError> {
+        let has_more = |next: &LogEntry| next.stored.position == stored.position;
+        if !self.read.front().is_some_and(has_more) {
+            self.position = stored.position;
+        }
         match read::<E::Event>(&stored.event) {
             Ok(event) => Ok(Logged { entity, seq: stored.seq, position: stored.position, event }),
             Err(why) => Err(self.end(LogError::Format { entity, seq: stored.seq, why })),

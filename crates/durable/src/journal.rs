@@ -264,7 +264,7 @@ impl Journal {
     }
 
     /// Returns the position of the last commit of this journal that was told to be stored: at least that of each one whose answer, or result,
-    /// the caller has. A projection that has read [up to there](Self::log) shows it.
+    /// the caller has. A projection that has [read up to there](EventLog::position) shows it.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Position, stored};
@@ -280,13 +280,13 @@ impl Journal {
     /// # }
     /// let journal = Journal::new(MemoryStore::new());
     /// coact::call(&journal.entity::<Counter>("visits"), |visits| visits.persist(Counted(5))).wait()?;
-    /// let (mine, mut log) = (journal.position(), journal.log::<Counter>(Position::ZERO));
-    /// let mut sum = 0;
+    /// let mine = journal.position();
+    /// // Elsewhere, and whatever else is stored meanwhile:
+    /// let (mut sum, mut log) = (0, journal.log::<Counter>(Position::ZERO).until_now());
     /// while let Ok(counted) = log.wait_next() {
     ///     sum += counted.event.0;
-    ///     if counted.position >= mine { break }
     /// }
-    /// assert_eq!(sum, 5);
+    /// assert!(log.position() >= mine && sum == 5);
     /// # Ok::<(), coact::Broken>(())
     /// ```
     #[must_use]

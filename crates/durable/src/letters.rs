@@ -62,10 +62,8 @@ impl Journal {
 }
 
 async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, StoreError> {
-    let mut resumed = Resumed { messages: 0, timers: 0 };
-    for (kind, count) in
-        [(NoteKind::Outgoing, &mut resumed.messages), (NoteKind::Timer, &mut resumed.timers)]
-    {
+    let mut resumed = Resumed { messages: 0, timers: 0, unknown: Vec::new() };
+    for kind in [NoteKind::Outgoing, NoteKind::Timer] {
         let mut after = None;
         loop {
             let which = Notes::Ranked { kind, after: after.take(), up_to: u64::MAX };
@@ -73,8 +71,15 @@ async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, Sto
                 access.ask_again(|done| access.store().notes(which.clone(), PAGE, done)).await?;
             let Some(last) = page.last() else { break };
             after = Some((last.rank, last.entity.clone(), last.key.clone()));
-            *count += page.len();
-            page.into_iter().for_each(|note| outbox.resume(note));
+            match kind {
+                NoteKind::Timer => resumed.timers += page.len(),
+                _ => resumed.messages += page.len(),
+            }
+            for note in page {
+                let unknown = outbox.unknown(&note).filter(|name| !resumed.unknown.contains(name));
+                resumed.unknown.extend(unknown);
+                outbox.resume(note);
+            }
         }
     }
     Ok(resumed)
@@ -84,13 +89,16 @@ async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, Sto
 const PAGE: usize = 256;
 
 /// What earlier processes have left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct Resumed {
     /// How many messages are to be delivered.
     pub messages: usize,
     /// How many timers are set.
     pub timers: usize,
+    /// The names of those messages which this journal was not told who [receives](crate::JournalBuilder::receives), or how to
+    /// [publish](crate::JournalBuilder::publishes): they stay where they are.
+    pub unknown: Vec<String>,
 }
 
 /// A message that could not be delivered.

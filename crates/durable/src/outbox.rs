@@ -136,6 +136,15 @@ impl Outbox {
         lock(&self.work)
     }
 
+    /// Returns the name of a message that the journal does not know.
+    pub(crate) fn unknown(&self, note: &Note) -> Option<String> {
+        let message = StoredMessage::of(note).ok()?;
+        let to =
+            if note.kind == NoteKind::Timer { Some(note.entity.clone()) } else { message.to() };
+        let is_known = self.knows(to.as_ref().map(EntityId::kind), message.name());
+        (!is_known).then(|| message.name().to_owned())
+    }
+
     /// Takes over what an earlier process has stored, unless it has that.
     pub(crate) fn resume(self: &Arc<Self>, note: Note) {
         let is_known = {

@@ -48,6 +48,11 @@ use crate::record::Event;
 /// assert_eq!(read::<Deposited>(&old)?, Deposited { cents: 700 });
 /// # Ok::<(), FormatError>(())
 /// ```
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no format in which it is stored",
+    label = "this is to be stored",
+    note = "write `#[stored(name = \"..\")]` above its definition"
+)]
 pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
     /// The stable name of the type, the same in all versions.
     const NAME: &'static str;

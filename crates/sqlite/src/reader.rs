@@ -117,12 +117,16 @@ impl SqliteReader {
 
     /// Makes a copy of all that is stored now in another file, which is a store, and must not be there yet. An owner may go on meanwhile.
     ///
-    /// To restore it, put it in the place of the file when no one has that open, without a `-wal` beside it.
+    /// [`SqliteStore::restore`](crate::SqliteStore::restore) puts it in the place of the file again.
     ///
     /// # Errors
     /// The file cannot be read, or the other one is there, or cannot be written.
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
         let to = to.as_ref().to_owned();
+        if to.exists() {
+            let why = format!("`{}` is there already: name another file", to.display());
+            return Err(StoreError::Unavailable { why });
+        }
         let name = to.to_string_lossy().into_owned();
         let copy = |connection: &Connection| connection.execute("VACUUM INTO ?1", [name]);
         wait(|done| self.ask(copy, failure::of_store, done))?;

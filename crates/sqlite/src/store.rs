@@ -2,6 +2,8 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -66,6 +68,38 @@ impl SqliteStore {
         let writer =
             Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
         Ok(Self { path, writer, reader })
+    }
+}
+
+impl SqliteStore {
+    /// Puts a [backup](SqliteReader::back_up) in the place of a file, which need not be there. What is in the file is gone then, and what is in the `-wal`
+    /// beside it, which would spoil the backup.
+    ///
+    /// # Errors
+    /// Fails if a store has the file, if the backup is not one of a store, and if the system refuses it.
+    pub fn restore(backup: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), OpenError> {
+        let (backup, path) = (backup.as_ref(), path.as_ref());
+        drop(SqliteReader::open(backup)?);
+        let _lock = OwnerLock::take(path)?;
+        let io = |error| OpenError::Io { path: path.to_owned(), error };
+        let beside = |suffix: &str| {
+            let mut name = path.as_os_str().to_owned();
+            name.push(suffix);
+            PathBuf::from(name)
+        };
+        // The whole of it first: what was there goes last.
+        let whole = beside(".restored");
+        fs::copy(backup, &whole).map_err(io)?;
+        File::options().write(true).open(&whole).and_then(|file| file.sync_all()).map_err(io)?;
+        for suffix in ["-wal", "-shm", ""] {
+            match fs::remove_file(beside(suffix)) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
+                _ => {}
+            }
+        }
+        wal::sync_folder(path).map_err(io)?;
+        fs::rename(&whole, path).map_err(io)?;
+        wal::sync_folder(path).map_err(io)
     }
 }
 

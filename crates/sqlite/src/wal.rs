@@ -63,7 +63,7 @@ fn write_again(file: &File) -> io::Result<()> {
 
 /// The name of a WAL is on the disk when its folder is.
 #[cfg(unix)]
-fn sync_folder(of: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(of: &Path) -> io::Result<()> {
     let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
@@ -75,6 +75,6 @@ fn write_again(_: &File) -> io::Result<()> {
 }
 
 #[cfg(not(unix))]
-fn sync_folder(_: &Path) -> io::Result<()> {
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

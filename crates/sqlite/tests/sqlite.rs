@@ -391,11 +391,41 @@ fn a_backup_is_a_store() {
     }
     let reader = SqliteReader::open(&path).unwrap();
     reader.back_up(&copy).unwrap();
-    assert!(reader.back_up(&copy).is_err(), "it is there");
+    let refused = reader.back_up(&copy).unwrap_err().to_string();
+    assert!(refused.contains("is there already"), "{refused}");
     // What comes later is not in it; and it goes on where it was.
     assert!(matches!(write(&store, &alice, "later"), Outcome::Committed(_)));
     let restored = open(&copy);
     assert_eq!(read(&restored, &alice)[..], read(&store, &alice)[..3]);
     assert!(matches!(write(&restored, &alice, "4"), Outcome::Committed(_)));
     assert_eq!((read(&restored, &alice).len(), read(&store, &alice).len()), (4, 4));
+}
+
+#[test]
+fn a_restored_backup_is_what_it_was() {
+    let folder = folder();
+    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
+    let alice = EntityId::new("account", "alice");
+    let store = open(&path);
+    assert!(matches!(write(&store, &alice, "before"), Outcome::Committed(_)));
+    SqliteReader::open(&path).unwrap().back_up(&copy).unwrap();
+    assert!(matches!(write(&store, &alice, "after"), Outcome::Committed(_)));
+    assert!(matches!(SqliteStore::restore(&copy, &path), Err(OpenError::InUse { .. })));
+    // As after a kill, with what was written in the WAL.
+    let wal = folder.path().join("bank.db-wal");
+    let left = fs::read(&wal).unwrap();
+    drop(store);
+    fs::write(&wal, left).unwrap();
+    SqliteStore::restore(&copy, &path).unwrap();
+    let store = open(&path);
+    assert_eq!(read(&store, &alice).len(), 1);
+    assert!(matches!(write(&store, &alice, "anew"), Outcome::Committed(_)));
+    drop(store);
+    assert_eq!(read(&open(&path), &alice).len(), 2);
+    assert!(SqliteStore::restore(folder.path().join("none.db"), &path).is_err());
+    assert_eq!(read(&open(&path), &alice).len(), 2);
+    // And where there is nothing.
+    let new = folder.path().join("new.db");
+    SqliteStore::restore(&copy, &new).unwrap();
+    assert_eq!(read(&open(&new), &alice).len(), 1);
 }
