@@ -4,6 +4,7 @@ use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
@@ -33,6 +34,7 @@ pub struct SqliteStore {
     /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: SqliteReader,
     writer: Serving<Write>,
+    transactions: Arc<AtomicU64>,
 }
 
 impl Debug for SqliteStore {
@@ -61,11 +63,20 @@ impl SqliteStore {
             checkpoints: Checkpoints::default(),
             path: path.clone(),
             unknown: HashSet::new(),
+            transactions: Arc::default(),
             _lock: lock,
         };
+        let transactions = Arc::clone(&writer.transactions);
         let writer =
             Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
-        Ok(Self { path, writer, reader })
+        Ok(Self { path, writer, reader, transactions })
+    }
+
+    /// Returns how many transactions it has written since it was opened, each with one flush to the disk: how well it groups commits.
+    #[must_use]
+    pub fn transactions(&self) -> u64 {
+        // ORDERING: Relaxed. It is a count, and publishes nothing.
+        self.transactions.load(Ordering::Relaxed)
     }
 }
 
@@ -182,6 +193,8 @@ struct Writer {
     path: PathBuf,
     /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
     unknown: HashSet<CommitId>,
+    /// How many were committed.
+    transactions: Arc<AtomicU64>,
     _lock: OwnerLock,
 }
 
@@ -223,6 +236,8 @@ impl Writer {
         };
         match in_transaction(connection, all, self.unknown.is_empty()) {
             Ok(results) => {
+                // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
+                self.transactions.fetch_add(1, Ordering::Relaxed);
                 all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
                 all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
                 self.checkpoints.run(connection, &self.path);
