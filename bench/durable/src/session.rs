@@ -22,17 +22,19 @@ pub struct Record {
     runs: Vec<Measured>,
 }
 
-/// The cases that words choose: by their names, or by how these begin. All, without words.
+/// The cases that words choose: by their names, or by how these begin, up to a hyphen. All, without words.
 pub fn choose(words: &[String], peer: Option<&Path>) -> anyhow::Result<Vec<&'static Case>> {
+    let means = |word: &String, case: &Case| {
+        let rest = case.name.strip_prefix(word.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
     for word in words {
         ensure!(
-            CASES.iter().any(|case| case.name.starts_with(word.as_str())),
+            CASES.iter().any(|case| means(word, case)),
             "there is no case `{word}`; `coact-bench-durable list` has them"
         );
     }
-    let is_chosen = |case: &&Case| {
-        words.is_empty() || words.iter().any(|word| case.name.starts_with(word.as_str()))
-    };
+    let is_chosen = |case: &&Case| words.is_empty() || words.iter().any(|word| means(word, case));
     let can_be = |case: &&Case| match case.way {
         Way::Here(_) => true,
         Way::Peer(_) => peer.is_some(),

@@ -102,11 +102,6 @@ impl Batch<'_> {
 
     /// Stores a commit, unless it is refused.
     pub(crate) fn commit(&mut self, commit: &Commit) -> rusqlite::Result<Outcome> {
-        match decision(&self.transaction, commit.id())? {
-            Some(Settled::Committed(position)) => return Ok(Outcome::Committed(position)),
-            Some(Settled::Aborted) => return Ok(Outcome::Refused(Refusal::Aborted)),
-            None => {}
-        }
         let mut found = Vec::new();
         for (id, member) in commit.members() {
             let entity = find(&self.transaction, id)?;
@@ -114,17 +109,20 @@ impl Batch<'_> {
                 .as_ref()
                 .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
             if let Some(refusal) = member.check(id, owner, last) {
-                return Ok(Outcome::Refused(refusal));
+                return self.unless_decided(commit, refusal);
             }
             found.push(entity);
         }
         for note in commit.taken() {
             if !is_there(&self.transaction, note)? {
-                return Ok(Outcome::Refused(Refusal::Gone(note.clone())));
+                return self.unless_decided(commit, Refusal::Gone(note.clone()));
             }
         }
-        self.position = self.position.next();
-        let position = self.position;
+        let position = self.position.next();
+        if !decide(&self.transaction, commit.id(), Some(position))? {
+            return self.unless_decided(commit, Refusal::Aborted);
+        }
+        self.position = position;
         for NoteId { entity, kind, key, .. } in commit.taken() {
             self.change(entity, &NoteChange::Remove { kind: *kind, key: key.clone() })?;
         }
@@ -141,8 +139,16 @@ impl Batch<'_> {
             let (key, value) = (key.clone(), value.clone());
             self.change(entity, &NoteChange::Put { kind: *kind, key, rank: *rank, value })?;
         }
-        decide(&self.transaction, commit.id(), Some(position))?;
         Ok(Outcome::Committed(position))
+    }
+
+    /// Refuses a commit, unless it was decided before: one that has happened is not as it finds its members now.
+    fn unless_decided(&self, commit: &Commit, refusal: Refusal) -> rusqlite::Result<Outcome> {
+        Ok(match decision(&self.transaction, commit.id())? {
+            Some(Settled::Committed(position)) => Outcome::Committed(position),
+            Some(Settled::Aborted) => Outcome::Refused(Refusal::Aborted),
+            None => Outcome::Refused(refusal),
+        })
     }
 
     /// Changes a note of an entity, if that is there.
@@ -294,14 +300,17 @@ fn decision(connection: &Connection, commit: CommitId) -> rusqlite::Result<Optio
     }))
 }
 
+/// Decides on a commit. Returns false if that was done before. (It is not looked for first: nearly all commits are new.)
 fn decide(
     transaction: &Transaction<'_>,
     commit: CommitId,
     position: Option<Position>,
-) -> rusqlite::Result<()> {
+) -> rusqlite::Result<bool> {
     let position = position.map(|position| bits(position.get()));
-    transaction
-        .prepare_cached("INSERT INTO decision (id, position) VALUES (?1, ?2)")?
+    let inserted = transaction
+        .prepare_cached(
+            "INSERT INTO decision (id, position) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+        )?
         .execute(params![commit.get().to_be_bytes(), position])?;
-    Ok(())
+    Ok(inserted > 0)
 }
