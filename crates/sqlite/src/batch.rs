@@ -6,7 +6,8 @@ use coact_persist::{
 };
 use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
 
-use crate::row::{bits, number, snapshot};
+use crate::known::Known;
+use crate::row::{self, Entity, bits, number, snapshot};
 use crate::schema::DECISIONS;
 
 /// How many snapshots of an entity are kept. (One, if they are its states.)
@@ -18,6 +19,7 @@ const SWEEP_EVERY: u64 = 1 << 13;
 /// One transaction.
 pub(crate) struct Batch<'c> {
     transaction: Transaction<'c>,
+    known: &'c mut Known,
     /// That of the last commit before it.
     first: Position,
     /// That of the last commit.
@@ -25,13 +27,19 @@ pub(crate) struct Batch<'c> {
 }
 
 impl<'c> Batch<'c> {
-    pub(crate) fn begin(connection: &'c mut Connection) -> rusqlite::Result<Self> {
+    pub(crate) fn begin(
+        connection: &'c mut Connection,
+        known: &'c mut Known,
+    ) -> rusqlite::Result<Self> {
         let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let position = transaction
             .prepare_cached("SELECT position FROM counter")?
             .query_row([], |row| number(row, 0))?;
+        let changes =
+            transaction.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        known.begin(changes);
         let position = Position::new(position);
-        Ok(Self { transaction, first: position, position })
+        Ok(Self { transaction, known, first: position, position })
     }
 
     /// Does what comes before the end of the transaction. `all_told`: it is known of all earlier commits what has become of them.
@@ -54,32 +62,27 @@ impl<'c> Batch<'c> {
     }
 }
 
-/// An entity as it is stored.
-struct Entity {
-    id: i64,
-    epoch: Epoch,
-    last: Seq,
-    hash: EventHash,
-}
-
-fn find(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<Entity>> {
+/// Reads an entity from the file.
+fn read(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<Entity>> {
     let mut select = connection
         .prepare_cached("SELECT id, epoch, last, hash FROM entity WHERE kind = ?1 AND key = ?2")?;
     let keys = params![entity.kind().as_bytes(), entity.key().as_bytes()];
-    let found = select.query_row(keys, |row| {
-        Ok(Entity {
-            id: row.get(0)?,
-            epoch: Epoch::new(number(row, 1)?),
-            last: Seq::new(number(row, 2)?),
-            hash: EventHash::from_stored(number(row, 3)?),
-        })
-    });
-    found.optional()
+    select.query_row(keys, row::entity).optional()
 }
 
 impl Batch<'_> {
+    /// Finds an entity, which was claimed by an owner, of this process or another one.
+    fn find(&mut self, id: &EntityId) -> rusqlite::Result<Option<Entity>> {
+        if let Some(entity) = self.known.find(id) {
+            return Ok(Some(entity));
+        }
+        let found = read(&self.transaction, id)?;
+        found.into_iter().for_each(|entity| self.known.add(id.clone(), entity));
+        Ok(found)
+    }
+
     /// Raises the epoch of an entity.
-    pub(crate) fn claim(&self, id: &EntityId) -> rusqlite::Result<Claim> {
+    pub(crate) fn claim(&mut self, id: &EntityId) -> rusqlite::Result<Claim> {
         let empty = EventHash::of(id);
         let (kind, key) = (id.kind().as_bytes(), id.key().as_bytes());
         self.transaction
@@ -88,7 +91,8 @@ impl Batch<'_> {
              ON CONFLICT DO UPDATE SET epoch = epoch + 1",
             )?
             .execute(params![kind, key, bits(empty.get())])?;
-        let entity = find(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let entity = read(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        self.known.add(id.clone(), entity);
         let snapshot = self
             .transaction
             .prepare_cached(
@@ -104,7 +108,7 @@ impl Batch<'_> {
     pub(crate) fn commit(&mut self, commit: &Commit) -> rusqlite::Result<Outcome> {
         let mut found = Vec::new();
         for (id, member) in commit.members() {
-            let entity = find(&self.transaction, id)?;
+            let entity = self.find(id)?;
             let (owner, last) = entity
                 .as_ref()
                 .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
@@ -131,8 +135,13 @@ impl Batch<'_> {
             let Some(entity) = entity else { continue };
             if member.deletes() {
                 delete(&self.transaction, entity.id, id)?;
+                self.known.moved(id, Seq::ZERO, EventHash::of(id));
             } else {
                 write(&self.transaction, entity.id, member, position)?;
+                member
+                    .moved_to()
+                    .iter()
+                    .for_each(|(last, hash)| self.known.moved(id, *last, *hash));
             }
         }
         for Note { entity, kind, key, rank, value } in commit.left() {
@@ -152,8 +161,8 @@ impl Batch<'_> {
     }
 
     /// Changes a note of an entity, if that is there.
-    fn change(&self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
-        let entity = find(&self.transaction, id)?;
+    fn change(&mut self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
+        let entity = self.find(id)?;
         entity.map_or(Ok(()), |entity| change(&self.transaction, entity.id, note))
     }
 

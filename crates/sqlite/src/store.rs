@@ -18,6 +18,7 @@ use crate::batch::Batch;
 use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
+use crate::known::Known;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
@@ -60,6 +61,7 @@ impl SqliteStore {
         let writer = Writer {
             _index: index,
             connection: Some(connection),
+            known: Known::default(),
             checkpoints: Checkpoints::default(),
             path: path.clone(),
             unknown: HashSet::new(),
@@ -189,6 +191,7 @@ struct Writer {
     _index: Connection,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
+    known: Known,
     checkpoints: Checkpoints,
     path: PathBuf,
     /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
@@ -234,7 +237,11 @@ impl Writer {
                 return None;
             }
         };
-        match in_transaction(connection, all, self.unknown.is_empty()) {
+        let done = in_transaction((connection, &mut self.known), all, self.unknown.is_empty());
+        if done.is_err() {
+            self.known.forget_all();
+        }
+        match done {
             Ok(results) => {
                 // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
                 self.transactions.fetch_add(1, Ordering::Relaxed);
@@ -270,12 +277,12 @@ struct Failed {
 }
 
 fn in_transaction(
-    connection: &mut Connection,
+    (connection, known): (&mut Connection, &mut Known),
     all: &[Write],
     all_told: bool,
 ) -> Result<Vec<Written>, Failed> {
     let failed = |is_unknown| move |why| Failed { why, is_unknown, at: None };
-    let mut batch = Batch::begin(connection).map_err(failed(false))?;
+    let mut batch = Batch::begin(connection, known).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
     for (at, asked) in all.iter().enumerate() {
         // A commit is refused before it writes anything, so it needs no savepoint of its own.

@@ -379,3 +379,22 @@ fn an_immutable_file_is_refused_if_commits_are_beside_it() {
     let missing = SqliteReader::open_immutable(folder.path().join("none.db")).unwrap_err();
     assert!(matches!(missing, OpenError::Io { .. }), "{missing}");
 }
+
+#[test]
+fn what_a_tool_has_changed_against_advice_is_seen() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let claim = wait(|done| store.claim(alice.clone(), done)).unwrap();
+    let commit = |after: Seq| {
+        let mut commit = Commit::new();
+        let member = commit.member(alice.clone(), claim.epoch, after);
+        member.event(Event::new("noted", 1, Vec::new()), claim.hash);
+        wait(|done| store.commit(commit, done))
+    };
+    assert!(matches!(commit(Seq::ZERO), Outcome::Committed(_)));
+    let tool = rusqlite::Connection::open(&path).unwrap();
+    tool.execute("UPDATE entity SET epoch = epoch + 1", []).unwrap();
+    let outcome = commit(Seq::new(1));
+    assert!(matches!(outcome, Outcome::Refused(Refusal::Fenced { .. })), "{outcome:?}");
+}
