@@ -1,37 +1,16 @@
-//! Measures durable actors, beside the bare library with the same rows, and beside plain programs with a database.
-//!
-//! Not a command of `coact-bench`, which would then have to compile SQLite.
-//!
-//! Reading order: `cases` (what is measured), `session` (rounds, and the table), `setup` and `measured` (what a run is given, and what it shows),
-//! `counter` and `account` (the entities), `stores`, `bare` and `window` (what several cases need), `events`, `transfers`, `outbox`, `recovery`,
-//! `memory`, `machine`.
+//! The tool on the command line.
 
 #![forbid(unsafe_code)]
-
-mod account;
-mod bare;
-mod cases;
-mod counter;
-mod events;
-mod machine;
-mod measured;
-mod memory;
-mod outbox;
-mod recovery;
-mod session;
-mod setup;
-mod stores;
-mod transfers;
-mod window;
 
 use std::path::PathBuf;
 
 use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 
-use crate::cases::{CASES, Way};
-use crate::session::Peer;
-use crate::setup::Setup;
+use coact_bench_durable::cases::{self, CASES, Way};
+use coact_bench_durable::machine;
+use coact_bench_durable::session::{self, Peer};
+use coact_bench_durable::setup::Setup;
 
 const EXAMPLES: &str = "\
 Examples:
