@@ -4,7 +4,9 @@ use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
     NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 
 use crate::known::Known;
 use crate::row::{self, Entity, bits, number, snapshot};
@@ -20,10 +22,41 @@ const SWEEP_EVERY: u64 = 1 << 13;
 pub(crate) struct Batch<'c> {
     transaction: Transaction<'c>,
     known: &'c mut Known,
+    statements: Statements<'c>,
     /// That of the last commit before it.
     first: Position,
     /// That of the last commit.
     position: Position,
+}
+
+/// What nearly every commit does. To have them for the transaction costs less than to look for each of them by its text.
+struct Statements<'c> {
+    insert: CachedStatement<'c>,
+    moved: CachedStatement<'c>,
+    decide: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    fn of(connection: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            insert: connection.prepare_cached(
+                "INSERT INTO event (entity, seq, position, name, version, hash, payload)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?,
+            moved: connection
+                .prepare_cached("UPDATE entity SET last = ?2, hash = ?3 WHERE id = ?1")?,
+            decide: connection.prepare_cached(
+                "INSERT INTO decision (id, position) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            )?,
+        })
+    }
+
+    /// Decides on a commit. Returns false if that was done before. (It is not looked for first: nearly all commits are new.)
+    fn decide(&mut self, commit: CommitId, position: Option<Position>) -> rusqlite::Result<bool> {
+        let position = position.map(|position| bits(position.get()));
+        let inserted = self.decide.execute(params![commit.get().to_be_bytes(), position])?;
+        Ok(inserted > 0)
+    }
 }
 
 impl<'c> Batch<'c> {
@@ -31,7 +64,9 @@ impl<'c> Batch<'c> {
         connection: &'c mut Connection,
         known: &'c mut Known,
     ) -> rusqlite::Result<Self> {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // From here on it is shared, with statements that outlive the transaction.
+        let connection = &*connection;
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
         let position = transaction
             .prepare_cached("SELECT position FROM counter")?
             .query_row([], |row| number(row, 0))?;
@@ -39,7 +74,8 @@ impl<'c> Batch<'c> {
             transaction.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         known.begin(changes);
         let position = Position::new(position);
-        Ok(Self { transaction, known, first: position, position })
+        let statements = Statements::of(connection)?;
+        Ok(Self { transaction, known, statements, first: position, position })
     }
 
     /// Does what comes before the end of the transaction. `all_told`: it is known of all earlier commits what has become of them.
@@ -123,7 +159,7 @@ impl Batch<'_> {
             }
         }
         let position = self.position.next();
-        if !decide(&self.transaction, commit.id(), Some(position))? {
+        if !self.statements.decide(commit.id(), Some(position))? {
             return self.unless_decided(commit, Refusal::Aborted);
         }
         self.position = position;
@@ -137,7 +173,7 @@ impl Batch<'_> {
                 delete(&self.transaction, entity.id, id)?;
                 self.known.moved(id, Seq::ZERO, EventHash::of(id));
             } else {
-                write(&self.transaction, entity.id, member, position)?;
+                write(&self.transaction, &mut self.statements, entity.id, member, position)?;
                 member
                     .moved_to()
                     .iter()
@@ -167,27 +203,24 @@ impl Batch<'_> {
     }
 
     /// Decides whether a commit has happened.
-    pub(crate) fn settle(&self, commit: CommitId) -> rusqlite::Result<Settled> {
+    pub(crate) fn settle(&mut self, commit: CommitId) -> rusqlite::Result<Settled> {
         if let Some(settled) = decision(&self.transaction, commit)? {
             return Ok(settled);
         }
-        decide(&self.transaction, commit, None)?;
+        self.statements.decide(commit, None)?;
         Ok(Settled::Aborted)
     }
 }
 
 fn write(
     transaction: &Transaction<'_>,
+    statements: &mut Statements<'_>,
     entity: i64,
     member: &Member,
     position: Position,
 ) -> rusqlite::Result<()> {
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO event (entity, seq, position, name, version, hash, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
     for (seq, event, hash) in member.events() {
-        insert.execute(params![
+        statements.insert.execute(params![
             entity,
             bits(seq.get()),
             bits(position.get()),
@@ -198,9 +231,7 @@ fn write(
         ])?;
     }
     if let Some((seq, hash)) = member.moved_to() {
-        transaction
-            .prepare_cached("UPDATE entity SET last = ?2, hash = ?3 WHERE id = ?1")?
-            .execute(params![entity, bits(seq.get()), bits(hash.get())])?;
+        statements.moved.execute(params![entity, bits(seq.get()), bits(hash.get())])?;
     }
     if let Some(snapshot) = member.written_snapshot() {
         keep(transaction, entity, snapshot, if member.replaces() { 1 } else { SNAPSHOTS })?;
@@ -307,19 +338,4 @@ fn decision(connection: &Connection, commit: CommitId) -> rusqlite::Result<Optio
         Some(position) => Settled::Committed(Position::new(position.cast_unsigned())),
         None => Settled::Aborted,
     }))
-}
-
-/// Decides on a commit. Returns false if that was done before. (It is not looked for first: nearly all commits are new.)
-fn decide(
-    transaction: &Transaction<'_>,
-    commit: CommitId,
-    position: Option<Position>,
-) -> rusqlite::Result<bool> {
-    let position = position.map(|position| bits(position.get()));
-    let inserted = transaction
-        .prepare_cached(
-            "INSERT INTO decision (id, position) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
-        )?
-        .execute(params![commit.get().to_be_bytes(), position])?;
-    Ok(inserted > 0)
 }
