@@ -45,39 +45,53 @@ const fn beside(other: &'static str, name: &'static str, about: &'static str, wa
 
 /// All of them. One that stands beside another comes behind it.
 pub const CASES: &[Case] = &[
-    case("events-1", "commands of one actor, many at a time", Here(|it| events::in_file(it, 1))),
+    case(
+        "events-1",
+        "commands of one actor, many at a time",
+        Here(|it| events::in_file(it, it.entities(1))),
+    ),
     beside(
         "events-1",
         "events-1-bare",
         "the same rows by rusqlite",
-        Here(|it| events::bare(it, 1)),
+        Here(|it| events::bare(it, it.entities(1))),
     ),
-    beside("events-1", "events-1-memory", "in memory", Here(|it| events::in_memory(it, 1))),
-    case("events-100", "of 100 actors", Here(|it| events::in_file(it, 100))),
+    beside(
+        "events-1",
+        "events-1-memory",
+        "in memory",
+        Here(|it| events::in_memory(it, it.entities(1))),
+    ),
+    case("events-100", "of 100 actors", Here(|it| events::in_file(it, it.entities(100)))),
     beside(
         "events-100",
         "events-100-bare",
         "the same rows by rusqlite",
-        Here(|it| events::bare(it, 100)),
+        Here(|it| events::bare(it, it.entities(100))),
     ),
-    beside("events-100", "events-100-memory", "in memory", Here(|it| events::in_memory(it, 100))),
-    case("events-10000", "of 10,000 actors", Here(|it| events::in_file(it, 10_000))),
+    beside(
+        "events-100",
+        "events-100-memory",
+        "in memory",
+        Here(|it| events::in_memory(it, it.entities(100))),
+    ),
+    case("events-10000", "of 10,000 actors", Here(|it| events::in_file(it, it.entities(10_000)))),
     beside(
         "events-10000",
         "events-10000-bare",
         "the same rows by rusqlite",
-        Here(|it| events::bare(it, 10_000)),
+        Here(|it| events::bare(it, it.entities(10_000))),
     ),
     beside(
         "events-10000",
         "events-10000-memory",
         "in memory",
-        Here(|it| events::in_memory(it, 10_000)),
+        Here(|it| events::in_memory(it, it.entities(10_000))),
     ),
     case(
         "ungrouped-100",
         "commands of 100 actors, many at a time, a transaction each",
-        Here(|it| events::ungrouped(it, 100)),
+        Here(|it| events::ungrouped(it, it.entities(100))),
     ),
     case(
         "one-at-a-time",
@@ -93,13 +107,13 @@ pub const CASES: &[Case] = &[
     case(
         "transfers-1000",
         "transfers among 1,000 accounts, many at a time",
-        Here(|it| transfers::many(it, 1_000)),
+        Here(|it| transfers::many(it, it.entities(1_000))),
     ),
     beside(
         "transfers-1000",
         "transfers-1000-bare",
         "the same rows by rusqlite",
-        Here(|it| transfers::bare(it, 1_000)),
+        Here(|it| transfers::bare(it, it.entities(1_000))),
     ),
     beside(
         "transfers-1000",
@@ -122,7 +136,7 @@ pub const CASES: &[Case] = &[
     case(
         "transfers-10000",
         "transfers among 10,000 accounts",
-        Here(|it| transfers::many(it, 10_000)),
+        Here(|it| transfers::many(it, it.entities(10_000))),
     ),
     case(
         "transfers-one",

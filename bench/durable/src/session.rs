@@ -131,7 +131,7 @@ fn summary(mut values: Vec<f64>) -> Option<(f64, f64, f64)> {
     Some((median, values[0], values[values.len() - 1]))
 }
 
-/// Prints the table. A ratio is that of the case that it stands beside to it, in the same round: above 1, that one is faster.
+/// Prints the table. A ratio is that of the case that one stands beside to it, in the same round: above 1, the former is faster.
 pub fn print(records: &[Record]) {
     println!(
         "{:<26} {:>9} {:>9} {:>9}  {:>7} {:>9} {:>8} {:>9}",

@@ -27,6 +27,11 @@ impl Setup {
         ((full as f64 * self.scale) as u64).max(1)
     }
 
+    /// So many entities: scaled, but not fewer than a hundred, if there are as many.
+    pub fn entities(&self, full: u64) -> u64 {
+        self.scaled(full).max(full.min(100))
+    }
+
     /// A file in the folder.
     pub fn file(&self, name: &str) -> PathBuf {
         self.folder.join(name)
