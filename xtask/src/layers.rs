@@ -1,7 +1,7 @@
 //! Which crate may know which.
 
 /// The crates of the project, bottom to top, each with those that it may depend on.
-pub const LAYERS: [(&str, &[&str]); 28] = [
+pub const LAYERS: [(&str, &[&str]); 30] = [
     ("coact-sim", &[]),
     ("coact-sync", &[]),
     ("coact-tuple", &[]),
@@ -43,7 +43,10 @@ pub const LAYERS: [(&str, &[&str]); 28] = [
     ("coact-bench-programs", &["coact", "coact-bench-workloads"]),
     ("coact-bench-savina", &["coact", "coact-bench-programs", "coact-bench-workloads"]),
     ("coact-bench", &["coact-bench-programs", "coact-bench-savina", "coact-bench-workloads"]),
+    // `coact-disk` in its tests alone.
+    ("coact-bench-durable", &["coact", "coact-disk", "coact-sqlite"]),
     ("coact-bench-peers", &["coact-bench-workloads"]),
+    ("coact-bench-sql", &[]),
     ("coact-xtask", &[]),
 ];
 

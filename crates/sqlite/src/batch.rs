@@ -4,9 +4,12 @@ use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
     NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot,
 };
-use rusqlite::{Connection, OptionalExtension, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
+};
 
-use crate::row::{bits, number, snapshot};
+use crate::known::Known;
+use crate::row::{self, Entity, bits, number, snapshot};
 use crate::schema::DECISIONS;
 
 /// How many snapshots of an entity are kept. (One, if they are its states.)
@@ -18,20 +21,61 @@ const SWEEP_EVERY: u64 = 1 << 13;
 /// One transaction.
 pub(crate) struct Batch<'c> {
     transaction: Transaction<'c>,
+    known: &'c mut Known,
+    statements: Statements<'c>,
     /// That of the last commit before it.
     first: Position,
     /// That of the last commit.
     position: Position,
 }
 
+/// What nearly every commit does. To have them for the transaction costs less than to look for each of them by its text.
+struct Statements<'c> {
+    insert: CachedStatement<'c>,
+    moved: CachedStatement<'c>,
+    decide: CachedStatement<'c>,
+}
+
+impl<'c> Statements<'c> {
+    fn of(connection: &'c Connection) -> rusqlite::Result<Self> {
+        Ok(Self {
+            insert: connection.prepare_cached(
+                "INSERT INTO event (entity, seq, position, name, version, hash, payload)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+            )?,
+            moved: connection
+                .prepare_cached("UPDATE entity SET last = ?2, hash = ?3 WHERE id = ?1")?,
+            decide: connection.prepare_cached(
+                "INSERT INTO decision (id, position) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+            )?,
+        })
+    }
+
+    /// Decides on a commit. Returns false if that was done before. (It is not looked for first: nearly all commits are new.)
+    fn decide(&mut self, commit: CommitId, position: Option<Position>) -> rusqlite::Result<bool> {
+        let position = position.map(|position| bits(position.get()));
+        let inserted = self.decide.execute(params![commit.get().to_be_bytes(), position])?;
+        Ok(inserted > 0)
+    }
+}
+
 impl<'c> Batch<'c> {
-    pub(crate) fn begin(connection: &'c mut Connection) -> rusqlite::Result<Self> {
-        let transaction = connection.transaction_with_behavior(TransactionBehavior::Immediate)?;
+    pub(crate) fn begin(
+        connection: &'c mut Connection,
+        known: &'c mut Known,
+    ) -> rusqlite::Result<Self> {
+        // From here on it is shared, with statements that outlive the transaction.
+        let connection = &*connection;
+        let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
         let position = transaction
             .prepare_cached("SELECT position FROM counter")?
             .query_row([], |row| number(row, 0))?;
+        let changes =
+            transaction.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
+        known.begin(changes);
         let position = Position::new(position);
-        Ok(Self { transaction, first: position, position })
+        let statements = Statements::of(connection)?;
+        Ok(Self { transaction, known, statements, first: position, position })
     }
 
     /// Does what comes before the end of the transaction. `all_told`: it is known of all earlier commits what has become of them.
@@ -54,32 +98,27 @@ impl<'c> Batch<'c> {
     }
 }
 
-/// An entity as it is stored.
-struct Entity {
-    id: i64,
-    epoch: Epoch,
-    last: Seq,
-    hash: EventHash,
-}
-
-fn find(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<Entity>> {
+/// Reads an entity from the file.
+fn read(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<Entity>> {
     let mut select = connection
         .prepare_cached("SELECT id, epoch, last, hash FROM entity WHERE kind = ?1 AND key = ?2")?;
     let keys = params![entity.kind().as_bytes(), entity.key().as_bytes()];
-    let found = select.query_row(keys, |row| {
-        Ok(Entity {
-            id: row.get(0)?,
-            epoch: Epoch::new(number(row, 1)?),
-            last: Seq::new(number(row, 2)?),
-            hash: EventHash::from_stored(number(row, 3)?),
-        })
-    });
-    found.optional()
+    select.query_row(keys, row::entity).optional()
 }
 
 impl Batch<'_> {
+    /// Finds an entity, which was claimed by an owner, of this process or another one.
+    fn find(&mut self, id: &EntityId) -> rusqlite::Result<Option<Entity>> {
+        if let Some(entity) = self.known.find(id) {
+            return Ok(Some(entity));
+        }
+        let found = read(&self.transaction, id)?;
+        found.into_iter().for_each(|entity| self.known.add(id.clone(), entity));
+        Ok(found)
+    }
+
     /// Raises the epoch of an entity.
-    pub(crate) fn claim(&self, id: &EntityId) -> rusqlite::Result<Claim> {
+    pub(crate) fn claim(&mut self, id: &EntityId) -> rusqlite::Result<Claim> {
         let empty = EventHash::of(id);
         let (kind, key) = (id.kind().as_bytes(), id.key().as_bytes());
         self.transaction
@@ -88,7 +127,8 @@ impl Batch<'_> {
              ON CONFLICT DO UPDATE SET epoch = epoch + 1",
             )?
             .execute(params![kind, key, bits(empty.get())])?;
-        let entity = find(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        let entity = read(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
+        self.known.add(id.clone(), entity);
         let snapshot = self
             .transaction
             .prepare_cached(
@@ -102,29 +142,27 @@ impl Batch<'_> {
 
     /// Stores a commit, unless it is refused.
     pub(crate) fn commit(&mut self, commit: &Commit) -> rusqlite::Result<Outcome> {
-        match decision(&self.transaction, commit.id())? {
-            Some(Settled::Committed(position)) => return Ok(Outcome::Committed(position)),
-            Some(Settled::Aborted) => return Ok(Outcome::Refused(Refusal::Aborted)),
-            None => {}
-        }
         let mut found = Vec::new();
         for (id, member) in commit.members() {
-            let entity = find(&self.transaction, id)?;
+            let entity = self.find(id)?;
             let (owner, last) = entity
                 .as_ref()
                 .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
             if let Some(refusal) = member.check(id, owner, last) {
-                return Ok(Outcome::Refused(refusal));
+                return self.unless_decided(commit, refusal);
             }
             found.push(entity);
         }
         for note in commit.taken() {
             if !is_there(&self.transaction, note)? {
-                return Ok(Outcome::Refused(Refusal::Gone(note.clone())));
+                return self.unless_decided(commit, Refusal::Gone(note.clone()));
             }
         }
-        self.position = self.position.next();
-        let position = self.position;
+        let position = self.position.next();
+        if !self.statements.decide(commit.id(), Some(position))? {
+            return self.unless_decided(commit, Refusal::Aborted);
+        }
+        self.position = position;
         for NoteId { entity, kind, key, .. } in commit.taken() {
             self.change(entity, &NoteChange::Remove { kind: *kind, key: key.clone() })?;
         }
@@ -134,15 +172,19 @@ impl Batch<'_> {
                 entity.as_ref().map_or_else(|| self.unclaimed(id), |found| Ok(found.id))?;
             if member.deletes() {
                 delete(&self.transaction, entity, id)?;
+                self.known.moved(id, Seq::ZERO, EventHash::of(id));
             } else {
-                write(&self.transaction, entity, member, position)?;
+                write(&self.transaction, &mut self.statements, entity, member, position)?;
+                member
+                    .moved_to()
+                    .iter()
+                    .for_each(|(last, hash)| self.known.moved(id, *last, *hash));
             }
         }
         for Note { entity, kind, key, rank, value } in commit.left() {
             let (key, value) = (key.clone(), value.clone());
             self.change(entity, &NoteChange::Put { kind: *kind, key, rank: *rank, value })?;
         }
-        decide(&self.transaction, commit.id(), Some(position))?;
         Ok(Outcome::Committed(position))
     }
 
@@ -156,34 +198,40 @@ impl Batch<'_> {
             .insert(params![id.kind().as_bytes(), id.key().as_bytes(), bits(hash.get())])
     }
 
+    /// Refuses a commit, unless it was decided before: one that has happened is not as it finds its members now.
+    fn unless_decided(&self, commit: &Commit, refusal: Refusal) -> rusqlite::Result<Outcome> {
+        Ok(match decision(&self.transaction, commit.id())? {
+            Some(Settled::Committed(position)) => Outcome::Committed(position),
+            Some(Settled::Aborted) => Outcome::Refused(Refusal::Aborted),
+            None => Outcome::Refused(refusal),
+        })
+    }
+
     /// Changes a note of an entity, if that is there.
-    fn change(&self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
-        let entity = find(&self.transaction, id)?;
+    fn change(&mut self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
+        let entity = self.find(id)?;
         entity.map_or(Ok(()), |entity| change(&self.transaction, entity.id, note))
     }
 
     /// Decides whether a commit has happened.
-    pub(crate) fn settle(&self, commit: CommitId) -> rusqlite::Result<Settled> {
+    pub(crate) fn settle(&mut self, commit: CommitId) -> rusqlite::Result<Settled> {
         if let Some(settled) = decision(&self.transaction, commit)? {
             return Ok(settled);
         }
-        decide(&self.transaction, commit, None)?;
+        self.statements.decide(commit, None)?;
         Ok(Settled::Aborted)
     }
 }
 
 fn write(
     transaction: &Transaction<'_>,
+    statements: &mut Statements<'_>,
     entity: i64,
     member: &Member,
     position: Position,
 ) -> rusqlite::Result<()> {
-    let mut insert = transaction.prepare_cached(
-        "INSERT INTO event (entity, seq, position, name, version, hash, payload)
-         VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-    )?;
     for (seq, event, hash) in member.events() {
-        insert.execute(params![
+        statements.insert.execute(params![
             entity,
             bits(seq.get()),
             bits(position.get()),
@@ -194,9 +242,7 @@ fn write(
         ])?;
     }
     if let Some((seq, hash)) = member.moved_to() {
-        transaction
-            .prepare_cached("UPDATE entity SET last = ?2, hash = ?3 WHERE id = ?1")?
-            .execute(params![entity, bits(seq.get()), bits(hash.get())])?;
+        statements.moved.execute(params![entity, bits(seq.get()), bits(hash.get())])?;
     }
     if let Some(snapshot) = member.written_snapshot() {
         keep(transaction, entity, snapshot, if member.replaces() { 1 } else { SNAPSHOTS })?;
@@ -303,16 +349,4 @@ fn decision(connection: &Connection, commit: CommitId) -> rusqlite::Result<Optio
         Some(position) => Settled::Committed(Position::new(position.cast_unsigned())),
         None => Settled::Aborted,
     }))
-}
-
-fn decide(
-    transaction: &Transaction<'_>,
-    commit: CommitId,
-    position: Option<Position>,
-) -> rusqlite::Result<()> {
-    let position = position.map(|position| bits(position.get()));
-    transaction
-        .prepare_cached("INSERT INTO decision (id, position) VALUES (?1, ?2)")?
-        .execute(params![commit.get().to_be_bytes(), position])?;
-    Ok(())
 }

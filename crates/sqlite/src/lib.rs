@@ -34,7 +34,7 @@
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
 //!
-//! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `reader` (the other thread), `read` (its
+//! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `known` (what it need not look for), `reader` (the other thread), `read` (its
 //! queries), `check`, `row`, `schema`, `failure`, `callback`, `lock`, `wal`, `checkpoint`, `serving`.
 
 #![forbid(unsafe_code)]
@@ -44,6 +44,7 @@ mod callback;
 mod check;
 mod checkpoint;
 mod failure;
+mod known;
 mod lock;
 mod open_error;
 mod read;

@@ -1,6 +1,6 @@
 //! What is in a row.
 
-use coact_persist::{Event, EventHash, Position, Seq, Snapshot, StoredEvent};
+use coact_persist::{Epoch, Event, EventHash, Position, Seq, Snapshot, StoredEvent};
 use rusqlite::Row;
 
 /// SQLite's integers have a sign; as bits they are the same.
@@ -14,6 +14,25 @@ pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
 
 pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
     Ok(String::from_utf8_lossy(row.get_ref(column)?.as_blob()?).into_owned())
+}
+
+/// An entity as it is stored.
+#[derive(Clone, Copy)]
+pub(crate) struct Entity {
+    pub(crate) id: i64,
+    pub(crate) epoch: Epoch,
+    pub(crate) last: Seq,
+    pub(crate) hash: EventHash,
+}
+
+/// An entity in the columns `id, epoch, last, hash`.
+pub(crate) fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
+    Ok(Entity {
+        id: row.get(0)?,
+        epoch: Epoch::new(number(row, 1)?),
+        last: Seq::new(number(row, 2)?),
+        hash: EventHash::from_stored(number(row, 3)?),
+    })
 }
 
 /// An event in the columns `seq, position, hash, name, version, payload`.

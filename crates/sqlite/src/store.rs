@@ -6,6 +6,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
@@ -19,6 +20,7 @@ use crate::batch::Batch;
 use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
+use crate::known::Known;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
@@ -35,6 +37,7 @@ pub struct SqliteStore {
     /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: SqliteReader,
     writer: Serving<Write>,
+    transactions: Arc<AtomicU64>,
 }
 
 impl Debug for SqliteStore {
@@ -60,14 +63,24 @@ impl SqliteStore {
         let writer = Writer {
             _index: index,
             connection: Some(connection),
+            known: Known::default(),
             checkpoints: Checkpoints::default(),
             path: path.clone(),
             unknown: HashSet::new(),
+            transactions: Arc::default(),
             _lock: lock,
         };
+        let transactions = Arc::clone(&writer.transactions);
         let writer =
             Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
-        Ok(Self { path, writer, reader })
+        Ok(Self { path, writer, reader, transactions })
+    }
+
+    /// Returns how many transactions it has written since it was opened, each with one flush to the disk: how well it groups commits.
+    #[must_use]
+    pub fn transactions(&self) -> u64 {
+        // ORDERING: Relaxed. It is a count, and publishes nothing.
+        self.transactions.load(Ordering::Relaxed)
     }
 }
 
@@ -212,10 +225,13 @@ struct Writer {
     _index: Connection,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
+    known: Known,
     checkpoints: Checkpoints,
     path: PathBuf,
     /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
     unknown: HashSet<CommitId>,
+    /// How many were committed.
+    transactions: Arc<AtomicU64>,
     _lock: OwnerLock,
 }
 
@@ -255,8 +271,14 @@ impl Writer {
                 return None;
             }
         };
-        match in_transaction(connection, all, self.unknown.is_empty()) {
+        let done = in_transaction((connection, &mut self.known), all, self.unknown.is_empty());
+        if done.is_err() {
+            self.known.forget_all();
+        }
+        match done {
             Ok(results) => {
+                // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
+                self.transactions.fetch_add(1, Ordering::Relaxed);
                 all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
                 all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
                 self.checkpoints.run(connection, &self.path);
@@ -289,12 +311,12 @@ struct Failed {
 }
 
 fn in_transaction(
-    connection: &mut Connection,
+    (connection, known): (&mut Connection, &mut Known),
     all: &[Write],
     all_told: bool,
 ) -> Result<Vec<Written>, Failed> {
     let failed = |is_unknown| move |why| Failed { why, is_unknown, at: None };
-    let mut batch = Batch::begin(connection).map_err(failed(false))?;
+    let mut batch = Batch::begin(connection, known).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
     for (at, asked) in all.iter().enumerate() {
         // A commit is refused before it writes anything, so it needs no savepoint of its own.

@@ -429,3 +429,22 @@ fn a_restored_backup_is_what_it_was() {
     SqliteStore::restore(&copy, &new).unwrap();
     assert_eq!(read(&open(&new), &alice).len(), 1);
 }
+
+#[test]
+fn what_a_tool_has_changed_against_advice_is_seen() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let claim = wait(|done| store.claim(alice.clone(), done)).unwrap();
+    let commit = |after: Seq| {
+        let mut commit = Commit::new();
+        let member = commit.member(alice.clone(), claim.epoch, after);
+        member.event(Event::new("noted", 1, Vec::new()), claim.hash);
+        wait(|done| store.commit(commit, done))
+    };
+    assert!(matches!(commit(Seq::ZERO), Outcome::Committed(_)));
+    let tool = rusqlite::Connection::open(&path).unwrap();
+    tool.execute("UPDATE entity SET epoch = epoch + 1", []).unwrap();
+    let outcome = commit(Seq::new(1));
+    assert!(matches!(outcome, Outcome::Refused(Refusal::Fenced { .. })), "{outcome:?}");
+}

@@ -1,0 +1,130 @@
+//! PostgreSQL: locks of rows, taken in the order of keys, so that no two transactions wait for each other.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use anyhow::Context;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_postgres::{Client, NoTls, Statement};
+
+use crate::measured::Begun;
+use crate::transfer::choose;
+use crate::{Setup, check};
+
+const TABLES: &str = "
+DROP TABLE IF EXISTS bench_account, bench_event;
+CREATE TABLE bench_account (id BIGINT PRIMARY KEY, cents BIGINT NOT NULL, last BIGINT NOT NULL);
+CREATE TABLE bench_event (
+    account BIGINT NOT NULL,
+    seq BIGINT NOT NULL,
+    cents BIGINT NOT NULL,
+    other BIGINT NOT NULL,
+    PRIMARY KEY (account, seq)
+);
+";
+
+/// Locks both rows, and tells what is in them.
+const LOCK: &str =
+    "SELECT id, cents, last FROM bench_account WHERE id = $1 OR id = $2 ORDER BY id FOR UPDATE";
+const UPDATE: &str = "UPDATE bench_account SET cents = $2, last = $3 WHERE id = $1";
+const INSERT: &str = "INSERT INTO bench_event VALUES ($1, $2, $3, $4)";
+
+struct Connection {
+    client: Client,
+    lock: Statement,
+    update: Statement,
+    insert: Statement,
+}
+
+struct Pool {
+    free: Mutex<Vec<Connection>>,
+    permits: Semaphore,
+}
+
+/// Makes the transfers.
+pub async fn run(server: String, setup: Setup) -> anyhow::Result<()> {
+    let first = connect(&server).await?;
+    first.batch_execute(TABLES).await?;
+    let accounts = setup.accounts.cast_signed();
+    first
+        .execute(
+            "INSERT INTO bench_account SELECT id, 0, 0 FROM generate_series(0, $1::BIGINT - 1) AS id",
+            &[&accounts],
+        )
+        .await?;
+    let mut connections = Vec::new();
+    for _ in 0..setup.connections {
+        let client = connect(&server).await?;
+        let lock = client.prepare(LOCK).await?;
+        let (update, insert) = (client.prepare(UPDATE).await?, client.prepare(INSERT).await?);
+        connections.push(Connection { client, lock, update, insert });
+    }
+    let pool = Arc::new(Pool {
+        free: Mutex::new(connections),
+        permits: Semaphore::new(setup.connections),
+    });
+    let count = setup.count();
+    let begun = Begun::now()?;
+    let mut tasks = JoinSet::new();
+    for number in 0..count {
+        if tasks.len() >= setup.at_once
+            && let Some(done) = tasks.join_next().await
+        {
+            done??;
+        }
+        tasks.spawn(transfer(Arc::clone(&pool), choose(number, setup.accounts)));
+    }
+    while let Some(done) = tasks.join_next().await {
+        done??;
+    }
+    let measured = begun.end(count)?;
+    let sum = first.query_one("SELECT sum(cents)::BIGINT FROM bench_account", &[]).await?.get(0);
+    let events = first.query_one("SELECT count(*) FROM bench_event", &[]).await?.get(0);
+    check(sum, events, count)?;
+    println!("{measured}");
+    Ok(())
+}
+
+async fn connect(server: &str) -> anyhow::Result<Client> {
+    let (client, connection) =
+        tokio_postgres::connect(server, NoTls).await.context("no connection to the server")?;
+    tokio::spawn(async move {
+        if let Err(error) = connection.await {
+            eprintln!("a connection has failed: {error}");
+        }
+    });
+    Ok(client)
+}
+
+async fn transfer(pool: Arc<Pool>, chosen: (i64, i64, i64)) -> anyhow::Result<()> {
+    let permit = pool.permits.acquire().await?;
+    let free = || pool.free.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut connection = free().pop().context("as many connections as permits")?;
+    let done = in_transaction(&mut connection, chosen).await;
+    free().push(connection);
+    drop(permit);
+    Ok(done?)
+}
+
+/// Five messages to the server and back: the beginning, the locks, the two rows of each account together, and the commit.
+async fn in_transaction(
+    Connection { client, lock, update, insert }: &mut Connection,
+    (from, to, cents): (i64, i64, i64),
+) -> Result<(), tokio_postgres::Error> {
+    let transaction = client.transaction().await?;
+    let rows = transaction.query(&*lock, &[&from, &to]).await?;
+    for row in &rows {
+        let (id, has, last): (i64, i64, i64) = (row.get(0), row.get(1), row.get(2));
+        let (by, other) = if id == from { (-cents, to) } else { (cents, from) };
+        let (now, next) = (has + by, last + 1);
+        let written: [&(dyn tokio_postgres::types::ToSql + Sync); 3] = [&id, &now, &next];
+        let event: [&(dyn tokio_postgres::types::ToSql + Sync); 4] = [&id, &next, &by, &other];
+        let (updated, inserted) = tokio::join!(
+            transaction.execute(&*update, &written),
+            transaction.execute(&*insert, &event),
+        );
+        updated?;
+        inserted?;
+    }
+    transaction.commit().await
+}
