@@ -192,3 +192,23 @@ fn a_log_until_now_ends_with_what_there_is() {
         assert_eq!(until_now(all[298].0), all[299..]);
     });
 }
+
+/// What is stored while it is read does not keep it from ending.
+#[test]
+fn a_log_until_now_ends_though_there_is_more_and_more() {
+    everywhere(|| {
+        let journal = Journal::new(MemoryStore::new());
+        let alice = account(&journal, "alice");
+        for n in 1..=300 {
+            assert!(alice.ask(Deposit(n)).wait().is_ok());
+        }
+        let mut log = journal.log::<Account>(Position::ZERO).until_now();
+        let mut read = 0;
+        while log.wait_next().is_ok() {
+            read += 1;
+            assert!(alice.ask(Deposit(1)).wait().is_ok());
+        }
+        assert!((300..600).contains(&read), "{read}");
+        assert!(log.position() < journal.position());
+    });
+}

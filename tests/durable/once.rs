@@ -138,3 +138,15 @@ fn old_answers_are_forgotten() {
         }
     });
 }
+
+#[test]
+fn a_command_with_a_key_is_asked_and_not_called() {
+    everywhere_with_faults(|_| {
+        let alice = account(&Journal::new(MemoryStore::new()), "alice");
+        let called =
+            call(&alice, |alice| coact::durable::Decide::decide(alice, Once::new("a", Deposit(1))));
+        let why = called.wait().unwrap_err().to_string();
+        assert!(why.contains("without being asked"), "{why}");
+        assert_eq!(alice.ask(Balance).wait(), Ok(0));
+    });
+}

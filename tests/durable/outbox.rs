@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Fault, Journal, JournalBuilder, MemoryStore, NoteKind,
-    Notes, Operation, Publication, Reader, Refusal, read, stored, wait,
+    Commit, Decide, Done, Durable, EntityId, EventSourced, Fault, InTransit, Journal,
+    JournalBuilder, MemoryStore, NoteKind, Notes, Operation, Outcome, Publication, Reader, Refusal,
+    Store, StoreError, read, stored, wait,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -14,6 +15,7 @@ use coact_tests::{Dice, everywhere, everywhere_with_faults};
 
 use crate::failures::pass;
 use crate::histories::seeds;
+use crate::layers::{Layer, Work, layer};
 
 /// A party that sends numbered letters, and knows which it has got from whom.
 #[derive(Default, Clone, Debug, PartialEq)]
@@ -358,5 +360,163 @@ fn e16_what_is_delivered_reaches_the_child_of_a_supervisor() {
         supervisor.ended().wait().unwrap();
         // Then the journal has one of its own.
         assert_eq!(seen(&journal, "b").got, [("a".into(), 0)]);
+    });
+}
+
+/// A journal that no one holds any more delivers as long as its entities have actors.
+#[test]
+fn e16_messages_are_delivered_though_the_journal_was_dropped() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let a = builder(&store).build().entity::<Party>("a");
+        call(&a, |a| post(a, "b")).wait().unwrap();
+        settle(&store);
+        drop(a);
+        assert_all_got(&builder(&store).build(), &["a", "b"]);
+    });
+}
+
+/// The store of a program that ends before anything was delivered.
+#[derive(Clone)]
+struct Untaken(MemoryStore);
+
+layer!(Untaken);
+
+impl Layer for Untaken {
+    fn pass(&self, work: Work) {
+        work(&self.0);
+    }
+
+    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+        if commit.taken().is_empty() {
+            return self.0.commit(commit, done);
+        }
+        let why = "it is about to end".into();
+        done(Outcome::Refused(Refusal::Store(StoreError::Unavailable { why })));
+    }
+}
+
+/// Commands that come while it is read what there is do not overtake it.
+#[test]
+fn e16_what_earlier_processes_have_left_comes_first() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        {
+            let first =
+                Journal::builder(Untaken(store.clone())).receives::<Party, Letter>().build();
+            let a = first.entity::<Party>("a");
+            for _ in 0..20 {
+                call(&a, |a| post(a, "b")).wait().unwrap();
+            }
+        }
+        let journal = builder(&store).build();
+        let resumed = journal.resume();
+        let a = journal.entity::<Party>("a");
+        for _ in 0..5 {
+            when(&a, |a| post(a, "b"));
+        }
+        resumed.wait().unwrap().unwrap();
+        call(&a, |_| ()).wait().unwrap();
+        settle(&store);
+        let fresh = builder(&store).build();
+        let numbers: Vec<_> = seen(&fresh, "b").got.iter().map(|(_, number)| *number).collect();
+        assert_eq!(numbers, (0..25).collect::<Vec<_>>());
+    });
+}
+
+/// What has no receiver in a program stays in the store, and so does what is behind it.
+#[test]
+fn e16_a_message_that_a_program_does_not_know_holds_up_those_behind_it() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        {
+            let with_notices = Journal::builder(Untaken(store.clone()))
+                .receives::<Party, Letter>()
+                .receives::<Party, Note>()
+                .build();
+            let step = call(&with_notices.entity::<Party>("a"), |a| {
+                a.deliver_to::<Party, _>("b", Note(7));
+                post(a, "b");
+                post(a, "c");
+            });
+            step.wait().unwrap();
+        }
+        let without = builder(&store).build();
+        let resumed = without.resume().wait().unwrap().unwrap();
+        assert_eq!((resumed.messages, &resumed.unknown[..]), (3, &["note".to_owned()][..]));
+        while outgoing(&store, NoteKind::Outgoing) > 2 {
+            pass(Duration::from_millis(2));
+        }
+        pass(Duration::from_millis(5));
+        assert_eq!(outgoing(&store, NoteKind::Outgoing), 2);
+        let later =
+            Journal::builder(store.clone()).receives::<Party, Letter>().receives::<Party, Note>();
+        let later = later.build();
+        later.resume().wait().unwrap().unwrap();
+        settle(&store);
+        let got = seen(&builder(&store).build(), "b").got;
+        assert_eq!(got, [("note".into(), 7), ("a".into(), 0)]);
+    });
+}
+
+#[stored(name = "note")]
+#[derive(Message)]
+struct Note(#[n(0)] u64);
+
+impl Decide<Note> for Party {
+    fn decide(party: &mut Durable<Self>, Note(number): Note) {
+        party.persist(PartyEvent::Got("note".into(), number));
+    }
+}
+
+/// A commit that takes a message may be settled as aborted: then it is taken by another one.
+#[test]
+fn e17_what_was_published_is_taken_though_that_was_aborted_once() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let publish = |_: Publication<Notice>| async { Ok::<_, String>(()) };
+        let journal = Journal::builder(store.clone()).publishes(publish).build();
+        let (once, lost) = (Arc::new(Mutex::new(true)), InTransit::new());
+        let transit = lost.clone();
+        store.fail(move |operation| match operation {
+            Operation::Commit(commit) if !commit.taken().is_empty() => {
+                if std::mem::take(&mut *once.lock().unwrap()) {
+                    Fault::InTransit(transit.clone())
+                } else {
+                    Fault::None
+                }
+            }
+            _ => Fault::None,
+        });
+        call(&journal.entity::<Party>("a"), |a| a.publish(Notice(1))).wait().unwrap();
+        settle(&store);
+        assert_eq!(lost.let_through(&store).len(), 1);
+    });
+}
+
+struct Terrible;
+
+impl std::fmt::Display for Terrible {
+    fn fmt(&self, _: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        panic!("as it was told");
+    }
+}
+
+#[test]
+fn e17_a_failure_that_cannot_be_told_is_one() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let publish = |notice: Publication<Notice>| async move {
+            if notice.message.0 == 13 { Err(Terrible) } else { Ok(()) }
+        };
+        let journal = Journal::builder(store.clone()).publishes(publish).attempts(2).build();
+        let a = journal.entity::<Party>("a");
+        for number in [1, 13, 2] {
+            call(&a, move |a| a.publish(Notice(number))).wait().unwrap();
+        }
+        settle(&store);
+        let dead = journal.dead_letters(9).wait().unwrap().unwrap();
+        assert_eq!(dead.len(), 1);
+        assert!(dead[0].why.contains("as it was told"), "{}", dead[0].why);
     });
 }

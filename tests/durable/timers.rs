@@ -204,3 +204,36 @@ fn e15_timers_of_what_is_deleted_are_gone() {
         assert_eq!(notes(&store, NoteKind::Timer), 0);
     });
 }
+
+#[test]
+fn e19_a_timer_that_is_set_again_for_the_same_time_is_the_last_one() {
+    everywhere(|| {
+        let journal = builder(&MemoryStore::new()).build();
+        let set = call(&clock(&journal), |clock| {
+            let due = clock.now();
+            clock.set_timer("t", due, Ring("no".into()));
+            clock.set_timer("t", due, Ring("first".into()));
+        });
+        set.wait().unwrap();
+        assert_eq!(wait_for(&journal, 1), ["first"]);
+        for text in ["perhaps", "second"] {
+            let due = std::time::UNIX_EPOCH;
+            when(&clock(&journal), move |clock| clock.set_timer("t", due, Ring(text.into())));
+        }
+        while wait_for(&journal, 2).last().unwrap() != "second" {
+            pass(MS);
+        }
+    });
+}
+
+/// Nothing of them keeps the runtime from being idle.
+#[test]
+fn e15_timers_of_what_is_deleted_are_not_waited_for() {
+    let runtime = coact_tests::runtime(2, &coact_tests::Faults::new());
+    runtime.run(|| {
+        let journal = builder(&MemoryStore::new()).build();
+        let clock = clock(&journal);
+        set(&clock, "a", 1_000_000_000, "never");
+        call(&clock, |clock| clock.delete()).wait().unwrap();
+    });
+}

@@ -123,6 +123,10 @@ impl Access {
         if news.count != seen {
             return Promise::ready(());
         }
+        // Those whose time has passed.
+        if news.waiters.len() >= 64 && news.waiters.len().is_power_of_two() {
+            news.waiters.retain(|waiter| lock(waiter).is_some());
+        }
         news.waiters.push(Arc::clone(&waiter));
         drop(news);
         if let Some(time) = at_most {

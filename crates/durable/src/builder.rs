@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use coact_actor::actor::{AskError, Message};
-use coact_persist::{EntityId, Format, Refusal, Store, StoreError, read};
+use coact_persist::{EntityId, Format, Refusal, Store, read};
 
 use crate::access::{Access, Settings};
 use crate::decide::Decide;
 use crate::delivered::Delivered;
 use crate::journal::{Journal, Shared};
 use crate::outbox::{ATTEMPTS, Handed, Handing, Outbox, Parcel, Post};
+use crate::recovery::RecoveryError;
 use crate::routes::{Publication, Routes};
 
 /// The settings of a [`Journal`].
@@ -135,9 +136,11 @@ impl JournalBuilder {
         let outbox = Outbox::new(Arc::clone(&access), self.attempts);
         let (routes, entities) = (self.routes, Mutex::default());
         let (most_active, idle) = (self.most_active, self.idle);
-        let shared = Arc::new(Shared { access, most_active, idle, outbox, routes, entities });
+        let active = Mutex::default();
+        let shared =
+            Arc::new(Shared { access, most_active, idle, outbox, routes, entities, active });
         shared.outbox.connect(Box::new(Arc::downgrade(&shared)));
-        Journal(shared)
+        Journal::of(shared)
     }
 }
 
@@ -168,7 +171,7 @@ impl Post for Weak<Shared> {
     }
 
     fn hand(&self, parcel: Parcel) -> Option<Handing> {
-        let journal = Journal(self.upgrade()?);
+        let journal = Journal::of(self.upgrade()?);
         journal.0.routes.hand(&journal, parcel)
     }
 }
@@ -201,7 +204,8 @@ fn failed(error: &AskError) -> Handed {
         if let Some(Refusal::Gone(_)) = why.why::<Refusal>() {
             return Handed::Received;
         }
-        if let Some(StoreError::Unavailable { .. }) = why.why::<StoreError>() {
+        // Nor is any other refusal of the store its fault.
+        if why.why::<RecoveryError>().is_none() {
             return Handed::Later;
         }
     }

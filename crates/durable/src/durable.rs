@@ -193,11 +193,12 @@ impl<E: EventSourced> Durable<E> {
             state.apply(&event);
             return persisted.push(written);
         }
+        let deletes = self.recovered.get().expect(IS_READY).pending.deletes;
+        assert!(!deletes, "an event of `{}`, which this decision deletes", self.id());
         let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
         let was_torn = replace(&mut self.is_torn, true);
         state.apply(&event);
         self.is_torn = was_torn;
-        assert!(!pending.deletes, "an event of `{}`, which this decision deletes", self.id());
         pending.events.push(written);
     }
 
@@ -234,6 +235,7 @@ impl<E: EventSourced> Durable<E> {
         *state = E::new(&id);
         pending.deletes = true;
         timers.delete(pending);
+        self.forget_timers();
     }
 
     /// Returns the identity of the entity. A [standalone](Self::standalone) one has an empty key.

@@ -234,6 +234,11 @@ impl<E: EventSourced> Durable<E> {
         self.then(move |outbox, id| outbox.forget_timer(id, &name));
     }
 
+    /// Has all timers forgotten when the decision is stored.
+    pub(crate) fn forget_timers(&mut self) {
+        self.then(|outbox, id| outbox.forget_timers(id));
+    }
+
     /// Returns the time by which [timers](Self::set_timer) are due: that of the system, and in the deterministic mode a virtual one, which
     /// begins with 1970.
     #[must_use]
@@ -258,6 +263,7 @@ impl<E: EventSourced> Durable<E> {
 
     pub(crate) fn put_timer(&mut self, name: &str, due: u64, value: Event) {
         let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
+        let due = timers.unlike_before(name, due);
         timers.change(name, Some(due));
         self.put(NoteKind::Timer, named(name), due, value);
     }

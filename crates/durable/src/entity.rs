@@ -19,6 +19,8 @@ pub(crate) struct Entity {
     pub(crate) id: EntityId,
     pub(crate) access: Arc<Access>,
     pub(crate) outbox: Arc<Outbox>,
+    /// What delivers from the outbox: it is there as long as an entity has an actor, also if the program has dropped its journal.
+    _journal: Arc<dyn Any + Send + Sync>,
     line: Mutex<Line>,
 }
 
@@ -46,8 +48,13 @@ pub(crate) struct Place {
 }
 
 impl Entity {
-    pub(crate) fn new(id: EntityId, access: Arc<Access>, outbox: Arc<Outbox>) -> Arc<Self> {
-        Arc::new(Self { id, access, outbox, line: Mutex::default() })
+    pub(crate) fn new(
+        id: EntityId,
+        (access, outbox): (&Arc<Access>, &Arc<Outbox>),
+        journal: Arc<dyn Any + Send + Sync>,
+    ) -> Arc<Self> {
+        let (access, outbox) = (Arc::clone(access), Arc::clone(outbox));
+        Arc::new(Self { id, access, outbox, _journal: journal, line: Mutex::default() })
     }
 
     fn line(&self) -> MutexGuard<'_, Line> {

@@ -89,8 +89,11 @@ pub struct EventLog<E: EventSourced> {
     seen: u64,
     backoff: Backoff,
     is_over: bool,
-    /// Whether it ends when there are no more.
-    ends: bool,
+    /// If it ends: with which commit at the latest, if that was known.
+    ends: Option<Position>,
+    has_failed: bool,
+    /// Whether the page that is being given is the last one.
+    is_last: bool,
     /// The position of the last commit that was known when it was asked last.
     asked_at: Position,
     /// Up to there all was given.
@@ -121,7 +124,9 @@ impl<E: EventSourced> EventLog<E> {
             seen: 0,
             backoff: Backoff::default(),
             is_over: false,
-            ends: false,
+            ends: None,
+            has_failed: false,
+            is_last: false,
             asked_at: after,
             position: after,
             kind: PhantomData,
@@ -138,7 +143,7 @@ impl<E: EventSourced> EventLog<E> {
     /// Has it end with the events that there are: as a stream it is over then, and [`wait_next`](Self::wait_next) says
     /// [`LogError::CaughtUp`]. For what is computed now and then.
     pub fn until_now(mut self) -> Self {
-        self.ends = true;
+        self.ends = Some(self.access.position());
         self
     }
 
@@ -161,7 +166,8 @@ impl<E: EventSourced> EventLog<E> {
     pub fn wait_next(&mut self) -> Result<Logged<E::Event>, LogError> {
         loop {
             if self.is_over {
-                return Err(if self.ends { LogError::CaughtUp } else { LogError::Ended });
+                let has_caught_up = self.ends.is_some() && !self.has_failed;
+                return Err(if has_caught_up { LogError::CaughtUp } else { LogError::Ended });
             }
             if let Some(entry) = self.read.pop_front() {
                 return self.decode(entry);
@@ -175,6 +181,10 @@ impl<E: EventSourced> EventLog<E> {
     }
 
     fn ask(&mut self) {
+        if self.is_last {
+            self.is_over = true;
+            return;
+        }
         self.seen = self.access.news();
         // Before it is asked: what is stored by now is in the answer.
         self.asked_at = self.access.position();
@@ -186,12 +196,17 @@ impl<E: EventSourced> EventLog<E> {
         match page {
             Ok(page) => {
                 self.backoff = Backoff::default();
+                self.is_last = self.ends.is_some_and(|end| {
+                    let is_there =
+                        |last: &LogEntry| end > Position::ZERO && last.stored.position >= end;
+                    page.len() < PAGE || page.last().is_some_and(is_there)
+                });
                 if page.is_empty() {
                     self.position = self.position.max(self.asked_at);
                 }
                 match page.last() {
                     Some(last) => self.after = last.stored.position,
-                    None if self.ends => self.is_over = true,
+                    None if self.ends.is_some() => self.is_over = true,
                     None => {
                         self.step = Step::Pause(self.access.newer_than(self.seen, self.poll_every))
                     }
@@ -229,7 +244,7 @@ impl<E: EventSourced> EventLog<E> {
     }
 
     fn end(&mut self, error: LogError) -> LogError {
-        self.is_over = true;
+        (self.is_over, self.has_failed) = (true, true);
         self.read.clear();
         error
     }

@@ -56,7 +56,7 @@ use crate::routes::Routes;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Journal(pub(crate) Arc<Shared>);
+pub struct Journal(pub(crate) Arc<Shared>, Arc<Mutex<Active>>);
 
 pub(crate) struct Shared {
     pub(crate) access: Arc<Access>,
@@ -65,6 +65,8 @@ pub(crate) struct Shared {
     pub(crate) outbox: Arc<Outbox>,
     pub(crate) routes: Routes<Journal>,
     pub(crate) entities: Mutex<Entities>,
+    /// That of all handles. (The actors that are kept have this, and must not be kept by it.)
+    pub(crate) active: Mutex<Weak<Mutex<Active>>>,
 }
 
 #[derive(Default)]
@@ -72,7 +74,6 @@ pub(crate) struct Entities {
     known: HashMap<EntityId, Known>,
     /// From how many on it is looked for those that are gone.
     sweep_at: usize,
-    active: Active,
 }
 
 /// An entity that had an actor, and may have one.
@@ -86,6 +87,17 @@ struct Known {
 }
 
 impl Journal {
+    /// A handle of a journal, which keeps actors active if other handles do.
+    pub(crate) fn of(shared: Arc<Shared>) -> Self {
+        let active = {
+            let mut known = lock(&shared.active);
+            let active = known.upgrade().unwrap_or_default();
+            *known = Arc::downgrade(&active);
+            active
+        };
+        Self(shared, active)
+    }
+
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
@@ -132,7 +144,7 @@ impl Journal {
         let mut gone = Vec::new();
         {
             let kept = Box::new(address.clone());
-            let active = &mut self.entities().active;
+            let mut active = lock(&self.1);
             gone.extend(active.touch(id, kept, now));
             // (The clock of another runtime may be behind.)
             while let Some(used) = active.pop(most_active, now.checked_sub(idle)) {
@@ -223,7 +235,7 @@ impl Journal {
     pub fn durable<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Durable<E> {
         let id = EntityId::new(E::KIND, key);
         let (entity, _) = self.known::<E>(&id);
-        let kept = self.entities().active.forget(&id);
+        let kept = lock(&self.1).forget(&id);
         // Without the lock: this schedules.
         drop(kept);
         Durable::of(entity, false)
@@ -318,7 +330,7 @@ impl Entities {
     fn entity<E: EventSourced>(
         &mut self,
         id: &EntityId,
-        shared: &Shared,
+        shared: &Arc<Shared>,
     ) -> (Arc<Entity>, &mut Known) {
         self.sweep();
         let kind = TypeId::of::<E>();
@@ -333,7 +345,7 @@ impl Entities {
         );
         known.kind = kind;
         let entity = entity.unwrap_or_else(|| {
-            Entity::new(id.clone(), Arc::clone(&shared.access), Arc::clone(&shared.outbox))
+            Entity::new(id.clone(), (&shared.access, &shared.outbox), Arc::clone(shared) as _)
         });
         known.entity = Arc::downgrade(&entity);
         (entity, known)

@@ -15,12 +15,19 @@ use crate::outgoing::{StoredMessage, now, rank_of};
 impl Journal {
     /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
     /// program has made its journal; where several processes use a store, in the one that is to deliver. Tells how many there
-    /// are.
+    /// are. What is left to be delivered by decisions from this call on comes behind that.
     ///
     /// # Errors
     /// What the store says. (One that cannot be reached is waited for.)
     pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
-        spawn_future(resume(Arc::clone(&self.0.access), Arc::clone(&self.0.outbox)))
+        let (access, outbox) = (Arc::clone(&self.0.access), Arc::clone(&self.0.outbox));
+        // From now on, not only when it is its turn.
+        let resuming = outbox.begin_resuming();
+        spawn_future(async move {
+            let resumed = read_all(&access, &outbox).await;
+            resuming.end();
+            resumed
+        })
     }
 
     /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](JournalBuilder::attempts), and those that cannot be
@@ -61,7 +68,7 @@ impl Journal {
     }
 }
 
-async fn resume(access: Arc<Access>, outbox: Arc<Outbox>) -> Result<Resumed, StoreError> {
+async fn read_all(access: &Access, outbox: &Arc<Outbox>) -> Result<Resumed, StoreError> {
     let mut resumed = Resumed { messages: 0, timers: 0, unknown: Vec::new() };
     for kind in [NoteKind::Outgoing, NoteKind::Timer] {
         let mut after = None;

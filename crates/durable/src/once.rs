@@ -89,6 +89,7 @@ where
     C::Reply: Encode<()> + for<'b> Decode<'b, ()>,
 {
     fn decide(durable: &mut Durable<Self>, Once { key, command }: Once<C>) -> C::Reply {
+        durable.assert_looked_up(&key);
         if let Some(answer) = durable.known_answer(&key) {
             return minicbor::decode(&answer.payload).unwrap_or_else(|error| {
                 panic!("the answer for the key {key:?} is that of another command: {error}")
@@ -111,6 +112,19 @@ where
 const ANSWER: &str = "coact.answer";
 
 impl<E: EventSourced> Durable<E> {
+    /// # Panics
+    /// If it was not looked up whether there is an answer: only commands that are asked, or sent, have that done.
+    fn assert_looked_up(&self, key: &NoteKey) {
+        let Some(recovered) = self.recovered.get() else { return };
+        let answers = &recovered.answers;
+        let is_looked_up = answers.looked_up.as_ref().is_some_and(|(found, _)| found == key);
+        assert!(
+            is_looked_up || lock(&answers.on_their_way).contains_key(key),
+            "a command with the key {key:?} was decided on without being asked: ask the actor, or decide on the command \
+             without its key"
+        );
+    }
+
     /// Returns an answer that was given before: one on its way to the store, or one that was looked up.
     fn known_answer(&mut self, key: &NoteKey) -> Option<Event> {
         let answers = &mut self.recovered.get_mut()?.answers;
@@ -167,7 +181,7 @@ impl<E: EventSourced> Durable<E> {
         }
         let Some((entity, _)) = &self.entity else { return };
         let (entity, keep) = (Arc::clone(entity), entity.access.answers_for());
-        let rank = rank_of(now() + keep);
+        let rank = now().checked_add(keep).map_or(i64::MAX as u64, rank_of);
         let recovered = self.recovered.get_mut().expect(IS_READY);
         let on_their_way = Arc::clone(&recovered.answers.on_their_way);
         lock(&on_their_way).insert(key.clone(), answer.clone());

@@ -6,10 +6,12 @@
 //! Messages of one entity to one receiver form a *lane*, in which they go one after the other.
 
 use std::collections::{HashMap, VecDeque};
+use std::mem::replace;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
+use coact_core::internals::catch;
 use coact_core::runtime::spawn_future;
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
@@ -61,10 +63,12 @@ pub(crate) struct Outbox {
 
 #[derive(Default)]
 struct Work {
-    lanes: HashMap<Lane, VecDeque<Letter>>,
+    lanes: HashMap<Lane, Letters>,
+    /// How many are reading what earlier processes have left: until they have, lanes wait, so that what is old comes first.
+    resuming: usize,
     /// How many with this identity are in lanes. (A timer may be set again for the same time while it is delivered.)
     known: HashMap<NoteId, usize>,
-    timers: HashMap<(EntityId, String), Armed>,
+    timers: HashMap<EntityId, HashMap<String, Armed>>,
     next: u64,
     /// How many answers were stored since old ones were removed.
     answers: usize,
@@ -89,6 +93,31 @@ struct Lane {
     name: String,
 }
 
+/// What is in a lane, in order.
+#[derive(Default)]
+struct Letters {
+    queue: VecDeque<Letter>,
+    /// Whether a future delivers them.
+    is_running: bool,
+    /// Whether the first one has no receiver in this program: those behind it stay in the store as well.
+    is_stuck: bool,
+}
+
+impl Letters {
+    /// Adds a letter in the order in which they were left: that of their keys, which the clock has nothing to do with. Timers come one
+    /// behind the other.
+    fn add(&mut self, letter: Letter) {
+        let is_before = |other: &Letter| {
+            letter.note.kind == NoteKind::Timer || other.note.key <= letter.note.key
+        };
+        // (The first is being delivered.)
+        let first = usize::from(self.is_running).min(self.queue.len());
+        let behind =
+            self.queue.range(first..).rposition(is_before).map_or(first, |at| first + at + 1);
+        self.queue.insert(behind, letter);
+    }
+}
+
 #[derive(Clone)]
 struct Letter {
     note: Note,
@@ -102,6 +131,28 @@ pub(crate) const ATTEMPTS: u32 = 16;
 const NAP: Duration = Duration::from_secs(60);
 
 impl Work {
+    fn forget_timer(&mut self, entity: &EntityId, name: &str) -> Option<Armed> {
+        let names = self.timers.get_mut(entity)?;
+        let forgotten = names.remove(name);
+        if names.is_empty() {
+            self.timers.remove(entity);
+        }
+        forgotten
+    }
+
+    fn timer(&mut self, entity: &EntityId, name: &str) -> Option<&mut Armed> {
+        self.timers.get_mut(entity)?.get_mut(name)
+    }
+
+    /// Returns whether a future is to be started for a lane, and takes note that it is.
+    fn starts(&mut self, lane: &Lane) -> bool {
+        if self.resuming > 0 {
+            return false;
+        }
+        let Some(letters) = self.lanes.get_mut(lane) else { return false };
+        !letters.queue.is_empty() && !letters.is_stuck && !replace(&mut letters.is_running, true)
+    }
+
     /// One with this identity is not in a lane any more.
     fn is_gone(&mut self, id: &NoteId) {
         if let Some(count) = self.known.get_mut(id) {
@@ -145,12 +196,20 @@ impl Outbox {
         (!is_known).then(|| message.name().to_owned())
     }
 
+    /// Has lanes wait until what is returned is dropped.
+    pub(crate) fn begin_resuming(self: &Arc<Self>) -> Resuming {
+        self.work().resuming += 1;
+        Resuming(Arc::clone(self))
+    }
+
     /// Takes over what an earlier process has stored, unless it has that.
     pub(crate) fn resume(self: &Arc<Self>, note: Note) {
         let is_known = {
             let work = self.work();
-            let is_set = || work.timers.contains_key(&(note.entity.clone(), timer_name(&note)));
-            work.known.contains_key(&note.id()) || note.kind == NoteKind::Timer && is_set()
+            let is_set = |names: &HashMap<String, Armed>| names.contains_key(&timer_name(&note));
+            let is_armed =
+                note.kind == NoteKind::Timer && work.timers.get(&note.entity).is_some_and(is_set);
+            is_armed || work.known.contains_key(&note.id())
         };
         if !is_known {
             self.add(note);
@@ -174,36 +233,44 @@ impl Outbox {
 
     /// Has a timer of an entity forgotten.
     pub(crate) fn forget_timer(&self, entity: &EntityId, name: &str) {
-        let forgotten = self.work().timers.remove(&(entity.clone(), name.to_owned()));
+        let forgotten = self.work().forget_timer(entity, name);
+        drop(forgotten);
+    }
+
+    /// Has all timers of an entity forgotten.
+    pub(crate) fn forget_timers(&self, entity: &EntityId) {
+        let forgotten = self.work().timers.remove(entity);
         drop(forgotten);
     }
 
     fn set_timer(self: &Arc<Self>, note: Note, message: StoredMessage) {
-        let place = (note.entity.clone(), timer_name(&note));
+        let (entity, name) = (note.entity.clone(), timer_name(&note));
         let left = Duration::from_millis(note.rank.saturating_sub(rank_of(now())));
         if left.is_zero() {
-            self.forget_timer(&place.0, &place.1);
+            self.forget_timer(&entity, &name);
             return self.deliver(note, message);
         }
         let (number, before) = {
             let mut work = self.work();
             work.next += 1;
             let armed = Armed { number: work.next, _alarm: None };
-            (work.next, work.timers.insert(place.clone(), armed))
+            let number = work.next;
+            let names = work.timers.entry(entity.clone()).or_default();
+            (number, names.insert(name.clone(), armed))
         };
         drop(before);
-        let (this, its) = (Arc::downgrade(self), place.clone());
+        let (this, its) = (Arc::downgrade(self), (entity.clone(), name.clone()));
         let is_it = move |armed: &Armed| armed.number == number;
         // Without the lock: this schedules.
         let alarm = Alarm::new(after(left.min(NAP), (), move |()| {
             if let Some(this) = this.upgrade()
-                && this.work().timers.get(&its).is_some_and(is_it)
+                && this.work().timer(&its.0, &its.1).is_some_and(|armed| is_it(armed))
             {
                 this.set_timer(note, message);
             }
         }));
         let mut work = self.work();
-        match work.timers.get_mut(&place).filter(|armed| is_it(armed)) {
+        match work.timer(&entity, &name).filter(|armed| is_it(armed)) {
             Some(armed) => armed._alarm = Some(alarm),
             None => {
                 // It was forgotten meanwhile.
@@ -226,24 +293,31 @@ impl Outbox {
                 Lane { from: note.entity.clone(), to, name }
             }
         };
-        let is_new = {
+        let starts = {
             let mut work = self.work();
-            *work.known.entry(note.id()).or_default() += 1;
             let letters = work.lanes.entry(lane.clone()).or_default();
-            letters.push_back(Letter { note, message });
-            letters.len() == 1
+            if letters.is_stuck {
+                return;
+            }
+            letters.add(Letter { note: note.clone(), message });
+            *work.known.entry(note.id()).or_default() += 1;
+            work.starts(&lane)
         };
-        if is_new {
+        if starts {
             drop(spawn_future(Arc::clone(self).run(lane)));
         }
     }
 
     /// Delivers what is in a lane, until it is empty.
     async fn run(self: Arc<Self>, lane: Lane) {
-        // (A shutdown drops this future: the lane must not be left without one then.)
+        // (A shutdown drops this future: what is left in the lane waits for the next one.)
         let mut running = Running { outbox: &self, lane: &lane, is_over: false };
         while let Some(letter) = self.first(&lane) {
-            self.deliver_one(&lane, letter.clone()).await;
+            let is_stuck = !self.deliver_one(&lane, letter.clone()).await;
+            if is_stuck {
+                self.get_stuck(&lane);
+                break;
+            }
             self.remove(&lane, &letter);
         }
         running.is_over = true;
@@ -251,7 +325,7 @@ impl Outbox {
 
     fn first(&self, lane: &Lane) -> Option<Letter> {
         let mut work = self.work();
-        let first = work.lanes.get(lane).and_then(|letters| letters.front().cloned());
+        let first = work.lanes.get(lane).and_then(|letters| letters.queue.front().cloned());
         if first.is_none() {
             work.lanes.remove(lane);
         }
@@ -261,26 +335,45 @@ impl Outbox {
     fn remove(&self, lane: &Lane, letter: &Letter) {
         let mut work = self.work();
         work.is_gone(&letter.note.id());
-        let removed = work.lanes.get_mut(lane).and_then(VecDeque::pop_front);
+        let removed = work.lanes.get_mut(lane).and_then(|letters| letters.queue.pop_front());
         drop(work);
         drop(removed);
     }
 
-    /// Tries until it is received, or is a dead letter.
-    async fn deliver_one(self: &Arc<Self>, lane: &Lane, letter: Letter) {
+    /// Leaves what is in a lane, and what comes, in the store.
+    fn get_stuck(&self, lane: &Lane) {
+        let mut work = self.work();
+        let stuck = Letters { is_stuck: true, ..Letters::default() };
+        let left = work.lanes.insert(lane.clone(), stuck);
+        let left = left.map(|letters| letters.queue).unwrap_or_default();
+        left.iter().for_each(|letter| work.is_gone(&letter.note.id()));
+        drop(work);
+        drop(left);
+    }
+
+    /// Tries until it is received, or is a dead letter. Returns false if this program has no receiver.
+    async fn deliver_one(self: &Arc<Self>, lane: &Lane, letter: Letter) -> bool {
         let Letter { note, message } = letter;
         let (mut failures, mut outages) = (0, 0);
         loop {
             let (to, id) = (lane.to.clone(), note.id());
             let parcel = Parcel { note: id.clone(), message: message.clone(), to, failures };
-            let Some(handing) = self.post.get().and_then(|post| post.hand(parcel)) else {
-                tracing::warn!(entity = %note.entity, message = message.name(),
-                    "a message waits: the journal has not been told who receives it");
-                return;
+            // (It runs code of the program, which reads the message.)
+            let handed = match catch(|| self.post.get().and_then(|post| post.hand(parcel))) {
+                Ok(Some(handing)) => handing.await,
+                Ok(None) => {
+                    tracing::warn!(entity = %note.entity, message = message.name(),
+                        "a message waits: the journal was not told who receives it, or is gone");
+                    return false;
+                }
+                Err(broken) => Handed::Failed { why: broken.to_string(), is_final: false },
             };
-            match handing.await {
-                Handed::Received => return,
-                Handed::Published => return self.take(&id, Vec::new()).await,
+            match handed {
+                Handed::Received => return true,
+                Handed::Published => {
+                    self.take(&id, Vec::new()).await;
+                    return true;
+                }
                 Handed::Later => {
                     pause(outages).await;
                     outages += 1;
@@ -290,7 +383,8 @@ impl Outbox {
                     if is_final || failures >= self.attempts {
                         tracing::warn!(entity = %note.entity, message = message.name(), why,
                             "a message could not be delivered, and is a dead letter");
-                        return self.bury(lane, &note, &message, &why).await;
+                        self.bury(lane, &note, &message, &why).await;
+                        return true;
                     }
                     pause(failures).await;
                 }
@@ -310,8 +404,9 @@ impl Outbox {
         let next = message.due_after(note.rank, rank_of(now()));
         let next = next.map(|due| Note { rank: due, ..note.clone() });
         let left = std::iter::once(letter).chain(next.clone()).collect();
-        self.take(&note.id(), left).await;
-        next.into_iter().for_each(|next| self.add(next));
+        if self.take(&note.id(), left).await {
+            next.into_iter().for_each(|next| self.add(next));
+        }
     }
 
     /// Takes note of one more answer. Now and then, those are removed that are too old.
@@ -336,16 +431,18 @@ impl Outbox {
         let _ = self.exchange(old, Vec::new()).await;
     }
 
-    /// Takes a note away, and leaves others. Waits until that has happened, or another has done it.
-    async fn take(&self, note: &NoteId, left: Vec<Note>) {
+    /// Takes a note away, and leaves others. Waits until that has happened, or another has taken it: then it returns false.
+    async fn take(&self, note: &NoteId, left: Vec<Note>) -> bool {
         let mut failures = 0;
         loop {
             match self.exchange(vec![note.clone()], left.clone()).await {
-                Err(Refusal::Store(_)) => {
+                Ok(()) => return true,
+                Err(Refusal::Gone(_)) => return false,
+                // The store was away, or the commit was settled as aborted, as its outcome was unknown.
+                Err(_) => {
                     pause(failures).await;
                     failures += 1;
                 }
-                _ => return,
             }
         }
     }
@@ -370,8 +467,9 @@ impl Outbox {
 fn dead_key(note: &Note) -> coact_persist::NoteKey {
     match note.kind {
         NoteKind::Timer => {
-            let key = [note.key.as_bytes(), b" @", note.rank.to_string().as_bytes()].concat();
-            named(&String::from_utf8_lossy(&key))
+            // (Several may be due at the same time, one behind the other.)
+            let unique = coact_persist::CommitId::unique();
+            named(&format!("{} @{} {unique}", timer_name(note), note.rank))
         }
         _ => note.key.clone(),
     }
@@ -384,11 +482,11 @@ async fn pause(failures: u32) {
     let _ = sleep(delay).await;
 }
 
-/// Who runs a lane. Its end, however it comes, leaves none behind that nothing runs: what is in it is stored.
+/// Who runs a lane. However it ends, the lane is not taken for one that is run.
 struct Running<'a> {
     outbox: &'a Outbox,
     lane: &'a Lane,
-    /// Whether the lane was found empty, and is gone.
+    /// Whether the lane was found empty, and is gone, or is stuck.
     is_over: bool,
 }
 
@@ -397,12 +495,32 @@ impl Drop for Running<'_> {
         if self.is_over {
             return;
         }
-        let mut work = self.outbox.work();
-        let left = work.lanes.remove(self.lane);
-        for letter in left.iter().flatten() {
-            work.is_gone(&letter.note.id());
+        if let Some(letters) = self.outbox.work().lanes.get_mut(self.lane) {
+            letters.is_running = false;
         }
-        drop(work);
-        drop(left);
+    }
+}
+
+/// As long as it is read what earlier processes have left.
+pub(crate) struct Resuming(Arc<Outbox>);
+
+impl Resuming {
+    /// Has the lanes go on.
+    pub(crate) fn end(self) {
+        let outbox = Arc::clone(&self.0);
+        drop(self);
+        let lanes: Vec<Lane> = {
+            let mut work = outbox.work();
+            let lanes: Vec<_> = work.lanes.keys().cloned().collect();
+            lanes.into_iter().filter(|lane| work.starts(lane)).collect()
+        };
+        // Without the lock: this schedules.
+        lanes.into_iter().for_each(|lane| drop(spawn_future(Arc::clone(&outbox).run(lane))));
+    }
+}
+
+impl Drop for Resuming {
+    fn drop(&mut self) {
+        self.0.work().resuming -= 1;
     }
 }

@@ -89,22 +89,26 @@ where
     F: Future<Output = Result<(), E>> + Send + 'static,
     E: Display + Send + 'static,
 {
-    let message = match read::<M>(&parcel.message.message()) {
-        Ok(message) => message,
-        Err(error) => return Handed::Failed { why: error.to_string(), is_final: true },
+    let failed = |why: String| Handed::Failed { why, is_final: false };
+    let message = match catch(|| read::<M>(&parcel.message.message())) {
+        Ok(Ok(message)) => message,
+        Ok(Err(error)) => return Handed::Failed { why: error.to_string(), is_final: true },
+        Err(broken) => return failed(broken.to_string()),
     };
     let (from, key) = (parcel.note.entity, parcel.note.key);
     let key: String = key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let id = format!("{from}#{key}");
     let publication = Publication { message, from, id, failures: parcel.failures };
-    let failed = |why: String| Handed::Failed { why, is_final: false };
     match catch(|| publish(publication)) {
-        // As a future of its own, so that a panic in it is caught.
-        Ok(published) => match spawn_future(published).await {
-            Ok(Ok(())) => Handed::Published,
-            Ok(Err(error)) => failed(error.to_string()),
-            Err(broken) => failed(broken.to_string()),
-        },
+        // As a future of its own, so that a panic in it is caught, in what it fails with too.
+        Ok(published) => {
+            let published = async move { published.await.map_err(|error| error.to_string()) };
+            match spawn_future(published).await {
+                Ok(Ok(())) => Handed::Published,
+                Ok(Err(error)) => failed(error),
+                Err(broken) => failed(broken.to_string()),
+            }
+        }
         Err(broken) => failed(broken.to_string()),
     }
 }

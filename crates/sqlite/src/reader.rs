@@ -19,6 +19,7 @@ use crate::open_error::OpenError;
 use crate::read;
 use crate::schema::open_to_read;
 use crate::serving::Serving;
+use crate::wal;
 
 /// A store in an SQLite file, to be read only: for tools, also while another process has it.
 ///
@@ -95,7 +96,7 @@ impl SqliteReader {
         let freeze = |connection: &Connection| {
             let mode: String =
                 connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-            if mode == "wal" {
+            if mode == "wal" && connection.is_autocommit() {
                 // A transaction begins with the first thing that is read.
                 connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")?;
             }
@@ -122,17 +123,25 @@ impl SqliteReader {
     /// # Errors
     /// The file cannot be read, or the other one is there, or cannot be written.
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
-        let to = to.as_ref().to_owned();
+        let unavailable = |why| StoreError::Unavailable { why };
+        let to = to.as_ref();
+        let Some(name) = to.to_str() else {
+            return Err(unavailable(format!("`{}` is no UTF-8: name another file", to.display())));
+        };
         if to.exists() {
-            let why = format!("`{}` is there already: name another file", to.display());
-            return Err(StoreError::Unavailable { why });
+            return Err(unavailable(format!(
+                "`{}` is there already: name another file",
+                to.display()
+            )));
         }
-        let name = to.to_string_lossy().into_owned();
-        let copy = |connection: &Connection| connection.execute("VACUUM INTO ?1", [name]);
-        wait(|done| self.ask(copy, failure::of_store, done))?;
+        // By a connection of its own: this one may be frozen.
+        let (connection, _) =
+            open_to_read(&self.path).map_err(|error| unavailable(error.to_string()))?;
+        connection.execute("VACUUM INTO ?1", [name]).map_err(|error| failure::of_store(&error))?;
         // SQLite need not have put it on the disk.
-        let synced = File::options().write(true).open(&to).and_then(|copy| copy.sync_all());
-        synced.map_err(|error| StoreError::Unavailable { why: error.to_string() })
+        let synced = File::options().write(true).open(to).and_then(|copy| copy.sync_all());
+        let synced = synced.and_then(|()| wal::sync_folder(to));
+        synced.map_err(|error| unavailable(error.to_string()))
     }
 
     fn ask<T: Send + 'static>(

@@ -390,6 +390,8 @@ fn a_backup_is_a_store() {
         assert!(matches!(write(&store, &alice, &n.to_string()), Outcome::Committed(_)));
     }
     let reader = SqliteReader::open(&path).unwrap();
+    reader.freeze().unwrap();
+    reader.freeze().unwrap();
     reader.back_up(&copy).unwrap();
     let refused = reader.back_up(&copy).unwrap_err().to_string();
     assert!(refused.contains("is there already"), "{refused}");
