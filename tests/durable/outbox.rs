@@ -123,7 +123,7 @@ fn e16_what_is_delivered_is_decided_on_once_and_in_order() {
         let keys = ["a", "b", "c"];
         let mut dice = Dice::new(11);
         for _ in 0..40 {
-            let (from, to) = (keys[dice.below(3) as usize], keys[dice.below(3) as usize]);
+            let (from, to) = (keys[dice.below(3)], keys[dice.below(3)]);
             when(&journal.entity::<Party>(from), move |party| post(party, to));
         }
         // A step of two leaves letters of both.
@@ -188,7 +188,7 @@ fn e16_faults_and_later_processes_deliver_nothing_twice() {
                 journal.resume().wait().unwrap().unwrap();
                 let steps: Vec<_> = (0..12)
                     .map(|_| {
-                        let [from, to] = [0; 2].map(|_| dice.lock().unwrap().below(3) as usize);
+                        let [from, to] = [0; 2].map(|_| dice.lock().unwrap().below(3));
                         let to = keys[to];
                         call(&journal.entity::<Party>(keys[from]), move |party| post(party, to))
                     })
