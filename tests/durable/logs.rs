@@ -212,3 +212,28 @@ fn a_log_until_now_ends_though_there_is_more_and_more() {
         assert!(log.position() < journal.position());
     });
 }
+
+/// A commit of another kind is passed as well.
+#[test]
+fn a_log_until_now_gets_to_the_last_commit_of_any_kind() {
+    everywhere(|| {
+        let journal = Journal::new(MemoryStore::new());
+        let step = |key: &str| {
+            assert!(account(&journal, key).ask(Deposit(1)).wait().is_ok());
+            journal.store_offset("other", journal.position()).wait().unwrap();
+        };
+        (0..3).for_each(|_| step("alice"));
+        let mut log = journal.log::<Account>(Position::ZERO).until_now();
+        let mut last = Position::ZERO;
+        while let Ok(logged) = log.wait_next() {
+            last = logged.position;
+        }
+        assert_eq!(log.position(), journal.position());
+        assert!(last < log.position());
+        // There is nothing of its kind behind that.
+        let mut rest = journal.log::<Account>(log.position()).until_now();
+        assert_eq!(rest.wait_next(), Err(LogError::CaughtUp));
+        step("bob");
+        assert_eq!(journal.log::<Account>(log.position()).wait_next().unwrap().entity.key(), "bob");
+    });
+}

@@ -96,6 +96,8 @@ pub struct EventLog<E: EventSourced> {
     is_last: bool,
     /// The position of the last commit that was known when it was asked last.
     asked_at: Position,
+    /// The same, if the page that is being given has all up to there.
+    has_all_to: Position,
     /// Up to there all was given.
     position: Position,
     kind: PhantomData<fn() -> E>,
@@ -128,6 +130,7 @@ impl<E: EventSourced> EventLog<E> {
             has_failed: false,
             is_last: false,
             asked_at: after,
+            has_all_to: after,
             position: after,
             kind: PhantomData,
         }
@@ -201,8 +204,11 @@ impl<E: EventSourced> EventLog<E> {
                         |last: &LogEntry| end > Position::ZERO && last.stored.position >= end;
                     page.len() < PAGE || page.last().is_some_and(is_there)
                 });
+                if page.len() < PAGE {
+                    self.has_all_to = self.asked_at;
+                }
                 if page.is_empty() {
-                    self.position = self.position.max(self.asked_at);
+                    self.position = self.position.max(self.has_all_to);
                 }
                 match page.last() {
                     Some(last) => self.after = last.stored.position,
@@ -236,6 +242,9 @@ impl<E: EventSourced> EventLog<E> {
         let has_more = |next: &LogEntry| next.stored.position == stored.position;
         if !self.read.front().is_some_and(has_more) {
             self.position = stored.position;
+        }
+        if self.read.is_empty() {
+            self.position = self.position.max(self.has_all_to);
         }
         match read::<E::Event>(&stored.event) {
             Ok(event) => Ok(Logged { entity, seq: stored.seq, position: stored.position, event }),
