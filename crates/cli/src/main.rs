@@ -12,6 +12,7 @@ mod chain;
 mod export;
 mod finding;
 mod list;
+mod message;
 mod name;
 mod output;
 mod pages;

@@ -7,6 +7,7 @@ use coact_persist::{EntityId, Note, NoteKind, Reader, Seq, Snapshot, StoredEvent
 
 use crate::args::Show;
 use crate::list::quoted;
+use crate::message::{Message, message_key};
 use crate::name::{distance, shown};
 use crate::output::{Alignment, Output, Table, count, grouped};
 use crate::pages;
@@ -192,8 +193,20 @@ fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow
 
 fn row(note: &Note) -> Vec<String> {
     let time = note_time(note).unwrap_or_else(|| note.rank.to_string());
-    let typed = format!("{} v{}", shown(&note.value.name), note.value.version);
-    vec![note_key(note), time, typed, readable(&note.value.payload)]
+    let Some(message) = Message::of(&note.value) else {
+        let typed = format!("{} v{}", shown(&note.value.name), note.value.version);
+        return vec![note_key(note), time, typed, readable(&note.value.payload)];
+    };
+    let to = message
+        .to
+        .map_or_else(String::new, |(kind, key)| format!(" to {} {}", shown(&kind), shown(&key)));
+    let why = message.why.map_or_else(String::new, |why| format!("  failed: {}", shown(&why)));
+    vec![
+        message_key(note),
+        time,
+        format!("{} v{}{to}", shown(&message.name), message.version),
+        format!("{}{why}", readable(&message.payload)),
+    ]
 }
 
 fn title(kind: NoteKind) -> &'static str {

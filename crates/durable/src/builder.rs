@@ -68,14 +68,14 @@ impl JournalBuilder {
         self
     }
 
-    /// Says that entities of type `E` receive messages `M` that [decisions](Durable::deliver_to) or [timers](Durable::set_timer) have left,
+    /// Says that entities of type `E` receive messages `M` that [decisions](crate::Durable::deliver_to) or [timers](crate::Durable::set_timer) have left,
     /// so that those of earlier processes find them.
     pub fn receives<E: Decide<M>, M: Message + Format>(mut self) -> Self {
         self.routes.receive(E::KIND, M::NAME, receive::<E, M>);
         self
     }
 
-    /// Says how messages `M` are [published](Durable::publish): by a future, which ends when it is done, or fails and is tried
+    /// Says how messages `M` are [published](crate::Durable::publish): by a future, which ends when it is done, or fails and is tried
     /// again. What it does may be done twice, if the process ends before that is stored: [`Publication::id`] is the same then.
     ///
     /// ```

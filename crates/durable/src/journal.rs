@@ -105,7 +105,7 @@ impl Journal {
     }
 
     /// Returns the actor of an entity, which is recovered from the store before its first message if there is none. It
-    /// ends when its last address is gone, and it is not one of those any more that [stay active](JournalBuilder::most_active):
+    /// ends when its last address is gone, and it is not one of those any more that [stay active](crate::JournalBuilder::most_active):
     /// then the entity is passive, and takes no room. What was sent to it comes before what is sent to the next one.
     ///
     /// It restarts itself after a panic, three times in five seconds at most.

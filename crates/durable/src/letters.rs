@@ -30,7 +30,7 @@ impl Journal {
         })
     }
 
-    /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](JournalBuilder::attempts), and those that cannot be
+    /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](crate::JournalBuilder::attempts), and those that cannot be
     /// read.
     ///
     /// # Errors
@@ -114,9 +114,9 @@ pub struct Resumed {
 pub struct DeadLetter {
     /// The entity that has left it.
     pub from: EntityId,
-    /// The one that was to receive it; `None` if it was to be [published](Durable::publish).
+    /// The one that was to receive it; `None` if it was to be [published](crate::Durable::publish).
     pub to: Option<EntityId>,
-    /// The message, which [`read`] reads.
+    /// The message, which [`read`](crate::read) reads.
     pub message: Event,
     /// Why it could not be delivered the last time.
     pub why: String,

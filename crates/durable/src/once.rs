@@ -16,7 +16,7 @@ use crate::outgoing::{now, rank_of};
 /// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
 /// the same. For clients that send again what was not answered, as a connection, or this process, broke down.
 ///
-/// The answer is stored with what was decided, and kept for [some days](JournalBuilder::answers_for); so `C::Reply` is a type that is encoded by
+/// The answer is stored with what was decided, and kept for [some days](crate::JournalBuilder::answers_for); so `C::Reply` is a type that is encoded by
 /// [`minicbor`]. A decision that panics, or is not stored, has no answer, and is made anew with the same key.
 ///
 /// One key is for one command of one entity: of another command with the same key the answer cannot be read, or is that
@@ -53,8 +53,6 @@ use crate::outgoing::{now, rank_of};
 /// assert_eq!(alice.ask(Once::new("payment-18", Deposit(5))).wait()?, 10);
 /// # Ok::<(), coact::actor::AskError>(())
 /// ```
-///
-/// [`JournalBuilder::answers_for`]: crate::JournalBuilder::answers_for
 #[derive(Clone, Debug)]
 pub struct Once<C> {
     key: NoteKey,

@@ -1,0 +1,91 @@
+//! Messages that are to be delivered, as durable actors store them: with their receiver, and why they could not be.
+
+use coact_persist::minicbor::Decoder;
+use coact_persist::minicbor::decode::Error;
+use coact_persist::{Event, Note};
+
+use crate::record::note_key;
+
+/// The name under which they are stored.
+const NAME: &str = "coact.message";
+
+/// A message, out of its wrapping.
+pub struct Message {
+    pub name: String,
+    pub version: u32,
+    pub payload: Vec<u8>,
+    /// The kind and the key of its receiver.
+    pub to: Option<(String, String)>,
+    pub why: Option<String>,
+}
+
+impl Message {
+    /// `None` if it is none, or one of a later version.
+    pub fn of(value: &Event) -> Option<Self> {
+        if *value.name != *NAME || value.version != 1 {
+            return None;
+        }
+        read(&value.payload).ok()
+    }
+}
+
+/// Fields that are missing at the end are none.
+fn read(bytes: &[u8]) -> Result<Message, Error> {
+    let mut fields = Decoder::new(bytes);
+    let len = fields.array()?.ok_or_else(|| Error::message("an array without a length"))?;
+    let (name, version, payload) =
+        (fields.str()?.to_owned(), fields.u32()?, fields.bytes()?.to_vec());
+    let to = if len > 3 { fields.decode()? } else { None };
+    let _period: Option<u64> = if len > 4 { fields.decode()? } else { None };
+    let why = if len > 5 { fields.decode()? } else { None };
+    Ok(Message { name, version, payload, to, why })
+}
+
+/// The key of a message: the epoch of the owner that has left it, and its number among those.
+pub fn message_key(note: &Note) -> String {
+    let halves = note.key.as_bytes().split_first_chunk::<8>();
+    let halves = halves.and_then(|(epoch, rest)| Some((epoch, <[u8; 8]>::try_from(rest).ok()?)));
+    match halves {
+        Some((epoch, number)) if epoch[0] == 0 && number[0] == 0 => {
+            format!("{}.{}", u64::from_be_bytes(*epoch), u64::from_be_bytes(number))
+        }
+        _ => note_key(note),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use coact_persist::minicbor::Encoder;
+
+    use super::*;
+
+    fn wrapped(fields: impl FnOnce(&mut Encoder<Vec<u8>>)) -> Option<Message> {
+        let mut encoder = Encoder::new(Vec::new());
+        fields(&mut encoder);
+        Message::of(&Event::new(NAME, 1, encoder.into_writer()))
+    }
+
+    #[test]
+    fn a_message_is_unwrapped() {
+        let message = wrapped(|all| {
+            all.array(6).unwrap().str("letter").unwrap().u32(2).unwrap().bytes(b"hello").unwrap();
+            all.array(2).unwrap().str("party").unwrap().str("b").unwrap();
+            all.null().unwrap().str("no one is there").unwrap();
+        });
+        let message = message.expect("it is one");
+        assert_eq!(
+            (&*message.name, message.version, &*message.payload),
+            ("letter", 2, &b"hello"[..])
+        );
+        assert_eq!(message.to, Some(("party".into(), "b".into())));
+        assert_eq!(message.why.as_deref(), Some("no one is there"));
+        let short = wrapped(|all| {
+            all.array(3).unwrap().str("mail").unwrap().u32(1).unwrap().bytes(b"").unwrap();
+        });
+        assert!(short.is_some_and(|mail| mail.to.is_none() && mail.why.is_none()));
+        let no_message = wrapped(|all| {
+            all.str("something else").unwrap();
+        });
+        assert!(no_message.is_none());
+    }
+}
