@@ -77,7 +77,7 @@ impl Arrivals {
         self.is_more.notify_one();
     }
 
-    /// Waits until there are so many.
+    /// Waits until there are as many as that.
     pub fn wait_for(&self, most: u64) {
         let count = self.count.lock().unwrap_or_else(PoisonError::into_inner);
         let reached = self.is_more.wait_while(count, |count| *count < most);

@@ -8,7 +8,7 @@ use coact::prelude::*;
 /// How long the note in an event is: with the rest, its payload has 108 bytes.
 pub const NOTE: usize = 100;
 
-/// Counts. With `EVERY > 0` it has a snapshot each time that there are so many events more.
+/// Counts. With `EVERY > 0` it has a snapshot each time that there are that many events more.
 #[derive(Default)]
 pub struct Counter<const EVERY: u64> {
     /// The sum so far.

@@ -43,7 +43,7 @@ pub fn choose(words: &[String], peer: Option<&Path>) -> anyhow::Result<Vec<&'sta
     Ok(CASES.iter().filter(is_chosen).filter(can_be).collect())
 }
 
-/// Runs all of them in turn, so many times.
+/// Runs all of them in turn, and that again for each round.
 pub fn run(
     cases: &[&'static Case],
     rounds: usize,

@@ -1,6 +1,6 @@
 //! Caching actors: what is asked for often, kept at hand.
 //!
-//! A [`Cache`] is an actor that keeps values by key: so many of them, of so much weight, for so long. What is not there is
+//! A [`Cache`] is an actor that keeps values by key, within bounds of number, weight and time. What is not there is
 //! loaded, once for all who ask meanwhile; what is written goes to a store behind it, before it is answered or after.
 //!
 //! ```

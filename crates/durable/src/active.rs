@@ -47,7 +47,7 @@ impl Active {
         Some(used)
     }
 
-    /// Returns the first, if there are more than so many, or it was asked for before then.
+    /// Returns the first, if there are more than `most`, or it was asked for before then.
     pub(crate) fn pop(&mut self, most: usize, since: Option<Duration>) -> Option<Used> {
         let first = self.by_turn.first_entry()?;
         let used = self.by_entity.get(first.get())?;

@@ -124,7 +124,7 @@ struct Letter {
     message: StoredMessage,
 }
 
-/// After so many failures a message is a dead letter.
+/// After how many failures a message is a dead letter, unless it is set.
 pub(crate) const ATTEMPTS: u32 = 16;
 
 /// How long a timer sleeps at most before it looks at the clock, which may be set.

@@ -24,7 +24,7 @@ impl<E: Format> Snapshots<E> {
         Self::by(write, read).and_every(events)
     }
 
-    /// One each time that there are events with so many more bytes, of a state that is stored as it is.
+    /// One each time that there are events with `bytes` more bytes, of a state that is stored as it is.
     ///
     /// # Panics
     /// If it is 0.
@@ -54,7 +54,7 @@ impl<E> Snapshots<E> {
         Self { every: Some(events), ..self }
     }
 
-    /// Also one each time that there are events with so many more bytes.
+    /// Also one each time that there are events with `bytes` more bytes.
     ///
     /// # Panics
     /// If it is 0.
@@ -71,7 +71,7 @@ impl<E> Snapshots<E> {
         Self { trims: true, ..self }
     }
 
-    /// Whether one is due, with so many events and bytes since the last.
+    /// Whether one is due, given the events and their bytes since the last.
     pub(crate) fn is_due(&self, events: u64, bytes: u64) -> bool {
         let is_due = |most: Option<u64>, now| most.is_some_and(|most| now >= most);
         is_due(self.every, events) || is_due(self.every_bytes, bytes)

@@ -115,7 +115,7 @@ const TEXTS: [&str; 7] = [
         " AND (o.kind, substr(o.key, 1, 512), o.key) > ($3::int2, substr($4::bytea, 1, 512), $4::bytea)
          ORDER BY o.kind, substr(o.key, 1, 512), o.key LIMIT $5::int8"
     ),
-    // Up to the rank that so many notes behind the first rank go to: what is sorted is not much more than what is asked for, whatever
+    // Up to the rank of the last note that is asked for, counted from the first rank: what is sorted is not much more than what is asked for, whatever
     // the statistics of the table are.
     notes!(
         "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= coalesce((SELECT p.rank FROM note p

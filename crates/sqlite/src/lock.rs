@@ -5,7 +5,7 @@ use std::path::Path;
 
 use crate::open_error::OpenError;
 
-/// InTransit as long as the store is open; the system releases it when the process ends, however that is.
+/// Held as long as the store is open; the system releases it when the process ends, however that is.
 pub(crate) struct OwnerLock {
     _file: File,
 }

@@ -1,4 +1,4 @@
-//! The statement: a table of what each account has sent and received, in a file of its own, for whoever would rather ask in SQL.
+//! The statement: a table of what each account has sent and received, in a file of its own, for those who would rather ask in SQL.
 //!
 //! It is made of what has happened to the accounts, and can be deleted at any time: then it is made anew. What it has and up to where it
 //! has read is one SQL transaction, so it counts nothing twice, wherever it is killed.

@@ -40,7 +40,7 @@ struct Shared {
     has_struck: AtomicBool,
 }
 
-/// What happens to the connection that has the last of so many messages.
+/// What happens to the connection that has the last of the messages that are let through.
 struct Fault {
     way: Way,
     left: usize,
@@ -83,7 +83,7 @@ impl Proxy {
         self.port
     }
 
-    /// Ends the connection that has the message behind so many others that go this way from now on.
+    /// Ends the connection that has the message behind that number of others that go this way from now on.
     pub fn strike(&self, way: Way, after: usize, end: End) {
         // ORDERING: SeqCst, as it is a test.
         self.shared.has_struck.store(false, Ordering::SeqCst);
