@@ -5,7 +5,7 @@ use coact_persist::{NoteId, NoteKind};
 
 use crate::decide::Decide;
 use crate::durable::Durable;
-use crate::outgoing::{StoredMessage, now, rank_of};
+use crate::outgoing::{StoredMessage, name_of, now, rank_of};
 
 /// A message that is delivered: what is decided on it takes it away.
 pub(crate) struct Delivered<M> {
@@ -22,7 +22,7 @@ impl<E: Decide<M>, M: Message> Decide<Delivered<M>> for E {
     fn decide(durable: &mut Durable<Self>, delivered: Delivered<M>) {
         let Delivered { note, stored, message } = delivered;
         if note.kind == NoteKind::Timer {
-            let name = String::from_utf8_lossy(note.key.as_bytes()).into_owned();
+            let name = name_of(&note.key);
             if !durable.begin_timer(&name, note.rank) {
                 return;
             }

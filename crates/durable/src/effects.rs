@@ -294,11 +294,7 @@ impl<E: EventSourced> Durable<E> {
 
     #[track_caller]
     fn assert_known(&self, kind: Option<&str>, name: &str) {
-        let is_known = |(entity, _): &(Arc<_>, _)| {
-            let entity: &Arc<crate::entity::Entity> = entity;
-            entity.outbox.knows(kind, name)
-        };
-        if self.entity.as_ref().is_some_and(is_known) {
+        if self.entity.as_ref().is_some_and(|(entity, _)| entity.outbox.knows(kind, name)) {
             return;
         }
         match kind {

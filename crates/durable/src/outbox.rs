@@ -15,10 +15,10 @@ use coact_core::internals::catch;
 use coact_core::runtime::spawn_future;
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
-use coact_persist::{Commit, EntityId, Note, NoteId, NoteKind, Notes, Refusal};
+use coact_persist::{Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Notes, Refusal};
 
 use crate::access::{Access, Alarm, ask, lock};
-use crate::outgoing::{StoredMessage, named, now, rank_of};
+use crate::outgoing::{StoredMessage, name_of, named, now, rank_of};
 
 /// Hands messages over, by the types that a program has said it receives.
 pub(crate) trait Post: Send + Sync {
@@ -164,10 +164,6 @@ impl Work {
     }
 }
 
-fn timer_name(note: &Note) -> String {
-    String::from_utf8_lossy(note.key.as_bytes()).into_owned()
-}
-
 impl Outbox {
     pub(crate) fn new(access: Arc<Access>, attempts: u32) -> Arc<Self> {
         Arc::new(Self { access, post: OnceLock::new(), attempts, work: Mutex::default() })
@@ -206,7 +202,7 @@ impl Outbox {
     pub(crate) fn resume(self: &Arc<Self>, note: Note) {
         let is_known = {
             let work = self.work();
-            let is_set = |names: &HashMap<String, Armed>| names.contains_key(&timer_name(&note));
+            let is_set = |names: &HashMap<String, Armed>| names.contains_key(&name_of(&note.key));
             let is_armed =
                 note.kind == NoteKind::Timer && work.timers.get(&note.entity).is_some_and(is_set);
             is_armed || work.known.contains_key(&note.id())
@@ -244,7 +240,7 @@ impl Outbox {
     }
 
     fn set_timer(self: &Arc<Self>, note: Note, message: StoredMessage) {
-        let (entity, name) = (note.entity.clone(), timer_name(&note));
+        let (entity, name) = (note.entity.clone(), name_of(&note.key));
         let left = Duration::from_millis(note.rank.saturating_sub(rank_of(now())));
         if left.is_zero() {
             self.forget_timer(&entity, &name);
@@ -253,10 +249,9 @@ impl Outbox {
         let (number, before) = {
             let mut work = self.work();
             work.next += 1;
-            let armed = Armed { number: work.next, _alarm: None };
             let number = work.next;
             let names = work.timers.entry(entity.clone()).or_default();
-            (number, names.insert(name.clone(), armed))
+            (number, names.insert(name.clone(), Armed { number, _alarm: None }))
         };
         drop(before);
         let (this, its) = (Arc::downgrade(self), (entity.clone(), name.clone()));
@@ -285,7 +280,7 @@ impl Outbox {
             NoteKind::Timer => Lane {
                 from: note.entity.clone(),
                 to: Some(note.entity.clone()),
-                name: timer_name(&note),
+                name: name_of(&note.key),
             },
             _ => {
                 let to = message.to();
@@ -464,12 +459,12 @@ impl Outbox {
 }
 
 /// The key of a dead letter: that of a timer may be one of another by now.
-fn dead_key(note: &Note) -> coact_persist::NoteKey {
+fn dead_key(note: &Note) -> NoteKey {
     match note.kind {
         NoteKind::Timer => {
             // (Several may be due at the same time, one behind the other.)
-            let unique = coact_persist::CommitId::unique();
-            named(&format!("{} @{} {unique}", timer_name(note), note.rank))
+            let unique = CommitId::unique();
+            named(&format!("{} @{} {unique}", name_of(&note.key), note.rank))
         }
         _ => note.key.clone(),
     }

@@ -131,3 +131,8 @@ pub(crate) fn rank_of(time: SystemTime) -> u64 {
 pub(crate) fn named(name: &str) -> NoteKey {
     NoteKey::new(Arc::<[u8]>::from(name.as_bytes()))
 }
+
+/// The name that a key of a note is.
+pub(crate) fn name_of(key: &NoteKey) -> String {
+    String::from_utf8_lossy(key.as_bytes()).into_owned()
+}
