@@ -10,6 +10,7 @@ use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
 use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind};
 use crate::record::{Event, EventHash, Snapshot};
+use crate::tags::Tags;
 
 /// The identity of a commit, by which it is settled whether it has happened.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -67,6 +68,8 @@ pub struct Member {
     epoch: Epoch,
     after: Seq,
     events: Vec<(Event, EventHash)>,
+    /// Those of events that have some.
+    tags: Vec<(Seq, Tags)>,
     snapshot: Option<Snapshot>,
     /// Whether the snapshot is a state that has no events.
     replaces: bool,
@@ -140,6 +143,7 @@ impl Member {
             epoch,
             after,
             events: Vec::new(),
+            tags: Vec::new(),
             snapshot: None,
             replaces: false,
             notes: Vec::new(),
@@ -157,6 +161,19 @@ impl Member {
         let hash = before.with(self.last().next(), &event);
         self.events.push((event, hash));
         hash
+    }
+
+    /// Tags the event that was added last, instead of those tags that it has. They are stored with it, and removed with it.
+    ///
+    /// # Panics
+    /// If none was added.
+    pub fn tag(&mut self, tags: Tags) {
+        assert!(!self.events.is_empty(), "tags without an event");
+        let last = self.last();
+        self.tags.pop_if(|(seq, _)| *seq == last);
+        if !tags.is_empty() {
+            self.tags.push((last, tags));
+        }
     }
 
     /// Adds a snapshot of the state after these events.
@@ -262,6 +279,18 @@ impl Member {
     pub fn events(&self) -> impl Iterator<Item = (Seq, &Event, EventHash)> {
         let numbered = (self.after.get() + 1..).zip(&self.events);
         numbered.map(|(seq, (event, hash))| (Seq::new(seq), event, *hash))
+    }
+
+    /// The tags of those events that have some, in order.
+    pub fn tags(&self) -> impl Iterator<Item = (Seq, &Tags)> {
+        self.tags.iter().map(|(seq, tags)| (*seq, tags))
+    }
+
+    /// The tags of one of its events.
+    #[must_use]
+    pub fn tags_of(&self, event: Seq) -> Tags {
+        let found = self.tags.binary_search_by_key(&event, |(seq, _)| *seq);
+        found.map_or(Tags::NONE, |at| self.tags[at].1.clone())
     }
 
     /// The snapshot that is written, if there is one.

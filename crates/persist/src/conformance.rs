@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::thread;
 
 use crate::{
-    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes,
-    Outcome, Position, Refusal, Seq, Settled, Snapshot, Store, StoredEvent, Summary, wait,
+    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind,
+    Notes, Outcome, Position, Refusal, Seq, Settled, Snapshot, Store, StoredEvent, Summary, Tags,
+    wait,
 };
 
 /// Makes an empty store.
@@ -33,6 +34,11 @@ pub const TESTS: &[Test] = &[
     ("positions grow", positions_grow),
     ("a log has whole commits in their order", logs),
     ("who follows a log misses nothing", followed_logs),
+    ("events come back with their tags", tags_come_back),
+    ("the log of a tag has whole commits in their order", tagged_logs),
+    ("who follows the log of a tag misses nothing", followed_tags),
+    ("tags go with their events", tags_go),
+    ("a tag is any text", any_tag),
     ("a state without events is replaced", states),
     ("events that were trimmed are gone", trimmed),
     ("an entity that was deleted begins anew", deleted),
@@ -117,7 +123,10 @@ fn events_come_back(store: &dyn Store) {
     ];
     let expected: Vec<_> = expected
         .into_iter()
-        .map(|(seq, event, hash)| StoredEvent { seq: Seq::new(seq), event, hash, position })
+        .map(|(seq, event, hash)| {
+            let (seq, tags) = (Seq::new(seq), Tags::NONE);
+            StoredEvent { seq, event, hash, position, tags }
+        })
         .collect();
     assert_eq!(read, expected);
     let again = claim(store, &alice);
@@ -701,7 +710,216 @@ fn many_events(store: &dyn Store) {
 }
 
 fn log(store: &dyn Store, kind: &str, after: Position, most: usize) -> Vec<LogEntry> {
-    wait(|done| store.log(kind.into(), after, most, done)).expect("it can be read")
+    read_log(store, kind.into(), after, most)
+}
+
+fn read_log(store: &dyn Store, which: Logs, after: Position, most: usize) -> Vec<LogEntry> {
+    wait(|done| store.log(which, after, most, done)).expect("it can be read")
+}
+
+/// The events that have a tag, of entities of a kind, or of all.
+fn tagged(
+    store: &dyn Store,
+    tag: &str,
+    kind: Option<&str>,
+    after: Position,
+    most: usize,
+) -> Vec<LogEntry> {
+    let (tag, kind) = (tag.into(), kind.map(Into::into));
+    read_log(store, Logs::Tag { tag, kind }, after, most)
+}
+
+/// A commit of events, each with its tags (between spaces).
+fn write_tagged(entity: &EntityId, claim: &Claim, all: &[(&str, &str)]) -> Commit {
+    let mut commit = Commit::new();
+    add_tagged(&mut commit, entity, claim, all);
+    commit
+}
+
+fn add_tagged(commit: &mut Commit, entity: &EntityId, claim: &Claim, all: &[(&str, &str)]) {
+    let member = commit.member(entity.clone(), claim.epoch, claim.last);
+    all.iter().fold(claim.hash, |hash, (text, tags)| {
+        let hash = member.event(event(text), hash);
+        member.tag(Tags::new(tags.split_whitespace()));
+        hash
+    });
+}
+
+fn tags_come_back(store: &dyn Store) {
+    let alice = account("alice");
+    let now = claim(store, &alice);
+    committed(store, write_tagged(&alice, &now, &[("1", "b a"), ("2", ""), ("3", "c")]));
+    let now = claim(store, &alice);
+    let mut again = write_tagged(&alice, &now, &[("4", "a"), ("5", "a b")]);
+    // The last word.
+    again.member(alice.clone(), now.epoch, now.last).tag(Tags::new(["d", "c", "d"]));
+    committed(store, again);
+    let all = events(store, &alice, 0, 10);
+    let tags: Vec<_> = all.iter().map(|stored| stored.tags.join(" ")).collect();
+    assert_eq!(tags, ["a b", "", "c", "a", "c d"]);
+    assert_eq!(events(store, &alice, 2, 2), all[2..4]);
+    // A log has them as well, of whatever it is.
+    let entries = log(store, "account", Position::ZERO, 10);
+    assert_eq!(entries.into_iter().map(|entry| entry.stored).collect::<Vec<_>>(), all);
+    let with_a = tagged(store, "a", None, Position::ZERO, 10);
+    let stored: Vec<_> = with_a.into_iter().map(|entry| entry.stored).collect();
+    assert_eq!(stored, [all[0].clone(), all[3].clone()]);
+    // They are not part of what is hashed.
+    let plain = [("1", 1), ("2", 2), ("3", 3), ("4", 4), ("5", 5)];
+    let hash = plain
+        .iter()
+        .fold(EventHash::of(&alice), |hash, (text, seq)| hash.with(Seq::new(*seq), &event(text)));
+    assert_eq!(claim(store, &alice).hash, hash);
+}
+
+fn tagged_logs(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let other = EntityId::new("a kind that comes first", "zoe");
+    let [of_alice, of_bob, of_other] = [&alice, &bob, &other].map(|one| claim(store, one));
+    assert_eq!(tagged(store, "eu", None, Position::ZERO, 10), []);
+    let mut first = write_tagged(&bob, &of_bob, &[("1", "eu vip"), ("2", ""), ("3", "eu")]);
+    add_tagged(&mut first, &alice, &of_alice, &[("4", "us eu")]);
+    add_tagged(&mut first, &other, &of_other, &[("5", "eu"), ("6", "us")]);
+    let first = committed(store, first);
+    let (now, then) = (claim(store, &alice), claim(store, &other));
+    let second = committed(store, write_tagged(&alice, &now, &[("7", "us")]));
+    let third = committed(store, write_tagged(&other, &then, &[("8", "eu"), ("9", "eu vip")]));
+
+    let all = tagged(store, "eu", None, Position::ZERO, 10);
+    let zoe = "a kind that comes first/zoe";
+    let [five, eight, nine] = ["5", "8", "9"].map(|text| format!("{zoe}: {text}"));
+    let of_first = [&*five, "account/alice: 4", "account/bob: 1", "account/bob: 3"];
+    assert_eq!(texts(&all), [&of_first[..], &[&*eight, &*nine]].concat());
+    let positions: Vec<_> = all.iter().map(|entry| entry.stored.position).collect();
+    assert_eq!(positions, [first, first, first, first, third, third]);
+    // No commit is torn.
+    let from = |after, most| tagged(store, "eu", None, after, most);
+    for most in 0..=4 {
+        assert_eq!(from(Position::ZERO, most), all[..4]);
+    }
+    assert_eq!((from(Position::ZERO, 5), from(first, 1)), (all.clone(), all[4..].to_vec()));
+    assert_eq!((from(second, 9), from(third, 9)), (all[4..].to_vec(), vec![]));
+    // Of one kind.
+    let accounts = |after, most| tagged(store, "eu", Some("account"), after, most);
+    assert_eq!(accounts(Position::ZERO, 10), all[1..4]);
+    assert_eq!((accounts(Position::ZERO, 1), accounts(first, 1)), (all[1..4].to_vec(), vec![]));
+    assert_eq!(texts(&tagged(store, "vip", Some(other.kind()), Position::ZERO, 9)), [nine]);
+    assert_eq!(texts(&tagged(store, "vip", None, Position::ZERO, 1)), ["account/bob: 1"]);
+    // Others are none, nor are beginnings.
+    for tag in ["", "e", "eu ", "EU", "eux", &"x".repeat(5_000)] {
+        assert_eq!(tagged(store, tag, None, Position::ZERO, 10), []);
+    }
+    assert_eq!(tagged(store, "eu", Some("nothing"), Position::ZERO, 10), []);
+}
+
+/// While others write, pages are read from behind the last position that was seen.
+fn followed_tags(store: &dyn Store) {
+    const WRITERS: usize = 3;
+    const COMMITS: usize = 60;
+    let is_tagged = |writer: usize, round: usize| !(writer + round).is_multiple_of(3);
+    let followed = thread::scope(|scope| {
+        for writer in 0..WRITERS {
+            scope.spawn(move || {
+                let entity = EntityId::new(format!("kind {writer}"), "one");
+                let mut now = claim(store, &entity);
+                for round in 0..COMMITS {
+                    let texts: Vec<_> = (0..=round % 3).map(|n| format!("{round}.{n}")).collect();
+                    let tag = if is_tagged(writer, round) { "even more" } else { "" };
+                    let all: Vec<_> = texts.iter().map(|text| (&**text, tag)).collect();
+                    committed(store, write_tagged(&entity, &now, &all));
+                    now.hash = texts.iter().fold(now.hash, |hash, text| {
+                        now.last = now.last.next();
+                        hash.with(now.last, &event(text))
+                    });
+                }
+            });
+        }
+        let each = (0..WRITERS).flat_map(|writer| (0..COMMITS).map(move |round| (writer, round)));
+        let meant = each.filter(|(writer, round)| is_tagged(*writer, *round));
+        let all: usize = meant.map(|(_, round)| 1 + round % 3).sum();
+        let mut followed: Vec<LogEntry> = Vec::new();
+        while followed.len() < all {
+            let after = followed.last().map_or(Position::ZERO, |last| last.stored.position);
+            followed.extend(tagged(store, "more", None, after, 4));
+        }
+        followed
+    });
+    assert_eq!(followed, tagged(store, "even", None, Position::ZERO, usize::MAX >> 1));
+    assert!(followed.is_sorted_by_key(|entry| entry.stored.position));
+    for writer in 0..WRITERS {
+        let kind = format!("kind {writer}");
+        let of_kind = tagged(store, "more", Some(&kind), Position::ZERO, usize::MAX >> 1);
+        let own = followed.iter().filter(|entry| entry.entity.kind() == kind);
+        assert_eq!(of_kind, own.cloned().collect::<Vec<_>>());
+        assert!(of_kind.is_sorted_by_key(|entry| entry.stored.seq));
+    }
+}
+
+fn tags_go(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (now, other) = (claim(store, &alice), claim(store, &bob));
+    let mut both = write_tagged(&alice, &now, &[("1", "x"), ("2", "x y"), ("3", "x")]);
+    add_tagged(&mut both, &bob, &other, &[("of bob", "x")]);
+    let again = both.clone();
+    committed(store, both);
+    // It comes twice, and one is refused.
+    committed(store, again);
+    let stale = refusal(store, write_tagged(&alice, &now, &[("stale", "x")]));
+    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    let with = |tag| texts(&tagged(store, tag, None, Position::ZERO, 10));
+    let [one, two, three] = [1, 2, 3].map(|n| format!("account/alice: {n}"));
+    assert_eq!(with("x"), [one, two.clone(), three.clone(), "account/bob: of bob".into()]);
+    // They are trimmed with their events, also such as come with that.
+    let now = claim(store, &alice);
+    let mut trims = write_tagged(&alice, &now, &[("4", "x")]);
+    trims.member(alice.clone(), now.epoch, now.last).trim(Seq::new(1));
+    committed(store, trims);
+    let four = "account/alice: 4".to_owned();
+    assert_eq!(with("x"), [two.clone(), three, "account/bob: of bob".into(), four]);
+    assert_eq!(with("y"), [two]);
+    let now = claim(store, &alice);
+    let mut all = write_tagged(&alice, &now, &[("5", "x"), ("6", "x")]);
+    all.member(alice.clone(), now.epoch, now.last).trim(Seq::new(5));
+    committed(store, all);
+    assert_eq!(
+        (with("x"), with("y")),
+        (vec!["account/bob: of bob".into(), "account/alice: 6".into()], vec![])
+    );
+    // And deleted: what comes then has tags of its own.
+    let now = claim(store, &alice);
+    let mut gone = Commit::new();
+    gone.member(alice.clone(), now.epoch, now.last).delete();
+    committed(store, gone);
+    assert_eq!(with("x"), ["account/bob: of bob"]);
+    let anew = claim(store, &alice);
+    committed(store, write_tagged(&alice, &anew, &[("anew", "y"), ("again", "")]));
+    assert_eq!(
+        (with("x"), with("y")),
+        (vec!["account/bob: of bob".into()], vec!["account/alice: anew".into()])
+    );
+    let tags: Vec<_> = events(store, &alice, 0, 9).iter().map(|it| it.tags.join(" ")).collect();
+    assert_eq!(tags, ["y", ""]);
+}
+
+fn any_tag(store: &dyn Store) {
+    let longest = "ä".repeat(Tags::LONGEST / 2);
+    let odd =
+        [" ", ",", "a/b", "%_'\"\\{}", "\u{0}", "\u{0}\u{0}", "ä\u{301}", "🦀", "null", &longest];
+    let alice = account("alice");
+    let now = claim(store, &alice);
+    let mut commit = Commit::new();
+    let member = commit.member(alice.clone(), now.epoch, now.last);
+    let hash = member.event(event("all"), now.hash);
+    member.tag(Tags::new(odd));
+    member.event(event("most"), hash);
+    let many = Tags::new((0..Tags::MOST).map(|n| n.to_string()));
+    member.tag(many.clone());
+    committed(store, commit);
+    let read = events(store, &alice, 0, 10);
+    assert_eq!((&read[0].tags, &read[1].tags), (&Tags::new(odd), &many));
+    for tag in odd {
+        assert_eq!(texts(&tagged(store, tag, None, Position::ZERO, 9)), ["account/alice: all"]);
+    }
 }
 
 fn texts(entries: &[LogEntry]) -> Vec<String> {

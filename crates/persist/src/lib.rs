@@ -27,7 +27,7 @@
 //!
 //! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
 //!
-//! Reading order: `entity` (names and numbers), `record` and `note` (what is stored), `format` (how values become that), `commit` (one step), `store` (who keeps it),
+//! Reading order: `entity` (names and numbers), `tags`, `record` and `note` (what is stored), `format` (how values become that), `commit` (one step), `store` (who keeps it),
 //! `memory`.
 
 #![forbid(unsafe_code)]
@@ -42,6 +42,7 @@ mod memory;
 mod note;
 mod record;
 mod store;
+mod tags;
 
 pub use self::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
@@ -49,6 +50,7 @@ pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
 pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
-pub use self::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent, Summary};
+pub use self::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
 pub use self::store::{Claim, Done, Reader, Store, wait};
+pub use self::tags::Tags;
 pub use minicbor;

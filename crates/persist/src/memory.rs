@@ -9,7 +9,7 @@ use crate::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
 use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
-use crate::record::{Event, EventHash, LogEntry, Snapshot, StoredEvent, Summary};
+use crate::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
 use crate::store::{Claim, Done, Reader, Store};
 
 /// A store in memory. Clones are the same store. Results are told before its methods return.
@@ -21,8 +21,9 @@ pub struct MemoryStore(Arc<Mutex<State>>);
 #[derive(Default)]
 struct State {
     entities: BTreeMap<EntityId, Entity>,
-    /// The events of each kind, in the order of their commits.
-    logs: HashMap<Arc<str>, BTreeMap<Position, Vec<LogEntry>>>,
+    /// The events of each kind, and those with each tag.
+    logs: HashMap<Arc<str>, Log>,
+    tagged: HashMap<Arc<str>, Log>,
     notes: BTreeMap<NotePlace, (u64, Event)>,
     ranks: BTreeSet<(NoteKind, u64, EntityId, NoteKey)>,
     decisions: HashMap<CommitId, Settled>,
@@ -32,6 +33,9 @@ struct State {
 
 /// Says what becomes of each operation.
 type Faults = Arc<dyn Fn(&Operation<'_>) -> Fault + Send + Sync>;
+
+/// Events in the order of their commits, and those of a commit by entity.
+type Log = BTreeMap<Position, Vec<LogEntry>>;
 
 /// By what a note is found.
 type NotePlace = (EntityId, NoteKind, NoteKey);
@@ -58,7 +62,7 @@ pub enum Operation<'a> {
     /// [`Reader::notes`].
     Notes(&'a Notes),
     /// [`Reader::log`].
-    Log(&'a str),
+    Log(&'a Logs),
     /// [`Reader::entities`].
     Entities,
     /// [`Store::commit`].
@@ -177,13 +181,13 @@ impl Reader for MemoryStore {
 
     fn log(
         &self,
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
         let read =
-            self.check(&Operation::Log(&kind)).map(|()| self.state().log(&kind, after, most));
+            self.check(&Operation::Log(&which)).map(|()| self.state().log(&which, after, most));
         done(read);
     }
 
@@ -243,11 +247,16 @@ impl State {
         Claim { epoch, last, hash, snapshot: snapshots.first().cloned() }
     }
 
-    fn log(&self, kind: &str, after: Position, most: usize) -> Vec<LogEntry> {
+    fn log(&self, which: &Logs, after: Position, most: usize) -> Vec<LogEntry> {
+        let log = match which {
+            Logs::Kind(kind) => self.logs.get(kind),
+            Logs::Tag { tag, .. } => self.tagged.get(tag),
+        };
+        let is_meant = |entry: &&LogEntry| which.have(&entry.entity, &entry.stored.tags);
         let mut read = Vec::new();
         let behind = (Bound::Excluded(after), Bound::Unbounded);
-        for commit in self.logs.get(kind).into_iter().flat_map(|log| log.range(behind)) {
-            read.extend_from_slice(commit.1);
+        for (_, commit) in log.into_iter().flat_map(|log| log.range(behind)) {
+            read.extend(commit.iter().filter(is_meant).cloned());
             if read.len() >= most {
                 break;
             }
@@ -355,12 +364,20 @@ impl State {
             event: event.clone(),
             hash,
             position,
+            tags: member.tags_of(seq),
         };
         let events: Vec<_> = member.events().map(stored).collect();
         if !events.is_empty() {
             let entry = |stored| LogEntry { entity: id.clone(), stored };
             let log = self.logs.entry(id.kind().into()).or_default();
             log.entry(position).or_default().extend(events.iter().cloned().map(entry));
+        }
+        for event in &events {
+            for tag in event.tags.iter() {
+                let entry = LogEntry { entity: id.clone(), stored: event.clone() };
+                let log = self.tagged.entry(Arc::clone(tag)).or_default();
+                log.entry(position).or_default().push(entry);
+            }
         }
         let entity = self.entity(id);
         entity.events.extend(events);
@@ -393,14 +410,10 @@ impl State {
     /// Removes the events of an entity up to this one.
     fn trim(&mut self, id: &EntityId, last: Seq) {
         let Some(entity) = self.entities.get_mut(id) else { return };
-        let is_old = |stored: &StoredEvent| stored.seq <= last;
-        let Some(log) = self.logs.get_mut(id.kind()) else { return };
-        while let Some(event) = entity.events.pop_front_if(|event| is_old(event)) {
-            let Some(commit) = log.get_mut(&event.position) else { continue };
-            commit.retain(|entry| entry.entity != *id || !is_old(&entry.stored));
-            if commit.is_empty() {
-                log.remove(&event.position);
-            }
+        while let Some(event) = entity.events.pop_front_if(|event| event.seq <= last) {
+            let old = (id, event.position, last);
+            forget(&mut self.logs, id.kind(), old);
+            event.tags.iter().for_each(|tag| forget(&mut self.tagged, tag, old));
         }
     }
 
@@ -419,6 +432,23 @@ impl State {
         }
         let entity = self.entity(id);
         *entity = Entity { epoch: entity.epoch, ..Entity::new(id) };
+    }
+}
+
+/// Removes the events of an entity in a commit from a log, up to the last one.
+fn forget(
+    logs: &mut HashMap<Arc<str>, Log>,
+    log: &str,
+    (id, position, last): (&EntityId, Position, Seq),
+) {
+    let Some(found) = logs.get_mut(log) else { return };
+    let Some(commit) = found.get_mut(&position) else { return };
+    commit.retain(|entry| entry.entity != *id || entry.stored.seq > last);
+    if commit.is_empty() {
+        found.remove(&position);
+    }
+    if found.is_empty() {
+        logs.remove(log);
     }
 }
 

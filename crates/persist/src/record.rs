@@ -6,6 +6,7 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::entity::{EntityId, Epoch, Position, Seq};
+use crate::tags::Tags;
 
 /// An event as bytes, with the name and the version of its type, by which it is read again.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -36,6 +37,8 @@ pub struct StoredEvent {
     pub hash: EventHash,
     /// The commit that has stored it.
     pub position: Position,
+    /// What it was [tagged](crate::Member::tag) with then.
+    pub tags: Tags,
 }
 
 /// An event of some entity, in the order of commits.
@@ -45,6 +48,47 @@ pub struct LogEntry {
     pub entity: EntityId,
     /// The event.
     pub stored: StoredEvent,
+}
+
+/// Which events are read in the order of commits.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Logs {
+    /// Those of all entities of a kind.
+    Kind(Arc<str>),
+    /// Those that have a [tag](Tags).
+    Tag {
+        /// The tag.
+        tag: Arc<str>,
+        /// Of entities of which kind; `None` for all.
+        kind: Option<Arc<str>>,
+    },
+}
+
+impl Logs {
+    /// Whether an event of an entity is among them.
+    #[must_use]
+    pub fn have(&self, entity: &EntityId, tags: &Tags) -> bool {
+        match self {
+            Self::Kind(kind) => entity.kind() == &**kind,
+            Self::Tag { tag, kind } => {
+                kind.as_deref().is_none_or(|kind| entity.kind() == kind) && tags.has(tag)
+            }
+        }
+    }
+}
+
+/// Those of a kind.
+impl From<&str> for Logs {
+    fn from(kind: &str) -> Self {
+        Self::Kind(kind.into())
+    }
+}
+
+/// Those of a kind.
+impl From<Arc<str>> for Logs {
+    fn from(kind: Arc<str>) -> Self {
+        Self::Kind(kind)
+    }
 }
 
 /// An entity as it is listed.

@@ -6,7 +6,7 @@ use crate::commit::{Commit, CommitId, Outcome, Settled};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
 use crate::note::{Note, Notes};
-use crate::record::{EventHash, LogEntry, Snapshot, StoredEvent, Summary};
+use crate::record::{EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
 
 /// Is called once with a result, on any thread. It must not block.
 pub type Done<T> = Box<dyn FnOnce(T) + Send>;
@@ -30,13 +30,14 @@ pub trait Reader: Send + Sync + 'static {
     /// Reads notes, in the order that their choice has: `most` of them, or fewer if there are no more.
     fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>);
 
-    /// Reads the events of all entities of a kind in the order of their commits, from behind a position on: whole commits, with
-    /// `most` events or more if the last one has, or fewer if there are no more.
+    /// Reads the events of all entities of a kind, or those with a tag, in the order of their commits, from behind a position on: whole
+    /// commits, with `most` such events or more if the last one has, or fewer if there are no more. Those of a commit are ordered by entity, and
+    /// number.
     ///
     /// Who has seen a position has seen all before it: no commit comes later with a lower one.
     fn log(
         &self,
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,

@@ -108,8 +108,7 @@ fn plainly(runtime: &Runtime, client: &Client) -> Result<f64, Box<dyn Error>> {
     runtime.block_on(async {
         let lock =
             client.prepare("SELECT epoch, last FROM entity WHERE id = $1 FOR UPDATE").await?;
-        let count =
-            client.prepare("UPDATE counter SET position = position + 1 RETURNING position").await?;
+        let count = client.prepare("UPDATE counter SET last = last + 1 RETURNING last").await?;
         let write =
             client.prepare("INSERT INTO event VALUES ($1, $2, $3, 1, 'counted', 1, 0, $4)").await?;
         let moved = client.prepare("UPDATE entity SET last = $2, hash = 0 WHERE id = $1").await?;

@@ -26,8 +26,11 @@ impl Write {
             .members()
             .map(|(_, member)| {
                 let events = member.events().map(|(_, event, _)| event.payload.len());
+                let tags = member.tags().flat_map(|(_, tags)| tags.iter()).map(|tag| tag.len());
                 let state = member.written_snapshot().map_or(0, |state| state.state.payload.len());
-                state + events.sum::<usize>() + member.notes().iter().map(of_notes).sum::<usize>()
+                state
+                    + events.chain(tags).sum::<usize>()
+                    + member.notes().iter().map(of_notes).sum::<usize>()
             })
             .sum()
     }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap, btree_map};
 
 use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId,
-    NoteKey, NoteKind, Refusal, Seq, Settled, Snapshot,
+    NoteKey, NoteKind, Refusal, Seq, Settled, Snapshot, Tags,
 };
 
 use crate::job::Write;
@@ -76,6 +76,7 @@ pub(crate) struct NewEvent {
     pub(crate) commit: u64,
     pub(crate) hash: EventHash,
     pub(crate) event: Event,
+    pub(crate) tags: Tags,
 }
 
 impl Entity {
@@ -114,6 +115,7 @@ impl Entity {
             commit,
             hash,
             event: event.clone(),
+            tags: member.tags_of(seq),
         }));
         if let Some((last, hash)) = member.moved_to() {
             (self.last, self.hash, self.is_moved) = (last, hash, true);

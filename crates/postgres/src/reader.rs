@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coact_persist::{
-    Done, EntityId, Epoch, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Seq,
-    Snapshot, StoreError, StoredEvent, Summary,
+    Done, EntityId, Epoch, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind, Notes, Position,
+    Seq, Snapshot, StoreError, StoredEvent, Summary,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
@@ -17,7 +17,7 @@ use crate::failure::{Failure, Means};
 use crate::job::tell;
 use crate::link::{Link, Prepared};
 use crate::row::{bits, event, number, snapshot, stored, text};
-use crate::schema;
+use crate::schema::{self, Format};
 use crate::session::{Pipeline, Session, of_failure};
 use crate::settings::{Access, Settings};
 
@@ -42,7 +42,7 @@ pub(crate) enum Read {
         done: Done<Result<Vec<Note>, StoreError>>,
     },
     Log {
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
@@ -68,6 +68,8 @@ struct Statements {
     notes_of: Statement,
     notes_ranked: Statement,
     log: Statement,
+    /// With and without a kind. (Version 1 has no tags.)
+    tagged: Option<[Statement; 2]>,
     entities: Statement,
 }
 
@@ -90,9 +92,26 @@ macro_rules! notes {
     };
 }
 
+/// The log of a tag, with conditions for the rows of `tag` that it has, and for those that are counted.
+macro_rules! tagged {
+    ($meant:expr, $counted:expr) => {
+        concat!(
+            "SELECT {event}, e.key, k.name FROM tag g
+             JOIN event v ON v.entity = g.entity AND v.seq = g.seq AND v.position = g.position
+             JOIN entity e ON e.id = g.entity JOIN kind k ON k.id = e.kind
+             WHERE g.tag = $1::bytea AND g.position > $2::int8",
+            $meant,
+            " AND g.position <= coalesce((SELECT w.position FROM tag w WHERE w.tag = $1::bytea AND w.position > $2::int8",
+            $counted,
+            " ORDER BY w.position OFFSET $3::int8 - 1 LIMIT 1), 9223372036854775807)
+             ORDER BY g.position, k.name, e.key, g.seq"
+        )
+    };
+}
+
 const TEXTS: [&str; 7] = [
     concat!(
-        "SELECT v.seq, v.position, v.hash, v.name, v.version, v.payload FROM event v
+        "SELECT {event} FROM event v
          WHERE v.entity = ",
         entity!(),
         " AND v.seq > $3::int8 ORDER BY v.seq LIMIT $4::int8"
@@ -125,7 +144,7 @@ const TEXTS: [&str; 7] = [
          ORDER BY o.rank, k.name, e.key, o.key LIMIT $7::int8"
     ),
     // Whole commits: up to that of the event which is the last one that was asked for.
-    "SELECT v.seq, v.position, v.hash, v.name, v.version, v.payload, e.key
+    "SELECT {event}, e.key
      FROM event v JOIN entity e ON e.id = v.entity
      WHERE v.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea))
      AND v.position > $2::int8 AND v.position <= coalesce((SELECT w.position FROM event w
@@ -145,15 +164,32 @@ const TEXTS: [&str; 7] = [
      ORDER BY k.name, e.key LIMIT $5::int8",
 ];
 
+macro_rules! of_kind {
+    ($row:expr) => {
+        concat!(
+            " AND ",
+            $row,
+            ".kind = (SELECT i.id FROM kind i WHERE sha256(i.name) = sha256($4::bytea))"
+        )
+    };
+}
+
+/// The log of a tag, of one kind and of all.
+const TAGGED: [&str; 2] = [tagged!(of_kind!("g"), of_kind!("w")), tagged!("", "")];
+
+/// The columns of an event. (Whether there are tags at all is looked up once for each query.)
+const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CASE WHEN EXISTS (SELECT FROM tag) THEN
+    ARRAY(SELECT t.tag FROM tag t WHERE t.entity = v.entity AND t.seq = v.seq) END";
+
+/// The same in version 1.
+const PLAIN_EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, NULL::bytea[]";
+
 impl Prepared for ReadSession {
     async fn open(settings: &Settings) -> Result<Self, ConnectError> {
         let session = Session::open(settings, Access::Read).await?;
-        schema::ready(settings, &session, Access::Read).await?;
-        let prepared = session.prepare(TEXTS).await;
-        let [events, snapshots, note, notes_of, notes_ranked, log, entities] =
-            prepared.map_err(|failure| of_failure(settings, &failure))?;
-        let statements =
-            Statements { events, snapshots, note, notes_of, notes_ranked, log, entities };
+        let format = schema::ready(settings, &session, Access::Read).await?;
+        let prepared = Statements::prepare(&session, format).await;
+        let statements = prepared.map_err(|failure| of_failure(settings, &failure))?;
         Ok(Self { session, statements })
     }
 
@@ -163,6 +199,22 @@ impl Prepared for ReadSession {
 
     fn into_session(self) -> Session {
         self.session
+    }
+}
+
+impl Statements {
+    async fn prepare(session: &Session, format: Format) -> Result<Self, Failure> {
+        let event = if format.has_tags() { EVENT } else { PLAIN_EVENT };
+        let texts = TEXTS.map(|text| text.replace("{event}", event));
+        let [events, snapshots, note, notes_of, notes_ranked, log, entities] =
+            session.prepare(texts.each_ref().map(String::as_str)).await?;
+        let tagged = if format.has_tags() {
+            let texts = TAGGED.map(|text| text.replace("{event}", event));
+            Some(session.prepare(texts.each_ref().map(String::as_str)).await?)
+        } else {
+            None
+        };
+        Ok(Self { events, snapshots, note, notes_of, notes_ranked, log, tagged, entities })
     }
 }
 
@@ -180,9 +232,8 @@ impl ReadSession {
                 client.query(&statements.snapshots, &[&kind, &key]).await
             }
             Read::Notes { which, most, .. } => self.notes(which, *most).await,
-            Read::Log { kind, after, most, .. } => {
-                let (kind, after) = (kind.as_bytes(), bits(after.get()));
-                client.query(&statements.log, &[&kind, &after, &limit((*most).max(1))]).await
+            Read::Log { which, after, most, .. } => {
+                self.log(which, bits(after.get()), limit((*most).max(1))).await
             }
             Read::Entities { kind, after, most, .. } => {
                 let kind = kind.as_ref().map(|kind| kind.as_bytes());
@@ -195,6 +246,23 @@ impl ReadSession {
                         &[&kind, &after_kind, &after_key, &is_behind, &limit(*most)],
                     )
                     .await
+            }
+        }
+    }
+
+    async fn log(&self, which: &Logs, after: i64, most: i64) -> Result<Vec<Row>, Error> {
+        let (client, statements) = (&self.session.client, &self.statements);
+        match (which, &statements.tagged) {
+            (Logs::Kind(kind), _) => {
+                client.query(&statements.log, &[&kind.as_bytes(), &after, &most]).await
+            }
+            (Logs::Tag { .. }, None) => Ok(Vec::new()),
+            (Logs::Tag { tag, kind: Some(kind) }, Some([of_kind, _])) => {
+                let (tag, kind) = (tag.as_bytes(), kind.as_bytes());
+                client.query(of_kind, &[&tag, &after, &most, &kind]).await
+            }
+            (Logs::Tag { tag, kind: None }, Some([_, of_all])) => {
+                client.query(of_all, &[&tag.as_bytes(), &after, &most]).await
             }
         }
     }
@@ -261,9 +329,12 @@ impl Read {
             Self::Notes { done, .. } => {
                 tell(done, found.and_then(|rows| rows.iter().map(note).collect()));
             }
-            Self::Log { kind, done, .. } => {
+            Self::Log { which, done, .. } => {
                 let entry = |row: &Row| LogEntry {
-                    entity: EntityId::new(Arc::clone(&kind), text(row, 6)),
+                    entity: match &which {
+                        Logs::Kind(kind) => EntityId::new(Arc::clone(kind), text(row, 7)),
+                        Logs::Tag { .. } => EntityId::new(text(row, 8), text(row, 7)),
+                    },
                     stored: stored(row),
                 };
                 tell(done, found.map(|rows| rows.iter().map(entry).collect()));

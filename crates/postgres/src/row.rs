@@ -1,7 +1,7 @@
 //! What is in the columns of a row.
 
 use coact_persist::{Event, EventHash, Snapshot};
-use coact_persist::{Seq, StoredEvent};
+use coact_persist::{Seq, StoredEvent, Tags};
 use tokio_postgres::Row;
 
 /// PostgreSQL's integers have a sign; as bits they are the same.
@@ -32,12 +32,20 @@ pub(crate) fn snapshot(row: &Row, first: usize) -> Snapshot {
     Snapshot { seq, hash, state: event(row, first + 2) }
 }
 
-/// From its number, its position, its hash, and the event.
+/// From its number, its position, its hash, the event, and its tags.
 pub(crate) fn stored(row: &Row) -> StoredEvent {
     StoredEvent {
         seq: Seq::new(number(row, 0)),
         position: coact_persist::Position::new(number(row, 1)),
         hash: EventHash::from_stored(number(row, 2)),
         event: event(row, 3),
+        tags: tags(row, 6),
     }
+}
+
+/// (Null if there are none.)
+fn tags(row: &Row, column: usize) -> Tags {
+    let tags: Option<Vec<&[u8]>> = row.get(column);
+    let text = |tag: &[u8]| String::from_utf8_lossy(tag).into();
+    Tags::from_stored(tags.unwrap_or_default().into_iter().map(text).collect())
 }

@@ -8,7 +8,7 @@ use crate::session::{Session, of_postgres, within};
 use crate::settings::{Access, Settings};
 
 /// What brings a schema from each version to the next: the first makes the tables. One that was released is never changed.
-const MIGRATIONS: &[&str] = &[include_str!("tables.sql")];
+const MIGRATIONS: &[&str] = &[include_str!("tables.sql"), include_str!("tags.sql")];
 
 /// The version of the format.
 const VERSION: i32 = MIGRATIONS.len() as i32;
@@ -19,6 +19,9 @@ const APPLICATION: &str = "coact";
 /// The first half of the advisory lock's key, "COAC" in ASCII. The other one is a hash of the schema's name.
 const LOCK: i32 = 0x434f_4143;
 
+/// How often it is tried to bring tables up to date.
+const TRIES: usize = 10;
+
 /// What a schema is.
 enum Found {
     Nothing,
@@ -27,20 +30,31 @@ enum Found {
     Store(i32),
 }
 
-/// Sees to it that the schema is one of a store and of this version.
+/// What there is in a schema of some version.
+#[derive(Clone, Copy)]
+pub(crate) struct Format(i32);
+
+impl Format {
+    pub(crate) fn has_tags(self) -> bool {
+        self.0 >= 2
+    }
+}
+
+/// Sees to it that the schema is one of a store, and of this version: of an earlier one, if it is only read.
 pub(crate) async fn ready(
     settings: &Settings,
     session: &Session,
     access: Access,
-) -> Result<(), ConnectError> {
+) -> Result<Format, ConnectError> {
     let (database, schema) = names(settings);
     let known = VERSION;
     match find(settings, session).await? {
-        Found::Store(found) if found == known => Ok(()),
+        Found::Store(found) if found == known => Ok(Format(found)),
+        Found::Store(found @ 1..VERSION) if access == Access::Read => Ok(Format(found)),
         Found::Store(found) if found > known => {
             Err(ConnectError::Newer { database, schema, found, known })
         }
-        _ if access == Access::Write => migrate(settings, session).await,
+        _ if access == Access::Write => migrate(settings, session).await.map(|()| Format(known)),
         Found::Store(found) => Err(ConnectError::Older { database, schema, found, known }),
         Found::Nothing => Err(not_a_store(settings, "there is no such schema")),
         Found::Empty => Err(not_a_store(settings, "it has no tables")),
@@ -101,8 +115,24 @@ async fn within_raw<T>(
     within(settings, async { Ok(part.await) }).await
 }
 
-/// Makes the tables, or brings them up to date, unless another process does so at the same time.
+/// Makes the tables, or brings them up to date. Who uses them meanwhile may be in the way of it, and it in the way of them, in a circle that the server
+/// breaks: then it is tried again.
 async fn migrate(settings: &Settings, session: &Session) -> Result<(), ConnectError> {
+    let is_circle = |error: &ConnectError| {
+        let deadlock = format!("({})", SqlState::T_R_DEADLOCK_DETECTED.code());
+        matches!(error, ConnectError::Server { why, .. } if why.ends_with(&deadlock))
+    };
+    for _ in 1..TRIES {
+        match try_to_migrate(settings, session).await {
+            Err(error) if is_circle(&error) => {}
+            done => return done,
+        }
+    }
+    try_to_migrate(settings, session).await
+}
+
+/// Unless another process does so at the same time.
+async fn try_to_migrate(settings: &Settings, session: &Session) -> Result<(), ConnectError> {
     let execute =
         |text: String| async move { within(settings, session.client.batch_execute(&text)).await };
     execute("BEGIN".into()).await?;

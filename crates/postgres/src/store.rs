@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Note, Notes, Outcome, Position, Seq,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position, Seq,
     Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
 };
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -119,12 +119,12 @@ impl coact_persist::Reader for Asked {
 
     fn log(
         &self,
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        self.ask(Read::Log { kind, after, most, done });
+        self.ask(Read::Log { which, after, most, done });
     }
 
     fn entities(
@@ -162,12 +162,12 @@ macro_rules! reads {
 
             fn log(
                 &self,
-                kind: Arc<str>,
+                which: Logs,
                 after: Position,
                 most: usize,
                 done: Done<Result<Vec<LogEntry>, StoreError>>,
             ) {
-                self.$half.log(kind, after, most, done);
+                self.$half.log(which, after, most, done);
             }
 
             fn entities(

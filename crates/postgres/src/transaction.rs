@@ -33,7 +33,9 @@ struct Statements {
     taken: Statement,
     count: Statement,
     trim: Statement,
+    trim_tags: Statement,
     events: Statement,
+    tags: Statement,
     entities: Statement,
     drop_snapshots: Statement,
     snapshots: Statement,
@@ -45,7 +47,7 @@ struct Statements {
     prune: Statement,
 }
 
-const TEXTS: [&str; 19] = [
+const TEXTS: [&str; 21] = [
     // Kinds are made outside of the transaction. One that nothing is stored of does no harm.
     "INSERT INTO kind (name) SELECT n FROM unnest($1::bytea[]) n
      WHERE NOT EXISTS (SELECT FROM kind k WHERE sha256(k.name) = sha256(n)) ORDER BY n
@@ -81,13 +83,18 @@ const TEXTS: [&str; 19] = [
      JOIN note o ON o.entity = e.id AND o.kind = n.about
         AND substr(o.key, 1, 512) = substr(n.note, 1, 512) AND sha256(o.key) = sha256(n.note)",
     // From here on no other transaction has a position before this one has ended.
-    "UPDATE counter SET position = position + $1 RETURNING position",
+    "UPDATE counter SET last = last + $1 RETURNING last",
     "DELETE FROM event v USING unnest($1::int8[], $2::int8[]) n (entity, seq)
      WHERE v.entity = n.entity AND v.seq <= n.seq",
+    "DELETE FROM tag t USING unnest($1::int8[], $2::int8[]) n (entity, seq)
+     WHERE t.entity = n.entity AND t.seq <= n.seq",
     "INSERT INTO event (entity, seq, position, kind, name, version, hash, payload)
-     SELECT n.entity, n.seq, c.position - n.back, n.kind, n.name, n.version, n.hash, n.payload
+     SELECT n.entity, n.seq, c.last - n.back, n.kind, n.name, n.version, n.hash, n.payload
      FROM counter c, unnest($1::int8[], $2::int8[], $3::int8[], $4::int4[], $5::bytea[], $6::int8[], $7::int8[], $8::bytea[])
         n (entity, seq, back, kind, name, version, hash, payload)",
+    "INSERT INTO tag (tag, position, entity, seq, kind)
+     SELECT n.tag, c.last - n.back, n.entity, n.seq, n.kind
+     FROM counter c, unnest($1::bytea[], $2::int8[], $3::int8[], $4::int8[], $5::int4[]) n (tag, back, entity, seq, kind)",
     "UPDATE entity e SET epoch = n.epoch, last = n.last, hash = n.hash
      FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
      WHERE e.id = n.id",
@@ -107,7 +114,7 @@ const TEXTS: [&str; 19] = [
      ON CONFLICT (entity, kind, substr(key, 1, 512), sha256(key)) DO UPDATE
      SET rank = excluded.rank, name = excluded.name, version = excluded.version, payload = excluded.payload",
     "INSERT INTO decision (id, position)
-     SELECT n.id, c.position - n.back FROM counter c, unnest($1::bytea[], $2::int8[]) n (id, back)",
+     SELECT n.id, c.last - n.back FROM counter c, unnest($1::bytea[], $2::int8[]) n (id, back)",
     "DELETE FROM decision d WHERE d.id = ANY($1::bytea[])",
 ];
 
@@ -144,7 +151,9 @@ impl WriteSession {
             taken,
             count,
             trim,
+            trim_tags,
             events,
+            tags,
             entities,
             drop_snapshots,
             snapshots,
@@ -165,7 +174,9 @@ impl WriteSession {
             taken,
             count,
             trim,
+            trim_tags,
             events,
+            tags,
             entities,
             drop_snapshots,
             snapshots,
@@ -479,6 +490,7 @@ struct Columns<'p> {
     commits: i64,
     trimmed: (Vec<i64>, Vec<i64>),
     events: EventColumns<'p>,
+    tags: TagColumns<'p>,
     moved: (Vec<i64>, Vec<i64>, Vec<i64>, Vec<i64>),
     dropped_snapshots: (Vec<i64>, Vec<i64>),
     snapshots: SnapshotColumns<'p>,
@@ -499,6 +511,15 @@ struct EventColumns<'p> {
     versions: Vec<i64>,
     hashes: Vec<i64>,
     payloads: Vec<&'p [u8]>,
+}
+
+#[derive(Default)]
+struct TagColumns<'p> {
+    tags: Vec<&'p [u8]>,
+    back: Vec<i64>,
+    entities: Vec<i64>,
+    seqs: Vec<i64>,
+    kinds: Vec<i32>,
 }
 
 #[derive(Default)]
@@ -557,6 +578,7 @@ impl<'p> Columns<'p> {
             events.hashes.push(bits(new.hash.get()));
             events.payloads.push(&new.event.payload);
         }
+        self.add_tags(entity, commits);
         if let Some(from) = entity.replaced_snapshots {
             self.dropped_snapshots.0.push(id);
             self.dropped_snapshots.1.push(bits(from.get()));
@@ -571,6 +593,19 @@ impl<'p> Columns<'p> {
             snapshots.payloads.push(&new.state.payload);
         }
         self.add_notes(entity);
+    }
+
+    fn add_tags(&mut self, entity: &'p Entity, commits: u64) {
+        let columns = &mut self.tags;
+        for new in &entity.events {
+            for tag in new.tags.iter() {
+                columns.tags.push(tag.as_bytes());
+                columns.back.push(bits(commits - new.commit));
+                columns.entities.push(entity.id);
+                columns.seqs.push(bits(new.seq.get()));
+                columns.kinds.push(entity.kind);
+            }
+        }
     }
 
     fn add_notes(&mut self, entity: &'p Entity) {
@@ -614,7 +649,9 @@ impl<'p> Columns<'p> {
         // (The first answer has the position.)
         let decides = !self.decided.0.is_empty();
         send!(decides, count, self.commits);
-        send!(!self.trimmed.0.is_empty(), trim, self.trimmed.0, self.trimmed.1);
+        let trims = !self.trimmed.0.is_empty();
+        send!(trims, trim, self.trimmed.0, self.trimmed.1);
+        send!(trims, trim_tags, self.trimmed.0, self.trimmed.1);
         let new = &self.events;
         send!(
             !new.seqs.is_empty(),
@@ -628,6 +665,8 @@ impl<'p> Columns<'p> {
             new.hashes,
             new.payloads
         );
+        let new = &self.tags;
+        send!(!new.tags.is_empty(), tags, new.tags, new.back, new.entities, new.seqs, new.kinds);
         let moved = &self.moved;
         send!(!moved.0.is_empty(), entities, moved.0, moved.1, moved.2, moved.3);
         let dropped = &self.dropped_snapshots;

@@ -2,7 +2,7 @@
 
 use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
-    NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot,
+    NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot, Tags,
 };
 use rusqlite::{
     CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
@@ -241,6 +241,9 @@ fn write(
             &*event.payload,
         ])?;
     }
+    for (seq, tags) in member.tags() {
+        tag(transaction, (entity, seq, position), tags)?;
+    }
     if let Some((seq, hash)) = member.moved_to() {
         statements.moved.execute(params![entity, bits(seq.get()), bits(hash.get())])?;
     }
@@ -248,11 +251,28 @@ fn write(
         keep(transaction, entity, snapshot, if member.replaces() { 1 } else { SNAPSHOTS })?;
     }
     if member.trimmed() > Seq::ZERO {
-        transaction
-            .prepare_cached("DELETE FROM event WHERE entity = ?1 AND seq <= ?2")?
-            .execute([entity, bits(member.trimmed().get())])?;
+        for old in [
+            "DELETE FROM event WHERE entity = ?1 AND seq <= ?2",
+            "DELETE FROM tag WHERE entity = ?1 AND seq <= ?2",
+        ] {
+            let last = bits(member.trimmed().get());
+            transaction.prepare_cached(old)?.execute([entity, last])?;
+        }
     }
     member.notes().iter().try_for_each(|note| change(transaction, entity, note))
+}
+
+fn tag(
+    transaction: &Transaction<'_>,
+    (entity, seq, position): (i64, Seq, Position),
+    tags: &Tags,
+) -> rusqlite::Result<()> {
+    let mut insert = transaction
+        .prepare_cached("INSERT INTO tag (tag, position, entity, seq) VALUES (?1, ?2, ?3, ?4)")?;
+    for tag in tags.iter() {
+        insert.execute(params![tag.as_bytes(), bits(position.get()), entity, bits(seq.get())])?;
+    }
+    Ok(())
 }
 
 fn is_there(transaction: &Transaction<'_>, note: &NoteId) -> rusqlite::Result<bool> {
@@ -300,7 +320,11 @@ fn change(transaction: &Transaction<'_>, entity: i64, note: &NoteChange) -> rusq
 
 /// Removes all of an entity but its epoch, and messages that are to be delivered.
 fn delete(transaction: &Transaction<'_>, entity: i64, id: &EntityId) -> rusqlite::Result<()> {
-    for all in ["DELETE FROM event WHERE entity = ?1", "DELETE FROM snapshot WHERE entity = ?1"] {
+    for all in [
+        "DELETE FROM event WHERE entity = ?1",
+        "DELETE FROM tag WHERE entity = ?1",
+        "DELETE FROM snapshot WHERE entity = ?1",
+    ] {
         transaction.prepare_cached(all)?.execute([entity])?;
     }
     transaction

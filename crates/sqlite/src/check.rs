@@ -5,6 +5,7 @@ use coact_persist::{EntityId, NoteKind, Seq};
 use rusqlite::{Connection, ErrorCode, Row};
 
 use crate::row::{number, text};
+use crate::schema::Format;
 
 /// Something in the file that no store writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -47,6 +48,13 @@ pub enum Irregularity {
         /// How many.
         rows: u64,
     },
+    /// A tag of an event that is not there, or of another commit.
+    StrayTag {
+        /// Of which entity.
+        entity: EntityId,
+        /// The number of the event.
+        seq: Seq,
+    },
     /// The counter of commits is behind the commits that there are, or is not there.
     Counter {
         /// Its number.
@@ -59,7 +67,7 @@ pub enum Irregularity {
 /// Looks for all of it.
 pub(crate) fn check(
     connection: &Connection,
-    has_notes: bool,
+    format: Format,
 ) -> rusqlite::Result<Vec<Irregularity>> {
     let mut found = match integrity(connection) {
         // It may be too damaged to be checked.
@@ -70,14 +78,18 @@ pub(crate) fn check(
         // What queries say of a damaged file is worth nothing, if they end.
         return Ok(found);
     }
-    let with_notes: &[_] = if has_notes { &["note"] } else { &[] };
-    for table in ["event", "snapshot"].iter().chain(with_notes) {
+    let there = [true, true, format.has_notes(), format.has_tags()];
+    for (table, _) in ["event", "snapshot", "note", "tag"].into_iter().zip(there).filter(|it| it.1)
+    {
         found.extend(orphans(connection, table)?);
     }
     found.extend(not_text(connection)?);
-    found.extend(hidden(connection, has_notes)?);
-    if has_notes {
+    found.extend(hidden(connection, format.has_notes())?);
+    if format.has_notes() {
         found.extend(unknown_notes(connection)?);
+    }
+    if format.has_tags() {
+        found.extend(strays(connection)?);
     }
     found.extend(counter(connection)?);
     Ok(found)
@@ -152,6 +164,17 @@ fn unknown_notes(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>>
             kind: row.get(2)?,
             rows: number(row, 3)?,
         })
+    })
+}
+
+/// (Those of no entity are told by their entity.)
+fn strays(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
+    let query = "SELECT entity.kind, entity.key, tag.seq FROM tag JOIN entity ON entity.id = tag.entity
+         WHERE NOT EXISTS (SELECT 1 FROM event
+            WHERE event.entity = tag.entity AND event.seq = tag.seq AND event.position = tag.position)
+         GROUP BY tag.entity, tag.seq";
+    select(connection, query, |row| {
+        Ok(Irregularity::StrayTag { entity: entity(row, 0)?, seq: Seq::new(number(row, 2)?) })
     })
 }
 

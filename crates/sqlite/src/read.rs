@@ -1,30 +1,44 @@
 //! What is read, each in one query or two.
 
 use coact_persist::{
-    EntityId, Epoch, EventHash, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Seq, Snapshot,
-    StoredEvent, Summary,
+    EntityId, Epoch, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind, Notes, Position, Seq,
+    Snapshot, StoredEvent, Summary,
 };
 use rusqlite::{Connection, Params, Row, ToSql, params};
 
 use crate::row::{bits, event, number, snapshot, stored, text};
+use crate::schema::Format;
 
 /// As many rows as that, at most.
 fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX)
 }
 
+/// The columns of an event, with its tags if the store has such. (Whether there are any at all is asked once for each query: those who do not
+/// use them do not pay for looking.)
+fn event_columns(format: Format) -> String {
+    let tags = "CASE WHEN EXISTS (SELECT 1 FROM tag) THEN (SELECT group_concat(hex(tag.tag)) FROM tag
+        WHERE tag.entity = event.entity AND tag.seq = event.seq AND tag.position = event.position) END";
+    let tags = if format.has_tags() { tags } else { "NULL" };
+    format!(
+        "event.seq, event.position, event.hash, event.name, event.version, event.payload, {tags}"
+    )
+}
+
 /// Reads events of an entity.
 pub(crate) fn events(
     connection: &Connection,
+    format: Format,
     entity: &EntityId,
     after: Seq,
     most: usize,
 ) -> rusqlite::Result<Vec<StoredEvent>> {
-    let mut select = connection.prepare_cached(
-        "SELECT seq, position, hash, name, version, payload FROM event
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT {} FROM event
          WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) AND seq > ?3
          ORDER BY seq LIMIT ?4",
-    )?;
+        event_columns(format)
+    ))?;
     let keys =
         params![entity.kind().as_bytes(), entity.key().as_bytes(), bits(after.get()), limit(most)];
     let rows = select.query_map(keys, stored)?;
@@ -34,13 +48,14 @@ pub(crate) fn events(
 /// Whole commits: at least one, if there is any.
 pub(crate) fn log(
     connection: &Connection,
-    kind: &str,
+    format: Format,
+    which: &Logs,
     after: Position,
     most: usize,
 ) -> rusqlite::Result<Vec<LogEntry>> {
     let most = most.max(1);
     let all = (after, Position::new(i64::MAX as u64));
-    let mut found = entries(connection, kind, all, limit(most))?;
+    let mut found = entries(connection, format, which, all, limit(most))?;
     if found.len() == most
         && let Some(LogEntry { stored, .. }) = found.last()
     {
@@ -48,7 +63,7 @@ pub(crate) fn log(
         let last = stored.position;
         found.retain(|entry| entry.stored.position < last);
         let before = Position::new(last.get() - 1);
-        found.extend(entries(connection, kind, (before, last), i64::MAX)?);
+        found.extend(entries(connection, format, which, (before, last), i64::MAX)?);
     }
     Ok(found)
 }
@@ -56,22 +71,45 @@ pub(crate) fn log(
 /// The events of commits behind the one, and up to the other.
 fn entries(
     connection: &Connection,
-    kind: &str,
+    format: Format,
+    which: &Logs,
     (after, last): (Position, Position),
     most: i64,
 ) -> rusqlite::Result<Vec<LogEntry>> {
     // (A cross join is one in this order: the log is read along its index.)
-    let mut select = connection.prepare_cached(
-        "SELECT event.seq, event.position, event.hash, event.name, event.version, event.payload, entity.key
-         FROM event CROSS JOIN entity ON entity.id = event.entity
-         WHERE entity.kind = ?1 AND event.position > ?2 AND event.position <= ?3
-         ORDER BY event.position, entity.key, event.seq LIMIT ?4",
-    )?;
-    let keys = params![kind.as_bytes(), bits(after.get()), bits(last.get()), most];
-    let rows = select.query_map(keys, |row| {
-        Ok(LogEntry { entity: EntityId::new(kind, text(row, 6)?), stored: stored(row)? })
-    })?;
-    rows.collect()
+    let (from, position) = match which {
+        Logs::Kind(_) => ("event", "event.position"),
+        Logs::Tag { .. } => (
+            "tag CROSS JOIN event ON event.entity = tag.entity AND event.seq = tag.seq AND event.position = tag.position",
+            "tag.position",
+        ),
+    };
+    let condition = match which {
+        Logs::Kind(_) => "entity.kind = ?1",
+        Logs::Tag { kind: None, .. } => "tag.tag = ?1",
+        Logs::Tag { kind: Some(_), .. } => "tag.tag = ?1 AND entity.kind = ?5",
+    };
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT {}, entity.kind, entity.key
+         FROM {from} CROSS JOIN entity ON entity.id = event.entity
+         WHERE {condition} AND {position} > ?2 AND {position} <= ?3
+         ORDER BY {position}, entity.kind, entity.key, event.seq LIMIT ?4",
+        event_columns(format)
+    ))?;
+    let (after, last) = (bits(after.get()), bits(last.get()));
+    let entry = |row: &Row<'_>| {
+        let entity = EntityId::new(text(row, 7)?, text(row, 8)?);
+        Ok(LogEntry { entity, stored: stored(row)? })
+    };
+    match which {
+        Logs::Kind(name) | Logs::Tag { tag: name, kind: None } => {
+            select.query_map(params![name.as_bytes(), after, last, most], entry)?.collect()
+        }
+        Logs::Tag { tag, kind: Some(kind) } => {
+            let keys = params![tag.as_bytes(), after, last, most, kind.as_bytes()];
+            select.query_map(keys, entry)?.collect()
+        }
+    }
 }
 
 /// Reads the snapshots of an entity.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
-    Done, EntityId, LogEntry, Note, Notes, Position, Reader, Seq, Snapshot, StoreError,
+    Done, EntityId, LogEntry, Logs, Note, Notes, Position, Reader, Seq, Snapshot, StoreError,
     StoredEvent, Summary, wait,
 };
 use rusqlite::{Connection, ErrorCode};
@@ -17,7 +17,7 @@ use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::open_error::OpenError;
 use crate::read;
-use crate::schema::open_to_read;
+use crate::schema::{Format, open_to_read};
 use crate::serving::Serving;
 use crate::wal;
 
@@ -36,8 +36,7 @@ use crate::wal;
 /// ```
 pub struct SqliteReader {
     path: PathBuf,
-    /// Version 1 has none.
-    has_notes: bool,
+    format: Format,
     thread: Serving<Query>,
 }
 
@@ -77,13 +76,13 @@ impl SqliteReader {
         Self::start(path.to_owned(), opened.map_err(|error| error.of(path))?)
     }
 
-    fn start(path: PathBuf, (connection, version): (Connection, i64)) -> Result<Self, OpenError> {
+    fn start(path: PathBuf, (connection, format): (Connection, Format)) -> Result<Self, OpenError> {
         let serve = move |jobs: Receiver<Query>| {
             jobs.into_iter().for_each(|query| query(&connection));
         };
         let thread = Serving::start("coact-sqlite-read", serve)
             .map_err(|error| OpenError::Io { path: path.clone(), error })?;
-        Ok(Self { path, has_notes: version > 1, thread })
+        Ok(Self { path, format, thread })
     }
 
     /// From now on shows what is stored now, and no later commit, until it is dropped. It holds up no owner, but the `-wal` of one
@@ -110,9 +109,9 @@ impl SqliteReader {
     /// # Errors
     /// The file cannot be read.
     pub fn check(&self) -> Result<Vec<Irregularity>, StoreError> {
-        let has_notes = self.has_notes;
+        let format = self.format;
         wait(|done| {
-            self.ask(move |connection| check::check(connection, has_notes), failure::of_store, done)
+            self.ask(move |connection| check::check(connection, format), failure::of_store, done)
         })
     }
 
@@ -207,7 +206,12 @@ impl Reader for SqliteReader {
     ) {
         let of = entity.clone();
         let failed = move |error: &_| failure::of_entity(&of, after.next(), error);
-        self.ask(move |connection| read::events(connection, &entity, after, most), failed, done);
+        let format = self.format;
+        self.ask(
+            move |connection| read::events(connection, format, &entity, after, most),
+            failed,
+            done,
+        );
     }
 
     fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
@@ -217,7 +221,7 @@ impl Reader for SqliteReader {
     }
 
     fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
-        if !self.has_notes {
+        if !self.format.has_notes() {
             return callback::tell(done, Ok(Vec::new()));
         }
         self.ask(move |connection| read::notes(connection, &which, most), failure::of_store, done);
@@ -225,13 +229,17 @@ impl Reader for SqliteReader {
 
     fn log(
         &self,
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
+        let format = self.format;
+        if matches!(which, Logs::Tag { .. }) && !format.has_tags() {
+            return callback::tell(done, Ok(Vec::new()));
+        }
         self.ask(
-            move |connection| read::log(connection, &kind, after, most),
+            move |connection| read::log(connection, format, &which, after, most),
             failure::of_store,
             done,
         );
@@ -244,7 +252,7 @@ impl Reader for SqliteReader {
         most: usize,
         done: Done<Result<Vec<Summary>, StoreError>>,
     ) {
-        let has_notes = self.has_notes;
+        let has_notes = self.format.has_notes();
         self.ask(
             move |connection| {
                 read::entities(connection, kind.as_deref(), after.as_ref(), most, has_notes)

@@ -1,6 +1,8 @@
 //! What is in a row.
 
-use coact_persist::{Epoch, Event, EventHash, Position, Seq, Snapshot, StoredEvent};
+use std::sync::Arc;
+
+use coact_persist::{Epoch, Event, EventHash, Position, Seq, Snapshot, StoredEvent, Tags};
 use rusqlite::Row;
 
 /// SQLite's integers have a sign; as bits they are the same.
@@ -35,14 +37,28 @@ pub(crate) fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
     })
 }
 
-/// An event in the columns `seq, position, hash, name, version, payload`.
+/// An event in the columns `seq, position, hash, name, version, payload, tags`.
 pub(crate) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
     Ok(StoredEvent {
         seq: Seq::new(number(row, 0)?),
         position: Position::new(number(row, 1)?),
         hash: EventHash::from_stored(number(row, 2)?),
         event: event(row, 3)?,
+        tags: tags(row, 6)?,
     })
+}
+
+/// Tags, as hexadecimal digits with commas between them.
+fn tags(row: &Row<'_>, column: usize) -> rusqlite::Result<Tags> {
+    let Some(all) = row.get_ref(column)?.as_str_or_null()? else { return Ok(Tags::NONE) };
+    Ok(Tags::from_stored(all.split(',').map(from_hex).collect()))
+}
+
+fn from_hex(digits: &str) -> Arc<str> {
+    let value = |digit: u8| char::from(digit).to_digit(16).unwrap_or_default() as u8;
+    let bytes = digits.as_bytes().chunks_exact(2);
+    let bytes: Vec<u8> = bytes.map(|two| value(two[0]) << 4 | value(two[1])).collect();
+    String::from_utf8_lossy(&bytes).into()
 }
 
 /// A snapshot in the columns `seq, hash, name, version, payload`.

@@ -10,7 +10,7 @@ use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
 use crate::open_error::OpenError;
 
 /// The version of the format: `PRAGMA user_version`.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 /// For how many commits it is known that they were stored, at least.
 pub(crate) const DECISIONS: i64 = 1 << 16;
@@ -78,6 +78,37 @@ CREATE TABLE note (
 CREATE INDEX note_by_rank ON note (kind, rank);
 ";
 
+/// What version 3 has besides. In rows that were there before, sums are null.
+const TAGS_AND_SUMS: &str = "
+CREATE TABLE tag (
+    tag BLOB NOT NULL,
+    position INTEGER NOT NULL,
+    entity INTEGER NOT NULL,
+    seq INTEGER NOT NULL,
+    PRIMARY KEY (tag, position, entity, seq)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX tag_by_event ON tag (entity, seq);
+ALTER TABLE snapshot ADD COLUMN sum INTEGER;
+ALTER TABLE note ADD COLUMN sum INTEGER;
+";
+
+/// What each version adds to the one before.
+const ADDED: [&str; VERSION as usize] = [TABLES, NOTES, TAGS_AND_SUMS];
+
+/// What there is in a store of some version.
+#[derive(Clone, Copy)]
+pub(crate) struct Format(i64);
+
+impl Format {
+    pub(crate) fn has_notes(self) -> bool {
+        self.0 >= 2
+    }
+
+    pub(crate) fn has_tags(self) -> bool {
+        self.0 >= 3
+    }
+}
+
 /// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have. When it
 /// is closed, it leaves the WAL as it is.
 pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
@@ -94,11 +125,11 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
             use_wal(&connection, path)?;
             create(&mut connection).map_err(told)?;
         }
-        Some(1) => {
+        Some(VERSION) => {}
+        Some(earlier) => {
             use_wal(&connection, path)?;
-            extend(&mut connection).map_err(told)?;
+            extend(&mut connection, earlier).map_err(told)?;
         }
-        Some(_) => {}
     }
     // (Once more: of a file without pages SQLite says so before it has succeeded.)
     use_wal(&connection, path)?;
@@ -128,12 +159,17 @@ fn version(path: &Path, connection: &Connection) -> Result<Option<i64>, OpenErro
     Ok(Some(found))
 }
 
-/// Makes a store of version 1 one of this version.
-fn extend(connection: &mut Connection) -> rusqlite::Result<()> {
+/// Makes a store of an earlier version one of this version.
+fn extend(connection: &mut Connection, earlier: i64) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
-    transaction.execute_batch(NOTES)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
+    add(&transaction, earlier)?;
     transaction.commit()
+}
+
+fn add(transaction: &Connection, earlier: i64) -> rusqlite::Result<()> {
+    let missing = ADDED.iter().skip(usize::try_from(earlier).unwrap_or_default());
+    missing.into_iter().try_for_each(|tables| transaction.execute_batch(tables))?;
+    transaction.pragma_update(None, "user_version", VERSION)
 }
 
 /// Has the file written through a WAL, which stays so, and cannot be set within a transaction.
@@ -154,15 +190,13 @@ fn use_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
 fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     let transaction = connection.transaction()?;
     transaction.pragma_update(None, "application_id", APPLICATION)?;
-    transaction.pragma_update(None, "user_version", VERSION)?;
-    transaction.execute_batch(TABLES)?;
-    transaction.execute_batch(NOTES)?;
+    add(&transaction, 0)?;
     transaction.commit()
 }
 
 /// Opens a connection that only reads, to a store of this or an earlier version, which is told. It has the WAL open from
 /// now on.
-pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, i64), OpenError> {
+pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(told)?;
@@ -172,7 +206,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, i64), OpenError> 
         return Err(OpenError::NotAStore { path: path.to_owned(), why });
     };
     connection.set_prepared_statement_cache_capacity(32);
-    Ok((connection, version))
+    Ok((connection, Format(version)))
 }
 
 pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {

@@ -10,8 +10,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Note, Notes, Outcome, Position, Reader,
-    Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
+    Reader, Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
 };
 use rusqlite::Connection;
 use tracing::error;
@@ -137,12 +137,12 @@ impl Reader for SqliteStore {
 
     fn log(
         &self,
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        self.reader.log(kind, after, most, done);
+        self.reader.log(which, after, most, done);
     }
 
     fn entities(

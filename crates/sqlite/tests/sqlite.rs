@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_persist::{
-    Commit, EntityId, Event, NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Settled,
-    Store, StoredEvent, conformance, wait,
+    Commit, EntityId, Event, LogEntry, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal,
+    Seq, Settled, Store, StoredEvent, Tags, conformance, wait,
 };
 use coact_sqlite::{Irregularity, OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
@@ -200,17 +200,23 @@ fn tools_read_while_it_is_open() {
     }
 }
 
-/// A file that version 1 has written: three accounts of the example `bank`, with snapshots.
-fn of_version_1(folder: &TempDir) -> std::path::PathBuf {
+/// A file that an earlier version has written. 1: three accounts of the example `bank`, with snapshots. 2: two accounts with snapshots, of which the first one
+/// has a note of each kind, and a state without events.
+fn of_version(version: u32, folder: &TempDir) -> std::path::PathBuf {
     let path = folder.path().join("bank.db");
-    fs::copy("tests/files/version-1.db", &path).unwrap();
+    fs::copy(format!("tests/files/version-{version}.db"), &path).unwrap();
     path
+}
+
+fn tagged(reader: &dyn Reader, tag: &str) -> Vec<LogEntry> {
+    let which = Logs::Tag { tag: tag.into(), kind: None };
+    wait(|done| reader.log(which, Position::ZERO, 1_000, done)).unwrap()
 }
 
 #[test]
 fn a_file_of_version_1_goes_on() {
     let folder = folder();
-    let path = of_version_1(&folder);
+    let path = of_version(1, &folder);
     let account = EntityId::new("bank.account", "1");
     let all = |reader: &dyn Reader| {
         let log =
@@ -235,6 +241,77 @@ fn a_file_of_version_1_goes_on() {
     drop(store);
     let after = all(&open(&path));
     assert_eq!((after.0, after.3.len()), (before.0, 1));
+}
+
+#[test]
+fn a_file_of_version_2_goes_on() {
+    let folder = folder();
+    let path = of_version(2, &folder);
+    let (account, settings) =
+        (EntityId::new("bank.account", "0"), EntityId::new("settings", "alice"));
+    let all = |reader: &dyn Reader| {
+        let log =
+            wait(|done| reader.log("bank.account".into(), Position::ZERO, 1_000, done)).unwrap();
+        let listed = wait(|done| reader.entities(None, None, 10, done)).unwrap();
+        let kept = [&account, &settings]
+            .map(|one| wait(|done| reader.snapshots(one.clone(), done)).unwrap());
+        let notes = Notes::Of { entity: account.clone(), after: None };
+        let notes = wait(|done| reader.notes(notes, 10, done)).unwrap();
+        let ranked = NoteKind::ALL.map(|kind| {
+            let ranked = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+            wait(|done| reader.notes(ranked, 10, done)).unwrap()
+        });
+        assert_eq!(ranked.concat(), notes);
+        (log, listed, kept, notes)
+    };
+    let reader = SqliteReader::open(&path).expect("it can be read as it is");
+    let before = all(&reader);
+    assert_eq!((before.0.len(), before.1.len(), before.3.len()), (60, 3, 4));
+    assert_eq!(before.2.each_ref().map(Vec::len), [2, 1]);
+    assert_eq!((tagged(&reader, "vip"), reader.check().unwrap()), (vec![], vec![]));
+    let store = open(&path);
+    assert_eq!((all(&store), tagged(&store, "vip")), (before.clone(), vec![]));
+    // One that was opened before goes on as well.
+    assert_eq!((all(&reader), tagged(&reader, "vip")), (before.clone(), vec![]));
+    let now = [&account, &settings].map(|one| wait(|done| store.claim(one.clone(), done)).unwrap());
+    assert_eq!(now[1].snapshot.as_ref(), before.2[1].first());
+    let mut commit = Commit::new();
+    let member = commit.member(account.clone(), now[0].epoch, now[0].last);
+    let hash = member.event(Event::new("new", 1, Vec::new()), now[0].hash);
+    member.tag(Tags::new(["vip"]));
+    member.snapshot(Event::new("new", 1, Vec::new()), hash);
+    member.remove_note(NoteKind::Timer, "fee".into());
+    let member = commit.member(settings.clone(), now[1].epoch, now[1].last);
+    member.replace(Event::new("settings", 2, Vec::new()), now[1].hash);
+    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    drop((store, reader));
+    let store = open(&path);
+    let after = all(&store);
+    assert_eq!((&after.0[..60], after.0.len(), after.3.len()), (&before.0[..], 61, 3));
+    assert_eq!(tagged(&store, "vip"), after.0[60..]);
+    drop(store);
+    assert_eq!(SqliteReader::open(&path).unwrap().check().unwrap(), []);
+}
+
+/// In the order of its primary key, so that what comes later in it is not looked at.
+#[test]
+fn the_log_of_a_tag_is_read_along_its_index() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    drop(open(&path));
+    let file = rusqlite::Connection::open(&path).unwrap();
+    let plan = |query: &str| -> Vec<String> {
+        let mut explained = file.prepare(&format!("EXPLAIN QUERY PLAN {query}")).unwrap();
+        explained.query_map([], |row| row.get(3)).unwrap().map(Result::unwrap).collect()
+    };
+    let steps = plan(
+        "SELECT * FROM tag CROSS JOIN event ON event.entity = tag.entity AND event.seq = tag.seq
+         CROSS JOIN entity ON entity.id = event.entity
+         WHERE tag.tag = X'00' AND tag.position > 5 AND tag.position <= 9
+         ORDER BY tag.position, entity.kind, entity.key, event.seq LIMIT 4",
+    );
+    assert!(steps[0].contains("PRIMARY KEY (tag=? AND position>? AND position<?)"), "{steps:?}");
+    assert!(steps.iter().any(|step| step.contains("LAST 3 TERMS OF ORDER BY")), "{steps:?}");
 }
 
 #[test]
@@ -357,9 +434,21 @@ fn what_no_reader_can_see_is_found() {
     assert_eq!(found("UPDATE counter SET position = 0"), [counter]);
     assert_eq!(found("UPDATE counter SET position = 1"), []);
     let unknown = Irregularity::UnknownNotes { entity: alice, kind: 9, rows: 1 };
-    assert_eq!(found("INSERT INTO note VALUES (1, 9, X'', 0, X'', 1, X'')"), [unknown]);
+    assert_eq!(
+        found(
+            "INSERT INTO note (entity, kind, key, rank, name, version, payload) VALUES (1, 9, X'', 0, X'', 1, X'')"
+        ),
+        [unknown]
+    );
     let orphans = Irregularity::Orphans { table: "note", owner: 7, rows: 1 };
     assert_eq!(found("UPDATE note SET entity = 7, kind = 1"), [orphans]);
+    assert_eq!(found("DELETE FROM note"), []);
+    let stray =
+        Irregularity::StrayTag { entity: EntityId::new("account", "alice"), seq: Seq::new(1) };
+    assert_eq!(found("INSERT INTO tag VALUES (CAST('x' AS BLOB), 2, 1, 1)"), [stray]);
+    assert_eq!(found("UPDATE tag SET position = 1"), []);
+    let orphans = Irregularity::Orphans { table: "tag", owner: 7, rows: 1 };
+    assert_eq!(found("UPDATE tag SET entity = 7"), [orphans]);
 }
 
 #[test]

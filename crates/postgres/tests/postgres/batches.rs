@@ -5,8 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, MemoryStore, NoteKey, NoteKind,
-    Notes, Outcome, Position, Reader, Refusal, Seq, Settled, Store, StoreError, wait,
+    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Logs, MemoryStore, NoteKey,
+    NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Settled, Store, StoreError, Tags,
+    wait,
 };
 use coact_postgres::PostgresStore;
 
@@ -296,6 +297,9 @@ fn any_commit(
             _ => {
                 for event in 0..random.below(3) {
                     *hash = member.event(Event::new("event", 2, vec![event as u8]), *hash);
+                    let has = |at: u32| hash.get() >> at & 1 == 1;
+                    let tags = ["x", "y", "z"].into_iter().zip(0..);
+                    member.tag(Tags::new(tags.filter(|(_, at)| has(*at)).map(|(tag, _)| tag)));
                     if random.below(4) == 0 {
                         member.snapshot(Event::new("snapshot", 3, vec![event as u8]), *hash);
                     }
@@ -326,6 +330,10 @@ fn contents(store: &dyn Store, names: &[EntityId]) -> String {
         "{:#?}\n",
         wait(|done| store.log("account".into(), Position::ZERO, 1 << 20, done))
     );
+    for (tag, kind) in [("x", None), ("y", Some("account".into())), ("z", None)] {
+        let which = Logs::Tag { tag: tag.into(), kind };
+        all += &format!("{:#?}\n", wait(|done| store.log(which, Position::ZERO, 1 << 20, done)));
+    }
     for name in names {
         all +=
             &format!("{:#?}\n", wait(|done| store.events(name.clone(), Seq::ZERO, 1 << 20, done)));

@@ -3,10 +3,12 @@
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
-use coact_persist::{EntityId, Outcome, Reader, Seq, wait};
+use coact_persist::{
+    EntityId, EventHash, Logs, NoteKind, Notes, Outcome, Position, Reader, Seq, Tags, wait,
+};
 use coact_postgres::{ConnectError, PostgresReader, PostgresStore};
 
-use crate::bank::{account, claim, commit, step, texts};
+use crate::bank::{account, claim, commit, committed, event, step, text, texts};
 use crate::server::{self, PASSWORD};
 
 /// The error, which has no password.
@@ -164,6 +166,85 @@ fn a_schema_of_another_version_is_refused() {
     assert!(matches!(older, ConnectError::Older { found: 0, .. }), "{older}");
 }
 
+/// What a store of version 1 has left in a schema.
+const OF_VERSION_1: &str = "
+    INSERT INTO kind (name) VALUES ('account');
+    INSERT INTO entity (kind, key, epoch, last, hash) VALUES (1, 'alice', 3, 1, $hash);
+    INSERT INTO event VALUES (1, 1, 7, 1, 'noted', 1, $hash, '1');
+    INSERT INTO snapshot VALUES (1, 1, $hash, 'state', 1, 'after 1');
+    INSERT INTO note VALUES (1, 1, 'm', 5, 'noted', 1, 'message');
+    UPDATE counter SET position = 7";
+
+#[test]
+fn a_schema_of_version_1_is_read_and_goes_on() {
+    let Some(server) = server::shared() else { return };
+    let (schema, alice) = (server.schema(), account("alice"));
+    let raw = server.raw(&schema);
+    raw.run(&format!("CREATE SCHEMA \"{}\"", schema.replace('"', "\"\"")));
+    raw.run(include_str!("../../src/tables.sql"));
+    let hash = EventHash::of(&alice).with(Seq::new(1), &event("1")).get().cast_signed();
+    raw.run(&OF_VERSION_1.replace("$hash", &hash.to_string()));
+    let tagged = |reader: &dyn Reader| {
+        let which = Logs::Tag { tag: "vip".into(), kind: None };
+        let log = wait(|done| reader.log(which, Position::ZERO, 10, done)).unwrap();
+        log.iter().map(|entry| text(&entry.stored.event)).collect::<Vec<_>>()
+    };
+    let all = |reader: &dyn Reader| {
+        let log = wait(|done| reader.log("account".into(), Position::ZERO, 10, done)).unwrap();
+        let notes = Notes::Of { entity: alice.clone(), after: None };
+        let notes = wait(|done| reader.notes(notes, 10, done)).unwrap();
+        let kept = wait(|done| reader.snapshots(alice.clone(), done)).unwrap();
+        let listed = wait(|done| reader.entities(None, None, 10, done)).unwrap();
+        (log, notes, kept, listed)
+    };
+    let reader = server.builder(&schema).connect_reader().unwrap();
+    let before = all(&reader);
+    assert_eq!((before.0.len(), before.1.len(), before.2.len(), before.3.len()), (1, 1, 1, 1));
+    assert_eq!((tagged(&reader), raw.number("SELECT version::int8 FROM version")), (vec![], 1));
+    // (Who makes it one of this version has its lock.)
+    let store = std::thread::scope(|scope| {
+        let stores: Vec<_> = (0..4).map(|_| scope.spawn(|| server.store(&schema))).collect();
+        stores.into_iter().map(|store| store.join().unwrap()).next_back().unwrap()
+    });
+    assert_eq!(raw.number("SELECT version::int8 FROM version"), 2);
+    assert_eq!((all(&store), all(&reader)), (before.clone(), before.clone()));
+    let now = claim(&store, &alice);
+    assert_eq!((now.epoch.get(), now.hash), (4, before.3[0].hash));
+    assert_eq!(now.snapshot.as_ref(), before.2.first());
+    let mut next = step(&[(&alice, &now)], "2");
+    let member = next.member(alice.clone(), now.epoch, now.last);
+    member.tag(Tags::new(["vip"]));
+    member.put_note(NoteKind::Outgoing, "m".into(), 6, event("another"));
+    assert_eq!(committed(&store, next), Position::new(8));
+    assert_eq!(
+        (tagged(&store), texts(&store, &alice)),
+        (vec!["2".into()], vec!["1".into(), "2".into()])
+    );
+    // One that was connected before goes on without tags, and sees the rest.
+    assert_eq!((tagged(&reader), texts(&reader, &alice)), (vec![], vec!["1".into(), "2".into()]));
+    // A store that was does not.
+    let counts = raw.client.batch_execute("UPDATE counter SET position = position + 1");
+    assert_eq!(raw.wait(counts).unwrap_err().code().unwrap().code(), "42703");
+}
+
+/// Those who write and read while it is brought up to date are in its way, and are not broken by it.
+#[test]
+fn a_schema_that_is_used_is_brought_up_to_date() {
+    let Some(server) = server::shared() else { return };
+    let schema = server.schema();
+    let raw = server.raw(&schema);
+    raw.run(&format!("CREATE SCHEMA \"{}\"", schema.replace('"', "\"\"")));
+    raw.run(include_str!("../../src/tables.sql"));
+    raw.run("BEGIN; UPDATE counter SET position = position + 1");
+    std::thread::scope(|scope| {
+        let store = scope.spawn(|| server.store(&schema));
+        raw.until_it_is_waited_for();
+        // A circle: who has waited first finds it first, and gives way.
+        raw.run("SELECT * FROM entity; COMMIT");
+        claim(&store.join().unwrap(), &account("alice"));
+    });
+}
+
 #[test]
 fn a_reader_reads_and_makes_nothing() {
     let Some(server) = server::shared() else { return };
@@ -180,7 +261,7 @@ fn a_reader_reads_and_makes_nothing() {
         assert_eq!(texts(&reader, &alice).len(), n);
     }
     // Not even locks of a writer are in its way.
-    raw.run("BEGIN; SELECT * FROM entity FOR UPDATE; UPDATE counter SET position = position + 1");
+    raw.run("BEGIN; SELECT * FROM entity FOR UPDATE; UPDATE counter SET last = last + 1");
     assert_eq!(texts(&reader, &alice).len(), 4);
     let listed = wait(|done| reader.entities(None, None, 9, done)).unwrap();
     assert_eq!(listed.iter().map(|one| one.id.clone()).collect::<Vec<EntityId>>(), [alice]);

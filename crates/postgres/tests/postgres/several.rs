@@ -5,8 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Note, Notes, Outcome, Position, Reader,
-    Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary, conformance, wait,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
+    Reader, Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary, Tags,
+    conformance, wait,
 };
 use coact_postgres::PostgresStore;
 
@@ -50,12 +51,12 @@ impl Reader for Both {
 
     fn log(
         &self,
-        kind: Arc<str>,
+        which: Logs,
         after: Position,
         most: usize,
         done: Done<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        self.next().log(kind, after, most, done);
+        self.next().log(which, after, most, done);
     }
 
     fn entities(
@@ -167,10 +168,24 @@ fn two_stores_that_want_the_same_entities_only_fence_each_other() {
     assert!(stored > 0);
 }
 
-/// What the log of all accounts has.
+/// What the log of all accounts has, and so that of a tag which all of their events have.
 fn log(store: &dyn Reader) -> Vec<(u64, String)> {
-    let all = wait(|done| store.log("account".into(), Position::ZERO, 100, done)).unwrap();
+    let [all, accounts, tagged] = [
+        Logs::Tag { tag: "even".into(), kind: None },
+        Logs::Tag { tag: "even".into(), kind: Some("account".into()) },
+        Logs::Kind("account".into()),
+    ]
+    .map(|which| wait(|done| store.log(which, Position::ZERO, 100, done)).unwrap());
+    assert_eq!((&all, &accounts), (&tagged, &tagged));
     all.iter().map(|entry| (entry.stored.position.get(), text(&entry.stored.event))).collect()
+}
+
+fn even(members: &[(&EntityId, &Claim)], text: &str) -> Commit {
+    let mut commit = step(members, text);
+    for (entity, claim) in members {
+        commit.member((*entity).clone(), claim.epoch, claim.last).tag(Tags::new(["even"]));
+    }
+    commit
 }
 
 /// Of two transactions that are open at once, one has its position and has not committed yet: no other gets a later one before it
@@ -185,18 +200,19 @@ fn a_position_is_seen_only_when_all_before_it_are() {
     for ends in ["COMMIT", "ROLLBACK"] {
         let before = log(&store);
         // Another process, which is slow: as far as the end of a store's transaction, for an entity of its own.
-        raw.run("BEGIN; UPDATE counter SET position = position + 1");
+        raw.run("BEGIN; UPDATE counter SET last = last + 1");
         raw.run(
-            "INSERT INTO event SELECT 1000000, position, position, (SELECT id FROM kind), 'noted', 1, 0, 'slow'
+            "INSERT INTO event SELECT 1000000, last, last, (SELECT id FROM kind), 'noted', 1, 0, 'slow'
                 FROM counter;
+             INSERT INTO tag SELECT 'even', last, 1000000, last, (SELECT id FROM kind) FROM counter;
              INSERT INTO entity (id, kind, key, epoch, last, hash) OVERRIDING SYSTEM VALUE
                 SELECT 1000000, id, 'slow', 1, 1, 0 FROM kind ON CONFLICT DO NOTHING",
         );
         let now = [claim(&store, &alice), claim(&other, &bob)];
         assert!(now[0].epoch > of_alice.epoch && now[1].epoch > of_bob.epoch, "claims do not wait");
-        let first = ask(|done| store.commit(step(&[(&alice, &now[0])], "first"), done));
+        let first = ask(|done| store.commit(even(&[(&alice, &now[0])], "first"), done));
         raw.until_it_is_waited_for();
-        let second = ask(|done| other.commit(step(&[(&bob, &now[1])], "second"), done));
+        let second = ask(|done| other.commit(even(&[(&bob, &now[1])], "second"), done));
         raw.until("SELECT count(*) - 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
         // Reads go on meanwhile, and see nothing that is later.
         for reader in [&store, &other] {
@@ -233,9 +249,9 @@ fn settling_waits_for_a_transaction_that_may_commit_yet() {
             let bytes = id.get().to_be_bytes();
             raw.run("BEGIN");
             if takes_counter {
-                raw.run("UPDATE counter SET position = position + 1");
+                raw.run("UPDATE counter SET last = last + 1");
             }
-            let insert = "INSERT INTO decision (id, position) SELECT $1, position FROM counter RETURNING position";
+            let insert = "INSERT INTO decision (id, position) SELECT $1, last FROM counter RETURNING position";
             let position: i64 = raw.rows(insert, &[&&bytes[..]])[0].get(0);
             let told = ask(|done| store.settle(id, done));
             raw.until_it_is_waited_for();

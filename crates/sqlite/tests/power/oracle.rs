@@ -2,16 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
-use std::sync::Arc;
 
 use coact_persist::{
-    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Outcome, Position, Reader, Refusal,
-    Seq, Settled, Store, StoredEvent, wait,
+    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Logs, Outcome, Position, Reader,
+    Refusal, Seq, Settled, Store, StoredEvent, wait,
 };
 use coact_sqlite::SqliteStore;
 
 use crate::history::{ENTITIES, History, KIND, What, entity};
-use crate::workload::{number_of, state};
+use crate::workload::{TAGS, number_of, state};
 
 /// More than there is.
 const ALL: usize = 1 << 30;
@@ -123,8 +122,8 @@ impl Stored {
                 for (seq, event, hash) in member.events() {
                     let place = seq.get() as usize - 1;
                     let found = self.events[id].get(place);
-                    let expected =
-                        StoredEvent { seq, event: event.clone(), hash, position: *position };
+                    let (event, position, tags) = (event.clone(), *position, member.tags_of(seq));
+                    let expected = StoredEvent { seq, event, hash, position, tags };
                     if found != Some(&expected) {
                         return Err(format!("{number} is not whole: {id} has other at {seq}"));
                     }
@@ -153,13 +152,20 @@ impl Stored {
             );
         }
         expected.sort_by_key(|it| (it.stored.position, it.entity.clone(), it.stored.seq));
-        let kind: Arc<str> = KIND.into();
-        let log = wait(|done| store.log(kind, Position::ZERO, ALL, done));
-        match log {
-            Ok(log) if log == expected => Ok(()),
-            Ok(log) => Err(format!("the log has {}, and not {}", log.len(), expected.len())),
-            Err(error) => Err(format!("the log cannot be read: {error}")),
+        let tagged = TAGS.map(|tag| Logs::Tag { tag: tag.into(), kind: None });
+        for which in std::iter::once(KIND.into()).chain(tagged) {
+            let is_meant = |it: &&LogEntry| which.have(&it.entity, &it.stored.tags);
+            let expected: Vec<_> = expected.iter().filter(is_meant).cloned().collect();
+            match wait(|done| store.log(which.clone(), Position::ZERO, ALL, done)) {
+                Ok(log) if log == expected => {}
+                Ok(log) => {
+                    let (found, expected) = (log.len(), expected.len());
+                    return Err(format!("{which:?} has {found}, and not {expected}"));
+                }
+                Err(error) => return Err(format!("{which:?} cannot be read: {error}")),
+            }
         }
+        Ok(())
     }
 }
 

@@ -8,7 +8,7 @@ use std::thread;
 use coact_disk::{Dice, Disk};
 use coact_persist::{
     Claim, Commit, Done, EntityId, Epoch, Event, EventHash, LogEntry, Outcome, Position, Reader,
-    Refusal, Seq, Settled, Store, StoreError, wait,
+    Refusal, Seq, Settled, Store, StoreError, Tags, wait,
 };
 use coact_sqlite::{OpenError, SqliteStore};
 
@@ -267,6 +267,7 @@ impl Program {
             let member = commit.member(entity.clone(), *epoch, *last);
             for _ in 0..events {
                 *hash = member.event(event(number, &mut self.dice, self.longest), *hash);
+                member.tag(tags(number));
                 *last = last.next();
             }
             if self.dice.once_in(3) {
@@ -285,6 +286,14 @@ fn event(number: u64, dice: &mut Dice, longest: usize) -> Event {
     let filling = dice.below(256) as u8;
     payload.extend((0..len).map(|n| filling.wrapping_add(n as u8)));
     Event::new("noted", 1, payload)
+}
+
+/// Those that events have.
+pub const TAGS: [&str; 2] = ["even", "third"];
+
+fn tags(number: u64) -> Tags {
+    let has = [number.is_multiple_of(2), number.is_multiple_of(3)];
+    Tags::new(TAGS.into_iter().zip(has).filter(|(_, has)| *has).map(|(tag, _)| tag))
 }
 
 /// The commit that an event is of.
