@@ -181,8 +181,8 @@ impl<E: EventSourced> Durable<E> {
     /// Changes the state by an event, which is stored when the command or behaviour has ended.
     ///
     /// # Panics
-    /// If the event refuses to be written (no derived one does), or [`apply`](EventSourced::apply) panics. Then nothing of the
-    /// decision is stored.
+    /// If the event refuses to be written (no derived one does), or [`apply`](EventSourced::apply) or
+    /// [`tags`](EventSourced::tags) panics. Then nothing of the decision is stored.
     #[track_caller]
     pub fn persist(&mut self, event: E::Event) {
         let written = match write(&event) {
@@ -191,6 +191,8 @@ impl<E: EventSourced> Durable<E> {
         };
         if let Some(Standalone { state, persisted, .. }) = &mut self.standalone {
             state.apply(&event);
+            // (It may refuse.)
+            drop(state.tags(&event));
             return persisted.push(written);
         }
         let deletes = self.recovered.get().expect(IS_READY).pending.deletes;
@@ -198,8 +200,9 @@ impl<E: EventSourced> Durable<E> {
         let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
         let was_torn = replace(&mut self.is_torn, true);
         state.apply(&event);
+        let tags = state.tags(&event);
         self.is_torn = was_torn;
-        pending.events.push(written);
+        pending.persist(written, tags);
     }
 
     /// Has a snapshot stored with this decision, whatever [`EventSourced::snapshots`] says of when; if it says nothing, none is.

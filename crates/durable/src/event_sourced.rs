@@ -1,6 +1,6 @@
 //! What a program says of an entity: what it is, and by what it is changed.
 
-use coact_persist::{EntityId, Format};
+use coact_persist::{EntityId, Format, Tags};
 
 use crate::snapshots::Snapshots;
 
@@ -56,6 +56,46 @@ pub trait EventSourced: Sized + Send + 'static {
     ///
     /// A panic in a recovery stops the entity with a [`RecoveryError`](crate::RecoveryError) that names the event.
     fn apply(&mut self, event: &Self::Event);
+
+    /// Returns the tags of an event, by which it is [found](crate::Journal::tagged) among those of all entities: by default, none. It is called when a
+    /// decision [persists](crate::Durable::persist) the event, with the state that the event has made, and must not depend on anything else.
+    ///
+    /// An event keeps the tags that it was stored with, whatever a later program says of such events; those of an event cannot be changed. They
+    /// go when it is [trimmed](Snapshots::trimming) or its entity [deleted](crate::Durable::delete). An event without tags costs
+    /// nothing, one with tags a row for each.
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, stored};
+    /// use coact::durable::{EventSourced, Tags};
+    ///
+    /// struct Account { region: String, cents: i64 }
+    ///
+    /// #[stored(name = "bank.changed")]
+    /// struct Changed { #[n(0)] cents: i64 }
+    ///
+    /// impl EventSourced for Account {
+    ///     // ..
+    /// #   const KIND: &'static str = "bank.account";
+    /// #   type Event = Changed;
+    /// #   fn new(_: &EntityId) -> Self { Self { region: "eu".into(), cents: 0 } }
+    /// #   fn apply(&mut self, changed: &Changed) { self.cents += changed.cents }
+    ///     fn tags(&self, changed: &Changed) -> Tags {
+    ///         let region = format!("region:{}", self.region);
+    ///         let is_large = changed.cents.abs() >= 1_000_000;
+    ///         Tags::new([region].into_iter().chain(is_large.then(|| "large".into())))
+    ///     }
+    /// }
+    ///
+    /// // A plain function, which can be tested as it is.
+    /// let account = Account { region: "us".into(), cents: 5 };
+    /// assert_eq!(account.tags(&Changed { cents: 5 }), Tags::new(["region:us"]));
+    /// ```
+    ///
+    /// A panic in it, that of [`Tags::new`] for bad ones among them, is one of the decision: nothing of it is stored.
+    fn tags(&self, event: &Self::Event) -> Tags {
+        let _ = event;
+        Tags::NONE
+    }
 
     /// Returns when snapshots are stored, so that a recovery need not begin with the first event. By default, never.
     #[must_use]

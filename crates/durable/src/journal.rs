@@ -20,6 +20,7 @@ use crate::event_log::EventLog;
 use crate::event_sourced::EventSourced;
 use crate::outbox::Outbox;
 use crate::routes::Routes;
+use crate::tag_log::TagLog;
 
 /// Durable actors by their keys, and the store that keeps them. Clones are the same journal.
 ///
@@ -273,6 +274,58 @@ impl Journal {
     pub fn log<E: EventSourced>(&self, after: Position) -> EventLog<E> {
         const { assert!(!E::IS_STATE, "a `DurableState` has no events, and no log") };
         EventLog::new(Arc::clone(&self.0.access), after)
+    }
+
+    /// Returns what has happened to entities of all kinds and was [tagged](EventSourced::tags) with this, in the order of commits, from behind a
+    /// position on: what there is, and then what comes, without end. For projections over several kinds. Those over one say
+    /// [`EventLog::tagged`].
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, stored};
+    /// # #[derive(Default)]
+    /// # struct Order;
+    /// # #[derive(Default)]
+    /// # struct Refund;
+    /// # #[stored(name = "ordered")]
+    /// # struct Ordered(#[n(0)] i64);
+    /// # #[stored(name = "refunded")]
+    /// # struct Refunded(#[n(0)] i64);
+    /// use coact::call;
+    /// use coact::durable::{Journal, MemoryStore, Position, Tags};
+    ///
+    /// # impl EventSourced for Refund {
+    /// #   const KIND: &'static str = "refund";
+    /// #   type Event = Refunded;
+    /// #   fn new(_: &EntityId) -> Self { Self }
+    /// #   fn apply(&mut self, _: &Refunded) {}
+    /// #   fn tags(&self, _: &Refunded) -> Tags { Tags::new(["money"]) }
+    /// # }
+    /// impl EventSourced for Order {
+    ///     // ..
+    /// #   const KIND: &'static str = "order";
+    /// #   type Event = Ordered;
+    /// #   fn new(_: &EntityId) -> Self { Self }
+    /// #   fn apply(&mut self, _: &Ordered) {}
+    ///     fn tags(&self, _: &Ordered) -> Tags { Tags::new(["money"]) }
+    /// }
+    /// // And so for `Refund`.
+    ///
+    /// let journal = Journal::new(MemoryStore::new());
+    /// call(&journal.entity::<Order>("17"), |order| order.persist(Ordered(500))).wait()?;
+    /// call(&journal.entity::<Refund>("9"), |refund| refund.persist(Refunded(200))).wait()?;
+    /// let (mut log, mut cents) = (journal.tagged("money", Position::ZERO).until_now(), 0);
+    /// while let Ok(logged) = log.wait_next() {
+    ///     if let Some(Ordered(by)) = logged.read::<Order>()? {
+    ///         cents += by;
+    ///     } else if let Some(Refunded(by)) = logged.read::<Refund>()? {
+    ///         cents -= by;
+    ///     }
+    /// }
+    /// assert_eq!(cents, 300);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn tagged(&self, tag: impl Into<Arc<str>>, after: Position) -> TagLog {
+        TagLog::new(Arc::clone(&self.0.access), tag.into(), after)
     }
 
     /// Returns the position of the last commit of this journal that was told to be stored: at least that of each one whose answer, or result,

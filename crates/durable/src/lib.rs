@@ -9,7 +9,7 @@
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
 //! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
-//! `delivered` (messages between entities, timers, and what is published), `event_log`, `journal`, `offsets` and
+//! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log` and `follow`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
 #![forbid(unsafe_code)]
@@ -24,6 +24,7 @@ mod effects;
 mod entity;
 mod event_log;
 mod event_sourced;
+mod follow;
 mod handle;
 mod journal;
 mod letters;
@@ -38,6 +39,7 @@ mod replay;
 mod routes;
 mod snapshots;
 mod state;
+mod tag_log;
 mod transaction;
 
 pub use self::builder::JournalBuilder;
@@ -55,6 +57,7 @@ pub use self::replay::replay;
 pub use self::routes::Publication;
 pub use self::snapshots::Snapshots;
 pub use self::state::DurableState;
+pub use self::tag_log::TagLog;
 pub use self::transaction::TwoStores;
 pub use coact_core::behaviour::NotCommitted;
 pub use coact_persist::*;

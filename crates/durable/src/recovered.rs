@@ -8,7 +8,7 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::internals::catch;
 use coact_persist::{
     Commit, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId, NoteKey, NoteKind,
-    Seq,
+    Seq, Tags,
 };
 
 use crate::event_sourced::EventSourced;
@@ -102,6 +102,8 @@ pub(crate) struct Answers {
 #[derive(Default)]
 pub(crate) struct Pending {
     pub(crate) events: Vec<Event>,
+    /// Those of events that have some, by their places.
+    tags: Vec<(usize, Tags)>,
     /// Whether a snapshot is wanted.
     pub(crate) snapshot: bool,
     /// Whether the entity is removed.
@@ -111,6 +113,13 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    pub(crate) fn persist(&mut self, event: Event, tags: Tags) {
+        if !tags.is_empty() {
+            self.tags.push((self.events.len(), tags));
+        }
+        self.events.push(event);
+    }
+
     pub(crate) fn is_empty(&self) -> bool {
         let has_notes = !self.notes.is_empty() || !self.taken.is_empty();
         self.events.is_empty() && !self.snapshot && !self.deletes && !has_notes
@@ -173,6 +182,8 @@ impl<E: EventSourced> Recovered<E> {
             return PER_EVENT;
         }
         let wants_snapshot = pending.snapshot;
+        let of_tags = pending.tags.iter().flat_map(|(_, tags)| tags.iter());
+        let of_tags: usize = of_tags.map(|tag| PER_EVENT + tag.len()).sum();
         let bytes: usize = pending.events.iter().map(|event| event.payload.len()).sum();
         let count = pending.events.len();
         if E::IS_STATE {
@@ -181,12 +192,15 @@ impl<E: EventSourced> Recovered<E> {
             self.last = member.last();
             return PER_EVENT + bytes;
         }
-        for event in pending.events {
+        let mut tags = pending.tags.into_iter().peekable();
+        for (at, event) in pending.events.into_iter().enumerate() {
             self.hash = member.event(event, self.hash);
+            let of_it = tags.next_if(|(of, _)| *of == at);
+            of_it.into_iter().for_each(|(_, tags)| member.tag(tags));
         }
         self.last = member.last();
         self.snapshots.bytes += bytes as u64;
-        PER_EVENT * count + bytes + self.write_snapshot(member, wants_snapshot)
+        PER_EVENT * count + bytes + of_tags + self.write_snapshot(member, wants_snapshot)
     }
 
     /// Writes a snapshot, if one is due or wanted, and can be written. Returns its size.

@@ -195,6 +195,11 @@ impl History<'_> {
         let snapshots = self.guarded(E::snapshots)?;
         match (&claim.snapshot, snapshots) {
             (Some(snapshot), Some(snapshots)) if snapshot.seq <= claim.last => {
+                snapshot.check(&self.entity.id).map_err(|error| RecoveryError {
+                    entity: self.entity.id.clone(),
+                    seq: snapshot.seq,
+                    why: RecoveryFault::Store(error),
+                })?;
                 let state = self.guarded(|| (snapshots.read)(&snapshot.state))?;
                 let state = state.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
                 (self.last, self.hash) = (snapshot.seq, snapshot.hash);

@@ -178,7 +178,7 @@ impl Member {
 
     /// Adds a snapshot of the state after these events.
     pub fn snapshot(&mut self, state: Event, hash: EventHash) {
-        self.snapshot = Some(Snapshot { seq: self.last(), hash, state });
+        self.snapshot = Some(Snapshot::new(self.last(), hash, state));
     }
 
     /// Replaces the state of an entity that has no events, given the hash of the state before: it has the next number, and
@@ -194,7 +194,7 @@ impl Member {
         let seq = self.after.next();
         let hash = before.with(seq, &state);
         self.replaces = true;
-        self.snapshot = Some(Snapshot { seq, hash, state });
+        self.snapshot = Some(Snapshot::new(seq, hash, state));
         hash
     }
 

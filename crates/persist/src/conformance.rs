@@ -299,8 +299,9 @@ fn snapshots(store: &dyn Store) {
     committed(store, first);
     let again = claim(store, &alice);
     let snapshot = again.snapshot.clone().expect("it was written");
-    assert_eq!((snapshot.seq, snapshot.hash), (Seq::new(2), hash));
-    assert_eq!(snapshot.state, Event::new("account", 2, b"two".to_vec()));
+    // (With its sum.)
+    let state = Event::new("account", 2, b"two".to_vec());
+    assert_eq!(snapshot, Snapshot::new(Seq::new(2), hash, state));
     // One alone, for events that are there.
     let mut alone = Commit::new();
     alone
@@ -334,7 +335,7 @@ fn states(store: &dyn Store) {
         now = claim(store, &alice);
         assert_eq!((now.last, now.hash), (Seq::new(n.into()), hash));
         let state = Event::new("state", n, vec![n as u8]);
-        let only = Snapshot { seq: now.last, hash, state };
+        let only = Snapshot::new(now.last, hash, state);
         assert_eq!((now.snapshot.as_ref(), kept(store, &alice)), (Some(&only), vec![only.clone()]));
     }
     assert_eq!(events(store, &alice, 0, 10), []);

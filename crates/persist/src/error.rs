@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
 use crate::entity::{EntityId, Seq};
+use crate::note::{NoteKey, NoteKind};
 
 /// Why a store has not done something.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +24,17 @@ pub enum StoreError {
         /// How.
         why: String,
     },
+    /// A note of an entity is damaged.
+    CorruptNote {
+        /// Of which entity.
+        entity: EntityId,
+        /// What the note is about.
+        kind: NoteKind,
+        /// Its key.
+        key: NoteKey,
+        /// How.
+        why: String,
+    },
     /// What is stored is damaged, and it is not known of which entity, or it concerns all.
     Damaged {
         /// How.
@@ -37,6 +49,10 @@ impl Display for StoreError {
             Self::Corrupt { entity, seq, why } => write!(
                 f,
                 "what is stored of `{entity}` is damaged at event {seq}: {why}. Nothing was changed; restore it from a backup"
+            ),
+            Self::CorruptNote { entity, kind, key, why } => write!(
+                f,
+                "the note {key:?} ({kind:?}) of `{entity}` is damaged: {why}. Nothing was changed; restore it from a backup"
             ),
             Self::Damaged { why } => write!(
                 f,

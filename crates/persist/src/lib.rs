@@ -50,7 +50,7 @@ pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
 pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
-pub use self::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
+pub use self::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Sum, Summary};
 pub use self::store::{Claim, Done, Reader, Store, wait};
 pub use self::tags::Tags;
 pub use minicbor;

@@ -24,10 +24,12 @@ pub trait Reader: Send + Sync + 'static {
         done: Done<Result<Vec<StoredEvent>, StoreError>>,
     );
 
-    /// Reads the snapshots of an entity that are kept, the latest first.
+    /// Reads the snapshots of an entity that are kept, the latest first. They are not [checked](Snapshot::check), no more than
+    /// events are: that is for who uses them.
     fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>);
 
-    /// Reads notes, in the order that their choice has: `most` of them, or fewer if there are no more.
+    /// Reads notes, in the order that their choice has: `most` of them, or fewer if there are no more. If one of them is damaged, that
+    /// is [told](StoreError::CorruptNote) instead of all.
     fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>);
 
     /// Reads the events of all entities of a kind, or those with a tag, in the order of their commits, from behind a position on: whole
@@ -82,7 +84,7 @@ pub struct Claim {
     pub last: Seq,
     /// Its hash.
     pub hash: EventHash,
-    /// The latest snapshot.
+    /// The latest snapshot, which is to be [checked](Snapshot::check).
     pub snapshot: Option<Snapshot>,
 }
 

@@ -16,7 +16,7 @@ use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means};
 use crate::job::tell;
 use crate::link::{Link, Prepared};
-use crate::row::{bits, event, number, snapshot, stored, text};
+use crate::row::{bits, event, number, snapshot, stored, sum, text};
 use crate::schema::{self, Format};
 use crate::session::{Pipeline, Session, of_failure};
 use crate::settings::{Access, Settings};
@@ -85,7 +85,7 @@ macro_rules! entity {
 macro_rules! notes {
     ($($rest:expr),+) => {
         concat!(
-            "SELECT k.name, e.key, o.kind, o.key, o.rank, o.name, o.version, o.payload
+            "SELECT k.name, e.key, o.kind, o.key, o.rank, o.name, o.version, o.payload, {note_sum}
              FROM note o JOIN entity e ON e.id = o.entity JOIN kind k ON k.id = e.kind ",
             $($rest),+
         )
@@ -117,7 +117,7 @@ const TEXTS: [&str; 7] = [
         " AND v.seq > $3::int8 ORDER BY v.seq LIMIT $4::int8"
     ),
     concat!(
-        "SELECT s.seq, s.hash, s.name, s.version, s.payload FROM snapshot s
+        "SELECT s.seq, s.hash, s.name, s.version, s.payload, {snapshot_sum} FROM snapshot s
          WHERE s.entity = ",
         entity!(),
         " ORDER BY s.seq DESC"
@@ -205,7 +205,11 @@ impl Prepared for ReadSession {
 impl Statements {
     async fn prepare(session: &Session, format: Format) -> Result<Self, Failure> {
         let event = if format.has_tags() { EVENT } else { PLAIN_EVENT };
-        let texts = TEXTS.map(|text| text.replace("{event}", event));
+        let sum = |sum| if format.has_sums() { sum } else { "NULL::int8" };
+        let texts = TEXTS.map(|text| {
+            let text = text.replace("{event}", event);
+            text.replace("{snapshot_sum}", sum("s.sum")).replace("{note_sum}", sum("o.sum"))
+        });
         let [events, snapshots, note, notes_of, notes_ranked, log, entities] =
             session.prepare(texts.each_ref().map(String::as_str)).await?;
         let tagged = if format.has_tags() {
@@ -368,7 +372,9 @@ fn note(row: &Row) -> Result<Note, StoreError> {
         return Err(StoreError::Corrupt { entity, seq: Seq::ZERO, why });
     };
     let key = NoteKey::new(row.get::<_, &[u8]>(3));
-    Ok(Note { entity, kind, key, rank: number(row, 4), value: event(row, 5) })
+    let note = Note { entity, kind, key, rank: number(row, 4), value: event(row, 5) };
+    note.check(sum(row, 8))?;
+    Ok(note)
 }
 
 pub(crate) struct Reader {

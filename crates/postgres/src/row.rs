@@ -1,7 +1,7 @@
 //! What is in the columns of a row.
 
 use coact_persist::{Event, EventHash, Snapshot};
-use coact_persist::{Seq, StoredEvent, Tags};
+use coact_persist::{Seq, StoredEvent, Sum, Tags};
 use tokio_postgres::Row;
 
 /// PostgreSQL's integers have a sign; as bits they are the same.
@@ -25,11 +25,16 @@ pub(crate) fn event(row: &Row, first: usize) -> Event {
     Event::new(text(row, first), version, payload)
 }
 
-/// From its number, its hash, and the state.
+/// From its number, its hash, the state, and its sum.
 pub(crate) fn snapshot(row: &Row, first: usize) -> Snapshot {
     let (seq, hash) =
         (Seq::new(number(row, first)), EventHash::from_stored(number(row, first + 1)));
-    Snapshot { seq, hash, state: event(row, first + 2) }
+    Snapshot { seq, hash, state: event(row, first + 2), sum: sum(row, first + 5) }
+}
+
+/// A sum; `None` in rows of earlier versions.
+pub(crate) fn sum(row: &Row, column: usize) -> Option<Sum> {
+    row.get::<_, Option<i64>>(column).map(|sum| Sum::from_stored(sum.cast_unsigned()))
 }
 
 /// From its number, its position, its hash, the event, and its tags.

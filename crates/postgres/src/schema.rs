@@ -38,6 +38,10 @@ impl Format {
     pub(crate) fn has_tags(self) -> bool {
         self.0 >= 2
     }
+
+    pub(crate) fn has_sums(self) -> bool {
+        self.0 >= 2
+    }
 }
 
 /// Sees to it that the schema is one of a store, and of this version: of an earlier one, if it is only read.

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Duration;
 
 use coact_persist::{
-    CommitId, EntityId, Epoch, EventHash, NoteId, NoteKey, NoteKind, Position, Seq, Settled,
+    CommitId, EntityId, Epoch, EventHash, NoteId, NoteKind, Position, Seq, Settled, Sum,
 };
 use tokio::time::timeout;
 use tokio_postgres::{Client, Error, Row, Statement};
@@ -69,7 +69,7 @@ const TEXTS: [&str; 21] = [
      ORDER BY e.kind, e.key
      FOR NO KEY UPDATE OF e",
     "SELECT d.id, d.position FROM decision d WHERE d.id = ANY($1::bytea[])",
-    "SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload
+    "SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
      FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY n (kind, key, at)
      JOIN entity e ON e.kind = n.kind
         AND substr(e.key, 1, 512) = substr(n.key, 1, 512) AND sha256(e.key) = sha256(n.key)
@@ -100,8 +100,8 @@ const TEXTS: [&str; 21] = [
      WHERE e.id = n.id",
     "DELETE FROM snapshot s USING unnest($1::int8[], $2::int8[]) n (entity, seq)
      WHERE s.entity = n.entity AND s.seq >= n.seq",
-    "INSERT INTO snapshot (entity, seq, hash, name, version, payload)
-     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $5::int8[], $6::bytea[])",
+    "INSERT INTO snapshot (entity, seq, hash, name, version, payload, sum)
+     SELECT * FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::bytea[], $5::int8[], $6::bytea[], $7::int8[])",
     "DELETE FROM snapshot s USING unnest($1::int8[]) n (entity)
      WHERE s.entity = n.entity AND s.seq < (SELECT min(k.seq) FROM
         (SELECT k.seq FROM snapshot k WHERE k.entity = n.entity ORDER BY k.seq DESC LIMIT $2) k)",
@@ -109,10 +109,11 @@ const TEXTS: [&str; 21] = [
     "DELETE FROM note o USING unnest($1::int8[], $2::int2[], $3::bytea[]) n (entity, kind, key)
      WHERE o.entity = n.entity AND o.kind = n.kind
         AND substr(o.key, 1, 512) = substr(n.key, 1, 512) AND sha256(o.key) = sha256(n.key)",
-    "INSERT INTO note (entity, kind, key, rank, name, version, payload)
-     SELECT * FROM unnest($1::int8[], $2::int2[], $3::bytea[], $4::int8[], $5::bytea[], $6::int8[], $7::bytea[])
+    "INSERT INTO note (entity, kind, key, rank, name, version, payload, sum)
+     SELECT * FROM unnest($1::int8[], $2::int2[], $3::bytea[], $4::int8[], $5::bytea[], $6::int8[], $7::bytea[], $8::int8[])
      ON CONFLICT (entity, kind, substr(key, 1, 512), sha256(key)) DO UPDATE
-     SET rank = excluded.rank, name = excluded.name, version = excluded.version, payload = excluded.payload",
+     SET rank = excluded.rank, name = excluded.name, version = excluded.version, payload = excluded.payload,
+        sum = excluded.sum",
     "INSERT INTO decision (id, position)
      SELECT n.id, c.last - n.back FROM counter c, unnest($1::bytea[], $2::int8[]) n (id, back)",
     "DELETE FROM decision d WHERE d.id = ANY($1::bytea[])",
@@ -530,6 +531,7 @@ struct SnapshotColumns<'p> {
     names: Vec<&'p [u8]>,
     versions: Vec<i64>,
     payloads: Vec<&'p [u8]>,
+    sums: Vec<Option<i64>>,
 }
 
 #[derive(Default)]
@@ -541,12 +543,13 @@ struct NoteColumns<'p> {
     names: Vec<&'p [u8]>,
     versions: Vec<i64>,
     payloads: Vec<&'p [u8]>,
+    sums: Vec<i64>,
 }
 
 impl<'p> Columns<'p> {
     fn new(plan: &'p Plan, forgotten: &[CommitId]) -> Self {
         let mut columns = Self { commits: bits(plan.commits), ..Self::default() };
-        plan.entities.values().for_each(|entity| columns.add(entity, plan.commits));
+        plan.entities.iter().for_each(|(of, entity)| columns.add(of, entity, plan.commits));
         for (id, commit) in plan.decided() {
             columns.decided.0.push(stored_id(id));
             columns.decided.1.push(commit.map(|commit| bits(plan.commits - commit)));
@@ -555,7 +558,7 @@ impl<'p> Columns<'p> {
         columns
     }
 
-    fn add(&mut self, entity: &'p Entity, commits: u64) {
+    fn add(&mut self, of: &EntityId, entity: &'p Entity, commits: u64) {
         let id = entity.id;
         if entity.is_moved {
             self.moved.0.push(id);
@@ -591,8 +594,9 @@ impl<'p> Columns<'p> {
             snapshots.names.push(new.state.name.as_bytes());
             snapshots.versions.push(new.state.version.into());
             snapshots.payloads.push(&new.state.payload);
+            snapshots.sums.push(new.sum.map(|sum| bits(sum.get())));
         }
-        self.add_notes(entity);
+        self.add_notes(of, entity);
     }
 
     fn add_tags(&mut self, entity: &'p Entity, commits: u64) {
@@ -608,22 +612,23 @@ impl<'p> Columns<'p> {
         }
     }
 
-    fn add_notes(&mut self, entity: &'p Entity) {
+    fn add_notes(&mut self, of: &EntityId, entity: &'p Entity) {
         if entity.forgets_notes {
             self.forgets_notes.push(entity.id);
         }
         for ((kind, key), note) in &entity.notes {
-            let (id, kind, key) = (entity.id, i16::from(kind.get()), NoteKey::as_bytes(key));
+            let (id, code) = (entity.id, i16::from(kind.get()));
             let Some((rank, value)) = note else {
                 self.removed_notes.0.push(id);
-                self.removed_notes.1.push(kind);
-                self.removed_notes.2.push(key);
+                self.removed_notes.1.push(code);
+                self.removed_notes.2.push(key.as_bytes());
                 continue;
             };
             let notes = &mut self.notes;
+            notes.sums.push(bits(Sum::of_note(of, *kind, key, *rank, value).get()));
             notes.entities.push(id);
-            notes.kinds.push(kind);
-            notes.keys.push(key);
+            notes.kinds.push(code);
+            notes.keys.push(key.as_bytes());
             notes.ranks.push(bits(*rank));
             notes.names.push(value.name.as_bytes());
             notes.versions.push(value.version.into());
@@ -680,7 +685,8 @@ impl<'p> Columns<'p> {
             new.hashes,
             new.names,
             new.versions,
-            new.payloads
+            new.payloads,
+            new.sums
         );
         send!(!new.seqs.is_empty(), old_snapshots, new.entities, SNAPSHOTS as i64);
         send!(
@@ -701,7 +707,8 @@ impl<'p> Columns<'p> {
             new.ranks,
             new.names,
             new.versions,
-            new.payloads
+            new.payloads,
+            new.sums
         );
         send!(decides, decide, self.decided.0, self.decided.1);
         send!(!self.forgotten.is_empty(), prune, self.forgotten);

@@ -2,7 +2,7 @@
 
 use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
-    NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot, Tags,
+    NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot, Sum, Tags,
 };
 use rusqlite::{
     CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
@@ -132,7 +132,7 @@ impl Batch<'_> {
         let snapshot = self
             .transaction
             .prepare_cached(
-                "SELECT seq, hash, name, version, payload FROM snapshot WHERE entity = ?1
+                "SELECT seq, hash, name, version, payload, sum FROM snapshot WHERE entity = ?1
              ORDER BY seq DESC LIMIT 1",
             )?
             .query_row([entity.id], snapshot)
@@ -174,7 +174,7 @@ impl Batch<'_> {
                 delete(&self.transaction, entity, id)?;
                 self.known.moved(id, Seq::ZERO, EventHash::of(id));
             } else {
-                write(&self.transaction, &mut self.statements, entity, member, position)?;
+                write(&self.transaction, &mut self.statements, (id, entity), member, position)?;
                 member
                     .moved_to()
                     .iter()
@@ -210,7 +210,7 @@ impl Batch<'_> {
     /// Changes a note of an entity, if that is there.
     fn change(&mut self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
         let entity = self.find(id)?;
-        entity.map_or(Ok(()), |entity| change(&self.transaction, entity.id, note))
+        entity.map_or(Ok(()), |entity| change(&self.transaction, (id, entity.id), note))
     }
 
     /// Decides whether a commit has happened.
@@ -226,7 +226,7 @@ impl Batch<'_> {
 fn write(
     transaction: &Transaction<'_>,
     statements: &mut Statements<'_>,
-    entity: i64,
+    (id, entity): (&EntityId, i64),
     member: &Member,
     position: Position,
 ) -> rusqlite::Result<()> {
@@ -259,7 +259,7 @@ fn write(
             transaction.prepare_cached(old)?.execute([entity, last])?;
         }
     }
-    member.notes().iter().try_for_each(|note| change(transaction, entity, note))
+    member.notes().iter().try_for_each(|note| change(transaction, (id, entity), note))
 }
 
 fn tag(
@@ -295,12 +295,16 @@ fn is_there(transaction: &Transaction<'_>, note: &NoteId) -> rusqlite::Result<bo
         )
 }
 
-fn change(transaction: &Transaction<'_>, entity: i64, note: &NoteChange) -> rusqlite::Result<()> {
+fn change(
+    transaction: &Transaction<'_>,
+    (id, entity): (&EntityId, i64),
+    note: &NoteChange,
+) -> rusqlite::Result<()> {
     match note {
         NoteChange::Put { kind, key, rank, value } => transaction
             .prepare_cached(
-                "INSERT OR REPLACE INTO note (entity, kind, key, rank, name, version, payload)
-                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
+                "INSERT OR REPLACE INTO note (entity, kind, key, rank, name, version, payload, sum)
+                 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
             )?
             .execute(params![
                 entity,
@@ -310,6 +314,7 @@ fn change(transaction: &Transaction<'_>, entity: i64, note: &NoteChange) -> rusq
                 value.name.as_bytes(),
                 value.version,
                 &*value.payload,
+                bits(Sum::of_note(id, *kind, key, *rank, value).get()),
             ])?,
         NoteChange::Remove { kind, key } => transaction
             .prepare_cached("DELETE FROM note WHERE entity = ?1 AND kind = ?2 AND key = ?3")?
@@ -343,11 +348,11 @@ fn keep(
     snapshot: &Snapshot,
     most: i64,
 ) -> rusqlite::Result<()> {
-    let Snapshot { seq, hash, state } = snapshot;
+    let Snapshot { seq, hash, state, sum } = snapshot;
     transaction
         .prepare_cached(
-            "INSERT OR REPLACE INTO snapshot (entity, seq, hash, name, version, payload)
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT OR REPLACE INTO snapshot (entity, seq, hash, name, version, payload, sum)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
         )?
         .execute(params![
             entity,
@@ -356,6 +361,7 @@ fn keep(
             state.name.as_bytes(),
             state.version,
             &*state.payload,
+            sum.map(|sum| bits(sum.get())),
         ])?;
     transaction
         .prepare_cached(

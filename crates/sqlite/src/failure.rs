@@ -1,6 +1,7 @@
 //! What SQLite's errors mean to a store.
 
 use coact_persist::{EntityId, Seq, StoreError};
+use rusqlite::types::Type;
 use rusqlite::{Error, ErrorCode};
 
 use crate::open_error::OpenError;
@@ -27,6 +28,19 @@ pub(crate) fn is_damage(error: &Error) -> bool {
     }
 }
 
+/// Something that a store has found in a row, which SQLite cannot know.
+pub(crate) fn of_contents(error: StoreError) -> Error {
+    Error::FromSqlConversionFailure(0, Type::Blob, Box::new(error))
+}
+
+/// What that was, if it was such a thing.
+fn contents(error: &Error) -> Option<StoreError> {
+    match error {
+        Error::FromSqlConversionFailure(_, _, why) => why.downcast_ref().cloned(),
+        _ => None,
+    }
+}
+
 /// Of something that concerns one entity.
 pub(crate) fn of_entity(entity: &EntityId, seq: Seq, error: &Error) -> StoreError {
     if is_damage(error) {
@@ -38,7 +52,9 @@ pub(crate) fn of_entity(entity: &EntityId, seq: Seq, error: &Error) -> StoreErro
 
 /// Of something that concerns all entities, or it is not known which.
 pub(crate) fn of_store(error: &Error) -> StoreError {
-    if is_damage(error) {
+    if let Some(found) = contents(error) {
+        found
+    } else if is_damage(error) {
         StoreError::Damaged { why: error.to_string() }
     } else {
         unavailable(error)

@@ -6,7 +6,8 @@ use coact_persist::{
 };
 use rusqlite::{Connection, Params, Row, ToSql, params};
 
-use crate::row::{bits, event, number, snapshot, stored, text};
+use crate::failure;
+use crate::row::{bits, event, number, snapshot, stored, sum, text};
 use crate::schema::Format;
 
 /// As many rows as that, at most.
@@ -115,12 +116,14 @@ fn entries(
 /// Reads the snapshots of an entity.
 pub(crate) fn snapshots(
     connection: &Connection,
+    format: Format,
     entity: &EntityId,
 ) -> rusqlite::Result<Vec<Snapshot>> {
-    let mut select = connection.prepare_cached(
-        "SELECT seq, hash, name, version, payload FROM snapshot
-         WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) ORDER BY seq DESC",
-    )?;
+    let sum = if format.has_sums() { "sum" } else { "NULL" };
+    let mut select = connection.prepare_cached(&format!(
+        "SELECT seq, hash, name, version, payload, {sum} FROM snapshot
+         WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) ORDER BY seq DESC"
+    ))?;
     let rows = select.query_map([entity.kind().as_bytes(), entity.key().as_bytes()], snapshot)?;
     rows.collect()
 }
@@ -180,12 +183,14 @@ fn select_entities(
 /// Reads notes.
 pub(crate) fn notes(
     connection: &Connection,
+    format: Format,
     which: &Notes,
     most: usize,
 ) -> rusqlite::Result<Vec<Note>> {
     match which {
         Notes::One { entity, kind, key } => select_notes(
             connection,
+            format,
             "entity.kind = ?1 AND entity.key = ?2 AND note.kind = ?3 AND note.key = ?4 LIMIT ?5",
             params![
                 entity.kind().as_bytes(),
@@ -200,6 +205,7 @@ pub(crate) fn notes(
                 after.as_ref().map_or((0, &[][..]), |(kind, key)| (kind.get(), key.as_bytes()));
             select_notes(
                 connection,
+                format,
                 "entity.kind = ?1 AND entity.key = ?2 AND (note.kind, note.key) > (?3, ?4)
                  ORDER BY note.kind, note.key LIMIT ?5",
                 params![entity.kind().as_bytes(), entity.key().as_bytes(), kind, key, limit(most)],
@@ -207,12 +213,14 @@ pub(crate) fn notes(
         }
         Notes::Ranked { kind, after: None, up_to } => select_notes(
             connection,
+            format,
             "note.kind = ?1 AND note.rank <= ?2
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?3",
             params![kind.get(), rank(*up_to), limit(most)],
         ),
         Notes::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
             connection,
+            format,
             // (`note.rank >= ?3` is implied, and lets the index be used.)
             "note.kind = ?1 AND note.rank <= ?2 AND note.rank >= ?3
              AND (note.rank, entity.kind, entity.key, note.key) > (?3, ?4, ?5, ?6)
@@ -237,12 +245,14 @@ fn rank(rank: u64) -> i64 {
 
 fn select_notes(
     connection: &Connection,
+    format: Format,
     which: &str,
     keys: impl Params,
 ) -> rusqlite::Result<Vec<Note>> {
+    let sum = if format.has_sums() { "note.sum" } else { "NULL" };
     let mut select = connection.prepare_cached(&format!(
         "SELECT entity.kind, entity.key, note.kind, note.key, note.rank,
-         note.name, note.version, note.payload
+         note.name, note.version, note.payload, {sum}
          FROM note JOIN entity ON entity.id = note.entity WHERE {which}"
     ))?;
     select.query_map(keys, note)?.collect()
@@ -251,11 +261,13 @@ fn select_notes(
 fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
     let code: u8 = row.get(2)?;
     let unknown = || rusqlite::Error::IntegralValueOutOfRange(2, code.into());
-    Ok(Note {
+    let note = Note {
         entity: EntityId::new(text(row, 0)?, text(row, 1)?),
         kind: NoteKind::from_stored(code).ok_or_else(unknown)?,
         key: NoteKey::new(row.get_ref(3)?.as_blob()?),
         rank: number(row, 4)?,
         value: event(row, 5)?,
-    })
+    };
+    note.check(sum(row, 8)?).map_err(failure::of_contents)?;
+    Ok(note)
 }

@@ -217,14 +217,20 @@ impl Reader for SqliteReader {
     fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
         let of = entity.clone();
         let failed = move |error: &_| failure::of_entity(&of, Seq::ZERO, error);
-        self.ask(move |connection| read::snapshots(connection, &entity), failed, done);
+        let format = self.format;
+        self.ask(move |connection| read::snapshots(connection, format, &entity), failed, done);
     }
 
     fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
-        if !self.format.has_notes() {
+        let format = self.format;
+        if !format.has_notes() {
             return callback::tell(done, Ok(Vec::new()));
         }
-        self.ask(move |connection| read::notes(connection, &which, most), failure::of_store, done);
+        self.ask(
+            move |connection| read::notes(connection, format, &which, most),
+            failure::of_store,
+            done,
+        );
     }
 
     fn log(

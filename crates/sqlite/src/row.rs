@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact_persist::{Epoch, Event, EventHash, Position, Seq, Snapshot, StoredEvent, Tags};
+use coact_persist::{Epoch, Event, EventHash, Position, Seq, Snapshot, StoredEvent, Sum, Tags};
 use rusqlite::Row;
 
 /// SQLite's integers have a sign; as bits they are the same.
@@ -61,10 +61,16 @@ fn from_hex(digits: &str) -> Arc<str> {
     String::from_utf8_lossy(&bytes).into()
 }
 
-/// A snapshot in the columns `seq, hash, name, version, payload`.
+/// A snapshot in the columns `seq, hash, name, version, payload, sum`.
 pub(crate) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
     let (seq, hash) = (Seq::new(number(row, 0)?), EventHash::from_stored(number(row, 1)?));
-    Ok(Snapshot { seq, hash, state: event(row, 2)? })
+    Ok(Snapshot { seq, hash, state: event(row, 2)?, sum: sum(row, 5)? })
+}
+
+/// A sum; `None` in rows of earlier versions.
+pub(crate) fn sum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Sum>> {
+    let sum: Option<i64> = row.get(column)?;
+    Ok(sum.map(|sum| Sum::from_stored(sum.cast_unsigned())))
 }
 
 /// An event from its name, its version and its payload, in columns one behind the other.

@@ -107,6 +107,10 @@ impl Format {
     pub(crate) fn has_tags(self) -> bool {
         self.0 >= 3
     }
+
+    pub(crate) fn has_sums(self) -> bool {
+        self.0 >= 3
+    }
 }
 
 /// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have. When it

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_persist::{
     Commit, EntityId, Event, LogEntry, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal,
-    Seq, Settled, Store, StoredEvent, Tags, conformance, wait,
+    Seq, Settled, Store, StoreError, StoredEvent, Tags, conformance, wait,
 };
 use coact_sqlite::{Irregularity, OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
@@ -291,6 +291,83 @@ fn a_file_of_version_2_goes_on() {
     assert_eq!(tagged(&store, "vip"), after.0[60..]);
     drop(store);
     assert_eq!(SqliteReader::open(&path).unwrap().check().unwrap(), []);
+}
+
+/// Changes of rows that can be read nevertheless.
+#[test]
+fn what_a_snapshot_and_a_note_say_is_checked() {
+    let folder = folder();
+    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let store = open(&path);
+    let now = wait(|done| store.claim(alice.clone(), done)).unwrap();
+    let mut commit = Commit::new();
+    let member = commit.member(alice.clone(), now.epoch, now.last);
+    let said = |text: &str| Event::new("said", 1, text.as_bytes().to_vec());
+    let hash = member.event(said("once"), now.hash);
+    member.snapshot(said("once"), hash);
+    member.put_note(NoteKind::Timer, "fee".into(), 7, said("5"));
+    member.put_note(NoteKind::DeadLetter, "m".into(), 7, said("6"));
+    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    // (Another entity, whose row the note may be put to.)
+    write(&store, &EntityId::new("account", "bob"), "x");
+    let change = |sql: &str| {
+        let file = rusqlite::Connection::open(&path).unwrap();
+        assert_eq!(file.execute(sql, []).unwrap(), 1, "{sql}");
+    };
+    let snapshot = || wait(|done| store.claim(alice.clone(), done)).unwrap().snapshot.unwrap();
+    assert_eq!(snapshot().check(&alice), Ok(()));
+    for (damaged, sound) in [
+        ("payload = CAST('more' AS BLOB)", "payload = CAST('once' AS BLOB)"),
+        ("version = 2", "version = 1"),
+        ("name = CAST('sajd' AS BLOB)", "name = CAST('said' AS BLOB)"),
+        ("hash = hash + 1", "hash = hash - 1"),
+        ("seq = 2", "seq = 1"),
+        ("sum = sum + 1", "sum = sum - 1"),
+    ] {
+        change(&format!("UPDATE snapshot SET {damaged}"));
+        let error = snapshot().check(&alice).unwrap_err();
+        assert!(
+            matches!(&error, StoreError::Corrupt { entity, .. } if *entity == alice),
+            "{damaged}: {error}"
+        );
+        let kept = wait(|done| store.snapshots(alice.clone(), done)).unwrap();
+        assert_eq!(kept[0].check(&alice), Err(error));
+        change(&format!("UPDATE snapshot SET {sound}"));
+        assert_eq!(snapshot().check(&alice), Ok(()));
+    }
+    let ranked = || {
+        let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
+        wait(|done| store.notes(timers, 9, done)).map(|notes| notes.len())
+    };
+    assert_eq!(ranked(), Ok(1));
+    let of_timer = "WHERE kind = 4";
+    for (damaged, sound) in [
+        ("payload = CAST('9' AS BLOB)", "payload = CAST('5' AS BLOB)"),
+        ("version = 2", "version = 1"),
+        ("name = CAST('sajd' AS BLOB)", "name = CAST('said' AS BLOB)"),
+        ("rank = 8", "rank = 7"),
+        ("key = CAST('fie' AS BLOB)", "key = CAST('fee' AS BLOB)"),
+        ("entity = 2", "entity = 1"),
+        ("sum = sum + 1", "sum = sum - 1"),
+    ] {
+        change(&format!("UPDATE note SET {damaged} {of_timer}"));
+        let error = ranked().unwrap_err();
+        assert!(
+            matches!(error, StoreError::CorruptNote { kind: NoteKind::Timer, .. }),
+            "{damaged}: {error}"
+        );
+        // Others can be read.
+        let which = Notes::Of { entity: alice.clone(), after: None };
+        assert_eq!(wait(|done| store.notes(which, 1, done)).map(|notes| notes.len()), Ok(1));
+        change(&format!("UPDATE note SET {sound} {of_timer}"));
+        assert_eq!(ranked(), Ok(1));
+    }
+    // One of another kind.
+    change("UPDATE note SET kind = 3 WHERE kind = 4");
+    let which = Notes::Of { entity: alice.clone(), after: None };
+    let error = wait(|done| store.notes(which, 9, done)).unwrap_err();
+    let expected = "the note \"fee\" (ClientAnswer) of `account/alice` is damaged: it was changed";
+    assert!(error.to_string().starts_with(expected), "{error}");
 }
 
 /// In the order of its primary key, so that what comes later in it is not looked at.

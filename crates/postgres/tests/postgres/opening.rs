@@ -4,7 +4,8 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use coact_persist::{
-    EntityId, EventHash, Logs, NoteKind, Notes, Outcome, Position, Reader, Seq, Tags, wait,
+    EntityId, EventHash, Logs, NoteKind, Notes, Outcome, Position, Reader, Seq, StoreError, Tags,
+    wait,
 };
 use coact_postgres::{ConnectError, PostgresReader, PostgresStore};
 
@@ -208,6 +209,7 @@ fn a_schema_of_version_1_is_read_and_goes_on() {
     });
     assert_eq!(raw.number("SELECT version::int8 FROM version"), 2);
     assert_eq!((all(&store), all(&reader)), (before.clone(), before.clone()));
+    assert!(before.2[0].sum.is_none());
     let now = claim(&store, &alice);
     assert_eq!((now.epoch.get(), now.hash), (4, before.3[0].hash));
     assert_eq!(now.snapshot.as_ref(), before.2.first());
@@ -225,6 +227,49 @@ fn a_schema_of_version_1_is_read_and_goes_on() {
     // A store that was does not.
     let counts = raw.client.batch_execute("UPDATE counter SET position = position + 1");
     assert_eq!(raw.wait(counts).unwrap_err().code().unwrap().code(), "42703");
+}
+
+#[test]
+fn what_a_snapshot_and_a_note_say_is_checked() {
+    let Some(server) = server::shared() else { return };
+    let (schema, alice) = (server.schema(), account("alice"));
+    let (store, raw) = (server.store(&schema), server.raw(&schema));
+    let now = claim(&store, &alice);
+    let mut commit = step(&[(&alice, &now)], "once");
+    let hash = now.hash.with(Seq::new(1), &event("once"));
+    let member = commit.member(alice.clone(), now.epoch, now.last);
+    member.snapshot(event("once"), hash);
+    member.put_note(NoteKind::Timer, "fee".into(), 7, event("5"));
+    committed(&store, commit);
+    let check = || {
+        let snapshot = claim(&store, &alice).snapshot.unwrap();
+        let kept = wait(|done| store.snapshots(alice.clone(), done)).unwrap();
+        assert_eq!(kept.first(), Some(&snapshot));
+        let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
+        let notes = wait(|done| store.notes(timers, 9, done));
+        (snapshot.check(&alice), notes.map(|notes| notes.len()))
+    };
+    assert_eq!(check(), (Ok(()), Ok(1)));
+    raw.run("UPDATE snapshot SET payload = 'more'; UPDATE note SET rank = 8");
+    let (snapshot, notes) = check();
+    let (snapshot, notes) = (snapshot.unwrap_err(), notes.unwrap_err());
+    assert!(
+        matches!(&snapshot, StoreError::Corrupt { entity, .. } if *entity == alice),
+        "{snapshot}"
+    );
+    assert!(
+        matches!(&notes, StoreError::CorruptNote { entity, kind: NoteKind::Timer, .. } if *entity == alice),
+        "{notes}"
+    );
+    raw.run("UPDATE snapshot SET payload = 'once'; UPDATE note SET rank = 7");
+    assert_eq!(check(), (Ok(()), Ok(1)));
+    // What is put again has a sum of its own.
+    let now = claim(&store, &alice);
+    let mut again = step(&[(&alice, &now)], "again");
+    let member = again.member(alice.clone(), now.epoch, now.last);
+    member.put_note(NoteKind::Timer, "fee".into(), 6, event("7"));
+    committed(&store, again);
+    assert_eq!(check().1, Ok(1));
 }
 
 /// Those who write and read while it is brought up to date are in its way, and are not broken by it.

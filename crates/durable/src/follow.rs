@@ -1,0 +1,203 @@
+//! A log of a store, page by page, whatever its events are: those that there are, and then those that come.
+
+use std::collections::VecDeque;
+use std::mem::replace;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use coact_core::time::after;
+use coact_core::{Broken, Promise};
+use coact_persist::{LogEntry, Logs, Position, StoreError};
+
+use crate::access::{Access, Backoff, asked, or_unavailable};
+use crate::event_log::LogError;
+
+/// What follows a log.
+pub(crate) struct Follow {
+    access: Arc<Access>,
+    pub(crate) which: Logs,
+    pub(crate) after: Position,
+    pub(crate) poll_every: Option<Duration>,
+    read: VecDeque<LogEntry>,
+    step: Step,
+    /// How many commits had been stored when it was asked last.
+    seen: u64,
+    backoff: Backoff,
+    is_over: bool,
+    /// If it ends: with which commit at the latest, if that was known.
+    ends: Option<Position>,
+    has_failed: bool,
+    /// Whether the page that is being given is the last one.
+    is_last: bool,
+    /// The position of the last commit that was known when it was asked last.
+    asked_at: Position,
+    /// The same, if the page that is being given has all up to there.
+    has_all_to: Position,
+    /// Up to there all was given.
+    pub(crate) position: Position,
+}
+
+/// What comes next.
+enum Step {
+    Ask,
+    /// For a page.
+    Wait(Promise<Result<Vec<LogEntry>, StoreError>>),
+    /// Before it is asked again.
+    Pause(Promise<()>),
+}
+
+/// How many events are read at once.
+const PAGE: usize = 256;
+
+impl Follow {
+    pub(crate) fn new(access: Arc<Access>, which: Logs, after: Position) -> Self {
+        Self {
+            access,
+            which,
+            after,
+            poll_every: None,
+            read: VecDeque::new(),
+            step: Step::Ask,
+            seen: 0,
+            backoff: Backoff::default(),
+            is_over: false,
+            ends: None,
+            has_failed: false,
+            is_last: false,
+            asked_at: after,
+            has_all_to: after,
+            position: after,
+        }
+    }
+
+    /// Has it end with the events that there are.
+    pub(crate) fn until_now(&mut self) {
+        self.ends = Some(self.access.position());
+    }
+
+    /// Blocks the calling thread until there is another event.
+    #[track_caller]
+    pub(crate) fn wait_next(&mut self) -> Result<LogEntry, LogError> {
+        loop {
+            if self.is_over {
+                let has_caught_up = self.ends.is_some() && !self.has_failed;
+                return Err(if has_caught_up { LogError::CaughtUp } else { LogError::Ended });
+            }
+            if let Some(entry) = self.read.pop_front() {
+                return Ok(self.give(entry));
+            }
+            match replace(&mut self.step, Step::Ask) {
+                Step::Ask => self.ask(),
+                Step::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
+                Step::Pause(pause) => self.paused(pause.wait())?,
+            }
+        }
+    }
+
+    /// The same for a stream.
+    pub(crate) fn poll_next(
+        &mut self,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<LogEntry, LogError>>> {
+        loop {
+            if self.is_over {
+                return Poll::Ready(None);
+            }
+            if let Some(entry) = self.read.pop_front() {
+                return Poll::Ready(Some(Ok(self.give(entry))));
+            }
+            let told = match &mut self.step {
+                Step::Ask => {
+                    self.ask();
+                    continue;
+                }
+                Step::Wait(page) => {
+                    let page = ready!(Pin::new(page).poll(context));
+                    self.step = Step::Ask;
+                    self.take_in(or_unavailable(page))
+                }
+                Step::Pause(pause) => {
+                    let pause = ready!(Pin::new(pause).poll(context));
+                    self.step = Step::Ask;
+                    self.paused(pause)
+                }
+            };
+            if let Err(error) = told {
+                return Poll::Ready(Some(Err(error)));
+            }
+        }
+    }
+
+    fn ask(&mut self) {
+        if self.is_last {
+            self.is_over = true;
+            return;
+        }
+        self.seen = self.access.news();
+        // Before it is asked: what is stored by now is in the answer.
+        self.asked_at = self.access.position();
+        let (store, which, after) = (self.access.store(), self.which.clone(), self.after);
+        self.step = Step::Wait(asked(|done| store.log(which, after, PAGE, done)));
+    }
+
+    fn take_in(&mut self, page: Result<Vec<LogEntry>, StoreError>) -> Result<(), LogError> {
+        match page {
+            Ok(page) => {
+                self.backoff = Backoff::default();
+                self.is_last = self.ends.is_some_and(|end| {
+                    let is_there =
+                        |last: &LogEntry| end > Position::ZERO && last.stored.position >= end;
+                    page.len() < PAGE || page.last().is_some_and(is_there)
+                });
+                if page.len() < PAGE {
+                    self.has_all_to = self.asked_at;
+                }
+                if page.is_empty() {
+                    self.position = self.position.max(self.has_all_to);
+                }
+                match page.last() {
+                    Some(last) => self.after = last.stored.position,
+                    None if self.ends.is_some() => self.is_over = true,
+                    None => {
+                        self.step = Step::Pause(self.access.newer_than(self.seen, self.poll_every))
+                    }
+                }
+                self.read = page.into();
+                Ok(())
+            }
+            Err(StoreError::Unavailable { .. }) => {
+                let (resolver, pause) = Promise::channel();
+                after(self.backoff.next(), (), move |()| resolver.resolve(()));
+                self.step = Step::Pause(pause);
+                Ok(())
+            }
+            Err(error) => Err(self.end(LogError::Store(error))),
+        }
+    }
+
+    /// A pause that is not ended is one of a runtime that has.
+    fn paused(&mut self, pause: Result<(), Broken>) -> Result<(), LogError> {
+        pause.map_err(|_| self.end(LogError::Ended))
+    }
+
+    /// Takes note that an event is given.
+    fn give(&mut self, entry: LogEntry) -> LogEntry {
+        let has_more = |next: &LogEntry| next.stored.position == entry.stored.position;
+        if !self.read.front().is_some_and(has_more) {
+            self.position = entry.stored.position;
+        }
+        if self.read.is_empty() {
+            self.position = self.position.max(self.has_all_to);
+        }
+        entry
+    }
+
+    /// Ends it with an error.
+    pub(crate) fn end(&mut self, error: LogError) -> LogError {
+        (self.is_over, self.has_failed) = (true, true);
+        self.read.clear();
+        error
+    }
+}
