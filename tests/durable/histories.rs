@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use coact::actor::AskError;
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, MemoryStore, Operation,
-    Position, Reader, Seq, Snapshots, StoredEvent, read, stored, wait,
+    Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, LogEntry, Logs,
+    MemoryStore, Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, read, stored,
+    wait,
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};
@@ -44,10 +45,19 @@ impl EventSourced for Ledger {
         self.steps.push(*step);
     }
 
+    fn tags(&self, Noted(step): &Noted) -> Tags {
+        Tags::new(
+            TAGS.into_iter().zip(0..).filter(|(_, bit)| step >> bit & 1 == 1).map(|(tag, _)| tag),
+        )
+    }
+
     fn snapshots() -> Option<Snapshots<Self>> {
         Some(Snapshots::every(3))
     }
 }
+
+/// Of the bits of a step's number.
+const TAGS: [&str; 2] = ["odd", "two"];
 
 /// Notes a step, or only looks.
 #[derive(Message)]
@@ -262,6 +272,7 @@ impl Program {
         coact_tests::finally(move || {
             let _ = transit.let_through(&store);
             compare(&store, &known, &done.take(), &found.take());
+            compare_tags(&store);
         });
     }
 }
@@ -330,6 +341,23 @@ fn compare(store: &MemoryStore, steps: &[Known], done: &[u64], found: &[(usize, 
             Some(kept) => assert_eq!(is_done == 1, kept, "what step {number} was to do: {told:?}"),
             // Its answer was lost with the actor.
             None => assert!(is_done == 0 || is_stored || written.is_empty()),
+        }
+    }
+}
+
+/// The log of each tag is that of the kind without what has no such tag, and all kinds are one.
+fn compare_tags(store: &MemoryStore) {
+    let log = |which| wait(|done| store.log(which, Position::ZERO, usize::MAX, done)).unwrap();
+    let all = log(Ledger::KIND.into());
+    for (tag, bit) in TAGS.into_iter().zip(0..) {
+        let is_meant = |entry: &&LogEntry| {
+            let Noted(step) = read(&entry.stored.event).unwrap();
+            assert_eq!(entry.stored.tags.has(tag), step >> bit & 1 == 1);
+            entry.stored.tags.has(tag)
+        };
+        let expected: Vec<_> = all.iter().filter(is_meant).cloned().collect();
+        for kind in [None, Some(Ledger::KIND.into())] {
+            assert_eq!(log(Logs::Tag { tag: tag.into(), kind }), expected);
         }
     }
 }

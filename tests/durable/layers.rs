@@ -1,7 +1,8 @@
 //! The store in memory with something in front of it.
 
 use coact::durable::{
-    Commit, Done, EntityId, MemoryStore, Outcome, Reader, Seq, Store, StoreError, StoredEvent,
+    Claim, Commit, Done, EntityId, MemoryStore, Note, Notes, Outcome, Reader, Seq, Store,
+    StoreError, StoredEvent,
 };
 
 /// An operation that the store is yet to do.
@@ -17,6 +18,14 @@ pub trait Layer {
 
     fn read_events(&self, entity: EntityId, after: Seq, most: usize, done: Told<Vec<StoredEvent>>) {
         self.pass(Box::new(move |store| store.events(entity, after, most, done)));
+    }
+
+    fn read_notes(&self, which: Notes, most: usize, done: Told<Vec<Note>>) {
+        self.pass(Box::new(move |store| store.notes(which, most, done)));
+    }
+
+    fn take_claim(&self, entity: EntityId, done: Told<Claim>) {
+        self.pass(Box::new(move |store| store.claim(entity, done)));
     }
 
     fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
@@ -49,17 +58,17 @@ macro_rules! layer {
                 }
 
                 fn notes(&self, which: Notes, most: usize, done: Told<Vec<Note>>) {
-                    self.pass(Box::new(move |store| store.notes(which, most, done)));
+                    self.read_notes(which, most, done);
                 }
 
                 fn log(
                     &self,
-                    kind: Arc<str>,
+                    which: Logs,
                     after: Position,
                     most: usize,
                     done: Told<Vec<LogEntry>>,
                 ) {
-                    self.pass(Box::new(move |store| store.log(kind, after, most, done)));
+                    self.pass(Box::new(move |store| store.log(which, after, most, done)));
                 }
 
                 fn entities(
@@ -75,7 +84,7 @@ macro_rules! layer {
 
             impl Store for $type {
                 fn claim(&self, entity: EntityId, done: Told<Claim>) {
-                    self.pass(Box::new(move |store| store.claim(entity, done)));
+                    self.take_claim(entity, done);
                 }
 
                 fn commit(&self, commit: Commit, done: Done<Outcome>) {

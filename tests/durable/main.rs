@@ -2,6 +2,7 @@
 
 mod bank;
 mod corners;
+mod damage;
 mod decisions;
 mod ends;
 mod failures;
@@ -16,4 +17,5 @@ mod recovery;
 mod slow;
 mod states;
 mod steps;
+mod tags;
 mod timers;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Note, Notes, Outcome, Position, Reader, Seq,
-    Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
+    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
+    Reader, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
 };
 use coact_sqlite::SqliteStore;
 
@@ -78,12 +78,12 @@ macro_rules! reads {
 
             fn log(
                 &self,
-                kind: Arc<str>,
+                which: Logs,
                 after: Position,
                 most: usize,
                 done: Done<Result<Vec<LogEntry>, StoreError>>,
             ) {
-                self.$($to)+.log(kind, after, most, done);
+                self.$($to)+.log(which, after, most, done);
             }
 
             fn entities(

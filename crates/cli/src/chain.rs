@@ -3,7 +3,7 @@
 //! Each event has a hash over it and those before it. If one does not fit, either the event was changed, or what is stored as its
 //! hash: the next hash tells which, so a finding waits for it.
 
-use coact_persist::{EventHash, Position, Seq, Snapshot, StoredEvent, Summary};
+use coact_persist::{EventHash, Position, Seq, Snapshot, StoreError, StoredEvent, Summary};
 
 use crate::finding::{Code, Finding};
 
@@ -102,6 +102,7 @@ impl<'a> Chain<'a> {
             }
         }
         self.check_snapshots_behind();
+        self.check_sums();
         self.findings
     }
 
@@ -141,6 +142,22 @@ impl<'a> Chain<'a> {
         }
     }
 
+    /// What the snapshots say. (Of one that does not fit its event, that was told.)
+    fn check_sums(&mut self) {
+        let codes = [Code::SnapshotHash, Code::StateHash, Code::SnapshotAhead];
+        let is_told = |finding: &Finding, seq| {
+            codes.contains(&finding.code) && finding.seq == Some(Seq::get(seq))
+        };
+        for snapshot in self.snapshots {
+            if self.findings.iter().any(|finding| is_told(finding, snapshot.seq)) {
+                continue;
+            }
+            if let Err(StoreError::Corrupt { seq, why, .. }) = snapshot.check(&self.summary.id) {
+                self.find(seq, Code::SnapshotSum, why);
+            }
+        }
+    }
+
     fn tell_hash(&mut self, last: &Last, is_hash: bool) {
         let Some(expected) = last.other else { return };
         let stored = last.stored;
@@ -177,7 +194,7 @@ impl<'a> Chain<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use coact_persist::{EntityId, Epoch, Event};
+    use coact_persist::{EntityId, Epoch, Event, Tags};
 
     struct History {
         summary: Summary,
@@ -191,14 +208,12 @@ mod tests {
         for n in 1..=5 {
             let (seq, event) = (Seq::new(n), Event::new("e", 1, vec![n as u8]));
             hash = hash.with(seq, &event);
-            events.push(StoredEvent { seq, event, hash, position: Position::new(2 * n) });
+            let (position, tags) = (Position::new(2 * n), Tags::NONE);
+            events.push(StoredEvent { seq, event, hash, position, tags });
         }
         let state = Event::new("s", 1, []);
-        let snapshots = [4, 2].map(|n: usize| Snapshot {
-            seq: Seq::new(n as u64),
-            hash: events[n - 1].hash,
-            state: state.clone(),
-        });
+        let snapshots = [4, 2]
+            .map(|n: usize| Snapshot::new(Seq::new(n as u64), events[n - 1].hash, state.clone()));
         let summary = Summary { id, epoch: Epoch::new(1), last: Seq::new(5), hash };
         History { summary, events, snapshots: snapshots.into() }
     }
@@ -225,8 +240,7 @@ mod tests {
             assert_eq!(found(|it| drop(it.events.drain(..trimmed))), [], "{trimmed}");
         }
         let all_trimmed = |it: &mut History| {
-            it.snapshots[0] =
-                Snapshot { seq: Seq::new(5), hash: it.summary.hash, state: Event::new("s", 1, []) };
+            it.snapshots[0] = Snapshot::new(Seq::new(5), it.summary.hash, Event::new("s", 1, []));
             it.events.clear();
         };
         assert_eq!(found(all_trimmed), []);

@@ -91,8 +91,9 @@ impl Exporting<'_> {
                 self.write(2, &Record::event(id, &event?))?;
             }
         }
-        for note in pages::notes(reader, id) {
-            self.write(3, &Record::note(&note?))?;
+        for read in pages::notes(reader, id) {
+            let (note, is_sound) = pages::note(read)?;
+            self.write(3, &Record::note(&note, is_sound))?;
         }
         Ok(())
     }

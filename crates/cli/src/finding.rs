@@ -24,6 +24,12 @@ pub enum Code {
     EntityRow,
     /// A snapshot does not fit its event.
     SnapshotHash,
+    /// A snapshot, or a state without events, was changed.
+    SnapshotSum,
+    /// A note was changed.
+    NoteSum,
+    /// A tag of an event that is not there.
+    StrayTag,
     /// A snapshot has events that the entity has not.
     SnapshotAhead,
     /// A state without events does not fit the entity's row.
@@ -62,6 +68,15 @@ impl Code {
             }
             Self::SnapshotHash => {
                 "A recovery that begins with it fails; without it, it takes the events: remove the snapshot if the events are sound and complete"
+            }
+            Self::SnapshotSum => {
+                "It was changed after it was stored, or belongs elsewhere: the entity is not recovered. Restore it from a backup; of an entity with all of its events, the snapshot may be removed instead"
+            }
+            Self::NoteSum => {
+                "It was changed after it was stored, or belongs elsewhere: it is not used, and what comes behind it waits. Restore it from a backup"
+            }
+            Self::StrayTag => {
+                "Nothing reads it, but its event may be missing, or have lost its commit; compare with a backup"
             }
             Self::SnapshotAhead => {
                 "Recoveries leave it out, but events may be missing; compare with a backup"
@@ -149,6 +164,10 @@ impl From<Irregularity> for Finding {
             Irregularity::UnknownNotes { entity, kind, rows } => {
                 let what = format!("it has notes ({rows}) of an unknown kind, {kind}");
                 Self::of(&entity, None, Code::UnknownNotes, what)
+            }
+            Irregularity::StrayTag { entity, seq } => {
+                let what = "it has a tag, and is not there, or is of another commit".to_owned();
+                Self::of(&entity, Some(seq), Code::StrayTag, what)
             }
             Irregularity::Counter { counted, last } => {
                 let counted =

@@ -2,9 +2,7 @@
 
 use std::sync::mpsc::Receiver;
 
-use coact_persist::{
-    EntityId, Notes, Reader, Seq, Snapshot, StoreError, StoredEvent, Summary, wait,
-};
+use coact_persist::{EntityId, Notes, Reader, Seq, Snapshot, StoreError, StoredEvent, Summary};
 use serde::Serialize;
 
 use crate::args::List;
@@ -162,13 +160,17 @@ fn overview(reader: &dyn Reader, asked: Asked) -> Result<(Summary, Option<Overvi
         }),
         notes: Default::default(),
     };
-    let mut page = pages::answer(&asked.notes)?;
-    loop {
-        page.iter().for_each(|note| overview.notes.add(note.kind));
-        let Some(last) = page.last().filter(|_| page.len() >= NOTES) else { break };
-        let after = Some((last.kind, last.key.clone()));
-        let which = Notes::Of { entity: asked.summary.id.clone(), after };
-        page = wait(|done| reader.notes(which, NOTES, done))?;
+    match pages::answer(&asked.notes) {
+        Ok(page) if page.len() < NOTES => {
+            page.iter().for_each(|note| overview.notes.add(note.kind));
+        }
+        // There are more, or damaged ones.
+        Ok(_) | Err(StoreError::CorruptNote { .. }) => {
+            for read in pages::notes(reader, &asked.summary.id) {
+                overview.notes.add(pages::note(read)?.0.kind);
+            }
+        }
+        Err(error) => return Err(error),
     }
     Ok((asked.summary, Some(overview)))
 }

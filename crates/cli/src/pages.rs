@@ -110,17 +110,49 @@ pub fn events(
     )
 }
 
-/// Reads the notes of an entity.
+/// Reads the notes of an entity. One that is damaged is told as an error, which has it, and is not the end.
 pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Stored<Note>> {
-    paged(
-        None,
-        OTHERS,
-        move |after: &Option<(NoteKind, NoteKey)>, most| {
+    let (mut after, mut most) = (None::<(NoteKind, NoteKey)>, OTHERS);
+    let (mut page, mut is_over) = (Vec::new().into_iter(), false);
+    std::iter::from_fn(move || {
+        loop {
+            if let Some(note) = page.next() {
+                return Some(Ok(note));
+            }
+            if is_over {
+                return None;
+            }
             let which = Notes::Of { entity: entity.clone(), after: after.clone() };
-            wait(|done| reader.notes(which, most, done))
-        },
-        |note| Some((note.kind, note.key.clone())),
-    )
+            match wait(|done| reader.notes(which, most, done)) {
+                Ok(found) => {
+                    is_over = found.len() < most;
+                    after = found.last().map(|note| (note.kind, note.key.clone())).or(after.take());
+                    page = found.into_iter();
+                }
+                // One by one, up to the damaged one, ..
+                Err(StoreError::CorruptNote { .. }) if most > 1 => most = 1,
+                Err(error) => {
+                    // .. and from behind that on.
+                    most = OTHERS;
+                    match &error {
+                        StoreError::CorruptNote { note, .. } => {
+                            after = Some((note.kind, note.key.clone()));
+                        }
+                        _ => is_over = true,
+                    }
+                    return Some(Err(error));
+                }
+            }
+        }
+    })
+}
+
+/// A note as it is stored, and whether it is sound.
+pub fn note(read: Stored<Note>) -> Stored<(Note, bool)> {
+    match read {
+        Err(StoreError::CorruptNote { note, .. }) => Ok((*note, false)),
+        read => read.map(|note| (note, true)),
+    }
 }
 
 /// Reads the events of a kind in the order of their commits.
@@ -129,7 +161,7 @@ pub fn log(reader: &dyn Reader, kind: &str) -> impl Iterator<Item = Stored<LogEn
     paged(
         Position::ZERO,
         OTHERS,
-        move |after, most| wait(|done| reader.log(kind.clone(), *after, most, done)),
+        move |after, most| wait(|done| reader.log(kind.clone().into(), *after, most, done)),
         |entry| entry.stored.position,
     )
 }

@@ -25,6 +25,8 @@ pub enum Record {
         of: Of,
         seq: u64,
         hash: String,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        sum: Option<String>,
         #[serde(flatten)]
         state: Typed,
     },
@@ -35,6 +37,8 @@ pub enum Record {
         seq: u64,
         position: u64,
         hash: String,
+        #[serde(skip_serializing_if = "Vec::is_empty")]
+        tags: Vec<String>,
         #[serde(flatten)]
         event: Typed,
     },
@@ -47,6 +51,9 @@ pub enum Record {
         rank: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         time: Option<String>,
+        /// (Left out if it is not.)
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        damaged: bool,
         #[serde(flatten)]
         value: Typed,
     },
@@ -217,24 +224,26 @@ impl Record {
         Self::Entity(Entity { of: id.into(), epoch, last, hash, overview })
     }
 
-    pub fn snapshot(id: &EntityId, Snapshot { seq, hash, state }: &Snapshot) -> Self {
-        let hash = hash_text(*hash);
-        Self::Snapshot { of: id.into(), seq: seq.get(), hash, state: state.into() }
+    pub fn snapshot(id: &EntityId, Snapshot { seq, hash, state, sum }: &Snapshot) -> Self {
+        let (hash, sum) = (hash_text(*hash), sum.map(|sum| sum.to_string()));
+        Self::Snapshot { of: id.into(), seq: seq.get(), hash, sum, state: state.into() }
     }
 
     pub fn event(id: &EntityId, stored: &StoredEvent) -> Self {
-        let StoredEvent { seq, event, hash, position } = stored;
+        let StoredEvent { seq, event, hash, position, tags } = stored;
         let (seq, position, hash) = (seq.get(), position.get(), hash_text(*hash));
-        Self::Event { of: id.into(), seq, position, hash, event: event.into() }
+        let tags = tags.iter().map(ToString::to_string).collect();
+        Self::Event { of: id.into(), seq, position, hash, tags, event: event.into() }
     }
 
-    pub fn note(note: &Note) -> Self {
+    pub fn note(note: &Note, is_sound: bool) -> Self {
         Self::Note {
             of: (&note.entity).into(),
             note: note_name(note.kind),
             note_key: Bytes::of_key(note.key.as_bytes()),
             rank: note.rank,
             time: note_time(note),
+            damaged: !is_sound,
             value: (&note.value).into(),
         }
     }

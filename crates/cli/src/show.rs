@@ -3,7 +3,9 @@
 use std::collections::VecDeque;
 
 use anyhow::bail;
-use coact_persist::{EntityId, Note, NoteKind, Reader, Seq, Snapshot, StoredEvent, Summary, wait};
+use coact_persist::{
+    EntityId, Note, NoteKind, Reader, Seq, Snapshot, StoredEvent, Summary, Tags, wait,
+};
 
 use crate::args::Show;
 use crate::list::quoted;
@@ -15,6 +17,9 @@ use crate::record::{Record, note_key, note_time, readable};
 
 /// How many events people get who do not say which.
 const LAST: u64 = 20;
+
+/// Behind what is not as it was stored.
+const DAMAGED: &str = "  (damaged: see `verify`)";
 
 /// How many rows are aligned with each other.
 const ALIGNED: usize = 500;
@@ -84,8 +89,9 @@ fn records(
     for event in chosen.events(reader, &summary.id) {
         output.record(&Record::event(&summary.id, &event?))?;
     }
-    for note in pages::notes(reader, &summary.id) {
-        output.record(&Record::note(&note?))?;
+    for read in pages::notes(reader, &summary.id) {
+        let (note, is_sound) = pages::note(read)?;
+        output.record(&Record::note(&note, is_sound))?;
     }
     Ok(())
 }
@@ -103,10 +109,13 @@ fn text(
     output.line(&format!("  epoch       {epoch}"))?;
     output.line(&format!("  hash        {hash}"))?;
     for snapshot in snapshots {
-        let Snapshot { seq, hash, state } = snapshot;
+        let Snapshot { seq, hash, state, .. } = snapshot;
         let (name, value) = (shown(&state.name), readable(&state.payload));
         let typed = format!("{name} v{}", state.version);
-        output.line(&format!("  snapshot    up to event {seq}, hash {hash}: {typed} {value}"))?;
+        let damaged = if snapshot.check(id).is_err() { DAMAGED } else { "" };
+        output.line(&format!(
+            "  snapshot    up to event {seq}, hash {hash}: {typed} {value}{damaged}"
+        ))?;
     }
     show_events(reader, summary, !snapshots.is_empty(), chosen, output)?;
     show_notes(reader, id, output)
@@ -127,14 +136,14 @@ fn show_events(
     output.line("events")?;
     let mut first = None;
     for event in chosen.events(reader, &summary.id) {
-        let StoredEvent { seq, event, hash, position } = event?;
+        let StoredEvent { seq, event, hash, position, tags } = event?;
         first = first.or(Some(seq.get()));
         shown_events += 1;
         rows.push(vec![
             seq.to_string(),
             position.to_string(),
             hash.to_string(),
-            format!("{} v{}", shown(&event.name), event.version),
+            format!("{} v{}{}", shown(&event.name), event.version, shown_tags(&tags)),
             readable(&event.payload),
         ]);
         if rows.len() >= ALIGNED {
@@ -164,6 +173,11 @@ fn show_events(
     Ok(())
 }
 
+/// Behind the type of an event.
+fn shown_tags(tags: &Tags) -> String {
+    tags.iter().map(|tag| format!(" #{}", shown(tag))).collect()
+}
+
 /// Notes are gathered by kind as they come, which is ordered by kind.
 fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow::Result<()> {
     use Alignment::Left;
@@ -172,8 +186,8 @@ fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow
     let mut write = |rows: &mut VecDeque<Vec<String>>, output: &mut Output| {
         table.write(output, "  ", &std::mem::take(rows).into_iter().collect::<Vec<_>>())
     };
-    for note in pages::notes(reader, id) {
-        let note = note?;
+    for read in pages::notes(reader, id) {
+        let (note, is_sound) = pages::note(read)?;
         if of != Some(note.kind) {
             write(&mut rows, output)?;
             output.line("")?;
@@ -182,7 +196,11 @@ fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow
             rows.push_back(header.map(String::from).to_vec());
             of = Some(note.kind);
         }
-        rows.push_back(row(&note));
+        let mut row = row(&note);
+        if !is_sound {
+            row.iter_mut().last().into_iter().for_each(|payload| payload.push_str(DAMAGED));
+        }
+        rows.push_back(row);
         if rows.len() >= ALIGNED {
             write(&mut rows, output)?;
         }

@@ -12,6 +12,7 @@ use crate::chain::Chain;
 use crate::finding::{Code, Finding};
 use crate::output::{Output, count};
 use crate::pages;
+use crate::record::{note_key, note_name};
 use crate::source::Source;
 
 /// How it came out.
@@ -195,6 +196,12 @@ impl<'a> Verification<'a> {
         for note in pages::notes(self.source.reader(), id) {
             match note {
                 Ok(_) => self.sums.notes += 1,
+                Err(StoreError::CorruptNote { note, why }) => {
+                    self.sums.notes += 1;
+                    let (name, key) = (note_name(note.kind), note_key(&note));
+                    let what = format!("its note {key} (`{name}`) is damaged: {why}");
+                    self.find(&Finding::of(id, None, Code::NoteSum, what))?;
+                }
                 Err(_) if self.unknown_notes.contains(id) => {}
                 Err(error) => self.unreadable(Some(id), "its notes", &error)?,
             }

@@ -422,7 +422,11 @@ impl Outbox {
         let which = Notes::Ranked { kind: NoteKind::ClientAnswer, after: None, up_to };
         // What fails is tried again with the next ones.
         let old = ask(|done| self.access.store().notes(which, 2 * ANSWERS, done)).await;
-        let old = old.unwrap_or_default().iter().map(Note::id).collect();
+        let old = old.unwrap_or_else(|error| {
+            tracing::warn!("old answers are not forgotten: {error}");
+            Vec::new()
+        });
+        let old = old.iter().map(Note::id).collect();
         let _ = self.exchange(old, Vec::new()).await;
     }
 

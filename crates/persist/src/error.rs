@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
 use crate::entity::{EntityId, Seq};
-use crate::note::{NoteKey, NoteKind};
+use crate::note::Note;
 
 /// Why a store has not done something.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -24,14 +24,10 @@ pub enum StoreError {
         /// How.
         why: String,
     },
-    /// A note of an entity is damaged.
+    /// A note is damaged.
     CorruptNote {
-        /// Of which entity.
-        entity: EntityId,
-        /// What the note is about.
-        kind: NoteKind,
-        /// Its key.
-        key: NoteKey,
+        /// The note as it is stored now, which is not to be used.
+        note: Box<Note>,
         /// How.
         why: String,
     },
@@ -50,10 +46,13 @@ impl Display for StoreError {
                 f,
                 "what is stored of `{entity}` is damaged at event {seq}: {why}. Nothing was changed; restore it from a backup"
             ),
-            Self::CorruptNote { entity, kind, key, why } => write!(
-                f,
-                "the note {key:?} ({kind:?}) of `{entity}` is damaged: {why}. Nothing was changed; restore it from a backup"
-            ),
+            Self::CorruptNote { note, why } => {
+                let Note { entity, kind, key, .. } = &**note;
+                write!(
+                    f,
+                    "the note {key:?} ({kind:?}) of `{entity}` is damaged: {why}. Nothing was changed; restore it from a backup"
+                )
+            }
             Self::Damaged { why } => write!(
                 f,
                 "what is stored is damaged: {why}. Nothing was changed; restore it from a backup"

@@ -135,12 +135,10 @@ impl Note {
     /// assert!(note.check(Some(sum)).is_err() && note.check(None).is_ok());
     /// ```
     pub fn check(&self, stored: Option<Sum>) -> Result<(), StoreError> {
-        let (right, Self { entity, kind, key, .. }) = (self.sum(), self);
+        let right = self.sum();
         match stored {
             Some(stored) if stored != right => Err(StoreError::CorruptNote {
-                entity: entity.clone(),
-                kind: *kind,
-                key: key.clone(),
+                note: Box::new(self.clone()),
                 why: format!("it {}", stored.is_not(right)),
             }),
             _ => Ok(()),

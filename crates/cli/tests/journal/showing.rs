@@ -67,9 +67,9 @@ journal "night shift"
   hash        {hash}
 
 events
-  SEQ  COMMIT  HASH              EVENT    PAYLOAD
-    1      15  {hash}  line v1  h'70756d70203320697320226f6464220a' "pump 3 is \"odd\"\n"
-    2      16  {hash}  line v1  h'ff00'
+  SEQ  COMMIT  HASH              EVENT                     PAYLOAD
+    1      15  {hash}  line v1 #night #"pump 3"  h'70756d70203320697320226f6464220a' "pump 3 is \"odd\"\n"
+    2      16  {hash}  line v1                   h'ff00'
 "#;
 
 /// Hashes as a word, so that expected texts can be read. (That they are right, `verify` says.)
@@ -152,7 +152,9 @@ fn records_have_the_bytes_and_what_they_mean() {
     let lines = records(&coact(&world.path, &["show", "--json", "journal", "night shift"]).well());
     let text = serde_json::json!({"hex": "70756d70203320697320226f6464220a", "text": "pump 3 is \"odd\"\n"});
     assert_eq!(lines[1]["payload"], text);
+    assert_eq!(lines[1]["tags"], serde_json::json!(["night", "pump 3"]));
     assert_eq!(lines[2]["payload"], serde_json::json!({"hex": "ff00"}));
+    assert!(lines[2].get("tags").is_none(), "it has none");
 }
 
 #[test]

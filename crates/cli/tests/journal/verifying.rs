@@ -127,7 +127,7 @@ fn damage_to_rows_is_found() {
     );
     assert_found(
         "UPDATE entity SET key = CAST('alicf' AS BLOB) WHERE key = CAST('alice' AS BLOB)",
-        &[("event_hash", "alicf", 1)],
+        &[&[("event_hash", "alicf", 1)][..], &[("note_sum", "alicf", 0); 5]].concat(),
     );
     assert_found(
         "UPDATE entity SET key = X'ff' WHERE key = CAST('bob' AS BLOB)",
@@ -136,7 +136,7 @@ fn damage_to_rows_is_found() {
     assert_found("UPDATE counter SET position = 5", &[("counter", "", 0)]);
     assert_found("DELETE FROM counter", &[("counter", "", 0)]);
     assert_found("UPDATE note SET kind = 77 WHERE kind = 4", &[("unknown_notes", "alice", 0)]);
-    assert_found("INSERT INTO snapshot VALUES (99, 1, 1, X'', 1, X'')", &[("orphans", "", 0)]);
+    assert_found("INSERT INTO snapshot VALUES (99, 1, 1, X'', 1, X'', 1)", &[("orphans", "", 0)]);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn damage_to_snapshots_is_found() {
     // The one behind which events were trimmed.
     assert_found(
         &format!("UPDATE snapshot SET hash = 7 WHERE entity = {BOB} AND seq = 2"),
-        &[("event_hash", "bob", 3)],
+        &[("event_hash", "bob", 3), ("snapshot_sum", "bob", 2)],
     );
     assert_found(&format!("DELETE FROM snapshot WHERE entity = {BOB}"), &[("missing", "bob", 1)]);
     let order = "(SELECT id FROM entity WHERE kind = CAST('bank.order' AS BLOB))";
@@ -164,6 +164,67 @@ fn damage_to_snapshots_is_found() {
         &format!("DELETE FROM snapshot WHERE entity = {order}"),
         &[("missing", "2026/11/27", 1)],
     );
+}
+
+/// What can be read, and is something else than was stored.
+#[test]
+fn damage_to_contents_is_found() {
+    let seven = "X'820718f5'";
+    assert_found(
+        &format!("UPDATE snapshot SET payload = {seven} WHERE entity = {BOB} AND seq = 4"),
+        &[("snapshot_sum", "bob", 4)],
+    );
+    assert_found(
+        &format!("UPDATE snapshot SET version = 1 WHERE entity = {BOB} AND seq = 2"),
+        &[("snapshot_sum", "bob", 2)],
+    );
+    let order = "(SELECT id FROM entity WHERE kind = CAST('bank.order' AS BLOB))";
+    assert_found(
+        &format!("UPDATE snapshot SET payload = {seven} WHERE entity = {order}"),
+        &[("snapshot_sum", "2026/11/27", 2)],
+    );
+    for (change, kind) in [
+        (&format!("payload = {seven}")[..], 1),
+        ("rank = rank + 1", 2),
+        ("key = X'ff01'", 3),
+        ("name = CAST('bank.withdrawn' AS BLOB)", 1),
+    ] {
+        let change = format!("UPDATE note SET {change} WHERE kind = {kind}");
+        assert_found(&change, &[("note_sum", "alice", 0)]);
+    }
+    assert_found("UPDATE note SET rank = rank + 1", &[("note_sum", "alice", 0); 5]);
+    assert_found("INSERT INTO tag VALUES (X'78', 1, 1, 99)", &[("stray_tag", "alice", 99)]);
+    assert_found("INSERT INTO tag VALUES (X'78', 9, 1, 1)", &[("stray_tag", "alice", 1)]);
+}
+
+/// Damage is named, and keeps no other row from being shown.
+#[test]
+fn what_is_damaged_is_shown_as_it_is() {
+    let world = World::new();
+    world.damage(&format!("UPDATE snapshot SET version = 1 WHERE entity = {BOB} AND seq = 4"));
+    world.damage("UPDATE note SET rank = 8 WHERE kind = 4 AND rank = 7");
+    let told = coact(&world.path, &["verify", "--width", "80"]);
+    let expected = [
+        "bank.account alice: its note soon (`timer`) is damaged: it was changed after it",
+        "bank.account bob, event 4: the snapshot up to it, or the state, was changed",
+        "DAMAGED, 2 findings: 4 entities, 8 events, 3 snapshots, 5 notes",
+    ];
+    for line in expected {
+        assert!(told.out.lines().any(|it| it.starts_with(line)), "{line}: {}", told.out);
+    }
+    let alice = coact(&world.path, &["show", "bank.account", "alice"]).well();
+    let damaged: Vec<_> = alice.lines().filter(|line| line.contains("(damaged: see")).collect();
+    assert!(matches!(&damaged[..], [line] if line.trim().starts_with("soon")), "{alice}");
+    assert!(alice.contains("\"monthly fee\""), "{alice}");
+    let bob = coact(&world.path, &["show", "bank.account", "bob"]).well();
+    assert_eq!(bob.matches("[4, true]  (damaged: see `verify`)").count(), 1, "{bob}");
+    assert_eq!(bob.matches("damaged").count(), 1, "{bob}");
+    let list = coact(&world.path, &["list"]).well();
+    assert!(list.contains("bank.account  alice"), "{list}");
+    let all = records(&coact(&world.path, &["export"]).well());
+    let damaged: Vec<_> = all.iter().filter(|it| it["damaged"] == true).collect();
+    assert_eq!((damaged.len(), &damaged[0]["note_key"]["text"]), (1, &"soon".into()));
+    assert_eq!(all.last().expect("it is complete")["notes"], 5);
 }
 
 #[test]

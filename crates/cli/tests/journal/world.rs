@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use coact_persist::{
-    Commit, EntityId, Epoch, Event, EventHash, Member, NoteKind, Outcome, Seq, Store, minicbor,
-    wait,
+    Commit, EntityId, Epoch, Event, EventHash, Member, NoteKind, Outcome, Seq, Store, Tags,
+    minicbor, wait,
 };
 use coact_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -132,7 +132,12 @@ impl World {
         }
 
         let mut journal = Entity::claim(store, "journal", "night shift");
-        journal.event(store, Event::new("line", 1, b"pump 3 is \"odd\"\n".to_vec()));
+        journal.commit(store, |member, hash| {
+            let line = Event::new("line", 1, b"pump 3 is \"odd\"\n".to_vec());
+            let hash = member.event(line, hash);
+            member.tag(Tags::new(["pump 3", "night"]));
+            Some(hash)
+        });
         journal.event(store, Event::new("line", 1, vec![0xff, 0x00]));
     }
 

@@ -257,10 +257,8 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
         matches!(&snapshot, StoreError::Corrupt { entity, .. } if *entity == alice),
         "{snapshot}"
     );
-    assert!(
-        matches!(&notes, StoreError::CorruptNote { entity, kind: NoteKind::Timer, .. } if *entity == alice),
-        "{notes}"
-    );
+    let StoreError::CorruptNote { note, .. } = notes else { panic!("{notes}") };
+    assert_eq!((note.entity, note.kind, note.rank), (alice.clone(), NoteKind::Timer, 8));
     raw.run("UPDATE snapshot SET payload = 'once'; UPDATE note SET rank = 7");
     assert_eq!(check(), (Ok(()), Ok(1)));
     // What is put again has a sum of its own.
