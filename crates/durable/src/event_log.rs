@@ -1,7 +1,6 @@
 //! What has happened to all entities of a kind, in the order of commits: for projections, and for whatever follows.
 
-use std::error::Error;
-use std::fmt::{self, Display, Formatter};
+use std::fmt;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -9,14 +8,14 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use coact_persist::{
-    EntityId, Event, FormatError, LogEntry, Logs, Position, Seq, StoreError, StoredEvent, Tags,
-    read,
+    EntityId, Event, FormatError, LogEntry, Logs, Position, Seq, StoredEvent, Tags, read,
 };
 use futures_core::Stream;
 
 use crate::access::Access;
 use crate::event_sourced::EventSourced;
 use crate::follow::Follow;
+use crate::log_error::LogError;
 
 /// An event of an entity, in the order of commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -45,48 +44,6 @@ impl Logged<Event> {
     /// It is one of an `E`, and cannot be read.
     pub fn read<E: EventSourced>(&self) -> Result<Option<E::Event>, FormatError> {
         if self.entity.kind() == E::KIND { read(&self.event).map(Some) } else { Ok(None) }
-    }
-}
-
-/// What is wrong with a log.
-#[derive(Clone, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum LogError {
-    /// An event cannot be read.
-    Format {
-        /// Of which entity.
-        entity: EntityId,
-        /// Its number.
-        seq: Seq,
-        /// Why.
-        why: FormatError,
-    },
-    /// What the store says. (One that cannot be reached is waited for.)
-    Store(StoreError),
-    /// There are no more, and it [ends](EventLog::until_now) then.
-    CaughtUp,
-    /// The runtime has ended.
-    Ended,
-}
-
-impl Display for LogError {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Format { entity, seq, why } => write!(f, "event {seq} of `{entity}`: {why}"),
-            Self::Store(error) => Display::fmt(error, f),
-            Self::CaughtUp => f.write_str("there are no more events for now"),
-            Self::Ended => f.write_str("the runtime has ended"),
-        }
-    }
-}
-
-impl Error for LogError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match self {
-            Self::Format { why, .. } => Some(why),
-            Self::Store(error) => Some(error),
-            Self::CaughtUp | Self::Ended => None,
-        }
     }
 }
 
@@ -203,7 +160,7 @@ impl<E: EventSourced> Stream for EventLog<E> {
 }
 
 impl<E: EventSourced> fmt::Debug for EventLog<E> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("EventLog")
             .field("kind", &E::KIND)
             .field("after", &self.follow.after)

@@ -12,7 +12,7 @@ use coact_core::{Broken, Promise};
 use coact_persist::{LogEntry, Logs, Position, StoreError};
 
 use crate::access::{Access, Backoff, asked, or_unavailable};
-use crate::event_log::LogError;
+use crate::log_error::LogError;
 
 /// What follows a log.
 pub(crate) struct Follow {

@@ -9,7 +9,7 @@
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
 //! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
-//! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log` and `follow`, `journal`, `offsets` and
+//! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
 #![forbid(unsafe_code)]
@@ -28,6 +28,7 @@ mod follow;
 mod handle;
 mod journal;
 mod letters;
+mod log_error;
 mod offsets;
 mod once;
 mod outbox;
@@ -45,10 +46,11 @@ mod transaction;
 pub use self::builder::JournalBuilder;
 pub use self::decide::{Decide, Lookup};
 pub use self::durable::Durable;
-pub use self::event_log::{EventLog, LogError, Logged};
+pub use self::event_log::{EventLog, Logged};
 pub use self::event_sourced::EventSourced;
 pub use self::journal::Journal;
 pub use self::letters::{DeadLetter, Resumed};
+pub use self::log_error::LogError;
 pub use self::once::Once;
 pub use self::outgoing::Outgoing;
 pub use self::owner::Taken;

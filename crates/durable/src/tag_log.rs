@@ -10,8 +10,9 @@ use coact_persist::{Event, Logs, Position};
 use futures_core::Stream;
 
 use crate::access::Access;
-use crate::event_log::{LogError, Logged};
+use crate::event_log::Logged;
 use crate::follow::Follow;
+use crate::log_error::LogError;
 
 /// The events of entities of all kinds that have a tag, in the order of their commits: those that there are, and then those that come, one at
 /// a time, as they are asked for. See [`Journal::tagged`](crate::Journal::tagged).

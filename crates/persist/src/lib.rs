@@ -27,11 +27,12 @@
 //!
 //! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
 //!
-//! Reading order: `entity` (names and numbers), `tags`, `record` and `note` (what is stored), `format` (how values become that), `commit` (one step), `store` (who keeps it),
+//! Reading order: `entity` (names and numbers), `tags`, `record` and `note` (what is stored), `check` (whether it is as it was), `format` (how values become that), `commit` (one step), `store` (who keeps it),
 //! `memory`.
 
 #![forbid(unsafe_code)]
 
+mod check;
 mod commit;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -7,8 +7,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use crate::entity::EntityId;
-use crate::error::StoreError;
-use crate::record::{Event, Sum};
+use crate::record::Event;
 
 /// What a note is about.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -109,40 +108,6 @@ impl Note {
     pub fn id(&self) -> NoteId {
         let (entity, key) = (self.entity.clone(), self.key.clone());
         NoteId { entity, kind: self.kind, key, rank: self.rank }
-    }
-
-    /// The sum over it, which stores keep beside it.
-    #[must_use]
-    pub fn sum(&self) -> Sum {
-        Sum::of_note(&self.entity, self.kind, &self.key, self.rank, &self.value)
-    }
-
-    /// Says whether it is as it was stored, given the sum beside it; `None` if that was stored before there were sums. For stores, of each note that they
-    /// read.
-    ///
-    /// # Errors
-    /// [`StoreError::CorruptNote`] if it is not: it was changed, or belongs elsewhere.
-    ///
-    /// ```
-    /// use coact_persist::{EntityId, Event, Note, NoteKind};
-    ///
-    /// let (entity, kind) = (EntityId::new("account", "alice"), NoteKind::Timer);
-    /// let value = Event::new("fee", 1, b"5".to_vec());
-    /// let mut note = Note { entity, kind, key: "monthly".into(), rank: 7, value };
-    /// let sum = note.sum();
-    /// assert_eq!(note.check(Some(sum)), Ok(()));
-    /// note.rank = 8;
-    /// assert!(note.check(Some(sum)).is_err() && note.check(None).is_ok());
-    /// ```
-    pub fn check(&self, stored: Option<Sum>) -> Result<(), StoreError> {
-        let right = self.sum();
-        match stored {
-            Some(stored) if stored != right => Err(StoreError::CorruptNote {
-                note: Box::new(self.clone()),
-                why: format!("it {}", stored.is_not(right)),
-            }),
-            _ => Ok(()),
-        }
     }
 }
 

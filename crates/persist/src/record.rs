@@ -6,8 +6,6 @@ use std::sync::Arc;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::entity::{EntityId, Epoch, Position, Seq};
-use crate::error::StoreError;
-use crate::note::{NoteKey, NoteKind};
 use crate::tags::Tags;
 
 /// An event as bytes, with the name and the version of its type, by which it is read again.
@@ -127,34 +125,6 @@ impl Snapshot {
         let sum = Some(Sum::of_snapshot(seq, hash, &state));
         Self { seq, hash, state, sum }
     }
-
-    /// Whether it is as it was stored, as far as that is known.
-    ///
-    /// # Errors
-    /// [`StoreError::Corrupt`] if it is not: it was changed, or belongs elsewhere.
-    ///
-    /// ```
-    /// use coact_persist::{EntityId, Event, EventHash, Seq, Snapshot};
-    ///
-    /// let alice = EntityId::new("account", "alice");
-    /// let state = Event::new("account", 1, b"100".to_vec());
-    /// let mut snapshot = Snapshot::new(Seq::new(1), EventHash::of(&alice), state);
-    /// assert_eq!(snapshot.check(&alice), Ok(()));
-    /// snapshot.state.payload = b"900".to_vec().into();
-    /// assert!(snapshot.check(&alice).is_err());
-    /// ```
-    pub fn check(&self, entity: &EntityId) -> Result<(), StoreError> {
-        let Self { seq, hash, ref state, sum } = *self;
-        let right = Sum::of_snapshot(seq, hash, state);
-        match sum {
-            Some(stored) if stored != right => Err(StoreError::Corrupt {
-                entity: entity.clone(),
-                seq,
-                why: format!("the snapshot up to it, or the state, {}", stored.is_not(right)),
-            }),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// A check sum (XXH3, 64 bits) over a row that no chain of [`EventHash`]es covers: a snapshot, a state without events, or a note. It finds what was
@@ -173,25 +143,6 @@ impl Sum {
         Self(hasher.digest())
     }
 
-    /// That of a note.
-    #[must_use]
-    pub fn of_note(
-        entity: &EntityId,
-        kind: NoteKind,
-        key: &NoteKey,
-        rank: u64,
-        value: &Event,
-    ) -> Self {
-        let mut hasher = Xxh3::new();
-        part(&mut hasher, entity.kind().as_bytes());
-        part(&mut hasher, entity.key().as_bytes());
-        hasher.update(&[kind.get()]);
-        part(&mut hasher, key.as_bytes());
-        hasher.update(&rank.to_le_bytes());
-        typed(&mut hasher, value);
-        Self(hasher.digest())
-    }
-
     /// One that was stored.
     #[must_use]
     pub const fn from_stored(sum: u64) -> Self {
@@ -202,13 +153,6 @@ impl Sum {
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0
-    }
-
-    /// What is said of one that is not the right one.
-    pub(crate) fn is_not(self, right: Self) -> String {
-        format!(
-            "was changed after it was stored, or belongs elsewhere (its check sum is {self}, and should be {right})"
-        )
     }
 }
 
@@ -273,14 +217,14 @@ impl Display for EventHash {
     }
 }
 
-fn typed(hasher: &mut Xxh3, event: &Event) {
+pub(crate) fn typed(hasher: &mut Xxh3, event: &Event) {
     hasher.update(&event.version.to_le_bytes());
     part(hasher, event.name.as_bytes());
     part(hasher, &event.payload);
 }
 
 /// With its length, so that no two sequences of parts are the same bytes.
-fn part(hasher: &mut Xxh3, bytes: &[u8]) {
+pub(crate) fn part(hasher: &mut Xxh3, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
 }
@@ -297,49 +241,6 @@ mod tests {
         let second = first.with(Seq::new(2), &Event::new("", 0, Vec::new()));
         let all = [empty, first, second].map(|hash| hash.to_string());
         assert_eq!(all, ["abe6223512c030fd", "9adea6c654f2b6d0", "71c10cd940ac0100"]);
-    }
-
-    /// As above, of every snapshot and note.
-    #[test]
-    fn sums_are_those_of_earlier_versions() {
-        let alice = EntityId::new("account", "alice");
-        let state = Event::new("account", 2, b"100".to_vec());
-        let snapshot = Sum::of_snapshot(Seq::new(3), EventHash::from_stored(7), &state);
-        let note = Sum::of_note(&alice, NoteKind::Timer, &"fee".into(), 9, &state);
-        let all = [snapshot, note].map(|sum| sum.to_string());
-        assert_eq!(all, ["efef9841581b59db", "b75c8ecaa6bc0293"]);
-    }
-
-    /// Each part of a row is in its sum.
-    #[test]
-    fn a_change_of_any_part_has_another_sum() {
-        let (alice, bob) = (EntityId::new("account", "alice"), EntityId::new("account", "bob"));
-        let [one, renamed, newer, other] = [("a", 1, 1), ("b", 1, 1), ("a", 2, 1), ("a", 1, 2)]
-            .map(|(name, version, byte)| Event::new(name, version, vec![byte]));
-        let hash = EventHash::from_stored;
-        let snapshots = [
-            (1, 1, &one),
-            (2, 1, &one),
-            (1, 2, &one),
-            (1, 1, &renamed),
-            (1, 1, &newer),
-            (1, 1, &other),
-        ]
-        .map(|(seq, of, state)| Sum::of_snapshot(Seq::new(seq), hash(of), state));
-        let (timer, dead) = (NoteKind::Timer, NoteKind::DeadLetter);
-        let notes = [
-            (&alice, timer, "k", 1, &one),
-            (&bob, timer, "k", 1, &one),
-            (&alice, dead, "k", 1, &one),
-            (&alice, timer, "l", 1, &one),
-            (&alice, timer, "k", 2, &one),
-            (&alice, timer, "k", 1, &renamed),
-            (&alice, timer, "k", 1, &newer),
-            (&alice, timer, "k", 1, &other),
-        ]
-        .map(|(id, kind, key, rank, value)| Sum::of_note(id, kind, &key.into(), rank, value));
-        let all: std::collections::HashSet<_> = snapshots.iter().chain(&notes).collect();
-        assert_eq!(all.len(), snapshots.len() + notes.len());
     }
 
     #[test]

@@ -40,6 +40,19 @@ fn a_file_of_version_1_is_sound() {
     assert_eq!(fs::read(&world.path).expect("it can be read"), before);
 }
 
+#[test]
+fn a_file_of_version_2_is_sound() {
+    let world = World::empty();
+    fs::copy("../sqlite/tests/files/version-2.db", &world.path).expect("it can be copied");
+    let text = coact(&world.path, &["verify"]).well();
+    assert_eq!(text, "sound: 3 entities, 60 events, 5 snapshots, 4 notes\n");
+    // (What has no sum is not checked.)
+    world.damage("UPDATE snapshot SET version = 9");
+    assert_eq!(coact(&world.path, &["verify"]).well(), text);
+    drop(world.store());
+    assert_eq!(coact(&world.path, &["verify"]).well(), text);
+}
+
 const ALICE: &str = "(SELECT id FROM entity WHERE key = CAST('alice' AS BLOB))";
 const BOB: &str = "(SELECT id FROM entity WHERE key = CAST('bob' AS BLOB))";
 
