@@ -4,7 +4,7 @@ use coact_persist::{
     EntityId, Epoch, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind, Notes, Position, Seq,
     Snapshot, StoredEvent, Summary,
 };
-use rusqlite::{Connection, Params, Row, ToSql, params};
+use rusqlite::{Connection, Params, Row, ToSql, Transaction, params};
 
 use crate::failure;
 use crate::row::{bits, event, number, snapshot, stored, sum, text};
@@ -15,15 +15,32 @@ fn limit(most: usize) -> i64 {
     i64::try_from(most).unwrap_or(i64::MAX)
 }
 
-/// The columns of an event, with its tags if the store has such. (Whether there are any at all is asked once for each query: those who do not
-/// use them do not pay for looking.)
-fn event_columns(format: Format) -> String {
-    let tags = "CASE WHEN EXISTS (SELECT 1 FROM tag) THEN (SELECT group_concat(hex(tag.tag)) FROM tag
-        WHERE tag.entity = event.entity AND tag.seq = event.seq AND tag.position = event.position) END";
-    let tags = if format.has_tags() { tags } else { "NULL" };
-    format!(
-        "event.seq, event.position, event.hash, event.name, event.version, event.payload, {tags}"
-    )
+/// The columns of an event.
+const EVENT: &str =
+    "event.seq, event.position, event.hash, event.name, event.version, event.payload";
+
+/// And one more behind others, if there are tags.
+const TAGS: &str = ", (SELECT group_concat(hex(tag.tag)) FROM tag
+    WHERE tag.entity = event.entity AND tag.seq = event.seq AND tag.position = event.position)";
+
+/// Reads as of one moment, given the column of tags. (To look for those of each event costs as much as a sixth of reading it: who uses none does not
+/// pay for that.)
+fn at_once<T>(
+    connection: &Connection,
+    format: Format,
+    read: impl FnOnce(&str) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    if !format.has_tags() {
+        return read("");
+    }
+    let is_free = connection.is_autocommit();
+    let moment = is_free.then(|| connection.unchecked_transaction()).transpose()?;
+    let has_tags: bool = connection
+        .prepare_cached("SELECT EXISTS (SELECT 1 FROM tag)")?
+        .query_row([], |row| row.get(0))?;
+    let found = read(if has_tags { TAGS } else { "" })?;
+    moment.map_or(Ok(()), Transaction::finish)?;
+    Ok(found)
 }
 
 /// Reads events of an entity.
@@ -34,16 +51,18 @@ pub(crate) fn events(
     after: Seq,
     most: usize,
 ) -> rusqlite::Result<Vec<StoredEvent>> {
-    let mut select = connection.prepare_cached(&format!(
-        "SELECT {} FROM event
-         WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) AND seq > ?3
-         ORDER BY seq LIMIT ?4",
-        event_columns(format)
-    ))?;
-    let keys =
-        params![entity.kind().as_bytes(), entity.key().as_bytes(), bits(after.get()), limit(most)];
-    let rows = select.query_map(keys, stored)?;
-    rows.collect()
+    at_once(connection, format, |tags| {
+        let mut select = connection.prepare_cached(&format!(
+            "SELECT {EVENT}{tags} FROM event
+             WHERE entity = (SELECT id FROM entity WHERE kind = ?1 AND key = ?2) AND seq > ?3
+             ORDER BY seq LIMIT ?4"
+        ))?;
+        let (kind, key) = (entity.kind().as_bytes(), entity.key().as_bytes());
+        let keys = params![kind, key, bits(after.get()), limit(most)];
+        let tags_at = (!tags.is_empty()).then_some(6);
+        let rows = select.query_map(keys, |row| stored(row, tags_at))?;
+        rows.collect()
+    })
 }
 
 /// Whole commits: at least one, if there is any.
@@ -54,60 +73,64 @@ pub(crate) fn log(
     after: Position,
     most: usize,
 ) -> rusqlite::Result<Vec<LogEntry>> {
-    let most = most.max(1);
-    let all = (after, Position::new(i64::MAX as u64));
-    let mut found = entries(connection, format, which, all, limit(most))?;
-    if found.len() == most
-        && let Some(LogEntry { stored, .. }) = found.last()
-    {
-        // The last commit may have more.
-        let last = stored.position;
-        found.retain(|entry| entry.stored.position < last);
-        let before = Position::new(last.get() - 1);
-        found.extend(entries(connection, format, which, (before, last), i64::MAX)?);
-    }
-    Ok(found)
+    at_once(connection, format, |tags| {
+        let most = most.max(1);
+        let all = (after, Position::new(i64::MAX as u64));
+        let mut found = entries(connection, tags, which, all, limit(most))?;
+        if found.len() == most
+            && let Some(LogEntry { stored, .. }) = found.last()
+        {
+            // The last commit may have more.
+            let last = stored.position;
+            found.retain(|entry| entry.stored.position < last);
+            let before = Position::new(last.get() - 1);
+            found.extend(entries(connection, tags, which, (before, last), i64::MAX)?);
+        }
+        Ok(found)
+    })
 }
 
 /// The events of commits behind the one, and up to the other.
 fn entries(
     connection: &Connection,
-    format: Format,
+    tags: &str,
     which: &Logs,
     (after, last): (Position, Position),
     most: i64,
 ) -> rusqlite::Result<Vec<LogEntry>> {
-    // (A cross join is one in this order: the log is read along its index.)
-    let (from, position) = match which {
-        Logs::Kind(_) => ("event", "event.position"),
-        Logs::Tag { .. } => (
-            "tag CROSS JOIN event ON event.entity = tag.entity AND event.seq = tag.seq AND event.position = tag.position",
-            "tag.position",
-        ),
-    };
-    let condition = match which {
-        Logs::Kind(_) => "entity.kind = ?1",
-        Logs::Tag { kind: None, .. } => "tag.tag = ?1",
-        Logs::Tag { kind: Some(_), .. } => "tag.tag = ?1 AND entity.kind = ?5",
-    };
-    let mut select = connection.prepare_cached(&format!(
-        "SELECT {}, entity.kind, entity.key
-         FROM {from} CROSS JOIN entity ON entity.id = event.entity
-         WHERE {condition} AND {position} > ?2 AND {position} <= ?3
-         ORDER BY {position}, entity.kind, entity.key, event.seq LIMIT ?4",
-        event_columns(format)
-    ))?;
     let (after, last) = (bits(after.get()), bits(last.get()));
-    let entry = |row: &Row<'_>| {
-        let entity = EntityId::new(text(row, 7)?, text(row, 8)?);
-        Ok(LogEntry { entity, stored: stored(row)? })
-    };
+    let tags_at = (!tags.is_empty()).then_some(8);
     match which {
-        Logs::Kind(name) | Logs::Tag { tag: name, kind: None } => {
-            select.query_map(params![name.as_bytes(), after, last, most], entry)?.collect()
+        Logs::Kind(kind) => {
+            // (A cross join is one in this order: the log is read along its index.)
+            let mut select = connection.prepare_cached(&format!(
+                "SELECT {EVENT}, entity.key, NULL{tags}
+                 FROM event CROSS JOIN entity ON entity.id = event.entity
+                 WHERE entity.kind = ?1 AND event.position > ?2 AND event.position <= ?3
+                 ORDER BY event.position, entity.key, event.seq LIMIT ?4"
+            ))?;
+            let entry = |row: &Row<'_>| {
+                let entity = EntityId::new(&**kind, text(row, 6)?);
+                Ok(LogEntry { entity, stored: stored(row, tags_at)? })
+            };
+            select.query_map(params![kind.as_bytes(), after, last, most], entry)?.collect()
         }
-        Logs::Tag { tag, kind: Some(kind) } => {
-            let keys = params![tag.as_bytes(), after, last, most, kind.as_bytes()];
+        Logs::Tag { tag, kind } => {
+            let of_kind = if kind.is_some() { "AND entity.kind = ?5" } else { "AND ?5 IS NULL" };
+            let mut select = connection.prepare_cached(&format!(
+                "SELECT {EVENT}, entity.key, entity.kind{tags}
+                 FROM tag CROSS JOIN event ON event.entity = tag.entity AND event.seq = tag.seq
+                    AND event.position = tag.position
+                 CROSS JOIN entity ON entity.id = event.entity
+                 WHERE tag.tag = ?1 AND tag.position > ?2 AND tag.position <= ?3 {of_kind}
+                 ORDER BY tag.position, entity.kind, entity.key, event.seq LIMIT ?4"
+            ))?;
+            let entry = |row: &Row<'_>| {
+                let entity = EntityId::new(text(row, 7)?, text(row, 6)?);
+                Ok(LogEntry { entity, stored: stored(row, tags_at)? })
+            };
+            let kind = kind.as_ref().map(|kind| kind.as_bytes());
+            let keys = params![tag.as_bytes(), after, last, most, kind];
             select.query_map(keys, entry)?.collect()
         }
     }

@@ -37,14 +37,14 @@ pub(crate) fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
     })
 }
 
-/// An event in the columns `seq, position, hash, name, version, payload, tags`.
-pub(crate) fn stored(row: &Row<'_>) -> rusqlite::Result<StoredEvent> {
+/// An event in the columns `seq, position, hash, name, version, payload`, and its tags in another one, if there are any.
+pub(crate) fn stored(row: &Row<'_>, tags_at: Option<usize>) -> rusqlite::Result<StoredEvent> {
     Ok(StoredEvent {
         seq: Seq::new(number(row, 0)?),
         position: Position::new(number(row, 1)?),
         hash: EventHash::from_stored(number(row, 2)?),
         event: event(row, 3)?,
-        tags: tags(row, 6)?,
+        tags: tags_at.map_or(Ok(Tags::NONE), |column| tags(row, column))?,
     })
 }
 
