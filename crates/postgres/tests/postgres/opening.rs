@@ -281,7 +281,10 @@ fn a_schema_that_is_used_is_brought_up_to_date() {
     raw.run("BEGIN; UPDATE counter SET position = position + 1");
     std::thread::scope(|scope| {
         let store = scope.spawn(|| server.store(&schema));
-        raw.until_it_is_waited_for();
+        // (Who waits is connected only now: a transaction sees all activity as of its first look, but locks as they are.)
+        raw.until(
+            "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'counter'::regclass",
+        );
         // A circle: who has waited first finds it first, and gives way.
         raw.run("SELECT * FROM entity; COMMIT");
         claim(&store.join().unwrap(), &account("alice"));
