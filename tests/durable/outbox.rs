@@ -424,6 +424,72 @@ fn e16_what_earlier_processes_have_left_comes_first() {
     });
 }
 
+/// A store in which a bit has flipped in the message with this number to `b`, of `a`.
+struct Flipped(MemoryStore, u8);
+
+layer!(Flipped);
+
+impl Layer for Flipped {
+    fn pass(&self, work: Work) {
+        work(&self.0);
+    }
+
+    fn read_notes(
+        &self,
+        which: Notes,
+        most: usize,
+        done: Done<Result<Vec<coact::durable::Note>, StoreError>>,
+    ) {
+        let flipped = self.1;
+        let flip = move |mut note: coact::durable::Note| {
+            let sum = note.sum();
+            if note.entity.key() == "a" && note.key.as_bytes().last() == Some(&flipped) {
+                note.value.version ^= 1;
+            }
+            note.check(Some(sum)).map(|()| note)
+        };
+        let all = move |notes: Result<Vec<_>, _>| {
+            done(notes.and_then(|notes| notes.into_iter().map(flip).collect()));
+        };
+        self.0.notes(which, most, Box::new(all));
+    }
+}
+
+/// It is told, and holds up those of the same entity behind it, as what is damaged of an entity does; others are delivered.
+#[test]
+fn e22_a_message_that_was_damaged_holds_up_its_own_entity() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        {
+            let first =
+                Journal::builder(Untaken(store.clone())).receives::<Party, Letter>().build();
+            for from in ["a", "z"] {
+                let party = first.entity::<Party>(from);
+                for _ in 0..5 {
+                    call(&party, |party| post(party, "b")).wait().unwrap();
+                }
+            }
+        }
+        let damaged =
+            Journal::builder(Flipped(store.clone(), 3)).receives::<Party, Letter>().build();
+        let told = damaged.resume().wait().unwrap().unwrap_err();
+        assert!(told.to_string().contains("(Outgoing) of `party/a` is damaged"), "{told}");
+        while outgoing(&store, NoteKind::Outgoing) > 3 {
+            pass(Duration::from_millis(2));
+        }
+        drop(damaged);
+        // When it was mended, they go on.
+        let mended = builder(&store).build();
+        assert_eq!(mended.resume().wait().unwrap().unwrap().messages, 3);
+        settle(&store);
+        let got = seen(&builder(&store).build(), "b").got;
+        for from in ["a", "z"] {
+            let of = got.iter().filter(|(sender, _)| sender == from).map(|(_, number)| *number);
+            assert_eq!(of.collect::<Vec<_>>(), (0..5).collect::<Vec<_>>());
+        }
+    });
+}
+
 /// What has no receiver in a program stays in the store, and so does what is behind it.
 #[test]
 fn e16_a_message_that_a_program_does_not_know_holds_up_those_behind_it() {

@@ -1,11 +1,12 @@
 //! Messages that earlier processes have left, and those that could not be delivered.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{EntityId, Event, Note, NoteKind, Notes, Refusal, StoreError};
+use coact_persist::{EntityId, Event, Note, NoteKey, NoteKind, Notes, Refusal, StoreError};
 
 use crate::access::{Access, ask};
 use crate::journal::Journal;
@@ -18,7 +19,8 @@ impl Journal {
     /// are. What is left to be delivered by decisions from this call on comes behind that.
     ///
     /// # Errors
-    /// What the store says. (One that cannot be reached is waited for.)
+    /// What the store says. [`StoreError::CorruptNote`] names the first one that was damaged: messages of its entity behind it stay where they are,
+    /// and all else is gone on with. (A store that cannot be reached is waited for.)
     pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
         let (access, outbox) = (Arc::clone(&self.0.access), Arc::clone(&self.0.outbox));
         // From now on, not only when it is its turn.
@@ -68,28 +70,54 @@ impl Journal {
     }
 }
 
+/// Damage is told when all else was taken over: what is sound of others does not wait for it.
 async fn read_all(access: &Access, outbox: &Arc<Outbox>) -> Result<Resumed, StoreError> {
     let mut resumed = Resumed { messages: 0, timers: 0, unknown: Vec::new() };
+    let mut damage = None;
     for kind in [NoteKind::Outgoing, NoteKind::Timer] {
-        let mut after = None;
+        let (mut after, mut most) = (None, PAGE);
+        // Of these a message is damaged: those behind it keep their order, and stay as well.
+        let mut held_up = HashSet::new();
         loop {
-            let which = Notes::Ranked { kind, after: after.take(), up_to: u64::MAX };
-            let page =
-                access.ask_again(|done| access.store().notes(which.clone(), PAGE, done)).await?;
+            let which = Notes::Ranked { kind, after: after.clone(), up_to: u64::MAX };
+            let read = |done| access.store().notes(which.clone(), most, done);
+            let page = match access.ask_again(read).await {
+                // One by one, up to the damaged one, ..
+                Err(StoreError::CorruptNote { .. }) if most > 1 => {
+                    most = 1;
+                    continue;
+                }
+                // .. and from behind that on.
+                Err(StoreError::CorruptNote { note, why }) => {
+                    tracing::error!(entity = %note.entity, key = ?note.key, "a message is damaged, and stays: {why}");
+                    (after, most) = (Some(place_of(&note)), PAGE);
+                    held_up.insert(note.entity.clone());
+                    damage.get_or_insert(StoreError::CorruptNote { note, why });
+                    continue;
+                }
+                page => page?,
+            };
             let Some(last) = page.last() else { break };
-            after = Some((last.rank, last.entity.clone(), last.key.clone()));
-            match kind {
-                NoteKind::Timer => resumed.timers += page.len(),
-                _ => resumed.messages += page.len(),
-            }
-            for note in page {
+            after = Some(place_of(last));
+            let is_held_up =
+                |note: &Note| kind == NoteKind::Outgoing && held_up.contains(&note.entity);
+            for note in page.into_iter().filter(|note| !is_held_up(note)) {
+                match kind {
+                    NoteKind::Timer => resumed.timers += 1,
+                    _ => resumed.messages += 1,
+                }
                 let unknown = outbox.unknown(&note).filter(|name| !resumed.unknown.contains(name));
                 resumed.unknown.extend(unknown);
                 outbox.resume(note);
             }
         }
     }
-    Ok(resumed)
+    damage.map_or(Ok(resumed), Err)
+}
+
+/// By what notes of a kind are ordered.
+fn place_of(note: &Note) -> (u64, EntityId, NoteKey) {
+    (note.rank, note.entity.clone(), note.key.clone())
 }
 
 /// How many notes are read at once.

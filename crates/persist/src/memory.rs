@@ -12,7 +12,8 @@ use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
 use crate::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
 use crate::store::{Claim, Done, Reader, Store};
 
-/// A store in memory. Clones are the same store. Results are told before its methods return.
+/// A store in memory. Clones are the same store. Results are told before its methods return. It keeps notes without
+/// [sums](Note::sum): nothing damages them here.
 ///
 /// It can be told to [fail](Self::fail), so that programs can be tested with what a real store may do to them.
 #[derive(Clone, Default)]

@@ -79,7 +79,7 @@ pub enum ConnectError {
         /// The latest one that this program knows.
         known: i32,
     },
-    /// An earlier version of this program has made the schema, and a reader changes nothing.
+    /// The schema has a format from before the first version that a reader reads, and a reader changes nothing.
     Older {
         /// The database.
         database: String,

@@ -179,7 +179,7 @@ const TAGGED: [&str; 2] = [tagged!(of_kind!("g"), of_kind!("w")), tagged!("", ""
 
 /// The columns of an event. (Whether there are tags at all is looked up once for each query.)
 const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CASE WHEN EXISTS (SELECT FROM tag) THEN
-    ARRAY(SELECT t.tag FROM tag t WHERE t.entity = v.entity AND t.seq = v.seq) END";
+    ARRAY(SELECT t.tag FROM tag t WHERE t.entity = v.entity AND t.seq = v.seq AND t.position = v.position) END";
 
 /// The same in version 1.
 const PLAIN_EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, NULL::bytea[]";
