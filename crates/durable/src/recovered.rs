@@ -113,6 +113,8 @@ pub(crate) struct Pending {
 }
 
 impl Pending {
+    /// (Inlined where it is known that there are no tags, so that these cost nothing.)
+    #[inline]
     pub(crate) fn persist(&mut self, event: Event, tags: Tags) {
         if !tags.is_empty() {
             self.tags.push((self.events.len(), tags));
@@ -192,11 +194,12 @@ impl<E: EventSourced> Recovered<E> {
             self.last = member.last();
             return PER_EVENT + bytes;
         }
-        let mut tags = pending.tags.into_iter().peekable();
+        let mut tags = pending.tags.into_iter();
         for (at, event) in pending.events.into_iter().enumerate() {
             self.hash = member.event(event, self.hash);
-            let of_it = tags.next_if(|(of, _)| *of == at);
-            of_it.into_iter().for_each(|(_, tags)| member.tag(tags));
+            if tags.as_slice().first().is_some_and(|(of, _)| *of == at) {
+                tags.next().into_iter().for_each(|(_, tags)| member.tag(tags));
+            }
         }
         self.last = member.last();
         self.snapshots.bytes += bytes as u64;

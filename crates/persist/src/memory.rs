@@ -11,6 +11,7 @@ use crate::error::StoreError;
 use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
 use crate::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
 use crate::store::{Claim, Done, Reader, Store};
+use crate::tags::Tags;
 
 /// A store in memory. Clones are the same store. Results are told before its methods return. It keeps notes without
 /// [sums](Note::sum): nothing damages them here.
@@ -360,12 +361,13 @@ impl State {
         if member.deletes() {
             return self.delete(id);
         }
+        let has_tags = member.tags().next().is_some();
         let stored = |(seq, event, hash): (Seq, &Event, EventHash)| StoredEvent {
             seq,
             event: event.clone(),
             hash,
             position,
-            tags: member.tags_of(seq),
+            tags: if has_tags { member.tags_of(seq) } else { Tags::NONE },
         };
         let events: Vec<_> = member.events().map(stored).collect();
         if !events.is_empty() {
@@ -373,7 +375,7 @@ impl State {
             let log = self.logs.entry(id.kind().into()).or_default();
             log.entry(position).or_default().extend(events.iter().cloned().map(entry));
         }
-        for event in &events {
+        for event in events.iter().filter(|_| has_tags) {
             for tag in event.tags.iter() {
                 let entry = LogEntry { entity: id.clone(), stored: event.clone() };
                 let log = self.tagged.entry(Arc::clone(tag)).or_default();
