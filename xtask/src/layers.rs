@@ -44,7 +44,7 @@ pub const LAYERS: [(&str, &[&str]); 30] = [
     ("coact-bench-savina", &["coact", "coact-bench-programs", "coact-bench-workloads"]),
     ("coact-bench", &["coact-bench-programs", "coact-bench-savina", "coact-bench-workloads"]),
     // `coact-disk` in its tests alone.
-    ("coact-bench-durable", &["coact", "coact-disk", "coact-sqlite"]),
+    ("coact-bench-durable", &["coact", "coact-disk", "coact-postgres", "coact-sqlite"]),
     ("coact-bench-peers", &["coact-bench-workloads"]),
     ("coact-bench-sql", &[]),
     ("coact-xtask", &[]),

@@ -1,6 +1,7 @@
 //! What is measured.
 
 use crate::measured::Measured;
+use crate::peers;
 use crate::setup::Setup;
 use crate::{events, memory, outbox, recovery, transfers};
 
@@ -20,8 +21,10 @@ pub struct Case {
 pub enum Way {
     /// This program.
     Here(fn(&Setup) -> anyhow::Result<Measured>),
-    /// The peer of `bench/peers/sql`, with these arguments besides the setup, if it is built.
-    Peer(&'static str),
+    /// This program, if there is a server of PostgreSQL.
+    Served(fn(&Setup) -> anyhow::Result<Measured>),
+    /// A peer, with these arguments besides the setup, if it is built.
+    Peer(peers::Peer, &'static str),
     /// This program, to prepare another case.
     Aside(fn(&Setup) -> anyhow::Result<Measured>),
 }
@@ -29,11 +32,25 @@ pub enum Way {
 impl Case {
     /// Whether it needs a server of PostgreSQL.
     pub fn needs_server(&self) -> bool {
-        matches!(self.way, Way::Peer(arguments) if arguments.starts_with("postgres"))
+        match self.way {
+            Way::Here(_) | Way::Aside(_) => false,
+            Way::Served(_) => true,
+            Way::Peer(_, arguments) => !arguments.starts_with("sqlite"),
+        }
     }
 }
 
-use Way::{Aside, Here, Peer};
+use Way::{Aside, Here, Served};
+
+/// By tokio and SQL.
+const fn sql(arguments: &'static str) -> Way {
+    Way::Peer(peers::Peer::Sql, arguments)
+}
+
+/// By Pekko.
+const fn pekko(arguments: &'static str) -> Way {
+    Way::Peer(peers::Peer::Pekko, arguments)
+}
 
 const fn case(name: &'static str, about: &'static str, way: Way) -> Case {
     Case { name, about, beside: None, way }
@@ -105,6 +122,61 @@ pub const CASES: &[Case] = &[
         Here(events::bare_one_at_a_time),
     ),
     case(
+        "events-1-postgres",
+        "commands of one actor, in PostgreSQL",
+        Served(|it| events::in_server(it, it.entities(1))),
+    ),
+    beside(
+        "events-1-postgres",
+        "events-1-pekko",
+        "by Pekko, which stores them one after the other",
+        pekko("--actors 1 --commands 5000"),
+    ),
+    case(
+        "events-100-postgres",
+        "of 100 actors, in PostgreSQL",
+        Served(|it| events::in_server(it, it.entities(100))),
+    ),
+    beside(
+        "events-100-postgres",
+        "events-100-pekko",
+        "by Pekko, which stores one of each actor at a time",
+        pekko("--actors 100 --commands 100000"),
+    ),
+    case(
+        "events-10000-postgres",
+        "of 10,000 actors, in PostgreSQL",
+        Served(|it| events::in_server(it, it.entities(10_000))),
+    ),
+    beside(
+        "events-10000-postgres",
+        "events-10000-pekko",
+        "by Pekko",
+        pekko("--actors 10000 --commands 100000"),
+    ),
+    case(
+        "one-each-postgres",
+        "of 100 actors with one command under way each, in PostgreSQL",
+        Served(|it| events::in_server_one_each(it, it.entities(100))),
+    ),
+    beside(
+        "one-each-postgres",
+        "one-each-pekko",
+        "by Pekko",
+        pekko("--actors 100 --commands 100000 --at-once 100"),
+    ),
+    case(
+        "one-at-a-time-postgres",
+        "of one actor, each when the one before was answered, in PostgreSQL",
+        Served(events::in_server_one_at_a_time),
+    ),
+    beside(
+        "one-at-a-time-postgres",
+        "one-at-a-time-pekko",
+        "by Pekko",
+        pekko("--actors 1 --commands 5000 --at-once 1"),
+    ),
+    case(
         "transfers-1000",
         "transfers among 1,000 accounts, many at a time",
         Here(|it| transfers::many(it, it.entities(1_000))),
@@ -119,19 +191,19 @@ pub const CASES: &[Case] = &[
         "transfers-1000",
         "transfers-1000-sqlite",
         "tokio and SQL: SQLite, one connection",
-        Peer("sqlite --accounts 1000 --connections 1 --transfers 5000"),
+        sql("sqlite --accounts 1000 --connections 1 --transfers 5000"),
     ),
     beside(
         "transfers-1000",
         "transfers-1000-sqlite-16",
         "tokio and SQL: SQLite, 16 connections",
-        Peer("sqlite --accounts 1000 --connections 16 --transfers 2000"),
+        sql("sqlite --accounts 1000 --connections 16 --transfers 2000"),
     ),
     beside(
         "transfers-1000",
         "transfers-1000-postgres",
         "tokio and SQL: PostgreSQL, 16 connections, row locks",
-        Peer("postgres --accounts 1000 --connections 16 --transfers 10000"),
+        sql("postgres --accounts 1000 --connections 16 --transfers 10000"),
     ),
     case(
         "transfers-10000",
@@ -147,13 +219,13 @@ pub const CASES: &[Case] = &[
         "transfers-one",
         "transfers-one-sqlite",
         "tokio and SQL: SQLite",
-        Peer("sqlite --accounts 1000 --connections 1 --at-once 1 --transfers 2000"),
+        sql("sqlite --accounts 1000 --connections 1 --at-once 1 --transfers 2000"),
     ),
     beside(
         "transfers-one",
         "transfers-one-postgres",
         "tokio and SQL: PostgreSQL, row locks",
-        Peer("postgres --accounts 1000 --connections 1 --at-once 1 --transfers 2000"),
+        sql("postgres --accounts 1000 --connections 1 --at-once 1 --transfers 2000"),
     ),
     case(
         "transfers-hot",
@@ -164,13 +236,13 @@ pub const CASES: &[Case] = &[
         "transfers-hot",
         "transfers-hot-sqlite",
         "tokio and SQL: SQLite, one connection",
-        Peer("sqlite --accounts 2 --connections 1 --transfers 2000"),
+        sql("sqlite --accounts 2 --connections 1 --transfers 2000"),
     ),
     beside(
         "transfers-hot",
         "transfers-hot-postgres",
         "tokio and SQL: PostgreSQL, 16 connections, row locks",
-        Peer("postgres --accounts 2 --connections 16 --transfers 2000"),
+        sql("postgres --accounts 2 --connections 16 --transfers 2000"),
     ),
     case(
         "outbox",

@@ -5,11 +5,13 @@ use std::sync::Arc;
 use anyhow::{Context, ensure};
 use coact::durable::{Durable, EntityId, EventSourced, Journal, MemoryStore, Store, write};
 use coact::prelude::*;
+use coact_postgres::PostgresStore;
 use coact_sqlite::SqliteStore;
 
 use crate::bare::Bare;
 use crate::counter::{Count, Counted, Counter};
 use crate::measured::{Begun, Measured};
+use crate::server::{SCHEMA, Server};
 use crate::setup::Setup;
 use crate::stores::{OneByOne, Shared};
 use crate::window;
@@ -40,7 +42,34 @@ pub fn one_at_a_time(setup: &Setup) -> anyhow::Result<Measured> {
 /// To counters in memory.
 pub fn in_memory(setup: &Setup, actors: u64) -> anyhow::Result<Measured> {
     let journal = Journal::new(MemoryStore::new());
-    commands(&journal, actors, (setup.scaled(FAST), setup.in_flight), || 0)
+    commands(&journal, actors, (setup.scaled(FAST), setup.in_flight), || Ok(0))
+}
+
+/// To counters in a server's database, many at a time.
+pub fn in_server(setup: &Setup, actors: u64) -> anyhow::Result<Measured> {
+    in_database(setup, actors, (setup.scaled(FAST), setup.in_flight))
+}
+
+/// The same, where each counter has one command under way.
+pub fn in_server_one_each(setup: &Setup, actors: u64) -> anyhow::Result<Measured> {
+    in_database(setup, actors, (setup.scaled(FAST), actors))
+}
+
+/// To one counter in a server's database, each when the one before has been answered.
+pub fn in_server_one_at_a_time(setup: &Setup) -> anyhow::Result<Measured> {
+    in_database(setup, 1, (setup.scaled(SLOW), 1))
+}
+
+fn in_database(
+    setup: &Setup,
+    actors: u64,
+    (count, at_once): (u64, u64),
+) -> anyhow::Result<Measured> {
+    let url = setup.postgres.as_ref().context("a server is named by --postgres")?;
+    let server = Server::connect(url)?;
+    server.clear()?;
+    let journal = Journal::new(PostgresStore::builder(url).schema(SCHEMA).connect()?);
+    commands(&journal, actors, (count, at_once), || server.transactions())
 }
 
 fn in_store<S: Store>(
@@ -51,7 +80,7 @@ fn in_store<S: Store>(
 ) -> anyhow::Result<Measured> {
     let store = Shared(Arc::new(SqliteStore::open(setup.file("events.db"))?));
     let journal = Journal::new(front(store.clone()));
-    let measured = commands(&journal, actors, (count, at_once), || store.0.transactions())?;
+    let measured = commands(&journal, actors, (count, at_once), || Ok(store.0.transactions()))?;
     Ok(measured)
 }
 
@@ -59,10 +88,10 @@ fn commands(
     journal: &Journal,
     actors: u64,
     (count, at_once): (u64, u64),
-    transactions: impl Fn() -> u64,
+    transactions: impl Fn() -> anyhow::Result<u64>,
 ) -> anyhow::Result<Measured> {
     let all = counters(journal, actors)?;
-    let before = transactions();
+    let before = transactions()?;
     let begun = Begun::now()?;
     window::run(
         count,
@@ -71,7 +100,7 @@ fn commands(
         |answer| Ok(answer.wait().map(drop)?),
     )?;
     let measured = begun.end(count)?;
-    let written = transactions() - before;
+    let written = transactions()? - before;
     let sum: u64 = all.iter().map(|one| call(one, |one| one.sum).wait()).sum::<Result<_, _>>()?;
     ensure!(sum == count, "{sum} were counted, and not {count}");
     Ok(Measured { transactions: (written > 0).then_some(written), ..measured })

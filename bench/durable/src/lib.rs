@@ -3,8 +3,8 @@
 //! Not a command of `coact-bench`, which would then have to compile SQLite.
 //!
 //! Reading order: `cases` (what is measured), `session` (rounds, and the table), `setup` and `measured` (what a run is given, and what it shows),
-//! `counter` and `account` (the entities), `stores`, `bare` and `window` (what several cases need), `events`, `transfers`, `outbox`, `recovery`,
-//! `memory`, `machine`.
+//! `counter` and `account` (the entities), `stores`, `server`, `bare` and `window` (what several cases need), `events`, `transfers`, `outbox`,
+//! `recovery`, `memory`, `machine`, `peers`.
 
 #![forbid(unsafe_code)]
 
@@ -17,7 +17,9 @@ pub mod machine;
 pub mod measured;
 pub mod memory;
 pub mod outbox;
+pub mod peers;
 pub mod recovery;
+pub mod server;
 pub mod session;
 pub mod setup;
 pub mod stores;

@@ -9,7 +9,8 @@ use clap::{Parser, Subcommand};
 
 use coact_bench_durable::cases::{self, CASES, Way};
 use coact_bench_durable::machine;
-use coact_bench_durable::session::{self, Peer};
+use coact_bench_durable::peers::{self, Peer};
+use coact_bench_durable::session;
 use coact_bench_durable::setup::Setup;
 
 const EXAMPLES: &str = "\
@@ -18,8 +19,7 @@ Examples:
   coact-bench-durable run --folder ~/tmp                            all of it, five rounds
   coact-bench-durable run events-100 --folder ~/tmp --runs 9        100 actors, beside the bare library and memory
   coact-bench-durable run --folder ~/tmp --scale 0.01 --runs 1      a first look
-  coact-bench-durable run transfers --folder ~/tmp --peer bench/peers/sql/build/sql \\
-      --postgres 'host=/tmp user=postgres dbname=postgres'
+  coact-bench-durable run events-10000 transfers --folder ~/tmp --postgres postgres://postgres@localhost/postgres
   coact-bench-durable once events-1 --folder ~/tmp                  one run, for a profiler";
 
 /// Measures durable actors, beside the bare library and plain programs. Each run has a fresh process, and checks its result.
@@ -35,7 +35,7 @@ enum Command {
     /// Lists the cases.
     List,
     /// Measures, and prints a table: how many a second (median, least, most), the ratio to the case that it stands beside, processor time
-    /// of each, how many are in a transaction, and memory of each.
+    /// of each, its ratio, how many are in a transaction, and memory of each.
     #[command(after_help = EXAMPLES)]
     Run(Run),
     /// Runs a case once, in this process, and prints what it has shown as a line of JSON.
@@ -56,12 +56,9 @@ struct Run {
     /// How many rounds.
     #[arg(long, default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..))]
     runs: u16,
-    /// The program of bench/peers/sql, for transfers by tokio and SQL.
+    /// Where the peers' folders are, if not beside the tool's sources.
     #[arg(long)]
-    peer: Option<PathBuf>,
-    /// A server of PostgreSQL for it, as `tokio-postgres` takes it.
-    #[arg(long)]
-    postgres: Option<String>,
+    peers_folder: Option<PathBuf>,
     /// Writes all runs to this file.
     #[arg(long)]
     json: Option<PathBuf>,
@@ -80,16 +77,22 @@ fn list() {
     for case in CASES.iter().filter(|case| !matches!(case.way, Way::Aside(_))) {
         println!("{:<26} {}", case.name, case.about);
     }
+    let folder = peers::folder();
+    for peer in Peer::ALL.iter().filter(|peer| peer.program(&folder).is_none()) {
+        println!("{}", peer.hint(&folder));
+    }
 }
 
 fn measure(run: Run) -> anyhow::Result<()> {
-    let Run { cases, setup, runs, peer, postgres, json } = run;
-    let mut cases = session::choose(&cases, peer.as_deref())?;
-    cases.retain(|case| postgres.is_some() || !case.needs_server());
+    let Run { cases, setup, runs, peers_folder, json } = run;
+    let peers = peers_folder.unwrap_or_else(peers::folder);
+    let mut cases = session::choose(&cases)?;
+    for needed in session::retain_possible(&mut cases, &setup, &peers) {
+        eprintln!("{needed}");
+    }
     let machine = machine::machine(&setup.folder);
     println!("{machine}");
-    let peer = Peer { program: peer, postgres };
-    let records = session::run(&cases, runs.into(), &setup, &peer, &machine)?;
+    let records = session::run(&cases, runs.into(), &setup, &peers, &machine)?;
     session::print(&records);
     if let Some(path) = json {
         let text = serde_json::to_string_pretty(&records)?;
@@ -101,7 +104,7 @@ fn measure(run: Run) -> anyhow::Result<()> {
 
 fn once(name: &str, setup: &Setup) -> anyhow::Result<()> {
     let case = cases::find(name).with_context(|| format!("there is no case `{name}`"))?;
-    let (Way::Here(run) | Way::Aside(run)) = case.way else {
+    let (Way::Here(run) | Way::Served(run) | Way::Aside(run)) = case.way else {
         bail!("`{name}` is done by a program of its own")
     };
     println!("{}", serde_json::to_string(&run(setup)?)?);

@@ -1,7 +1,7 @@
 //! Rounds of all cases, each run in a process of its own, and the table of what they have shown.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, ensure};
@@ -10,6 +10,7 @@ use serde::Serialize;
 
 use crate::cases::{CASES, Case, Way};
 use crate::measured::Measured;
+use crate::peers::Peer;
 use crate::setup::Setup;
 
 /// All runs of one case, in the order of the rounds.
@@ -23,7 +24,7 @@ pub struct Record {
 }
 
 /// The cases that words choose: by their names, or by how these begin, up to a hyphen. All, without words.
-pub fn choose(words: &[String], peer: Option<&Path>) -> anyhow::Result<Vec<&'static Case>> {
+pub fn choose(words: &[String]) -> anyhow::Result<Vec<&'static Case>> {
     let means = |word: &String, case: &Case| {
         let rest = case.name.strip_prefix(word.as_str());
         rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
@@ -35,12 +36,25 @@ pub fn choose(words: &[String], peer: Option<&Path>) -> anyhow::Result<Vec<&'sta
         );
     }
     let is_chosen = |case: &&Case| words.is_empty() || words.iter().any(|word| means(word, case));
-    let can_be = |case: &&Case| match case.way {
-        Way::Here(_) => true,
-        Way::Peer(_) => peer.is_some(),
-        Way::Aside(_) => false,
-    };
+    let can_be = |case: &&Case| !matches!(case.way, Way::Aside(_));
     Ok(CASES.iter().filter(is_chosen).filter(can_be).collect())
+}
+
+/// Drops those that cannot be run here, and says in a line each what they need.
+pub fn retain_possible(cases: &mut Vec<&'static Case>, setup: &Setup, peers: &Path) -> Vec<String> {
+    let mut needs = Vec::new();
+    for peer in Peer::ALL {
+        let by_it = |case: &&Case| matches!(case.way, Way::Peer(other, _) if other == peer);
+        if peer.program(peers).is_none() && cases.iter().any(by_it) {
+            cases.retain(|case| !by_it(case));
+            needs.push(peer.hint(peers));
+        }
+    }
+    if setup.postgres.is_none() && cases.iter().any(|case| case.needs_server()) {
+        cases.retain(|case| !case.needs_server());
+        needs.push("cases in PostgreSQL need a server: --postgres".to_owned());
+    }
+    needs
 }
 
 /// Runs all of them in turn, and that again for each round.
@@ -48,7 +62,7 @@ pub fn run(
     cases: &[&'static Case],
     rounds: usize,
     setup: &Setup,
-    peer: &Peer,
+    peers: &Path,
     machine: &str,
 ) -> anyhow::Result<Vec<Record>> {
     let new = |case: &&'static Case| Record {
@@ -67,7 +81,7 @@ pub fn run(
             bar.tick();
             let batch = case.beside.and_then(|other| latest(&records, other)?.batch());
             let measured =
-                once(case, setup, batch, peer).with_context(|| format!("`{}`", case.name))?;
+                once(case, setup, batch, peers).with_context(|| format!("`{}`", case.name))?;
             records[at].runs.push(measured);
             bar.inc(1);
         }
@@ -80,32 +94,30 @@ fn latest<'a>(records: &'a [Record], case: &str) -> Option<&'a Measured> {
     records.iter().find(|record| record.case == case)?.runs.last()
 }
 
-/// The program that does the same with a database, and where its server is.
-pub struct Peer {
-    /// The program.
-    pub program: Option<PathBuf>,
-    /// The server of PostgreSQL, as `tokio-postgres` takes it.
-    pub postgres: Option<String>,
-}
-
 /// Runs a case in a process and a folder of its own.
-fn once(case: &Case, setup: &Setup, batch: Option<f64>, peer: &Peer) -> anyhow::Result<Measured> {
+fn once(case: &Case, setup: &Setup, batch: Option<f64>, peers: &Path) -> anyhow::Result<Measured> {
     let folder = tempfile::tempdir_in(&setup.folder)?;
+    let server = setup.postgres.as_ref().filter(|_| case.needs_server());
     let mut command = match case.way {
-        Way::Here(_) | Way::Aside(_) => {
+        Way::Here(_) | Way::Served(_) | Way::Aside(_) => {
             let mut command = Command::new(std::env::current_exe()?);
             command.args(["once", case.name]);
             command.args(["--in-flight", &setup.in_flight.to_string()]);
             if let Some(batch) = batch {
                 command.args(["--batch", &(batch.round() as u64).max(1).to_string()]);
             }
+            if let Some(server) = server {
+                command.args(["--postgres", server]);
+            }
             command
         }
-        Way::Peer(arguments) => {
-            let program = peer.program.as_ref().context("the peer is not built")?;
-            let mut command = Command::new(program);
+        Way::Peer(peer, arguments) => {
+            let mut command = Command::new(peer.program(peers).context("the peer is not built")?);
             command.args(arguments.split(' '));
-            if let Some(server) = peer.postgres.as_ref().filter(|_| case.needs_server()) {
+            if !arguments.contains("--at-once") {
+                command.args(["--at-once", &setup.in_flight.to_string()]);
+            }
+            if let Some(server) = server {
                 command.args(["--server", server]);
             }
             command
@@ -131,11 +143,12 @@ fn summary(mut values: Vec<f64>) -> Option<(f64, f64, f64)> {
     Some((median, values[0], values[values.len() - 1]))
 }
 
-/// Prints the table. A ratio is that of the case that one stands beside to it, in the same round: above 1, the former is faster.
+/// Prints the table. A ratio is that of the case that one stands beside to it, in the same round: above 1, the former is faster. A ratio of
+/// processor times is the other way round: above 1, the former takes less.
 pub fn print(records: &[Record]) {
     println!(
-        "{:<26} {:>9} {:>9} {:>9}  {:>7} {:>9} {:>8} {:>9}",
-        "case", "a second", "least", "most", "ratio", "us each", "a batch", "B each"
+        "{:<26} {:>9} {:>9} {:>9}  {:>7} {:>9} {:>7} {:>8} {:>9}",
+        "case", "a second", "least", "most", "ratio", "us each", "ratio", "a batch", "B each"
     );
     for record in records {
         let of = |value: fn(&Measured) -> Option<f64>| {
@@ -146,13 +159,16 @@ pub fn print(records: &[Record]) {
             found.map_or_else(|| "-".to_owned(), |(median, ..)| figure(median))
         };
         println!(
-            "{:<26} {:>9} {:>9} {:>9}  {:>7} {:>9} {:>8} {:>9}",
+            "{:<26} {:>9} {:>9} {:>9}  {:>7} {:>9} {:>7} {:>8} {:>9}",
             record.case,
             figure(median),
             figure(least),
             figure(most),
-            shown(summary(ratios(records, record))),
+            shown(summary(ratios(records, record, |other, run| other.rate() / run.rate()))),
             shown(of(|run| Some(run.processor_micros()))),
+            shown(summary(ratios(records, record, |other, run| {
+                run.processor_micros() / other.processor_micros()
+            }))),
             shown(of(Measured::batch)),
             shown(of(|run| run.bytes_each)),
         );
@@ -162,10 +178,10 @@ pub fn print(records: &[Record]) {
     }
 }
 
-fn ratios(records: &[Record], record: &Record) -> Vec<f64> {
+fn ratios(records: &[Record], record: &Record, ratio: fn(&Measured, &Measured) -> f64) -> Vec<f64> {
     let other = record.beside.and_then(|name| records.iter().find(|other| other.case == name));
     let Some(other) = other else { return Vec::new() };
-    other.runs.iter().zip(&record.runs).map(|(other, run)| other.rate() / run.rate()).collect()
+    other.runs.iter().zip(&record.runs).map(|(other, run)| ratio(other, run)).collect()
 }
 
 fn besides(record: &Record) -> BTreeMap<&str, Vec<f64>> {
