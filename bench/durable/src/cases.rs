@@ -130,7 +130,7 @@ pub const CASES: &[Case] = &[
         "events-1-postgres",
         "events-1-pekko",
         "by Pekko, which stores them one after the other",
-        pekko("--actors 1 --commands 5000"),
+        pekko("--actors 1 --commands 2000 --warm-up 24"),
     ),
     case(
         "events-100-postgres",
@@ -174,7 +174,7 @@ pub const CASES: &[Case] = &[
         "one-at-a-time-postgres",
         "one-at-a-time-pekko",
         "by Pekko",
-        pekko("--actors 1 --commands 5000 --at-once 1"),
+        pekko("--actors 1 --commands 2000 --at-once 1 --warm-up 24"),
     ),
     case(
         "transfers-1000",

@@ -43,3 +43,20 @@ fn what_does_not_exist_is_refused_by_name() {
     assert!(!output.status.success());
     assert!(String::from_utf8_lossy(&output.stderr).contains("no-such-case"));
 }
+
+#[test]
+fn what_is_missing_for_a_case_is_named() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let output = Command::new(env!("CARGO_BIN_EXE_coact-bench-durable"))
+        .args(["run", "one-each", "transfers-hot-sqlite", "--runs", "1", "--folder"])
+        .arg(folder.path())
+        .arg("--peers-folder")
+        .arg(folder.path())
+        .output()
+        .expect("the tool starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let told = String::from_utf8_lossy(&output.stderr);
+    for needed in ["sql/install.sh", "pekko-persistence/install.sh", "--postgres"] {
+        assert!(told.contains(needed), "{needed} is not in: {told}");
+    }
+}

@@ -7,8 +7,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.Function;
 import org.apache.pekko.actor.typed.ActorSystem;
 
-/** Does all again and again until it is warm, and then once for the clock. */
+/** Does all again and again until it is warm, in a place that it clears each time, and then once for the clock. */
 final class Session {
+    private static final long WARM_NANOS = 2_000_000_000L;
+
     private final Setup setup;
     private final Database database;
     private final ActorSystem<Bench.Message> system;
@@ -27,14 +29,13 @@ final class Session {
     }
 
     Measured measure() throws SQLException {
-        long warm = System.nanoTime() + (long) (setup.warmSeconds() * 1e9);
-        int round = 0;
-        do {
-            Measured seen = once("round-" + round++);
-            if (Boolean.getBoolean("verbose")) {
+        long begun = System.nanoTime();
+        for (int times = 0; times < setup.warmTimes() || System.nanoTime() - begun < WARM_NANOS; times++) {
+            Measured seen = once("warm-up-" + times);
+            if (setup.showsAll()) {
                 System.err.println(seen.json());
             }
-        } while (System.nanoTime() < warm);
+        }
         return once("measured");
     }
 

@@ -40,9 +40,14 @@ final class Setup {
         return Integer.parseInt(value("at-once", "1000"));
     }
 
-    /** For how long at least all is done again and again before it is measured. */
-    double warmSeconds() {
-        return Double.parseDouble(value("warm", "20"));
+    /** How often at least all is done before it is measured. */
+    int warmTimes() {
+        return Integer.parseInt(value("warm-up", "12"));
+    }
+
+    /** Whether what the warm-up took is told, too. */
+    boolean showsAll() {
+        return Boolean.parseBoolean(value("show-all", "false"));
     }
 
     private double scale() {
