@@ -12,8 +12,8 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, LogEntry, Logs,
-    MemoryStore, Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, read, stored,
-    wait,
+    MemoryStore, Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, pipelined, read,
+    stored, wait,
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};
@@ -83,6 +83,8 @@ const ENTITIES: usize = 3;
 /// A step of the program, as far as it is known from outside.
 struct Step {
     owner: usize,
+    /// The entities that it has used, and whether others could not meanwhile.
+    used: Vec<(usize, bool)>,
     /// The entities in which it is noted.
     written: Vec<usize>,
     told: Told,
@@ -208,20 +210,25 @@ impl Program {
         let done = self.done.clone();
         let answer = self.address(owner, of).ask(Command { step, writes, done });
         let written = if writes { vec![of] } else { Vec::new() };
-        self.steps.push(Step { owner, written, told: Told::Command { of, answer } });
+        let used = vec![(of, true)];
+        self.steps.push(Step { owner, used, written, told: Told::Command { of, answer } });
     }
 
     fn behaviour(&mut self, owner: usize, step: u64) {
         let first = self.dice.below(ENTITIES);
         let second = (first + 1 + self.dice.below(ENTITIES - 1)) % ENTITIES;
         let (a, b) = (self.address(owner, first), self.address(owner, second));
+        let is_pipelined = self.dice.below(2) == 0;
         let (found, done) = (self.found.clone(), self.done.clone());
         let found_both = move |a: &Ledger, b: &Ledger| {
-            found.push((first, a.steps.clone()));
-            found.push((second, b.steps.clone()));
+            // (A pipelined one may find what is never stored. Its result tells.)
+            if !is_pipelined {
+                found.push((first, a.steps.clone()));
+                found.push((second, b.steps.clone()));
+            }
         };
         let of = vec![first, second];
-        let (written, result) = match self.dice.below(3) {
+        let (used, written, result) = match self.dice.below(if is_pipelined { 4 } else { 3 }) {
             0 => {
                 type Both<'a> = (&'a mut Durable<Ledger>, &'a mut Durable<Ledger>);
                 let decide = move |(a, b): Both<'_>| {
@@ -231,40 +238,63 @@ impl Program {
                     a.on_commit(move || done.push(step));
                     vec![a.steps.clone(), b.steps.clone()]
                 };
-                let both = if self.dice.below(2) == 0 {
-                    call((&a, &b), decide)
-                } else {
-                    call_here((&a, &b), decide).into_promise()
+                let both = match (self.dice.below(2), is_pipelined) {
+                    (0, false) => call((&a, &b), decide),
+                    (0, true) => call(pipelined((&a, &b)), decide),
+                    (_, false) => call_here((&a, &b), decide).into_promise(),
+                    (_, true) => call_here((&a, pipelined(&b)), decide).into_promise(),
                 };
-                (of.clone(), both)
+                (vec![(first, true), (second, true)], of.clone(), both)
             }
             1 => {
-                let one = call((a.read(), &b), move |(a, b)| {
+                type One<'a> = (&'a Durable<Ledger>, &'a mut Durable<Ledger>);
+                let decide = move |(a, b): One<'_>| {
                     found_both(a, b);
                     b.persist(Noted(step));
                     b.on_commit(move || done.push(step));
                     vec![a.steps.clone(), b.steps.clone()]
+                };
+                let one = if is_pipelined {
+                    call(pipelined((a.read(), &b)), decide)
+                } else {
+                    call((a.read(), &b), decide)
+                };
+                (vec![(first, false), (second, true)], vec![second], one)
+            }
+            3 => {
+                let third = ENTITIES - first - second;
+                let c = self.address(owner, third);
+                let all = call(pipelined((a.read(), b.read(), &c)), move |(a, b, c)| {
+                    c.persist(Noted(step));
+                    c.on_commit(move || done.push(step));
+                    vec![a.steps.clone(), b.steps.clone()]
                 });
-                (vec![second], one)
+                (vec![(first, false), (second, false), (third, true)], vec![third], all)
             }
             _ => {
-                let none = call((&a, b.read()), move |(a, b)| {
+                type None<'a> = (&'a mut Durable<Ledger>, &'a Durable<Ledger>);
+                let decide = move |(a, b): None<'_>| {
                     found_both(a, b);
                     a.on_commit(move || done.push(step));
                     vec![a.steps.clone(), b.steps.clone()]
-                });
-                (Vec::new(), none)
+                };
+                let none = if is_pipelined {
+                    call(pipelined((&a, b.read())), decide)
+                } else {
+                    call((&a, b.read()), decide)
+                };
+                (vec![(first, true), (second, false)], Vec::new(), none)
             }
         };
-        self.steps.push(Step { owner, written, told: Told::Behaviour { of, result } });
+        self.steps.push(Step { owner, used, written, told: Told::Behaviour { of, result } });
     }
 
     /// Runs to the end, and compares.
     fn finish(self) {
         let Self { store, steps, transit, done, found, addresses, journals, .. } = self;
         let mut known = Vec::new();
-        for (number, Step { owner, written, told }) in (0_u64..).zip(steps) {
-            known.push(Known { number, owner, written, told: told.wait() });
+        for (number, Step { owner, used, written, told }) in (0_u64..).zip(steps) {
+            known.push(Known { number, owner, used, written, told: told.wait() });
         }
         store.heal();
         drop((addresses, journals));
@@ -280,6 +310,7 @@ impl Program {
 struct Known {
     number: u64,
     owner: usize,
+    used: Vec<(usize, bool)>,
     written: Vec<usize>,
     told: Result<Vec<(usize, Vec<u64>)>, Why>,
 }
@@ -330,6 +361,20 @@ fn compare(store: &MemoryStore, steps: &[Known], done: &[u64], found: &[(usize, 
             history.starts_with(found),
             "a behaviour has found {found:?}, and there is {history:?}"
         );
+    }
+    let conflict = |a: &Known, b: &Known| {
+        let meet =
+            |of: &(usize, bool)| b.used.iter().any(|other| of.0 == other.0 && (of.1 || other.1));
+        a.owner == b.owner && a.used.iter().any(meet)
+    };
+    for (at, later) in done.iter().enumerate() {
+        for earlier in &done[at + 1..] {
+            let (a, b) = (&steps[*earlier as usize], &steps[*later as usize]);
+            assert!(
+                a.number > b.number || !conflict(a, b),
+                "{later} was done before {earlier}: {done:?}"
+            );
+        }
     }
     let mut times = HashMap::<u64, usize>::new();
     done.iter().for_each(|step| *times.entry(*step).or_default() += 1);

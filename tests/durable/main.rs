@@ -13,6 +13,7 @@ mod manual;
 mod once;
 mod outbox;
 mod passive;
+mod pipelined;
 mod recovery;
 mod slow;
 mod states;

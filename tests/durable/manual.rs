@@ -39,6 +39,20 @@ impl Manual {
         self.let_go().into_iter().for_each(|(commit, done)| self.1.commit(commit, done));
     }
 
+    /// The same, from the last to the first.
+    pub fn release_backwards(&self) {
+        self.let_go().into_iter().rev().for_each(|(commit, done)| self.1.commit(commit, done));
+    }
+
+    /// Refuses the first of what it has. Does with the others, and with what comes, as it does.
+    pub fn refuse_first(&self) {
+        let mut commits = self.let_go().into_iter();
+        let why = StoreError::Unavailable { why: "it was refused".into() };
+        let refused = Outcome::Refused(Refusal::Store(why));
+        commits.next().into_iter().for_each(|(_, done)| done(refused.clone()));
+        commits.for_each(|(commit, done)| self.1.commit(commit, done));
+    }
+
     /// Refuses what it has.
     pub fn refuse(&self) {
         let why = || StoreError::Unavailable { why: "it was refused".into() };

@@ -183,6 +183,12 @@ pub const CASES: &[Case] = &[
     ),
     beside(
         "transfers-1000",
+        "transfers-1000-pipelined",
+        "the same, pipelined",
+        Here(|it| transfers::many_pipelined(it, it.entities(1_000))),
+    ),
+    beside(
+        "transfers-1000",
         "transfers-1000-bare",
         "the same rows by rusqlite",
         Here(|it| transfers::bare(it, it.entities(1_000))),
@@ -231,6 +237,12 @@ pub const CASES: &[Case] = &[
         "transfers-hot",
         "transfers between the same two accounts, many at a time",
         Here(transfers::hot_pair),
+    ),
+    beside(
+        "transfers-hot",
+        "transfers-hot-pipelined",
+        "the same, pipelined",
+        Here(|it| transfers::many_pipelined(it, 2)),
     ),
     beside(
         "transfers-hot",

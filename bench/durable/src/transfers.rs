@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use coact::cown::read_all;
-use coact::durable::{Durable, EntityId, EventSourced, Journal, write};
+use coact::durable::{Durable, EntityId, EventSourced, Journal, pipelined, write};
 use coact::prelude::*;
 use coact_sqlite::SqliteStore;
 
@@ -23,23 +23,32 @@ const SLOW: u64 = 2_000;
 
 /// Among this many accounts, many at a time.
 pub fn many(setup: &Setup, accounts: u64) -> anyhow::Result<Measured> {
-    transfers(setup, accounts, (setup.scaled(FAST), setup.in_flight))
+    transfers(setup, accounts, (setup.scaled(FAST), setup.in_flight), transfer)
+}
+
+/// The same, and none waits for the commit of another.
+pub fn many_pipelined(setup: &Setup, accounts: u64) -> anyhow::Result<Measured> {
+    transfers(setup, accounts, (setup.scaled(FAST), setup.in_flight), transfer_pipelined)
 }
 
 /// Each when the one before is stored.
 pub fn one_at_a_time(setup: &Setup) -> anyhow::Result<Measured> {
-    transfers(setup, 1_000, (setup.scaled(SLOW), 1))
+    transfers(setup, 1_000, (setup.scaled(SLOW), 1), transfer)
 }
 
 /// All between the same two accounts, many at a time.
 pub fn hot_pair(setup: &Setup) -> anyhow::Result<Measured> {
-    transfers(setup, 2, (setup.scaled(SLOW), setup.in_flight))
+    transfers(setup, 2, (setup.scaled(SLOW), setup.in_flight), transfer)
 }
+
+/// From one account to another, so many cents.
+type Transfer = fn(&[Addr<Durable<Account>>], (u64, u64, i64)) -> Promise<()>;
 
 fn transfers(
     setup: &Setup,
     accounts: u64,
     (count, at_once): (u64, u64),
+    transfer: Transfer,
 ) -> anyhow::Result<Measured> {
     let store = Shared(Arc::new(SqliteStore::open(setup.file("accounts.db"))?));
     let journal = Journal::new(store.clone());
@@ -67,10 +76,21 @@ fn transfer(
     accounts: &[Addr<Durable<Account>>],
     (from, to, cents): (u64, u64, i64),
 ) -> Promise<()> {
-    call((&accounts[from as usize], &accounts[to as usize]), move |(from, other)| {
-        from.persist(AccountEvent::Sent { cents, to });
-        other.persist(AccountEvent::Received { cents });
-    })
+    let both = (&accounts[from as usize], &accounts[to as usize]);
+    call(both, move |both| decide(both, (to, cents)))
+}
+
+fn transfer_pipelined(
+    accounts: &[Addr<Durable<Account>>],
+    (from, to, cents): (u64, u64, i64),
+) -> Promise<()> {
+    let both = (&accounts[from as usize], &accounts[to as usize]);
+    call(pipelined(both), move |both| decide(both, (to, cents)))
+}
+
+fn decide((from, other): (&mut Durable<Account>, &mut Durable<Account>), (to, cents): (u64, i64)) {
+    from.persist(AccountEvent::Sent { cents, to });
+    other.persist(AccountEvent::Received { cents });
 }
 
 /// As many rows by the bare library.

@@ -34,7 +34,7 @@ impl JournalBuilder {
         self
     }
 
-    /// Sets how many bytes of an entity may be on their way to the store (by default 1 MiB); its commands wait
+    /// Sets how many bytes of an entity may be on their way to the store (by default 1 MiB); its commands, and pipelined behaviours, wait
     /// for room. A commit that is larger goes alone.
     pub fn most_in_flight(mut self, bytes: usize) -> Self {
         self.settings.most_in_flight = bytes.max(1);

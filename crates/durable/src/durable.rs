@@ -64,7 +64,7 @@ use crate::transaction::{Effect, Transaction};
 ///
 /// **Order and durability.** A behaviour begins when all that its members have decided before is stored, and ends, and
 /// [`call`](coact_core::call) has its result, when what it has decided itself is. So no one sees a state that might be
-/// undone. Commands of one entity do not wait for each other; their answers do.
+/// undone. Commands of one entity do not wait for each other; their answers do. Nor do [pipelined](crate::pipelined) behaviours.
 ///
 /// **What is not stored has not happened.** If the store refuses a step, or the entity has another owner by now, the members
 /// are recovered from what is stored, before anything else sees them, and
@@ -319,14 +319,15 @@ impl<E: EventSourced> Durable<E> {
         assert!(!self.is_torn, "an `apply` of `{}` has panicked, and that was caught", self.id());
     }
 
-    /// Returns whether the state may be used: for behaviours when nothing is on its way, for commands before.
-    pub(crate) fn look(&self, is_command: bool) -> Readiness {
+    /// Returns whether the state may be used: for commands, and pipelined behaviours, while something is on its way, for others not
+    /// before that is stored.
+    pub(crate) fn look(&self, is_pipelined: bool) -> Readiness {
         let Some(owner) = &self.owner else { return Readiness::Ready };
         self.take_in();
         match owner.standing() {
             Standing::Never(why) | Standing::Undone(why) => Readiness::Never(why),
             Standing::Waiting => Readiness::NotYet,
-            Standing::Committing if !is_command => Readiness::NotYet,
+            Standing::Committing if !is_pipelined => Readiness::NotYet,
             // (It may have come behind the look.)
             Standing::Committing | Standing::Free if self.recovered.get().is_none() => {
                 Readiness::NotYet
@@ -347,9 +348,9 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// The same for one that may have the state recovered.
-    pub(crate) fn make_ready_for(&mut self, is_command: bool) -> Readiness {
+    pub(crate) fn make_ready_for(&mut self, is_pipelined: bool) -> Readiness {
         self.recover_if_undone();
-        self.look(is_command)
+        self.look(is_pipelined)
     }
 
     pub(crate) fn recover_if_undone(&mut self) {
@@ -402,12 +403,12 @@ impl<E: EventSourced> Durable<E> {
 pub(crate) const IS_READY: &str = "a decision gets a state that is ready";
 
 impl<E: EventSourced> Settling for Durable<E> {
-    fn readiness(&self) -> Readiness {
-        self.look(false)
+    fn readiness(&self, is_pipelined: bool) -> Readiness {
+        self.look(is_pipelined)
     }
 
-    fn make_ready(&mut self) -> Readiness {
-        self.make_ready_for(false)
+    fn make_ready(&mut self, is_pipelined: bool) -> Readiness {
+        self.make_ready_for(is_pipelined)
     }
 
     fn when_ready(&self, wake: Wake) {
@@ -418,21 +419,22 @@ impl<E: EventSourced> Settling for Durable<E> {
     }
 
     fn collect_read(&self, unsettled: &mut Option<Box<dyn Unsettled>>) {
-        let (Some(owner), Some(recovered)) = (&self.owner, self.recovered.get()) else { return };
-        let commit = Transaction::of(unsettled).member(owner);
+        let (Some(owner), Some(place)) = (&self.owner, self.place()) else { return };
+        let Some(recovered) = self.recovered.get() else { return };
+        let commit = Transaction::of(unsettled).member(owner, place);
         commit.member(owner.entity.id.clone(), recovered.epoch, recovered.last);
     }
 
     fn collect(&mut self, unsettled: &mut Option<Box<dyn Unsettled>>) {
         self.assert_sound();
         let Some(owner) = self.owner.clone() else { return };
+        let Some(place) = self.place().cloned() else { return };
         let effects = std::mem::take(&mut self.effects);
         let transaction = Transaction::of(unsettled);
         transaction.add_effects(effects);
-        self.contributes = self.add_to(transaction.member(&owner)).is_some();
-        if self.contributes {
-            transaction.has_events();
-        }
+        let bytes = self.add_to(transaction.member(&owner, &place));
+        transaction.contributes(bytes);
+        self.contributes = bytes.is_some();
     }
 
     fn settled(&mut self, kept: &Result<(), NotCommitted>) {

@@ -13,7 +13,8 @@ use crate::decide::{Decide, Lookup};
 use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
 use crate::once::Answered;
-use crate::owner::{End, OwningActor};
+use crate::outcome::End;
+use crate::owner::OwningActor;
 
 impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
     fn stop(&self, reason: ExitReason) {

@@ -7,8 +7,8 @@
 //! Users depend on the crate `coact`, which has this as its module `durable` (feature `durable`).
 //!
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
-//! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `owner` (what is on its way to the store), `entity` (who has
-//! it), `transaction` (a step over several), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
+//! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `outcome` and `owner` (what is on its way to the store), `entity` (who has
+//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
@@ -26,12 +26,14 @@ mod event_log;
 mod event_sourced;
 mod follow;
 mod handle;
+mod joint;
 mod journal;
 mod letters;
 mod log_error;
 mod offsets;
 mod once;
 mod outbox;
+mod outcome;
 mod outgoing;
 mod owner;
 mod recovered;
@@ -62,4 +64,62 @@ pub use self::state::DurableState;
 pub use self::tag_log::TagLog;
 pub use self::transaction::TwoStores;
 pub use coact_core::behaviour::NotCommitted;
+pub use coact_core::internals::Pipelined;
+/// Has a behaviour decide on what is not stored yet, as [commands](crate::Decide) do, so that it waits for no commit but its own.
+///
+/// Behaviours over durable members begin when all that these have decided before is stored; so one pair of entities takes part in one
+/// commit at a time. A pipelined behaviour begins while commits are on their way, and releases its members when its own is. Its result, and
+/// what it leaves to be done or sent, come when that is stored, behind all that its members had on their way before. If something
+/// that it has seen is not stored, neither is it, and it has the same error.
+///
+/// ```
+/// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
+/// # #[derive(Default)]
+/// # struct Account { cents: i64 }
+/// # #[stored(name = "changed")]
+/// # struct Changed(#[n(0)] i64);
+/// # impl EventSourced for Account {
+/// #     const KIND: &'static str = "account";
+/// #     type Event = Changed;
+/// #     fn new(_: &EntityId) -> Self { Self::default() }
+/// #     fn apply(&mut self, Changed(by): &Changed) { self.cents += by }
+/// # }
+/// use coact::call;
+/// use coact::durable::pipelined;
+///
+/// let journal = Journal::new(MemoryStore::new());
+/// let [house, alice] = ["house", "alice"].map(|key| journal.entity::<Account>(key));
+/// // They take a few commits of the store, and not one after the other.
+/// let fees: Vec<_> = (0..100)
+///     .map(|_| {
+///         call(pipelined((&house, &alice)), |(house, alice)| {
+///             house.persist(Changed(1));
+///             alice.persist(Changed(-1));
+///             house.cents
+///         })
+///     })
+///     .collect();
+/// for (n, fee) in (1..).zip(fees) {
+///     assert_eq!(fee.wait()?, n);
+/// }
+/// # Ok::<(), coact::Broken>(())
+/// ```
+///
+/// **The closure only decides.** What it reads may never come to be. So whatever others are to learn from it, it returns, sends by
+/// [`Durable::send`], or does [on commit](Durable::on_commit); it does not print, or write to a channel. Nothing else sees what is not stored: behaviours
+/// that are not pipelined wait, as do those who only read.
+///
+/// It names a set, or a member of one, which makes the whole behaviour pipelined, in all forms of behaviours. The compiler
+/// refuses a set without durable members:
+///
+/// ```compile_fail,E0080
+/// # use coact::{Cown, when};
+/// # use coact::durable::pipelined;
+/// let count = Cown::new(0);
+/// when(pipelined(&count), |count| *count += 1);
+/// ```
+///
+/// **Cost.** An allocation, a lock of each member, and one of the process if there are several, besides those of the behaviour. Its members' bytes
+/// on their way are bounded ([`JournalBuilder::most_in_flight`]).
+pub use coact_core::internals::pipelined;
 pub use coact_persist::*;

@@ -1,8 +1,8 @@
 //! An actor that owns an entity, or is about to: what of it is on its way to the store, in order.
 //!
 //! Commands do not wait for the commits of those before them: what they have left, their answers above all, waits
-//! here, and leaves in their order once it is stored. Whatever is not a command of the entity waits until nothing is on
-//! its way.
+//! here, and leaves in their order once it is stored. So do pipelined behaviours, of which several entities may be members
+//! (`joint.rs`). All other behaviours wait until nothing is on its way.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -20,17 +20,8 @@ use coact_persist::{Commit, EntityId, Refusal};
 
 use crate::access::{Alarm, lock};
 use crate::entity::{Entity, Place};
-
-/// What is done when it is known what has come of a commit.
-pub(crate) type Then = Box<dyn FnOnce(&End) + Send>;
-
-/// What has come of a commit.
-pub(crate) enum End {
-    Stored,
-    NotStored(NotCommitted),
-    /// The runtime has ended before that was known.
-    Lost,
-}
+use crate::joint::{InOrder, Joint};
+use crate::outcome::{Abandoned, End, Then, not_committed};
 
 /// The actor, without its type.
 pub(crate) trait OwningActor: Send + Sync {
@@ -60,9 +51,11 @@ struct Progress {
     /// Whether a behaviour on `place` does what is to be done then.
     is_draining: bool,
     /// While something is on its way.
-    held: Option<(Arc<Place>, Busy)>,
+    held: Option<Held>,
     /// Why the state is not what is stored.
     failure: Option<Failure>,
+    /// Why something that has left was not stored, which what comes behind it has seen.
+    refused: Option<NotCommitted>,
     /// How many recoveries are under way: those that are not wanted any more end soon.
     recoveries: usize,
     /// What a recovery waits for, since when.
@@ -84,7 +77,19 @@ struct InFlight {
     then: Vec<Then>,
     /// It grows from each to the next.
     number: u64,
+    /// The step that it is an entry of, if it is one of a pipelined behaviour, which knows its end.
+    joint: Option<Entry>,
 }
+
+/// An entry of a step.
+struct Entry {
+    joint: Arc<Joint>,
+    /// Whether it has come to the front, and waits until the others have.
+    has_arrived: bool,
+}
+
+/// What keeps an entity, and the runtime, as long as something is on its way.
+pub(crate) type Held = (Arc<Place>, Busy);
 
 #[derive(Clone)]
 enum Failure {
@@ -177,16 +182,36 @@ impl Owner {
         then: Then,
     ) {
         // Without the lock: this schedules. It may be one too many.
-        let held = (Arc::clone(place), self.place.runtime().hold_open());
+        let held = self.held(place);
         let (number, unused) = {
             let mut progress = self.progress();
-            progress.bytes += bytes;
-            (progress.push(None, bytes, then), progress.held.replace(held))
+            (progress.push(None, bytes, vec![then]), progress.held.replace(held))
         };
         drop(unused);
         let told = Told { owner: Some(Arc::clone(self)), number };
         let place = self.place.clone();
         self.entity.access.commit(commit, place, Box::new(move |outcome| told.tell(outcome)));
+    }
+
+    /// Returns what is held while something is on its way.
+    pub(crate) fn held(&self, place: &Arc<Place>) -> Held {
+        (Arc::clone(place), self.place.runtime().hold_open())
+    }
+
+    /// Adds an entry of a step behind what is on its way. Returns what is not needed, to be dropped without a lock.
+    pub(crate) fn join(&self, joint: &Arc<Joint>, bytes: usize, held: Held) -> Option<Held> {
+        let mut progress = self.progress();
+        progress.push(None, bytes, Vec::new());
+        if let Some(last) = progress.in_flight.back_mut() {
+            last.joint = Some(Entry { joint: Arc::clone(joint), has_arrived: false });
+        }
+        progress.held.replace(held)
+    }
+
+    /// Whether something is on its way, or was not stored, so that what was decided behind it waits, or fails.
+    pub(crate) fn is_moving(&self) -> bool {
+        let progress = self.progress();
+        progress.is_moving() || progress.failure.is_some()
     }
 
     /// Does something behind what is on its way, on a worker, or at once if that is nothing: for a decision that has persisted
@@ -203,7 +228,7 @@ impl Owner {
             None => End::Stored,
         };
         if progress.is_draining {
-            progress.push(Some(end), 0, then);
+            progress.push(Some(end), 0, vec![then]);
             return;
         }
         drop(progress);
@@ -216,45 +241,56 @@ impl Owner {
         if let Ok(at) = in_flight.binary_search_by_key(&number, |commit| commit.number) {
             in_flight[at].end = Some(end);
         }
-        if progress.is_draining || !progress.has_end() {
-            return;
-        }
-        progress.is_draining = true;
         drop(progress);
-        let drain = Drain(Some(Arc::clone(self)));
-        when(&self.place, move |()| drain.run());
+        Arc::clone(self).go_on();
     }
 
     /// Does what is to be done behind commits of which it is known what has come of them.
     fn drain(&self) {
-        loop {
-            let mut progress = self.progress();
-            if !progress.has_end() {
-                progress.is_draining = false;
-                break;
-            }
-            let Some(first) = progress.in_flight.pop_front() else { break };
-            progress.bytes -= first.bytes;
-            drop(progress);
-            let InFlight { end: Some(end), then, .. } = first else { break };
-            then.into_iter().for_each(|then| drop_quietly(|| then(&end)));
-        }
+        while self.drain_first() {}
         self.rest();
+    }
+
+    /// Does that behind the first. Returns whether another may follow.
+    fn drain_first(&self) -> bool {
+        let mut progress = self.progress();
+        if !progress.may_go_on() {
+            progress.is_draining = false;
+            return false;
+        }
+        let Progress { in_flight, refused, .. } = &mut *progress;
+        if let Some(entry) = in_flight.front_mut().and_then(|first| first.joint.as_mut())
+            && !entry.has_arrived
+        {
+            entry.has_arrived = true;
+            let joint = Arc::clone(&entry.joint);
+            if let Some((then, end)) = joint.arrive(refused.as_ref()) {
+                drop(progress);
+                drop_quietly(|| then(&end));
+                joint.end();
+            }
+            return true;
+        }
+        let Some(first) = progress.in_flight.pop_front() else { return false };
+        progress.bytes -= first.bytes;
+        let Some(end) = first.end() else { return false };
+        if let End::NotStored(why) = &end {
+            progress.refused.get_or_insert(why.clone());
+        }
+        drop(progress);
+        first.then.into_iter().for_each(|then| drop_quietly(|| then(&end)));
+        true
     }
 
     /// Says that what was to be done behind commits is not: the runtime has ended.
     fn abandon(&self) {
-        let mut progress = self.progress();
-        let in_flight = std::mem::take(&mut progress.in_flight);
-        let (known, unknown): (Vec<_>, Vec<_>) =
-            in_flight.into_iter().partition(|commit| commit.end.is_some());
-        progress.in_flight = unknown.into();
-        progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
-        progress.is_draining = false;
-        drop(progress);
-        let then = known.into_iter().flat_map(|commit| commit.then);
-        then.for_each(|then| drop_quietly(|| then(&End::Lost)));
-        self.rest();
+        self.progress().is_draining = false;
+        let mut others = Vec::new();
+        self.abandon_known(&mut others);
+        // (One after the other: a step has members, which have steps.)
+        while let Some(other) = others.pop() {
+            other.abandon_known(&mut others);
+        }
     }
 
     /// Tells those who wait that something has changed, and gives up what is held while something is on its way.
@@ -287,7 +323,7 @@ impl Owner {
     }
 
     /// Says that the state is not what is stored, and has it recovered.
-    fn undo(&self, why: NotCommitted) {
+    pub(crate) fn undo(&self, why: NotCommitted) {
         self.progress().failure.get_or_insert(Failure::Undone(why));
         self.actor.attend();
     }
@@ -328,6 +364,7 @@ impl Owner {
                 if !progress.is_moving() {
                     let is_final = matches!(progress.failure, Some(Failure::Final(_)));
                     progress.failure = progress.failure.take().filter(|_| is_final);
+                    progress.refused = None;
                     let obstacle = progress.obstacle.take();
                     drop(progress);
                     drop(obstacle);
@@ -358,12 +395,46 @@ impl Owner {
     }
 }
 
+impl InOrder for Owner {
+    fn go_on(self: Arc<Self>) {
+        let mut progress = self.progress();
+        if progress.is_draining || !progress.may_go_on() {
+            return;
+        }
+        progress.is_draining = true;
+        drop(progress);
+        let place = self.place.clone();
+        let drain = Drain(Some(self));
+        when(&place, move |()| drain.run());
+    }
+
+    fn abandon_known(&self, others: &mut Vec<Arc<dyn InOrder>>) {
+        let mut progress = self.progress();
+        if progress.is_draining {
+            return;
+        }
+        let in_flight = std::mem::take(&mut progress.in_flight);
+        let (known, unknown): (Vec<_>, Vec<_>) =
+            in_flight.into_iter().partition(InFlight::is_known);
+        progress.in_flight = unknown.into();
+        progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
+        drop(progress);
+        for InFlight { joint, then, .. } in known {
+            let members = joint.iter().flat_map(|entry| entry.joint.abandon());
+            others.extend(members.cloned());
+            then.into_iter().for_each(|then| drop_quietly(|| then(&End::Lost)));
+        }
+        self.rest();
+    }
+}
+
 impl Progress {
     /// Adds what is on its way behind all that is. Returns its number.
-    fn push(&mut self, end: Option<End>, bytes: usize, then: Then) -> u64 {
+    fn push(&mut self, end: Option<End>, bytes: usize, then: Vec<Then>) -> u64 {
         let number = self.next;
         self.next += 1;
-        self.in_flight.push_back(InFlight { end, bytes, then: vec![then], number });
+        self.bytes += bytes;
+        self.in_flight.push_back(InFlight { end, bytes, then, number, joint: None });
         number
     }
 
@@ -372,16 +443,30 @@ impl Progress {
         !self.in_flight.is_empty() || self.is_draining
     }
 
-    fn has_end(&self) -> bool {
-        self.in_flight.front().is_some_and(|commit| commit.end.is_some())
+    /// Whether there is something to be done for the first.
+    fn may_go_on(&self) -> bool {
+        self.in_flight.front().is_some_and(|first| match &first.joint {
+            Some(Entry { joint, has_arrived }) => joint.may_move(*has_arrived),
+            None => first.end.is_some(),
+        })
     }
 }
 
-/// What those are told whose commit was refused. (That the store cannot be reached is told in one way, whatever it was asked.)
-pub(crate) fn not_committed(refusal: Refusal) -> NotCommitted {
-    match refusal {
-        Refusal::Store(error) => NotCommitted::new(error),
-        other => NotCommitted::new(other),
+impl InFlight {
+    /// Returns what has come of it, if what was to be done for the members of a step was done.
+    fn end(&self) -> Option<End> {
+        match &self.joint {
+            Some(entry) => entry.joint.over(),
+            None => self.end.clone(),
+        }
+    }
+
+    /// Whether it is known what has come of it.
+    fn is_known(&self) -> bool {
+        match &self.joint {
+            Some(entry) => entry.joint.may_move(false),
+            None => self.end.is_some(),
+        }
     }
 }
 
@@ -395,11 +480,7 @@ impl Told {
     fn tell(mut self, outcome: Result<(), Refusal>) {
         if let Some(owner) = self.owner.take() {
             owner.note(&outcome, false);
-            let end = match outcome {
-                Ok(()) => End::Stored,
-                Err(why) => End::NotStored(not_committed(why)),
-            };
-            owner.told(self.number, end);
+            owner.told(self.number, outcome.into());
         }
     }
 }
@@ -453,18 +534,6 @@ impl Drop for Recovering {
         }
     }
 }
-
-/// The runtime has ended before it was known what has become of a step, or while a state was recovered.
-#[derive(Debug)]
-struct Abandoned;
-
-impl fmt::Display for Abandoned {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it was given up, as its runtime has ended")
-    }
-}
-
-impl Error for Abandoned {}
 
 /// The entity has another actor in this journal, which has not ended for as long as the journal is patient.
 #[derive(Clone, PartialEq, Eq, Debug)]

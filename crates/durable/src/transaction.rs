@@ -12,7 +12,11 @@ use coact_core::internals::{Settled, Unsettled, drop_quietly};
 use coact_core::{Cown, when};
 use coact_persist::{Commit, Refusal};
 
-use crate::owner::{Owner, not_committed};
+use crate::access::lock;
+use crate::entity::Place;
+use crate::joint::{InOrder, Joint};
+use crate::outcome::{Abandoned, End, Then, not_committed};
+use crate::owner::Owner;
 
 /// Something to be done when a decision is durable.
 pub(crate) struct Effect {
@@ -36,12 +40,19 @@ impl Effect {
     }
 }
 
+/// A member of a step.
+struct Member {
+    owner: Arc<Owner>,
+    place: Arc<Place>,
+    /// The size of what it has to be stored, if there is anything.
+    bytes: Option<usize>,
+}
+
 /// A step that is being collected.
 pub(crate) struct Transaction {
     commit: Commit,
-    members: Vec<Arc<Owner>>,
+    members: Vec<Member>,
     effects: Vec<Effect>,
-    has_events: bool,
     /// Why it cannot be stored.
     refused: Option<NotCommitted>,
 }
@@ -51,34 +62,33 @@ impl Transaction {
     pub(crate) fn of(unsettled: &mut Option<Box<dyn Unsettled>>) -> &mut Self {
         let unsettled = unsettled.get_or_insert_with(|| {
             let (members, effects) = (Vec::new(), Vec::new());
-            Box::new(Self {
-                commit: Commit::new(),
-                members,
-                effects,
-                has_events: false,
-                refused: None,
-            })
+            Box::new(Self { commit: Commit::new(), members, effects, refused: None })
         });
         let any: &mut dyn Any = &mut **unsettled;
         any.downcast_mut().expect("all states that settle are durable actors")
     }
 
     /// Adds a member.
-    pub(crate) fn member(&mut self, owner: &Arc<Owner>) -> &mut Commit {
+    pub(crate) fn member(&mut self, owner: &Arc<Owner>, place: &Arc<Place>) -> &mut Commit {
         if self
             .members
             .first()
-            .is_some_and(|first| !first.entity.access.is_same(&owner.entity.access))
+            .is_some_and(|first| !first.owner.entity.access.is_same(&owner.entity.access))
         {
             self.refused = Some(NotCommitted::new(TwoStores));
         }
-        self.members.push(Arc::clone(owner));
+        let (owner, place) = (Arc::clone(owner), Arc::clone(place));
+        self.members.push(Member { owner, place, bytes: None });
         &mut self.commit
     }
 
-    /// Takes note that a member has something to be stored.
-    pub(crate) fn has_events(&mut self) {
-        self.has_events = true;
+    /// Takes note of the size of what the last member has to be stored, if there is anything.
+    pub(crate) fn contributes(&mut self, bytes: Option<usize>) {
+        self.members.last_mut().into_iter().for_each(|member| member.bytes = bytes);
+    }
+
+    fn has_events(&self) -> bool {
+        self.members.iter().any(|member| member.bytes.is_some())
     }
 
     pub(crate) fn add_effects(&mut self, effects: impl IntoIterator<Item = Effect>) {
@@ -88,11 +98,13 @@ impl Transaction {
 
 impl Unsettled for Transaction {
     fn is_void(&self) -> bool {
-        !self.has_events && self.effects.is_empty() && self.refused.is_none()
+        !self.has_events() && self.effects.is_empty() && self.refused.is_none()
     }
 
     fn settle(self: Box<Self>, done: Settled) {
-        let Self { commit, members, mut effects, has_events, refused } = *self;
+        let has_events = self.has_events();
+        let Self { commit, members, mut effects, refused } = *self;
+        let members: Vec<_> = members.into_iter().map(|member| member.owner).collect();
         // The order in which the closure has named them.
         effects.sort_by_key(|effect| effect.number);
         let then = Box::new(move || effects.into_iter().for_each(Effect::run));
@@ -109,6 +121,102 @@ impl Unsettled for Transaction {
                 access.commit(commit, place, Box::new(move |outcome| step.told(outcome, &far)));
             }
             _ => done(Ok(then)),
+        }
+    }
+
+    fn settle_behind(self: Box<Self>, done: Settled) {
+        let has_events = self.has_events();
+        let Self { commit, members, mut effects, refused } = *self;
+        effects.sort_by_key(|effect| effect.number);
+        let then: Then = Box::new(move |end| match end {
+            End::Stored => {
+                effects.into_iter().for_each(Effect::run);
+                done(Ok(Box::new(|| ())));
+            }
+            End::NotStored(why) => {
+                drop_quietly(move || drop(effects));
+                done(Err(why.clone()));
+            }
+            End::Lost => {}
+        });
+        if let Some(why) = refused.filter(|_| has_events) {
+            undo_all(&members, &why);
+            return then(&End::NotStored(why));
+        }
+        if !has_events {
+            return behind_all(members, then);
+        }
+        let Some(first) = members.first() else { return };
+        let access = Arc::clone(&first.owner.entity.access);
+        let place = first.owner.place.clone();
+        let joint = join(&members, true, then);
+        let told = Told { step: Some((joint, members)) };
+        access.commit(commit, place, Box::new(move |outcome| told.tell(outcome)));
+    }
+}
+
+/// Held while the entries of a step are added, so that any two steps have the same order for all members that they share. (Steps
+/// that only read a state are decided on at once; others come one after the other as it is.)
+static JOINING: Mutex<()> = Mutex::new(());
+
+/// What an entry counts, besides what is stored.
+const PER_ENTRY: usize = 64;
+
+/// Puts a step behind what its members have on their way.
+fn join(members: &[Member], has_commit: bool, then: Then) -> Arc<Joint> {
+    let owners = members.iter().map(|member| Arc::clone(&member.owner) as Arc<dyn InOrder>);
+    let joint = Joint::new(owners.collect(), has_commit, then);
+    // Without the lock: this schedules.
+    let held: Vec<_> = members.iter().map(|member| member.owner.held(&member.place)).collect();
+    let mut unused = Vec::with_capacity(members.len());
+    {
+        let _guard = lock(&JOINING);
+        for (member, held) in members.iter().zip(held) {
+            let bytes = PER_ENTRY + member.bytes.unwrap_or_default();
+            unused.push(member.owner.join(&joint, bytes, held));
+        }
+    }
+    drop(unused);
+    joint
+}
+
+/// Has those recovered that a step has changed which is not stored.
+fn undo_all(members: &[Member], why: &NotCommitted) {
+    let changed = members.iter().filter(|member| member.bytes.is_some());
+    changed.for_each(|member| member.owner.undo(why.clone()));
+}
+
+/// Does something behind what members have on their way: at once, if that is nothing.
+fn behind_all(members: Vec<Member>, then: Then) {
+    if members.iter().any(|member| member.owner.is_moving()) {
+        join(&members, false, then).go_on();
+    } else {
+        then(&End::Stored);
+    }
+}
+
+/// The outcome of a step's commit, which is owed to its members.
+struct Told {
+    step: Option<(Arc<Joint>, Vec<Member>)>,
+}
+
+impl Told {
+    /// Called on a thread of the store, which runs no code of the user.
+    fn tell(mut self, outcome: Result<(), Refusal>) {
+        let Some((joint, members)) = self.step.take() else { return };
+        for Member { owner, bytes, .. } in &members {
+            owner.note(&outcome, bytes.is_none());
+        }
+        joint.told(outcome.into());
+    }
+}
+
+impl Drop for Told {
+    /// The runtime in which it was waited for has ended.
+    fn drop(&mut self) {
+        if let Some((joint, members)) = self.step.take() {
+            undo_all(&members, &NotCommitted::new(Abandoned));
+            joint.told(End::Lost);
         }
     }
 }

@@ -33,7 +33,7 @@ use super::spawn_checks;
 use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
-use crate::cown::settling::{Kept, SettlingMember};
+use crate::cown::settling::{Kept, SettlingMember, Unsettled};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -258,11 +258,19 @@ impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
 
 /// What a behaviour of several stages keeps between them. It is dropped when its cowns are released.
 pub(super) trait Stages<S: CownSet + Send + 'static>: Send {
-    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there meanwhile.)
-    fn go_on(&mut self, turn: &mut StepTurn<'_, S>, guard: Detained<S>);
+    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there meanwhile.) Returns what
+    /// a pipelined behaviour leaves to be kept, which ends then without these.
+    fn go_on(
+        &mut self,
+        turn: &mut StepTurn<'_, S>,
+        guard: Detained<S>,
+    ) -> Option<Box<dyn Unsettled>>;
 
     /// Ends, with what has come of what the closure has left to be kept, if that is known.
     fn settled(&mut self, turn: &mut StepTurn<'_, S>, kept: Option<Kept>);
+
+    /// Says what has come of what a pipelined behaviour has left, which has ended.
+    fn settled_behind(&mut self, kept: Kept);
 }
 
 /// How a behaviour is to go on.

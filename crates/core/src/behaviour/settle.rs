@@ -3,6 +3,9 @@
 //! Such a behaviour waits until all of its members are ready, calls its closure, collects what its members have to
 //! keep, waits until that is kept, and then ends. Those who wait for its result, or for its cowns, see neither before.
 //!
+//! A [pipelined](crate::cown::set::Pipelined) one releases its cowns when what it leaves is on its way, and takes its stages along: its
+//! result is told when that is kept.
+//!
 //! All other behaviours pass through here at no cost: whether a set has such members is known when it is compiled.
 
 use std::any::type_name;
@@ -154,10 +157,30 @@ enum Outcome<C: Completion> {
 fn go_on<S: CownSet + Send + 'static>(name: Name) -> Step<S> {
     Step {
         call: Box::new(|mut turn, guard| {
-            with_stages(&mut turn, |stages, turn| stages.go_on(turn, guard))
+            let mut leaves = None;
+            with_stages(&mut turn, |stages, turn| leaves = stages.go_on(turn, guard));
+            if let Some(unsettled) = leaves
+                && let Some(stages) = turn.stages.take()
+            {
+                leave_behind(&mut turn, stages, unsettled);
+            }
+            false
         }),
         name,
     }
+}
+
+/// Has kept what a pipelined behaviour leaves, which ends meanwhile.
+fn leave_behind<S: CownSet + Send + 'static>(
+    turn: &mut StepTurn<'_, S>,
+    mut stages: Box<dyn Stages<S>>,
+    unsettled: Box<dyn Unsettled>,
+) {
+    // What was not told is dropped, and that tells that it was cut off.
+    let done = Box::new(move |kept| stages.settled_behind(kept));
+    // A panic drops it. It was reported.
+    let _ = catch(move || unsettled.settle_behind(done));
+    tell_members(turn, &Ok(()));
 }
 
 /// Returns whether the step has failed: never.
@@ -179,13 +202,24 @@ where
     C: Completion,
     C::Value: Send,
 {
-    fn go_on(&mut self, turn: &mut StepTurn<'_, S>, guard: Detained<S>) {
+    fn go_on(
+        &mut self,
+        turn: &mut StepTurn<'_, S>,
+        guard: Detained<S>,
+    ) -> Option<Box<dyn Unsettled>> {
         match get_ready(turn, guard, type_name::<F>) {
-            Ok(guard) => self.decide(turn, guard),
+            Ok(guard) => {
+                let unsettled = self.decide(turn)?;
+                if S::PIPELINED {
+                    return Some(unsettled);
+                }
+                self.await_end(unsettled, guard);
+            }
             Err(Some(why)) => self.refuse(why),
             // It comes again.
             Err(None) => {}
         }
+        None
     }
 
     fn settled(&mut self, turn: &mut StepTurn<'_, S>, kept: Option<Kept>) {
@@ -197,24 +231,32 @@ where
         tell_members(turn, &told);
         // Before the cowns are released, so that what it sends comes before what others send who see the states.
         run_quietly(&mut || then.take().into_iter().for_each(|then| then()));
-        self.outcome = match (replace(&mut self.outcome, Outcome::Told), failure) {
-            (Outcome::Unsettled(ended), Some(why)) => Outcome::Settled(failed(ended, why)),
-            (Outcome::Unsettled(ended), None) => Outcome::Settled(ended),
-            (other, _) => other,
-        };
+        self.has_settled(failure);
+    }
+
+    fn settled_behind(&mut self, kept: Kept) {
+        match kept {
+            Ok(then) => {
+                drop_quietly(then);
+                self.has_settled(None);
+            }
+            Err(why) => self.has_settled(Some(Broken::NotCommitted(why))),
+        }
     }
 }
 
 impl<F, C: Completion> Settler<F, C> {
-    /// Calls the closure, and has kept what it leaves.
-    fn decide<S>(&mut self, turn: &mut StepTurn<'_, S>, guard: Detained<S>)
+    /// Calls the closure. Returns what is to be kept, if there is anything.
+    fn decide<S>(&mut self, turn: &mut StepTurn<'_, S>) -> Option<Box<dyn Unsettled>>
     where
         S: CownSet + Send + 'static,
         F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
         C::Value: Send,
     {
-        let Some(closure) = self.closure.take() else { return };
-        let Outcome::Owed(completion) = replace(&mut self.outcome, Outcome::Told) else { return };
+        let closure = self.closure.take()?;
+        let Outcome::Owed(completion) = replace(&mut self.outcome, Outcome::Told) else {
+            return None;
+        };
         let mut ended = deciding(|| turn.run(closure, completion));
         // ORDERING: Relaxed. A thread that finds its own number has written it.
         self.decider.iter().for_each(|decider| decider.store(current::number(), Ordering::Relaxed));
@@ -231,15 +273,32 @@ impl<F, C: Completion> Settler<F, C> {
         if let Ended::Failed(_, why @ Broken::Panicked(_)) = &ended {
             tell_members(turn, &Err(NotCommitted::new(why.clone())));
         }
-        let Some(unsettled) = unsettled else {
-            self.outcome = Outcome::Settled(ended);
-            return;
-        };
         // Before it can be settled.
-        self.outcome = Outcome::Unsettled(ended);
+        self.outcome = match &unsettled {
+            Some(_) => Outcome::Unsettled(ended),
+            None => Outcome::Settled(ended),
+        };
+        unsettled
+    }
+
+    /// Has kept what the closure has left, and goes on then.
+    fn await_end<S: CownSet + Send + 'static>(
+        &self,
+        unsettled: Box<dyn Unsettled>,
+        guard: Detained<S>,
+    ) {
         let owed = Owed { guard: Some(guard), name: type_name::<F> };
         // A panic drops what is owed, and that is told. It was reported.
         let _ = catch(move || unsettled.settle(Box::new(move |kept| owed.tell(kept))));
+    }
+
+    /// Takes note of what has come of what the closure has left.
+    fn has_settled(&mut self, failure: Option<Broken>) {
+        self.outcome = match (replace(&mut self.outcome, Outcome::Told), failure) {
+            (Outcome::Unsettled(ended), Some(why)) => Outcome::Settled(failed(ended, why)),
+            (Outcome::Unsettled(ended), None) => Outcome::Settled(ended),
+            (other, _) => other,
+        };
     }
 
     /// Ends without a call of the closure.
@@ -282,8 +341,8 @@ fn get_ready<S: CownSet + Send + 'static>(
             return;
         }
         let readiness = match &mut member {
-            SettlingMember::Exclusive(state) => state.make_ready(),
-            SettlingMember::Read(state) => state.readiness(),
+            SettlingMember::Exclusive(state) => state.make_ready(S::PIPELINED),
+            SettlingMember::Read(state) => state.readiness(S::PIPELINED),
         };
         match readiness {
             Readiness::Ready => {}
@@ -327,7 +386,8 @@ fn collect<S: CownSet + Send + 'static>(turn: &mut StepTurn<'_, S>) -> Option<Bo
         SettlingMember::Exclusive(state) => state.collect(&mut unsettled),
         SettlingMember::Read(state) => state.collect_read(&mut unsettled),
     });
-    unsettled.filter(|unsettled| !unsettled.is_void())
+    // (A pipelined one may have seen what is on its way, and then waits for that.)
+    unsettled.filter(|unsettled| S::PIPELINED || !unsettled.is_void())
 }
 
 fn tell_members<S: CownSet + Send + 'static>(

@@ -4,6 +4,7 @@ mod access_forms;
 mod as_cown;
 mod one;
 mod owned;
+mod pipelined;
 mod slices;
 mod tuples;
 
@@ -22,6 +23,7 @@ pub use access_forms::{
 use as_cown::look_at;
 pub use as_cown::{AsCown, CownRef, SealedHandle};
 pub(super) use as_cown::{view, view_mut};
+pub use pipelined::{Pipelined, pipelined};
 
 /// A set of cowns that a behaviour needs, with the access it needs to each.
 ///
@@ -106,6 +108,11 @@ pub trait CownSet: sealed::Sealed {
     /// Whether a member of such a set may [settle](AsCown::SETTLES).
     #[doc(hidden)]
     const SETTLES: bool = false;
+
+    /// Whether behaviours on such a set wait for nothing that is on its way to be kept, and release it when what they
+    /// leave is: [`Pipelined`].
+    #[doc(hidden)]
+    const PIPELINED: bool = false;
 
     /// Whether a member of such a set that does not settle may be held exclusively.
     #[doc(hidden)]

@@ -13,6 +13,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Owned = [S::Owned; N];
     const HAS_READS: bool = S::HAS_READS;
     const SETTLES: bool = S::SETTLES;
+    const PIPELINED: bool = S::PIPELINED;
     const HAS_VOLATILE: bool = S::HAS_VOLATILE;
     const ANNOUNCES: bool = S::ANNOUNCES;
     const EXCLUSIVE: Option<usize> = match S::EXCLUSIVE {
@@ -99,6 +100,7 @@ macro_rules! tuple_of_sets {
             type Owned = ($($name::Owned,)*);
             const HAS_READS: bool = false $(|| $name::HAS_READS)*;
             const SETTLES: bool = false $(|| $name::SETTLES)*;
+            const PIPELINED: bool = false $(|| $name::PIPELINED)*;
             const HAS_VOLATILE: bool = false $(|| $name::HAS_VOLATILE)*;
             const ANNOUNCES: bool = false $(|| $name::ANNOUNCES)*;
             const EXCLUSIVE: Option<usize> = sum(&[$($name::EXCLUSIVE),*]);
