@@ -11,6 +11,7 @@ use crate::sched::worker::bound::WorkerPlace;
 #[derive(Clone, Copy, Debug)]
 pub struct Pipelined<S>(S);
 
+#[expect(missing_docs, reason = "the crate of durable actors says what it is, and shows it")]
 #[inline]
 pub fn pipelined<S: CownSet>(set: S) -> Pipelined<S> {
     const {
