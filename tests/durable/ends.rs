@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::actor::ExitReason;
-use coact::durable::{Journal, MemoryStore};
+use coact::durable::{Durable, Journal, MemoryStore, pipelined};
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
 use coact_tests::{Faults, everywhere, everywhere_with_faults, runtime};
@@ -135,13 +135,17 @@ fn e12_a_shutdown_waits_for_what_is_on_its_way() {
             let _entered = runtime.enter();
             let alice = account(&Journal::new(Slow::new(&store, 2_000, 4)), "alice");
             let asked: Vec<_> = (0..10).map(|_| alice.ask(Deposit(1))).collect();
-            (asked, call(&alice, |alice| alice.persist(Changed { by: 1 })))
+            let changes = |alice: &mut Durable<Account>| alice.persist(Changed { by: 1 });
+            let mut called = vec![call(&alice, changes)];
+            called.extend((0..5).map(|_| call(pipelined(&alice), changes)));
+            (asked, called)
         };
         let report = runtime.shutdown(Duration::from_secs(60));
         assert!(report.is_complete(), "{report:?}");
         let told: Vec<_> = asked.into_iter().map(|asked| asked.wait()).collect();
-        let is_stored = called.wait().is_ok() as i64;
-        let stored = told.iter().filter(|told| told.is_ok()).count() as i64 + is_stored;
+        let called: Vec<_> = called.into_iter().map(|called| called.wait()).collect();
+        let stored = told.iter().filter(|told| told.is_ok()).count() as i64
+            + called.iter().filter(|told| told.is_ok()).count() as i64;
         let again = coact_tests::runtime(1, &Faults::new());
         assert_eq!(again.run(|| found(&store, "alice").balance), stored);
     }

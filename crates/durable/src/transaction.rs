@@ -97,8 +97,9 @@ impl Transaction {
 }
 
 impl Unsettled for Transaction {
-    fn is_void(&self) -> bool {
-        !self.has_events() && self.effects.is_empty() && self.refused.is_none()
+    fn is_void(&self, is_pipelined: bool) -> bool {
+        let is_empty = !self.has_events() && self.effects.is_empty() && self.refused.is_none();
+        is_empty && !(is_pipelined && is_any_moving(&self.members))
     }
 
     fn settle(self: Box<Self>, done: Settled) {
@@ -188,11 +189,15 @@ fn undo_all(members: &[Member], why: &NotCommitted) {
 
 /// Does something behind what members have on their way: at once, if that is nothing.
 fn behind_all(members: Vec<Member>, then: Then) {
-    if members.iter().any(|member| member.owner.is_moving()) {
+    if is_any_moving(&members) {
         join(&members, false, then).go_on();
     } else {
         then(&End::Stored);
     }
+}
+
+fn is_any_moving(members: &[Member]) -> bool {
+    members.iter().any(|member| member.owner.is_moving())
 }
 
 /// The outcome of a step's commit, which is owed to its members.

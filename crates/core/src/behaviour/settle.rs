@@ -386,8 +386,7 @@ fn collect<S: CownSet + Send + 'static>(turn: &mut StepTurn<'_, S>) -> Option<Bo
         SettlingMember::Exclusive(state) => state.collect(&mut unsettled),
         SettlingMember::Read(state) => state.collect_read(&mut unsettled),
     });
-    // (A pipelined one may have seen what is on its way, and then waits for that.)
-    unsettled.filter(|unsettled| S::PIPELINED || !unsettled.is_void())
+    unsettled.filter(|unsettled| !unsettled.is_void(S::PIPELINED))
 }
 
 fn tell_members<S: CownSet + Send + 'static>(

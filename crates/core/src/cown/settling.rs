@@ -48,8 +48,9 @@ pub trait Settling {
 
 /// What a behaviour leaves to be kept. Its members recognise it by its type.
 pub trait Unsettled: Any + Send {
-    /// Returns whether there is nothing to be kept after all, nor to be done then.
-    fn is_void(&self) -> bool;
+    /// Returns whether there is nothing to be kept after all, nor to be done then; and, of a pipelined behaviour, nothing that it
+    /// has seen is on its way.
+    fn is_void(&self, is_pipelined: bool) -> bool;
 
     /// Has it kept, and says what has come of that.
     fn settle(self: Box<Self>, done: Settled);
