@@ -72,7 +72,10 @@ fn e18_what_is_sent_again_is_decided_on_once() {
                 for (n, asked) in asked {
                     let Ok(answer) = asked.wait() else { continue };
                     let before = answers[n as usize].replace(answer);
-                    assert!(before.is_none_or(|before| before == answer));
+                    if before.is_some_and(|before| before != answer) {
+                        let is = found(&store, "alice").changes;
+                        panic!("{seed}: key {n} was told {before:?}, then {answer}: {is:?}");
+                    }
                 }
                 open.retain(|n| answers[*n as usize].is_none());
             }
