@@ -94,6 +94,21 @@ fn e18_what_is_sent_again_is_decided_on_once() {
     });
 }
 
+/// The answer is stored at the very moment in which a command looks for it among those that are not.
+#[test]
+fn e18_an_answer_that_is_just_stored_is_not_missed() {
+    const KEYS: i64 = 4_000;
+    let runtime = runtime(2, &Faults::new());
+    let _entered = runtime.enter();
+    let store = MemoryStore::new();
+    let alice = account(&Journal::new(Slow::new(&store, 3, 1)), "alice");
+    for key in 0..KEYS {
+        let ask = || alice.ask(Once::new(key.to_string(), Deposit(1)));
+        let asked: Vec<_> = (0..6).map(|_| ask()).collect();
+        asked.into_iter().for_each(|asked| assert_eq!(asked.wait(), Ok(key + 1)));
+    }
+}
+
 #[test]
 fn a_key_is_for_one_command() {
     everywhere_with_faults(|_| {

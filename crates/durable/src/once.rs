@@ -114,30 +114,28 @@ impl<E: EventSourced> Durable<E> {
     /// If it was not looked up whether there is an answer: only commands that are asked, or sent, have that done.
     fn assert_looked_up(&self, key: &NoteKey) {
         let Some(recovered) = self.recovered.get() else { return };
-        let answers = &recovered.answers;
-        let is_looked_up = answers.looked_up.as_ref().is_some_and(|(found, _)| found == key);
+        let looked_up = recovered.answers.looked_up.as_ref();
         assert!(
-            is_looked_up || lock(&answers.on_their_way).contains_key(key),
+            looked_up.is_some_and(|(found, _)| found == key),
             "a command with the key {key:?} was decided on without being asked: ask the actor, or decide on the command \
              without its key"
         );
     }
 
-    /// Returns an answer that was given before: one on its way to the store, or one that was looked up.
+    /// Returns an answer that was given before: the one that was looked up.
     fn known_answer(&mut self, key: &NoteKey) -> Option<Event> {
         let answers = &mut self.recovered.get_mut()?.answers;
-        if let Some(answer) = lock(&answers.on_their_way).get(key) {
-            return Some(answer.clone());
-        }
         let (_, answer) = answers.looked_up.take_if(|(found, _)| found == key)?;
         answer.ok().flatten()
     }
 
-    /// Returns what is known of an answer.
+    /// Returns what is known of an answer, and keeps that for the decision, which comes next.
     pub(crate) fn answer_of(&mut self, key: &NoteKey) -> Answered {
         let Some(recovered) = self.recovered.get_mut() else { return Answered::NotYet };
         let answers = &mut recovered.answers;
-        if lock(&answers.on_their_way).contains_key(key) {
+        // Looked at once: when it is stored, it leaves these, on another thread.
+        if let Some(answer) = lock(&answers.on_their_way).get(key) {
+            answers.looked_up = Some((key.clone(), Ok(Some(answer.clone()))));
             return Answered::IsKnown;
         }
         match answers.looked_up.take_if(|(found, _)| found == key) {
