@@ -29,7 +29,7 @@ fn is_refused<T>(told: &Result<T, Broken>) -> bool {
 }
 
 #[test]
-fn e21_pipelined_behaviours_wait_for_no_commit() {
+fn e23_pipelined_behaviours_wait_for_no_commit() {
     everywhere(|| {
         let store = Manual::default();
         let journal = Journal::new(store.clone());
@@ -52,7 +52,7 @@ fn e21_pipelined_behaviours_wait_for_no_commit() {
 }
 
 #[test]
-fn e21_nobody_else_sees_what_is_not_stored() {
+fn e23_nobody_else_sees_what_is_not_stored() {
     everywhere(|| {
         let store = Manual::default();
         let journal = Journal::new(store.clone());
@@ -90,7 +90,7 @@ fn events(store: &MemoryStore, key: &str) -> usize {
 
 /// What has seen what is refused is refused, and all are as if none of it had been.
 #[test]
-fn e21_a_refusal_is_one_of_all_that_has_seen_it() {
+fn e23_a_refusal_is_one_of_all_that_has_seen_it() {
     everywhere(|| {
         let store = Manual::default();
         let journal = Journal::new(store.clone());
@@ -135,7 +135,7 @@ fn e21_a_refusal_is_one_of_all_that_has_seen_it() {
 
 /// One that was decided on apart from what is refused is stored, though another that has seen both is not.
 #[test]
-fn e21_a_refusal_is_none_of_others() {
+fn e23_a_refusal_is_none_of_others() {
     let runtime = runtime(2, &Faults::new());
     let _entered = runtime.enter();
     let store = Manual::default();
@@ -163,7 +163,7 @@ fn e21_a_refusal_is_none_of_others() {
 
 /// Effects and results leave in the order of the decisions, for each entity and across them.
 #[test]
-fn e21_what_follows_leaves_in_the_order_of_the_decisions() {
+fn e23_what_follows_leaves_in_the_order_of_the_decisions() {
     const ACCOUNTS: usize = 5;
     everywhere(|| {
         let store = MemoryStore::new();
@@ -200,7 +200,7 @@ fn e21_what_follows_leaves_in_the_order_of_the_decisions() {
 }
 
 #[test]
-fn e21_all_forms_of_behaviours_can_be_pipelined() {
+fn e23_all_forms_of_behaviours_can_be_pipelined() {
     everywhere(|| {
         let store = MemoryStore::new();
         let journal = Journal::new(Slow::new(&store, 300, 3));
@@ -250,7 +250,7 @@ fn e21_all_forms_of_behaviours_can_be_pipelined() {
 }
 
 #[test]
-fn e21_a_scope_waits_until_a_pipelined_behaviour_is_stored() {
+fn e23_a_scope_waits_until_a_pipelined_behaviour_is_stored() {
     coact_tests::check(|| {
         let store = MemoryStore::new();
         let journal = Journal::new(Slow::new(&store, 300, 4));
@@ -268,7 +268,7 @@ fn e21_a_scope_waits_until_a_pipelined_behaviour_is_stored() {
 }
 
 #[test]
-fn e21_a_panic_stores_nothing_and_others_go_on() {
+fn e23_a_panic_stores_nothing_and_others_go_on() {
     everywhere_with_faults(|_| {
         let store = MemoryStore::new();
         let journal = Journal::new(Slow::new(&store, 300, 6));
@@ -286,7 +286,7 @@ fn e21_a_panic_stores_nothing_and_others_go_on() {
 }
 
 #[test]
-fn e21_members_of_two_stores_are_refused() {
+fn e23_members_of_two_stores_are_refused() {
     everywhere_with_faults(|_| {
         let (one, other) = (Journal::new(MemoryStore::new()), Journal::new(MemoryStore::new()));
         let (alice, bob) = (account(&one, "alice"), account(&other, "bob"));
@@ -300,7 +300,7 @@ fn e21_members_of_two_stores_are_refused() {
 
 /// What is decided behind a commit whose outcome is unknown waits until that is settled.
 #[test]
-fn e21_an_unknown_outcome_is_settled_before_what_comes_behind_it() {
+fn e23_an_unknown_outcome_is_settled_before_what_comes_behind_it() {
     everywhere(|| {
         let store = MemoryStore::new();
         let journal = Journal::new(Slow::new(&store, 200, 7));
@@ -331,7 +331,7 @@ fn e21_an_unknown_outcome_is_settled_before_what_comes_behind_it() {
 
 /// Those who only read the same two accounts, named in either order, do not wait for each other.
 #[test]
-fn e21_readers_of_the_same_accounts_wait_for_no_one_another() {
+fn e23_readers_of_the_same_accounts_wait_for_no_one_another() {
     let runtime = runtime(4, &Faults::new());
     let _entered = runtime.enter();
     let store = MemoryStore::new();
@@ -352,7 +352,7 @@ fn e21_readers_of_the_same_accounts_wait_for_no_one_another() {
 
 /// The end of a runtime reaches what follows from a long chain of steps, which are on their way.
 #[test]
-fn e21_what_is_on_its_way_at_the_end_of_a_runtime_is_cancelled() {
+fn e23_what_is_on_its_way_at_the_end_of_a_runtime_is_cancelled() {
     const CHAIN: usize = 20_000;
     let store = Manual::default();
     let ended = runtime(2, &Faults::new());
@@ -378,7 +378,7 @@ fn e21_what_is_on_its_way_at_the_end_of_a_runtime_is_cancelled() {
 
 /// The same if an entity waits for what another one has on its way, whose outcome is told last.
 #[test]
-fn e21_what_waits_for_another_at_the_end_of_a_runtime_is_cancelled() {
+fn e23_what_waits_for_another_at_the_end_of_a_runtime_is_cancelled() {
     let store = Manual::default();
     let ended = runtime(1, &Faults::new());
     let (looked, asked) = {
