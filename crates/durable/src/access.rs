@@ -146,29 +146,9 @@ impl Access {
 
     /// Stores a commit, and tells what has become of it for certain: if that is unknown, it is settled, however long the
     /// store cannot be reached. `place` says where that is waited for.
-    pub(crate) fn commit(
-        self: &Arc<Self>,
-        commit: Commit,
-        place: Cown<()>,
-        told: Done<Result<(), Refusal>>,
-    ) {
-        let (this, id) = (Arc::clone(self), commit.id());
-        let far = Arc::clone(self);
-        let told: Done<Result<(), Refusal>> = Box::new(move |outcome| {
-            let is_stored = outcome.is_ok();
-            told(outcome);
-            if is_stored {
-                far.has_stored();
-            }
-        });
-        let unanswered = Unanswered(Some(Box::new(move |outcome| match outcome {
-            Outcome::Committed(position) => {
-                this.has_position(position);
-                told(Ok(()));
-            }
-            Outcome::Refused(refusal) => told(Err(refusal)),
-            Outcome::Unknown(_) => this.settle(id, place, told),
-        })));
+    pub(crate) fn commit<T: Tell>(self: &Arc<Self>, commit: Commit, place: Cown<()>, told: T) {
+        let owed = Owed { access: Arc::clone(self), id: commit.id(), place, told };
+        let unanswered = Unanswered(Some(owed));
         let done: Done<_> = Box::new(move |outcome| unanswered.tell(outcome));
         // A panic of the store drops the question. It was reported.
         let _ = catch(|| self.store.commit(commit, done));
@@ -186,23 +166,6 @@ impl Access {
                 answer => return answer,
             }
         }
-    }
-
-    /// Settles a commit whose outcome is unknown.
-    fn settle(self: Arc<Self>, id: CommitId, place: Cown<()>, told: Done<Result<(), Refusal>>) {
-        let settle = move || {
-            drop(spawn_future(async move {
-                told(match self.settled(id).await {
-                    Settled::Committed(position) => {
-                        self.has_position(position);
-                        Ok(())
-                    }
-                    Settled::Aborted => Err(Refusal::Aborted),
-                });
-            }));
-        };
-        // A thread of the store is in no runtime.
-        when(&place, move |()| settle());
     }
 
     async fn settled(&self, id: CommitId) -> Settled {
@@ -269,23 +232,64 @@ pub(crate) fn or_unavailable<T>(
     answer.unwrap_or_else(|_| unanswered())
 }
 
-/// An outcome that is owed: unknown, if the store drops it.
-struct Unanswered(Option<Done<Outcome>>);
+/// What is called with what has become of a commit for certain.
+pub(crate) trait Tell: FnOnce(Result<(), Refusal>) + Send + 'static {}
 
-impl Unanswered {
+impl<T: FnOnce(Result<(), Refusal>) + Send + 'static> Tell for T {}
+
+/// An outcome that is owed: unknown, if the store drops it.
+struct Unanswered<T: Tell>(Option<Owed<T>>);
+
+struct Owed<T> {
+    access: Arc<Access>,
+    id: CommitId,
+    place: Cown<()>,
+    told: T,
+}
+
+impl<T: Tell> Unanswered<T> {
     fn tell(mut self, outcome: Outcome) {
-        if let Some(told) = self.0.take() {
-            beside_decision(|| told(outcome));
+        if let Some(owed) = self.0.take() {
+            beside_decision(|| owed.tell(outcome));
         }
     }
 }
 
-impl Drop for Unanswered {
+impl<T: Tell> Drop for Unanswered<T> {
     fn drop(&mut self) {
-        if let Some(told) = self.0.take() {
+        if let Some(owed) = self.0.take() {
             let why = "it has given no answer".into();
-            beside_decision(|| told(Outcome::Unknown(StoreError::Unavailable { why })));
+            beside_decision(|| owed.tell(Outcome::Unknown(StoreError::Unavailable { why })));
         }
+    }
+}
+
+impl<T: Tell> Owed<T> {
+    fn tell(self, outcome: Outcome) {
+        match outcome {
+            Outcome::Committed(position) => self.is_stored(position),
+            Outcome::Refused(refusal) => (self.told)(Err(refusal)),
+            Outcome::Unknown(_) => self.settle(),
+        }
+    }
+
+    fn is_stored(self, position: Position) {
+        self.access.has_position(position);
+        (self.told)(Ok(()));
+        self.access.has_stored();
+    }
+
+    /// Settles a commit whose outcome is unknown.
+    fn settle(self) {
+        let place = self.place.clone();
+        let settle = async move {
+            match self.access.settled(self.id).await {
+                Settled::Committed(position) => self.is_stored(position),
+                Settled::Aborted => (self.told)(Err(Refusal::Aborted)),
+            }
+        };
+        // A thread of the store is in no runtime.
+        when(&place, move |()| drop(spawn_future(settle)));
     }
 }
 

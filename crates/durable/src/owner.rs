@@ -74,7 +74,9 @@ struct InFlight {
     /// What has come of it, once that is known.
     end: Option<End>,
     bytes: usize,
-    then: Vec<Then>,
+    then: Option<Then>,
+    /// What is done behind that.
+    behind: Vec<Then>,
     /// It grows from each to the next.
     number: u64,
     /// The step that it is an entry of, if it is one of a pipelined behaviour, which knows its end.
@@ -185,12 +187,12 @@ impl Owner {
         let held = self.held(place);
         let (number, unused) = {
             let mut progress = self.progress();
-            (progress.push(None, bytes, vec![then]), progress.held.replace(held))
+            (progress.push(None, bytes, Some(then)), progress.held.replace(held))
         };
         drop(unused);
         let told = Told { owner: Some(Arc::clone(self)), number };
         let place = self.place.clone();
-        self.entity.access.commit(commit, place, Box::new(move |outcome| told.tell(outcome)));
+        self.entity.access.commit(commit, place, move |outcome| told.tell(outcome));
     }
 
     /// Returns what is held while something is on its way.
@@ -201,7 +203,7 @@ impl Owner {
     /// Adds an entry of a step behind what is on its way. Returns what is not needed, to be dropped without a lock.
     pub(crate) fn join(&self, joint: &Arc<Joint>, bytes: usize, held: Held) -> Option<Held> {
         let mut progress = self.progress();
-        progress.push(None, bytes, Vec::new());
+        progress.push(None, bytes, None);
         if let Some(last) = progress.in_flight.back_mut() {
             last.joint = Some(Entry { joint: Arc::clone(joint), has_arrived: false });
         }
@@ -219,7 +221,7 @@ impl Owner {
     pub(crate) fn behind(&self, then: Then) {
         let mut progress = self.progress();
         if let Some(last) = progress.in_flight.back_mut() {
-            last.then.push(then);
+            last.behind.push(then);
             return;
         }
         // What was on its way then may have come back by now.
@@ -228,7 +230,7 @@ impl Owner {
             None => End::Stored,
         };
         if progress.is_draining {
-            progress.push(Some(end), 0, vec![then]);
+            progress.push(Some(end), 0, Some(then));
             return;
         }
         drop(progress);
@@ -278,7 +280,7 @@ impl Owner {
             progress.refused.get_or_insert(why.clone());
         }
         drop(progress);
-        first.then.into_iter().for_each(|then| drop_quietly(|| then(&end)));
+        first.then.into_iter().chain(first.behind).for_each(|then| drop_quietly(|| then(&end)));
         true
     }
 
@@ -419,10 +421,10 @@ impl InOrder for Owner {
         progress.in_flight = unknown.into();
         progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
         drop(progress);
-        for InFlight { joint, then, .. } in known {
+        for InFlight { joint, then, behind, .. } in known {
             let members = joint.iter().flat_map(|entry| entry.joint.abandon());
             others.extend(members.cloned());
-            then.into_iter().for_each(|then| drop_quietly(|| then(&End::Lost)));
+            then.into_iter().chain(behind).for_each(|then| drop_quietly(|| then(&End::Lost)));
         }
         self.rest();
     }
@@ -430,11 +432,12 @@ impl InOrder for Owner {
 
 impl Progress {
     /// Adds what is on its way behind all that is. Returns its number.
-    fn push(&mut self, end: Option<End>, bytes: usize, then: Vec<Then>) -> u64 {
+    fn push(&mut self, end: Option<End>, bytes: usize, then: Option<Then>) -> u64 {
         let number = self.next;
         self.next += 1;
         self.bytes += bytes;
-        self.in_flight.push_back(InFlight { end, bytes, then, number, joint: None });
+        let (behind, joint) = (Vec::new(), None);
+        self.in_flight.push_back(InFlight { end, bytes, then, behind, number, joint });
         number
     }
 

@@ -119,7 +119,7 @@ impl Unsettled for Transaction {
                 let place = first.place.clone();
                 let far = place.clone();
                 let step = Step { members, then, done };
-                access.commit(commit, place, Box::new(move |outcome| step.told(outcome, &far)));
+                access.commit(commit, place, move |outcome| step.told(outcome, &far));
             }
             _ => done(Ok(then)),
         }
@@ -152,7 +152,7 @@ impl Unsettled for Transaction {
         let place = first.owner.place.clone();
         let joint = join(&members, true, then);
         let told = Told { step: Some((joint, members)) };
-        access.commit(commit, place, Box::new(move |outcome| told.tell(outcome)));
+        access.commit(commit, place, move |outcome| told.tell(outcome));
     }
 }
 

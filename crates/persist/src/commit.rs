@@ -57,7 +57,10 @@ impl Display for CommitId {
 #[derive(Clone, Debug)]
 pub struct Commit {
     id: CommitId,
-    members: BTreeMap<EntityId, Member>,
+    /// The only member, as nearly all commits have one. (A tree's node has room for eleven.)
+    only: Option<Box<(EntityId, Member)>>,
+    /// All of them, if there are several.
+    several: BTreeMap<EntityId, Member>,
     taken: Vec<NoteId>,
     left: Vec<Note>,
 }
@@ -83,8 +86,8 @@ impl Commit {
     #[must_use]
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
-        let (taken, left) = (Vec::new(), Vec::new());
-        Self { id: CommitId::unique(), members: BTreeMap::new(), taken, left }
+        let (only, several) = (None, BTreeMap::new());
+        Self { id: CommitId::unique(), only, several, taken: Vec::new(), left: Vec::new() }
     }
 
     /// Its identity.
@@ -96,7 +99,14 @@ impl Commit {
     /// Makes an entity a member, as its owner knows it: of this epoch, and with this last event. What it writes is
     /// added to the result; if that is nothing, the entity is only read. One that is a member already stays as it is.
     pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut Member {
-        self.members.entry(entity).or_insert_with(|| Member::new(epoch, after))
+        if self.only.as_ref().is_some_and(|only| only.0 != entity) {
+            self.several.extend(self.only.take().map(|only| *only));
+        }
+        let new = || Member::new(epoch, after);
+        if self.several.is_empty() {
+            return &mut self.only.get_or_insert_with(|| Box::new((entity, new()))).1;
+        }
+        self.several.entry(entity).or_insert_with(new)
     }
 
     /// Takes a note away, of an entity that need not be a member, nor owned by the writer. The commit is
@@ -133,7 +143,8 @@ impl Commit {
 
     /// Its members, ordered by their identities.
     pub fn members(&self) -> impl Iterator<Item = (&EntityId, &Member)> {
-        self.members.iter()
+        let only = self.only.iter().map(|only| (&only.0, &only.1));
+        only.chain(&self.several)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Types whose values are stored: with a name and a version, by which they are read again.
 
+use std::cell::Cell;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
@@ -96,10 +97,26 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
 /// # Errors
 /// One of its parts refuses.
 pub fn write<T: Format>(value: &T) -> Result<Event, FormatError> {
-    let bytes = minicbor::to_vec(value)
-        .map_err(|error| FormatError::Unwritable { name: T::NAME, why: error.to_string() })?;
-    Ok(Event::new(T::NAME, T::VERSION, bytes))
+    // (One that encodes another value meanwhile has an empty buffer.)
+    let mut bytes = BUFFER.take();
+    let event = match minicbor::encode(value, &mut bytes) {
+        Ok(()) => Ok(Event::new(T::NAME, T::VERSION, &*bytes)),
+        Err(error) => Err(FormatError::Unwritable { name: T::NAME, why: error.to_string() }),
+    };
+    if bytes.capacity() <= BUFFERED {
+        bytes.clear();
+        BUFFER.set(bytes);
+    }
+    event
 }
+
+thread_local! {
+    /// What values are encoded into, so that it need not grow for each of them.
+    static BUFFER: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+/// The most bytes that are kept for the next value.
+const BUFFERED: usize = 1 << 14;
 
 /// Reads a value again.
 ///
