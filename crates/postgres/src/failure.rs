@@ -63,7 +63,9 @@ fn meaning(error: &DbError) -> Means {
         // The connection ends with it.
         return Means::Lost;
     }
+    // (A division by zero says that an entity is not as it was known.)
     if *code == SqlState::T_R_SERIALIZATION_FAILURE
+        || *code == SqlState::DIVISION_BY_ZERO
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || (*code == SqlState::UNIQUE_VIOLATION && error.constraint() == Some(DECISIONS))
     {

@@ -68,6 +68,7 @@ mod builder;
 mod connect_error;
 mod failure;
 mod job;
+mod known;
 mod link;
 mod plan;
 mod reader;

@@ -1,6 +1,6 @@
 //! What a transaction does: all that was asked, one after the other, on what was found of the entities in it. No I/O.
 
-use std::collections::{BTreeMap, HashMap, btree_map};
+use std::collections::{BTreeMap, HashMap};
 
 use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId,
@@ -8,23 +8,33 @@ use coact_persist::{
 };
 
 use crate::job::Write;
+use crate::known::Row;
 
 /// How many snapshots of an entity are kept.
 pub(crate) const SNAPSHOTS: usize = 2;
 
+/// Behind any event.
+const ALL: Seq = Seq::new(i64::MAX as u64);
+
 /// The state of all that a transaction is about.
 #[derive(Default)]
-pub(crate) struct Plan {
-    pub(crate) entities: BTreeMap<EntityId, Entity>,
-    pub(crate) decisions: HashMap<CommitId, Decision>,
+pub(crate) struct Plan<'a> {
+    /// By their places. `None` if there is none.
+    pub(crate) entities: Vec<Option<Entity>>,
+    /// What is stored, in the order of commits.
+    pub(crate) events: Vec<NewEvent<'a>>,
+    /// Those that were looked for. `None` if none were: then it is left to the index of decisions to find those that there are.
+    pub(crate) decisions: Option<HashMap<CommitId, Decision>>,
     /// The ranks of those notes that commits take, if they were there.
     pub(crate) found_notes: HashMap<NotePlace, u64>,
-    /// How many commits are stored.
-    pub(crate) commits: u64,
+    /// The commits that are stored, in order.
+    pub(crate) stored: Vec<CommitId>,
+    /// Those that are settled as aborted.
+    pub(crate) aborted: Vec<CommitId>,
 }
 
-/// By what a note is found.
-pub(crate) type NotePlace = (EntityId, NoteKind, NoteKey);
+/// By what a note is found: the place of its entity, and what it is.
+pub(crate) type NotePlace = (usize, NoteKind, NoteKey);
 
 /// Whether a commit has happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,19 +57,13 @@ pub(crate) enum Answer {
 
 /// An entity as it was found, and what becomes of it.
 pub(crate) struct Entity {
-    pub(crate) id: i64,
-    pub(crate) kind: i32,
-    pub(crate) epoch: Epoch,
-    pub(crate) last: Seq,
-    pub(crate) hash: EventHash,
-    /// Whether one of these is another one now.
+    pub(crate) row: Row,
+    /// Whether that is another one now.
     pub(crate) is_moved: bool,
     /// The latest one that was found, if it was looked for.
     pub(crate) found_snapshot: Option<Snapshot>,
     /// Up to which number those events go that were found.
     pub(crate) trimmed: Seq,
-    /// Each with the number of its commit in this transaction.
-    pub(crate) events: Vec<NewEvent>,
     /// From which number on those snapshots go that were found.
     pub(crate) replaced_snapshots: Option<Seq>,
     /// The latest first.
@@ -71,26 +75,24 @@ pub(crate) struct Entity {
 }
 
 /// An event that is stored.
-pub(crate) struct NewEvent {
+pub(crate) struct NewEvent<'a> {
+    /// The place of its entity.
+    pub(crate) place: usize,
     pub(crate) seq: Seq,
+    /// The number of its commit in this transaction, from 1 on.
     pub(crate) commit: u64,
     pub(crate) hash: EventHash,
-    pub(crate) event: Event,
+    pub(crate) event: &'a Event,
     pub(crate) tags: Tags,
 }
 
 impl Entity {
-    pub(crate) fn new(id: i64, kind: i32, epoch: Epoch, last: Seq, hash: EventHash) -> Self {
+    pub(crate) fn new(row: Row) -> Self {
         Self {
-            id,
-            kind,
-            epoch,
-            last,
-            hash,
+            row,
             is_moved: false,
             found_snapshot: None,
             trimmed: Seq::ZERO,
-            events: Vec::new(),
             replaced_snapshots: None,
             snapshots: Vec::new(),
             forgets_notes: false,
@@ -99,31 +101,25 @@ impl Entity {
     }
 
     fn claim(&mut self) -> Claim {
-        (self.epoch, self.is_moved) = (self.epoch.next(), true);
-        let Self { epoch, last, hash, .. } = *self;
+        (self.row.epoch, self.is_moved) = (self.row.epoch.next(), true);
+        let Row { epoch, last, hash, .. } = self.row;
         let found = self.found_snapshot.as_ref().filter(|_| self.replaced_snapshots.is_none());
         let snapshot = self.snapshots.first().or(found).cloned();
         Claim { epoch, last, hash, snapshot }
     }
 
-    fn write(&mut self, id: &EntityId, member: &Member, commit: u64) {
+    /// Does all that a commit writes of it but for its events.
+    fn write(&mut self, id: &EntityId, member: &Member) {
         if member.deletes() {
             return self.delete(id);
         }
-        self.events.extend(member.events().map(|(seq, event, hash)| NewEvent {
-            seq,
-            commit,
-            hash,
-            event: event.clone(),
-            tags: member.tags_of(seq),
-        }));
         if let Some((last, hash)) = member.moved_to() {
-            (self.last, self.hash, self.is_moved) = (last, hash, true);
+            (self.row.last, self.row.hash, self.is_moved) = (last, hash, true);
         }
         if let Some(snapshot) = member.written_snapshot() {
             self.keep(snapshot, member.replaces());
         }
-        self.trim(member.trimmed());
+        self.trimmed = self.trimmed.max(member.trimmed());
         member.notes().iter().for_each(|change| self.change(change.clone()));
     }
 
@@ -153,120 +149,108 @@ impl Entity {
         self.snapshots.truncate(SNAPSHOTS);
     }
 
-    fn trim(&mut self, last: Seq) {
-        if last == Seq::ZERO {
-            return;
-        }
-        self.trimmed = self.trimmed.max(last);
-        self.events.retain(|event| event.seq > last);
-    }
-
     fn delete(&mut self, id: &EntityId) {
-        self.trim(Seq::new(i64::MAX as u64));
+        self.trimmed = ALL;
         (self.replaced_snapshots, self.forgets_notes) = (Some(Seq::ZERO), true);
         self.snapshots.clear();
         self.notes.retain(|(kind, _), _| *kind == NoteKind::Outgoing);
-        (self.last, self.hash, self.is_moved) = (Seq::ZERO, EventHash::of(id), true);
+        (self.row.last, self.row.hash) = (Seq::ZERO, EventHash::of(id));
+        self.is_moved = true;
     }
 }
 
-impl Plan {
-    /// Does one thing more.
-    pub(crate) fn add(&mut self, asked: &Write) -> Answer {
+impl<'a> Plan<'a> {
+    /// Does one thing more, which is about the entities at these places.
+    pub(crate) fn add(&mut self, asked: &'a Write, places: &[usize]) -> Answer {
         match asked {
-            Write::Claim(id, _) => {
-                let entity = self.entities.get_mut(id).expect("it was made if it was not there");
-                Answer::Claim(entity.claim())
+            Write::Claim(..) => {
+                let entity = places.first().and_then(|place| self.entities[*place].as_mut());
+                Answer::Claim(entity.expect("it was made if it was not there").claim())
             }
-            Write::Commit(commit, _) => Answer::Commit(self.commit(commit)),
-            Write::Settle(id, _) => {
-                Answer::Settle(*self.decisions.entry(*id).or_insert(Decision::Aborted))
-            }
+            Write::Commit(commit, _) => Answer::Commit(self.commit(commit, places)),
+            Write::Settle(id, _) => Answer::Settle(self.settle(*id)),
         }
     }
 
-    fn commit(&mut self, commit: &Commit) -> Result<Decision, Refusal> {
-        match self.decisions.get(&commit.id()) {
+    fn settle(&mut self, id: CommitId) -> Decision {
+        let decisions = self.decisions.get_or_insert_default();
+        *decisions.entry(id).or_insert_with(|| {
+            self.aborted.push(id);
+            Decision::Aborted
+        })
+    }
+
+    fn commit(&mut self, commit: &'a Commit, places: &[usize]) -> Result<Decision, Refusal> {
+        match self.decisions.as_ref().and_then(|decisions| decisions.get(&commit.id())) {
             Some(Decision::Before(Settled::Aborted) | Decision::Aborted) => {
                 return Err(Refusal::Aborted);
             }
             Some(committed) => return Ok(*committed),
             None => {}
         }
-        for (id, member) in commit.members() {
-            let found = self.entities.get(id);
+        let (of_members, others) = places.split_at(commit.members().count());
+        let (of_taken, of_left) = others.split_at(commit.taken().len());
+        for ((id, member), place) in commit.members().zip(of_members) {
+            let found = self.entities[*place].as_ref().map(|found| found.row);
             let (owner, last) =
                 found.map_or((Epoch::ZERO, Seq::ZERO), |found| (found.epoch, found.last));
             if let Some(refusal) = member.check(id, owner, last) {
                 return Err(refusal);
             }
         }
-        if let Some(gone) = commit.taken().iter().find(|note| !self.is_there(note)) {
+        let taken = || commit.taken().iter().zip(of_taken);
+        if let Some((gone, _)) = taken().find(|(note, place)| !self.is_there(note, **place)) {
             return Err(Refusal::Gone(gone.clone()));
         }
-        self.commits += 1;
-        for NoteId { entity, kind, key, .. } in commit.taken() {
-            self.change(entity, NoteChange::Remove { kind: *kind, key: key.clone() });
+        self.stored.push(commit.id());
+        for (NoteId { kind, key, .. }, place) in taken() {
+            self.change(*place, NoteChange::Remove { kind: *kind, key: key.clone() });
         }
-        for (id, member) in commit.members() {
-            // (One that is not there has passed only if it was made, since then it has no epoch.)
-            if let Some(entity) = self.entities.get_mut(id) {
-                entity.write(id, member, self.commits);
-            }
+        for ((id, member), place) in commit.members().zip(of_members) {
+            self.write(id, member, *place);
         }
-        for Note { entity, kind, key, rank, value } in commit.left() {
+        for (Note { kind, key, rank, value, .. }, place) in commit.left().iter().zip(of_left) {
             let (key, value) = (key.clone(), value.clone());
-            self.change(entity, NoteChange::Put { kind: *kind, key, rank: *rank, value });
+            self.change(*place, NoteChange::Put { kind: *kind, key, rank: *rank, value });
         }
-        let decision = Decision::Stored(self.commits);
-        self.decisions.insert(commit.id(), decision);
+        let decision = Decision::Stored(self.commits());
+        if let Some(decisions) = &mut self.decisions {
+            decisions.insert(commit.id(), decision);
+        }
         Ok(decision)
     }
 
-    fn is_there(&self, note: &NoteId) -> bool {
-        let place = (note.entity.clone(), note.kind, note.key.clone());
-        let found = self.found_notes.get(&place).copied();
-        let entity = self.entities.get(&note.entity);
+    fn write(&mut self, id: &EntityId, member: &'a Member, place: usize) {
+        // (One that is not there has passed only if it was made, since then it has no epoch.)
+        let Some(entity) = self.entities[place].as_mut() else { return };
+        let commit = self.stored.len() as u64;
+        self.events.extend(member.events().map(|(seq, event, hash)| {
+            let tags = member.tags_of(seq);
+            NewEvent { place, seq, commit, hash, event, tags }
+        }));
+        entity.write(id, member);
+        // What goes in the transaction in which it has come is not stored.
+        let gone = if member.deletes() { ALL } else { member.trimmed() };
+        if gone > Seq::ZERO {
+            self.events.retain(|event| event.place != place || event.seq > gone);
+        }
+    }
+
+    /// How many commits are stored.
+    pub(crate) fn commits(&self) -> u64 {
+        self.stored.len() as u64
+    }
+
+    fn is_there(&self, note: &NoteId, place: usize) -> bool {
+        let found = self.found_notes.get(&(place, note.kind, note.key.clone())).copied();
+        let entity = self.entities[place].as_ref();
         entity.and_then(|entity| entity.rank_of(note, found)) == Some(note.rank)
     }
 
     /// Changes a note of an entity, if that is there.
-    fn change(&mut self, id: &EntityId, note: NoteChange) {
-        if let Some(entity) = self.entities.get_mut(id) {
+    fn change(&mut self, place: usize, note: NoteChange) {
+        if let Some(entity) = &mut self.entities[place] {
             entity.change(note);
         }
     }
-
-    /// The decisions that are stored.
-    pub(crate) fn decided(&self) -> impl Iterator<Item = (CommitId, Option<u64>)> {
-        self.decisions.iter().filter_map(|(id, decision)| match decision {
-            Decision::Before(_) => None,
-            Decision::Stored(commit) => Some((*id, Some(*commit))),
-            Decision::Aborted => Some((*id, None)),
-        })
-    }
-}
-
-/// The entities that are concerned, in order, each with whether it is made if it is not there.
-pub(crate) fn concerned(all: &[Write]) -> BTreeMap<EntityId, bool> {
-    let mut entities = BTreeMap::new();
-    let mut add = |id: &EntityId, is_made: bool| match entities.entry(id.clone()) {
-        btree_map::Entry::Vacant(entry) => drop(entry.insert(is_made)),
-        btree_map::Entry::Occupied(mut entry) => *entry.get_mut() |= is_made,
-    };
-    for asked in all {
-        match asked {
-            Write::Claim(id, _) => add(id, true),
-            Write::Commit(commit, _) => {
-                commit.members().for_each(|(id, member)| {
-                    // One that was never claimed has a row as well, which can be locked.
-                    add(id, member.epoch() == Epoch::ZERO);
-                });
-                commit.taken().iter().for_each(|note| add(&note.entity, false));
-                commit.left().iter().for_each(|note| add(&note.entity, false));
-            }
-            Write::Settle(..) => {}
-        }
-    }
-    entities
 }

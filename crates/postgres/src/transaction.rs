@@ -1,6 +1,6 @@
-//! One transaction: two round trips to the server, whatever it does.
+//! One transaction: one round trip to the server if all is known that it is about, and two if not, whatever it does.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use std::time::Duration;
 
 use coact_persist::{
@@ -11,7 +11,8 @@ use tokio_postgres::{Client, Error, Row, Statement};
 
 use crate::failure::{Failure, Means};
 use crate::job::Write;
-use crate::plan::{Answer, Decision, Entity, Plan, SNAPSHOTS, concerned};
+use crate::known::{self, Concerned, Known};
+use crate::plan::{Answer, Decision, Entity, NewEvent, Plan, SNAPSHOTS};
 use crate::row::{bits, number, snapshot};
 use crate::session::{Pipeline, Session};
 
@@ -21,9 +22,11 @@ pub(crate) struct WriteSession {
     statements: Statements,
     /// The numbers of kinds, which never change.
     kinds: HashMap<Vec<u8>, i32>,
+    known: Known,
 }
 
 struct Statements {
+    store: Statement,
     make_kinds: Statement,
     find_kinds: Statement,
     make: Statement,
@@ -44,10 +47,40 @@ struct Statements {
     remove_notes: Statement,
     notes: Statement,
     decide: Statement,
+    abort: Statement,
     prune: Statement,
 }
 
-const TEXTS: [&str; 21] = [
+const TEXTS: [&str; 23] = [
+    // All that most transactions are, if the entities are as they are known: locks them, in order, counts positions, and writes. If one
+    // is not, it fails, as it divides by zero.
+    "WITH found AS MATERIALIZED (
+        SELECT e.id, e.epoch = n.epoch AND e.last = n.last AS is_known, n.last AS before, n.moved, n.hash
+        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[]) n (id, epoch, last, moved, hash)
+        JOIN entity e ON e.id = n.id
+        ORDER BY e.id
+        FOR NO KEY UPDATE OF e
+     ), counted AS (
+        UPDATE counter SET last = last + $6::int4
+            / (SELECT (count(*) FILTER (WHERE is_known) = cardinality($1))::int4 FROM found)
+        RETURNING last
+     ), moved AS (
+        UPDATE entity e SET last = f.moved, hash = f.hash
+        FROM counted, found f WHERE e.id = f.id AND f.moved <> f.before
+     ), stored AS (
+        INSERT INTO event (entity, seq, position, kind, name, version, hash, payload)
+        SELECT n.entity, n.seq, c.last - n.back, n.kind, n.name, n.version, n.hash, n.payload
+        FROM counted c,
+            unnest($7::int8[], $8::int8[], $9::int8[], $10::int4[], $11::bytea[], $12::int8[], $13::int8[], $14::bytea[])
+            n (entity, seq, back, kind, name, version, hash, payload)
+     ), decided AS (
+        INSERT INTO decision (id, position)
+        SELECT substr($15::bytea, 16 * n - 15, 16), c.last - $6::int4 + n
+        FROM counted c, generate_series(1, $6::int4) n
+     ), forgotten AS (
+        DELETE FROM decision d WHERE d.id = ANY($16::bytea[])
+     )
+     SELECT last FROM counted",
     // Kinds are made outside of the transaction. One that nothing is stored of does no harm.
     "INSERT INTO kind (name) SELECT n FROM unnest($1::bytea[]) n
      WHERE NOT EXISTS (SELECT FROM kind k WHERE sha256(k.name) = sha256(n)) ORDER BY n
@@ -66,7 +99,7 @@ const TEXTS: [&str; 21] = [
      FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY n (kind, key, at)
      JOIN entity e ON e.kind = n.kind
         AND substr(e.key, 1, 512) = substr(n.key, 1, 512) AND sha256(e.key) = sha256(n.key)
-     ORDER BY e.kind, e.key
+     ORDER BY e.id
      FOR NO KEY UPDATE OF e",
     "SELECT d.id, d.position FROM decision d WHERE d.id = ANY($1::bytea[])",
     "SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
@@ -115,7 +148,8 @@ const TEXTS: [&str; 21] = [
      SET rank = excluded.rank, name = excluded.name, version = excluded.version, payload = excluded.payload,
         sum = excluded.sum",
     "INSERT INTO decision (id, position)
-     SELECT n.id, c.last - n.back FROM counter c, unnest($1::bytea[], $2::int8[]) n (id, back)",
+     SELECT substr($1::bytea, 16 * n - 15, 16), c.last - $2::int4 + n FROM counter c, generate_series(1, $2::int4) n",
+    "INSERT INTO decision (id) SELECT unnest($1::bytea[])",
     "DELETE FROM decision d WHERE d.id = ANY($1::bytea[])",
 ];
 
@@ -143,6 +177,7 @@ impl From<Failure> for Undone {
 impl WriteSession {
     pub(crate) async fn new(session: Session) -> Result<Self, Failure> {
         let [
+            store,
             make_kinds,
             find_kinds,
             make,
@@ -163,9 +198,11 @@ impl WriteSession {
             remove_notes,
             notes,
             decide,
+            abort,
             prune,
         ] = session.prepare(TEXTS).await?;
         let statements = Statements {
+            store,
             make_kinds,
             find_kinds,
             make,
@@ -186,9 +223,10 @@ impl WriteSession {
             remove_notes,
             notes,
             decide,
+            abort,
             prune,
         };
-        Ok(Self { session, statements, kinds: HashMap::new() })
+        Ok(Self { session, statements, kinds: HashMap::new(), known: Known::default() })
     }
 
     /// Does all that is asked, one after the other, and forgets decisions.
@@ -198,24 +236,87 @@ impl WriteSession {
         forgotten: &[CommitId],
         patience: Duration,
     ) -> Result<Done, Undone> {
-        let late = |_| Failure::late(patience);
-        let begun = timeout(patience, self.begin(all)).await.map_err(late).flatten();
-        let mut plan = match begun {
-            Ok(plan) => plan,
-            Err(failure) => return Err(self.undo(failure, patience).await.into()),
+        let concerned = self.known.concerned(all);
+        let mut done = None;
+        if let Some((known, planned)) = self.guess(all, &concerned) {
+            let stored = self.store(planned, Some(&known), &concerned, forgotten, patience).await;
+            let is_wrong = |undone: &Undone| undone.failure.means == Means::Collision;
+            done = Some(stored).filter(|stored| !stored.as_ref().is_err_and(is_wrong));
+        }
+        let done = match done {
+            Some(done) => done,
+            None => match self.find_out(all, &concerned, patience).await {
+                Ok(planned) => self.store(planned, None, &concerned, forgotten, patience).await,
+                Err(failure) => Err(self.undo(failure, patience).await.into()),
+            },
         };
-        let answers: Vec<Answer> = all.iter().map(|asked| plan.add(asked)).collect();
-        let columns = Columns::new(&plan, forgotten);
-        let mut pipeline = Pipeline::new();
-        if let Err(failure) = columns.send(&self.session.client, &self.statements, &mut pipeline) {
-            drop(pipeline);
+        if done.is_err() {
+            self.known.forget_all();
+        }
+        done
+    }
+
+    /// What is known of the entities, and what is done if they are still so, and no commit was decided on before. `None` if that does not say
+    /// all that is to be known, or some of it is refused.
+    fn guess<'a>(
+        &self,
+        all: &'a [Write],
+        concerned: &Concerned<'a>,
+    ) -> Option<(Vec<known::Row>, Planned<'a>)> {
+        let is_plain = |asked: &Write| match asked {
+            Write::Commit(commit, _) => {
+                let has_notes = !commit.taken().is_empty() || !commit.left().is_empty();
+                !has_notes && !commit.members().any(|(_, member)| member.deletes())
+            }
+            Write::Claim(..) | Write::Settle(..) => false,
+        };
+        if !all.iter().all(is_plain) {
+            return None;
+        }
+        let known = self.known.all_of(concerned)?;
+        let entities = known.iter().map(|row| Some(Entity::new(*row))).collect();
+        let planned = Planned::new(Plan { entities, ..Plan::default() }, all, concerned);
+        let is_refused = |answer: &Answer| matches!(answer, Answer::Commit(Err(_)));
+        (!planned.answers.iter().any(is_refused)).then_some((known, planned))
+    }
+
+    /// Finds out how all is that is to be known, and locks it.
+    async fn find_out<'a>(
+        &mut self,
+        all: &'a [Write],
+        concerned: &Concerned<'a>,
+        patience: Duration,
+    ) -> Result<Planned<'a>, Failure> {
+        let begun = timeout(patience, self.begin(all, concerned)).await;
+        let plan = begun.map_err(|_| Failure::late(patience)).flatten()?;
+        Ok(Planned::new(plan, all, concerned))
+    }
+
+    /// Stores what is planned, and ends the transaction; given what is known of the entities, if it is not begun yet.
+    async fn store(
+        &mut self,
+        Planned { plan, answers }: Planned<'_>,
+        known: Option<&[known::Row]>,
+        concerned: &Concerned<'_>,
+        forgotten: &[CommitId],
+        patience: Duration,
+    ) -> Result<Done, Undone> {
+        let columns = Columns::new(&plan, known, &concerned.ids, forgotten);
+        let (client, statements) = (&self.session.client, &self.statements);
+        let mut to = Sending { client, statements, pipeline: Pipeline::new() };
+        if let Err(failure) = columns.send(&mut to) {
+            drop(to);
             return Err(self.undo(failure, patience).await.into());
         }
-        let ended = timeout(patience, pipeline.answers()).await.map_err(late).flatten();
-        match ended {
+        let ended = timeout(patience, to.pipeline.answers()).await;
+        match ended.map_err(|_| Failure::late(patience)).flatten() {
             Ok(rows) => {
-                let last = rows[0].first().map_or(0, |row| number(row, 0));
-                let before = Position::new(last - plan.commits.min(last));
+                // (One statement at most has told something.)
+                let last = rows.iter().flatten().next().map_or(0, |row| number(row, 0));
+                let before = Position::new(last - plan.commits().min(last));
+                for (place, entity) in plan.entities.iter().enumerate() {
+                    entity.iter().for_each(|found| self.known.set(concerned, place, found.row));
+                }
                 Ok(Done { answers, before })
             }
             Err(failure) if failure.means == Means::Lost => {
@@ -226,22 +327,22 @@ impl WriteSession {
     }
 
     /// Locks the entities, and reads what is to be known.
-    async fn begin(&mut self, all: &[Write]) -> Result<Plan, Failure> {
-        let concerned = concerned(all);
-        self.learn_kinds(concerned.keys()).await?;
-        let needs = Needs::new(all, &concerned, &self.kinds);
+    async fn begin<'a>(
+        &mut self,
+        all: &'a [Write],
+        concerned: &Concerned<'a>,
+    ) -> Result<Plan<'a>, Failure> {
+        self.learn_kinds(&concerned.ids).await?;
+        let needs = Needs::new(all, concerned, &self.kinds);
         let mut pipeline = Pipeline::new();
         needs.send(&self.session.client, &self.statements, &mut pipeline)?;
         let answers = pipeline.answers().await?;
-        Ok(needs.plan(answers))
+        Ok(needs.plan(answers, concerned.ids.len()))
     }
 
     /// Makes kinds that are not there yet, and learns their numbers.
-    async fn learn_kinds(
-        &mut self,
-        entities: impl Iterator<Item = &EntityId>,
-    ) -> Result<(), Failure> {
-        let kinds = entities.map(|id| id.kind().as_bytes());
+    async fn learn_kinds(&mut self, entities: &[&EntityId]) -> Result<(), Failure> {
+        let kinds = entities.iter().map(|id| id.kind().as_bytes());
         let mut unknown: Vec<&[u8]> =
             kinds.filter(|kind| !self.kinds.contains_key(*kind)).collect();
         unknown.sort_unstable();
@@ -306,12 +407,26 @@ async fn commit(client: &Client) -> Result<Vec<Row>, Error> {
     Ok(Vec::new())
 }
 
+/// What a transaction does, and what comes of all that was asked, if it is committed.
+struct Planned<'a> {
+    plan: Plan<'a>,
+    answers: Vec<Answer>,
+}
+
+impl<'a> Planned<'a> {
+    fn new(mut plan: Plan<'a>, all: &'a [Write], concerned: &Concerned<'a>) -> Self {
+        let asked = concerned.of(all);
+        let answers = asked.map(|(asked, places)| plan.add(asked, places)).collect();
+        Self { plan, answers }
+    }
+}
+
 /// What a transaction has to know.
 struct Needs<'a> {
     /// Those that are made if they are not there, with the hashes that they have then.
     made: Identities<'a>,
     hashes: Vec<i64>,
-    /// All of them, in order.
+    /// All of them.
     locked: Identities<'a>,
     /// Those whose latest snapshots are told.
     claimed: Identities<'a>,
@@ -328,69 +443,63 @@ struct TakenNotes<'a> {
     keys: Vec<&'a [u8]>,
 }
 
-impl<'a> TakenNotes<'a> {
-    fn new(all: &'a [Write], kinds: &HashMap<Vec<u8>, i32>) -> Self {
-        let notes: Vec<&NoteId> = all
-            .iter()
-            .flat_map(|asked| match asked {
-                Write::Commit(commit, _) => commit.taken(),
-                Write::Claim(..) | Write::Settle(..) => &[],
-            })
-            .collect();
-        Self {
-            of: Identities::new(notes.iter().map(|note| &note.entity), kinds),
-            kinds: notes.iter().map(|note| note.kind.get().into()).collect(),
-            keys: notes.iter().map(|note| note.key.as_bytes()).collect(),
-            notes,
-        }
-    }
-}
-
-/// Identities of entities, as columns.
+/// Identities of entities, as columns, and their places.
 #[derive(Default)]
 struct Identities<'a> {
-    ids: Vec<&'a EntityId>,
+    places: Vec<usize>,
     kinds: Vec<i32>,
     keys: Vec<&'a [u8]>,
 }
 
 impl<'a> Identities<'a> {
-    fn new(ids: impl Iterator<Item = &'a EntityId>, kinds: &HashMap<Vec<u8>, i32>) -> Self {
-        let mut identities = Self::default();
-        for id in ids {
-            // Each was learnt.
-            identities.kinds.push(kinds.get(id.kind().as_bytes()).copied().unwrap_or_default());
-            identities.keys.push(id.key().as_bytes());
-            identities.ids.push(id);
-        }
-        identities
+    fn add(&mut self, place: usize, id: &'a EntityId, kinds: &HashMap<Vec<u8>, i32>) {
+        self.places.push(place);
+        // Each was learnt.
+        self.kinds.push(kinds.get(id.kind().as_bytes()).copied().unwrap_or_default());
+        self.keys.push(id.key().as_bytes());
     }
 
     fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.places.is_empty()
     }
 }
 
 impl<'a> Needs<'a> {
-    fn new(
-        all: &'a [Write],
-        concerned: &'a BTreeMap<EntityId, bool>,
-        kinds: &HashMap<Vec<u8>, i32>,
-    ) -> Self {
-        let made = concerned.iter().filter(|(_, is_made)| **is_made).map(|(id, _)| id);
-        let made = Identities::new(made, kinds);
-        let claimed = all.iter().filter_map(|asked| match asked {
-            Write::Claim(id, _) => Some(id),
-            Write::Commit(..) | Write::Settle(..) => None,
-        });
-        Self {
-            hashes: made.ids.iter().map(|id| bits(EventHash::of(id).get())).collect(),
-            made,
-            locked: Identities::new(concerned.keys(), kinds),
-            claimed: Identities::new(claimed, kinds),
-            taken: TakenNotes::new(all, kinds),
+    fn new(all: &'a [Write], concerned: &Concerned<'a>, kinds: &HashMap<Vec<u8>, i32>) -> Self {
+        let (notes, of) = (Vec::new(), Identities::default());
+        let mut needs = Self {
+            made: Identities::default(),
+            hashes: Vec::new(),
+            locked: Identities::default(),
+            claimed: Identities::default(),
+            taken: TakenNotes { notes, of, kinds: Vec::new(), keys: Vec::new() },
             decided: all.iter().filter_map(decides).map(stored_id).collect(),
+        };
+        for (place, (id, is_made)) in concerned.ids.iter().zip(&concerned.are_made).enumerate() {
+            needs.locked.add(place, id, kinds);
+            if *is_made {
+                needs.made.add(place, id, kinds);
+                needs.hashes.push(bits(EventHash::of(id).get()));
+            }
         }
+        for (asked, places) in concerned.of(all) {
+            match asked {
+                Write::Claim(id, _) => {
+                    places.iter().for_each(|place| needs.claimed.add(*place, id, kinds));
+                }
+                Write::Commit(commit, _) => {
+                    let places = &places[commit.members().count()..];
+                    for (note, place) in commit.taken().iter().zip(places) {
+                        needs.taken.of.add(*place, &note.entity, kinds);
+                        needs.taken.kinds.push(note.kind.get().into());
+                        needs.taken.keys.push(note.key.as_bytes());
+                        needs.taken.notes.push(note);
+                    }
+                }
+                Write::Settle(..) => {}
+            }
+        }
+        needs
     }
 
     /// Sends the beginning of the transaction, and asks for all of it.
@@ -429,31 +538,33 @@ impl<'a> Needs<'a> {
         Ok(())
     }
 
-    /// What was found, given the answers.
-    fn plan(&self, answers: Vec<Vec<Row>>) -> Plan {
+    /// What was found of so many entities, given the answers.
+    fn plan(&self, answers: Vec<Vec<Row>>, entities: usize) -> Plan<'a> {
         let mut answers = answers.into_iter().skip(1 + usize::from(!self.made.is_empty()));
         let mut rows = |are_asked: bool| {
             let answer = if are_asked { answers.next() } else { None };
             answer.unwrap_or_default()
         };
         let mut plan = Plan::default();
+        plan.entities.resize_with(entities, || None);
         for row in rows(!self.locked.is_empty()) {
-            let (id, kind) = (self.locked.ids[at(&row)], self.locked.kinds[at(&row)]);
+            let (place, kind) = (self.locked.places[at(&row)], self.locked.kinds[at(&row)]);
             let (epoch, last) = (Epoch::new(number(&row, 2)), Seq::new(number(&row, 3)));
             let hash = EventHash::from_stored(number(&row, 4));
-            plan.entities.insert(id.clone(), Entity::new(row.get(1), kind, epoch, last, hash));
+            let row = known::Row { id: row.get(1), kind, epoch, last, hash };
+            plan.entities[place] = Some(Entity::new(row));
         }
         for row in rows(!self.claimed.is_empty()) {
-            if let Some(entity) = plan.entities.get_mut(self.claimed.ids[at(&row)]) {
+            if let Some(entity) = &mut plan.entities[self.claimed.places[at(&row)]] {
                 entity.found_snapshot = Some(snapshot(&row, 1));
             }
         }
         for row in rows(!self.taken.notes.is_empty()) {
-            let NoteId { entity, kind, key, .. } = self.taken.notes[at(&row)];
-            let place = (entity.clone(), *kind, key.clone());
-            plan.found_notes.insert(place, number(&row, 1));
+            let (place, note) = (self.taken.of.places[at(&row)], self.taken.notes[at(&row)]);
+            plan.found_notes.insert((place, note.kind, note.key.clone()), number(&row, 1));
         }
-        plan.decisions = rows(!self.decided.is_empty()).iter().filter_map(decision).collect();
+        let decisions = rows(!self.decided.is_empty());
+        plan.decisions = Some(decisions.iter().filter_map(decision).collect());
         plan
     }
 }
@@ -485,10 +596,28 @@ fn stored_id(id: CommitId) -> Vec<u8> {
     id.get().to_be_bytes().to_vec()
 }
 
+/// Where statements are sent.
+struct Sending<'a> {
+    client: &'a Client,
+    statements: &'a Statements,
+    pipeline: Pipeline<'a, Vec<Row>>,
+}
+
+/// Sends a statement, if it is needed.
+macro_rules! send {
+    ($to:ident, $is_needed:expr, $statement:ident, $($column:expr),+) => {
+        if $is_needed {
+            let (client, statement) = ($to.client, &$to.statements.$statement);
+            $to.pipeline.send(async move { client.query(statement, &[$(&$column),+]).await })?;
+        }
+    };
+}
+
 /// What is written, as columns. Positions are told from the last one of the transaction backwards.
 #[derive(Default)]
 struct Columns<'p> {
-    commits: i64,
+    commits: i32,
+    compared: Option<Compared>,
     trimmed: (Vec<i64>, Vec<i64>),
     events: EventColumns<'p>,
     tags: TagColumns<'p>,
@@ -498,8 +627,35 @@ struct Columns<'p> {
     forgets_notes: Vec<i64>,
     removed_notes: (Vec<i64>, Vec<i16>, Vec<&'p [u8]>),
     notes: NoteColumns<'p>,
-    decided: (Vec<Vec<u8>>, Vec<Option<i64>>),
+    /// The identities of commits, one behind the other.
+    decided: Vec<u8>,
+    aborted: Vec<Vec<u8>>,
     forgotten: Vec<Vec<u8>>,
+}
+
+/// Entities as they have to be, and as they are then.
+#[derive(Default)]
+struct Compared {
+    ids: Vec<i64>,
+    epochs: Vec<i64>,
+    lasts: Vec<i64>,
+    moved: Vec<i64>,
+    hashes: Vec<i64>,
+}
+
+impl Compared {
+    fn new(known: &[known::Row], entities: &[Option<Entity>]) -> Self {
+        let mut compared = Self::default();
+        for (before, entity) in known.iter().zip(entities) {
+            let now = entity.as_ref().map_or(before, |entity| &entity.row);
+            compared.ids.push(before.id);
+            compared.epochs.push(bits(before.epoch.get()));
+            compared.lasts.push(bits(before.last.get()));
+            compared.moved.push(bits(now.last.get()));
+            compared.hashes.push(bits(now.hash.get()));
+        }
+        compared
+    }
 }
 
 #[derive(Default)]
@@ -547,41 +703,62 @@ struct NoteColumns<'p> {
 }
 
 impl<'p> Columns<'p> {
-    fn new(plan: &'p Plan, forgotten: &[CommitId]) -> Self {
-        let mut columns = Self { commits: bits(plan.commits), ..Self::default() };
-        plan.entities.iter().for_each(|(of, entity)| columns.add(of, entity, plan.commits));
-        for (id, commit) in plan.decided() {
-            columns.decided.0.push(stored_id(id));
-            columns.decided.1.push(commit.map(|commit| bits(plan.commits - commit)));
+    fn new(
+        plan: &'p Plan<'_>,
+        known: Option<&[known::Row]>,
+        ids: &[&EntityId],
+        forgotten: &[CommitId],
+    ) -> Self {
+        let mut columns = Self {
+            commits: i32::try_from(plan.commits()).unwrap_or(i32::MAX),
+            compared: known.map(|known| Compared::new(known, &plan.entities)),
+            decided: plan.stored.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
+            aborted: plan.aborted.iter().copied().map(stored_id).collect(),
+            forgotten: forgotten.iter().copied().map(stored_id).collect(),
+            ..Self::default()
+        };
+        for (id, entity) in ids.iter().zip(&plan.entities) {
+            entity.iter().for_each(|entity| columns.add(id, entity));
         }
-        columns.forgotten = forgotten.iter().copied().map(stored_id).collect();
+        for new in &plan.events {
+            plan.entities[new.place].iter().for_each(|entity| columns.add_event(new, &entity.row));
+        }
         columns
     }
 
-    fn add(&mut self, of: &EntityId, entity: &'p Entity, commits: u64) {
-        let id = entity.id;
-        if entity.is_moved {
+    fn add_event(&mut self, new: &'p NewEvent<'_>, of: &known::Row) {
+        let back = i64::from(self.commits) - bits(new.commit);
+        let events = &mut self.events;
+        events.entities.push(of.id);
+        events.seqs.push(bits(new.seq.get()));
+        events.back.push(back);
+        events.kinds.push(of.kind);
+        events.names.push(new.event.name.as_bytes());
+        events.versions.push(new.event.version.into());
+        events.hashes.push(bits(new.hash.get()));
+        events.payloads.push(&new.event.payload);
+        let tags = &mut self.tags;
+        for tag in new.tags.iter() {
+            tags.tags.push(tag.as_bytes());
+            tags.back.push(back);
+            tags.entities.push(of.id);
+            tags.seqs.push(bits(new.seq.get()));
+            tags.kinds.push(of.kind);
+        }
+    }
+
+    fn add(&mut self, of: &EntityId, entity: &'p Entity) {
+        let id = entity.row.id;
+        if entity.is_moved && self.compared.is_none() {
             self.moved.0.push(id);
-            self.moved.1.push(bits(entity.epoch.get()));
-            self.moved.2.push(bits(entity.last.get()));
-            self.moved.3.push(bits(entity.hash.get()));
+            self.moved.1.push(bits(entity.row.epoch.get()));
+            self.moved.2.push(bits(entity.row.last.get()));
+            self.moved.3.push(bits(entity.row.hash.get()));
         }
         if entity.trimmed > Seq::ZERO {
             self.trimmed.0.push(id);
             self.trimmed.1.push(bits(entity.trimmed.get().min(i64::MAX as u64)));
         }
-        let events = &mut self.events;
-        for new in &entity.events {
-            events.entities.push(id);
-            events.seqs.push(bits(new.seq.get()));
-            events.back.push(bits(commits - new.commit));
-            events.kinds.push(entity.kind);
-            events.names.push(new.event.name.as_bytes());
-            events.versions.push(new.event.version.into());
-            events.hashes.push(bits(new.hash.get()));
-            events.payloads.push(&new.event.payload);
-        }
-        self.add_tags(entity, commits);
         if let Some(from) = entity.replaced_snapshots {
             self.dropped_snapshots.0.push(id);
             self.dropped_snapshots.1.push(bits(from.get()));
@@ -599,25 +776,12 @@ impl<'p> Columns<'p> {
         self.add_notes(of, entity);
     }
 
-    fn add_tags(&mut self, entity: &'p Entity, commits: u64) {
-        let columns = &mut self.tags;
-        for new in &entity.events {
-            for tag in new.tags.iter() {
-                columns.tags.push(tag.as_bytes());
-                columns.back.push(bits(commits - new.commit));
-                columns.entities.push(entity.id);
-                columns.seqs.push(bits(new.seq.get()));
-                columns.kinds.push(entity.kind);
-            }
-        }
-    }
-
     fn add_notes(&mut self, of: &EntityId, entity: &'p Entity) {
         if entity.forgets_notes {
-            self.forgets_notes.push(entity.id);
+            self.forgets_notes.push(entity.row.id);
         }
         for ((kind, key), note) in &entity.notes {
-            let (id, code) = (entity.id, i16::from(kind.get()));
+            let (id, code) = (entity.row.id, i16::from(kind.get()));
             let Some((rank, value)) = note else {
                 self.removed_notes.0.push(id);
                 self.removed_notes.1.push(code);
@@ -636,29 +800,55 @@ impl<'p> Columns<'p> {
         }
     }
 
-    /// Sends all that there is to do, and the end of the transaction.
-    fn send<'a>(
-        &'a self,
-        client: &'a Client,
-        to: &'a Statements,
-        pipeline: &mut Pipeline<'a, Vec<Row>>,
-    ) -> Result<(), Failure> {
-        macro_rules! send {
-            ($is_needed:expr, $statement:ident, $($column:expr),+) => {
-                if $is_needed {
-                    let sent = async move { client.query(&to.$statement, &[$(&$column),+]).await };
-                    pipeline.send(sent)?;
-                }
-            };
+    /// Sends all that there is to do, and the end of the transaction; if it is not begun yet, its beginning as well.
+    fn send<'a>(&'a self, to: &mut Sending<'a>) -> Result<(), Failure> {
+        let Some(known) = &self.compared else {
+            self.send_begun(to)?;
+            return to.pipeline.send(commit(to.client));
+        };
+        // A single statement needs no beginning and no end.
+        let has_more = self.has_more();
+        if has_more {
+            to.pipeline.send(begin(to.client))?;
         }
-        // (The first answer has the position.)
-        let decides = !self.decided.0.is_empty();
-        send!(decides, count, self.commits);
-        let trims = !self.trimmed.0.is_empty();
-        send!(trims, trim, self.trimmed.0, self.trimmed.1);
-        send!(trims, trim_tags, self.trimmed.0, self.trimmed.1);
         let new = &self.events;
         send!(
+            to,
+            true,
+            store,
+            known.ids,
+            known.epochs,
+            known.lasts,
+            known.moved,
+            known.hashes,
+            self.commits,
+            new.entities,
+            new.seqs,
+            new.back,
+            new.kinds,
+            new.names,
+            new.versions,
+            new.hashes,
+            new.payloads,
+            self.decided,
+            self.forgotten
+        );
+        if has_more {
+            self.send_trims(to)?;
+            self.send_more(to)?;
+            to.pipeline.send(commit(to.client))?;
+        }
+        Ok(())
+    }
+
+    fn send_begun<'a>(&'a self, to: &mut Sending<'a>) -> Result<(), Failure> {
+        let decides = !self.decided.is_empty();
+        let aborts = !self.aborted.is_empty();
+        send!(to, decides || aborts, count, i64::from(self.commits));
+        self.send_trims(to)?;
+        let new = &self.events;
+        send!(
+            to,
             !new.seqs.is_empty(),
             events,
             new.entities,
@@ -670,15 +860,42 @@ impl<'p> Columns<'p> {
             new.hashes,
             new.payloads
         );
-        let new = &self.tags;
-        send!(!new.tags.is_empty(), tags, new.tags, new.back, new.entities, new.seqs, new.kinds);
         let moved = &self.moved;
-        send!(!moved.0.is_empty(), entities, moved.0, moved.1, moved.2, moved.3);
+        send!(to, !moved.0.is_empty(), entities, moved.0, moved.1, moved.2, moved.3);
+        self.send_more(to)?;
+        send!(to, decides, decide, self.decided, self.commits);
+        send!(to, aborts, abort, self.aborted);
+        send!(to, !self.forgotten.is_empty(), prune, self.forgotten);
+        Ok(())
+    }
+
+    fn send_trims<'a>(&'a self, to: &mut Sending<'a>) -> Result<(), Failure> {
+        let trims = !self.trimmed.0.is_empty();
+        send!(to, trims, trim, self.trimmed.0, self.trimmed.1);
+        send!(to, trims, trim_tags, self.trimmed.0, self.trimmed.1);
+        Ok(())
+    }
+
+    /// Whether there is something to do that most transactions do not.
+    fn has_more(&self) -> bool {
+        let has_tags = !self.tags.tags.is_empty();
+        let has_snapshots = !self.dropped_snapshots.0.is_empty() || !self.snapshots.seqs.is_empty();
+        let has_notes = !self.removed_notes.0.is_empty() || !self.notes.keys.is_empty();
+        let forgets = !self.trimmed.0.is_empty() || !self.forgets_notes.is_empty();
+        has_tags || has_snapshots || has_notes || forgets
+    }
+
+    fn send_more<'a>(&'a self, to: &mut Sending<'a>) -> Result<(), Failure> {
+        let new = &self.tags;
+        let has_tags = !new.tags.is_empty();
+        send!(to, has_tags, tags, new.tags, new.back, new.entities, new.seqs, new.kinds);
         let dropped = &self.dropped_snapshots;
-        send!(!dropped.0.is_empty(), drop_snapshots, dropped.0, dropped.1);
+        send!(to, !dropped.0.is_empty(), drop_snapshots, dropped.0, dropped.1);
         let new = &self.snapshots;
+        let has_snapshots = !new.seqs.is_empty();
         send!(
-            !new.seqs.is_empty(),
+            to,
+            has_snapshots,
             snapshots,
             new.entities,
             new.seqs,
@@ -688,17 +905,15 @@ impl<'p> Columns<'p> {
             new.payloads,
             new.sums
         );
-        send!(!new.seqs.is_empty(), old_snapshots, new.entities, SNAPSHOTS as i64);
-        send!(
-            !self.forgets_notes.is_empty(),
-            forget_notes,
-            self.forgets_notes,
-            i16::from(NoteKind::Outgoing.get())
-        );
+        send!(to, has_snapshots, old_snapshots, new.entities, SNAPSHOTS as i64);
+        let forgetting = &self.forgets_notes;
+        let kept = i16::from(NoteKind::Outgoing.get());
+        send!(to, !forgetting.is_empty(), forget_notes, forgetting, kept);
         let removed = &self.removed_notes;
-        send!(!removed.0.is_empty(), remove_notes, removed.0, removed.1, removed.2);
+        send!(to, !removed.0.is_empty(), remove_notes, removed.0, removed.1, removed.2);
         let new = &self.notes;
         send!(
+            to,
             !new.keys.is_empty(),
             notes,
             new.entities,
@@ -710,8 +925,6 @@ impl<'p> Columns<'p> {
             new.payloads,
             new.sums
         );
-        send!(decides, decide, self.decided.0, self.decided.1);
-        send!(!self.forgotten.is_empty(), prune, self.forgotten);
-        pipeline.send(commit(client))
+        Ok(())
     }
 }
