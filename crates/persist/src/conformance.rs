@@ -28,6 +28,7 @@ pub const TESTS: &[Test] = &[
     ("other events than expected are a conflict", conflicts),
     ("a commit without members is stored", no_members),
     ("a commit that comes twice is stored once", twice),
+    ("commits that come twice among others are stored once", twice_among_others),
     ("what is settled before it comes is aborted", settled_first),
     ("what is settled afterwards is committed", settled_afterwards),
     ("the latest snapshot is told", snapshots),
@@ -262,6 +263,55 @@ fn twice(store: &dyn Store) {
     let position = committed(store, once.clone());
     assert_eq!(committed(store, once), position);
     assert_eq!(events(store, &alice, 0, 10).len(), 1);
+}
+
+/// Those that change nothing as well, which do not find other events when they come again. In one transaction, and in two.
+fn twice_among_others(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (owner, of_bob) = (claim(store, &alice), claim(store, &bob));
+    let once = write(&alice, &owner, &["once"]);
+    let mut looks = Commit::new();
+    looks.member(bob.clone(), of_bob.epoch, of_bob.last);
+    let mut seen = Vec::new();
+    for round in 0..2 {
+        let others = ["one", "two"].map(|key| account(&format!("{key} {round}")));
+        let [one, two] = others.each_ref().map(|id| write(id, &claim(store, id), &["other"]));
+        let all = [&once, &looks, &one, &once, &looks, &two].map(Clone::clone);
+        let outcomes = at_once(store, all.to_vec());
+        let positions: Vec<Position> = outcomes
+            .into_iter()
+            .map(|outcome| match outcome {
+                Outcome::Committed(position) => position,
+                other => panic!("it is to be committed: {other:?}"),
+            })
+            .collect();
+        assert_eq!(positions[0], positions[3]);
+        assert_eq!(positions[1], positions[4]);
+        assert!(positions[2] < positions[5]);
+        seen.push((positions[0], positions[1]));
+        others.iter().for_each(|id| assert_eq!(events(store, id, 0, 10).len(), 1));
+    }
+    assert_eq!(seen[0], seen[1]);
+    assert_eq!(events(store, &alice, 0, 10).len(), 1);
+    // A number is given to each of them once, and it is that of its events.
+    let logged = log(store, "account", Position::ZERO, 100);
+    let mut positions: Vec<_> = logged.iter().map(|entry| entry.stored.position).collect();
+    assert_eq!(positions[0], seen[0].0);
+    positions.dedup();
+    assert_eq!(positions.len(), 5);
+}
+
+/// What has come of commits that are submitted one after the other, without waiting.
+fn at_once(store: &dyn Store, all: Vec<Commit>) -> Vec<Outcome> {
+    let told: Vec<_> = all
+        .into_iter()
+        .map(|commit| {
+            let (tell, told) = std::sync::mpsc::channel();
+            store.commit(commit, Box::new(move |outcome| drop(tell.send(outcome))));
+            told
+        })
+        .collect();
+    told.into_iter().map(|told| told.recv().expect("each outcome is told")).collect()
 }
 
 fn settled_first(store: &dyn Store) {

@@ -1,5 +1,9 @@
 //! What is done in one transaction.
 
+use std::collections::HashMap;
+use std::mem::take;
+use std::sync::LazyLock;
+
 use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
     NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot, Sum, Tags,
@@ -27,7 +31,31 @@ pub(crate) struct Batch<'c> {
     first: Position,
     /// That of the last commit.
     position: Position,
+    /// Commits that are stored, and not among the decisions yet.
+    decided: Vec<(CommitId, Position)>,
+    /// Whether it was found that one of them comes again: then each is decided on before it is stored.
+    is_careful: bool,
+    /// The last events of entities that have others than in their rows, by these.
+    moved: HashMap<i64, Moved>,
+    /// The number of what is done now, and of what has met damage later than it was done.
+    pub(crate) at: usize,
+    culprit: Option<usize>,
 }
+
+struct Moved {
+    last: Seq,
+    hash: EventHash,
+    /// The number of what has moved it.
+    at: usize,
+}
+
+/// How many decisions are inserted at once.
+const DECIDED: usize = 32;
+
+static DECIDE_MANY: LazyLock<String> = LazyLock::new(|| {
+    let rows = vec!["(?, ?)"; DECIDED].join(", ");
+    format!("INSERT INTO decision (id, position) VALUES {rows} ON CONFLICT DO NOTHING")
+});
 
 /// What nearly every commit does. To have them for the transaction costs less than to look for each of them by its text.
 struct Statements<'c> {
@@ -63,6 +91,7 @@ impl<'c> Batch<'c> {
     pub(crate) fn begin(
         connection: &'c mut Connection,
         known: &'c mut Known,
+        is_careful: bool,
     ) -> rusqlite::Result<Self> {
         // From here on it is shared, with statements that outlive the transaction.
         let connection = &*connection;
@@ -75,11 +104,24 @@ impl<'c> Batch<'c> {
         known.begin(changes);
         let position = Position::new(position);
         let statements = Statements::of(connection)?;
-        Ok(Self { transaction, known, statements, first: position, position })
+        Ok(Self {
+            transaction,
+            known,
+            statements,
+            first: position,
+            position,
+            decided: Vec::new(),
+            is_careful,
+            moved: HashMap::new(),
+            at: 0,
+            culprit: None,
+        })
     }
 
     /// Does what comes before the end of the transaction. `all_told`: it is known of all earlier commits what has become of them.
-    pub(crate) fn prepare(&self, all_told: bool) -> rusqlite::Result<()> {
+    pub(crate) fn prepare(&mut self, all_told: bool) -> rusqlite::Result<()> {
+        self.write_moved()?;
+        self.write_decided()?;
         let (before, now) = (self.first.get(), self.position.get());
         if all_told && before / SWEEP_EVERY != now / SWEEP_EVERY {
             self.transaction
@@ -90,6 +132,55 @@ impl<'c> Batch<'c> {
             .prepare_cached("UPDATE counter SET position = ?1")?
             .execute([bits(self.position.get())])?;
         Ok(())
+    }
+
+    /// The number of what has met damage, if that was done before, and what it writes waited.
+    pub(crate) fn culprit(&self) -> Option<usize> {
+        self.culprit
+    }
+
+    /// Writes the last events of entities into their rows: once in a transaction for each, unless one is read in between.
+    fn write_moved(&mut self) -> rusqlite::Result<()> {
+        let mut moved: Vec<_> = self.moved.drain().collect();
+        // One behind the other in the file.
+        moved.sort_unstable_by_key(|(entity, _)| *entity);
+        for (entity, Moved { last, hash, at }) in moved {
+            let written =
+                self.statements.moved.execute(params![entity, bits(last.get()), bits(hash.get())]);
+            if written.is_err() {
+                self.culprit = Some(at);
+            }
+            written?;
+        }
+        Ok(())
+    }
+
+    /// Writes decisions.
+    ///
+    /// # Errors
+    /// [`rusqlite::Error::StatementChangedRows`] if one of them was there.
+    fn write_decided(&mut self) -> rusqlite::Result<()> {
+        let decided = take(&mut self.decided);
+        let mut inserted = 0;
+        let (blocks, rest) = decided.as_chunks::<DECIDED>();
+        if !blocks.is_empty() {
+            let mut many = self.transaction.prepare_cached(&DECIDE_MANY)?;
+            for block in blocks {
+                for (row, (id, position)) in block.iter().enumerate() {
+                    many.raw_bind_parameter(2 * row + 1, id.get().to_be_bytes())?;
+                    many.raw_bind_parameter(2 * row + 2, bits(position.get()))?;
+                }
+                inserted += many.raw_execute()?;
+            }
+        }
+        for (id, position) in rest {
+            inserted += usize::from(self.statements.decide(*id, Some(*position))?);
+        }
+        if inserted == decided.len() {
+            Ok(())
+        } else {
+            Err(rusqlite::Error::StatementChangedRows(inserted))
+        }
     }
 
     /// Ends the transaction. If that fails, it may have been committed, or not.
@@ -112,6 +203,7 @@ impl Batch<'_> {
         if let Some(entity) = self.known.find(id) {
             return Ok(Some(entity));
         }
+        self.write_moved()?;
         let found = read(&self.transaction, id)?;
         found.into_iter().for_each(|entity| self.known.add(id.clone(), entity));
         Ok(found)
@@ -127,6 +219,7 @@ impl Batch<'_> {
              ON CONFLICT DO UPDATE SET epoch = epoch + 1",
             )?
             .execute(params![kind, key, bits(empty.get())])?;
+        self.write_moved()?;
         let entity = read(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         self.known.add(id.clone(), entity);
         let snapshot = self
@@ -159,7 +252,9 @@ impl Batch<'_> {
             }
         }
         let position = self.position.next();
-        if !self.statements.decide(commit.id(), Some(position))? {
+        if !self.is_careful {
+            self.decided.push((commit.id(), position));
+        } else if !self.statements.decide(commit.id(), Some(position))? {
             return self.unless_decided(commit, Refusal::Aborted);
         }
         self.position = position;
@@ -171,14 +266,15 @@ impl Batch<'_> {
             let entity =
                 entity.as_ref().map_or_else(|| self.unclaimed(id), |found| Ok(found.id))?;
             if member.deletes() {
+                self.moved.remove(&entity);
                 delete(&self.transaction, entity, id)?;
                 self.known.moved(id, Seq::ZERO, EventHash::of(id));
             } else {
                 write(&self.transaction, &mut self.statements, (id, entity), member, position)?;
-                member
-                    .moved_to()
-                    .iter()
-                    .for_each(|(last, hash)| self.known.moved(id, *last, *hash));
+                if let Some((last, hash)) = member.moved_to() {
+                    self.known.moved(id, last, hash);
+                    self.moved.insert(entity, Moved { last, hash, at: self.at });
+                }
             }
         }
         for Note { entity, kind, key, rank, value } in commit.left() {
@@ -199,7 +295,8 @@ impl Batch<'_> {
     }
 
     /// Refuses a commit, unless it was decided before: one that has happened is not as it finds its members now.
-    fn unless_decided(&self, commit: &Commit, refusal: Refusal) -> rusqlite::Result<Outcome> {
+    fn unless_decided(&mut self, commit: &Commit, refusal: Refusal) -> rusqlite::Result<Outcome> {
+        self.write_decided()?;
         Ok(match decision(&self.transaction, commit.id())? {
             Some(Settled::Committed(position)) => Outcome::Committed(position),
             Some(Settled::Aborted) => Outcome::Refused(Refusal::Aborted),
@@ -215,6 +312,7 @@ impl Batch<'_> {
 
     /// Decides whether a commit has happened.
     pub(crate) fn settle(&mut self, commit: CommitId) -> rusqlite::Result<Settled> {
+        self.write_decided()?;
         if let Some(settled) = decision(&self.transaction, commit)? {
             return Ok(settled);
         }
@@ -243,9 +341,6 @@ fn write(
     }
     for (seq, tags) in member.tags() {
         tag(transaction, (entity, seq, position), tags)?;
-    }
-    if let Some((seq, hash)) = member.moved_to() {
-        statements.moved.execute(params![entity, bits(seq.get()), bits(hash.get())])?;
     }
     if let Some(snapshot) = member.written_snapshot() {
         keep(transaction, entity, snapshot, if member.replaces() { 1 } else { SNAPSHOTS })?;

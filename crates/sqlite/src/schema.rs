@@ -122,6 +122,7 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
     // WAL not be on the disk.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
+    keep_plans(&connection).map_err(told)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(told)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
     match version(path, &connection)? {
@@ -139,6 +140,12 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     use_wal(&connection, path)?;
     connection.set_prepared_statement_cache_capacity(32);
     Ok(connection)
+}
+
+/// Has statements executed as they were prepared: otherwise SQLite prepares some of them anew whenever they are given other values, which
+/// takes longer than to execute them.
+fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
+    connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
 
 /// The version of a store; `None` for a file in which there is nothing.
@@ -205,6 +212,7 @@ pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenErro
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(path, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
+    keep_plans(&connection).map_err(told)?;
     let Some(version) = version(path, &connection)? else {
         let why = "there is nothing in it".to_owned();
         return Err(OpenError::NotAStore { path: path.to_owned(), why });

@@ -271,7 +271,13 @@ impl Writer {
                 return None;
             }
         };
-        let done = in_transaction((connection, &mut self.known), all, self.unknown.is_empty());
+        let all_told = self.unknown.is_empty();
+        let mut done = in_transaction((connection, &mut self.known), all, all_told, false);
+        if let Err(Failed { why: rusqlite::Error::StatementChangedRows(_), .. }) = done {
+            // A commit comes again.
+            self.known.forget_all();
+            done = in_transaction((connection, &mut self.known), all, all_told, true);
+        }
         if done.is_err() {
             self.known.forget_all();
         }
@@ -314,20 +320,24 @@ fn in_transaction(
     (connection, known): (&mut Connection, &mut Known),
     all: &[Write],
     all_told: bool,
+    is_careful: bool,
 ) -> Result<Vec<Written>, Failed> {
     let failed = |is_unknown| move |why| Failed { why, is_unknown, at: None };
-    let mut batch = Batch::begin(connection, known).map_err(failed(false))?;
+    let mut batch = Batch::begin(connection, known, is_careful).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
     for (at, asked) in all.iter().enumerate() {
+        batch.at = at;
         // A commit is refused before it writes anything, so it needs no savepoint of its own.
         let written = match asked {
             Write::Claim(entity, _) => batch.claim(entity).map(Written::Claim),
             Write::Commit(commit, _) => batch.commit(commit).map(Written::Commit),
             Write::Settle(commit, _) => batch.settle(*commit).map(Written::Settle),
         };
+        let at = batch.culprit().unwrap_or(at);
         results.push(written.map_err(|why| Failed { why, is_unknown: false, at: Some(at) })?);
     }
-    batch.prepare(all_told).map_err(failed(false))?;
+    let prepared = batch.prepare(all_told);
+    prepared.map_err(|why| Failed { why, is_unknown: false, at: batch.culprit() })?;
     batch.commit_all().map_err(failed(true))?;
     Ok(results)
 }
