@@ -17,7 +17,7 @@
 //! or later will do; 15 is what it is tested with.
 //!
 //! Several processes may use one schema at a time. Each claims the entities that it uses, and an owner that was replaced is refused. All that waits when
-//! the store is free is one transaction of two round trips, and so one flush, in which each commit is refused alone. What was told to be committed has
+//! the store is free is one transaction of one or two round trips, and so one flush, in which each commit is refused alone. What was told to be committed has
 //! been flushed: if the role's `synchronous_commit` is `off`, the store turns it on. Another connection reads. Both are served by one thread, which runs no
 //! code of the program but what is called with results.
 //!
@@ -58,8 +58,8 @@
 //! * A commit of more than 512 MiB is refused.
 //! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it changes nothing, and takes no locks.
 //!
-//! Reading order: `store` and `job` (what is asked), `writer` (transactions, and what is told of them), `plan` (what one does, without I/O), `transaction`
-//! (its two round trips), `reader`, `link` (lost connections), `session` (one connection), `schema`, `address`, `tls`.
+//! Reading order: `store` and `job` (what is asked), `writer` (transactions, and what is told of them), `known` (what is remembered), `plan` (what one does, without
+//! I/O), `transaction` (its round trips), `reader`, `link` (lost connections), `session` (one connection), `schema`, `address`, `tls`.
 
 #![forbid(unsafe_code)]
 

@@ -18,6 +18,9 @@ pub(crate) const DECISIONS: i64 = 1 << 16;
 /// Says that a file is a store: `PRAGMA application_id`, "COAC" in ASCII.
 const APPLICATION: i64 = 0x434f_4143;
 
+/// How much of the file who writes has in memory at most, in KiB.
+const CACHE: i64 = 16 << 10;
+
 /// How long to wait for a tool that writes to the file against advice.
 const PATIENCE: Duration = Duration::from_secs(5);
 
@@ -123,6 +126,8 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     // WAL not be on the disk.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
     keep_plans(&connection).map_err(told)?;
+    // (In KiB, if it is negative.) A transaction over many entities changes as many pages.
+    connection.pragma_update(None, "cache_size", -CACHE).map_err(told)?;
     connection.pragma_update(None, "wal_autocheckpoint", 0).map_err(told)?;
     connection.pragma_update(None, "synchronous", "FULL").map_err(told)?;
     match version(path, &connection)? {
