@@ -267,13 +267,13 @@ impl<T: Tell> Drop for Unanswered<T> {
 impl<T: Tell> Owed<T> {
     fn tell(self, outcome: Outcome) {
         match outcome {
-            Outcome::Committed(position) => self.is_stored(position),
+            Outcome::Committed(position) => self.tell_stored(position),
             Outcome::Refused(refusal) => (self.told)(Err(refusal)),
             Outcome::Unknown(_) => self.settle(),
         }
     }
 
-    fn is_stored(self, position: Position) {
+    fn tell_stored(self, position: Position) {
         self.access.has_position(position);
         (self.told)(Ok(()));
         self.access.has_stored();
@@ -284,7 +284,7 @@ impl<T: Tell> Owed<T> {
         let place = self.place.clone();
         let settle = async move {
             match self.access.settled(self.id).await {
-                Settled::Committed(position) => self.is_stored(position),
+                Settled::Committed(position) => self.tell_stored(position),
                 Settled::Aborted => (self.told)(Err(Refusal::Aborted)),
             }
         };

@@ -287,16 +287,17 @@ fn twice_among_others(store: &dyn Store) {
             .collect();
         assert_eq!(positions[0], positions[3]);
         assert_eq!(positions[1], positions[4]);
-        assert!(positions[2] < positions[5]);
+        // (They have no member in common, so either may be the first.)
+        assert_ne!(positions[2], positions[5]);
         seen.push((positions[0], positions[1]));
         others.iter().for_each(|id| assert_eq!(events(store, id, 0, 10).len(), 1));
     }
     assert_eq!(seen[0], seen[1]);
     assert_eq!(events(store, &alice, 0, 10).len(), 1);
-    // A number is given to each of them once, and it is that of its events.
+    // Each has a position of its own, which is that of its events.
     let logged = log(store, "account", Position::ZERO, 100);
     let mut positions: Vec<_> = logged.iter().map(|entry| entry.stored.position).collect();
-    assert_eq!(positions[0], seen[0].0);
+    assert!(positions.contains(&seen[0].0));
     positions.dedup();
     assert_eq!(positions.len(), 5);
 }

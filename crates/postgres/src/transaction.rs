@@ -78,7 +78,8 @@ const TEXTS: [&str; 23] = [
         SELECT substr($15::bytea, 16 * n - 15, 16), c.last - $6::int4 + n
         FROM counted c, generate_series(1, $6::int4) n
      ), forgotten AS (
-        DELETE FROM decision d WHERE d.id = ANY($16::bytea[])
+        DELETE FROM decision d
+        USING generate_series(1, length($16::bytea) / 16) n WHERE d.id = substr($16::bytea, 16 * n - 15, 16)
      )
      SELECT last FROM counted",
     // Kinds are made outside of the transaction. One that nothing is stored of does no harm.
@@ -150,7 +151,8 @@ const TEXTS: [&str; 23] = [
     "INSERT INTO decision (id, position)
      SELECT substr($1::bytea, 16 * n - 15, 16), c.last - $2::int4 + n FROM counter c, generate_series(1, $2::int4) n",
     "INSERT INTO decision (id) SELECT unnest($1::bytea[])",
-    "DELETE FROM decision d WHERE d.id = ANY($1::bytea[])",
+    "DELETE FROM decision d
+     USING generate_series(1, length($1::bytea) / 16) n WHERE d.id = substr($1::bytea, 16 * n - 15, 16)",
 ];
 
 /// A transaction that is committed.
@@ -630,7 +632,7 @@ struct Columns<'p> {
     /// The identities of commits, one behind the other.
     decided: Vec<u8>,
     aborted: Vec<Vec<u8>>,
-    forgotten: Vec<Vec<u8>>,
+    forgotten: Vec<u8>,
 }
 
 /// Entities as they have to be, and as they are then.
@@ -714,7 +716,7 @@ impl<'p> Columns<'p> {
             compared: known.map(|known| Compared::new(known, &plan.entities)),
             decided: plan.stored.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
             aborted: plan.aborted.iter().copied().map(stored_id).collect(),
-            forgotten: forgotten.iter().copied().map(stored_id).collect(),
+            forgotten: forgotten.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
             ..Self::default()
         };
         for (id, entity) in ids.iter().zip(&plan.entities) {

@@ -76,7 +76,9 @@ impl Memory {
     }
 
     fn tell(&mut self, id: CommitId) {
-        self.unknown.remove(&id);
+        if !self.unknown.is_empty() {
+            self.unknown.remove(&id);
+        }
         self.told.push_back(id);
     }
 }

@@ -285,7 +285,9 @@ impl Writer {
             Ok(results) => {
                 // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
                 self.transactions.fetch_add(1, Ordering::Relaxed);
-                all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
+                if !self.unknown.is_empty() {
+                    all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
+                }
                 all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
                 self.checkpoints.run(connection, &self.path);
             }
