@@ -53,33 +53,35 @@ struct Statements {
 
 const TEXTS: [&str; 23] = [
     // All that most transactions are, if the entities are as they are known: locks them, in order, counts positions, and writes. If one
-    // is not, it fails, as it divides by zero.
+    // is not, it fails, as it divides by zero. (By its hash it is the entity that it was, even if someone has exchanged the rows.)
     "WITH found AS MATERIALIZED (
-        SELECT e.id, e.epoch = n.epoch AND e.last = n.last AS is_known, n.last AS before, n.moved, n.hash
-        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[]) n (id, epoch, last, moved, hash)
+        SELECT e.id, n.last AS before, n.moved, n.moved_hash,
+            e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash AS is_known
+        FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
+            n (id, epoch, last, hash, moved, moved_hash)
         JOIN entity e ON e.id = n.id
         ORDER BY e.id
         FOR NO KEY UPDATE OF e
      ), counted AS (
-        UPDATE counter SET last = last + $6::int4
+        UPDATE counter SET last = last + $7::int4
             / (SELECT (count(*) FILTER (WHERE is_known) = cardinality($1))::int4 FROM found)
         RETURNING last
      ), moved AS (
-        UPDATE entity e SET last = f.moved, hash = f.hash
+        UPDATE entity e SET last = f.moved, hash = f.moved_hash
         FROM counted, found f WHERE e.id = f.id AND f.moved <> f.before
      ), stored AS (
         INSERT INTO event (entity, seq, position, kind, name, version, hash, payload)
         SELECT n.entity, n.seq, c.last - n.back, n.kind, n.name, n.version, n.hash, n.payload
         FROM counted c,
-            unnest($7::int8[], $8::int8[], $9::int8[], $10::int4[], $11::bytea[], $12::int8[], $13::int8[], $14::bytea[])
+            unnest($8::int8[], $9::int8[], $10::int8[], $11::int4[], $12::bytea[], $13::int8[], $14::int8[], $15::bytea[])
             n (entity, seq, back, kind, name, version, hash, payload)
      ), decided AS (
         INSERT INTO decision (id, position)
-        SELECT substr($15::bytea, 16 * n - 15, 16), c.last - $6::int4 + n
-        FROM counted c, generate_series(1, $6::int4) n
+        SELECT substr($16::bytea, 16 * n - 15, 16), c.last - $7::int4 + n
+        FROM counted c, generate_series(1, $7::int4) n
      ), forgotten AS (
         DELETE FROM decision d
-        USING generate_series(1, length($16::bytea) / 16) n WHERE d.id = substr($16::bytea, 16 * n - 15, 16)
+        USING generate_series(1, length($17::bytea) / 16) n WHERE d.id = substr($17::bytea, 16 * n - 15, 16)
      )
      SELECT last FROM counted",
     // Kinds are made outside of the transaction. One that nothing is stored of does no harm.
@@ -641,8 +643,9 @@ struct Compared {
     ids: Vec<i64>,
     epochs: Vec<i64>,
     lasts: Vec<i64>,
-    moved: Vec<i64>,
     hashes: Vec<i64>,
+    moved: Vec<i64>,
+    moved_hashes: Vec<i64>,
 }
 
 impl Compared {
@@ -653,8 +656,9 @@ impl Compared {
             compared.ids.push(before.id);
             compared.epochs.push(bits(before.epoch.get()));
             compared.lasts.push(bits(before.last.get()));
+            compared.hashes.push(bits(before.hash.get()));
             compared.moved.push(bits(now.last.get()));
-            compared.hashes.push(bits(now.hash.get()));
+            compared.moved_hashes.push(bits(now.hash.get()));
         }
         compared
     }
@@ -821,8 +825,9 @@ impl<'p> Columns<'p> {
             known.ids,
             known.epochs,
             known.lasts,
-            known.moved,
             known.hashes,
+            known.moved,
+            known.moved_hashes,
             self.commits,
             new.entities,
             new.seqs,
