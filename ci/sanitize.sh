@@ -78,7 +78,9 @@ else
 fi
 if [ "$sanitizer" = address ]; then
     # (The other one does not see the locks of std, which durable actors use.)
-    COACT_TEST_SIMULATED=0 run coact-tests --test durable -- --skip simulat
+    COACT_TEST_SIMULATED=0 run coact-tests --test durable --test cache -- --skip simulat
+    run coact-persist --features conformance --test memory --test formats
+    run coact-sqlite --test sqlite --test killed --test power
     # Simulations in full.
     run coact-core --features sim --test sim
     run coact-core --features sim --lib
