@@ -161,6 +161,39 @@ fn e23_a_refusal_is_none_of_others() {
     assert_eq!(balances.wait(), Ok(vec![0, 0, -1, 1]));
 }
 
+/// Who was only read by what is refused, goes on as if that had never been.
+#[test]
+fn e23_who_was_only_read_by_what_is_refused_goes_on() {
+    everywhere(|| {
+        let store = Manual::default();
+        let journal = Journal::new(store.clone());
+        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
+        call((&alice, &bob), |_| ()).wait().unwrap();
+        store.hold();
+        let refused = call(pipelined((alice.read(), &bob)), |(alice, bob)| {
+            bob.persist(Changed { by: 1 + alice.balance });
+        });
+        // Both come behind a part of that.
+        let asked = alice.ask(Balance);
+        let looked = call(pipelined(alice.read()), |alice| alice.balance);
+        let far = store.clone();
+        let of_bob = call(pipelined(bob.read()), move |bob| {
+            far.refuse_first();
+            bob.balance
+        });
+        assert!(is_refused(&refused.wait()) && is_refused(&of_bob.wait()));
+        assert_eq!((asked.wait(), looked.wait()), (Ok(0), Ok(0)));
+        store.hold();
+        let stored = alice.ask(Deposit(5));
+        let far = store.clone();
+        let looked = call(pipelined(&alice), move |alice| {
+            far.release();
+            alice.balance
+        });
+        assert_eq!((stored.wait(), looked.wait()), (Ok(5), Ok(5)));
+    });
+}
+
 /// Effects and results leave in the order of the decisions, for each entity and across them.
 #[test]
 fn e23_what_follows_leaves_in_the_order_of_the_decisions() {

@@ -1,7 +1,7 @@
 //! A step of a pipelined behaviour that is on its way: what is to be done behind it is done behind all that its members had on
 //! their way before.
 //!
-//! It has an entry in the queue of each member (`owner.rs`), and leaves them together: the queue in which it comes to the
+//! It has a part in the queue of each member (`owner.rs`), and these leave together: the queue in which it comes to the
 //! front last does what is to be done, and the others wait for that. So what follows from decisions leaves in the order of the
 //! decisions, for each entity, and across several.
 
@@ -49,7 +49,7 @@ impl Joint {
         Arc::new(Self { members, has_commit, progress: Mutex::new(progress) })
     }
 
-    /// Whether its entry may arrive at the front, or leave it.
+    /// Whether a part of it may arrive at the front, or leave it.
     pub(crate) fn may_move(&self, has_arrived: bool) -> bool {
         let progress = lock(&self.progress);
         progress.is_over || !has_arrived && progress.end.is_some()
@@ -94,7 +94,7 @@ impl Joint {
         self.members.iter().for_each(|member| Arc::clone(member).go_on());
     }
 
-    /// Says that what was to be done is not, as the runtime has ended. Returns the members, whose entries of it may leave.
+    /// Says that what was to be done is not, as the runtime has ended. Returns the members, whose parts of it may leave.
     pub(crate) fn abandon(&self) -> &[Arc<dyn InOrder>] {
         let then = {
             let mut progress = lock(&self.progress);

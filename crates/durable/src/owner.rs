@@ -54,7 +54,7 @@ struct Progress {
     held: Option<Held>,
     /// Why the state is not what is stored.
     failure: Option<Failure>,
-    /// Why something that has left was not stored, which what comes behind it has seen.
+    /// Why the last change that has left was not stored, which what comes behind it has seen.
     refused: Option<NotCommitted>,
     /// How many recoveries are under way: those that are not wanted any more end soon.
     recoveries: usize,
@@ -71,24 +71,33 @@ struct Obstacle {
 }
 
 struct InFlight {
-    /// What has come of it, once that is known.
-    end: Option<End>,
+    what: What,
     bytes: usize,
-    then: Option<Then>,
-    /// What is done behind that.
+    /// What is to be done behind it, for those who have persisted nothing.
     behind: Vec<Then>,
     /// It grows from each to the next.
     number: u64,
-    /// The step that it is an entry of, if it is one of a pipelined behaviour, which knows its end.
-    joint: Option<Entry>,
 }
 
-/// An entry of a step.
-struct Entry {
-    joint: Arc<Joint>,
-    /// Whether it has come to the front, and waits until the others have.
-    has_arrived: bool,
+enum What {
+    /// A commit of this entity alone.
+    Commit {
+        /// What has come of it, once that is known.
+        end: Option<End>,
+        then: Option<Then>,
+    },
+    /// A part of a step.
+    Step {
+        joint: Arc<Joint>,
+        /// Whether it has something of this entity to be stored.
+        changes: bool,
+        /// Whether it has come to the front, and waits until the others have.
+        has_arrived: bool,
+    },
 }
+
+/// What a part of a step counts, besides what is stored.
+const PER_PART: usize = 64;
 
 /// What keeps an entity, and the runtime, as long as something is on its way.
 pub(crate) type Held = (Arc<Place>, Busy);
@@ -185,9 +194,10 @@ impl Owner {
     ) {
         // Without the lock: this schedules. It may be one too many.
         let held = self.held(place);
+        let what = What::Commit { end: None, then: Some(then) };
         let (number, unused) = {
             let mut progress = self.progress();
-            (progress.push(None, bytes, Some(then)), progress.held.replace(held))
+            (progress.push(what, bytes), progress.held.replace(held))
         };
         drop(unused);
         let told = Told { owner: Some(Arc::clone(self)), number };
@@ -200,20 +210,25 @@ impl Owner {
         (Arc::clone(place), self.place.runtime().hold_open())
     }
 
-    /// Adds an entry of a step behind what is on its way. Returns what is not needed, to be dropped without a lock.
-    pub(crate) fn join(&self, joint: &Arc<Joint>, bytes: usize, held: Held) -> Option<Held> {
+    /// Adds a part of a step behind what is on its way, of this size if it changes the state. Returns what is not needed, to be
+    /// dropped without a lock.
+    pub(crate) fn join(
+        &self,
+        joint: &Arc<Joint>,
+        bytes: Option<usize>,
+        held: Held,
+    ) -> Option<Held> {
+        let (joint, changes) = (Arc::clone(joint), bytes.is_some());
+        let what = What::Step { joint, changes, has_arrived: false };
         let mut progress = self.progress();
-        progress.push(None, bytes, None);
-        if let Some(last) = progress.in_flight.back_mut() {
-            last.joint = Some(Entry { joint: Arc::clone(joint), has_arrived: false });
-        }
+        progress.push(what, PER_PART + bytes.unwrap_or_default());
         progress.held.replace(held)
     }
 
-    /// Whether something is on its way, or was not stored, so that what was decided behind it waits, or fails.
-    pub(crate) fn is_moving(&self) -> bool {
+    /// Whether nothing is on its way, and all is stored that was.
+    pub(crate) fn is_settled(&self) -> bool {
         let progress = self.progress();
-        progress.is_moving() || progress.failure.is_some()
+        !progress.is_moving() && progress.failure.is_none()
     }
 
     /// Does something behind what is on its way, on a worker, or at once if that is nothing: for a decision that has persisted
@@ -230,7 +245,7 @@ impl Owner {
             None => End::Stored,
         };
         if progress.is_draining {
-            progress.push(Some(end), 0, Some(then));
+            progress.push(What::Commit { end: Some(end), then: Some(then) }, 0);
             return;
         }
         drop(progress);
@@ -241,7 +256,7 @@ impl Owner {
         let mut progress = self.progress();
         let in_flight = &mut progress.in_flight;
         if let Ok(at) = in_flight.binary_search_by_key(&number, |commit| commit.number) {
-            in_flight[at].end = Some(end);
+            in_flight[at].is_told(end);
         }
         drop(progress);
         Arc::clone(self).go_on();
@@ -260,13 +275,8 @@ impl Owner {
             progress.is_draining = false;
             return false;
         }
-        let Progress { in_flight, refused, .. } = &mut *progress;
-        if let Some(entry) = in_flight.front_mut().and_then(|first| first.joint.as_mut())
-            && !entry.has_arrived
-        {
-            entry.has_arrived = true;
-            let joint = Arc::clone(&entry.joint);
-            if let Some((then, end)) = joint.arrive(refused.as_ref()) {
+        if let Some(joint) = progress.arrives() {
+            if let Some((then, end)) = joint.arrive(progress.refused.as_ref()) {
                 drop(progress);
                 drop_quietly(|| then(&end));
                 joint.end();
@@ -275,12 +285,10 @@ impl Owner {
         }
         let Some(first) = progress.in_flight.pop_front() else { return false };
         progress.bytes -= first.bytes;
-        let Some(end) = first.end() else { return false };
-        if let End::NotStored(why) = &end {
-            progress.refused.get_or_insert(why.clone());
-        }
+        let Some((then, end)) = progress.leaves(first.what) else { return false };
         drop(progress);
-        first.then.into_iter().chain(first.behind).for_each(|then| drop_quietly(|| then(&end)));
+        then.into_iter().for_each(|then| drop_quietly(|| then(&end)));
+        first.behind.into_iter().for_each(|then| drop_quietly(|| then(&end)));
         true
     }
 
@@ -421,9 +429,14 @@ impl InOrder for Owner {
         progress.in_flight = unknown.into();
         progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
         drop(progress);
-        for InFlight { joint, then, behind, .. } in known {
-            let members = joint.iter().flat_map(|entry| entry.joint.abandon());
-            others.extend(members.cloned());
+        for InFlight { what, behind, .. } in known {
+            let then = match what {
+                What::Commit { then, .. } => then,
+                What::Step { joint, .. } => {
+                    others.extend(joint.abandon().iter().cloned());
+                    None
+                }
+            };
             then.into_iter().chain(behind).for_each(|then| drop_quietly(|| then(&End::Lost)));
         }
         self.rest();
@@ -432,12 +445,11 @@ impl InOrder for Owner {
 
 impl Progress {
     /// Adds what is on its way behind all that is. Returns its number.
-    fn push(&mut self, end: Option<End>, bytes: usize, then: Option<Then>) -> u64 {
+    fn push(&mut self, what: What, bytes: usize) -> u64 {
         let number = self.next;
         self.next += 1;
         self.bytes += bytes;
-        let (behind, joint) = (Vec::new(), None);
-        self.in_flight.push_back(InFlight { end, bytes, then, behind, number, joint });
+        self.in_flight.push_back(InFlight { what, bytes, behind: Vec::new(), number });
         number
     }
 
@@ -448,27 +460,61 @@ impl Progress {
 
     /// Whether there is something to be done for the first.
     fn may_go_on(&self) -> bool {
-        self.in_flight.front().is_some_and(|first| match &first.joint {
-            Some(Entry { joint, has_arrived }) => joint.may_move(*has_arrived),
-            None => first.end.is_some(),
+        self.in_flight.front().is_some_and(|first| match &first.what {
+            What::Commit { end, .. } => end.is_some(),
+            What::Step { joint, has_arrived, .. } => joint.may_move(*has_arrived),
         })
+    }
+
+    /// Takes note that the first has come to the front, and returns its step, if it is a part of one, and that was not known.
+    fn arrives(&mut self) -> Option<Arc<Joint>> {
+        match &mut self.in_flight.front_mut()?.what {
+            What::Step { joint, has_arrived: has_arrived @ false, .. } => {
+                *has_arrived = true;
+                Some(Arc::clone(joint))
+            }
+            _ => None,
+        }
+    }
+
+    /// Takes note that this has left the front. Returns what is to be done, and what those are told who have seen it.
+    fn leaves(&mut self, what: What) -> Option<(Option<Then>, End)> {
+        let (then, end, changes) = match what {
+            What::Commit { end, then } => (then, end?, true),
+            What::Step { joint, changes, .. } => (None, joint.over()?, changes),
+        };
+        let refused = &mut self.refused;
+        let end = match (end, changes) {
+            (End::Lost, _) => End::Lost,
+            (End::NotStored(why), true) => {
+                refused.get_or_insert(why.clone());
+                End::NotStored(why)
+            }
+            (End::Stored, true) => {
+                // It has found all changes before it.
+                *refused = None;
+                End::Stored
+            }
+            // Others of its members are of no concern here.
+            (_, false) => refused.clone().map_or(End::Stored, End::NotStored),
+        };
+        Some((then, end))
     }
 }
 
 impl InFlight {
-    /// Returns what has come of it, if what was to be done for the members of a step was done.
-    fn end(&self) -> Option<End> {
-        match &self.joint {
-            Some(entry) => entry.joint.over(),
-            None => self.end.clone(),
+    /// Takes note of what has come of a commit.
+    fn is_told(&mut self, told: End) {
+        if let What::Commit { end, .. } = &mut self.what {
+            *end = Some(told);
         }
     }
 
     /// Whether it is known what has come of it.
     fn is_known(&self) -> bool {
-        match &self.joint {
-            Some(entry) => entry.joint.may_move(false),
-            None => self.end.is_some(),
+        match &self.what {
+            What::Commit { end, .. } => end.is_some(),
+            What::Step { joint, .. } => joint.may_move(false),
         }
     }
 }

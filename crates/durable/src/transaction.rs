@@ -99,7 +99,7 @@ impl Transaction {
 impl Unsettled for Transaction {
     fn is_void(&self, is_pipelined: bool) -> bool {
         let is_empty = !self.has_events() && self.effects.is_empty() && self.refused.is_none();
-        is_empty && !(is_pipelined && is_any_moving(&self.members))
+        is_empty && (!is_pipelined || are_settled(&self.members))
     }
 
     fn settle(self: Box<Self>, done: Settled) {
@@ -156,12 +156,9 @@ impl Unsettled for Transaction {
     }
 }
 
-/// Held while the entries of a step are added, so that any two steps have the same order for all members that they share. (Steps
+/// Held while the parts of a step are added, so that any two steps have the same order for all members that they share. (Steps
 /// that only read a state are decided on at once; others come one after the other as it is.)
 static JOINING: Mutex<()> = Mutex::new(());
-
-/// What an entry counts, besides what is stored.
-const PER_ENTRY: usize = 64;
 
 /// Puts a step behind what its members have on their way.
 fn join(members: &[Member], has_commit: bool, then: Then) -> Arc<Joint> {
@@ -173,8 +170,7 @@ fn join(members: &[Member], has_commit: bool, then: Then) -> Arc<Joint> {
     {
         let _guard = lock(&JOINING);
         for (member, held) in members.iter().zip(held) {
-            let bytes = PER_ENTRY + member.bytes.unwrap_or_default();
-            unused.push(member.owner.join(&joint, bytes, held));
+            unused.push(member.owner.join(&joint, member.bytes, held));
         }
     }
     drop(unused);
@@ -189,15 +185,15 @@ fn undo_all(members: &[Member], why: &NotCommitted) {
 
 /// Does something behind what members have on their way: at once, if that is nothing.
 fn behind_all(members: Vec<Member>, then: Then) {
-    if is_any_moving(&members) {
-        join(&members, false, then).go_on();
-    } else {
+    if are_settled(&members) {
         then(&End::Stored);
+    } else {
+        join(&members, false, then).go_on();
     }
 }
 
-fn is_any_moving(members: &[Member]) -> bool {
-    members.iter().any(|member| member.owner.is_moving())
+fn are_settled(members: &[Member]) -> bool {
+    members.iter().all(|member| member.owner.is_settled())
 }
 
 /// The outcome of a step's commit, which is owed to its members.
