@@ -139,7 +139,7 @@ pub struct Show {
 #[command(after_help = "\
 Exit status: 0 if it is sound, 1 if it is damaged, 2 if it could not be read.
 
-It sees what was changed, lost or put elsewhere after it was stored, by the hashes over each entity's events. The contents of snapshots, of states without events, and of notes have no hashes: only their places are checked. What is found is as of the moment at which it began; the `-wal` of a running program grows meanwhile.
+It sees what was changed, lost or put elsewhere after it was stored, by the hashes over each entity's events, and the sums of snapshots, states without events, and notes. (What an earlier format has stored of these has none.) What is found is as of the moment at which it began; the `-wal` of a running program grows meanwhile.
 
 Examples:
   coact journal bank.db verify

@@ -24,8 +24,11 @@ pub struct Logged<E> {
     pub entity: EntityId,
     /// Its number among those of its entity.
     pub seq: Seq,
-    /// Its commit. Those of one commit follow one another.
+    /// Its commit. Those of one commit follow one another, so this is not from where to go on: that is [`offset`](Self::offset).
     pub position: Position,
+    /// From where a log is to go on if all up to this event was done: behind its commit, if it is the last of that; otherwise behind the
+    /// commit before, so that this one comes again, as a whole.
+    pub offset: Position,
     /// What has happened.
     pub event: E,
     /// What it was [tagged](EventSourced::tags) with when it was stored.
@@ -33,9 +36,9 @@ pub struct Logged<E> {
 }
 
 impl Logged<Event> {
-    pub(crate) fn of(LogEntry { entity, stored }: LogEntry) -> Self {
+    pub(crate) fn of((LogEntry { entity, stored }, offset): (LogEntry, Position)) -> Self {
         let StoredEvent { seq, position, event, tags, .. } = stored;
-        Self { entity, seq, position, event, tags }
+        Self { entity, seq, position, offset, event, tags }
     }
 
     /// Reads the event, if it is one of an `E`: `None` if it is of an entity of another kind. For [logs of all kinds](crate::TagLog).
@@ -140,10 +143,10 @@ impl<E: EventSourced> EventLog<E> {
         self.decode(entry)
     }
 
-    fn decode(&mut self, entry: LogEntry) -> Result<Logged<E::Event>, LogError> {
-        let Logged { entity, seq, position, event, tags } = Logged::of(entry);
+    fn decode(&mut self, entry: (LogEntry, Position)) -> Result<Logged<E::Event>, LogError> {
+        let Logged { entity, seq, position, offset, event, tags } = Logged::of(entry);
         match read::<E::Event>(&event) {
-            Ok(event) => Ok(Logged { entity, seq, position, event, tags }),
+            Ok(event) => Ok(Logged { entity, seq, position, offset, event, tags }),
             Err(why) => Err(self.follow.end(LogError::Format { entity, seq, why })),
         }
     }

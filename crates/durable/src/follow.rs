@@ -77,9 +77,9 @@ impl Follow {
         self.ends = Some(self.access.position());
     }
 
-    /// Blocks the calling thread until there is another event.
+    /// Blocks the calling thread until there is another event. Returns it, and up to where all was given then.
     #[track_caller]
-    pub(crate) fn wait_next(&mut self) -> Result<LogEntry, LogError> {
+    pub(crate) fn wait_next(&mut self) -> Result<(LogEntry, Position), LogError> {
         loop {
             if self.is_over {
                 let has_caught_up = self.ends.is_some() && !self.has_failed;
@@ -100,7 +100,7 @@ impl Follow {
     pub(crate) fn poll_next(
         &mut self,
         context: &mut Context<'_>,
-    ) -> Poll<Option<Result<LogEntry, LogError>>> {
+    ) -> Poll<Option<Result<(LogEntry, Position), LogError>>> {
         loop {
             if self.is_over {
                 return Poll::Ready(None);
@@ -183,7 +183,7 @@ impl Follow {
     }
 
     /// Takes note that an event is given.
-    fn give(&mut self, entry: LogEntry) -> LogEntry {
+    fn give(&mut self, entry: LogEntry) -> (LogEntry, Position) {
         let has_more = |next: &LogEntry| next.stored.position == entry.stored.position;
         if !self.read.front().is_some_and(has_more) {
             self.position = entry.stored.position;
@@ -191,7 +191,7 @@ impl Follow {
         if self.read.is_empty() {
             self.position = self.position.max(self.has_all_to);
         }
-        entry
+        (entry, self.position)
     }
 
     /// Ends it with an error.

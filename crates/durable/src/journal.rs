@@ -291,7 +291,7 @@ impl Journal {
     /// # #[stored(name = "refunded")]
     /// # struct Refunded(#[n(0)] i64);
     /// use coact::call;
-    /// use coact::durable::{Journal, MemoryStore, Position, Tags};
+    /// use coact::durable::{Journal, LogError, MemoryStore, Position, Tags};
     ///
     /// # impl EventSourced for Refund {
     /// #   const KIND: &'static str = "refund";
@@ -314,7 +314,12 @@ impl Journal {
     /// call(&journal.entity::<Order>("17"), |order| order.persist(Ordered(500))).wait()?;
     /// call(&journal.entity::<Refund>("9"), |refund| refund.persist(Refunded(200))).wait()?;
     /// let (mut log, mut cents) = (journal.tagged("money", Position::ZERO).until_now(), 0);
-    /// while let Ok(logged) = log.wait_next() {
+    /// loop {
+    ///     let logged = match log.wait_next() {
+    ///         Ok(logged) => logged,
+    ///         Err(LogError::CaughtUp) => break,
+    ///         Err(error) => return Err(error.into()),
+    ///     };
     ///     if let Some(Ordered(by)) = logged.read::<Order>()? {
     ///         cents += by;
     ///     } else if let Some(Refunded(by)) = logged.read::<Refund>()? {
@@ -348,11 +353,11 @@ impl Journal {
     /// let mine = journal.position();
     /// // Elsewhere, and whatever else is stored meanwhile:
     /// let (mut sum, mut log) = (0, journal.log::<Counter>(Position::ZERO).until_now());
-    /// while let Ok(counted) = log.wait_next() {
-    ///     sum += counted.event.0;
+    /// while sum < 5 {
+    ///     sum += log.wait_next()?.event.0;
     /// }
     /// assert!(log.position() >= mine && sum == 5);
-    /// # Ok::<(), coact::Broken>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
     pub fn position(&self) -> Position {

@@ -33,7 +33,9 @@ impl Journal {
     /// Returns the position that was [stored](Self::store_offset) last under a name, or [`Position::ZERO`]: for those who follow a
     /// [log](Self::log) and have no store of their own in which they could keep it.
     ///
-    /// What they do for an event, and storing that they have, are two things, between which the process may end: so they may do it twice.
+    /// What they do for an event, and storing that they have, are two things, between which the process may end: so they may do it twice. **What
+    /// is stored is [`offset`](crate::Logged::offset)**, or [`EventLog::position`](crate::EventLog::position): the position of an event is that of its commit, which may
+    /// have others that are still to come.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, LogError, MemoryStore, stored};
@@ -51,12 +53,17 @@ impl Journal {
     /// for n in 1..=2 {
     ///     coact::call(&journal.entity::<Counter>("visits"), move |visits| visits.persist(Counted(n))).wait()?;
     ///     let mut log = journal.log::<Counter>(journal.offset("printer").wait()?).until_now();
-    ///     while let Ok(counted) = log.wait_next() {
+    ///     loop {
+    ///         let counted = match log.wait_next() {
+    ///             Ok(counted) => counted,
+    ///             Err(LogError::CaughtUp) => break,
+    ///             Err(error) => return Err(error.into()),
+    ///         };
     ///         assert_eq!(counted.event.0, n, "the first one is printed already");
-    ///         journal.store_offset("printer", counted.position).wait()?;
+    ///         journal.store_offset("printer", counted.offset).wait()?;
     ///     }
     /// }
-    /// # Ok::<(), coact::Broken>(())
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
@@ -66,7 +73,8 @@ impl Journal {
         call(&offset, |offset| Position::new(offset.position))
     }
 
-    /// Stores how far someone has read, under a name. A lower position than was stored changes nothing.
+    /// Stores how far someone has read, under a name. A lower position than was stored changes nothing: who begins anew takes
+    /// another name.
     ///
     /// # Errors
     /// As a [`call`](coact_core::call) over a durable actor.
