@@ -2,13 +2,15 @@
 
 use std::time::Duration;
 
-use coact::actor::ExitReason;
+use coact::Broken;
+use coact::actor::{AskError, ExitReason};
 use coact::durable::{Durable, Journal, MemoryStore, pipelined};
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
 use coact_tests::{Faults, everywhere, everywhere_with_faults, runtime};
 
 use crate::bank::{Account, Balance, Changed, Deposit, account, found};
+use crate::manual::Manual;
 use crate::slow::Slow;
 
 /// The next actor of an entity waits for the one before, which handles what was sent to it.
@@ -160,4 +162,35 @@ fn e12_a_journal_serves_one_runtime_after_the_other() {
         let runtime = runtime(2, &Faults::new());
         assert_eq!(runtime.run(|| account(&journal, "alice").ask(Deposit(1)).wait()), Ok(n));
     }
+}
+
+/// The store does not answer, and the runtime does not wait for ever: those who wait are told.
+#[test]
+fn e12_what_is_not_known_at_the_deadline_is_told_to_be_cancelled() {
+    let store = Manual::default();
+    let ended = runtime(2, &Faults::new());
+    let (asked, called) = {
+        let _entered = ended.enter();
+        let journal = Journal::new(store.clone());
+        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
+        call((&alice, &bob), |_| ()).wait().unwrap();
+        store.hold();
+        let asked = [alice.ask(Deposit(1)), alice.ask(Balance)];
+        let both = call(pipelined((&alice, &bob)), |(alice, bob)| {
+            alice.persist(Changed { by: 1 });
+            bob.persist(Changed { by: 1 });
+        });
+        let called = [both, call(pipelined((alice.read(), &bob)), |_| ())];
+        while store.len() < 2 {
+            std::thread::yield_now();
+        }
+        (asked, called)
+    };
+    assert!(!ended.shutdown(Duration::from_millis(50)).is_complete());
+    asked.into_iter().for_each(|asked| assert_eq!(asked.wait(), Err(AskError::Cancelled)));
+    called.into_iter().for_each(|called| assert_eq!(called.wait(), Err(Broken::Cancelled)));
+    // It may be stored all the same.
+    store.release();
+    let again = runtime(1, &Faults::new());
+    assert_eq!(again.run(|| found(&store.1, "alice").balance), 2);
 }

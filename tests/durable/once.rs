@@ -12,6 +12,7 @@ use crate::failures::pass;
 use crate::histories::seeds;
 
 use crate::bank::{Account, Balance, Deposit, account, found};
+use crate::manual::Manual;
 use crate::slow::Slow;
 
 fn answers(store: &MemoryStore) -> usize {
@@ -107,6 +108,26 @@ fn e18_an_answer_that_is_just_stored_is_not_missed() {
         let asked: Vec<_> = (0..6).map(|_| ask()).collect();
         asked.into_iter().for_each(|asked| assert_eq!(asked.wait(), Ok(key + 1)));
     }
+}
+
+/// The answer is all that there was to be stored, and others are stored behind it.
+#[test]
+fn e18_an_answer_that_is_refused_is_not_told_to_who_asks_again() {
+    everywhere(|| {
+        let store = Manual::default();
+        let alice = account(&Journal::new(store.clone()), "alice");
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        store.hold();
+        let first = alice.ask(Once::new("k", Balance));
+        let deposit = alice.ask(Deposit(5));
+        let again = alice.ask(Once::new("k", Balance));
+        let far = store.clone();
+        let last = call(coact::durable::pipelined(&alice), move |_| far.refuse_first());
+        assert!(first.wait().is_err() && again.wait().is_err() && last.wait().is_err());
+        let is = if deposit.wait().is_ok() { 6 } else { 1 };
+        assert_eq!(alice.ask(Once::new("k", Balance)).wait(), Ok(is));
+        assert_eq!(alice.ask(Once::new("k", Balance)).wait(), Ok(is));
+    });
 }
 
 #[test]

@@ -194,6 +194,36 @@ fn e23_who_was_only_read_by_what_is_refused_goes_on() {
     });
 }
 
+/// A command that has begun anew on what was to be deleted has not, if that is refused: not even one whose number is that of what is there.
+#[test]
+fn e5_what_was_decided_behind_a_deletion_that_is_refused_is_refused() {
+    #[derive(Message)]
+    #[message(reply = ())]
+    struct Delete;
+    impl coact::durable::Decide<Delete> for Account {
+        fn decide(account: &mut Durable<Self>, _: Delete) {
+            account.delete();
+        }
+    }
+
+    everywhere(|| {
+        let store = Manual::default();
+        let alice = account(&Journal::new(store.clone()), "alice");
+        (1..=3)
+            .for_each(|n| assert_eq!(alice.ask(Deposit(n)).wait(), Ok([1, 3, 6][n as usize - 1])));
+        store.hold();
+        let deleted = alice.ask(Delete);
+        let behind: Vec<_> = (1..=6).map(|n| alice.ask(Deposit(100 * n))).collect();
+        let far = store.clone();
+        let looked = call(pipelined(&alice), move |_| far.refuse_first());
+        assert!(deleted.wait().is_err());
+        assert!(behind.into_iter().all(|asked| asked.wait().is_err()));
+        assert!(is_refused(&looked.wait()));
+        assert_eq!(alice.ask(Balance).wait(), Ok(6));
+        assert_eq!(found(&store.1, "alice").changes, [1, 2, 3]);
+    });
+}
+
 /// Effects and results leave in the order of the decisions, for each entity and across them.
 #[test]
 fn e23_what_follows_leaves_in_the_order_of_the_decisions() {

@@ -422,7 +422,8 @@ impl<E: EventSourced> Settling for Durable<E> {
         let (Some(owner), Some(place)) = (&self.owner, self.place()) else { return };
         let Some(recovered) = self.recovered.get() else { return };
         let commit = Transaction::of(unsettled).member(owner, place);
-        commit.member(owner.entity.id.clone(), recovered.epoch, recovered.last);
+        let member = commit.member(owner.entity.id.clone(), recovered.epoch, recovered.last);
+        member.rests_on(recovered.hash);
     }
 
     fn collect(&mut self, unsettled: &mut Option<Box<dyn Unsettled>>) {

@@ -89,8 +89,13 @@ async fn read_all(access: &Access, outbox: &Arc<Outbox>) -> Result<Resumed, Stor
                 }
                 // .. and from behind that on.
                 Err(StoreError::CorruptNote { note, why }) => {
+                    let place = place_of(&note);
+                    // It is not where it says, so that nothing is known of what is behind it.
+                    if after.as_ref().is_some_and(|before| *before >= place) {
+                        return Err(damage.unwrap_or(StoreError::CorruptNote { note, why }));
+                    }
                     tracing::error!(entity = %note.entity, key = ?note.key, "a message is damaged, and stays: {why}");
-                    (after, most) = (Some(place_of(&note)), PAGE);
+                    (after, most) = (Some(place), PAGE);
                     held_up.insert(note.entity.clone());
                     damage.get_or_insert(StoreError::CorruptNote { note, why });
                     continue;

@@ -14,7 +14,8 @@ use std::time::Duration;
 use coact_actor::actor::ExitReason;
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Wake, drop_quietly};
-use coact_core::runtime::Busy;
+use coact_core::promise::Resolver;
+use coact_core::runtime::{Busy, spawn_future};
 use coact_core::{Cown, Promise, when};
 use coact_persist::{Commit, EntityId, Refusal};
 
@@ -54,7 +55,7 @@ struct Progress {
     held: Option<Held>,
     /// Why the state is not what is stored.
     failure: Option<Failure>,
-    /// Why the last change that has left was not stored, which what comes behind it has seen.
+    /// Why something that has left was not stored, which what comes behind it may have seen.
     refused: Option<NotCommitted>,
     /// How many recoveries are under way: those that are not wanted any more end soon.
     recoveries: usize,
@@ -99,8 +100,30 @@ enum What {
 /// What a part of a step counts, besides what is stored.
 const PER_PART: usize = 64;
 
-/// What keeps an entity, and the runtime, as long as something is on its way.
-pub(crate) type Held = (Arc<Place>, Busy);
+/// What is held as long as something is on its way.
+struct Held {
+    /// The entity.
+    _place: Arc<Place>,
+    /// The runtime.
+    _busy: Busy,
+    /// The future that says when that ends before.
+    _watch: Resolver<()>,
+}
+
+/// Gives up what is on its way, when a runtime drops its futures.
+struct AtEnd(Option<Arc<Owner>>);
+
+impl AtEnd {
+    fn is_not_wanted(mut self) {
+        self.0 = None;
+    }
+}
+
+impl Drop for AtEnd {
+    fn drop(&mut self) {
+        self.0.take().into_iter().for_each(|owner| owner.abandon(true));
+    }
+}
 
 #[derive(Clone)]
 enum Failure {
@@ -192,37 +215,40 @@ impl Owner {
         place: &Arc<Place>,
         then: Then,
     ) {
-        // Without the lock: this schedules. It may be one too many.
-        let held = self.held(place);
         let what = What::Commit { end: None, then: Some(then) };
-        let (number, unused) = {
-            let mut progress = self.progress();
-            (progress.push(what, bytes), progress.held.replace(held))
-        };
-        drop(unused);
+        let number = self.progress().push(what, bytes);
+        self.hold(place);
         let told = Told { owner: Some(Arc::clone(self)), number };
         let place = self.place.clone();
         self.entity.access.commit(commit, place, move |outcome| told.tell(outcome));
     }
 
-    /// Returns what is held while something is on its way.
-    pub(crate) fn held(&self, place: &Arc<Place>) -> Held {
-        (Arc::clone(place), self.place.runtime().hold_open())
+    /// Holds the entity and the runtime while something is on its way: to be called when that was added, and before it can end.
+    pub(crate) fn hold(self: &Arc<Self>, place: &Arc<Place>) {
+        if self.progress().held.is_some() {
+            return;
+        }
+        let (_watch, over) = Promise::channel();
+        let at_end = AtEnd(Some(Arc::clone(self)));
+        drop(spawn_future(async move {
+            // It is never resolved, but dropped.
+            let _ = over.await;
+            at_end.is_not_wanted();
+        }));
+        let (_place, _busy) = (Arc::clone(place), self.place.runtime().hold_open());
+        let held = Held { _place, _busy, _watch };
+        let mut progress = self.progress();
+        // Otherwise the runtime has ended by now.
+        let unused = if progress.is_moving() { progress.held.replace(held) } else { Some(held) };
+        drop(progress);
+        drop(unused);
     }
 
-    /// Adds a part of a step behind what is on its way, of this size if it changes the state. Returns what is not needed, to be
-    /// dropped without a lock.
-    pub(crate) fn join(
-        &self,
-        joint: &Arc<Joint>,
-        bytes: Option<usize>,
-        held: Held,
-    ) -> Option<Held> {
+    /// Adds a part of a step behind what is on its way, of this size if it changes the state.
+    pub(crate) fn join(&self, joint: &Arc<Joint>, bytes: Option<usize>) {
         let (joint, changes) = (Arc::clone(joint), bytes.is_some());
         let what = What::Step { joint, changes, has_arrived: false };
-        let mut progress = self.progress();
-        progress.push(what, PER_PART + bytes.unwrap_or_default());
-        progress.held.replace(held)
+        self.progress().push(what, PER_PART + bytes.unwrap_or_default());
     }
 
     /// Whether nothing is on its way, and all is stored that was.
@@ -285,22 +311,50 @@ impl Owner {
         }
         let Some(first) = progress.in_flight.pop_front() else { return false };
         progress.bytes -= first.bytes;
-        let Some((then, end)) = progress.leaves(first.what) else { return false };
+        let Some((then, end, end_behind)) = progress.leaves(first.what) else { return false };
         drop(progress);
         then.into_iter().for_each(|then| drop_quietly(|| then(&end)));
-        first.behind.into_iter().for_each(|then| drop_quietly(|| then(&end)));
+        first.behind.into_iter().for_each(|then| drop_quietly(|| then(&end_behind)));
         true
     }
 
-    /// Says that what was to be done behind commits is not: the runtime has ended.
-    fn abandon(&self) {
-        self.progress().is_draining = false;
+    /// Says that what was to be done behind commits is not: the runtime has ended. `all`: also behind those of which it is not known
+    /// what has come of them.
+    fn abandon(&self, all: bool) {
         let mut others = Vec::new();
-        self.abandon_known(&mut others);
+        {
+            let mut progress = self.progress();
+            progress.is_draining &= all;
+        }
+        self.abandon_some(all, &mut others);
         // (One after the other: a step has members, which have steps.)
         while let Some(other) = others.pop() {
             other.abandon_known(&mut others);
         }
+    }
+
+    fn abandon_some(&self, all: bool, others: &mut Vec<Arc<dyn InOrder>>) {
+        let mut progress = self.progress();
+        if progress.is_draining && !all {
+            return;
+        }
+        let in_flight = std::mem::take(&mut progress.in_flight);
+        let (given_up, left): (Vec<_>, Vec<_>) =
+            in_flight.into_iter().partition(|commit| all || commit.is_known());
+        progress.in_flight = left.into();
+        progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
+        drop(progress);
+        for InFlight { what, behind, .. } in given_up {
+            let then = match what {
+                What::Commit { then, .. } => then,
+                What::Step { joint, .. } => {
+                    others.extend(joint.abandon().iter().cloned());
+                    None
+                }
+            };
+            then.into_iter().chain(behind).for_each(|then| drop_quietly(|| then(&End::Lost)));
+        }
+        self.rest();
     }
 
     /// Tells those who wait that something has changed, and gives up what is held while something is on its way.
@@ -419,27 +473,7 @@ impl InOrder for Owner {
     }
 
     fn abandon_known(&self, others: &mut Vec<Arc<dyn InOrder>>) {
-        let mut progress = self.progress();
-        if progress.is_draining {
-            return;
-        }
-        let in_flight = std::mem::take(&mut progress.in_flight);
-        let (known, unknown): (Vec<_>, Vec<_>) =
-            in_flight.into_iter().partition(InFlight::is_known);
-        progress.in_flight = unknown.into();
-        progress.bytes = progress.in_flight.iter().map(|commit| commit.bytes).sum();
-        drop(progress);
-        for InFlight { what, behind, .. } in known {
-            let then = match what {
-                What::Commit { then, .. } => then,
-                What::Step { joint, .. } => {
-                    others.extend(joint.abandon().iter().cloned());
-                    None
-                }
-            };
-            then.into_iter().chain(behind).for_each(|then| drop_quietly(|| then(&End::Lost)));
-        }
-        self.rest();
+        self.abandon_some(false, others);
     }
 }
 
@@ -477,28 +511,22 @@ impl Progress {
         }
     }
 
-    /// Takes note that this has left the front. Returns what is to be done, and what those are told who have seen it.
-    fn leaves(&mut self, what: What) -> Option<(Option<Then>, End)> {
+    /// Takes note that this has left the front. Returns what is to be done with what has come of it, and what those are told who
+    /// persist nothing and come behind it.
+    fn leaves(&mut self, what: What) -> Option<(Option<Then>, End, End)> {
         let (then, end, changes) = match what {
             What::Commit { end, then } => (then, end?, true),
             What::Step { joint, changes, .. } => (None, joint.over()?, changes),
         };
-        let refused = &mut self.refused;
-        let end = match (end, changes) {
-            (End::Lost, _) => End::Lost,
-            (End::NotStored(why), true) => {
-                refused.get_or_insert(why.clone());
-                End::NotStored(why)
-            }
-            (End::Stored, true) => {
-                // It has found all changes before it.
-                *refused = None;
-                End::Stored
-            }
-            // Others of its members are of no concern here.
-            (_, false) => refused.clone().map_or(End::Stored, End::NotStored),
+        // (Others of a step's members are of no concern here.)
+        if let (End::NotStored(why), true) = (&end, changes) {
+            self.refused.get_or_insert(why.clone());
+        }
+        let end_behind = match &end {
+            End::Lost => End::Lost,
+            _ => self.refused.clone().map_or(End::Stored, End::NotStored),
         };
-        Some((then, end))
+        Some((then, end, end_behind))
     }
 }
 
@@ -555,7 +583,7 @@ impl Drain {
 
 impl Drop for Drain {
     fn drop(&mut self) {
-        self.0.take().into_iter().for_each(|owner| owner.abandon());
+        self.0.take().into_iter().for_each(|owner| owner.abandon(false));
     }
 }
 

@@ -154,6 +154,7 @@ impl<E: EventSourced> Recovered<E> {
         let (epoch, last) = (self.epoch, self.last);
         let mut pending = take(&mut self.pending);
         let member = commit.member(id.clone(), epoch, last);
+        member.rests_on(self.hash);
         if pending.is_empty() {
             return None;
         }

@@ -164,16 +164,11 @@ static JOINING: Mutex<()> = Mutex::new(());
 fn join(members: &[Member], has_commit: bool, then: Then) -> Arc<Joint> {
     let owners = members.iter().map(|member| Arc::clone(&member.owner) as Arc<dyn InOrder>);
     let joint = Joint::new(owners.collect(), has_commit, then);
-    // Without the lock: this schedules.
-    let held: Vec<_> = members.iter().map(|member| member.owner.held(&member.place)).collect();
-    let mut unused = Vec::with_capacity(members.len());
     {
         let _guard = lock(&JOINING);
-        for (member, held) in members.iter().zip(held) {
-            unused.push(member.owner.join(&joint, member.bytes, held));
-        }
+        members.iter().for_each(|member| member.owner.join(&joint, member.bytes));
     }
-    drop(unused);
+    members.iter().for_each(|member| member.owner.hold(&member.place));
     joint
 }
 

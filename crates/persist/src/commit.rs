@@ -70,6 +70,8 @@ pub struct Commit {
 pub struct Member {
     epoch: Epoch,
     after: Seq,
+    /// The hash that it has to have, if that was said.
+    before: Option<EventHash>,
     events: Vec<(Event, EventHash)>,
     /// Those of events that have some.
     tags: Vec<(Seq, Tags)>,
@@ -153,6 +155,7 @@ impl Member {
         Self {
             epoch,
             after,
+            before: None,
             events: Vec::new(),
             tags: Vec::new(),
             snapshot: None,
@@ -169,6 +172,7 @@ impl Member {
     /// If its [state is replaced](Self::replace), or it is [deleted](Self::delete).
     pub fn event(&mut self, event: Event, before: EventHash) -> EventHash {
         assert!(!self.replaces && !self.deletes, "an event behind what has none");
+        self.before.get_or_insert(before);
         let hash = before.with(self.last().next(), &event);
         self.events.push((event, hash));
         hash
@@ -202,6 +206,7 @@ impl Member {
             self.events.is_empty() && !self.replaces && !self.deletes,
             "one state instead of events"
         );
+        self.before.get_or_insert(before);
         let seq = self.after.next();
         let hash = before.with(seq, &state);
         self.replaces = true;
@@ -251,15 +256,27 @@ impl Member {
         self.deletes = true;
     }
 
-    /// Whether the entity is as the writer knows it, given the epoch of its owner and the last event that are
-    /// stored: why the commit is refused, if not. For stores.
+    /// Says what hash the last event before the commit has, if that is not said by an [event](Self::event) or a [state](Self::replace): an
+    /// entity may have had as many events before it was deleted, and then they are others.
+    pub fn rests_on(&mut self, hash: EventHash) {
+        self.before.get_or_insert(hash);
+    }
+
+    /// Whether the entity is as the writer knows it, given the epoch of its owner, and the last event and its hash, that are
+    /// stored: why the commit is refused, if not. For stores. (One that is not there has no epoch and no event, and the
+    /// [hash of none](EventHash::of).)
     #[must_use]
-    pub fn check(&self, entity: &EntityId, owner: Epoch, found: Seq) -> Option<Refusal> {
-        let (entity, epoch, expected) = (entity.clone(), self.epoch, self.after);
+    pub fn check(
+        &self,
+        entity: &EntityId,
+        owner: Epoch,
+        (found, hash): (Seq, EventHash),
+    ) -> Option<Refusal> {
+        let (epoch, expected) = (self.epoch, self.after);
         if epoch != owner {
-            Some(Refusal::Fenced { entity, epoch, owner })
-        } else if expected != found {
-            Some(Refusal::Conflict { entity, expected, found })
+            Some(Refusal::Fenced { entity: entity.clone(), epoch, owner })
+        } else if expected != found || self.before.is_some_and(|before| before != hash) {
+            Some(Refusal::Conflict { entity: entity.clone(), expected, found })
         } else {
             None
         }
@@ -393,7 +410,7 @@ impl Display for Refusal {
             ),
             Self::Conflict { entity, expected, found } => write!(
                 f,
-                "`{entity}` has events up to {found}, and not to {expected}, in the same epoch: recover it"
+                "`{entity}` has events up to {found}, and not to {expected}, or others, in the same epoch: recover it"
             ),
             Self::Gone(NoteId { entity, kind, key, .. }) => {
                 write!(

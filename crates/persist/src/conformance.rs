@@ -26,6 +26,7 @@ pub const TESTS: &[Test] = &[
     ("an entity that was never claimed has epoch 0", never_claimed),
     ("a commit is stored as a whole or not at all", all_or_nothing),
     ("other events than expected are a conflict", conflicts),
+    ("as many events of another history are a conflict", other_history),
     ("a commit without members is stored", no_members),
     ("a commit that comes twice is stored once", twice),
     ("commits that come twice among others are stored once", twice_among_others),
@@ -248,6 +249,28 @@ fn conflicts(store: &dyn Store) {
     let ahead = Claim { last: Seq::new(5), ..owner };
     assert!(matches!(refusal(store, write(&alice, &ahead, &["6"])), Refusal::Conflict { .. }));
     assert_eq!(events(store, &alice, 0, 10).len(), 2);
+}
+
+/// As many events, but others: what was decided behind a deletion that was never stored.
+fn other_history(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (claimed, of_bob) = (claim(store, &alice), claim(store, &bob));
+    committed(store, write(&alice, &claimed, &["1", "2"]));
+    let there = claim(store, &alice);
+    let hash = EventHash::of(&alice).with(Seq::new(1), &event("a"));
+    let hash = hash.with(Seq::new(2), &event("b"));
+    let as_many = Claim { hash, ..there.clone() };
+    let stale = refusal(store, write(&alice, &as_many, &["c"]));
+    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    // So is one that only rests on it, or replaces it.
+    let mut reads = write(&bob, &of_bob, &["1"]);
+    reads.member(alice.clone(), as_many.epoch, as_many.last).rests_on(as_many.hash);
+    assert!(matches!(refusal(store, reads), Refusal::Conflict { .. }));
+    let mut reads = write(&bob, &of_bob, &["1"]);
+    reads.member(alice.clone(), there.epoch, there.last).rests_on(there.hash);
+    committed(store, reads);
+    committed(store, write(&alice, &there, &["3"]));
+    assert_eq!(events(store, &alice, 0, 9).len(), 3);
 }
 
 fn no_members(store: &dyn Store) {

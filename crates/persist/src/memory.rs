@@ -325,13 +325,12 @@ impl State {
             Some(Settled::Aborted) => return Outcome::Refused(Refusal::Aborted),
             None => {}
         }
-        if let Some(refusal) = commit.members().find_map(|(id, member)| {
-            let (owner, found) = self
-                .entities
-                .get(id)
-                .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
-            member.check(id, owner, found)
-        }) {
+        if let Some(refusal) =
+            commit.members().find_map(|(id, member)| match self.entities.get(id) {
+                Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
+                None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
+            })
+        {
             return Outcome::Refused(refusal);
         }
         let is_there = |id: &NoteId| {

@@ -192,9 +192,11 @@ impl<'a> Plan<'a> {
         let (of_taken, of_left) = others.split_at(commit.taken().len());
         for ((id, member), place) in commit.members().zip(of_members) {
             let found = self.entities[*place].as_ref().map(|found| found.row);
-            let (owner, last) =
-                found.map_or((Epoch::ZERO, Seq::ZERO), |found| (found.epoch, found.last));
-            if let Some(refusal) = member.check(id, owner, last) {
+            let refused = match found {
+                Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
+                None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
+            };
+            if let Some(refusal) = refused {
                 return Err(refusal);
             }
         }

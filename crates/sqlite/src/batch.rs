@@ -238,10 +238,11 @@ impl Batch<'_> {
         let mut found = Vec::new();
         for (id, member) in commit.members() {
             let entity = self.find(id)?;
-            let (owner, last) = entity
-                .as_ref()
-                .map_or((Epoch::ZERO, Seq::ZERO), |entity| (entity.epoch, entity.last));
-            if let Some(refusal) = member.check(id, owner, last) {
+            let refused = match &entity {
+                Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
+                None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
+            };
+            if let Some(refusal) = refused {
                 return self.unless_decided(commit, refusal);
             }
             found.push(entity);
