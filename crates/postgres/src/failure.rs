@@ -18,6 +18,8 @@ pub(crate) struct Failure {
 pub(crate) enum Means {
     /// Another transaction was in the way: the same again may succeed.
     Collision,
+    /// An entity is not as it was known: the same, by what is there, may succeed at once.
+    Stale,
     /// The server, or its client, does not take this statement; others it may.
     Statement,
     /// The server is there, and cannot do it now.
@@ -63,9 +65,11 @@ fn meaning(error: &DbError) -> Means {
         // The connection ends with it.
         return Means::Lost;
     }
-    // (A division by zero says that an entity is not as it was known.)
+    // That is how the statement says it.
+    if *code == SqlState::DIVISION_BY_ZERO {
+        return Means::Stale;
+    }
     if *code == SqlState::T_R_SERIALIZATION_FAILURE
-        || *code == SqlState::DIVISION_BY_ZERO
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || (*code == SqlState::UNIQUE_VIOLATION && error.constraint() == Some(DECISIONS))
     {

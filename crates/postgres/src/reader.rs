@@ -449,7 +449,7 @@ async fn read_all(
             match failure.means {
                 Means::Lost => (pipeline, over) = (None, Err(failure.clone())),
                 Means::Unavailable => over = Err(failure.clone()),
-                Means::Collision | Means::Statement => {}
+                Means::Collision | Means::Stale | Means::Statement => {}
             }
         }
         if let Some(read) = Rc::into_inner(read) {

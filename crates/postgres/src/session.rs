@@ -214,7 +214,7 @@ pub(crate) fn of_failure(settings: &Settings, failure: &Failure) -> ConnectError
     let (server, why) = (settings.address.server.clone(), failure.to_string());
     match failure.means {
         Means::Lost => ConnectError::Unreachable { server, why },
-        Means::Collision | Means::Statement | Means::Unavailable => {
+        Means::Collision | Means::Stale | Means::Statement | Means::Unavailable => {
             ConnectError::Server { server, why }
         }
     }

@@ -244,7 +244,7 @@ impl WriteSession {
         let mut done = None;
         if let Some((known, planned)) = self.guess(all, &concerned) {
             let stored = self.store(planned, Some(&known), &concerned, forgotten, patience).await;
-            let is_wrong = |undone: &Undone| undone.failure.means == Means::Collision;
+            let is_wrong = |undone: &Undone| undone.failure.means == Means::Stale;
             done = Some(stored).filter(|stored| !stored.as_ref().is_err_and(is_wrong));
         }
         let done = match done {

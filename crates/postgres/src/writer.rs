@@ -154,7 +154,7 @@ impl Writer {
             tries += 1;
             let why = undone.failure.to_string();
             match undone.failure.means {
-                Means::Collision if tries < TRIES => {
+                Means::Collision | Means::Stale if tries < TRIES => {
                     warn!(why, tries, "a transaction of the store is tried again");
                     sleep(delay(tries)).await;
                 }
@@ -162,7 +162,7 @@ impl Writer {
                     self.link.lose(&why);
                     return Err(undone);
                 }
-                Means::Collision | Means::Statement => return Err(undone),
+                Means::Collision | Means::Stale | Means::Statement => return Err(undone),
             }
         }
     }

@@ -308,7 +308,8 @@ fn a_deadlock_has_the_transaction_tried_again() {
     raw.until_it_is_waited_for();
     raw.run("SELECT * FROM entity FOR UPDATE");
     raw.run("COMMIT");
-    assert!(matches!(outcome.recv().unwrap(), Outcome::Committed(_)));
+    let outcome = outcome.recv().unwrap();
+    assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
     assert_eq!(texts(&store, &alice), ["once"]);
 }
 
