@@ -114,7 +114,7 @@ struct Held {
 struct AtEnd(Option<Arc<Owner>>);
 
 impl AtEnd {
-    fn is_not_wanted(mut self) {
+    fn disarm(mut self) {
         self.0 = None;
     }
 }
@@ -233,7 +233,7 @@ impl Owner {
         drop(spawn_future(async move {
             // It is never resolved, but dropped.
             let _ = over.await;
-            at_end.is_not_wanted();
+            at_end.disarm();
         }));
         let (_place, _busy) = (Arc::clone(place), self.place.runtime().hold_open());
         let held = Held { _place, _busy, _watch };

@@ -73,7 +73,7 @@ impl Builder {
     }
 
     /// How long the server may take for a statement, for a lock, and until the client goes on within a transaction. Without this,
-    /// 10 s. The client waits for a quarter longer, so that the server can say so itself; then it cuts the connection.
+    /// 10 s. The client waits for a quarter longer, and at least for a second, so that the server can say so itself; then it cuts the connection.
     pub fn operation_timeout(mut self, timeout: Duration) -> Self {
         self.operation_timeout = timeout;
         self

@@ -58,9 +58,10 @@ impl Settings {
         Ok(Self { address, tls, schema: schema.into(), connect_timeout, operation_timeout })
     }
 
-    /// How long to wait for answers. The server, which gives up a statement before, is to say so itself.
+    /// How long to wait for answers. The server, which gives up a statement before, is to say so itself: a commit whose answer does not
+    /// come may have happened.
     pub(crate) fn patience(&self) -> Duration {
-        self.operation_timeout + self.operation_timeout / 4
+        self.operation_timeout + (self.operation_timeout / 4).max(LEAST_MARGIN)
     }
 
     /// The configuration of a connection. Of several servers, one that can be written is looked for.
@@ -72,6 +73,9 @@ impl Settings {
         config
     }
 }
+
+/// How much longer than the server the client waits, at least: it may be busy.
+const LEAST_MARGIN: Duration = Duration::from_secs(1);
 
 /// After how long without traffic each side's system asks whether the other is still there, how often, and how many times.
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
