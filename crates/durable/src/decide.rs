@@ -75,4 +75,8 @@ pub trait Decide<C: Message>: EventSourced {
 /// The key of an answer that may have been given before.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Lookup(pub(crate) NoteKey);
+pub struct Lookup {
+    pub(crate) key: NoteKey,
+    /// Whether these bytes are an answer to the command.
+    pub(crate) is_answer: fn(&[u8]) -> bool,
+}

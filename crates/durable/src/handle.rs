@@ -9,7 +9,7 @@ use coact_actor::internals::{have_attend, set_aside, stop_for};
 use coact_core::internals::{Readiness, Settling, deciding};
 use coact_persist::NoteKey;
 
-use crate::decide::{Decide, Lookup};
+use crate::decide::Decide;
 use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
 use crate::once::Answered;
@@ -75,10 +75,10 @@ impl<E: Decide<C>, C: Message> Handler<C> for Durable<E> {
         match self.make_ready_for(true) {
             Readiness::Ready => match E::lookup(&command) {
                 None => decide(self, command, reply, context),
-                Some(Lookup(key)) => match self.answer_of(&key) {
+                Some(lookup) => match self.answer_of(&lookup) {
                     Answered::IsKnown => decide(self, command, reply, context),
                     Answered::Unknown(why) => reply.fail(AskError::NotCommitted(why)),
-                    Answered::NotYet => look_up(key, command, reply, context),
+                    Answered::NotYet => look_up(lookup.key, command, reply, context),
                 },
             },
             Readiness::Never(why) => reply.fail(AskError::NotCommitted(why)),

@@ -53,7 +53,7 @@ pub use self::event_sourced::EventSourced;
 pub use self::journal::Journal;
 pub use self::letters::{DeadLetter, Resumed};
 pub use self::log_error::LogError;
-pub use self::once::Once;
+pub use self::once::{Once, OtherCommand};
 pub use self::outgoing::Outgoing;
 pub use self::owner::Taken;
 pub use self::recovery::{RecoveryError, RecoveryFault};

@@ -1,5 +1,7 @@
 //! Commands with a client's key: the same key, the same answer.
 
+use std::error::Error;
+use std::fmt;
 use std::sync::Arc;
 
 use coact_actor::actor::Message;
@@ -12,6 +14,7 @@ use crate::decide::{Decide, Lookup};
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
 use crate::outgoing::{now, rank_of};
+use crate::recovered::Answers;
 
 /// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
 /// the same. For clients that send again what was not answered, as a connection, or this process, broke down.
@@ -19,8 +22,8 @@ use crate::outgoing::{now, rank_of};
 /// The answer is stored with what was decided, and kept for [some days](crate::JournalBuilder::answers_for); so `C::Reply` is a type that is encoded by
 /// [`minicbor`]. A decision that panics, or is not stored, has no answer, and is made anew with the same key.
 ///
-/// One key is for one command of one entity: of another command with the same key the answer cannot be read, or is that
-/// of the first.
+/// One key is for one command of one entity: another command with the same key is refused ([`OtherCommand`]) if the answer to the first
+/// cannot be one to it, and otherwise has that.
 ///
 /// ```
 /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -102,9 +105,25 @@ where
     }
 
     fn lookup(Once { key, .. }: &Once<C>) -> Option<Lookup> {
-        Some(Lookup(key.clone()))
+        let is_answer = |bytes: &[u8]| minicbor::decode::<C::Reply>(bytes).is_ok();
+        Some(Lookup { key: key.clone(), is_answer })
     }
 }
+
+/// A command has a client's key that another command has had, whose answer is none to this one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct OtherCommand {
+    /// Which key.
+    pub key: NoteKey,
+}
+
+impl fmt::Display for OtherCommand {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the key {:?} is that of another command: each has a key of its own", self.key)
+    }
+}
+
+impl Error for OtherCommand {}
 
 /// The name of answers in a store.
 const ANSWER: &str = "coact.answer";
@@ -130,18 +149,19 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// Returns what is known of an answer, and keeps that for the decision, which comes next.
-    pub(crate) fn answer_of(&mut self, key: &NoteKey) -> Answered {
+    pub(crate) fn answer_of(&mut self, Lookup { key, is_answer }: &Lookup) -> Answered {
         let Some(recovered) = self.recovered.get_mut() else { return Answered::NotYet };
-        let answers = &mut recovered.answers;
+        let Answers { on_their_way, looked_up } = &mut recovered.answers;
         // Looked at once: when it is stored, it leaves these, on another thread.
-        if let Some(answer) = lock(&answers.on_their_way).get(key) {
-            answers.looked_up = Some((key.clone(), Ok(Some(answer.clone()))));
-            return Answered::IsKnown;
-        }
-        match answers.looked_up.take_if(|(found, _)| found == key) {
+        let on_its_way = lock(on_their_way).get(key).cloned();
+        let known = on_its_way.map(|answer| (key.clone(), Ok(Some(answer))));
+        match known.or_else(|| looked_up.take_if(|(found, _)| found == key)) {
             Some((_, Err(why))) => Answered::Unknown(why),
+            Some((key, Ok(Some(answer)))) if !is_answer(&answer.payload) => {
+                Answered::Unknown(NotCommitted::new(OtherCommand { key }))
+            }
             Some(found) => {
-                answers.looked_up = Some(found);
+                *looked_up = Some(found);
                 Answered::IsKnown
             }
             None => Answered::NotYet,
