@@ -24,6 +24,19 @@ fn cent((from, to): Two<'_>) -> (i64, i64) {
     (from.balance, to.balance)
 }
 
+/// Two accounts that are recovered, in a store that keeps the commits that come.
+fn two_held(store: &Manual) -> [Addr<Durable<Account>>; 2] {
+    let journal = Journal::new(store.clone());
+    let two = ["alice", "bob"].map(|key| account(&journal, key));
+    call(two.each_ref(), |_| ()).wait().unwrap();
+    store.hold();
+    two
+}
+
+fn balances(all: &Addresses) -> Promise<Vec<i64>> {
+    call(all, |all| all.iter().map(|one| one.balance).collect())
+}
+
 fn is_refused<T>(told: &Result<T, Broken>) -> bool {
     matches!(told, Err(Broken::NotCommitted(_)))
 }
@@ -32,10 +45,7 @@ fn is_refused<T>(told: &Result<T, Broken>) -> bool {
 fn e23_pipelined_behaviours_wait_for_no_commit() {
     everywhere(|| {
         let store = Manual::default();
-        let journal = Journal::new(store.clone());
-        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
-        call((&alice, &bob), |_| ()).wait().unwrap();
-        store.hold();
+        let [alice, bob] = two_held(&store);
         let told: Vec<_> = (0..20).map(|_| call(pipelined((&alice, &bob)), cent)).collect();
         let far = store.clone();
         let last = call(pipelined((&alice, bob.read())), move |(alice, bob)| {
@@ -115,7 +125,7 @@ fn e23_a_refusal_is_one_of_all_that_has_seen_it() {
                 far.refuse_first();
                 (c.balance, d.balance)
             });
-            let later = call(&all, |all| all.iter().map(|one| one.balance).collect::<Vec<_>>());
+            let later = balances(&all);
             assert!(moved.into_iter().all(|moved| is_refused(&moved.wait())));
             assert!(is_refused(&seen.wait()));
             assert_eq!(later.wait(), Ok(vec![0; 4]));
@@ -157,8 +167,7 @@ fn e23_a_refusal_is_none_of_others() {
     store.refuse_first();
     assert!(is_refused(&refused.wait()) && is_refused(&both.wait()));
     assert_eq!(stored.wait(), Ok((-1, 1)));
-    let balances = call(&all, |all| all.iter().map(|one| one.balance).collect::<Vec<_>>());
-    assert_eq!(balances.wait(), Ok(vec![0, 0, -1, 1]));
+    assert_eq!(balances(&all).wait(), Ok(vec![0, 0, -1, 1]));
 }
 
 /// Who was only read by what is refused, goes on as if that had never been.
@@ -166,10 +175,7 @@ fn e23_a_refusal_is_none_of_others() {
 fn e23_who_was_only_read_by_what_is_refused_goes_on() {
     everywhere(|| {
         let store = Manual::default();
-        let journal = Journal::new(store.clone());
-        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
-        call((&alice, &bob), |_| ()).wait().unwrap();
-        store.hold();
+        let [alice, bob] = two_held(&store);
         let refused = call(pipelined((alice.read(), &bob)), |(alice, bob)| {
             bob.persist(Changed { by: 1 + alice.balance });
         });
@@ -446,10 +452,7 @@ fn e23_what_waits_for_another_at_the_end_of_a_runtime_is_cancelled() {
     let ended = runtime(1, &Faults::new());
     let (looked, asked) = {
         let _entered = ended.enter();
-        let journal = Journal::new(store.clone());
-        let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
-        call((&alice, &bob), |_| ()).wait().unwrap();
-        store.hold();
+        let [alice, bob] = two_held(&store);
         let of_alice = alice.ask(Deposit(1));
         let looked = call(pipelined((&alice, &bob)), |_| ());
         let of_bob = bob.ask(Deposit(1));
