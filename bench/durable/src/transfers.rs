@@ -41,7 +41,7 @@ pub fn hot_pair(setup: &Setup) -> anyhow::Result<Measured> {
     transfers(setup, 2, (setup.scaled(SLOW), setup.in_flight), transfer)
 }
 
-/// From one account to another, so many cents.
+/// From one account to another, this many cents.
 type Transfer = fn(&[Addr<Durable<Account>>], (u64, u64, i64)) -> Promise<()>;
 
 fn transfers(

@@ -9,7 +9,7 @@ use crate::job::Write;
 /// How many entities are remembered. If there are more, all are forgotten.
 const MOST: usize = 1 << 16;
 
-/// Entities as the last transaction has left them that was about them. Others may have changed them since: so whoever goes by it has
+/// Entities as the last transaction has left them that was about them. Others may have changed them since: so who goes by it has
 /// the server compare.
 #[derive(Default)]
 pub(crate) struct Known {

@@ -542,7 +542,7 @@ impl<'a> Needs<'a> {
         Ok(())
     }
 
-    /// What was found of so many entities, given the answers.
+    /// What was found of this number of entities, given the answers.
     fn plan(&self, answers: Vec<Vec<Row>>, entities: usize) -> Plan<'a> {
         let mut answers = answers.into_iter().skip(1 + usize::from(!self.made.is_empty()));
         let mut rows = |are_asked: bool| {
