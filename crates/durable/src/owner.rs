@@ -321,11 +321,8 @@ impl Owner {
     /// Says that what was to be done behind commits is not: the runtime has ended. `all`: also behind those of which it is not known
     /// what has come of them.
     fn abandon(&self, all: bool) {
+        self.progress().is_draining &= all;
         let mut others = Vec::new();
-        {
-            let mut progress = self.progress();
-            progress.is_draining &= all;
-        }
         self.abandon_some(all, &mut others);
         // (One after the other: a step has members, which have steps.)
         while let Some(other) = others.pop() {
