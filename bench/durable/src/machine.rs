@@ -12,9 +12,10 @@ pub fn machine(folder: &Path) -> String {
     let files = file_system(folder).unwrap_or_else(|| "unknown file system".to_owned());
     let build = if cfg!(debug_assertions) { ", NOT OPTIMISED" } else { "" };
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let allocator = if cfg!(feature = "snmalloc") { "snmalloc" } else { "system" };
     let load = load.split(' ').next().unwrap_or_default();
     format!(
-        "{processors} x {processor}, {} {}, {files}, SQLite {}, load {load}{build}",
+        "{processors} x {processor}, {} {}, {files}, SQLite {}, {allocator} allocator, load {load}{build}",
         std::env::consts::OS,
         kernel.trim(),
         rusqlite::version()

@@ -13,6 +13,10 @@ use coact_bench_durable::peers::{self, Peer};
 use coact_bench_durable::session;
 use coact_bench_durable::setup::Setup;
 
+#[cfg(feature = "snmalloc")]
+#[global_allocator]
+static ALLOCATOR: snmalloc_rs::SnMalloc = snmalloc_rs::SnMalloc;
+
 const EXAMPLES: &str = "\
 Examples:
   coact-bench-durable list

@@ -145,9 +145,9 @@ impl Access {
     }
 
     /// Stores a commit, and tells what has become of it for certain: if that is unknown, it is settled, however long the
-    /// store cannot be reached. `place` says where that is waited for.
-    pub(crate) fn commit<T: Tell>(self: &Arc<Self>, commit: Commit, place: Cown<()>, told: T) {
-        let owed = Owed { access: Arc::clone(self), id: commit.id(), place, told };
+    /// store cannot be reached.
+    pub(crate) fn commit<T: Tell>(&self, commit: Commit, told: T) {
+        let owed = Owed { id: commit.id(), told };
         let unanswered = Unanswered(Some(owed));
         let done: Done<_> = Box::new(move |outcome| unanswered.tell(outcome));
         // A panic of the store drops the question. It was reported.
@@ -232,18 +232,22 @@ pub(crate) fn or_unavailable<T>(
     answer.unwrap_or_else(|_| unanswered())
 }
 
-/// What is called with what has become of a commit for certain.
-pub(crate) trait Tell: FnOnce(Result<(), Refusal>) + Send + 'static {}
+/// Whoever is owed what has become of a commit for certain.
+pub(crate) trait Tell: Send + 'static {
+    fn access(&self) -> &Access;
 
-impl<T: FnOnce(Result<(), Refusal>) + Send + 'static> Tell for T {}
+    /// Where it is waited for, if that is unknown at first.
+    fn place(&self) -> Cown<()>;
+
+    /// Called on a thread of the store, which runs no code of the user.
+    fn tell(self, outcome: Result<(), Refusal>);
+}
 
 /// An outcome that is owed: unknown, if the store drops it.
 struct Unanswered<T: Tell>(Option<Owed<T>>);
 
 struct Owed<T> {
-    access: Arc<Access>,
     id: CommitId,
-    place: Cown<()>,
     told: T,
 }
 
@@ -268,24 +272,25 @@ impl<T: Tell> Owed<T> {
     fn tell(self, outcome: Outcome) {
         match outcome {
             Outcome::Committed(position) => self.tell_stored(position),
-            Outcome::Refused(refusal) => (self.told)(Err(refusal)),
+            Outcome::Refused(refusal) => self.told.tell(Err(refusal)),
             Outcome::Unknown(_) => self.settle(),
         }
     }
 
     fn tell_stored(self, position: Position) {
-        self.access.has_position(position);
-        (self.told)(Ok(()));
-        self.access.has_stored();
+        let access = self.told.access();
+        access.has_position(position);
+        access.has_stored();
+        self.told.tell(Ok(()));
     }
 
     /// Settles a commit whose outcome is unknown.
     fn settle(self) {
-        let place = self.place.clone();
+        let place = self.told.place();
         let settle = async move {
-            match self.access.settled(self.id).await {
+            match self.told.access().settled(self.id).await {
                 Settled::Committed(position) => self.tell_stored(position),
-                Settled::Aborted => (self.told)(Err(Refusal::Aborted)),
+                Settled::Aborted => self.told.tell(Err(Refusal::Aborted)),
             }
         };
         // A thread of the store is in no runtime.

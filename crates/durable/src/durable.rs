@@ -272,7 +272,7 @@ impl<E: EventSourced> Durable<E> {
     #[must_use]
     pub fn persisted(&self) -> Vec<E::Event> {
         let pending = match &self.standalone {
-            Some(standalone) => &standalone.persisted,
+            Some(standalone) => &standalone.persisted[..],
             None => &self.recovered.get().expect(IS_READY).pending.events,
         };
         pending.iter().map(|event| read(event).unwrap_or_else(|error| panic!("{error}"))).collect()
@@ -324,7 +324,11 @@ impl<E: EventSourced> Durable<E> {
     pub(crate) fn look(&self, is_pipelined: bool) -> Readiness {
         let Some(owner) = &self.owner else { return Readiness::Ready };
         self.take_in();
-        match owner.standing() {
+        self.readiness_by(owner.standing(), is_pipelined)
+    }
+
+    fn readiness_by(&self, standing: Standing, is_pipelined: bool) -> Readiness {
+        match standing {
             Standing::Never(why) | Standing::Undone(why) => Readiness::Never(why),
             Standing::Waiting => Readiness::NotYet,
             Standing::Committing if !is_pipelined => Readiness::NotYet,
@@ -349,15 +353,24 @@ impl<E: EventSourced> Durable<E> {
 
     /// The same for one that may have the state recovered.
     pub(crate) fn make_ready_for(&mut self, is_pipelined: bool) -> Readiness {
-        self.recover_if_undone();
-        self.look(is_pipelined)
+        let Some(standing) = self.recover_if_undone() else { return Readiness::Ready };
+        self.take_in();
+        if self.recovered.get().is_some() {
+            // The place of its result is not needed any more.
+            self.recovery = None;
+        }
+        self.readiness_by(standing, is_pipelined)
     }
 
-    pub(crate) fn recover_if_undone(&mut self) {
-        let is_undone = |owner: &Arc<Owner>| matches!(owner.standing(), Standing::Undone(_));
-        if self.owner.as_ref().is_some_and(is_undone) {
-            self.recover();
+    /// Returns how its owner stands now, if it has one.
+    pub(crate) fn recover_if_undone(&mut self) -> Option<Standing> {
+        let standing = |durable: &Self| durable.owner.as_ref().map(|owner| owner.standing());
+        let before = standing(self);
+        if !matches!(before, Some(Standing::Undone(_))) {
+            return before;
         }
+        self.recover();
+        standing(self)
     }
 
     /// Forgets the state, and has it recovered from what is stored.

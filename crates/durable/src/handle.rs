@@ -40,7 +40,7 @@ impl<E: EventSourced> Actor for Durable<E> {
     }
 
     fn attend(&mut self, _: &mut Context<Self>) {
-        self.recover_if_undone();
+        let _ = self.recover_if_undone();
     }
 
     fn may_end(&mut self) -> bool {

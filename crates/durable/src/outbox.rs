@@ -12,12 +12,13 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
 use coact_core::internals::catch;
+use coact_core::promise::Resolver;
 use coact_core::runtime::spawn_future;
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
 use coact_persist::{Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Notes, Refusal};
 
-use crate::access::{Access, Alarm, ask, lock};
+use crate::access::{Access, Alarm, Tell, ask, lock};
 use crate::outgoing::{StoredMessage, name_of, named, now, rank_of};
 
 /// Hands messages over, by the types that a program has said it receives.
@@ -456,9 +457,30 @@ impl Outbox {
         taken.into_iter().for_each(|note| commit.take_note(note));
         left.into_iter().for_each(|note| commit.leave_note(note));
         let (resolver, told) = Promise::channel();
-        let done = Box::new(move |outcome| resolver.resolve(outcome));
-        self.access.commit(commit, Cown::new(()), done);
+        let (access, place) = (Arc::clone(&self.access), Cown::new(()));
+        self.access.commit(commit, Exchanged { access, place, resolver });
         told.await.unwrap_or(Err(Refusal::Aborted))
+    }
+}
+
+/// Is owed the outcome of an exchange.
+struct Exchanged {
+    access: Arc<Access>,
+    place: Cown<()>,
+    resolver: Resolver<Result<(), Refusal>>,
+}
+
+impl Tell for Exchanged {
+    fn access(&self) -> &Access {
+        &self.access
+    }
+
+    fn place(&self) -> Cown<()> {
+        self.place.clone()
+    }
+
+    fn tell(self, outcome: Result<(), Refusal>) {
+        self.resolver.resolve(outcome);
     }
 }
 

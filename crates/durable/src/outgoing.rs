@@ -70,7 +70,7 @@ impl StoredMessage {
     }
 
     pub(crate) fn message(&self) -> Event {
-        Event::new(self.name.as_str(), self.version, self.payload.to_vec())
+        Event::new(self.name.clone(), self.version, self.payload.to_vec())
     }
 
     pub(crate) fn name(&self) -> &str {

@@ -8,18 +8,19 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::mem::take;
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
+use std::task::{Wake, Waker};
 use std::time::Duration;
 
 use coact_actor::actor::ExitReason;
 use coact_core::behaviour::NotCommitted;
-use coact_core::internals::{Wake, drop_quietly};
-use coact_core::promise::Resolver;
-use coact_core::runtime::{Busy, spawn_future};
+use coact_core::internals::{self, drop_quietly};
+use coact_core::runtime::{Busy, OnCancel};
 use coact_core::{Cown, Promise, when};
 use coact_persist::{Commit, EntityId, Refusal};
 
-use crate::access::{Alarm, lock};
+use crate::access::{Access, Alarm, Tell, lock};
 use crate::entity::{Entity, Place};
 use crate::joint::{InOrder, Joint};
 use crate::outcome::{Abandoned, End, Then, not_committed};
@@ -40,7 +41,10 @@ pub(crate) struct Owner {
     actor: Box<dyn OwningActor>,
     /// Where what follows a commit runs, one after the other.
     pub(crate) place: Cown<()>,
+    /// Where what is on its way is given up, if the runtime is cancelled: beside what runs in the other place, which may be stuck.
+    at_end: Cown<()>,
     progress: Mutex<Progress>,
+    _wakes_at_end: OnCancel,
 }
 
 #[derive(Default)]
@@ -61,7 +65,7 @@ struct Progress {
     recoveries: usize,
     /// What a recovery waits for, since when.
     obstacle: Option<Obstacle>,
-    waiters: Vec<Wake>,
+    waiters: Vec<internals::Wake>,
 }
 
 struct Obstacle {
@@ -106,22 +110,23 @@ struct Held {
     _place: Arc<Place>,
     /// The runtime.
     _busy: Busy,
-    /// The future that says when that ends before.
-    _watch: Resolver<()>,
 }
 
-/// Gives up what is on its way, when a runtime drops its futures.
-struct AtEnd(Option<Arc<Owner>>);
+/// Is woken when the runtime is cancelled.
+struct AtEnd(Weak<Owner>);
 
-impl AtEnd {
-    fn disarm(mut self) {
-        self.0 = None;
+impl Wake for AtEnd {
+    fn wake(self: Arc<Self>) {
+        self.0.upgrade().iter().for_each(Owner::give_up_if_cancelled);
     }
 }
 
-impl Drop for AtEnd {
+/// Gives up what is on its way, when it is dropped.
+struct GivenUp(Arc<Owner>);
+
+impl Drop for GivenUp {
     fn drop(&mut self) {
-        self.0.take().into_iter().for_each(|owner| owner.abandon(true));
+        self.0.abandon(true);
     }
 }
 
@@ -150,7 +155,12 @@ pub(crate) enum Standing {
 impl Owner {
     pub(crate) fn new(entity: &Arc<Entity>, actor: impl OwningActor + 'static) -> Arc<Self> {
         let (entity, actor) = (Arc::clone(entity), Box::new(actor));
-        Arc::new(Self { entity, actor, place: Cown::new(()), progress: Mutex::default() })
+        let (place, at_end, progress) = (Cown::new(()), Cown::new(()), Mutex::default());
+        Arc::new_cyclic(|this: &Weak<Self>| {
+            let waker = Waker::from(Arc::new(AtEnd(this.clone())));
+            let _wakes_at_end = place.runtime().on_cancel(waker);
+            Self { entity, actor, place, at_end, progress, _wakes_at_end }
+        })
     }
 
     /// Takes note that it has the entity, if its place says so: then one that was not started for its key is found by that.
@@ -190,7 +200,7 @@ impl Owner {
     }
 
     /// Calls `wake` when the [standing](Self::standing) may have changed, at once if it is such that it may not.
-    pub(crate) fn when_changed(&self, wake: Wake) {
+    pub(crate) fn when_changed(&self, wake: internals::Wake) {
         let mut progress = self.progress();
         if progress.recoveries == 0 && !progress.is_moving() {
             drop(progress);
@@ -216,32 +226,44 @@ impl Owner {
         then: Then,
     ) {
         let what = What::Commit { end: None, then: Some(then) };
-        let number = self.progress().push(what, bytes);
-        self.hold(place);
-        let told = Told { owner: Some(Arc::clone(self)), number };
-        let place = self.place.clone();
-        self.entity.access.commit(commit, place, move |outcome| told.tell(outcome));
+        let mut progress = self.progress();
+        let (number, is_held) = (progress.push(what, bytes), progress.held.is_some());
+        drop(progress);
+        if !is_held {
+            self.hold(place);
+        }
+        self.give_up_if_cancelled();
+        let told = Told { owner: Arc::clone(self), number, is_told: false };
+        self.entity.access.commit(commit, told);
     }
 
     /// Holds the entity and the runtime while something is on its way: to be called when that was added, and before it can end.
-    pub(crate) fn hold(self: &Arc<Self>, place: &Arc<Place>) {
-        if self.progress().held.is_some() {
-            return;
-        }
-        let (_watch, over) = Promise::channel();
-        let at_end = AtEnd(Some(Arc::clone(self)));
-        drop(spawn_future(async move {
-            // It is never resolved, but dropped.
-            let _ = over.await;
-            at_end.disarm();
-        }));
+    fn hold(self: &Arc<Self>, place: &Arc<Place>) {
         let (_place, _busy) = (Arc::clone(place), self.place.runtime().hold_open());
-        let held = Held { _place, _busy, _watch };
+        let held = Held { _place, _busy };
         let mut progress = self.progress();
         // Otherwise the runtime has ended by now.
         let unused = if progress.is_moving() { progress.held.replace(held) } else { Some(held) };
         drop(progress);
         drop(unused);
+    }
+
+    /// Gives up what is on its way, if the runtime is cancelled: in a behaviour, which that drops.
+    ///
+    /// To be called behind all that is added: who cancels it wakes [`AtEnd`] behind that, which finds what was added, if it is not found here.
+    fn give_up_if_cancelled(self: &Arc<Self>) {
+        if self.at_end.runtime().is_cancelled() {
+            let given_up = GivenUp(Arc::clone(self));
+            when(&self.at_end, move |()| drop(given_up));
+        }
+    }
+
+    /// The same for a part of a step.
+    pub(crate) fn hold_for_step(self: &Arc<Self>, place: &Arc<Place>) {
+        if self.progress().held.is_none() {
+            self.hold(place);
+        }
+        self.give_up_if_cancelled();
     }
 
     /// Adds a part of a step behind what is on its way, of this size if it changes the state.
@@ -284,14 +306,23 @@ impl Owner {
         if let Ok(at) = in_flight.binary_search_by_key(&number, |commit| commit.number) {
             in_flight[at].is_told(end);
         }
+        let has_begun = progress.begins_to_drain();
         drop(progress);
-        Arc::clone(self).go_on();
+        if has_begun {
+            Arc::clone(self).drain_in_place();
+        }
+    }
+
+    /// Drains, on a worker.
+    fn drain_in_place(self: Arc<Self>) {
+        let place = self.place.clone();
+        let drain = Drain(Some(self));
+        when(&place, move |()| drain.run());
     }
 
     /// Does what is to be done behind commits of which it is known what has come of them.
     fn drain(&self) {
         while self.drain_first() {}
-        self.rest();
     }
 
     /// Does that behind the first. Returns whether another may follow.
@@ -299,6 +330,7 @@ impl Owner {
         let mut progress = self.progress();
         if !progress.may_go_on() {
             progress.is_draining = false;
+            rest(progress);
             return false;
         }
         if let Some(joint) = progress.arrives() {
@@ -335,7 +367,7 @@ impl Owner {
         if progress.is_draining && !all {
             return;
         }
-        let in_flight = std::mem::take(&mut progress.in_flight);
+        let in_flight = take(&mut progress.in_flight);
         let (given_up, left): (Vec<_>, Vec<_>) =
             in_flight.into_iter().partition(|commit| all || commit.is_known());
         progress.in_flight = left.into();
@@ -351,20 +383,11 @@ impl Owner {
             };
             then.into_iter().chain(behind).for_each(|then| drop_quietly(|| then(&End::Lost)));
         }
-        self.rest();
-    }
-
-    /// Tells those who wait that something has changed, and gives up what is held while something is on its way.
-    fn rest(&self) {
-        self.wake_all();
-        let mut progress = self.progress();
-        let held = if progress.is_moving() { None } else { progress.held.take() };
-        drop(progress);
-        drop(held);
+        rest(self.progress());
     }
 
     pub(crate) fn wake_all(&self) {
-        let waiters = std::mem::take(&mut self.progress().waiters);
+        let waiters = take(&mut self.progress().waiters);
         waiters.into_iter().for_each(drop_quietly);
     }
 
@@ -456,17 +479,21 @@ impl Owner {
     }
 }
 
+/// Tells those who wait that something has changed, and gives up what is held while something is on its way.
+fn rest(mut progress: MutexGuard<'_, Progress>) {
+    let waiters = take(&mut progress.waiters);
+    let held = if progress.is_moving() { None } else { progress.held.take() };
+    drop(progress);
+    waiters.into_iter().for_each(drop_quietly);
+    drop(held);
+}
+
 impl InOrder for Owner {
     fn go_on(self: Arc<Self>) {
-        let mut progress = self.progress();
-        if progress.is_draining || !progress.may_go_on() {
-            return;
+        let has_begun = self.progress().begins_to_drain();
+        if has_begun {
+            self.drain_in_place();
         }
-        progress.is_draining = true;
-        drop(progress);
-        let place = self.place.clone();
-        let drain = Drain(Some(self));
-        when(&place, move |()| drain.run());
     }
 
     fn abandon_known(&self, others: &mut Vec<Arc<dyn InOrder>>) {
@@ -487,6 +514,13 @@ impl Progress {
     /// Whether something is on its way, or is done behind it.
     fn is_moving(&self) -> bool {
         !self.in_flight.is_empty() || self.is_draining
+    }
+
+    /// Whether there is something to be done that nobody has begun. From now on the caller has.
+    fn begins_to_drain(&mut self) -> bool {
+        let has_begun = !self.is_draining && self.may_go_on();
+        self.is_draining |= has_begun;
+        has_begun
     }
 
     /// Whether there is something to be done for the first.
@@ -546,25 +580,33 @@ impl InFlight {
 
 /// The outcome of a commit, which is owed to its owner.
 struct Told {
-    owner: Option<Arc<Owner>>,
+    owner: Arc<Owner>,
     number: u64,
+    is_told: bool,
 }
 
-impl Told {
+impl Tell for Told {
+    fn access(&self) -> &Access {
+        &self.owner.entity.access
+    }
+
+    fn place(&self) -> Cown<()> {
+        self.owner.place.clone()
+    }
+
     fn tell(mut self, outcome: Result<(), Refusal>) {
-        if let Some(owner) = self.owner.take() {
-            owner.note(&outcome, false);
-            owner.told(self.number, outcome.into());
-        }
+        self.is_told = true;
+        self.owner.note(&outcome, false);
+        self.owner.told(self.number, outcome.into());
     }
 }
 
 impl Drop for Told {
     /// The runtime in which it was waited for has ended.
     fn drop(&mut self) {
-        if let Some(owner) = self.owner.take() {
-            owner.undo(NotCommitted::new(Abandoned));
-            owner.told(self.number, End::Lost);
+        if !self.is_told {
+            self.owner.undo(NotCommitted::new(Abandoned));
+            self.owner.told(self.number, End::Lost);
         }
     }
 }

@@ -10,6 +10,7 @@ use coact_persist::{
     Commit, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId, NoteKey, NoteKind,
     Seq, Tags,
 };
+use smallvec::SmallVec;
 
 use crate::event_sourced::EventSourced;
 
@@ -101,7 +102,7 @@ pub(crate) struct Answers {
 /// What a decision has come to so far.
 #[derive(Default)]
 pub(crate) struct Pending {
-    pub(crate) events: Vec<Event>,
+    pub(crate) events: SmallVec<[Event; 1]>,
     /// Those of events that have some, by their places.
     tags: Vec<(usize, Tags)>,
     /// Whether a snapshot is wanted.

@@ -12,7 +12,7 @@ use coact_core::internals::{Settled, Unsettled, drop_quietly};
 use coact_core::{Cown, when};
 use coact_persist::{Commit, Refusal};
 
-use crate::access::lock;
+use crate::access::{Access, Tell, lock};
 use crate::entity::Place;
 use crate::joint::{InOrder, Joint};
 use crate::outcome::{Abandoned, End, Then, not_committed};
@@ -115,11 +115,9 @@ impl Unsettled for Transaction {
                 done(Err(why));
             }
             (None, Some(first)) if has_events => {
-                let access = Arc::clone(&first.entity.access);
-                let place = first.place.clone();
-                let far = place.clone();
-                let step = Step { members, then, done };
-                access.commit(commit, place, move |outcome| step.told(outcome, &far));
+                let first = Arc::clone(first);
+                let step = Step { first: Arc::clone(&first), members, then, done };
+                first.entity.access.commit(commit, step);
             }
             _ => done(Ok(then)),
         }
@@ -148,11 +146,10 @@ impl Unsettled for Transaction {
             return behind_all(members, then);
         }
         let Some(first) = members.first() else { return };
-        let access = Arc::clone(&first.owner.entity.access);
-        let place = first.owner.place.clone();
+        let first = Arc::clone(&first.owner);
         let joint = join(&members, true, then);
-        let told = Told { step: Some((joint, members)) };
-        access.commit(commit, place, move |outcome| told.tell(outcome));
+        let told = Told { first: Arc::clone(&first), step: Some((joint, members)) };
+        first.entity.access.commit(commit, told);
     }
 }
 
@@ -168,7 +165,7 @@ fn join(members: &[Member], has_commit: bool, then: Then) -> Arc<Joint> {
         let _guard = lock(&JOINING);
         members.iter().for_each(|member| member.owner.join(&joint, member.bytes));
     }
-    members.iter().for_each(|member| member.owner.hold(&member.place));
+    members.iter().for_each(|member| member.owner.hold_for_step(&member.place));
     joint
 }
 
@@ -193,11 +190,19 @@ fn are_settled(members: &[Member]) -> bool {
 
 /// The outcome of a step's commit, which is owed to its members.
 struct Told {
+    first: Arc<Owner>,
     step: Option<(Arc<Joint>, Vec<Member>)>,
 }
 
-impl Told {
-    /// Called on a thread of the store, which runs no code of the user.
+impl Tell for Told {
+    fn access(&self) -> &Access {
+        &self.first.entity.access
+    }
+
+    fn place(&self) -> Cown<()> {
+        self.first.place.clone()
+    }
+
     fn tell(mut self, outcome: Result<(), Refusal>) {
         let Some((joint, members)) = self.step.take() else { return };
         for Member { owner, bytes, .. } in &members {
@@ -219,21 +224,29 @@ impl Drop for Told {
 
 /// A step that is on its way to the store.
 struct Step {
+    first: Arc<Owner>,
     members: Vec<Arc<Owner>>,
     then: Box<dyn FnOnce() + Send>,
     done: Settled,
 }
 
-impl Step {
-    /// Called on a thread of the store, which runs no code of the user.
-    fn told(self, outcome: Result<(), Refusal>, place: &Cown<()>) {
-        let Self { members, then, done } = self;
+impl Tell for Step {
+    fn access(&self) -> &Access {
+        &self.first.entity.access
+    }
+
+    fn place(&self) -> Cown<()> {
+        self.first.place.clone()
+    }
+
+    fn tell(self, outcome: Result<(), Refusal>) {
+        let Self { first, members, then, done } = self;
         members.iter().for_each(|member| member.note(&outcome, true));
         match outcome {
             Ok(()) => done(Ok(then)),
             Err(refusal) => {
                 // (A panic would poison the place.)
-                when(place, move |()| drop_quietly(move || drop(then)));
+                when(&first.place, move |()| drop_quietly(move || drop(then)));
                 done(Err(not_committed(refusal)));
             }
         }

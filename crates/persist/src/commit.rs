@@ -6,6 +6,8 @@ use std::fmt::{self, Display, Formatter};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use smallvec::SmallVec;
+
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
 use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind};
@@ -72,10 +74,11 @@ pub struct Member {
     after: Seq,
     /// The hash that it has to have, if that was said.
     before: Option<EventHash>,
-    events: Vec<(Event, EventHash)>,
+    /// Most decisions have one.
+    events: SmallVec<[(Event, EventHash); 1]>,
     /// Those of events that have some.
     tags: Vec<(Seq, Tags)>,
-    snapshot: Option<Snapshot>,
+    snapshot: Option<Box<Snapshot>>,
     /// Whether the snapshot is a state that has no events.
     replaces: bool,
     notes: Vec<NoteChange>,
@@ -156,7 +159,7 @@ impl Member {
             epoch,
             after,
             before: None,
-            events: Vec::new(),
+            events: SmallVec::new(),
             tags: Vec::new(),
             snapshot: None,
             replaces: false,
@@ -193,7 +196,7 @@ impl Member {
 
     /// Adds a snapshot of the state after these events.
     pub fn snapshot(&mut self, state: Event, hash: EventHash) {
-        self.snapshot = Some(Snapshot::new(self.last(), hash, state));
+        self.snapshot = Some(Box::new(Snapshot::new(self.last(), hash, state)));
     }
 
     /// Replaces the state of an entity that has no events, given the hash of the state before: it has the next number, and
@@ -210,7 +213,7 @@ impl Member {
         let seq = self.after.next();
         let hash = before.with(seq, &state);
         self.replaces = true;
-        self.snapshot = Some(Snapshot::new(seq, hash, state));
+        self.snapshot = Some(Box::new(Snapshot::new(seq, hash, state)));
         hash
     }
 
@@ -324,7 +327,7 @@ impl Member {
     /// The snapshot that is written, if there is one.
     #[must_use]
     pub fn written_snapshot(&self) -> Option<&Snapshot> {
-        self.snapshot.as_ref()
+        self.snapshot.as_deref()
     }
 
     /// Whether that is a [state without events](Self::replace): then it is the only one that is kept.

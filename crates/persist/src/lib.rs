@@ -27,7 +27,7 @@
 //!
 //! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
 //!
-//! Reading order: `entity` (names and numbers), `tags`, `record` and `note` (what is stored), `check` (whether it is as it was), `format` (how values become that), `commit` (one step), `store` (who keeps it),
+//! Reading order: `entity` (names and numbers), `type_name`, `tags`, `record` and `note` (what is stored), `check` (whether it is as it was), `format` (how values become that), `commit` (one step), `store` (who keeps it),
 //! `memory`.
 
 #![forbid(unsafe_code)]
@@ -44,6 +44,7 @@ mod note;
 mod record;
 mod store;
 mod tags;
+mod type_name;
 
 pub use self::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
@@ -54,4 +55,5 @@ pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
 pub use self::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Sum, Summary};
 pub use self::store::{Claim, Done, Reader, Store, wait};
 pub use self::tags::Tags;
+pub use self::type_name::TypeName;
 pub use minicbor;

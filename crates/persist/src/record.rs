@@ -7,12 +7,13 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::tags::Tags;
+use crate::type_name::TypeName;
 
 /// An event as bytes, with the name and the version of its type, by which it is read again.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Event {
     /// The stable name of its type.
-    pub name: Arc<str>,
+    pub name: TypeName,
     /// The version of that type's format.
     pub version: u32,
     /// The event itself.
@@ -21,7 +22,7 @@ pub struct Event {
 
 impl Event {
     /// An event of this type.
-    pub fn new(name: impl Into<Arc<str>>, version: u32, payload: impl Into<Arc<[u8]>>) -> Self {
+    pub fn new(name: impl Into<TypeName>, version: u32, payload: impl Into<Arc<[u8]>>) -> Self {
         Self { name: name.into(), version, payload: payload.into() }
     }
 }
@@ -247,7 +248,7 @@ mod tests {
     fn no_two_splits_of_the_same_bytes_are_one() {
         let (one, other) = (EntityId::new("ab", "c"), EntityId::new("a", "bc"));
         assert_ne!(EventHash::of(&one), EventHash::of(&other));
-        let of = |name: &str, payload: &str| {
+        let of = |name: &'static str, payload: &str| {
             let event = Event::new(name, 1, payload.as_bytes().to_vec());
             EventHash::of(&one).with(Seq::new(1), &event)
         };
