@@ -18,7 +18,7 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{self, drop_quietly};
 use coact_core::runtime::{Busy, OnCancel};
 use coact_core::{Cown, Promise, when};
-use coact_persist::{Commit, EntityId, Refusal};
+use coact_persist::{Commit, CommitMemory, EntityId, Refusal};
 
 use crate::access::{Access, Alarm, Tell, lock};
 use crate::entity::{Entity, Place};
@@ -90,6 +90,7 @@ enum What {
         /// What has come of it, once that is known.
         end: Option<End>,
         then: Option<Then>,
+        _memory: Option<CommitMemory>,
     },
     /// A part of a step.
     Step {
@@ -225,7 +226,8 @@ impl Owner {
         place: &Arc<Place>,
         then: Then,
     ) {
-        let what = What::Commit { end: None, then: Some(then) };
+        let _memory = Some(commit.memory());
+        let what = What::Commit { end: None, then: Some(then), _memory };
         let mut progress = self.progress();
         let (number, is_held) = (progress.push(what, bytes), progress.held.is_some());
         drop(progress);
@@ -293,7 +295,7 @@ impl Owner {
             None => End::Stored,
         };
         if progress.is_draining {
-            progress.push(What::Commit { end: Some(end), then: Some(then) }, 0);
+            progress.push(What::Commit { end: Some(end), then: Some(then), _memory: None }, 0);
             return;
         }
         drop(progress);
@@ -546,7 +548,7 @@ impl Progress {
     /// persist nothing and come behind it.
     fn leaves(&mut self, what: What) -> Option<(Option<Then>, End, End)> {
         let (then, end, changes) = match what {
-            What::Commit { end, then } => (then, end?, true),
+            What::Commit { end, then, .. } => (then, end?, true),
             What::Step { joint, changes, .. } => (None, joint.over()?, changes),
         };
         // (Others of a step's members are of no concern here.)

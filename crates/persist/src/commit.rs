@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -60,11 +61,17 @@ impl Display for CommitId {
 pub struct Commit {
     id: CommitId,
     /// The only member, as nearly all commits have one. (A tree's node has room for eleven.)
-    only: Option<Box<(EntityId, Member)>>,
+    only: Option<Arc<(EntityId, Member)>>,
     /// All of them, if there are several.
     several: BTreeMap<EntityId, Member>,
     taken: Vec<NoteId>,
     left: Vec<Note>,
+}
+
+/// See [`Commit::memory`].
+#[derive(Debug)]
+pub struct CommitMemory {
+    _only: Option<Arc<(EntityId, Member)>>,
 }
 
 /// What a commit knows of one entity, and writes of it.
@@ -105,11 +112,12 @@ impl Commit {
     /// added to the result; if that is nothing, the entity is only read. One that is a member already stays as it is.
     pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut Member {
         if self.only.as_ref().is_some_and(|only| only.0 != entity) {
-            self.several.extend(self.only.take().map(|only| *only));
+            self.several.extend(self.only.take().map(Arc::unwrap_or_clone));
         }
         let new = || Member::new(epoch, after);
         if self.several.is_empty() {
-            return &mut self.only.get_or_insert_with(|| Box::new((entity, new()))).1;
+            let only = self.only.get_or_insert_with(|| Arc::new((entity, new())));
+            return &mut Arc::make_mut(only).1;
         }
         self.several.entry(entity).or_insert_with(new)
     }
@@ -144,6 +152,13 @@ impl Commit {
     #[must_use]
     pub fn left(&self) -> &[Note] {
         &self.left
+    }
+
+    /// Keeps the memory of a commit that has one member, so that it is freed where this is dropped, if the store has dropped the commit by then: it
+    /// was made there, and what another thread frees costs allocators more.
+    #[must_use]
+    pub fn memory(&self) -> CommitMemory {
+        CommitMemory { _only: self.only.clone() }
     }
 
     /// Its members, ordered by their identities.

@@ -1,7 +1,9 @@
 //! What is durable, and the numbers by which it is known.
 
+use std::cmp::Ordering;
 use std::fmt::{self, Debug, Display, Formatter};
-use std::sync::Arc;
+use std::hash::{BuildHasher, Hash, Hasher, RandomState};
+use std::sync::{Arc, LazyLock};
 
 /// The identity of an entity: a type's stable name, and a key among those of its type.
 ///
@@ -12,34 +14,71 @@ use std::sync::Arc;
 /// assert_eq!((account.kind(), account.key()), ("bank.account", "alice"));
 /// assert_eq!(account.to_string(), "bank.account/alice");
 /// ```
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct EntityId {
+///
+/// A clone is the same text in memory. Its hash is computed once, and is another one in each process.
+#[derive(Clone)]
+pub struct EntityId(Arc<Identity>);
+
+struct Identity {
     kind: Arc<str>,
     key: Arc<str>,
+    hash: u64,
 }
+
+static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
 
 impl EntityId {
     /// The entity of this type with this key. Both may be any text.
     pub fn new(kind: impl Into<Arc<str>>, key: impl Into<Arc<str>>) -> Self {
-        Self { kind: kind.into(), key: key.into() }
+        let (kind, key) = (kind.into(), key.into());
+        let hash = SEED.hash_one((&kind, &key));
+        Self(Arc::new(Identity { kind, key, hash }))
     }
 
     /// The stable name of its type, which does not change with the program.
     #[must_use]
     pub fn kind(&self) -> &str {
-        &self.kind
+        &self.0.kind
     }
 
     /// Its key among those of its type.
     #[must_use]
     pub fn key(&self) -> &str {
-        &self.key
+        &self.0.key
+    }
+}
+
+impl PartialEq for EntityId {
+    fn eq(&self, other: &Self) -> bool {
+        // Who is looked for is mostly a clone of who is there.
+        Arc::ptr_eq(&self.0, &other.0) || (self.kind(), self.key()) == (other.kind(), other.key())
+    }
+}
+
+impl Eq for EntityId {}
+
+/// By kinds, and then by keys.
+impl Ord for EntityId {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (self.kind(), self.key()).cmp(&(other.kind(), other.key()))
+    }
+}
+
+impl PartialOrd for EntityId {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Hash for EntityId {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        state.write_u64(self.0.hash);
     }
 }
 
 impl Display for EntityId {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        write!(f, "{}/{}", self.kind, self.key)
+        write!(f, "{}/{}", self.kind(), self.key())
     }
 }
 

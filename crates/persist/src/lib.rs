@@ -46,7 +46,7 @@ mod store;
 mod tags;
 mod type_name;
 
-pub use self::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
+pub use self::commit::{Commit, CommitId, CommitMemory, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
 pub use self::format::{Format, FormatError, read, write};

@@ -24,7 +24,7 @@ const MOST: usize = 512 << 20;
 /// Dropping it waits until all is stored that was submitted, or is known not to be.
 pub struct PostgresStore {
     // (In this order: the thread ends when these are gone.)
-    writes: UnboundedSender<Write>,
+    writes: UnboundedSender<(Write, usize)>,
     reader: Asked,
     _thread: Thread,
 }
@@ -76,12 +76,14 @@ impl PostgresStore {
     }
 
     fn ask(&self, write: Write) {
-        if write.size() > MOST {
-            let why = format!("a commit has {} bytes, and the store takes {MOST}", write.size());
+        let size = write.size();
+        if size > MOST {
+            let why = format!("a commit has {size} bytes, and the store takes {MOST}");
             return write.refuse(&StoreError::Unavailable { why });
         }
-        if let Err(unasked) = self.writes.send(write) {
-            unasked.0.refuse(&ended());
+        if let Err(unasked) = self.writes.send((write, size)) {
+            let (write, _) = unasked.0;
+            write.refuse(&ended());
         }
     }
 }

@@ -49,7 +49,8 @@ impl Prepared for WriteSession {
 
 pub(crate) struct Writer {
     link: Link<WriteSession>,
-    jobs: UnboundedReceiver<Write>,
+    /// With their sizes.
+    jobs: UnboundedReceiver<(Write, usize)>,
     /// How long the server may take for each half of a transaction.
     patience: Duration,
     memory: Memory,
@@ -86,7 +87,7 @@ impl Memory {
 impl Writer {
     pub(crate) async fn open(
         settings: Settings,
-        jobs: UnboundedReceiver<Write>,
+        jobs: UnboundedReceiver<(Write, usize)>,
     ) -> Result<Self, ConnectError> {
         let patience = settings.patience();
         let link = Link::open(settings).await?;
@@ -108,13 +109,13 @@ impl Writer {
         self.link.close().await;
     }
 
-    fn all_that_waits(&mut self, first: Write) -> Vec<Write> {
+    fn all_that_waits(&mut self, first: (Write, usize)) -> Vec<Write> {
         let (most, most_bytes) = BATCH;
-        let mut bytes = first.size();
+        let (first, mut bytes) = first;
         let mut all = vec![first];
         while all.len() < most && bytes < most_bytes {
-            let Ok(job) = self.jobs.try_recv() else { break };
-            bytes += job.size();
+            let Ok((job, size)) = self.jobs.try_recv() else { break };
+            bytes += size;
             all.push(job);
         }
         all
@@ -203,6 +204,8 @@ impl Writer {
                         Ok(_) => Outcome::Refused(Refusal::Aborted),
                         Err(refusal) => Outcome::Refused(refusal),
                     };
+                    // Whoever has made it may free its memory behind this.
+                    drop(commit);
                     tell(done, outcome);
                 }
                 (Write::Settle(id, done), Answer::Settle(decision)) => {

@@ -347,7 +347,11 @@ fn in_transaction(
 fn tell(asked: Write, written: Written) {
     match (asked, written) {
         (Write::Claim(_, done), Written::Claim(claim)) => callback::tell(done, Ok(claim)),
-        (Write::Commit(_, done), Written::Commit(outcome)) => callback::tell(done, outcome),
+        (Write::Commit(commit, done), Written::Commit(outcome)) => {
+            // Whoever has made it may free its memory behind this.
+            drop(commit);
+            callback::tell(done, outcome);
+        }
         (Write::Settle(_, done), Written::Settle(settled)) => callback::tell(done, Ok(settled)),
         _ => unreachable!("each is answered by its own kind"),
     }

@@ -22,7 +22,11 @@ fn bytes(payload: &Value) -> Vec<u8> {
 fn event(record: &Value) -> Event {
     let name = record["name"].as_str().expect("it has a name");
     let version = record["version"].as_u64().expect("it has a version");
-    Event::new(name, u32::try_from(version).expect("it is small"), bytes(&record["payload"]))
+    Event::new(
+        name.to_owned(),
+        u32::try_from(version).expect("it is small"),
+        bytes(&record["payload"]),
+    )
 }
 
 #[test]
