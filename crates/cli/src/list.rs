@@ -152,11 +152,12 @@ fn overview(reader: &dyn Reader, asked: Asked) -> Result<(Summary, Option<Overvi
     let snapshots = pages::answer(&asked.snapshots)?;
     let mut overview = Overview {
         position: last.first().map(|event| event.position.get()),
-        snapshot: snapshots.first().map(|Snapshot { seq, state, .. }| Latest {
+        snapshot: snapshots.first().map(|snapshot @ Snapshot { seq, state, .. }| Latest {
             seq: seq.get(),
             name: state.name.to_string(),
             version: state.version,
             bytes: state.payload.len() as u64,
+            damaged: snapshot.check(&asked.summary.id).is_err(),
         }),
         notes: Default::default(),
     };
@@ -173,6 +174,11 @@ fn overview(reader: &dyn Reader, asked: Asked) -> Result<(Summary, Option<Overvi
         Err(error) => return Err(error),
     }
     Ok((asked.summary, Some(overview)))
+}
+
+/// The event up to which a snapshot goes.
+fn up_to(Latest { seq, damaged, .. }: &Latest) -> String {
+    if *damaged { format!("{seq} (damaged)") } else { seq.to_string() }
 }
 
 /// Lines that are written when there are enough to align them.
@@ -206,7 +212,7 @@ impl Rows {
         let mut row = vec![summary.last.to_string(), summary.epoch.to_string()];
         if let Some(Overview { position, snapshot, notes }) = overview {
             row.push(or_none(*position));
-            row.push(or_none(snapshot.as_ref().map(|snapshot| snapshot.seq)));
+            row.push(snapshot.as_ref().map_or_else(|| "-".into(), up_to));
             let counts = [notes.outgoing, notes.dead_letters, notes.timers];
             row.extend(counts.map(|count| or_none(Some(count).filter(|count| *count > 0))));
         }

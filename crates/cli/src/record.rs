@@ -27,6 +27,9 @@ pub enum Record {
         hash: String,
         #[serde(skip_serializing_if = "Option::is_none")]
         sum: Option<String>,
+        /// Left out of sound snapshots.
+        #[serde(skip_serializing_if = "std::ops::Not::not")]
+        damaged: bool,
         #[serde(flatten)]
         state: Typed,
     },
@@ -51,7 +54,7 @@ pub enum Record {
         rank: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         time: Option<String>,
-        /// (Left out if it is not.)
+        /// Left out of sound notes.
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         damaged: bool,
         #[serde(flatten)]
@@ -102,6 +105,9 @@ pub struct Latest {
     pub name: String,
     pub version: u32,
     pub bytes: u64,
+    /// Left out of sound snapshots.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub damaged: bool,
 }
 
 /// How many notes there are.
@@ -224,9 +230,16 @@ impl Record {
         Self::Entity(Entity { of: id.into(), epoch, last, hash, overview })
     }
 
-    pub fn snapshot(id: &EntityId, Snapshot { seq, hash, state, sum }: &Snapshot) -> Self {
-        let (hash, sum) = (hash_text(*hash), sum.map(|sum| sum.to_string()));
-        Self::Snapshot { of: id.into(), seq: seq.get(), hash, sum, state: state.into() }
+    pub fn snapshot(id: &EntityId, snapshot: &Snapshot) -> Self {
+        let Snapshot { seq, hash, state, sum } = snapshot;
+        Self::Snapshot {
+            of: id.into(),
+            seq: seq.get(),
+            hash: hash_text(*hash),
+            sum: sum.map(|sum| sum.to_string()),
+            damaged: snapshot.check(id).is_err(),
+            state: state.into(),
+        }
     }
 
     pub fn event(id: &EntityId, stored: &StoredEvent) -> Self {

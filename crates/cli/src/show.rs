@@ -18,8 +18,8 @@ use crate::record::{Record, note_key, note_time, readable};
 /// How many events people get who do not say which.
 const LAST: u64 = 20;
 
-/// Behind what is not as it was stored.
-const DAMAGED: &str = "  (damaged: see `verify`)";
+/// Follows the number or key of a damaged snapshot or note, where a narrow terminal still shows it.
+const DAMAGED: &str = " (damaged: see `verify`)";
 
 /// How many rows are aligned with each other.
 const ALIGNED: usize = 500;
@@ -114,7 +114,7 @@ fn text(
         let typed = format!("{name} v{}", state.version);
         let damaged = if snapshot.check(id).is_err() { DAMAGED } else { "" };
         output.line(&format!(
-            "  snapshot    up to event {seq}, hash {hash}: {typed} {value}{damaged}"
+            "  snapshot    up to event {seq}{damaged}, hash {hash}: {typed} {value}"
         ))?;
     }
     show_events(reader, summary, !snapshots.is_empty(), chosen, output)?;
@@ -198,7 +198,7 @@ fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow
         }
         let mut row = row(&note);
         if !is_sound {
-            row.iter_mut().last().into_iter().for_each(|payload| payload.push_str(DAMAGED));
+            row[0].push_str(DAMAGED);
         }
         rows.push_back(row);
         if rows.len() >= ALIGNED {

@@ -227,16 +227,31 @@ fn what_is_damaged_is_shown_as_it_is() {
     }
     let alice = coact(&world.path, &["show", "bank.account", "alice"]).well();
     let damaged: Vec<_> = alice.lines().filter(|line| line.contains("(damaged: see")).collect();
-    assert!(matches!(&damaged[..], [line] if line.trim().starts_with("soon")), "{alice}");
+    assert!(
+        matches!(&damaged[..], [line] if line.trim().starts_with("soon (damaged: see `verify`) ")),
+        "{alice}"
+    );
     assert!(alice.contains("\"monthly fee\""), "{alice}");
     let bob = coact(&world.path, &["show", "bank.account", "bob"]).well();
-    assert_eq!(bob.matches("[4, true]  (damaged: see `verify`)").count(), 1, "{bob}");
+    assert!(bob.contains("\n  snapshot    up to event 4 (damaged: see `verify`), hash "), "{bob}");
     assert_eq!(bob.matches("damaged").count(), 1, "{bob}");
     let list = coact(&world.path, &["list"]).well();
     assert!(list.contains("bank.account  alice"), "{list}");
+    assert!(list.contains("11  4 (damaged)    -"), "{list}");
+    assert_eq!(list.matches("damaged").count(), 1, "{list}");
     let all = records(&coact(&world.path, &["export"]).well());
     let damaged: Vec<_> = all.iter().filter(|it| it["damaged"] == true).collect();
-    assert_eq!((damaged.len(), &damaged[0]["note_key"]["text"]), (1, &"soon".into()));
+    assert_eq!(damaged.len(), 2, "{damaged:?}");
+    assert_eq!(damaged[0]["note_key"]["text"], "soon");
+    assert_eq!(
+        (&damaged[1]["record"], &damaged[1]["seq"]),
+        (&"snapshot".into(), &serde_json::json!(4))
+    );
+    let all = records(&coact(&world.path, &["list", "--json"]).well());
+    let damaged = |it: &serde_json::Value| it["snapshot"]["damaged"] == true;
+    let damaged: Vec<_> = all.iter().filter(|it| damaged(it)).map(|it| &it["key"]).collect();
+    assert_eq!(damaged, ["bob"]);
+    let all = records(&coact(&world.path, &["export"]).well());
     assert_eq!(all.last().expect("it is complete")["notes"], 5);
 }
 
