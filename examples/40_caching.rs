@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use coact::cache::{Backing, BoxError, Cache, Caching, Put, StoreError, Write, WriteBehind};
+use coact::cache::{Backing, BackingError, BoxError, Cache, Caching, Put, Write, WriteBehind};
 use coact::prelude::*;
 use coact::time::sleep;
 
@@ -24,7 +24,7 @@ impl Backing<u32, String> for Table {
         Ok(self.rows.lock().unwrap().get(&key).cloned())
     }
 
-    async fn write(&self, writes: Vec<Write<u32, String>>) -> Result<(), StoreError> {
+    async fn write(&self, writes: Vec<Write<u32, String>>) -> Result<(), BackingError> {
         self.batches.fetch_add(1, Ordering::Relaxed);
         sleep(Duration::from_millis(5)).await?;
         let mut rows = self.rows.lock().unwrap();

@@ -3,7 +3,9 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use coact::cache::{Backing, BoxError, Cache, CacheSpec, Caching, StoreError, Write, WriteBehind};
+use coact::cache::{
+    Backing, BackingError, BoxError, Cache, CacheSpec, Caching, Write, WriteBehind,
+};
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, MemoryStore, stored,
 };
@@ -71,7 +73,7 @@ impl Backing<String, String> for Pages {
         Ok(self.0.entity::<Page>(&*key).ask(Read).await?)
     }
 
-    async fn write(&self, writes: Vec<Write<String, String>>) -> Result<(), StoreError> {
+    async fn write(&self, writes: Vec<Write<String, String>>) -> Result<(), BackingError> {
         let of = |key: &str| self.0.entity::<Page>(key);
         let asked: Vec<_> =
             writes.into_iter().map(|write| of(&write.key).ask(Set(write.value))).collect();

@@ -4,7 +4,7 @@ use std::hash::{Hash, Hasher};
 use std::time::Duration;
 
 use coact::cache::{
-    Backing, BoxError, Cache, CacheSpec, Caching, LoadError, StoreError, Write, WriteBehind,
+    Backing, BackingError, BoxError, Cache, CacheSpec, Caching, LoadError, Write, WriteBehind,
 };
 use coact::prelude::*;
 use coact_tests::everywhere_with_faults;
@@ -85,7 +85,7 @@ impl Backing<Key, Value> for Nowhere {
         Ok((key.0 >= 1_000).then(|| Value(u64::from(key.0), Bad::Nothing)))
     }
 
-    async fn write(&self, writes: Vec<Write<Key, Value>>) -> Result<(), StoreError> {
+    async fn write(&self, writes: Vec<Write<Key, Value>>) -> Result<(), BackingError> {
         std::mem::forget(writes);
         Ok(())
     }

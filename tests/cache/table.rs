@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
-use coact::cache::{Backing, BoxError, StoreError, Write};
+use coact::cache::{Backing, BackingError, BoxError, Write};
 use coact::time::sleep;
 use coact_tests::Dice;
 
@@ -137,7 +137,7 @@ impl Backing<Key, Value> for Table {
         if fate == Fate::Done { Ok(value) } else { Err("not today".into()) }
     }
 
-    async fn write(&self, writes: Vec<Write<Key, Value>>) -> Result<(), StoreError> {
+    async fn write(&self, writes: Vec<Write<Key, Value>>) -> Result<(), BackingError> {
         let keys: Vec<_> = writes.iter().map(|write| write.key).collect();
         let _busy = Busy::new(self, keys.clone(), |inner| &mut inner.writing);
         let (time, fate) = self.begin(&keys);
@@ -154,8 +154,8 @@ impl Backing<Key, Value> for Table {
         }
         match fate {
             Fate::Done => Ok(()),
-            Fate::Refused => Err(StoreError::Refused("never".into())),
-            _ => Err(StoreError::Unavailable("not today".into())),
+            Fate::Refused => Err(BackingError::Refused("never".into())),
+            _ => Err(BackingError::Unavailable("not today".into())),
         }
     }
 }

@@ -397,8 +397,8 @@ fn compare_tags(store: &MemoryStore) {
     for (tag, bit) in TAGS.into_iter().zip(0..) {
         let is_meant = |entry: &&LogEntry| {
             let Noted(step) = read(&entry.stored.event).unwrap();
-            assert_eq!(entry.stored.tags.has(tag), step >> bit & 1 == 1);
-            entry.stored.tags.has(tag)
+            assert_eq!(entry.stored.tags.contains(tag), step >> bit & 1 == 1);
+            entry.stored.tags.contains(tag)
         };
         let expected: Vec<_> = all.iter().filter(is_meant).cloned().collect();
         for kind in [None, Some(Ledger::KIND.into())] {

@@ -1,10 +1,10 @@
 //! Timers that are stored.
 
-use std::time::Duration;
+use std::time::{Duration, UNIX_EPOCH};
 
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, NoteKind, Notes,
-    Reader, stored, wait,
+    Reader, SetTimer, read, stored, wait,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
@@ -235,5 +235,41 @@ fn e15_timers_of_what_is_deleted_are_not_waited_for() {
         let clock = clock(&journal);
         set(&clock, "a", 1_000_000_000, "never");
         call(&clock, |clock| clock.delete()).wait().unwrap();
+    });
+}
+
+/// Sets, replaces and cancels some. Returns which are set then, with what they tell.
+fn some_timers(clock: &mut Durable<Clock>) -> Vec<(String, Option<Duration>, String)> {
+    let due = UNIX_EPOCH + 5_000_000 * MS;
+    clock.set_timer("replaced", due, Ring("before".into()));
+    clock.set_periodic_timer("period", due + 2 * MS, 3 * MS, Ring("again".into()));
+    clock.set_timer("cancelled", due, Ring("never".into()));
+    clock.set_timer("replaced", due + MS, Ring("after".into()));
+    clock.cancel_timer("cancelled");
+    clock.cancel_timer("none");
+    let timers = clock.timers();
+    assert_eq!((timers[0].due, timers[1].due), (due + 2 * MS, due + MS));
+    let told = |timer: SetTimer| {
+        let Ring(text) = read(&timer.message).unwrap();
+        (timer.name, timer.period, text)
+    };
+    timers.into_iter().map(told).collect()
+}
+
+#[test]
+fn the_timers_that_a_decision_sets_are_seen() {
+    let expected = [
+        ("period".into(), Some(3 * MS), "again".into()),
+        ("replaced".into(), None, "after".into()),
+    ];
+    let mut alone = Durable::standalone(Clock::default());
+    assert_eq!(some_timers(&mut alone), expected);
+    alone.delete();
+    assert_eq!(alone.timers(), []);
+    everywhere(move || {
+        let clock = clock(&builder(&MemoryStore::new()).build());
+        assert_eq!(call(&clock, some_timers).wait(), Ok(expected.to_vec()));
+        // Those of an earlier decision are not this one's.
+        assert_eq!(call(&clock, |clock| clock.timers()).wait(), Ok(Vec::new()));
     });
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use coact_core::runtime::blocking;
 
-use crate::errors::{BoxError, LoadError, StoreError};
+use crate::errors::{BackingError, BoxError, LoadError};
 use crate::guarded::BoxFuture;
 
 /// What keys of a cache are. Every type that can be is one.
@@ -22,7 +22,7 @@ impl<V: Clone + Send + 'static> Value for V {}
 /// A store behind a cache, which loads from it and writes to it.
 ///
 /// ```
-/// use coact::cache::{Backing, BoxError, Cache, Caching, StoreError, Write};
+/// use coact::cache::{Backing, BoxError, Cache, Caching, BackingError, Write};
 /// use std::collections::HashMap;
 /// use std::sync::Mutex;
 ///
@@ -34,7 +34,7 @@ impl<V: Clone + Send + 'static> Value for V {}
 ///         Ok(self.0.lock().unwrap().get(&key).cloned())
 ///     }
 ///
-///     async fn write(&self, writes: Vec<Write<u32, String>>) -> Result<(), StoreError> {
+///     async fn write(&self, writes: Vec<Write<u32, String>>) -> Result<(), BackingError> {
 ///         let mut table = self.0.lock().unwrap();
 ///         for Write { key, value } in writes {
 ///             match value {
@@ -63,7 +63,7 @@ pub trait Backing<K, V>: Send + Sync + 'static {
     fn write(
         &self,
         writes: Vec<Write<K, V>>,
-    ) -> impl Future<Output = Result<(), StoreError>> + Send;
+    ) -> impl Future<Output = Result<(), BackingError>> + Send;
 }
 
 /// What is written of a key.
@@ -126,7 +126,7 @@ fn failed(error: BoxError) -> LoadError {
 pub(crate) trait Store<K, V>: Send + Sync {
     fn load(self: Arc<Self>, key: K) -> BoxFuture<Loaded<V>>;
 
-    fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), StoreError>>;
+    fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), BackingError>>;
 }
 
 impl<K: Key, V: Value, B: Backing<K, V>> Store<K, V> for B {
@@ -134,7 +134,7 @@ impl<K: Key, V: Value, B: Backing<K, V>> Store<K, V> for B {
         Box::pin(async move { Backing::load(&*self, key).await.map_err(failed) })
     }
 
-    fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), StoreError>> {
+    fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), BackingError>> {
         Box::pin(async move { Backing::write(&*self, writes).await })
     }
 }

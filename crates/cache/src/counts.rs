@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub struct CacheCounts {
     /// Lookups that were answered at once: from an entry, or from a write that waits.
     pub hits: u64,
-    /// Lookups that were not.
+    /// Lookups that were not: each asker's, also of those who have shared a load.
     pub misses: u64,
     /// Loads that were begun. With single flight there are fewer of them than misses.
     pub loads: u64,

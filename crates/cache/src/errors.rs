@@ -133,24 +133,24 @@ impl From<Broken> for WriteError {
 /// Why a store has not taken writes.
 #[derive(Debug)]
 #[non_exhaustive]
-pub enum StoreError {
+pub enum BackingError {
     /// It may take them later: writes behind are tried again.
     Unavailable(BoxError),
     /// It will never take them: a write behind is [lost](crate::WriteBehind::on_lost).
     Refused(BoxError),
 }
 
-impl StoreError {
+impl BackingError {
     pub(crate) fn into_shared(self) -> SharedError {
         match self {
-            StoreError::Unavailable(error) | StoreError::Refused(error) => error.into(),
+            BackingError::Unavailable(error) | BackingError::Refused(error) => error.into(),
         }
     }
 }
 
-impl<E: Into<BoxError>> From<E> for StoreError {
+impl<E: Into<BoxError>> From<E> for BackingError {
     /// Takes any error for one that may pass.
     fn from(error: E) -> Self {
-        StoreError::Unavailable(error.into())
+        BackingError::Unavailable(error.into())
     }
 }

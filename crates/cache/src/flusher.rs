@@ -10,7 +10,7 @@ use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
 use crate::backing::{Key, Value, Write};
-use crate::errors::{StoreError, WriteError};
+use crate::errors::{BackingError, WriteError};
 use crate::guarded::{Guarded, within};
 use crate::queue::{Next, Queue, Queued};
 use crate::quiet::Quiet;
@@ -117,10 +117,10 @@ impl<K: Key, V: Value> Flusher<K, V> {
         let mut write = Guarded::new(move || store.write(writes));
         match within(self.queue.settings.timeout, &mut write).await {
             Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(StoreError::Refused(why)))) => {
+            Some(Ok(Err(BackingError::Refused(why)))) => {
                 Err(Fault::Refused(WriteError::Failed(why.into())))
             }
-            Some(Ok(Err(StoreError::Unavailable(why)))) => {
+            Some(Ok(Err(BackingError::Unavailable(why)))) => {
                 tracing::warn!(%why, "a store behind a cache is not available");
                 Err(Fault::Passing)
             }

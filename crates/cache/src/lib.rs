@@ -42,7 +42,7 @@ mod write_behind;
 pub use self::backing::{Backing, Key, Value, Write};
 pub use self::cache::Cache;
 pub use self::counts::CacheCounts;
-pub use self::errors::{BoxError, BuildError, LoadError, SharedError, StoreError, WriteError};
+pub use self::errors::{BackingError, BoxError, BuildError, LoadError, SharedError, WriteError};
 pub use self::messages::{
     Caching, Counts, Flush, Get, GetCached, Invalidate, InvalidateAll, Put, Remove,
 };

@@ -92,7 +92,7 @@ impl<K, V> WriteBehind<K, V> {
         self
     }
 
-    /// Sets what is called with each write that is lost: [refused](crate::StoreError::Refused) by the store, sent (so that no asker is told) while
+    /// Sets what is called with each write that is lost: [refused](crate::BackingError::Refused) by the store, sent (so that no asker is told) while
     /// there was no room, or not stored when the runtime ended. Without it, each is a `tracing` event.
     #[must_use]
     pub fn on_lost(mut self, tell: impl Fn(LostWrite<K, V>) + Send + Sync + 'static) -> Self {

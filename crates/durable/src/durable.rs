@@ -12,7 +12,7 @@ use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
-use crate::outgoing::Outgoing;
+use crate::outgoing::{Outgoing, SetTimer};
 use crate::owner::{Owner, OwningActor, Standing};
 use crate::recovered::Recovered;
 use crate::recovery::Recovery;
@@ -122,6 +122,7 @@ pub(crate) struct Standalone<E> {
     id: EntityId,
     persisted: Vec<Event>,
     pub(crate) outgoing: Vec<Outgoing>,
+    pub(crate) timers: Vec<SetTimer>,
 }
 
 impl<E: EventSourced> Durable<E> {
@@ -153,7 +154,13 @@ impl<E: EventSourced> Durable<E> {
     pub fn standalone_of(key: impl Into<Arc<str>>, state: E) -> Self {
         let id = EntityId::new(E::KIND, key);
         Self {
-            standalone: Some(Standalone { state, id, persisted: Vec::new(), outgoing: Vec::new() }),
+            standalone: Some(Standalone {
+                state,
+                id,
+                persisted: Vec::new(),
+                outgoing: Vec::new(),
+                timers: Vec::new(),
+            }),
             ..Self::empty(None)
         }
     }
@@ -228,8 +235,9 @@ impl<E: EventSourced> Durable<E> {
                 "a decision persists events, or deletes the entity: not both"
             );
         };
-        if let Some(Standalone { state, id, persisted, .. }) = &mut self.standalone {
+        if let Some(Standalone { state, id, persisted, timers, .. }) = &mut self.standalone {
             is_empty(persisted);
+            timers.clear();
             return *state = E::new(id);
         }
         let id = self.id().clone();

@@ -12,7 +12,7 @@ use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
 use crate::outbox::Outbox;
-use crate::outgoing::{Outgoing, StoredMessage, key_of, named, now, rank_of};
+use crate::outgoing::{Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, rank_of};
 use crate::recovered::Recovered;
 use crate::transaction::Effect;
 
@@ -213,17 +213,21 @@ impl<E: EventSourced> Durable<E> {
         period: Option<Duration>,
         message: &M,
     ) {
-        let message = self.written(message);
-        if self.standalone.is_some() {
-            return;
+        let message = StoredMessage::new(&self.written(message), None).every(period);
+        let due = rank_of(due);
+        if let Some(standalone) = &mut self.standalone {
+            standalone.timers.retain(|timer| timer.name != name);
+            return standalone.timers.push(message.timer(name.to_owned(), due));
         }
         self.assert_known(Some(E::KIND), M::NAME);
-        let value = StoredMessage::new(&message, None).every(period).to_event();
-        self.put_timer(name, rank_of(due), value);
+        self.put_timer(name, due, message.to_event());
     }
 
     /// Cancels a timer when the decision is stored, if there is one of this name.
     pub fn cancel_timer(&mut self, name: &str) {
+        if let Some(standalone) = &mut self.standalone {
+            return standalone.timers.retain(|timer| timer.name != name);
+        }
         let Some(recovered) = self.recovered.get_mut() else { return };
         recovered.timers.change(name, None);
         recovered
@@ -232,6 +236,29 @@ impl<E: EventSourced> Durable<E> {
             .push(NoteChange::Remove { kind: NoteKind::Timer, key: named(name) });
         let name = name.to_owned();
         self.then(move |outbox, id| outbox.forget_timer(id, &name));
+    }
+
+    /// Returns the timers that this decision has set so far, and not cancelled again; of a [standalone](Self::standalone) state, all. The order
+    /// is that in which they were set.
+    #[must_use]
+    pub fn timers(&self) -> Vec<SetTimer> {
+        if let Some(standalone) = &self.standalone {
+            return standalone.timers.clone();
+        }
+        let mut timers = Vec::<SetTimer>::new();
+        for note in &self.recovered.get().expect(IS_READY).pending.notes {
+            let (NoteChange::Put { kind, key, .. } | NoteChange::Remove { kind, key }) = note;
+            if *kind != NoteKind::Timer {
+                continue;
+            }
+            let name = name_of(key);
+            timers.retain(|timer| timer.name != name);
+            if let NoteChange::Put { rank, value, .. } = note {
+                let stored = read::<StoredMessage>(value).ok();
+                timers.extend(stored.map(|message| message.timer(name, *rank)));
+            }
+        }
+        timers
     }
 
     /// Has all timers forgotten when the decision is stored.

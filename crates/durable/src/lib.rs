@@ -54,7 +54,7 @@ pub use self::journal::Journal;
 pub use self::letters::{DeadLetter, Resumed};
 pub use self::log_error::LogError;
 pub use self::once::{Once, OtherCommand};
-pub use self::outgoing::Outgoing;
+pub use self::outgoing::{Outgoing, SetTimer};
 pub use self::owner::Taken;
 pub use self::recovery::{RecoveryError, RecoveryFault};
 pub use self::replay::replay;

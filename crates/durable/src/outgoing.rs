@@ -19,6 +19,20 @@ pub struct Outgoing {
     pub message: Event,
 }
 
+/// A timer that a decision has set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct SetTimer {
+    /// By which it is [cancelled](crate::Durable::cancel_timer), or set anew.
+    pub name: String,
+    /// When it is due, for the first time, to the millisecond.
+    pub due: SystemTime,
+    /// How long after that it is due again, if it is.
+    pub period: Option<Duration>,
+    /// What the entity gets then, which [`read`](crate::read) reads.
+    pub message: Event,
+}
+
 /// A message, as it is stored in a note.
 #[derive(Encode, Decode, Clone)]
 pub(crate) struct StoredMessage {
@@ -61,6 +75,13 @@ impl StoredMessage {
         let millis = |period: Duration| period.as_nanos().div_ceil(1_000_000).max(1);
         let period = period.map(|period| u64::try_from(millis(period)).unwrap_or(u64::MAX));
         Self { period, ..self }
+    }
+
+    /// As a timer that is due then, and its period is told to the millisecond.
+    pub(crate) fn timer(&self, name: String, due: u64) -> SetTimer {
+        let (due, period) =
+            (UNIX_EPOCH + Duration::from_millis(due), self.period.map(Duration::from_millis));
+        SetTimer { name, due, period, message: self.message() }
     }
 
     /// As a dead letter to this entity, or to those who are told.

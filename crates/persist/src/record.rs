@@ -72,7 +72,7 @@ impl Logs {
         match self {
             Self::Kind(kind) => entity.kind() == &**kind,
             Self::Tag { tag, kind } => {
-                kind.as_deref().is_none_or(|kind| entity.kind() == kind) && tags.has(tag)
+                kind.as_deref().is_none_or(|kind| entity.kind() == kind) && tags.contains(tag)
             }
         }
     }

@@ -14,7 +14,7 @@ use std::sync::Arc;
 ///
 /// let tags = Tags::new(["region:eu", "vip", "region:eu"]);
 /// assert_eq!(tags.iter().map(|tag| &**tag).collect::<Vec<_>>(), ["region:eu", "vip"]);
-/// assert!(tags.has("vip") && Tags::NONE.is_empty());
+/// assert!(tags.contains("vip") && Tags::NONE.is_empty());
 /// ```
 #[derive(Clone, PartialEq, Eq, Default)]
 pub struct Tags(Option<Arc<[Arc<str>]>>);
@@ -63,7 +63,7 @@ impl Tags {
 
     /// Whether this is one of them.
     #[must_use]
-    pub fn has(&self, tag: &str) -> bool {
+    pub fn contains(&self, tag: &str) -> bool {
         self.binary_search_by(|one| (**one).cmp(tag)).is_ok()
     }
 }

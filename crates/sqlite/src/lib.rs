@@ -39,6 +39,7 @@
 
 #![forbid(unsafe_code)]
 
+mod backup_error;
 mod batch;
 mod callback;
 mod check;
@@ -55,6 +56,7 @@ mod serving;
 mod store;
 mod wal;
 
+pub use self::backup_error::BackupError;
 pub use self::check::Irregularity;
 pub use self::open_error::OpenError;
 pub use self::reader::SqliteReader;

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -12,6 +13,7 @@ use coact_persist::{
 };
 use rusqlite::{Connection, ErrorCode};
 
+use crate::backup_error::BackupError;
 use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
@@ -120,27 +122,35 @@ impl SqliteReader {
     /// [`SqliteStore::restore`](crate::SqliteStore::restore) puts it in the place of the file again.
     ///
     /// # Errors
-    /// The file cannot be read, or the other one is there, or cannot be written.
-    pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), StoreError> {
-        let unavailable = |why| StoreError::Unavailable { why };
+    /// The file cannot be read, or the other one is there, or cannot be written. Then there is no other one, unless there was.
+    pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), BackupError> {
         let to = to.as_ref();
-        let Some(name) = to.to_str() else {
-            return Err(unavailable(format!("`{}` is no UTF-8: name another file", to.display())));
-        };
-        if to.exists() {
-            return Err(unavailable(format!(
-                "`{}` is there already: name another file",
-                to.display()
-            )));
-        }
+        let path = || to.to_owned();
+        let name = to.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path() })?;
         // By a connection of its own: this one may be frozen.
-        let (connection, _) =
-            open_to_read(&self.path).map_err(|error| unavailable(error.to_string()))?;
-        connection.execute("VACUUM INTO ?1", [name]).map_err(|error| failure::of_store(&error))?;
+        let (connection, _) = open_to_read(&self.path).map_err(BackupError::Open)?;
+        match File::create_new(to) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                return Err(BackupError::Exists { path: path() });
+            }
+            Err(error) => return Err(BackupError::Io { path: path(), error }),
+            // SQLite takes a file that is empty for one that is not there.
+            Ok(_) => {}
+        }
+        let copied = connection.execute("VACUUM INTO ?1", [name]);
+        let copied = copied.map_err(|error| BackupError::Copy(failure::of_store(&error)));
         // SQLite need not have put it on the disk.
-        let synced = File::options().write(true).open(to).and_then(|copy| copy.sync_all());
-        let synced = synced.and_then(|()| wal::sync_folder(to));
-        synced.map_err(|error| unavailable(error.to_string()))
+        let sync = || {
+            File::options().write(true).open(to)?.sync_all()?;
+            wal::sync_folder(to)
+        };
+        let done =
+            copied.and_then(|_| sync().map_err(|error| BackupError::Io { path: path(), error }));
+        if done.is_err() {
+            // A part of a copy is no use, and would be in the way of the next one.
+            let _ = fs::remove_file(to);
+        }
+        done
     }
 
     fn ask<T: Send + 'static>(

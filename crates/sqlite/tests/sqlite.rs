@@ -9,7 +9,7 @@ use coact_persist::{
     Commit, EntityId, Event, LogEntry, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal,
     Seq, Settled, Store, StoreError, StoredEvent, Tags, conformance, wait,
 };
-use coact_sqlite::{Irregularity, OpenError, SqliteReader, SqliteStore};
+use coact_sqlite::{BackupError, Irregularity, OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
 
 fn folder() -> TempDir {
@@ -559,14 +559,37 @@ fn a_backup_is_a_store() {
     reader.freeze().unwrap();
     reader.freeze().unwrap();
     reader.back_up(&copy).unwrap();
-    let refused = reader.back_up(&copy).unwrap_err().to_string();
-    assert!(refused.contains("is there already"), "{refused}");
+    let before = fs::read(&copy).unwrap();
+    let refused = reader.back_up(&copy).unwrap_err();
+    assert!(matches!(refused, BackupError::Exists { .. }), "{refused}");
+    assert_eq!(fs::read(&copy).unwrap(), before);
+    let nowhere = reader.back_up(folder.path().join("none/copy.db")).unwrap_err();
+    assert!(matches!(nowhere, BackupError::Io { .. }), "{nowhere}");
     // What comes later is not in it; and it goes on where it was.
     assert!(matches!(write(&store, &alice, "later"), Outcome::Committed(_)));
     let restored = open(&copy);
     assert_eq!(read(&restored, &alice)[..], read(&store, &alice)[..3]);
     assert!(matches!(write(&restored, &alice, "4"), Outcome::Committed(_)));
     assert_eq!((read(&restored, &alice).len(), read(&store, &alice).len()), (4, 4));
+}
+
+#[test]
+fn no_part_of_a_backup_is_left_of_what_cannot_be_read() {
+    let folder = folder();
+    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
+    let alice = EntityId::new("account", "alice");
+    let store = open(&path);
+    for _ in 0..100 {
+        assert!(matches!(write(&store, &alice, &"x".repeat(1_000)), Outcome::Committed(_)));
+    }
+    drop(store);
+    let mut bytes = fs::read(&path).unwrap();
+    let half = bytes.len() / 2;
+    bytes[half..].fill(0xff);
+    fs::write(&path, bytes).unwrap();
+    let failed = SqliteReader::open(&path).unwrap().back_up(&copy).unwrap_err();
+    assert!(matches!(failed, BackupError::Copy(_)), "{failed}");
+    assert!(!copy.exists());
 }
 
 #[test]

@@ -1,0 +1,67 @@
+//! Why a store was not backed up.
+
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
+use std::io;
+use std::path::PathBuf;
+
+use coact_persist::StoreError;
+
+use crate::open_error::OpenError;
+
+/// Why there is no [backup](crate::SqliteReader::back_up). The store is as it was, and an owner goes on.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BackupError {
+    /// There is something of this name, which was left as it is.
+    Exists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The name is no UTF-8, which SQLite needs.
+    NotUtf8 {
+        /// The file.
+        path: PathBuf,
+    },
+    /// The store cannot be opened once more.
+    Open(OpenError),
+    /// The store cannot be read to its end, or the copy cannot be written.
+    Copy(StoreError),
+    /// The system does not make the file, or put it on the disk.
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: io::Error,
+    },
+}
+
+impl Display for BackupError {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Exists { path } => {
+                write!(f, "`{}` is there already: name another file", path.display())
+            }
+            Self::NotUtf8 { path } => {
+                write!(f, "`{}` is no UTF-8: name another file", path.display())
+            }
+            Self::Open(error) => Display::fmt(error, f),
+            Self::Copy(error) => write!(f, "it is not backed up: {error}"),
+            Self::Io { path, error } => {
+                write!(f, "`{}` cannot be written: {error}", path.display())
+            }
+        }
+    }
+}
+
+impl Error for BackupError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            Self::Exists { .. } | Self::NotUtf8 { .. } => None,
+            // (What it says is said above.)
+            Self::Open(error) => error.source(),
+            Self::Copy(error) => error.source(),
+            Self::Io { error, .. } => error.source(),
+        }
+    }
+}
