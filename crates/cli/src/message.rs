@@ -2,9 +2,9 @@
 
 use coact_persist::minicbor::Decoder;
 use coact_persist::minicbor::decode::Error;
-use coact_persist::{Event, Note};
+use coact_persist::{Event, Note, NoteKind};
 
-use crate::record::note_key;
+use crate::name::shown_bytes;
 
 /// The name under which they are stored.
 const NAME: &str = "coact.message";
@@ -41,16 +41,34 @@ fn read(bytes: &[u8]) -> Result<Message, Error> {
     Ok(Message { name, version, payload, to, why })
 }
 
-/// The key of a message: the epoch of the owner that has left it, and its number among those.
-pub fn message_key(note: &Note) -> String {
-    let halves = note.key.as_bytes().split_first_chunk::<8>();
-    let halves = halves.and_then(|(epoch, rest)| Some((epoch, <[u8; 8]>::try_from(rest).ok()?)));
-    match halves {
-        Some((epoch, number)) if epoch[0] == 0 && number[0] == 0 => {
-            format!("{}.{}", u64::from_be_bytes(*epoch), u64::from_be_bytes(number))
-        }
-        _ => note_key(note),
+/// The key of a note for people: of a message `EPOCH.NUMBER`, of any other note its text.
+///
+/// It depends on the kind alone, and not on the content, so that a damaged message keeps its name.
+pub fn note_key(note: &Note) -> String {
+    let bytes = note.key.as_bytes();
+    let is_message = matches!(note.kind, NoteKind::Outgoing | NoteKind::DeadLetter);
+    let number = is_message.then(|| message_number(bytes)).flatten();
+    number.unwrap_or_else(|| shown_bytes(bytes))
+}
+
+/// What a note is called in front of its key.
+pub fn note_noun(kind: NoteKind) -> &'static str {
+    match kind {
+        NoteKind::Outgoing => "outgoing message",
+        NoteKind::DeadLetter => "dead letter",
+        NoteKind::ClientAnswer => "answer",
+        NoteKind::Timer => "timer",
+        _ => "note",
     }
+}
+
+/// The epoch of the owner that sent a message, and the message's number in that epoch.
+fn message_number(key: &[u8]) -> Option<String> {
+    let (epoch, number) = key.split_first_chunk::<8>()?;
+    let number = <[u8; 8]>::try_from(number).ok()?;
+    // Small numbers begin with a zero byte; 16 letters do not.
+    let is_small = epoch[0] == 0 && number[0] == 0;
+    is_small.then(|| format!("{}.{}", u64::from_be_bytes(*epoch), u64::from_be_bytes(number)))
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cbor::Item;
-use crate::name::{hex, shown_bytes};
+use crate::name::hex;
 use crate::time::utc;
 
 /// The version of the format.
@@ -208,11 +208,6 @@ pub fn note_name(kind: NoteKind) -> &'static str {
 /// The time that orders notes of this kind.
 pub fn note_time(note: &Note) -> Option<String> {
     utc(note.rank)
-}
-
-/// The name of a note's key for people.
-pub fn note_key(note: &Note) -> String {
-    shown_bytes(note.key.as_bytes())
 }
 
 fn hash_text(hash: EventHash) -> String {

@@ -9,11 +9,11 @@ use coact_persist::{
 
 use crate::args::Show;
 use crate::list::quoted;
-use crate::message::{Message, message_key};
+use crate::message::{Message, note_key};
 use crate::name::{distance, shown};
 use crate::output::{Alignment, Output, Table, count, grouped};
 use crate::pages;
-use crate::record::{Record, note_key, note_time, readable};
+use crate::record::{Record, note_time, readable};
 
 /// How many events people get who do not say which.
 const LAST: u64 = 20;
@@ -220,7 +220,7 @@ fn row(note: &Note) -> Vec<String> {
         .map_or_else(String::new, |(kind, key)| format!(" to {} {}", shown(&kind), shown(&key)));
     let why = message.why.map_or_else(String::new, |why| format!("  failed: {}", shown(&why)));
     vec![
-        message_key(note),
+        note_key(note),
         time,
         format!("{} v{}{to}", shown(&message.name), message.version),
         format!("{}{why}", readable(&message.payload)),

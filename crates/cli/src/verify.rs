@@ -10,9 +10,9 @@ use serde::Serialize;
 use crate::args::Verify;
 use crate::chain::Chain;
 use crate::finding::{Code, Finding};
+use crate::message::{note_key, note_noun};
 use crate::output::{Output, count};
 use crate::pages;
-use crate::record::{note_key, note_name};
 use crate::source::Source;
 
 /// How it came out.
@@ -198,8 +198,8 @@ impl<'a> Verification<'a> {
                 Ok(_) => self.sums.notes += 1,
                 Err(StoreError::CorruptNote { note, why }) => {
                     self.sums.notes += 1;
-                    let (name, key) = (note_name(note.kind), note_key(&note));
-                    let what = format!("its note {key} (`{name}`) is damaged: {why}");
+                    let (noun, key) = (note_noun(note.kind), note_key(&note));
+                    let what = format!("its {noun} {key} is damaged: {why}");
                     self.find(&Finding::of(id, None, Code::NoteSum, what))?;
                 }
                 Err(_) if self.unknown_notes.contains(id) => {}

@@ -218,7 +218,7 @@ fn what_is_damaged_is_shown_as_it_is() {
     world.damage("UPDATE note SET rank = 8 WHERE kind = 4 AND rank = 7");
     let told = coact(&world.path, &["verify", "--width", "80"]);
     let expected = [
-        "bank.account alice: its note soon (`timer`) is damaged: it was changed after it",
+        "bank.account alice: its timer soon is damaged: it was changed after it was",
         "bank.account bob, event 4: the snapshot up to it, or the state, was changed",
         "DAMAGED, 2 findings: 4 entities, 8 events, 3 snapshots, 5 notes",
     ];
@@ -253,6 +253,27 @@ fn what_is_damaged_is_shown_as_it_is() {
     assert_eq!(damaged, ["bob"]);
     let all = records(&coact(&world.path, &["export"]).well());
     assert_eq!(all.last().expect("it is complete")["notes"], 5);
+}
+
+/// A message's key is an epoch and a number, whatever became of the message itself.
+#[test]
+fn damaged_notes_have_the_same_names_as_shown_ones() {
+    let world = World::new();
+    let key = "X'00000000000000070000000000000009'";
+    // (The message is damaged in its key and content, the dead letter in its key.)
+    world.damage(&format!("UPDATE note SET key = {key}, payload = X'ff' WHERE kind = 1"));
+    world.damage(&format!("UPDATE note SET key = {key} WHERE kind = 2"));
+    // A timer's key is a name, even one of 16 bytes that begins with zeros.
+    world.damage(&format!("UPDATE note SET key = {key} WHERE kind = 4 AND rank = 7"));
+    let told = coact(&world.path, &["verify"]).out;
+    let shown = coact(&world.path, &["show", "bank.account", "alice"]).well();
+    let damaged = shown.lines().filter_map(|line| line.trim().split_once(" (damaged"));
+    let damaged: Vec<_> = damaged.map(|(key, _)| key).collect();
+    let timer = r#""\0\0\0\0\0\0\0\u{7}\0\0\0\0\0\0\0\t""#;
+    assert_eq!(damaged, ["7.9", "7.9", timer], "{shown}");
+    for named in ["outgoing message 7.9 ", "dead letter 7.9 ", &format!("timer {timer} ")] {
+        assert_eq!(told.matches(&named).count(), 1, "{named}: {told}");
+    }
 }
 
 #[test]
