@@ -3,7 +3,7 @@
 //! Each event has a hash over it and those before it. If one does not fit, either the event was changed, or what is stored as its
 //! hash: the next hash tells which, so a finding waits for it.
 
-use coact_persist::{EventHash, Position, Seq, Snapshot, StoreError, StoredEvent, Summary};
+use coact_persist::{EventHash, Position, Seq, Snapshot, StoredEvent, Sum, Summary};
 
 use crate::finding::{Code, Finding};
 
@@ -39,8 +39,10 @@ impl<'a> Chain<'a> {
             Some(last) => {
                 if event.position < last.position {
                     let (before, now) = (last.position, event.position);
-                    let what =
-                        format!("its commit is {now}, and that of the event before it is {before}");
+                    let what = format!(
+                        "event {} is of commit {now}, but the one before it of commit {before}",
+                        event.seq
+                    );
                     self.find(event.seq, Code::PositionOrder, what);
                 }
                 if event.seq == last.seq.next() {
@@ -88,13 +90,13 @@ impl<'a> Chain<'a> {
                     self.missing(end.seq.next(), last.next());
                 } else if end.seq > *last {
                     let what = format!(
-                        "the entity's last event is {last}, but there are events up to {}",
+                        "its row says that event {last} is the last, but it has event {}",
                         end.seq
                     );
                     self.find(end.seq, Code::EntityRow, what);
                 } else if *hash != end.stored && Some(*hash) != end.other {
                     let what = format!(
-                        "the entity's hash is {hash}, and that of its last event {}",
+                        "its row has hash {hash}, but its last event, {last}, has {}",
                         end.stored
                     );
                     self.find(end.seq, Code::EntityRow, what);
@@ -112,7 +114,10 @@ impl<'a> Chain<'a> {
         match self.snapshots.iter().find(|snapshot| snapshot.seq == *last) {
             None if *last > Seq::ZERO => self.missing(Seq::new(1), last.next()),
             Some(snapshot) if snapshot.hash != *hash => {
-                let what = format!("the state has hash {}, and the entity {hash}", snapshot.hash);
+                let what = format!(
+                    "snapshot {last} has hash {}, but the entity has {hash}",
+                    snapshot.hash
+                );
                 self.find(*last, Code::StateHash, what);
             }
             _ => {}
@@ -123,7 +128,7 @@ impl<'a> Chain<'a> {
         for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.seq == seq) {
             if snapshot.hash != stored && Some(snapshot.hash) != other {
                 let what = format!(
-                    "the snapshot up to it has hash {}, and the event {stored}",
+                    "snapshot {seq} has hash {}, but event {seq} has {stored}",
                     snapshot.hash
                 );
                 self.find(seq, Code::SnapshotHash, what);
@@ -134,10 +139,8 @@ impl<'a> Chain<'a> {
     fn check_snapshots_behind(&mut self) {
         let last = self.summary.last;
         for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.seq > last) {
-            let what = format!(
-                "a snapshot has events up to {}, and the entity up to {last}",
-                snapshot.seq
-            );
+            let what =
+                format!("snapshot {} is ahead of the entity's last event, {last}", snapshot.seq);
             self.find(snapshot.seq, Code::SnapshotAhead, what);
         }
     }
@@ -152,8 +155,13 @@ impl<'a> Chain<'a> {
             if self.findings.iter().any(|finding| is_told(finding, snapshot.seq)) {
                 continue;
             }
-            if let Err(StoreError::Corrupt { seq, why, .. }) = snapshot.check(&self.summary.id) {
-                self.find(seq, Code::SnapshotSum, why);
+            let Snapshot { seq, hash, ref state, sum: Some(sum) } = *snapshot else { continue };
+            let right = Sum::of_snapshot(seq, hash, state);
+            if sum != right {
+                let what = format!(
+                    "snapshot {seq} was changed or moved (its check sum is {sum}, and should be {right})"
+                );
+                self.find(seq, Code::SnapshotSum, what);
             }
         }
     }
@@ -163,12 +171,14 @@ impl<'a> Chain<'a> {
         let stored = last.stored;
         if is_hash {
             let what = format!(
-                "its hash is {stored}, and should be {expected}: what comes behind it agrees with its content"
+                "the hash of event {} is {stored}, and should be {expected}, while its content is sound",
+                last.seq
             );
             self.find(last.seq, Code::HashField, what);
         } else {
             let what = format!(
-                "its content does not belong to its hash: that is {stored}, and should be {expected}"
+                "event {} was changed or moved (its hash is {stored}, and should be {expected})",
+                last.seq
             );
             self.find(last.seq, Code::EventHash, what);
         }
@@ -177,11 +187,8 @@ impl<'a> Chain<'a> {
     /// Events from the one to before the other.
     fn missing(&mut self, from: Seq, behind: Seq) {
         let what = match behind.get() - from.get() {
-            1 => "it is missing".to_owned(),
-            many => format!(
-                "it and those behind it are missing, up to event {} ({many} of them)",
-                behind.get() - 1
-            ),
+            1 => format!("event {from} is missing"),
+            _ => format!("events {from} to {} are missing", behind.get() - 1),
         };
         self.find(from, Code::Missing, what);
     }

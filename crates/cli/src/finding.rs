@@ -5,6 +5,7 @@ use coact_sqlite::Irregularity;
 use serde::Serialize;
 
 use crate::name::shown;
+use crate::output::count;
 
 /// What kind of damage it is. The names are part of the format.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,55 +48,53 @@ pub enum Code {
 }
 
 impl Code {
-    /// What it means, and what to do.
+    /// What to do, and why: the second half of the sentence that [`Finding::text`] makes.
     fn advice(self) -> &'static str {
         match self {
             Self::File => {
-                "Stop the program, copy the file with its -wal, and restore a backup; `sqlite3 FILE .recover` saves what can still be read"
+                "stop the program, copy the file with its -wal, and restore a backup (`sqlite3 FILE .recover` saves what can still be read)"
             }
-            Self::Unreadable => "Try again; if it stays, restore a backup",
-            Self::Missing => {
-                "The entity cannot be recovered unless a snapshot is behind them; restore it from a backup"
-            }
+            Self::Unreadable => "try again, and restore a backup if that does not help",
+            Self::Missing => "restore a backup: only a snapshot behind the gap can be recovered",
             Self::EventHash => {
-                "It was changed after it was stored, or belongs elsewhere. The entity is not recovered past the event before; restore it from a backup"
+                "restore a backup: the entity is not recovered past the event before it"
             }
             Self::HashField => {
-                "The event itself is sound, but the entity is not recovered past it; restore the hash from a backup"
+                "restore the hash from a backup: the entity is not recovered past this event"
             }
             Self::EntityRow => {
-                "The entity is not recovered, or goes on from the wrong event; restore it from a backup"
+                "restore a backup: the entity is not recovered, or goes on from the wrong event"
             }
             Self::SnapshotHash => {
-                "A recovery that begins with it fails; without it, it takes the events: remove the snapshot if the events are sound and complete"
+                "remove the snapshot if all events of the entity are there and sound, or else restore a backup: a recovery from it fails"
             }
             Self::SnapshotSum => {
-                "It was changed after it was stored, or belongs elsewhere: the entity is not recovered. Restore it from a backup; of an entity with all of its events, the snapshot may be removed instead"
+                "remove the snapshot if all events of the entity are there and sound, or else restore a backup: the entity is not recovered"
             }
             Self::NoteSum => {
-                "It was changed after it was stored, or belongs elsewhere: it is not used, and what comes behind it waits. Restore it from a backup"
+                "restore it from a backup, or remove its row: it is not used, and holds up what comes behind it"
             }
             Self::StrayTag => {
-                "Nothing reads it, but its event may be missing, or have lost its commit; compare with a backup"
+                "compare with a backup: nothing reads the tag, but its event may be lost"
             }
             Self::SnapshotAhead => {
-                "Recoveries leave it out, but events may be missing; compare with a backup"
+                "compare with a backup: recoveries ignore the snapshot, but events may be missing"
             }
             Self::StateHash => {
-                "What is stored next is refused at the next recovery; restore the entity from a backup"
+                "restore a backup: what is stored next is refused at the next recovery"
             }
             Self::PositionOrder => {
-                "Recoveries are right, but projections see its events in the wrong order; restore a backup and build them again"
+                "restore a backup and rebuild projections, which see the events in the wrong order (recoveries do not)"
             }
             Self::UnknownNotes => {
-                "A later version wrote them, or they are damaged; the entity's notes cannot be read by this one: use the version that wrote them"
+                "use the version of the program that wrote them, or restore a backup if none did: this version cannot read the entity's notes"
             }
             Self::Orphans => {
-                "Nothing reads them, but their entity may have lost its row; compare with a backup"
+                "compare with a backup: nothing reads them, but an entity may have lost its row"
             }
-            Self::NotText => "It cannot be found by its name; restore a backup",
+            Self::NotText => "restore a backup: no program can name the entity",
             Self::Counter => {
-                "The next commits get numbers that others have, and projections miss events; restore a backup before the program goes on"
+                "restore a backup before the program goes on: the next commits take numbers that others have, and projections miss events"
             }
         }
     }
@@ -130,52 +129,55 @@ impl Finding {
         Self { code, kind: None, key: None, seq: None, what, advice: code.advice() }
     }
 
-    /// For people: where and what; and what to do.
-    pub fn text(&self) -> (String, &'static str) {
+    /// One sentence for people: where, what, and what to do.
+    pub fn text(&self) -> String {
         let place = match (&self.kind, &self.key) {
             (Some(kind), Some(key)) => format!("{} {}", shown(kind), shown(key)),
             _ => "the store".to_owned(),
         };
-        let event = self.seq.map_or_else(String::new, |seq| format!(", event {seq}"));
-        (format!("{place}{event}: {}", self.what), self.advice)
+        format!("{place}: {}; {}.", self.what, self.advice)
     }
 }
 
 impl From<Irregularity> for Finding {
     fn from(irregularity: Irregularity) -> Self {
         match irregularity {
-            Irregularity::File { why } => Self::of_all(Code::File, format!("SQLite says: {why}")),
-            Irregularity::Orphans { table, owner, rows } => Self::of_all(
-                Code::Orphans,
-                format!(
-                    "{rows} rows of table `{table}` belong to entity number {owner}, which is not there"
-                ),
-            ),
-            Irregularity::Hidden { entity, last } => {
+            Irregularity::File { why } => {
+                Self::of_all(Code::File, format!("SQLite finds its file damaged ({why})"))
+            }
+            Irregularity::Orphans { table, owner, rows } => {
+                let rows = count(rows, "row", "rows");
                 let what = format!(
-                    "the entity's row says that it has no events, but there are some, up to {last}"
+                    "table `{table}` has {rows} of entity number {owner}, which is not there"
                 );
+                Self::of_all(Code::Orphans, what)
+            }
+            Irregularity::Hidden { entity, last } => {
+                let what = format!("its row says that it is empty, but it has event {last}");
                 Self::of(&entity, Some(last), Code::EntityRow, what)
             }
             Irregularity::NotText { row, entity } => {
-                let what = format!("its kind or key (row {row} of table `entity`) is no UTF-8");
+                let what = format!("its kind or key (row {row} of table `entity`) is not UTF-8");
                 Self::of(&entity, None, Code::NotText, what)
             }
             Irregularity::UnknownNotes { entity, kind, rows } => {
-                let what = format!("it has notes ({rows}) of an unknown kind, {kind}");
+                let notes = count(rows, "note", "notes");
+                let what = format!("it has {notes} of the unknown kind {kind}");
                 Self::of(&entity, None, Code::UnknownNotes, what)
             }
             Irregularity::StrayTag { entity, seq } => {
-                let what = "it has a tag, and is not there, or is of another commit".to_owned();
+                let what =
+                    format!("event {seq} has a tag, but is not there, or is of another commit");
                 Self::of(&entity, Some(seq), Code::StrayTag, what)
             }
-            Irregularity::Counter { counted, last } => {
-                let counted =
-                    counted.map_or_else(|| "missing".into(), |counted| counted.to_string());
-                Self::of_all(
-                    Code::Counter,
-                    format!("the counter of commits is {counted}, but there is commit {last}"),
-                )
+            Irregularity::Counter { counted: None, last } => {
+                let what = format!("the counter of commits is missing, and the last is {last}");
+                Self::of_all(Code::Counter, what)
+            }
+            Irregularity::Counter { counted: Some(counted), last } => {
+                let what =
+                    format!("the counter of commits is at {counted}, but the last is {last}");
+                Self::of_all(Code::Counter, what)
             }
             other => Self::of_all(Code::File, format!("{other:?}")),
         }

@@ -1,5 +1,6 @@
 //! `verify`: reads everything, and checks whether it is as it was written.
 
+use std::borrow::Cow;
 use std::collections::HashSet;
 use std::io;
 
@@ -196,10 +197,13 @@ impl<'a> Verification<'a> {
         for note in pages::notes(self.source.reader(), id) {
             match note {
                 Ok(_) => self.sums.notes += 1,
-                Err(StoreError::CorruptNote { note, why }) => {
+                Err(StoreError::CorruptNote { note, .. }) => {
                     self.sums.notes += 1;
                     let (noun, key) = (note_noun(note.kind), note_key(&note));
-                    let what = format!("its {noun} {key} is damaged: {why}");
+                    let what = format!(
+                        "its {noun} {key} was changed or moved (its check sum should be {})",
+                        note.sum()
+                    );
                     self.find(&Finding::of(id, None, Code::NoteSum, what))?;
                 }
                 Err(_) if self.unknown_notes.contains(id) => {}
@@ -215,11 +219,16 @@ impl<'a> Verification<'a> {
         what: &str,
         error: &StoreError,
     ) -> io::Result<()> {
-        if let (Some(id), StoreError::Corrupt { seq, why, .. }) = (id, error) {
-            return self.find(&Finding::of(id, Some(*seq), Code::EventHash, why.clone()));
+        let why = reason(error);
+        if let (Some(id), StoreError::Corrupt { seq, .. }) = (id, error) {
+            let what = match *seq {
+                Seq::ZERO => format!("{what} cannot be read ({why})"),
+                seq => format!("event {seq} cannot be read ({why})"),
+            };
+            return self.find(&Finding::of(id, Some(*seq), Code::EventHash, what));
         }
         self.sums.unreadable += 1;
-        let what = format!("{what} cannot be read: {error}");
+        let what = format!("{what} cannot be read ({why})");
         let finding = |id| Finding::of(id, None, Code::Unreadable, what.clone());
         let finding = id.map_or_else(|| Finding::of_all(Code::Unreadable, what.clone()), finding);
         self.find(&finding)
@@ -235,11 +244,8 @@ impl<'a> Verification<'a> {
         if self.args.json {
             self.output.record(finding)?;
         } else {
-            let (what, advice) = finding.text();
-            self.bar.suspend(|| {
-                self.output.paragraph(0, 4, &what)?;
-                self.output.paragraph(4, 4, &format!("{advice}."))
-            })?;
+            let text = finding.text();
+            self.bar.suspend(|| self.output.paragraph(0, 4, &text))?;
         }
         // At once: what is to come may take long.
         self.output.flush()
@@ -264,6 +270,17 @@ impl<'a> Verification<'a> {
             Verdict::Unreadable => format!("COULD NOT BE READ, {findings}"),
         };
         self.output.line(&format!("{verdict}: {read}"))
+    }
+}
+
+/// What a store says of an error, without the advice that [`Finding`]s give themselves.
+fn reason(error: &StoreError) -> Cow<'_, str> {
+    match error {
+        StoreError::Unavailable { why }
+        | StoreError::Corrupt { why, .. }
+        | StoreError::CorruptNote { why, .. }
+        | StoreError::Damaged { why } => why.into(),
+        other => other.to_string().into(),
     }
 }
 

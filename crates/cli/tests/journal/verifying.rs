@@ -218,8 +218,8 @@ fn what_is_damaged_is_shown_as_it_is() {
     world.damage("UPDATE note SET rank = 8 WHERE kind = 4 AND rank = 7");
     let told = coact(&world.path, &["verify", "--width", "80"]);
     let expected = [
-        "bank.account alice: its timer soon is damaged: it was changed after it was",
-        "bank.account bob, event 4: the snapshot up to it, or the state, was changed",
+        "bank.account alice: its timer soon was changed or moved (its check sum should",
+        "bank.account bob: snapshot 4 was changed or moved (its check sum is",
         "DAMAGED, 2 findings: 4 entities, 8 events, 3 snapshots, 5 notes",
     ];
     for line in expected {
@@ -288,19 +288,57 @@ fn findings_say_what_they_mean() {
     };
     let expected = format!(
         "\
-bank.account alice, event 2: it is missing
-    The entity cannot be recovered unless a snapshot is behind them; restore it
-    from a backup.
-bank.account bob, event 5: its content does not belong to its hash: that is
-    {}, and should be {}
-    It was changed after it was stored, or belongs elsewhere. The entity is not
-    recovered past the event before; restore it from a backup.
+bank.account alice: event 2 is missing; restore a backup: only a snapshot behind
+    the gap can be recovered.
+bank.account bob: event 5 was changed or moved (its hash is {},
+    and should be {}); restore a backup: the entity is not
+    recovered past the event before it.
 DAMAGED, 2 findings: 4 entities, 7 events, 3 snapshots, 5 notes
 ",
         hash(0),
         hash(1)
     );
     assert_eq!((told.status, &*told.out), (1, &*expected));
+}
+
+/// Each finding is one sentence: no fact comes twice, and no text of an error has advice of its own.
+#[test]
+fn findings_do_not_repeat_themselves() {
+    let order = "(SELECT id FROM entity WHERE kind = CAST('bank.order' AS BLOB))";
+    for sql in [
+        &format!("DELETE FROM event WHERE entity = {ALICE}")[..],
+        &format!("UPDATE event SET payload = X'f6' WHERE entity = {BOB} AND seq = 4"),
+        &format!("UPDATE event SET hash = 1 WHERE entity = {BOB} AND seq = 4"),
+        &format!("UPDATE event SET position = 1 WHERE entity = {BOB} AND seq = 5"),
+        "UPDATE event SET name = X'ff' WHERE seq = 1",
+        "UPDATE entity SET last = last - 1, hash = 7 WHERE last > 1",
+        "UPDATE entity SET hash = 7",
+        "UPDATE entity SET last = 0",
+        "UPDATE entity SET key = X'ff' WHERE id = 1",
+        "UPDATE snapshot SET version = 7",
+        "UPDATE snapshot SET seq = seq + 4",
+        &format!("UPDATE snapshot SET hash = 7 WHERE entity = {order}"),
+        "UPDATE note SET rank = rank + 1",
+        "UPDATE note SET kind = 77 WHERE kind = 4",
+        "UPDATE note SET entity = 77 WHERE kind = 4",
+        "INSERT INTO tag VALUES (X'78', 1, 1, 99)",
+        "UPDATE counter SET position = 5",
+        "DELETE FROM counter",
+    ] {
+        let world = World::new();
+        world.damage(sql);
+        let told = coact(&world.path, &["verify"]);
+        let mut lines: Vec<_> = told.out.lines().collect();
+        assert!(lines.pop().is_some_and(|last| last.starts_with("DAMAGED, ")), "{}", told.out);
+        for line in lines {
+            assert_eq!(line.matches("; ").count(), 1, "{sql}: {line}");
+            assert_eq!(line.matches(". ").count(), 0, "{sql}: {line}");
+            for fact in ["changed", "damaged", "is missing", "backup", "recovered", "event before"]
+            {
+                assert!(line.matches(fact).count() <= 1, "{sql}: {line}");
+            }
+        }
+    }
 }
 
 /// Overwrites the page in which a table begins.
@@ -323,7 +361,11 @@ fn damage_to_the_file_is_found_and_breaks_nothing() {
         scribble(&world.path, table);
         let told = coact(&world.path, &["verify"]);
         assert_eq!((told.status, &*told.err), (1, ""), "{table}: {}", told.out);
-        assert!(told.out.contains("the store: SQLite says: "), "{table}: {}", told.out);
+        assert!(
+            told.out.contains("the store: SQLite finds its file damaged ("),
+            "{table}: {}",
+            told.out
+        );
         assert!(told.out.contains("\nDAMAGED, "), "{table}: {}", told.out);
     }
     let world = World::new();
