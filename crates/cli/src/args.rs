@@ -36,6 +36,7 @@ Kinds and keys may be any text. One with spaces, quotes or unprintable character
 
 Examples:
   coact journal bank.db list
+  coact journal bank.db list --waiting
   coact journal bank.db show bank.account alice
   coact journal bank.db verify
   coact journal bank.db export -o bank.jsonl
@@ -81,8 +82,9 @@ Examples:
   coact journal bank.db list --kind bank.account --limit 20
   coact journal bank.db list --kind bank.account --after alice     the ones behind alice
   coact journal bank.db list --after bank.account alice            the same, and other kinds
+  coact journal bank.db list --waiting                             what is not delivered, or due
   coact journal bank.db list --brief | grep alice                  fast for millions
-  coact journal bank.db list --json | jq -r 'select(.notes.dead_letters > 0) | .key'")]
+  coact journal bank.db list --waiting --json | jq -r 'select(.notes.dead_letters > 0) | .key'")]
 pub struct List {
     /// Only those of this kind.
     #[arg(long, value_parser = name)]
@@ -90,6 +92,9 @@ pub struct List {
     /// Only those behind this one, by the bytes of kind and key: a key of `--kind`, or a kind and a key.
     #[arg(long, num_args = 1..=2, value_names = ["KIND", "KEY"], value_parser = name)]
     pub after: Vec<String>,
+    /// Only those that have something waiting: messages to be delivered, dead letters, or timers.
+    #[arg(long)]
+    pub waiting: bool,
     /// At most as many.
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,

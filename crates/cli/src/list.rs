@@ -33,10 +33,8 @@ struct Sums {
 
 /// Lists what is asked for.
 pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Result<()> {
-    let after = after(args)?;
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
-    let mut found =
-        pages::entities_by(reader, args.kind.as_deref(), after, limit.saturating_add(1));
+    let mut found = chosen(reader, args, limit.saturating_add(1))?;
     let (mut sums, mut rows, mut last) = (Sums::default(), Rows::new(args), None);
     loop {
         let room = limit - usize::try_from(sums.entities).unwrap_or(limit);
@@ -65,6 +63,25 @@ pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Re
     rows.end(output)?;
     sum_up(&sums, last.as_ref(), args, output)?;
     Ok(())
+}
+
+/// The entities to list, read `most` at a time.
+fn chosen<'a>(
+    reader: &'a dyn Reader,
+    args: &'a List,
+    most: usize,
+) -> anyhow::Result<Box<dyn Iterator<Item = Result<Summary, StoreError>> + 'a>> {
+    let (kind, after) = (args.kind.as_deref(), after(args)?);
+    if !args.waiting {
+        return Ok(Box::new(pages::entities_by(reader, kind, after, most)));
+    }
+    // By the notes, of which there are few beside millions of entities that wait for nothing.
+    let waiting = pages::waiting(reader)?.into_iter();
+    let is_chosen = move |id: &EntityId| {
+        kind.is_none_or(|kind| id.kind() == kind) && after.as_ref().is_none_or(|after| id > after)
+    };
+    let found = waiting.filter(is_chosen).map(|id| pages::entity(reader, &id));
+    Ok(Box::new(found.filter_map(Result::transpose)))
 }
 
 /// Behind which entity the list begins.

@@ -1,10 +1,11 @@
 //! A store page by page, as iterators.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use coact_persist::{
-    Done, EntityId, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Reader, Seq, StoreError,
+    Done, EntityId, LogEntry, Note, NoteKind, Notes, Position, Reader, Seq, StoreError,
     StoredEvent, Summary, wait,
 };
 
@@ -112,7 +113,41 @@ pub fn events(
 
 /// Reads the notes of an entity. One that is damaged is told as an error, which has it, and is not the end.
 pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Stored<Note>> {
-    let (mut after, mut most) = (None::<(NoteKind, NoteKey)>, OTHERS);
+    let entity = entity.clone();
+    notes_by(
+        reader,
+        move |after| Notes::Of { entity: entity.clone(), after },
+        |note| (note.kind, note.key.clone()),
+    )
+}
+
+/// Reads the notes of a kind, of all entities. Damaged ones are errors, as in [`notes`].
+fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = Stored<Note>> {
+    notes_by(
+        reader,
+        move |after| Notes::Ranked { kind, after, up_to: u64::MAX },
+        |note| {
+            // Ranks have 63 bits. A damaged one with more is in front of all others.
+            let rank = i64::try_from(note.rank).map_or(0, i64::cast_unsigned);
+            (rank, note.entity.clone(), note.key.clone())
+        },
+    )
+}
+
+/// Finds the entities that have outgoing messages, dead letters or timers, damaged ones included.
+pub fn waiting(reader: &dyn Reader) -> Stored<BTreeSet<EntityId>> {
+    let kinds = [NoteKind::Outgoing, NoteKind::DeadLetter, NoteKind::Timer];
+    let all = kinds.into_iter().flat_map(|kind| notes_of_kind(reader, kind));
+    all.map(|read| Ok(note(read)?.0.entity)).collect()
+}
+
+/// Reads notes page by page, from the one that a cursor names on.
+fn notes_by<C: Clone>(
+    reader: &dyn Reader,
+    which: impl Fn(Option<C>) -> Notes,
+    cursor: impl Fn(&Note) -> C,
+) -> impl Iterator<Item = Stored<Note>> {
+    let (mut after, mut most) = (None::<C>, OTHERS);
     let (mut page, mut is_over) = (Vec::new().into_iter(), false);
     std::iter::from_fn(move || {
         loop {
@@ -122,11 +157,10 @@ pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Sto
             if is_over {
                 return None;
             }
-            let which = Notes::Of { entity: entity.clone(), after: after.clone() };
-            match wait(|done| reader.notes(which, most, done)) {
+            match wait(|done| reader.notes(which(after.clone()), most, done)) {
                 Ok(found) => {
                     is_over = found.len() < most;
-                    after = found.last().map(|note| (note.kind, note.key.clone())).or(after.take());
+                    after = found.last().map(&cursor).or(after.take());
                     page = found.into_iter();
                 }
                 // One by one, up to the damaged one, ..
@@ -136,7 +170,7 @@ pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Sto
                     most = OTHERS;
                     match &error {
                         StoreError::CorruptNote { note, .. } => {
-                            after = Some((note.kind, note.key.clone()));
+                            after = Some(cursor(note));
                         }
                         _ => is_over = true,
                     }

@@ -3,6 +3,8 @@
 use std::io::{BufRead, BufReader, Read};
 use std::process::Stdio;
 
+use coact_persist::{NoteKey, NoteKind};
+
 use crate::world::{Entity, World, coact, deposited, records, tool};
 
 const ALL: &str = r#"
@@ -79,6 +81,63 @@ fn records_have_what_lines_have() {
         "record": "summary", "entities": 4, "events": 12, "position": 16, "more": false
     });
     assert_eq!(all[4], sums);
+}
+
+fn waiting_keys(world: &World, args: &[&str]) -> Vec<String> {
+    let mut all = vec!["list", "--json", "--waiting"];
+    all.extend(args);
+    let all = records(&coact(&world.path, &all).well());
+    let entities = all.iter().filter(|record| record["record"] == "entity");
+    entities.map(|it| it["key"].as_str().expect("it is a text").to_owned()).collect()
+}
+
+#[test]
+fn entities_that_have_something_waiting_can_be_found() {
+    let world = World::new();
+    let text = coact(&world.path, &["list", "--waiting"]).well();
+    let expected = "\
+LAST  EPOCH  COMMIT  SNAPSHOT  OUT  DEAD  TIMERS  KIND          KEY
+   3      1       3         -    1     1       2  bank.account  alice
+1 entity, 3 events, the last one in commit 3
+";
+    assert_eq!(text, expected);
+    let brief = coact(&world.path, &["list", "--waiting", "--brief"]).well();
+    assert_eq!(brief.lines().nth(1), Some("   3      1  bank.account  alice"));
+    assert_eq!(waiting_keys(&world, &[]), ["alice"]);
+    assert_eq!(waiting_keys(&world, &["--kind", "journal"]), [""; 0]);
+    // An answer waits for nobody, a damaged timer still waits.
+    world.damage("DELETE FROM note WHERE kind IN (1, 2)");
+    world.damage("UPDATE note SET rank = rank + 1 WHERE kind = 4");
+    assert_eq!(waiting_keys(&world, &[]), ["alice"]);
+    world.damage("DELETE FROM note WHERE kind = 4");
+    assert_eq!(waiting_keys(&world, &[]), [""; 0]);
+}
+
+/// More notes than one page has, damaged ones among them, of entities of which some wait for nothing.
+#[test]
+fn all_that_wait_are_found_and_limited() {
+    let world = World::empty();
+    let store = world.store();
+    for n in 0..300_u64 {
+        let mut one = Entity::claim(&store, "busy", &format!("{n:03}"));
+        one.commit(&store, |member, hash| {
+            let hash = member.event(deposited(n), hash);
+            if n % 3 == 0 {
+                let key = NoteKey::from("later");
+                member.put_note(NoteKind::Timer, key, 1_000 - n, deposited(n));
+            }
+            Some(hash)
+        });
+    }
+    drop(store);
+    world.damage("UPDATE note SET rank = rank + 1 WHERE entity % 7 = 1");
+    world.damage("UPDATE note SET rank = -5 WHERE entity = 31");
+    let expected: Vec<_> = (0..300).step_by(3).map(|n| format!("{n:03}")).collect();
+    assert_eq!(waiting_keys(&world, &[]), expected);
+    let behind = ["--kind", "busy", "--after", "290", "--limit", "2"];
+    assert_eq!(waiting_keys(&world, &behind), ["291", "294"]);
+    let some = coact(&world.path, &["list", "--waiting", "--limit", "2"]).well();
+    assert!(some.ends_with("There are more: --after busy 003\n"), "{some}");
 }
 
 /// Any text is a key, and none may break a line, be taken for another one, or reach the terminal as a command.
