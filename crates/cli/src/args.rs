@@ -40,6 +40,7 @@ Examples:
   coact journal bank.db show bank.account alice
   coact journal bank.db verify
   coact journal bank.db export -o bank.jsonl
+  coact journal bank.db backup /mnt/backup/bank.db
   coact journal postgres://bank@db.example/bank list")]
 pub struct Journal {
     /// The file of a store, or the URL of a database: postgres://role:password@host/database.
@@ -71,6 +72,8 @@ pub enum Query {
     Verify(Verify),
     /// Writes everything as JSON Lines.
     Export(Export),
+    /// Copies a file of SQLite to another file, while a program writes it.
+    Backup(Backup),
 }
 
 /// What `list` is told.
@@ -157,6 +160,19 @@ pub struct Verify {
     /// As JSON Lines: a `finding` each, and a `summary`.
     #[arg(long)]
     pub json: bool,
+}
+
+/// What `backup` is told.
+#[derive(Args)]
+#[command(after_help = "\
+The copy has all that is committed when it begins, and is a store of its own. It has what is damaged as well: `verify` it. SqliteStore::restore puts it back, while no program has the file. A database is copied by `pg_dump --schema=coact`.
+
+Examples:
+  coact journal bank.db backup /mnt/backup/bank.db
+  coact journal /mnt/backup/bank.db --immutable verify")]
+pub struct Backup {
+    /// The copy, a file that must not be there yet.
+    pub target: PathBuf,
 }
 
 /// What `export` is told.

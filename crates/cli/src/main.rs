@@ -1,12 +1,13 @@
-//! `coact`: looks into what is stored of durable actors, and changes nothing.
+//! `coact`: looks into what is stored of durable actors, and changes nothing there.
 //!
 //! Reading order: `args`, `source` (what is opened), `pages` (how it is read), then a file for each command: `list`, `show`,
-//! `verify` (with `chain`, the check of one entity, and `finding`), `export`. `record` is the format of JSON Lines, `cbor` and
+//! `verify` (with `chain`, the check of one entity, and `finding`), `export`, `backup`. `record` is the format of JSON Lines, `cbor` and
 //! `name` how bytes and texts are shown.
 
 #![forbid(unsafe_code)]
 
 mod args;
+mod backup;
 mod cbor;
 mod chain;
 mod export;
@@ -54,19 +55,15 @@ fn main() -> ExitCode {
 }
 
 fn run(journal: &Journal) -> anyhow::Result<Verdict> {
-    let source = Source::open(&journal.source, &journal.schema, journal.immutable)?;
+    let source = || Source::open(&journal.source, &journal.schema, journal.immutable);
     let mut output = Output::standard(journal.width);
+    let sound = |()| Verdict::Sound;
     let verdict = match &journal.query {
-        Query::List(args) => {
-            list::list(source.reader(), args, &mut output).map(|()| Verdict::Sound)
-        }
-        Query::Show(args) => {
-            show::show(source.reader(), args, &mut output).map(|()| Verdict::Sound)
-        }
-        Query::Verify(args) => verify::verify(&source, args, &mut output),
-        Query::Export(args) => {
-            return export::export(&source, args, output).map(|()| Verdict::Sound);
-        }
+        Query::List(args) => list::list(source()?.reader(), args, &mut output).map(sound),
+        Query::Show(args) => show::show(source()?.reader(), args, &mut output).map(sound),
+        Query::Verify(args) => verify::verify(&source()?, args, &mut output),
+        Query::Export(args) => return export::export(&source()?, args, output).map(sound),
+        Query::Backup(args) => backup::backup(journal, args, &mut output).map(sound),
     }?;
     match output.flush() {
         // A verdict other than this is told by the exit status.

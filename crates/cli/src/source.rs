@@ -21,7 +21,7 @@ pub struct Source {
 impl Source {
     /// Opens what a file name or a URL names; of a database, the store in this schema.
     pub fn open(source: &OsStr, schema: &str, immutable: bool) -> Result<Self, SourceError> {
-        if let Some(url) = source.to_str().filter(|source| is_postgres(source)) {
+        if let Some(url) = source.to_str().filter(|source| is_url(source)) {
             // (The scheme is written in small letters.)
             let (scheme, rest) = url.split_once("://").unwrap_or_default();
             let url = format!("{}://{rest}", scheme.to_ascii_lowercase());
@@ -47,6 +47,11 @@ impl Source {
         &*self.reader
     }
 
+    /// The file, if it is one.
+    pub fn file(&self) -> Option<&SqliteReader> {
+        self.file.as_deref()
+    }
+
     /// From now on, all of a file is as of one moment. (A server shows what is stored at the time.)
     pub fn freeze(&self) -> Result<(), StoreError> {
         self.file.as_ref().map_or(Ok(()), |file| file.freeze())
@@ -58,7 +63,12 @@ impl Source {
     }
 }
 
-fn is_postgres(source: &str) -> bool {
+/// Whether a source is the URL of a database, and not the name of a file.
+pub fn is_database(source: &OsStr) -> bool {
+    source.to_str().is_some_and(is_url)
+}
+
+fn is_url(source: &str) -> bool {
     ["postgres://", "postgresql://"].iter().any(|scheme| {
         source.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     })

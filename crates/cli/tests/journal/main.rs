@@ -1,5 +1,6 @@
 //! The tool over files that a store has written, and over what can become of them.
 
+mod backing_up;
 mod exporting;
 mod listing;
 mod opening;

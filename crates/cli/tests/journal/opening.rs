@@ -69,6 +69,7 @@ fn wrong_words_say_how_it_is_used() {
         &["show", "--help"],
         &["verify", "--help"],
         &["export", "--help"],
+        &["backup", "--help"],
     ] {
         let help = coact(&world.path, args).well();
         assert!(help.contains("\nExamples:\n  coact journal bank.db "), "{help}");

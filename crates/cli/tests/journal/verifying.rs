@@ -393,7 +393,7 @@ fn a_file_that_ends_too_early_is_found() {
 }
 
 /// Ends the thread that writes, also if the test fails.
-struct EndWriter<'a>(&'a AtomicBool);
+pub struct EndWriter<'a>(pub &'a AtomicBool);
 
 impl Drop for EndWriter<'_> {
     fn drop(&mut self) {
