@@ -7,6 +7,9 @@ use coact_persist::{EventHash, Position, Seq, Snapshot, StoredEvent, Sum, Summar
 
 use crate::finding::{Code, Finding};
 
+/// The largest position and epoch: stores keep them as integers with a sign.
+const LARGEST: u64 = i64::MAX.cast_unsigned();
+
 /// The check of one entity.
 pub struct Chain<'a> {
     summary: &'a Summary,
@@ -18,6 +21,7 @@ pub struct Chain<'a> {
 /// The last event that was seen.
 struct Last {
     seq: Seq,
+    /// Its commit, or that of an event before it if its own cannot be.
     position: Position,
     /// What is stored as its hash.
     stored: EventHash,
@@ -33,18 +37,11 @@ impl<'a> Chain<'a> {
 
     /// Checks one more event.
     pub fn add(&mut self, event: &StoredEvent) {
+        let position = self.check_position(event);
         let with = |hash: EventHash| hash.with(event.seq, &event.event);
         let other = match self.last.take() {
             None => self.begin(event),
             Some(last) => {
-                if event.position < last.position {
-                    let (before, now) = (last.position, event.position);
-                    let what = format!(
-                        "event {} is of commit {now}, but the one before it of commit {before}",
-                        event.seq
-                    );
-                    self.find(event.seq, Code::PositionOrder, what);
-                }
                 if event.seq == last.seq.next() {
                     let is_next = |hash| with(hash) == event.hash;
                     let is_hash = last.other.is_some_and(is_next);
@@ -60,8 +57,25 @@ impl<'a> Chain<'a> {
             }
         };
         self.compare_snapshots(event.seq, event.hash, other);
-        let (seq, position, stored) = (event.seq, event.position, event.hash);
+        let (seq, stored) = (event.seq, event.hash);
         self.last = Some(Last { seq, position, stored, other });
+    }
+
+    /// Compares an event's commit with the one before. Returns the latest that can be.
+    fn check_position(&mut self, event: &StoredEvent) -> Position {
+        let before = self.last.as_ref().map_or(Position::ZERO, |last| last.position);
+        let (seq, now) = (event.seq, event.position);
+        // The first commit is 1.
+        if !(1..=LARGEST).contains(&now.get()) {
+            let what = format!("event {seq} is of commit {now}, which cannot be");
+            self.find(seq, Code::Position, what);
+            return before;
+        }
+        if now < before {
+            let what = format!("event {seq} is of commit {now}, but one before it of {before}");
+            self.find(seq, Code::PositionOrder, what);
+        }
+        now
     }
 
     /// The first event: what its hash should be, if that is something else than what is stored.
@@ -105,6 +119,7 @@ impl<'a> Chain<'a> {
         }
         self.check_snapshots_behind();
         self.check_sums();
+        self.check_epoch();
         self.findings
     }
 
@@ -164,6 +179,20 @@ impl<'a> Chain<'a> {
                 self.find(seq, Code::SnapshotSum, what);
             }
         }
+    }
+
+    /// Whether some claim can have left the epoch. An entity that was never claimed may have notes from others, but no events.
+    fn check_epoch(&mut self) {
+        let Summary { ref id, epoch, last, .. } = *self.summary;
+        let what = match epoch.get() {
+            0 if last > Seq::ZERO => {
+                "its epoch is 0, as if it was never claimed, but it has events or a state"
+                    .to_owned()
+            }
+            0..=LARGEST => return,
+            epoch => format!("its epoch is {epoch}, more than claims can count"),
+        };
+        self.findings.push(Finding::of(id, None, Code::Epoch, what));
     }
 
     fn tell_hash(&mut self, last: &Last, is_hash: bool) {

@@ -37,6 +37,10 @@ pub enum Code {
     StateHash,
     /// An event was stored before the one in front of it.
     PositionOrder,
+    /// An event of a commit that cannot be.
+    Position,
+    /// An epoch that cannot be.
+    Epoch,
     /// Notes of an unknown kind.
     UnknownNotes,
     /// Rows of no entity.
@@ -85,6 +89,12 @@ impl Code {
             }
             Self::PositionOrder => {
                 "restore a backup and rebuild projections, which see the events in the wrong order (recoveries do not)"
+            }
+            Self::Position => {
+                "restore a backup and rebuild projections, which do not see the event"
+            }
+            Self::Epoch => {
+                "restore a backup: an owner of before may no longer be refused beside the next one"
             }
             Self::UnknownNotes => {
                 "use the version of the program that wrote them, or restore a backup if none did: this version cannot read the entity's notes"

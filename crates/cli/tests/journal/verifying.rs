@@ -146,7 +146,33 @@ fn damage_to_rows_is_found() {
         "UPDATE entity SET key = X'ff' WHERE key = CAST('bob' AS BLOB)",
         &[("not_text", "\u{fffd}", 0), ("missing", "\u{fffd}", 1)],
     );
+    for epoch in ["0", "-1"] {
+        assert_found(
+            &format!("UPDATE entity SET epoch = {epoch} WHERE key = CAST('alice' AS BLOB)"),
+            &[("epoch", "alice", 0)],
+        );
+    }
+    // A state without events was claimed as well.
+    assert_found(
+        "UPDATE entity SET epoch = 0 WHERE kind = CAST('bank.order' AS BLOB)",
+        &[("epoch", "2026/11/27", 0)],
+    );
     assert_found("UPDATE counter SET position = 5", &[("counter", "", 0)]);
+    // An event behind the counter, and those of commits that cannot be.
+    assert_found(
+        &format!("UPDATE event SET position = 99 WHERE entity = {ALICE} AND seq = 3"),
+        &[("counter", "", 0)],
+    );
+    for position in ["0", "-1"] {
+        assert_found(
+            &format!("UPDATE event SET position = {position} WHERE entity = {ALICE} AND seq = 3"),
+            &[("position", "alice", 3)],
+        );
+        assert_found(
+            &format!("UPDATE event SET position = {position} WHERE entity = {BOB} AND seq = 4"),
+            &[("position", "bob", 4)],
+        );
+    }
     assert_found("DELETE FROM counter", &[("counter", "", 0)]);
     assert_found("UPDATE note SET kind = 77 WHERE kind = 4", &[("unknown_notes", "alice", 0)]);
     assert_found("INSERT INTO snapshot VALUES (99, 1, 1, X'', 1, X'', 1)", &[("orphans", "", 0)]);
@@ -322,6 +348,9 @@ fn findings_do_not_repeat_themselves() {
         "UPDATE note SET kind = 77 WHERE kind = 4",
         "UPDATE note SET entity = 77 WHERE kind = 4",
         "INSERT INTO tag VALUES (X'78', 1, 1, 99)",
+        "UPDATE entity SET epoch = 0",
+        "UPDATE entity SET epoch = -1",
+        "UPDATE event SET position = 0",
         "UPDATE counter SET position = 5",
         "DELETE FROM counter",
     ] {
@@ -435,6 +464,21 @@ fn it_is_sound_while_its_owner_writes() {
     });
     drop(store);
     coact(&world.path, &["verify"]).well();
+}
+
+/// Other entities may leave notes to one that was never claimed.
+#[test]
+fn an_entity_of_notes_alone_needs_no_epoch() {
+    let world = World::new();
+    world.damage("DELETE FROM event WHERE entity = (SELECT id FROM entity WHERE kind = CAST('journal' AS BLOB))");
+    world.damage("DELETE FROM tag");
+    world.damage(
+        "UPDATE entity SET epoch = 0, last = 0, hash = 7 WHERE kind = CAST('journal' AS BLOB)",
+    );
+    let insert = "INSERT INTO note SELECT id, 4, X'78', 1, X'78', 1, X'', NULL FROM entity";
+    world.damage(&format!("{insert} WHERE kind = CAST('journal' AS BLOB)"));
+    let text = coact(&world.path, &["verify"]).well();
+    assert!(text.starts_with("sound: 4 entities, 6 events"), "{text}");
 }
 
 /// A copy that is not in WAL mode cannot be shown as of one moment without holding up its owner.
