@@ -93,9 +93,7 @@ impl Code {
             Self::Position => {
                 "restore a backup and rebuild projections, which do not see the event"
             }
-            Self::Epoch => {
-                "restore a backup: an owner of before may no longer be refused beside the next one"
-            }
+            Self::Epoch => "restore a backup: commits of an earlier owner may no longer be refused",
             Self::UnknownNotes => {
                 "use the version of the program that wrote them, or restore a backup if none did: this version cannot read the entity's notes"
             }
