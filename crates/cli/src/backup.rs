@@ -19,10 +19,6 @@ pub fn backup(journal: &Journal, args: &Backup, output: &mut Output) -> anyhow::
         bail!("`--immutable` says that no program has the file: then `cp` copies it");
     }
     let target = &args.target;
-    // SQLite would fill a file that is there and empty.
-    if target.symlink_metadata().is_ok() {
-        bail!("`{}` is there already: name a file that is not", target.display());
-    }
     let source = Source::open(&journal.source, &journal.schema, false)?;
     let Some(file) = source.file() else { bail!("only a file is backed up by this tool") };
     file.back_up(target)?;

@@ -77,7 +77,7 @@ fn what_cannot_be_a_copy_is_refused() {
         let before = fs::read(&world.path).expect("it can be read");
         let target = target.to_str().expect("it is UTF-8");
         let said = coact(&world.path, &["backup", target]).refused();
-        assert_eq!(said, format!("`{target}` is there already: name a file that is not"));
+        assert_eq!(said, format!("`{target}` is there already: name another file"));
         assert_eq!(fs::read(&world.path).expect("it can be read"), before);
     }
     assert_eq!(fs::metadata(&there).expect("it is there").len(), 0, "it was not filled");
