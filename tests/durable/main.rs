@@ -8,6 +8,7 @@ mod ends;
 mod failures;
 mod histories;
 mod layers;
+mod letters;
 mod logs;
 mod manual;
 mod once;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::durable::{
-    Commit, Decide, Done, Durable, EntityId, EventSourced, Fault, InTransit, Journal,
+    Commit, DeadLetter, Decide, Done, Durable, EntityId, EventSourced, Fault, InTransit, Journal,
     JournalBuilder, MemoryStore, NoteKind, Notes, Operation, Outcome, Publication, Reader, Refusal,
     Store, StoreError, read, stored, wait,
 };
@@ -84,6 +84,11 @@ fn builder(store: &MemoryStore) -> JournalBuilder {
 fn outgoing(store: &MemoryStore, kind: NoteKind) -> usize {
     let which = Notes::Ranked { kind, after: None, up_to: u64::MAX };
     wait(|done| store.notes(which, 1_000_000, done)).unwrap().len()
+}
+
+fn dead_letters(journal: &Journal) -> Vec<DeadLetter> {
+    let dead = journal.dead_letters(10).wait().unwrap().unwrap();
+    dead.into_iter().map(|letter| letter.unwrap()).collect()
 }
 
 fn seen(journal: &Journal, key: &str) -> Party {
@@ -223,7 +228,7 @@ fn e16_a_message_that_cannot_be_delivered_is_a_dead_letter() {
         settle(&store);
         assert_all_got(&journal, &["good"]);
         assert_eq!(seen(&journal, "b").got, [("good".into(), 0)]);
-        let dead = journal.dead_letters(10).wait().unwrap().unwrap();
+        let dead = dead_letters(&journal);
         assert_eq!(dead.len(), 2);
         for letter in &dead {
             assert_eq!(letter.from, EntityId::new("party", "bad"));
@@ -240,7 +245,7 @@ fn e16_a_message_that_cannot_be_delivered_is_a_dead_letter() {
         // (It is dead again, since another time.)
         assert!(matches!(gone, Err(Refusal::Gone(_))) || gone == Ok(()), "{gone:?}");
         settle(&store);
-        for letter in journal.dead_letters(10).wait().unwrap().unwrap() {
+        for letter in dead_letters(&journal) {
             assert_eq!(journal.discard(&letter).wait(), Ok(Ok(())));
         }
         assert_eq!(outgoing(&store, NoteKind::DeadLetter), 0);
@@ -581,7 +586,7 @@ fn e17_a_failure_that_cannot_be_told_is_one() {
             call(&a, move |a| a.publish(Notice(number))).wait().unwrap();
         }
         settle(&store);
-        let dead = journal.dead_letters(9).wait().unwrap().unwrap();
+        let dead = dead_letters(&journal);
         assert_eq!(dead.len(), 1);
         assert!(dead[0].why.contains("as it was told"), "{}", dead[0].why);
     });

@@ -182,7 +182,7 @@ fn a_timer_whose_decision_panics_is_a_dead_letter_and_goes_on() {
         assert_eq!(notes(&store, NoteKind::Timer), 1);
         call(&clock(&journal), |clock| clock.cancel_timer("t")).wait().unwrap();
         let dead = journal.dead_letters(1).wait().unwrap().unwrap();
-        assert_eq!(dead[0].to, Some(EntityId::new("clock", "clock")));
+        assert_eq!(dead[0].as_ref().unwrap().to, Some(EntityId::new("clock", "clock")));
     });
 }
 

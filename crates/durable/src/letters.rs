@@ -1,17 +1,19 @@
 //! Messages that earlier processes have left, and those that could not be delivered.
 
 use std::collections::HashSet;
+use std::error::Error;
+use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{EntityId, Event, Note, NoteKey, NoteKind, Notes, Refusal, StoreError};
+use coact_persist::{EntityId, Event, Note, NoteId, NoteKey, NoteKind, Notes, Refusal, StoreError};
 
 use crate::access::{Access, ask};
 use crate::journal::Journal;
 use crate::outbox::Outbox;
-use crate::outgoing::{StoredMessage, now, rank_of};
+use crate::outgoing::{LATEST, StoredMessage, now, rank_of};
 
 impl Journal {
     /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
@@ -19,8 +21,9 @@ impl Journal {
     /// are. What is left to be delivered by decisions from this call on comes behind that.
     ///
     /// # Errors
-    /// What the store says. [`StoreError::CorruptNote`] names the first one that was damaged: messages of its entity behind it stay where they are,
-    /// and all else is gone on with. (A store that cannot be reached is waited for.)
+    /// What the store says. [`StoreError::CorruptNote`] names the first message or timer that is damaged, or cannot be read; others are logged.
+    /// Each stays in the store as it is, and so do messages of the same entity behind a damaged one. All else is gone on with. (A store that
+    /// cannot be reached is waited for.)
     pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
         let (access, outbox) = (Arc::clone(&self.0.access), Arc::clone(&self.0.outbox));
         // From now on, not only when it is its turn.
@@ -32,17 +35,41 @@ impl Journal {
         })
     }
 
-    /// Reads messages that could not be delivered, the oldest first: those that have failed [too often](crate::JournalBuilder::attempts), and those that cannot be
-    /// read.
+    /// Reads messages that could not be delivered, the oldest first, and `most` at most: those that have failed
+    /// [too often](crate::JournalBuilder::attempts), and those that cannot be read. One that was damaged in the store is told by itself, and can be
+    /// [discarded](Self::discard).
+    ///
+    /// ```
+    /// use coact::durable::{Journal, MemoryStore};
+    ///
+    /// let journal = Journal::new(MemoryStore::new());
+    /// for letter in journal.dead_letters(100).wait()?? {
+    ///     match letter {
+    ///         Ok(letter) => journal.redeliver(&letter).wait()??,
+    ///         Err(damaged) => eprintln!("{damaged}"),
+    ///     }
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     /// What the store says.
-    pub fn dead_letters(&self, most: usize) -> Promise<Result<Vec<DeadLetter>, StoreError>> {
+    pub fn dead_letters(
+        &self,
+        most: usize,
+    ) -> Promise<Result<Vec<Result<DeadLetter, DamagedLetter>>, StoreError>> {
         let access = Arc::clone(&self.0.access);
         spawn_future(async move {
-            let which = Notes::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: u64::MAX };
-            let notes = ask(|done| access.store().notes(which, most, done)).await?;
-            Ok(notes.into_iter().filter_map(DeadLetter::of).collect())
+            let mut notes = ByRank::new(&access, NoteKind::DeadLetter, false);
+            let mut letters = Vec::new();
+            while letters.len() < most {
+                let found = notes.next(most - letters.len()).await?;
+                if found.is_empty() {
+                    break;
+                }
+                letters.extend(found.into_iter().map(DeadLetter::of));
+            }
+            Ok(letters)
         })
     }
 
@@ -60,69 +87,143 @@ impl Journal {
         })
     }
 
-    /// Removes a dead letter.
+    /// Removes a dead letter, or a damaged one.
     ///
     /// # Errors
     /// As [`redeliver`](Self::redeliver).
-    pub fn discard(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
-        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.id());
+    pub fn discard(&self, letter: &impl AsRef<NoteId>) -> Promise<Result<(), Refusal>> {
+        let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.as_ref().clone());
         spawn_future(async move { outbox.exchange(vec![dead], Vec::new()).await })
     }
 }
 
-/// Damage is told when all else was taken over: what is sound of others does not wait for it.
+/// Takes over what is sound. Damage is told when that is done: what is sound of others does not wait for it.
 async fn read_all(access: &Access, outbox: &Arc<Outbox>) -> Result<Resumed, StoreError> {
     let mut resumed = Resumed { messages: 0, timers: 0, unknown: Vec::new() };
     let mut damage = None;
     for kind in [NoteKind::Outgoing, NoteKind::Timer] {
-        let (mut after, mut most) = (None, PAGE);
-        // Of these a message is damaged: those behind it keep their order, and stay as well.
-        let mut held_up = HashSet::new();
-        loop {
-            let which = Notes::Ranked { kind, after: after.clone(), up_to: u64::MAX };
-            let read = |done| access.store().notes(which.clone(), most, done);
-            let page = match access.ask_again(read).await {
-                // One by one, up to the damaged one, ..
-                Err(StoreError::CorruptNote { .. }) if most > 1 => {
-                    most = 1;
-                    continue;
-                }
-                // .. and from behind that on.
-                Err(StoreError::CorruptNote { note, why }) => {
-                    let place = place_of(&note);
-                    // It is not where it says, so that nothing is known of what is behind it.
-                    if after.as_ref().is_some_and(|before| *before >= place) {
-                        return Err(damage.unwrap_or(StoreError::CorruptNote { note, why }));
-                    }
-                    tracing::error!(entity = %note.entity, key = ?note.key, "a message is damaged, and stays: {why}");
-                    (after, most) = (Some(place), PAGE);
-                    held_up.insert(note.entity.clone());
-                    damage.get_or_insert(StoreError::CorruptNote { note, why });
-                    continue;
-                }
-                page => page?,
-            };
-            let Some(last) = page.last() else { break };
-            after = Some(place_of(last));
-            let is_held_up =
-                |note: &Note| kind == NoteKind::Outgoing && held_up.contains(&note.entity);
-            for note in page.into_iter().filter(|note| !is_held_up(note)) {
-                match kind {
-                    NoteKind::Timer => resumed.timers += 1,
-                    _ => resumed.messages += 1,
-                }
-                let unknown = outbox.unknown(&note).filter(|name| !resumed.unknown.contains(name));
-                resumed.unknown.extend(unknown);
-                outbox.resume(note);
-            }
-        }
+        let read = read_kind(access, outbox, kind, &mut resumed).await;
+        damage = damage.or(read.err());
     }
     damage.map_or(Ok(resumed), Err)
 }
 
+/// Takes over the messages, or the timers. Fails with the first damage when it has.
+async fn read_kind(
+    access: &Access,
+    outbox: &Arc<Outbox>,
+    kind: NoteKind,
+    resumed: &mut Resumed,
+) -> Result<(), StoreError> {
+    let mut notes = ByRank::new(access, kind, true);
+    let mut damage = None;
+    // Of these a message is damaged: those behind it keep their order, and stay as well.
+    let mut held_up = HashSet::new();
+    loop {
+        let found = match notes.next(PAGE).await {
+            Ok(found) if found.is_empty() => break,
+            Ok(found) => found,
+            Err(error) => return Err(damage.unwrap_or(error)),
+        };
+        for found in found {
+            match found.and_then(|note| legible(note).map(|(note, _)| note)) {
+                Ok(note) if held_up.contains(&note.entity) => {}
+                Ok(note) => resumed.take_over(note, outbox),
+                Err(Damaged { note, why }) => {
+                    tracing::error!(entity = %note.entity, key = ?note.key, "a message is damaged, and stays: {why}");
+                    if kind == NoteKind::Outgoing {
+                        held_up.insert(note.entity.clone());
+                    }
+                    damage.get_or_insert(StoreError::CorruptNote { note, why });
+                }
+            }
+        }
+    }
+    damage.map_or(Ok(()), Err)
+}
+
+/// A note that was read, and is not as it was stored, or cannot be read.
+struct Damaged {
+    note: Box<Note>,
+    why: String,
+}
+
+/// Reads the message in a note.
+fn legible(note: Note) -> Result<(Note, StoredMessage), Damaged> {
+    match StoredMessage::of(&note) {
+        Ok(message) => Ok((note, message)),
+        Err(error) => Err(Damaged { note: Box::new(note), why: error.to_string() }),
+    }
+}
+
 /// By what notes of a kind are ordered.
-fn place_of(note: &Note) -> (u64, EntityId, NoteKey) {
+type Place = (u64, EntityId, NoteKey);
+
+fn place_of(note: &Note) -> Place {
     (note.rank, note.entity.clone(), note.key.clone())
+}
+
+/// The place from which a store that keeps ranks as numbers with a sign has all that it may have.
+fn least_place() -> Place {
+    (0, EntityId::new("", ""), NoteKey::new([]))
+}
+
+/// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they were asked for: those around it
+/// are read nevertheless.
+struct ByRank<'a> {
+    access: &'a Access,
+    kind: NoteKind,
+    /// Whether a store that cannot be reached is waited for.
+    waits: bool,
+    after: Option<Place>,
+    /// How many are read at once.
+    page: usize,
+    is_over: bool,
+}
+
+impl<'a> ByRank<'a> {
+    fn new(access: &'a Access, kind: NoteKind, waits: bool) -> Self {
+        Self { access, kind, waits, after: None, page: PAGE, is_over: false }
+    }
+
+    /// Returns those that come next, `most` at most; none at the end.
+    async fn next(&mut self, most: usize) -> Result<Vec<Result<Note, Damaged>>, StoreError> {
+        while !self.is_over {
+            let count = self.page.min(most);
+            match self.read(count).await {
+                Ok(notes) => {
+                    self.is_over = notes.is_empty();
+                    self.after = notes.last().map(place_of).or_else(|| self.after.take());
+                    return Ok(notes.into_iter().map(Ok).collect());
+                }
+                Err(error @ StoreError::Unavailable { .. }) => return Err(error),
+                // Fewer, up to the damaged one, ..
+                Err(_) if count > 1 => self.page = count / 2,
+                // .. and from behind that on.
+                Err(StoreError::CorruptNote { note, why }) => {
+                    self.step_over(&note);
+                    return Ok(vec![Err(Damaged { note, why })]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    async fn read(&self, most: usize) -> Result<Vec<Note>, StoreError> {
+        let which = Notes::Ranked { kind: self.kind, after: self.after.clone(), up_to: u64::MAX };
+        let read = |done| self.access.store().notes(which.clone(), most, done);
+        if self.waits { self.access.ask_again(read).await } else { ask(read).await }
+    }
+
+    fn step_over(&mut self, damaged: &Note) {
+        // A rank that none can have comes first, as it is negative to stores.
+        let has_rank = damaged.rank <= LATEST;
+        let place = if has_rank { place_of(damaged) } else { least_place() };
+        // If it is not where it says, nothing is known of what is behind it.
+        self.is_over = self.after.as_ref().is_some_and(|before| *before >= place);
+        (self.after, self.page) = (Some(place), PAGE);
+    }
 }
 
 /// How many notes are read at once.
@@ -141,6 +242,29 @@ pub struct Resumed {
     pub unknown: Vec<String>,
 }
 
+impl Resumed {
+    fn take_over(&mut self, note: Note, outbox: &Arc<Outbox>) {
+        match note.kind {
+            NoteKind::Timer => self.timers += 1,
+            _ => self.messages += 1,
+        }
+        let unknown = outbox.unknown(&note).filter(|name| !self.unknown.contains(name));
+        self.unknown.extend(unknown);
+        outbox.resume(note);
+    }
+}
+
+impl Display for Resumed {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { messages, timers, unknown } = self;
+        write!(f, "earlier processes have left {messages} messages and {timers} timers")?;
+        for (at, name) in unknown.iter().enumerate() {
+            write!(f, "{}`{name}`", if at == 0 { "; this journal does not know " } else { ", " })?;
+        }
+        Ok(())
+    }
+}
+
 /// A message that could not be delivered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
@@ -156,13 +280,92 @@ pub struct DeadLetter {
     /// When that was.
     pub since: SystemTime,
     note: Note,
+    id: NoteId,
 }
 
 impl DeadLetter {
-    fn of(note: Note) -> Option<Self> {
-        let stored = StoredMessage::of(&note).ok()?;
+    fn of(found: Result<Note, Damaged>) -> Result<Self, DamagedLetter> {
+        let (note, stored) = found.and_then(legible)?;
         let (from, to, message) = (note.entity.clone(), stored.to(), stored.message());
         let since = UNIX_EPOCH + Duration::from_millis(note.rank);
-        Some(Self { from, to, message, why: stored.why().into(), since, note })
+        let id = note.id();
+        Ok(Self { from, to, message, why: stored.why().into(), since, note, id })
     }
+}
+
+impl AsRef<NoteId> for DeadLetter {
+    fn as_ref(&self) -> &NoteId {
+        &self.id
+    }
+}
+
+impl Display for DeadLetter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { from, to, message, why, since, .. } = self;
+        write!(f, "the message `{}` of `{from}` ", &*message.name)?;
+        match to {
+            Some(to) => write!(f, "to `{to}`"),
+            None => f.write_str("to be published"),
+        }?;
+        write!(f, " is a dead letter since {}: {why}", Utc(*since))
+    }
+}
+
+/// A dead letter that was damaged in the store, so that it is not known what it was. It stays there until it is restored, or
+/// [discarded](Journal::discard).
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub struct DamagedLetter {
+    /// The entity that has left it.
+    pub from: EntityId,
+    /// What is wrong with it.
+    pub why: String,
+    id: NoteId,
+}
+
+impl From<Damaged> for DamagedLetter {
+    fn from(Damaged { note, why }: Damaged) -> Self {
+        Self { from: note.entity.clone(), why, id: note.id() }
+    }
+}
+
+impl AsRef<NoteId> for DamagedLetter {
+    fn as_ref(&self) -> &NoteId {
+        &self.id
+    }
+}
+
+impl Display for DamagedLetter {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Self { from, why, id } = self;
+        write!(f, "the dead letter {:?} of `{from}` is damaged: {why}", id.key)
+    }
+}
+
+impl Error for DamagedLetter {}
+
+/// A time, in seconds, by the calendar.
+struct Utc(SystemTime);
+
+impl Display for Utc {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
+        let (year, month, day) = date(seconds / 86_400);
+        let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
+        write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
+    }
+}
+
+/// Year, month and day, given the days since 1970. The years are counted from March, so that leap days come last.
+fn date(days: u64) -> (u64, u64, u64) {
+    const FOUR_CENTURIES: u64 = 146_097;
+    // From 0000-03-01 on.
+    let days = days + 719_468;
+    let (era, day) = (days / FOUR_CENTURIES, days % FOUR_CENTURIES);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let (day, is_next_year) = (day - (153 * month + 2) / 5 + 1, month >= 10);
+    let month = if is_next_year { month - 9 } else { month + 3 };
+    (400 * era + year + u64::from(is_next_year), month, day)
 }

@@ -51,7 +51,7 @@ pub use self::durable::Durable;
 pub use self::event_log::{EventLog, Logged};
 pub use self::event_sourced::EventSourced;
 pub use self::journal::Journal;
-pub use self::letters::{DeadLetter, Resumed};
+pub use self::letters::{DamagedLetter, DeadLetter, Resumed};
 pub use self::log_error::LogError;
 pub use self::once::{Once, OtherCommand};
 pub use self::outgoing::{Outgoing, SetTimer};

@@ -127,7 +127,7 @@ impl StoredMessage {
 }
 
 /// The latest time, as a rank.
-const LATEST: u64 = i64::MAX as u64;
+pub(crate) const LATEST: u64 = i64::MAX as u64;
 
 /// The key of the message with this number of an owner of this epoch: they grow with each message of an entity.
 pub(crate) fn key_of(epoch: u64, number: u64) -> NoteKey {

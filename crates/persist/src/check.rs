@@ -70,8 +70,8 @@ impl Note {
         Sum::of_note(&self.entity, self.kind, &self.key, self.rank, &self.value)
     }
 
-    /// Says whether it is as it was stored, given the sum beside it; `None` if that was stored before there were sums. For stores, of each note that they
-    /// read.
+    /// Says whether it is as it was stored, given the sum beside it; `None` if that was stored before there were sums: then its
+    /// rank tells, if it is none. For stores, of each note that they read.
     ///
     /// # Errors
     /// [`StoreError::CorruptNote`] if it is not: it was changed, or belongs elsewhere.
@@ -86,15 +86,19 @@ impl Note {
     /// assert_eq!(note.check(Some(sum)), Ok(()));
     /// note.rank = 8;
     /// assert!(note.check(Some(sum)).is_err() && note.check(None).is_ok());
+    /// note.rank = u64::MAX;
+    /// assert!(note.check(None).is_err());
     /// ```
     pub fn check(&self, stored: Option<Sum>) -> Result<(), StoreError> {
-        let Some(stored) = stored else { return Ok(()) };
-        let right = self.sum();
-        if stored == right {
-            return Ok(());
-        }
-        let (note, why) = (Box::new(self.clone()), format!("it {}", stored.is_not(right)));
-        Err(StoreError::CorruptNote { note, why })
+        let why = match stored {
+            Some(stored) if stored != self.sum() => format!("it {}", stored.is_not(self.sum())),
+            // (No store has taken it so, whatever the sum.)
+            _ if self.rank > i64::MAX as u64 => {
+                format!("its rank is {}, and has 63 bits", self.rank)
+            }
+            _ => return Ok(()),
+        };
+        Err(StoreError::CorruptNote { note: Box::new(self.clone()), why })
     }
 }
 

@@ -83,7 +83,7 @@ pub struct Note {
     pub kind: NoteKind,
     /// Its key among those of its entity and kind.
     pub key: NoteKey,
-    /// By what those of its kind are ordered.
+    /// By what those of its kind are ordered: 63 bits.
     pub rank: u64,
     /// What it says.
     pub value: Event,
