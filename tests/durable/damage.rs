@@ -1,5 +1,7 @@
 //! Snapshots, states and notes that are not as they were stored, and can be read nevertheless.
 
+use std::error::Error;
+
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
     Claim, Durable, DurableState, EntityId, Event, EventHash, EventSourced, Journal, MemoryStore,
@@ -76,7 +78,7 @@ fn refused<E: EventSourced>(account: &Addr<Durable<E>>) -> String {
 /// How that begins.
 fn begins(entity: &str, seq: u64) -> String {
     format!(
-        "`{entity}` cannot be recovered from event {seq} on: what is stored of `{entity}` is damaged at event {seq}: \
+        "`{entity}` cannot be recovered from event {seq} on: \
          the snapshot up to it, or the state, was changed"
     )
 }
@@ -89,11 +91,12 @@ fn e7_a_snapshot_that_was_changed_stops_the_actor() {
         for n in 1..=7 {
             assert!(alice.ask(Deposit(n)).wait().is_ok());
         }
-        let flips: [(Flip<Snapshot>, u64); 6] = [
+        let flips: [(Flip<Snapshot>, u64); 7] = [
             (|snapshot| snapshot.state = state(1_000_000), 5),
             (|snapshot| snapshot.state.version += 1, 5),
             (|snapshot| snapshot.state.name = "bank.accounz".into(), 5),
             (|snapshot| snapshot.seq = Seq::new(4), 4),
+            (|snapshot| snapshot.seq = Seq::new(8), 8),
             (|snapshot| snapshot.hash = EventHash::from_stored(7), 5),
             (|snapshot| snapshot.sum = Some(Sum::from_stored(7)), 5),
         ];
@@ -101,6 +104,10 @@ fn e7_a_snapshot_that_was_changed_stops_the_actor() {
             let flipped = Flipped { snapshot: flip, ..Flipped::new(&store) };
             let why = refused(&account(&Journal::new(flipped), "alice"));
             assert!(why.starts_with(&begins("bank.account/alice", seq)), "{why}");
+            // Each fact is there once.
+            for fact in ["bank.account/alice", "event", "Nothing", "backup"] {
+                assert_eq!(why.matches(fact).count(), 1, "{why}");
+            }
         }
         // Its error has a type.
         let flipped =
@@ -111,6 +118,7 @@ fn e7_a_snapshot_that_was_changed_stops_the_actor() {
                 let error = why.why::<RecoveryError>().expect("it cannot be recovered");
                 assert_eq!((error.entity.key(), error.seq), ("alice", Seq::new(5)));
                 assert!(matches!(&error.why, RecoveryFault::Store(StoreError::Corrupt { .. })));
+                assert!(error.source().is_none(), "its text has that");
             }
             Err(AskError::Stopped(ExitReason::Failed(_))) => {}
             other => panic!("{other:?}"),
@@ -123,6 +131,32 @@ fn e7_a_snapshot_that_was_changed_stops_the_actor() {
         };
         let alice = account(&Journal::new(unchecked), "alice");
         assert_eq!(alice.ask(Balance).wait(), Ok(1_000 + 6 + 7));
+    });
+}
+
+/// As of events that were lost, or with another number and a right sum, or none.
+#[test]
+fn e7_a_snapshot_ahead_of_the_last_event_stops_the_actor() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let alice = account(&Journal::new(store.clone()), "alice");
+        for n in 1..=7 {
+            assert!(alice.ask(Deposit(n)).wait().is_ok());
+        }
+        let flips: [Flip<Snapshot>; 2] = [
+            |it| *it = Snapshot::new(Seq::new(8), it.hash, it.state.clone()),
+            |it| (it.seq, it.sum) = (Seq::new(8), None),
+        ];
+        for snapshot in flips {
+            let flipped = Flipped { snapshot, ..Flipped::new(&store) };
+            let why = refused(&account(&Journal::new(flipped), "alice"));
+            assert_eq!(
+                why,
+                "`bank.account/alice` cannot be recovered from event 8 on: there is a snapshot up to it, and the last event \
+                 is 7. Nothing stored was changed; restore it from a backup"
+            );
+        }
+        assert_eq!(found(&store, "alice").balance, 28);
     });
 }
 

@@ -82,6 +82,11 @@ pub enum RecoveryFault {
     Format(FormatError),
     /// [`EventSourced::apply`] has panicked.
     Panicked(Arc<str>),
+    /// The latest snapshot is that of an event behind the last one: events that were stored are missing, or it was changed.
+    SnapshotAhead {
+        /// The last event.
+        last: Seq,
+    },
     /// What the store says.
     Store(StoreError),
 }
@@ -102,19 +107,26 @@ impl Display for RecoveryError {
             ),
             RecoveryFault::Format(error) => Display::fmt(error, f),
             RecoveryFault::Panicked(message) => write!(f, "`apply` panicked: {message}"),
-            RecoveryFault::Store(error) => Display::fmt(error, f),
+            RecoveryFault::SnapshotAhead { last } => {
+                write!(f, "there is a snapshot up to it, and the last event is {last}")
+            }
+            // (Without the entity and the event, which it names too.)
+            RecoveryFault::Store(StoreError::Corrupt { why, .. }) => f.write_str(why),
+            RecoveryFault::Store(StoreError::Damaged { why }) => f.write_str(why),
+            RecoveryFault::Store(error) => return Display::fmt(error, f),
         }?;
-        f.write_str(". What is stored was not changed")
+        f.write_str(". Nothing stored was changed")?;
+        if self.is_damage() { f.write_str("; restore it from a backup") } else { Ok(()) }
     }
 }
 
-impl Error for RecoveryError {
-    fn source(&self) -> Option<&(dyn Error + 'static)> {
-        match &self.why {
-            RecoveryFault::Format(error) => Some(error),
-            RecoveryFault::Store(error) => Some(error),
-            _ => None,
-        }
+/// It has no source: its text has that of the reason, and what follows from there would be told twice.
+impl Error for RecoveryError {}
+
+impl RecoveryError {
+    /// Whether what is stored is not what was stored, so that no program can read it.
+    fn is_damage(&self) -> bool {
+        !matches!(self.why, RecoveryFault::Format(_) | RecoveryFault::Panicked(_))
     }
 }
 
@@ -194,12 +206,14 @@ impl History<'_> {
     fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<E, RecoveryError> {
         let snapshots = self.guarded(E::snapshots)?;
         match (&claim.snapshot, snapshots) {
-            (Some(snapshot), Some(snapshots)) if snapshot.seq <= claim.last => {
-                snapshot.check(&self.entity.id).map_err(|error| RecoveryError {
-                    entity: self.entity.id.clone(),
-                    seq: snapshot.seq,
-                    why: RecoveryFault::Store(error),
-                })?;
+            (Some(snapshot), Some(snapshots)) => {
+                let damaged = |why| self.fault_at(snapshot.seq, why);
+                let checked = snapshot.check(&self.entity.id);
+                checked.map_err(|error| damaged(RecoveryFault::Store(error)))?;
+                // Each is stored with its last event, and removed with it: it cannot be behind.
+                if snapshot.seq > claim.last {
+                    return Err(damaged(RecoveryFault::SnapshotAhead { last: claim.last }));
+                }
                 let state = self.guarded(|| (snapshots.read)(&snapshot.state))?;
                 let state = state.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
                 (self.last, self.hash) = (snapshot.seq, snapshot.hash);
@@ -244,7 +258,11 @@ impl History<'_> {
     }
 
     fn fault(&self, why: RecoveryFault) -> RecoveryError {
-        RecoveryError { entity: self.entity.id.clone(), seq: self.last.next(), why }
+        self.fault_at(self.last.next(), why)
+    }
+
+    fn fault_at(&self, seq: Seq, why: RecoveryFault) -> RecoveryError {
+        RecoveryError { entity: self.entity.id.clone(), seq, why }
     }
 }
 
