@@ -59,7 +59,7 @@ pub enum Irregularity {
     Counter {
         /// Its number.
         counted: Option<i64>,
-        /// The last commit that has an event.
+        /// The last commit that has an event, or is known to have happened.
         last: i64,
     },
 }
@@ -181,10 +181,9 @@ fn strays(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
 /// (In one query, so that both are of one moment.)
 fn counter(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
     let query = "SELECT (SELECT count(*) FROM counter), (SELECT position FROM counter),
-                 (SELECT max(position) FROM event)";
-    let (rows, counted, last): (i64, Option<i64>, Option<i64>) =
+                 max(ifnull((SELECT max(position) FROM event), 0), ifnull((SELECT max(position) FROM decision), 0))";
+    let (rows, counted, last): (i64, Option<i64>, i64) =
         connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let last = last.unwrap_or_default();
     let is_sound = rows == 1 && counted >= Some(last);
     Ok(if is_sound { Vec::new() } else { vec![Irregularity::Counter { counted, last }] })
 }

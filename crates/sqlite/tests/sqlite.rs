@@ -510,6 +510,9 @@ fn what_no_reader_can_see_is_found() {
     assert_eq!(found("UPDATE entity SET last = 1"), []);
     assert_eq!(found("UPDATE counter SET position = 0"), [counter]);
     assert_eq!(found("UPDATE counter SET position = 1"), []);
+    let behind = Irregularity::Counter { counted: Some(1), last: 7 };
+    assert_eq!(found("INSERT INTO decision VALUES (X'07', 7)"), [behind]);
+    assert_eq!(found("DELETE FROM decision WHERE id = X'07'"), []);
     let unknown = Irregularity::UnknownNotes { entity: alice, kind: 9, rows: 1 };
     assert_eq!(
         found(
