@@ -190,3 +190,26 @@ fn a_command_with_a_key_is_asked_and_not_called() {
         assert_eq!(alice.ask(Balance).wait(), Ok(0));
     });
 }
+
+/// An answer that is stored, or on its way, when the entity is deleted.
+#[test]
+fn e15_an_entity_that_is_deleted_forgets_its_answers_at_once() {
+    everywhere(|| {
+        let store = Manual::default();
+        let alice = account(&Journal::new(store.clone()), "alice");
+        assert_eq!(alice.ask(Once::new("old", Deposit(1))).wait(), Ok(1));
+        store.hold();
+        let on_its_way = alice.ask(Once::new("new", Deposit(2)));
+        let deleted = call(coact::durable::pipelined(&alice), |alice| alice.delete());
+        let again: Vec<_> =
+            ["old", "new", "old", "new"].map(|key| alice.ask(Once::new(key, Deposit(10)))).into();
+        let far = store.clone();
+        let last = call(coact::durable::pipelined(&alice), move |_| far.release());
+        assert_eq!(on_its_way.wait(), Ok(3));
+        assert_eq!((deleted.wait(), last.wait()), (Ok(()), Ok(())));
+        let again: Vec<_> = again.into_iter().map(|asked| asked.wait().unwrap()).collect();
+        assert_eq!(again, [10, 20, 10, 20]);
+        assert_eq!(alice.ask(Once::new("new", Deposit(10))).wait(), Ok(20));
+        assert_eq!(answers(&store.1), 2);
+    });
+}

@@ -247,6 +247,7 @@ impl<E: EventSourced> Durable<E> {
         pending.deletes = true;
         timers.delete(pending);
         self.forget_timers();
+        self.forget_answers();
     }
 
     /// Returns the identity of the entity. A [standalone](Self::standalone) one has an empty key.

@@ -3,6 +3,7 @@
 use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_actor::actor::Message;
 use coact_core::behaviour::NotCommitted;
@@ -151,11 +152,15 @@ impl<E: EventSourced> Durable<E> {
     /// Returns what is known of an answer, and keeps that for the decision, which comes next.
     pub(crate) fn answer_of(&mut self, Lookup { key, is_answer }: &Lookup) -> Answered {
         let Some(recovered) = self.recovered.get_mut() else { return Answered::NotYet };
-        let Answers { on_their_way, looked_up } = &mut recovered.answers;
+        let Answers { on_their_way, looked_up, deleting } = &mut recovered.answers;
         // Looked at once: when it is stored, it leaves these, on another thread.
         let on_its_way = lock(on_their_way).get(key).cloned();
         let known = on_its_way.map(|answer| (key.clone(), Ok(Some(answer))));
-        match known.or_else(|| looked_up.take_if(|(found, _)| found == key)) {
+        let known = known.or_else(|| looked_up.take_if(|(found, _)| found == key));
+        // Looked at behind those on their way: one that has left them since came behind the deletion, which is stored then.
+        // ORDERING: Acquire pairs with the Release of `forget_answers`: whoever finds the deletion stored looks into the store behind it.
+        let is_deleted = || deleting.load(Ordering::Acquire).then(|| (key.clone(), Ok(None)));
+        match known.or_else(is_deleted) {
             Some((_, Err(why))) => Answered::Unknown(why),
             Some((key, Ok(Some(answer)))) if !is_answer(&answer.payload) => {
                 Answered::Unknown(NotCommitted::new(OtherCommand { key }))
@@ -188,6 +193,15 @@ impl<E: EventSourced> Durable<E> {
         if let Some(recovered) = self.recovered.get_mut() {
             recovered.answers.looked_up = Some((key, found));
         }
+    }
+
+    /// Forgets the answers with the entity: those on their way, too, and those that the store has until it is deleted there.
+    pub(crate) fn forget_answers(&mut self) {
+        let Some(recovered) = self.recovered.get_mut() else { return };
+        let deleting = Arc::new(AtomicBool::new(true));
+        recovered.answers = Answers { deleting: Arc::clone(&deleting), ..Answers::default() };
+        // ORDERING: Release pairs with the Acquire of `answer_of`.
+        self.on_commit(move || deleting.store(false, Ordering::Release));
     }
 
     /// Stores an answer with the decision.

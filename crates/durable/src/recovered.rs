@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::mem::{replace, take};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex};
 
 use coact_core::behaviour::NotCommitted;
@@ -97,6 +98,8 @@ pub(crate) struct Answers {
     pub(crate) on_their_way: Arc<Mutex<HashMap<NoteKey, Event>>>,
     /// What was found for the command that comes next.
     pub(crate) looked_up: Option<(NoteKey, Result<Option<Event>, NotCommitted>)>,
+    /// Whether a deletion of the entity is on its way: then the store has answers that are forgotten.
+    pub(crate) deleting: Arc<AtomicBool>,
 }
 
 /// What a decision has come to so far.
