@@ -232,12 +232,10 @@ pub(crate) fn or_unavailable<T>(
     answer.unwrap_or_else(|_| unanswered())
 }
 
-/// Whoever is owed what has become of a commit for certain.
+/// Is told what has become of a commit for certain.
 pub(crate) trait Tell: Send + 'static {
-    fn access(&self) -> &Access;
-
-    /// Where it is waited for, if that is unknown at first.
-    fn place(&self) -> Cown<()>;
+    /// How its store is used, and where it is waited for, if the outcome is unknown at first.
+    fn home(&self) -> (&Access, &Cown<()>);
 
     /// Called on a thread of the store, which runs no code of the user.
     fn tell(self, outcome: Result<(), Refusal>);
@@ -278,7 +276,7 @@ impl<T: Tell> Owed<T> {
     }
 
     fn tell_stored(self, position: Position) {
-        let access = self.told.access();
+        let (access, _) = self.told.home();
         access.has_position(position);
         access.has_stored();
         self.told.tell(Ok(()));
@@ -286,9 +284,9 @@ impl<T: Tell> Owed<T> {
 
     /// Settles a commit whose outcome is unknown.
     fn settle(self) {
-        let place = self.told.place();
+        let place = self.told.home().1.clone();
         let settle = async move {
-            match self.told.access().settled(self.id).await {
+            match self.told.home().0.settled(self.id).await {
                 Settled::Committed(position) => self.tell_stored(position),
                 Settled::Aborted => self.told.tell(Err(Refusal::Aborted)),
             }

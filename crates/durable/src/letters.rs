@@ -8,7 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{EntityId, Event, Note, NoteId, NoteKey, NoteKind, Notes, Refusal, StoreError};
+use coact_persist::{
+    EntityId, Event, Note, NoteId, NoteKey, NoteKind, Notes, Refusal, StoreError, date,
+};
 
 use crate::access::{Access, ask};
 use crate::journal::Journal;
@@ -354,18 +356,4 @@ impl Display for Utc {
         let (hour, minute, second) = (seconds / 3_600 % 24, seconds / 60 % 60, seconds % 60);
         write!(f, "{year:04}-{month:02}-{day:02} {hour:02}:{minute:02}:{second:02} UTC")
     }
-}
-
-/// Year, month and day, given the days since 1970. The years are counted from March, so that leap days come last.
-fn date(days: u64) -> (u64, u64, u64) {
-    const FOUR_CENTURIES: u64 = 146_097;
-    // From 0000-03-01 on.
-    let days = days + 719_468;
-    let (era, day) = (days / FOUR_CENTURIES, days % FOUR_CENTURIES);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let (day, is_next_year) = (day - (153 * month + 2) / 5 + 1, month >= 10);
-    let month = if is_next_year { month - 9 } else { month + 3 };
-    (400 * era + year + u64::from(is_next_year), month, day)
 }

@@ -471,12 +471,8 @@ struct Exchanged {
 }
 
 impl Tell for Exchanged {
-    fn access(&self) -> &Access {
-        &self.access
-    }
-
-    fn place(&self) -> Cown<()> {
-        self.place.clone()
+    fn home(&self) -> (&Access, &Cown<()>) {
+        (&self.access, &self.place)
     }
 
     fn tell(self, outcome: Result<(), Refusal>) {

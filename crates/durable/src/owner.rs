@@ -171,6 +171,11 @@ impl Owner {
         }
     }
 
+    /// See [`Tell::home`].
+    pub(crate) fn home(&self) -> (&Access, &Cown<()>) {
+        (&self.entity.access, &self.place)
+    }
+
     fn progress(&self) -> MutexGuard<'_, Progress> {
         lock(&self.progress)
     }
@@ -588,12 +593,8 @@ struct Told {
 }
 
 impl Tell for Told {
-    fn access(&self) -> &Access {
-        &self.owner.entity.access
-    }
-
-    fn place(&self) -> Cown<()> {
-        self.owner.place.clone()
+    fn home(&self) -> (&Access, &Cown<()>) {
+        self.owner.home()
     }
 
     fn tell(mut self, outcome: Result<(), Refusal>) {

@@ -195,12 +195,8 @@ struct Told {
 }
 
 impl Tell for Told {
-    fn access(&self) -> &Access {
-        &self.first.entity.access
-    }
-
-    fn place(&self) -> Cown<()> {
-        self.first.place.clone()
+    fn home(&self) -> (&Access, &Cown<()>) {
+        self.first.home()
     }
 
     fn tell(mut self, outcome: Result<(), Refusal>) {
@@ -231,12 +227,8 @@ struct Step {
 }
 
 impl Tell for Step {
-    fn access(&self) -> &Access {
-        &self.first.entity.access
-    }
-
-    fn place(&self) -> Cown<()> {
-        self.first.place.clone()
+    fn home(&self) -> (&Access, &Cown<()>) {
+        self.first.home()
     }
 
     fn tell(self, outcome: Result<(), Refusal>) {

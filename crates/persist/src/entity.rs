@@ -50,7 +50,7 @@ impl EntityId {
 
 impl PartialEq for EntityId {
     fn eq(&self, other: &Self) -> bool {
-        // Who is looked for is mostly a clone of who is there.
+        // Mostly a clone of one is compared with it.
         Arc::ptr_eq(&self.0, &other.0) || (self.kind(), self.key()) == (other.kind(), other.key())
     }
 }

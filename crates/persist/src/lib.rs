@@ -27,11 +27,12 @@
 //!
 //! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
 //!
-//! Reading order: `entity` (names and numbers), `type_name`, `tags`, `record` and `note` (what is stored), `check` (whether it is as it was), `format` (how values become that), `commit` (one step), `store` (who keeps it),
+//! Reading order: `entity` (names and numbers), `type_name`, `tags`, `record` and `note` (what is stored), `check` (whether it is as it was), `calendar`, `format` (how values become that), `commit` (one step), `store` (who keeps it),
 //! `memory`.
 
 #![forbid(unsafe_code)]
 
+mod calendar;
 mod check;
 mod commit;
 #[cfg(feature = "conformance")]
@@ -46,6 +47,7 @@ mod store;
 mod tags;
 mod type_name;
 
+pub use self::calendar::date;
 pub use self::commit::{Commit, CommitId, CommitMemory, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;

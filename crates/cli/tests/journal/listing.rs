@@ -105,7 +105,7 @@ LAST  EPOCH  COMMIT  SNAPSHOT  OUT  DEAD  TIMERS  KIND          KEY
     assert_eq!(brief.lines().nth(1), Some("   3      1  bank.account  alice"));
     assert_eq!(waiting_keys(&world, &[]), ["alice"]);
     assert_eq!(waiting_keys(&world, &["--kind", "journal"]), [""; 0]);
-    // An answer waits for nobody, a damaged timer still waits.
+    // An answer is not among what waits, a damaged timer is.
     world.damage("DELETE FROM note WHERE kind IN (1, 2)");
     world.damage("UPDATE note SET rank = rank + 1 WHERE kind = 4");
     assert_eq!(waiting_keys(&world, &[]), ["alice"]);
