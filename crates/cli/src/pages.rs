@@ -126,11 +126,7 @@ fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = St
     notes_by(
         reader,
         move |after| Notes::Ranked { kind, after, up_to: u64::MAX },
-        |note| {
-            // Ranks have 63 bits. A damaged one with more is in front of all others.
-            let rank = i64::try_from(note.rank).map_or(0, i64::cast_unsigned);
-            (rank, note.entity.clone(), note.key.clone())
-        },
+        |note| (note.rank, note.entity.clone(), note.key.clone()),
     )
 }
 

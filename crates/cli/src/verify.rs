@@ -197,13 +197,10 @@ impl<'a> Verification<'a> {
         for note in pages::notes(self.source.reader(), id) {
             match note {
                 Ok(_) => self.sums.notes += 1,
-                Err(StoreError::CorruptNote { note, .. }) => {
+                Err(StoreError::CorruptNote { note, why }) => {
                     self.sums.notes += 1;
                     let (noun, key) = (note_noun(note.kind), note_key(&note));
-                    let what = format!(
-                        "its {noun} {key} was changed or moved (its check sum should be {})",
-                        note.sum()
-                    );
+                    let what = format!("its {noun} {key} is damaged: {why}");
                     self.find(&Finding::of(id, None, Code::NoteSum, what))?;
                 }
                 Err(_) if self.unknown_notes.contains(id) => {}

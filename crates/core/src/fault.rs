@@ -93,7 +93,8 @@ impl fmt::Display for NotCommitted {
 
 impl Error for NotCommitted {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
-        Some(&*self.0)
+        // (The text has what the reason itself says.)
+        self.0.source()
     }
 }
 

@@ -15,7 +15,7 @@ use coact_persist::{
 use crate::access::{Access, ask};
 use crate::journal::Journal;
 use crate::outbox::Outbox;
-use crate::outgoing::{LATEST, StoredMessage, now, rank_of};
+use crate::outgoing::{StoredMessage, now, rank_of};
 
 impl Journal {
     /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
@@ -159,15 +159,11 @@ fn legible(note: Note) -> Result<(Note, StoredMessage), Damaged> {
 }
 
 /// By what notes of a kind are ordered.
-type Place = (u64, EntityId, NoteKey);
+type Place = (i64, EntityId, NoteKey);
 
+/// (Ranks that are damaged are [in front](Notes::Ranked), as numbers with a sign.)
 fn place_of(note: &Note) -> Place {
-    (note.rank, note.entity.clone(), note.key.clone())
-}
-
-/// The place from which a store that keeps ranks as numbers with a sign has all that it may have.
-fn least_place() -> Place {
-    (0, EntityId::new("", ""), NoteKey::new([]))
+    (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
 }
 
 /// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they were asked for: those around it
@@ -213,15 +209,15 @@ impl<'a> ByRank<'a> {
     }
 
     async fn read(&self, most: usize) -> Result<Vec<Note>, StoreError> {
-        let which = Notes::Ranked { kind: self.kind, after: self.after.clone(), up_to: u64::MAX };
+        let after =
+            self.after.clone().map(|(rank, entity, key)| (rank.cast_unsigned(), entity, key));
+        let which = Notes::Ranked { kind: self.kind, after, up_to: u64::MAX };
         let read = |done| self.access.store().notes(which.clone(), most, done);
         if self.waits { self.access.ask_again(read).await } else { ask(read).await }
     }
 
     fn step_over(&mut self, damaged: &Note) {
-        // A rank that none can have comes first, as it is negative to stores.
-        let has_rank = damaged.rank <= LATEST;
-        let place = if has_rank { place_of(damaged) } else { least_place() };
+        let place = place_of(damaged);
         // If it is not where it says, nothing is known of what is behind it.
         self.is_over = self.after.as_ref().is_some_and(|before| *before >= place);
         (self.after, self.page) = (Some(place), PAGE);
@@ -259,7 +255,9 @@ impl Resumed {
 impl Display for Resumed {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { messages, timers, unknown } = self;
-        write!(f, "earlier processes have left {messages} messages and {timers} timers")?;
+        let plural = |count: usize| if count == 1 { "" } else { "s" };
+        let (s, t) = (plural(*messages), plural(*timers));
+        write!(f, "earlier processes have left {messages} message{s} and {timers} timer{t}")?;
         for (at, name) in unknown.iter().enumerate() {
             write!(f, "{}`{name}`", if at == 0 { "; this journal does not know " } else { ", " })?;
         }

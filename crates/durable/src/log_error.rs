@@ -40,8 +40,9 @@ impl Display for LogError {
 impl Error for LogError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Format { why, .. } => Some(why),
-            Self::Store(error) => Some(error),
+            // (The text has what these say themselves.)
+            Self::Format { why, .. } => why.source(),
+            Self::Store(error) => error.source(),
             Self::CaughtUp | Self::Ended => None,
         }
     }

@@ -445,7 +445,8 @@ impl Display for Refusal {
 impl Error for Refusal {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Store(error) => Some(error),
+            // (The text has what it says itself.)
+            Self::Store(error) => error.source(),
             _ => None,
         }
     }

@@ -611,6 +611,9 @@ fn ranked_notes(store: &dyn Store) {
     assert_eq!(ranked(timer, None, 0, 10), []);
     assert_eq!(ranked(timer, Some(&all[1]), 5, 2), all[2..4]);
     assert_eq!(ranked(timer, Some(&all[3]), u64::MAX, 10), all[4..]);
+    // Ranks that none can have are in front.
+    let damaged = Note { rank: u64::MAX, ..all[5].clone() };
+    assert_eq!(ranked(timer, Some(&damaged), u64::MAX, 10), all);
     assert_eq!(said(&ranked(outgoing, None, 9, 10)), ["account/alice a 1: 6"]);
     assert_eq!(ranked(NoteKind::ClientAnswer, None, 9, 10), []);
     // A note that was replaced is found by its new rank alone.

@@ -302,6 +302,8 @@ impl State {
                 behind.take_while(|note| note.entity == entity).take(most).collect()
             }
             Notes::Ranked { kind, after, up_to } => {
+                // (No rank here is damaged.)
+                let after = after.filter(|(rank, ..)| !rank.cast_signed().is_negative());
                 let first = match after {
                     Some((rank, entity, key)) => Bound::Excluded((kind, rank, entity, key)),
                     None => Bound::Included((kind, 0, EntityId::new("", ""), NoteKey::new([]))),

@@ -163,7 +163,8 @@ pub enum Notes {
         /// Behind which; `None` for the first.
         after: Option<(NoteKind, NoteKey)>,
     },
-    /// Those of a kind, of all entities, up to a rank: ordered by rank, then entity, then key, from behind one on.
+    /// Those of a kind, of all entities, up to a rank: ordered by rank, then entity, then key, from behind one on. (Ranks
+    /// have 63 bits. One that has more is damaged, and comes first: read as a number with a sign it is negative.)
     Ranked {
         /// What they are about.
         kind: NoteKind,

@@ -289,14 +289,12 @@ impl ReadSession {
             }
             Notes::Ranked { kind, after, up_to } => {
                 let (kind, up_to) = (code(*kind), bits((*up_to).min(i64::MAX as u64)));
-                // All ranks are greater than the one before the first.
-                let (rank, (of_kind, of_key), key) = match after {
-                    Some((rank, entity, key)) if i64::try_from(*rank).is_ok() => {
-                        (bits(*rank), columns(entity), key.as_bytes())
-                    }
-                    Some(_) => (i64::MAX, (&[0xff][..], &[][..]), &[][..]),
-                    None => (-1, (&[][..], &[][..]), &[][..]),
-                };
+                // (Nothing is before the least one but a note of nobody.)
+                let nobody = (i64::MIN, (&[][..], &[][..]), &[][..]);
+                let after = after.as_ref();
+                let (rank, (of_kind, of_key), key) = after.map_or(nobody, |(rank, entity, key)| {
+                    (bits(*rank), columns(entity), key.as_bytes())
+                });
                 client
                     .query(
                         &statements.notes_ranked,

@@ -251,7 +251,7 @@ pub(crate) fn notes(
             params![
                 kind.get(),
                 rank(*up_to),
-                rank(*least),
+                bits(*least),
                 entity.kind().as_bytes(),
                 entity.key().as_bytes(),
                 key.as_bytes(),
@@ -261,7 +261,7 @@ pub(crate) fn notes(
     }
 }
 
-/// Ranks have 63 bits.
+/// The greatest rank that is asked for: they have 63 bits.
 fn rank(rank: u64) -> i64 {
     i64::try_from(rank).unwrap_or(i64::MAX)
 }

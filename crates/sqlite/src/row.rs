@@ -76,5 +76,7 @@ pub(crate) fn sum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Sum>>
 /// An event from its name, its version and its payload, in columns one behind the other.
 pub(crate) fn event(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
     let payload = row.get_ref(first + 2)?.as_blob()?.to_vec();
-    Ok(Event::new(text(row, first)?, row.get(first + 1)?, payload))
+    // (It was stored with 32 bits: if it has more, its hash or sum is wrong.)
+    let version = u32::try_from(row.get::<_, i64>(first + 1)?).unwrap_or(u32::MAX);
+    Ok(Event::new(text(row, first)?, version, payload))
 }

@@ -344,8 +344,10 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
     for (damaged, sound) in [
         ("payload = CAST('9' AS BLOB)", "payload = CAST('5' AS BLOB)"),
         ("version = 2", "version = 1"),
+        ("version = 1 << 32", "version = 1"),
         ("name = CAST('sajd' AS BLOB)", "name = CAST('said' AS BLOB)"),
         ("rank = 8", "rank = 7"),
+        ("rank = -7", "rank = 7"),
         ("key = CAST('fie' AS BLOB)", "key = CAST('fee' AS BLOB)"),
         ("entity = 2", "entity = 1"),
         ("sum = sum + 1", "sum = sum - 1"),

@@ -131,7 +131,7 @@ fn all_that_wait_are_found_and_limited() {
     }
     drop(store);
     world.damage("UPDATE note SET rank = rank + 1 WHERE entity % 7 = 1");
-    world.damage("UPDATE note SET rank = -5 WHERE entity = 31");
+    world.damage("UPDATE note SET rank = entity - 50 WHERE entity IN (31, 34)");
     let expected: Vec<_> = (0..300).step_by(3).map(|n| format!("{n:03}")).collect();
     assert_eq!(waiting_keys(&world, &[]), expected);
     let behind = ["--kind", "busy", "--after", "290", "--limit", "2"];

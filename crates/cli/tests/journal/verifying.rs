@@ -232,6 +232,8 @@ fn damage_to_contents_is_found() {
         assert_found(&change, &[("note_sum", "alice", 0)]);
     }
     assert_found("UPDATE note SET rank = rank + 1", &[("note_sum", "alice", 0); 5]);
+    assert_found("UPDATE note SET version = 1 << 40", &[("note_sum", "alice", 0); 5]);
+    assert_found("UPDATE snapshot SET version = -1 WHERE seq = 4", &[("snapshot_sum", "bob", 4)]);
     assert_found("INSERT INTO tag VALUES (X'78', 1, 1, 99)", &[("stray_tag", "alice", 99)]);
     assert_found("INSERT INTO tag VALUES (X'78', 9, 1, 1)", &[("stray_tag", "alice", 1)]);
 }
@@ -244,7 +246,7 @@ fn what_is_damaged_is_shown_as_it_is() {
     world.damage("UPDATE note SET rank = 8 WHERE kind = 4 AND rank = 7");
     let told = coact(&world.path, &["verify", "--width", "80"]);
     let expected = [
-        "bank.account alice: its timer soon was changed or moved (its check sum should",
+        "bank.account alice: its timer soon is damaged: it was changed after it was",
         "bank.account bob: snapshot 4 was changed or moved (its check sum is",
         "DAMAGED, 2 findings: 4 entities, 8 events, 3 snapshots, 5 notes",
     ];

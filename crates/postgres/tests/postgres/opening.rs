@@ -259,6 +259,11 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
     );
     let StoreError::CorruptNote { note, .. } = notes else { panic!("{notes}") };
     assert_eq!((note.entity, note.kind, note.rank), (alice.clone(), NoteKind::Timer, 8));
+    for rank in [i64::MIN, -7] {
+        raw.run(&format!("UPDATE note SET rank = {rank}"));
+        let StoreError::CorruptNote { note, .. } = check().1.unwrap_err() else { panic!("{rank}") };
+        assert_eq!(note.rank.cast_signed(), rank);
+    }
     raw.run("UPDATE snapshot SET payload = 'once'; UPDATE note SET rank = 7");
     assert_eq!(check(), (Ok(()), Ok(1)));
     // What is put again has a sum of its own.
