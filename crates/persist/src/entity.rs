@@ -17,12 +17,15 @@ use std::sync::{Arc, LazyLock};
 ///
 /// A clone is the same text in memory. Its hash is computed once, and is another one in each process.
 #[derive(Clone)]
-pub struct EntityId(Arc<Identity>);
+pub struct EntityId {
+    identity: Arc<Identity>,
+    /// (Here, since the identity itself is mostly in the cache of another processor.)
+    hash: u64,
+}
 
 struct Identity {
     kind: Arc<str>,
     key: Arc<str>,
-    hash: u64,
 }
 
 static SEED: LazyLock<RandomState> = LazyLock::new(RandomState::new);
@@ -32,26 +35,27 @@ impl EntityId {
     pub fn new(kind: impl Into<Arc<str>>, key: impl Into<Arc<str>>) -> Self {
         let (kind, key) = (kind.into(), key.into());
         let hash = SEED.hash_one((&kind, &key));
-        Self(Arc::new(Identity { kind, key, hash }))
+        Self { identity: Arc::new(Identity { kind, key }), hash }
     }
 
     /// The stable name of its type, which does not change with the program.
     #[must_use]
     pub fn kind(&self) -> &str {
-        &self.0.kind
+        &self.identity.kind
     }
 
     /// Its key among those of its type.
     #[must_use]
     pub fn key(&self) -> &str {
-        &self.0.key
+        &self.identity.key
     }
 }
 
 impl PartialEq for EntityId {
     fn eq(&self, other: &Self) -> bool {
         // Mostly a clone of one is compared with it.
-        Arc::ptr_eq(&self.0, &other.0) || (self.kind(), self.key()) == (other.kind(), other.key())
+        Arc::ptr_eq(&self.identity, &other.identity)
+            || (self.hash == other.hash && (self.kind(), self.key()) == (other.kind(), other.key()))
     }
 }
 
@@ -72,7 +76,7 @@ impl PartialOrd for EntityId {
 
 impl Hash for EntityId {
     fn hash<H: Hasher>(&self, state: &mut H) {
-        state.write_u64(self.0.hash);
+        state.write_u64(self.hash);
     }
 }
 
