@@ -13,16 +13,16 @@ const PROGRAM: &str = env!("CARGO_BIN_EXE_coact-bench");
 
 /// Runs a tiny case on a machine with this number of cores; `None` where programs may not be traced.
 fn run(workload: &str, cores: usize, is_checked: bool) -> Option<Run> {
-    run_way(workload, "coact", cores, is_checked)
-}
-
-fn run_way(workload: &str, way: &str, cores: usize, is_checked: bool) -> Option<Run> {
     let workload = table::named(workload).expect("there is such a workload");
     let sizes = workload.sizes(&Setup { scale: 0.00001, workers: cores }).words();
-    let mut words = vec!["run", workload.name, way];
+    let mut words = vec!["run", workload.name, "coact"];
     words.extend(sizes.iter().map(String::as_str));
+    run_words(&words, cores, is_checked)
+}
+
+fn run_words(words: &[&str], cores: usize, is_checked: bool) -> Option<Run> {
     traced::stay_on_a_core(0).expect("there is a core");
-    let machine = match Machine::start(Path::new(PROGRAM), &words, cores, 50 * NANOSECOND) {
+    let machine = match Machine::start(Path::new(PROGRAM), words, cores, 50 * NANOSECOND) {
         Ok(machine) => machine,
         Err(error) => {
             eprintln!("not tested: {error:#}");
@@ -59,8 +59,12 @@ fn one_core_has_every_line_and_each_run_is_the_same() {
 /// Each case that the command counts can be run on the machine.
 #[test]
 fn tasks_of_another_executor_run_to_their_end() {
-    let Some(run) = run_way("tokio-front", "coact-call", 2, false) else { return };
-    assert!(answer(&run).operations > 0);
+    // (Eight requests of four tasks for two of twenty accounts: each instruction is a stop of the program.)
+    let few =
+        ["workers=2", "scale=1", "accounts=20", "wanted=20", "tasks=4", "requests=8", "http=0"];
+    let words = [&["run", "tokio-front", "coact-call"][..], &few].concat();
+    let Some(run) = run_words(&words, 2, false) else { return };
+    assert_eq!(answer(&run).operations, 8);
 }
 
 /// Every instruction that is done here is also done by the processor, with the same outcome.
