@@ -5,13 +5,13 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Fault, Journal, MemoryStore, Operation, RecoveryError,
-    RecoveryFault, Snapshots, StoreError, Taken, stored,
+    Decide, Durable, EntityId, EventSourced, Fault, Journal, LogError, MemoryStore, Operation,
+    Position, RecoveryError, RecoveryFault, Snapshots, StoreError, Taken, stored,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -513,5 +513,64 @@ impl Layer for Elsewhere {
     fn pass(&self, work: Work) {
         let store = self.0.clone();
         let _ = self.1.send(Box::new(move || work(&store)));
+    }
+}
+
+/// A thread that waits for events which never come.
+#[test]
+fn r1_logs_end_with_their_runtime() {
+    let journal = Journal::new(MemoryStore::new());
+    let runtime = runtime(1, &Faults::new());
+    let (tell, told) = mpsc::channel();
+    let threads = [None, Some(Duration::from_secs(3_600))].map(|every| {
+        let log = journal.log::<Account>(Position::ZERO);
+        let mut log = match every {
+            Some(every) => log.poll_every(every),
+            None => log,
+        };
+        let (home, tell) = (runtime.handle(), tell.clone());
+        thread::spawn(move || {
+            let _entered = home.enter();
+            tell.send(log.wait_next().map(drop)).unwrap();
+        })
+    });
+    // (Wherever they are by now.)
+    pass(Duration::from_millis(20));
+    runtime.shutdown(Duration::from_millis(1));
+    for thread in threads {
+        let error = told.recv_timeout(coact_tests::PATIENCE).expect("it is told");
+        assert_eq!(error, Err(LogError::Ended));
+        thread.join().unwrap();
+    }
+}
+
+/// What lasts is measured by one clock, though a step is over actors of two runtimes, of which one is older.
+#[test]
+fn e10_patience_is_the_same_for_entities_of_several_runtimes() {
+    let patience = Duration::from_millis(200);
+    let runtimes = [0, 1].map(|_| {
+        let runtime = runtime(1, &Faults::new());
+        pass(Duration::from_millis(500));
+        runtime
+    });
+    for homes in [[0, 1], [1, 0]] {
+        let store = MemoryStore::new();
+        store.fail(|operation| match operation {
+            Operation::Claim(id) if id.key() == "b" => Fault::Unavailable,
+            _ => Fault::None,
+        });
+        let journal = Journal::builder(store).patience(patience).build();
+        let [a, b] = [("a", homes[0]), ("b", homes[1])].map(|(key, home)| {
+            let _entered = runtimes[home].enter();
+            account(&journal, key)
+        });
+        let began = Instant::now();
+        let step = call((&a, &b), |(a, _)| a.persist(Changed { by: 1 }));
+        let (tell, told) = mpsc::channel();
+        let thread = thread::spawn(move || tell.send(step.wait()).unwrap());
+        let error = told.recv_timeout(coact_tests::PATIENCE).expect("it is told").unwrap_err();
+        assert!(matches!(error, Broken::NotCommitted(_)), "{error}");
+        assert!(began.elapsed() >= patience / 2, "{:?}", began.elapsed());
+        thread.join().unwrap();
     }
 }

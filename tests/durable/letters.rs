@@ -4,8 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use coact::durable::{
     Commit, DeadLetter, Decide, Done, Durable, EntityId, EventSourced, Journal, JournalBuilder,
-    MemoryStore, Note, NoteKind, Notes, Outcome, Reader, Refusal, Store, StoreError, Sum, read,
-    stored, wait,
+    MemoryStore, Note, NoteKind, Notes, Once, Outcome, Reader, Refusal, Store, StoreError, Sum,
+    read, stored, wait,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
@@ -222,4 +222,22 @@ fn dead_letters_say_what_they_are() {
         letter.to = None;
         assert!(letter.to_string().contains("of `person/a` to be published is"), "{letter}");
     });
+}
+
+#[test]
+fn old_answers_are_forgotten_though_one_is_damaged() {
+    let store = MemoryStore::new();
+    let flip: fn(&mut Note) = |note| note.value.payload = b"what".to_vec().into();
+    let flipped = Flipped { keys: &["b"], flip, ..Flipped::of(&store) };
+    let journal = Journal::builder(flipped).answers_for(Duration::from_millis(1)).build();
+    let [a, b] = ["a", "b"].map(|key| journal.entity::<Person>(key));
+    b.ask(Once::new("first", Card(1))).wait().unwrap();
+    for round in 0..4 {
+        let ask = |n| a.ask(Once::new(format!("{round} {n}"), Card(1)));
+        let asked: Vec<_> = (0..1_024).map(ask).collect();
+        asked.into_iter().for_each(|asked| asked.wait().unwrap());
+        pass(Duration::from_millis(5));
+    }
+    wait_until(|| all(&store, NoteKind::ClientAnswer).len() <= 2_048);
+    assert!(all(&store, NoteKind::ClientAnswer).iter().any(|note| note.entity.key() == "b"));
 }

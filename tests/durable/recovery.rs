@@ -94,6 +94,29 @@ fn e8_an_owner_that_was_replaced_stores_nothing_and_stops() {
     });
 }
 
+/// What one has stored since the other's claim is no damage.
+#[test]
+fn e8_owners_that_replace_each_other_are_not_told_of_damage() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let journals = [1, 2].map(|seed| Journal::new(Slow::new(&store, 50, seed)));
+        let mut stored = 0;
+        for _ in 0..20 {
+            let asked: Vec<_> = journals
+                .iter()
+                .flat_map(|journal| [1, 1, 1].map(|by| account(journal, "alice").ask(Deposit(by))))
+                .collect();
+            for asked in asked {
+                match asked.wait() {
+                    Ok(_) => stored += 1,
+                    Err(error) => assert!(!error.to_string().contains("backup"), "{error}"),
+                }
+            }
+        }
+        assert_eq!(events_of(&store, "alice").len(), stored);
+    });
+}
+
 #[test]
 fn e8_a_step_that_has_read_a_replaced_owner_is_refused() {
     everywhere(|| {

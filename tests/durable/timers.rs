@@ -7,6 +7,7 @@ use coact::durable::{
     Reader, SetTimer, read, stored, wait,
 };
 use coact::prelude::*;
+use coact::runtime::Runtime;
 use coact_tests::{everywhere, everywhere_with_faults};
 
 use crate::failures::pass;
@@ -272,4 +273,43 @@ fn the_timers_that_a_decision_sets_are_seen() {
         // Those of an earlier decision are not this one's.
         assert_eq!(call(&clock, |clock| clock.timers()).wait(), Ok(Vec::new()));
     });
+}
+
+/// The one before is delivered again and again, and knows its note by its time.
+#[test]
+fn e19_a_timer_that_is_set_again_for_the_same_time_takes_the_place_of_one_that_has_failed() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).attempts(1_000).build();
+        let due = call(&clock(&journal), |clock| clock.now() + MS).wait().unwrap();
+        let set = |text: &'static str| {
+            let set =
+                call(&clock(&journal), move |clock| clock.set_timer("t", due, Ring(text.into())));
+            set.wait().unwrap();
+        };
+        set("bad");
+        // (Its decision panics, and the state is recovered.)
+        for _ in 0..9 {
+            pass(MS);
+        }
+        set("good");
+        assert_eq!(wait_for(&journal, 1), ["good"]);
+        drop(journal);
+        let journal = builder(&store).build();
+        assert_eq!(journal.resume().wait().unwrap().unwrap().timers, 0);
+        assert_eq!((notes(&store, NoteKind::DeadLetter), wait_for(&journal, 1).len()), (0, 1));
+    });
+}
+
+#[test]
+fn e19_timers_of_a_runtime_that_has_ended_are_due_in_another() {
+    let journal = builder(&MemoryStore::new()).build();
+    let ended = Runtime::builder().workers(1).build().unwrap();
+    {
+        let _entered = ended.enter();
+        set(&clock(&journal), "t", 200, "late");
+    }
+    ended.shutdown(MS);
+    assert_eq!(journal.resume().wait().unwrap().unwrap().timers, 1);
+    assert_eq!(wait_for(&journal, 1), ["late"]);
 }

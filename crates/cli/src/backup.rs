@@ -41,10 +41,10 @@ fn refuse_database(source: &OsStr, schema: &str) -> anyhow::Result<()> {
 /// What is in a copy, by reading it: so one that cannot be read is not told to be a copy.
 fn contents(copy: &Path) -> anyhow::Result<String> {
     let reader = SqliteReader::open_immutable(copy)?;
-    let (mut entities, mut events) = (0, 0);
+    let (mut entities, mut events) = (0, 0_u64);
     for listed in pages::entities(&reader, None, None) {
         entities += 1;
-        events += listed?.last.get();
+        events = events.saturating_add(listed?.last.get());
     }
     let (entities, events) =
         (count(entities, "entity", "entities"), count(events, "event", "events"));

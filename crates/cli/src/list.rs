@@ -46,7 +46,7 @@ pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Re
         last = some.last().map(|summary| summary.id.clone()).or(last);
         for (summary, overview) in with_overviews(reader, some, args.brief)? {
             sums.entities += 1;
-            sums.events += summary.last.get();
+            sums.events = sums.events.saturating_add(summary.last.get());
             sums.position = overview.as_ref().and_then(|it| it.position).max(sums.position);
             if args.json {
                 output.record(&Record::entity(&summary, overview))?;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use coact_persist::{
-    Done, EntityId, LogEntry, Note, NoteKind, Notes, Position, Reader, Seq, StoreError,
+    Done, EntityId, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Reader, Seq, StoreError,
     StoredEvent, Summary, wait,
 };
 
@@ -117,7 +117,7 @@ pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Sto
     notes_by(
         reader,
         move |after| Notes::Of { entity: entity.clone(), after },
-        |note| (note.kind, note.key.clone()),
+        |_, note| (note.kind, note.key.clone()),
     )
 }
 
@@ -126,7 +126,14 @@ fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = St
     notes_by(
         reader,
         move |after| Notes::Ranked { kind, after, up_to: u64::MAX },
-        |note| (note.rank, note.entity.clone(), note.key.clone()),
+        |before, note| {
+            let place = (note.rank, note.entity.clone(), note.key.clone());
+            // An entity whose identity is damaged, and no text any more, may be behind the text that it looks like: then this is where it was before.
+            if before != Some(&place) {
+                return place;
+            }
+            (place.0.wrapping_add(1), EntityId::new("", ""), NoteKey::new([]))
+        },
     )
 }
 
@@ -141,7 +148,7 @@ pub fn waiting(reader: &dyn Reader) -> Stored<BTreeSet<EntityId>> {
 fn notes_by<C: Clone>(
     reader: &dyn Reader,
     which: impl Fn(Option<C>) -> Notes,
-    cursor: impl Fn(&Note) -> C,
+    cursor: impl Fn(Option<&C>, &Note) -> C,
 ) -> impl Iterator<Item = Stored<Note>> {
     let (mut after, mut most) = (None::<C>, OTHERS);
     let (mut page, mut is_over) = (Vec::new().into_iter(), false);
@@ -156,7 +163,8 @@ fn notes_by<C: Clone>(
             match wait(|done| reader.notes(which(after.clone()), most, done)) {
                 Ok(found) => {
                     is_over = found.len() < most;
-                    after = found.last().map(&cursor).or(after.take());
+                    let last = found.last().map(|last| cursor(after.as_ref(), last));
+                    after = last.or(after.take());
                     page = found.into_iter();
                 }
                 // One by one, up to the damaged one, ..
@@ -166,7 +174,7 @@ fn notes_by<C: Clone>(
                     most = OTHERS;
                     match &error {
                         StoreError::CorruptNote { note, .. } => {
-                            after = Some(cursor(note));
+                            after = Some(cursor(after.as_ref(), note));
                         }
                         _ => is_over = true,
                     }

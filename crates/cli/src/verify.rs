@@ -1,7 +1,6 @@
 //! `verify`: reads everything, and checks whether it is as it was written.
 
 use std::borrow::Cow;
-use std::collections::HashSet;
 use std::io;
 
 use coact_persist::{EntityId, Seq, StoreError, Summary, wait};
@@ -73,8 +72,6 @@ struct Verification<'a> {
     output: &'a mut Output,
     bar: ProgressBar,
     sums: Sums,
-    /// Entities of which it is known why their notes cannot be read.
-    unknown_notes: HashSet<EntityId>,
 }
 
 impl<'a> Verification<'a> {
@@ -88,8 +85,7 @@ impl<'a> Verification<'a> {
             findings: 0,
             unreadable: 0,
         };
-        let (bar, unknown_notes) = (ProgressBar::no_length(), HashSet::new());
-        Self { source, args, output, bar, sums, unknown_notes }
+        Self { source, args, output, bar: ProgressBar::no_length(), sums }
     }
 
     fn run(&mut self) -> io::Result<()> {
@@ -110,12 +106,7 @@ impl<'a> Verification<'a> {
         self.bar.set_message("checking the file");
         self.bar.enable_steady_tick(std::time::Duration::from_millis(100));
         match self.source.check() {
-            Ok(found) => found.into_iter().try_for_each(|irregularity| {
-                if let coact_sqlite::Irregularity::UnknownNotes { entity, .. } = &irregularity {
-                    self.unknown_notes.insert(entity.clone());
-                }
-                self.find(&irregularity.into())
-            }),
+            Ok(found) => found.into_iter().try_for_each(|it| self.find(&it.into())),
             Err(error) => self.unreadable(None, "the file as a whole", &error),
         }
     }
@@ -127,7 +118,9 @@ impl<'a> Verification<'a> {
         }
         self.bar.set_message("counting");
         let all = pages::entities(self.source.reader(), self.args.kind.as_deref(), None);
-        let events: u64 = all.map_while(Result::ok).map(|summary| summary.last.get()).sum();
+        let events: u64 = all
+            .map_while(Result::ok)
+            .fold(0, |sum, summary| sum.saturating_add(summary.last.get()));
         self.bar.set_style(style(
             "{spinner} {wide_bar} {human_pos}/{human_len} events, {per_sec}, {eta} left",
         ));
@@ -203,7 +196,6 @@ impl<'a> Verification<'a> {
                     let what = format!("its {noun} {key} is damaged: {why}");
                     self.find(&Finding::of(id, None, Code::NoteSum, what))?;
                 }
-                Err(_) if self.unknown_notes.contains(id) => {}
                 Err(error) => self.unreadable(Some(id), "its notes", &error)?,
             }
         }

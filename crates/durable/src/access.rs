@@ -1,13 +1,14 @@
 //! How a store is used: its settings, and what becomes of commits whose outcome is unknown.
 
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::task::Wake;
 use std::time::Duration;
 
 use coact_core::credits::{Credits, Permit};
 use coact_core::internals::{beside_decision, catch};
 use coact_core::promise::Resolver;
-use coact_core::runtime::{RuntimeHandle, spawn_future};
+use coact_core::runtime::{OnCancel, RuntimeHandle, spawn_future};
 use coact_core::time::{Timer, after, sleep};
 use coact_core::{Broken, Cown, Promise, when};
 use coact_persist::{
@@ -34,6 +35,32 @@ struct News {
 
 /// Is told once, by another commit or because some time has passed.
 type Waiter = Arc<Mutex<Option<Resolver<()>>>>;
+
+/// Who waits for another commit. If it is dropped, or the runtime ends, the promise ends.
+pub(crate) struct Waits {
+    waiter: Waiter,
+    _at_end: OnCancel,
+}
+
+impl Drop for Waits {
+    fn drop(&mut self) {
+        drop(give_up(&self.waiter));
+    }
+}
+
+/// Is woken when the runtime is cancelled.
+struct AtEnd {
+    home: RuntimeHandle,
+    waiter: Weak<Mutex<Option<Resolver<()>>>>,
+}
+
+impl Wake for AtEnd {
+    fn wake(self: Arc<Self>) {
+        if self.home.is_cancelled() {
+            drop(self.waiter.upgrade().and_then(|waiter| give_up(&waiter)));
+        }
+    }
+}
 
 pub(crate) struct Settings {
     pub(crate) patience: Duration,
@@ -115,13 +142,17 @@ impl Access {
         lock(&self.news).count
     }
 
-    /// Returns what is told when there are more of them, or after so long.
-    pub(crate) fn newer_than(&self, seen: u64, at_most: Option<Duration>) -> Promise<()> {
+    /// Returns what is told when there are more of them, or after so long; and what it is not told without.
+    pub(crate) fn newer_than(&self, seen: u64, at_most: Option<Duration>) -> (Promise<()>, Waits) {
         let (resolver, told) = Promise::channel();
         let waiter: Waiter = Arc::new(Mutex::new(Some(resolver)));
+        let home = RuntimeHandle::current();
+        let at_end = Arc::new(AtEnd { home, waiter: Arc::downgrade(&waiter) });
+        let waits = Waits { waiter: Arc::clone(&waiter), _at_end: home.on_cancel(at_end.into()) };
         let mut news = lock(&self.news);
         if news.count != seen {
-            return Promise::ready(());
+            drop(news);
+            return (Promise::ready(()), waits);
         }
         // Those whose time has passed.
         if news.waiters.len() >= 64 && news.waiters.len().is_power_of_two() {
@@ -132,7 +163,7 @@ impl Access {
         if let Some(time) = at_most {
             after(time, (), move |()| tell(&waiter));
         }
-        told
+        (told, waits)
     }
 
     fn has_stored(&self) {
@@ -182,9 +213,13 @@ impl Access {
     }
 }
 
+/// (What it returns is dropped without the lock.)
+fn give_up(waiter: &Waiter) -> Option<Resolver<()>> {
+    lock(waiter).take()
+}
+
 fn tell(waiter: &Waiter) {
-    let resolver = lock(waiter).take();
-    resolver.into_iter().for_each(|resolver| resolver.resolve(()));
+    give_up(waiter).into_iter().for_each(|resolver| resolver.resolve(()));
 }
 
 /// Locks what is changed in one go, so that it is sound after a panic.

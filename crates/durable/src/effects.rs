@@ -12,7 +12,9 @@ use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
 use crate::outbox::Outbox;
-use crate::outgoing::{Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, rank_of};
+use crate::outgoing::{
+    LATEST, Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, rank_of,
+};
 use crate::recovered::Recovered;
 use crate::transaction::Effect;
 
@@ -289,10 +291,31 @@ impl<E: EventSourced> Durable<E> {
     }
 
     pub(crate) fn put_timer(&mut self, name: &str, due: u64, value: Event) {
+        let due = self.unlike_before(name, due);
         let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
-        let due = timers.unlike_before(name, due);
         timers.change(name, Some(due));
         self.put(NoteKind::Timer, named(name), due, value);
+    }
+
+    /// Returns when a timer is due that is to be due then: some milliseconds later, if it was set for then before. So each is known by its
+    /// time, and the one before does not take the note of this one.
+    fn unlike_before(&mut self, name: &str, due: u64) -> u64 {
+        let mut id = NoteId {
+            entity: self.id().clone(),
+            kind: NoteKind::Timer,
+            key: named(name),
+            rank: due.min(LATEST),
+        };
+        let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
+        // (The state may have been recovered since then, and know nothing of it.)
+        let is_set = |id: &NoteId| {
+            timers.is_set(name, id.rank)
+                || self.entity.as_ref().is_some_and(|(entity, _)| entity.outbox.has_timer(id))
+        };
+        while is_set(&id) && id.rank < LATEST {
+            id.rank += 1;
+        }
+        id.rank
     }
 
     /// Stores a note, which is delivered then.

@@ -11,7 +11,7 @@ use coact_core::time::after;
 use coact_core::{Broken, Promise};
 use coact_persist::{LogEntry, Logs, Position, StoreError};
 
-use crate::access::{Access, Backoff, asked, or_unavailable};
+use crate::access::{Access, Backoff, Waits, asked, or_unavailable};
 use crate::log_error::LogError;
 
 /// What follows a log.
@@ -45,7 +45,7 @@ enum Step {
     /// For a page.
     Wait(Promise<Result<Vec<LogEntry>, StoreError>>),
     /// Before it is asked again.
-    Pause(Promise<()>),
+    Pause(Promise<()>, Option<Waits>),
 }
 
 /// How many events are read at once.
@@ -91,7 +91,7 @@ impl Follow {
             match replace(&mut self.step, Step::Ask) {
                 Step::Ask => self.ask(),
                 Step::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
-                Step::Pause(pause) => self.paused(pause.wait())?,
+                Step::Pause(pause, _waits) => self.paused(pause.wait())?,
             }
         }
     }
@@ -118,7 +118,7 @@ impl Follow {
                     self.step = Step::Ask;
                     self.take_in(or_unavailable(page))
                 }
-                Step::Pause(pause) => {
+                Step::Pause(pause, _) => {
                     let pause = ready!(Pin::new(pause).poll(context));
                     self.step = Step::Ask;
                     self.paused(pause)
@@ -161,7 +161,8 @@ impl Follow {
                     Some(last) => self.after = last.stored.position,
                     None if self.ends.is_some() => self.is_over = true,
                     None => {
-                        self.step = Step::Pause(self.access.newer_than(self.seen, self.poll_every))
+                        let (news, waits) = self.access.newer_than(self.seen, self.poll_every);
+                        self.step = Step::Pause(news, Some(waits));
                     }
                 }
                 self.read = page.into();
@@ -170,7 +171,7 @@ impl Follow {
             Err(StoreError::Unavailable { .. }) => {
                 let (resolver, pause) = Promise::channel();
                 after(self.backoff.next(), (), move |()| resolver.resolve(()));
-                self.step = Step::Pause(pause);
+                self.step = Step::Pause(pause, None);
                 Ok(())
             }
             Err(error) => Err(self.end(LogError::Store(error))),

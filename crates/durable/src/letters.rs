@@ -8,14 +8,13 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{
-    EntityId, Event, Note, NoteId, NoteKey, NoteKind, Notes, Refusal, StoreError, date,
-};
+use coact_persist::{EntityId, Event, Note, NoteId, NoteKind, Refusal, StoreError, date};
 
-use crate::access::{Access, ask};
+use crate::access::Access;
 use crate::journal::Journal;
 use crate::outbox::Outbox;
 use crate::outgoing::{StoredMessage, now, rank_of};
+use crate::ranked::{ByRank, Damaged, PAGE};
 
 impl Journal {
     /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
@@ -144,12 +143,6 @@ async fn read_kind(
     damage.map_or(Ok(()), Err)
 }
 
-/// A note that was read, and is not as it was stored, or cannot be read.
-struct Damaged {
-    note: Box<Note>,
-    why: String,
-}
-
 /// Reads the message in a note.
 fn legible(note: Note) -> Result<(Note, StoredMessage), Damaged> {
     match StoredMessage::of(&note) {
@@ -157,75 +150,6 @@ fn legible(note: Note) -> Result<(Note, StoredMessage), Damaged> {
         Err(error) => Err(Damaged { note: Box::new(note), why: error.to_string() }),
     }
 }
-
-/// By what notes of a kind are ordered.
-type Place = (i64, EntityId, NoteKey);
-
-/// (Ranks that are damaged are [in front](Notes::Ranked), as numbers with a sign.)
-fn place_of(note: &Note) -> Place {
-    (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
-}
-
-/// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they were asked for: those around it
-/// are read nevertheless.
-struct ByRank<'a> {
-    access: &'a Access,
-    kind: NoteKind,
-    /// Whether a store that cannot be reached is waited for.
-    waits: bool,
-    after: Option<Place>,
-    /// How many are read at once.
-    page: usize,
-    is_over: bool,
-}
-
-impl<'a> ByRank<'a> {
-    fn new(access: &'a Access, kind: NoteKind, waits: bool) -> Self {
-        Self { access, kind, waits, after: None, page: PAGE, is_over: false }
-    }
-
-    /// Returns those that come next, `most` at most; none at the end.
-    async fn next(&mut self, most: usize) -> Result<Vec<Result<Note, Damaged>>, StoreError> {
-        while !self.is_over {
-            let count = self.page.min(most);
-            match self.read(count).await {
-                Ok(notes) => {
-                    self.is_over = notes.is_empty();
-                    self.after = notes.last().map(place_of).or_else(|| self.after.take());
-                    return Ok(notes.into_iter().map(Ok).collect());
-                }
-                Err(error @ StoreError::Unavailable { .. }) => return Err(error),
-                // Fewer, up to the damaged one, ..
-                Err(_) if count > 1 => self.page = count / 2,
-                // .. and from behind that on.
-                Err(StoreError::CorruptNote { note, why }) => {
-                    self.step_over(&note);
-                    return Ok(vec![Err(Damaged { note, why })]);
-                }
-                Err(error) => return Err(error),
-            }
-        }
-        Ok(Vec::new())
-    }
-
-    async fn read(&self, most: usize) -> Result<Vec<Note>, StoreError> {
-        let after =
-            self.after.clone().map(|(rank, entity, key)| (rank.cast_unsigned(), entity, key));
-        let which = Notes::Ranked { kind: self.kind, after, up_to: u64::MAX };
-        let read = |done| self.access.store().notes(which.clone(), most, done);
-        if self.waits { self.access.ask_again(read).await } else { ask(read).await }
-    }
-
-    fn step_over(&mut self, damaged: &Note) {
-        let place = place_of(damaged);
-        // If it is not where it says, nothing is known of what is behind it.
-        self.is_over = self.after.as_ref().is_some_and(|before| *before >= place);
-        (self.after, self.page) = (Some(place), PAGE);
-    }
-}
-
-/// How many notes are read at once.
-const PAGE: usize = 256;
 
 /// What earlier processes have left.
 #[derive(Clone, PartialEq, Eq, Debug)]

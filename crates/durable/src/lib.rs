@@ -8,7 +8,7 @@
 //!
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `outcome` and `owner` (what is on its way to the store), `entity` (who has
-//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `access` (how the store is used), `outgoing`, `outbox`, `routes` and
+//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `access` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
@@ -36,6 +36,7 @@ mod outbox;
 mod outcome;
 mod outgoing;
 mod owner;
+mod ranked;
 mod recovered;
 mod recovery;
 mod replay;

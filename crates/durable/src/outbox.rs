@@ -16,10 +16,11 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::spawn_future;
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
-use coact_persist::{Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Notes, Refusal};
+use coact_persist::{Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Refusal};
 
-use crate::access::{Access, Alarm, Tell, ask, lock};
+use crate::access::{Access, Alarm, Tell, lock};
 use crate::outgoing::{StoredMessage, name_of, named, now, rank_of};
+use crate::ranked::ByRank;
 
 /// Hands messages over, by the types that a program has said it receives.
 pub(crate) trait Post: Send + Sync {
@@ -82,6 +83,8 @@ const ANSWERS: usize = 1_024;
 struct Armed {
     /// It grows from each to the next.
     number: u64,
+    /// The rank of its note.
+    due: u64,
     /// Cancelled when it is dropped.
     _alarm: Option<Alarm>,
 }
@@ -202,11 +205,13 @@ impl Outbox {
     /// Takes over what an earlier process has stored, unless it has that.
     pub(crate) fn resume(self: &Arc<Self>, note: Note) {
         let is_known = {
-            let work = self.work();
-            let is_set = |names: &HashMap<String, Armed>| names.contains_key(&name_of(&note.key));
-            let is_armed =
-                note.kind == NoteKind::Timer && work.timers.get(&note.entity).is_some_and(is_set);
-            is_armed || work.known.contains_key(&note.id())
+            let mut work = self.work();
+            // One that is set for that time is set again: its alarm may have been of a runtime that has ended.
+            let is_another = note.kind == NoteKind::Timer
+                && work
+                    .timer(&note.entity, &name_of(&note.key))
+                    .is_some_and(|armed| armed.due != note.rank);
+            is_another || work.known.contains_key(&note.id())
         };
         if !is_known {
             self.add(note);
@@ -226,6 +231,13 @@ impl Outbox {
             NoteKind::Timer => self.set_timer(note, message),
             _ => self.deliver(note, message),
         }
+    }
+
+    /// Whether a timer that has this identity is set, or delivered.
+    pub(crate) fn has_timer(&self, id: &NoteId) -> bool {
+        let mut work = self.work();
+        let is_set = |armed: &mut Armed| armed.due == id.rank;
+        work.timer(&id.entity, &name_of(&id.key)).is_some_and(is_set) || work.known.contains_key(id)
     }
 
     /// Has a timer of an entity forgotten.
@@ -252,7 +264,7 @@ impl Outbox {
             work.next += 1;
             let number = work.next;
             let names = work.timers.entry(entity.clone()).or_default();
-            (number, names.insert(name.clone(), Armed { number, _alarm: None }))
+            (number, names.insert(name.clone(), Armed { number, due: note.rank, _alarm: None }))
         };
         drop(before);
         let (this, its) = (Arc::downgrade(self), (entity.clone(), name.clone()));
@@ -419,15 +431,21 @@ impl Outbox {
     }
 
     async fn forget_answers(&self) {
-        let up_to = rank_of(now());
-        let which = Notes::Ranked { kind: NoteKind::ClientAnswer, after: None, up_to };
-        // What fails is tried again with the next ones.
-        let old = ask(|done| self.access.store().notes(which, 2 * ANSWERS, done)).await;
-        let old = old.unwrap_or_else(|error| {
-            tracing::warn!("old answers are not forgotten: {error}");
-            Vec::new()
-        });
-        let old = old.iter().map(Note::id).collect();
+        let mut notes = ByRank::new(&self.access, NoteKind::ClientAnswer, false);
+        notes.up_to = rank_of(now());
+        let mut old = Vec::new();
+        while old.len() < 2 * ANSWERS {
+            // What fails is tried again with the next ones.
+            match notes.next(2 * ANSWERS - old.len()).await {
+                Ok(found) if found.is_empty() => break,
+                // (Those that are damaged stay.)
+                Ok(found) => old.extend(found.into_iter().flatten().map(|note| note.id())),
+                Err(error) => {
+                    tracing::warn!("old answers are not forgotten: {error}");
+                    break;
+                }
+            }
+        }
         let _ = self.exchange(old, Vec::new()).await;
     }
 

@@ -9,9 +9,9 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt;
 use std::mem::take;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 use std::task::{Wake, Waker};
-use std::time::Duration;
 
 use coact_actor::actor::ExitReason;
 use coact_core::behaviour::NotCommitted;
@@ -69,9 +69,10 @@ struct Progress {
 }
 
 struct Obstacle {
-    since: Duration,
     why: NotCommitted,
-    /// Has those who wait look again, when that has lasted for long.
+    /// Whether those who wait are told. (Not a time: clocks of several runtimes do not agree.)
+    has_lasted: Arc<AtomicBool>,
+    /// Takes note of that, and has them look again.
     _alarm: Alarm,
 }
 
@@ -187,7 +188,8 @@ impl Owner {
         }
         if progress.recoveries > 0 {
             return match &progress.obstacle {
-                Some(obstacle) if self.entity.access.is_out_of_patience(obstacle.since) => {
+                // ORDERING: Relaxed. Who finds that it has not is woken behind that.
+                Some(obstacle) if obstacle.has_lasted.load(Ordering::Relaxed) => {
                     Standing::Never(obstacle.why.clone())
                 }
                 _ => Standing::Waiting,
@@ -473,9 +475,14 @@ impl Owner {
             obstacle.why = why;
             return;
         }
-        let (access, this) = (&self.entity.access, Arc::downgrade(self));
-        let wake = move || this.upgrade().iter().for_each(|this| this.wake_all());
-        let obstacle = Obstacle { since: access.now(), why, _alarm: access.after_patience(wake) };
+        let (has_lasted, this) = (Arc::<AtomicBool>::default(), Arc::downgrade(self));
+        let is_told = Arc::clone(&has_lasted);
+        let _alarm = self.entity.access.after_patience(move || {
+            // ORDERING: Relaxed. See `standing`.
+            is_told.store(true, Ordering::Relaxed);
+            this.upgrade().iter().for_each(|this| this.wake_all());
+        });
+        let obstacle = Obstacle { why, has_lasted, _alarm };
         self.progress().obstacle = Some(obstacle);
     }
 

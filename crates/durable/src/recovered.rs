@@ -62,10 +62,9 @@ impl Timers {
         self.deleted = true;
     }
 
-    /// Returns when one is due that is to be due then: a millisecond later, if the one before is due then. So each is known by its time.
-    pub(crate) fn unlike_before(&self, name: &str, due: u64) -> u64 {
-        let is_same = self.changed.get(name) == Some(&Some(due));
-        if is_same { due.saturating_add(1).min(i64::MAX as u64) } else { due }
+    /// Whether this owner has set one for then.
+    pub(crate) fn is_set(&self, name: &str, due: u64) -> bool {
+        self.changed.get(name) == Some(&Some(due))
     }
 
     /// Takes note that one is due then, or is no more.

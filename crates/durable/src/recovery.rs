@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use coact_core::Broken;
@@ -80,7 +81,7 @@ pub enum RecoveryFault {
     OtherHash,
     /// It cannot be read.
     Format(FormatError),
-    /// [`EventSourced::apply`] has panicked.
+    /// [`EventSourced::apply`], or what else of the program makes a state, has panicked.
     Panicked(Arc<str>),
     /// The latest snapshot is that of an event behind the last one: events that were stored are missing, or it was changed.
     SnapshotAhead {
@@ -106,7 +107,7 @@ impl Display for RecoveryError {
                 "it was changed after it was stored, or belongs elsewhere (its check sum is another one)",
             ),
             RecoveryFault::Format(error) => Display::fmt(error, f),
-            RecoveryFault::Panicked(message) => write!(f, "`apply` panicked: {message}"),
+            RecoveryFault::Panicked(message) => write!(f, "the program panicked when it made the state: {message}"),
             RecoveryFault::SnapshotAhead { last } => {
                 write!(f, "there is a snapshot up to it, and the last event is {last}")
             }
@@ -168,10 +169,28 @@ struct History<'a> {
 
 impl History<'_> {
     async fn read<E: EventSourced>(owner: &Arc<Owner>) -> Result<Recovered<E>, RecoveryError> {
-        let claim = claim(owner).await?;
+        let mut claimed = claim(owner).await?;
+        loop {
+            match Self::read_claimed(owner, &claimed).await {
+                // It may be as another owner has made it meanwhile, and be sound: its epoch says whether there was one.
+                Err(error) if error.is_damage() => {
+                    let before = replace(&mut claimed, claim(owner).await?);
+                    if claimed.epoch <= before.epoch.next() {
+                        return Err(error);
+                    }
+                }
+                read => return read,
+            }
+        }
+    }
+
+    async fn read_claimed<E: EventSourced>(
+        owner: &Arc<Owner>,
+        claim: &Claim,
+    ) -> Result<Recovered<E>, RecoveryError> {
         let entity = &owner.entity;
         let mut history = History { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
-        let mut state = Quiet(Some(history.begin::<E>(&claim)?));
+        let mut state = Quiet(Some(history.begin::<E>(claim)?));
         let last = history.last;
         let mut snapshots = Kept { last, tried: last, bytes: 0 };
         while history.last < claim.last {
@@ -180,6 +199,10 @@ impl History<'_> {
                 return Err(history.fault(RecoveryFault::Missing { found: None }));
             }
             for event in events {
+                // What comes behind the claim is of another owner, and this one is about to be fenced.
+                if history.last == claim.last {
+                    break;
+                }
                 snapshots.bytes += event.event.payload.len() as u64;
                 history.add(&mut state, &event)?;
             }

@@ -115,10 +115,10 @@ macro_rules! number {
                 self.0
             }
 
-            /// The next one.
+            /// The next one. (None is behind the greatest, which only damage leads to.)
             #[must_use]
             pub const fn next(self) -> Self {
-                Self(self.0 + 1)
+                Self(self.0.saturating_add(1))
             }
         }
 

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use coact_persist::StoreError;
 
@@ -34,6 +34,29 @@ pub enum BackupError {
         /// Why.
         error: io::Error,
     },
+}
+
+impl BackupError {
+    /// The same, of a backup that is put in the place of a file.
+    pub(crate) fn of_restoring(self, backup: &Path, file: &Path) -> OpenError {
+        let io = |error| OpenError::Io { path: file.to_owned(), error };
+        match self {
+            Self::Open(error) => error,
+            Self::Copy(StoreError::Unavailable { why }) => io(io::Error::other(why)),
+            Self::Copy(error) => {
+                let why = match error {
+                    StoreError::Damaged { why } => why,
+                    other => other.to_string(),
+                };
+                OpenError::NotAStore { path: backup.to_owned(), why }
+            }
+            Self::Io { error, .. } => io(error),
+            Self::Exists { .. } => io(io::ErrorKind::AlreadyExists.into()),
+            Self::NotUtf8 { .. } => {
+                io(io::Error::new(io::ErrorKind::InvalidFilename, "its name is no UTF-8"))
+            }
+        }
+    }
 }
 
 impl Display for BackupError {

@@ -13,7 +13,7 @@ use rusqlite::{
 };
 
 use crate::known::Known;
-use crate::row::{self, Entity, bits, number, snapshot};
+use crate::row::{self, Entity, bits, snapshot};
 use crate::schema::DECISIONS;
 
 /// How many snapshots of an entity are kept. (One, if they are its states.)
@@ -98,11 +98,11 @@ impl<'c> Batch<'c> {
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
         let position = transaction
             .prepare_cached("SELECT position FROM counter")?
-            .query_row([], |row| number(row, 0))?;
+            .query_row([], |row| row.get(0))?;
+        let position = row::position(position)?;
         let changes =
             transaction.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
         known.begin(changes);
-        let position = Position::new(position);
         let statements = Statements::of(connection)?;
         Ok(Self {
             transaction,

@@ -12,7 +12,9 @@ pub(crate) struct OwnerLock {
 
 impl OwnerLock {
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
-        let mut name = path.as_os_str().to_owned();
+        // Of the file itself, by whatever links it is named.
+        let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
+        let mut name = file.into_os_string();
         name.push(".lock");
         let io = |error| OpenError::Io { path: path.to_owned(), error };
         let file =

@@ -229,9 +229,18 @@ pub(crate) fn notes(
             select_notes(
                 connection,
                 format,
+                // (Others than those that are known are for `check` to find.)
                 "entity.kind = ?1 AND entity.key = ?2 AND (note.kind, note.key) > (?3, ?4)
+                 AND note.kind BETWEEN 1 AND ?6
                  ORDER BY note.kind, note.key LIMIT ?5",
-                params![entity.kind().as_bytes(), entity.key().as_bytes(), kind, key, limit(most)],
+                params![
+                    entity.kind().as_bytes(),
+                    entity.key().as_bytes(),
+                    kind,
+                    key,
+                    limit(most),
+                    NoteKind::ALL.map(NoteKind::get).into_iter().max()
+                ],
             )
         }
         Notes::Ranked { kind, after: None, up_to } => select_notes(

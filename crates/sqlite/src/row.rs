@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
-use coact_persist::{Epoch, Event, EventHash, Position, Seq, Snapshot, StoredEvent, Sum, Tags};
+use coact_persist::{
+    Epoch, Event, EventHash, Position, Seq, Snapshot, StoreError, StoredEvent, Sum, Tags,
+};
 use rusqlite::Row;
+
+use crate::failure;
 
 /// SQLite's integers have a sign; as bits they are the same.
 pub(crate) fn bits(number: u64) -> i64 {
@@ -12,6 +16,21 @@ pub(crate) fn bits(number: u64) -> i64 {
 
 pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
+}
+
+/// The last position up to which commits are counted: what is behind it was not counted.
+pub(crate) const LAST_POSITION: i64 = i64::MAX / 2;
+
+/// The counter of commits.
+///
+/// # Errors
+/// It is damaged.
+pub(crate) fn position(counted: i64) -> rusqlite::Result<Position> {
+    if (0..=LAST_POSITION).contains(&counted) {
+        return Ok(Position::new(counted.cast_unsigned()));
+    }
+    let why = format!("the counter of commits is at {counted}, where no commits have led");
+    Err(failure::of_contents(StoreError::Damaged { why }))
 }
 
 pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {

@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
-use std::fs::{self, File};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -85,14 +85,15 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// Puts a [backup](SqliteReader::back_up) in the place of a file, which need not be there. What is in the file is gone then, and what is in the `-wal`
-    /// beside it, which would spoil the backup.
+    /// Puts what is in a [backup](SqliteReader::back_up), or in the file of any other store, in the place of a file, which need not be there. What is in
+    /// the `-wal` of the backup, if there is one, is part of it. What is in the file is gone then, and what is in the `-wal` beside it, which would
+    /// spoil the backup.
     ///
     /// # Errors
-    /// Fails if a store has the file, if the backup is not one of a store, and if the system refuses it.
+    /// Fails if a store has the file, if the backup is not one of a store, or damaged, and if the system refuses it. The file is as it was then.
     pub fn restore(backup: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), OpenError> {
         let (backup, path) = (backup.as_ref(), path.as_ref());
-        drop(SqliteReader::open(backup)?);
+        let reader = SqliteReader::open(backup)?;
         let _lock = OwnerLock::take(path)?;
         let io = |error| OpenError::Io { path: path.to_owned(), error };
         let beside = |suffix: &str| {
@@ -100,16 +101,16 @@ impl SqliteStore {
             name.push(suffix);
             PathBuf::from(name)
         };
-        // The whole of it first: what was there goes last.
+        let remove = |suffix: &str| match fs::remove_file(beside(suffix)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io(error)),
+            _ => Ok(()),
+        };
+        // The whole of it first: what was there goes last. (One that was broken off may have left a part of it.)
         let whole = beside(".restored");
-        fs::copy(backup, &whole).map_err(io)?;
-        File::options().write(true).open(&whole).and_then(|file| file.sync_all()).map_err(io)?;
-        for suffix in ["-wal", "-shm", ""] {
-            match fs::remove_file(beside(suffix)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(io(error)),
-                _ => {}
-            }
-        }
+        remove(".restored")?;
+        reader.back_up(&whole).map_err(|error| error.of_restoring(backup, path))?;
+        drop(reader);
+        ["-wal", "-shm", ""].into_iter().try_for_each(remove)?;
         wal::sync_folder(path).map_err(io)?;
         fs::rename(&whole, path).map_err(io)?;
         wal::sync_folder(path).map_err(io)

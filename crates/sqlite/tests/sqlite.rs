@@ -624,6 +624,50 @@ fn a_restored_backup_is_what_it_was() {
     let new = folder.path().join("new.db");
     SqliteStore::restore(&copy, &new).unwrap();
     assert_eq!(read(&open(&new), &alice).len(), 1);
+    // One that was written, and not closed, has commits in a WAL.
+    let store = open(&copy);
+    assert!(matches!(write(&store, &alice, "in the WAL"), Outcome::Committed(_)));
+    SqliteStore::restore(&copy, &new).unwrap();
+    drop(store);
+    assert_eq!(read(&open(&new), &alice).len(), 2);
+    // Its own place is one like others.
+    SqliteStore::restore(&new, &new).unwrap();
+    assert_eq!(read(&open(&new), &alice).len(), 2);
+    assert!(!folder.path().join("new.db.restored").exists());
+}
+
+/// By another name it is the same one.
+#[cfg(unix)]
+#[test]
+fn a_link_to_a_file_is_that_file() {
+    let folder = folder();
+    let [path, link] = ["bank.db", "link.db"].map(|name| folder.path().join(name));
+    let store = open(&path);
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    assert!(matches!(SqliteStore::open(&link), Err(OpenError::InUse { .. })));
+    drop(store);
+    let store = open(&link);
+    assert!(matches!(SqliteStore::open(&path), Err(OpenError::InUse { .. })));
+    drop(store);
+}
+
+/// It says so, and nothing waits.
+#[test]
+fn a_counter_that_is_damaged_is_told() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let alice = EntityId::new("account", "alice");
+    assert!(matches!(write(&open(&path), &alice, "before"), Outcome::Committed(_)));
+    for counter in [i64::MAX, i64::MAX - 1, -1, -2, i64::MIN] {
+        let file = rusqlite::Connection::open(&path).unwrap();
+        file.execute("UPDATE counter SET position = ?1", [counter]).unwrap();
+        drop(file);
+        let found = SqliteReader::open(&path).unwrap().check().unwrap();
+        assert!(matches!(found[..], [Irregularity::Counter { .. }]), "{found:?}");
+        let error = wait(|done| open(&path).claim(alice.clone(), done)).unwrap_err();
+        let text = format!("the counter of commits is at {counter}");
+        assert!(error.to_string().contains(&text), "{error}");
+    }
 }
 
 #[test]

@@ -140,6 +140,28 @@ fn all_that_wait_are_found_and_limited() {
     assert!(some.ends_with("There are more: --after busy 003\n"), "{some}");
 }
 
+/// What is damaged is no reason to go on for ever, or to show nothing.
+#[test]
+fn damaged_entities_are_no_obstacle() {
+    for (damage, entities) in [
+        ("UPDATE entity SET key = X'ff' WHERE id = 1", 1),
+        // (Of what kind it was, no one knows.)
+        ("UPDATE entity SET kind = X'ff' WHERE id = 1", 0),
+        ("UPDATE entity SET last = -1 WHERE id = 1", 1),
+        ("UPDATE note SET kind = 99 WHERE kind = 2", 1),
+        ("UPDATE note SET kind = 260", 0),
+    ] {
+        let world = World::new();
+        world.damage(damage);
+        assert_eq!(waiting_keys(&world, &[]).len(), entities, "{damage}");
+        for command in [&["list"][..], &["list", "--json"], &["export"]] {
+            coact(&world.path, command).well();
+        }
+        let told = coact(&world.path, &["verify"]);
+        assert_eq!(told.status, 1, "{damage}: {} {}", told.out, told.err);
+    }
+}
+
 /// Any text is a key, and none may break a line, be taken for another one, or reach the terminal as a command.
 pub const KEYS: [&str; 14] = [
     "",

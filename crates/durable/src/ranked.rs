@@ -1,0 +1,85 @@
+//! Notes of all entities, by their ranks.
+
+use coact_persist::{EntityId, Note, NoteKey, NoteKind, Notes, StoreError};
+
+use crate::access::{Access, ask};
+
+/// A note that was read, and is not as it was stored, or cannot be read.
+pub(crate) struct Damaged {
+    pub(crate) note: Box<Note>,
+    pub(crate) why: String,
+}
+
+/// By what notes of a kind are ordered.
+type Place = (i64, EntityId, NoteKey);
+
+/// (Ranks that are damaged are [in front](Notes::Ranked), as numbers with a sign.)
+fn place_of(note: &Note) -> Place {
+    (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
+}
+
+/// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they were asked for: those around it
+/// are read nevertheless.
+pub(crate) struct ByRank<'a> {
+    access: &'a Access,
+    kind: NoteKind,
+    /// The greatest rank.
+    pub(crate) up_to: u64,
+    /// Whether a store that cannot be reached is waited for.
+    waits: bool,
+    after: Option<Place>,
+    /// How many are read at once.
+    page: usize,
+    is_over: bool,
+}
+
+impl<'a> ByRank<'a> {
+    pub(crate) fn new(access: &'a Access, kind: NoteKind, waits: bool) -> Self {
+        Self { access, kind, up_to: u64::MAX, waits, after: None, page: PAGE, is_over: false }
+    }
+
+    /// Returns those that come next, `most` at most; none at the end.
+    pub(crate) async fn next(
+        &mut self,
+        most: usize,
+    ) -> Result<Vec<Result<Note, Damaged>>, StoreError> {
+        while !self.is_over {
+            let count = self.page.min(most);
+            match self.read(count).await {
+                Ok(notes) => {
+                    self.is_over = notes.is_empty();
+                    self.after = notes.last().map(place_of).or_else(|| self.after.take());
+                    return Ok(notes.into_iter().map(Ok).collect());
+                }
+                Err(error @ StoreError::Unavailable { .. }) => return Err(error),
+                // Fewer, up to the damaged one, ..
+                Err(_) if count > 1 => self.page = count / 2,
+                // .. and from behind that on.
+                Err(StoreError::CorruptNote { note, why }) => {
+                    self.step_over(&note);
+                    return Ok(vec![Err(Damaged { note, why })]);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    async fn read(&self, most: usize) -> Result<Vec<Note>, StoreError> {
+        let after =
+            self.after.clone().map(|(rank, entity, key)| (rank.cast_unsigned(), entity, key));
+        let which = Notes::Ranked { kind: self.kind, after, up_to: self.up_to };
+        let read = |done| self.access.store().notes(which.clone(), most, done);
+        if self.waits { self.access.ask_again(read).await } else { ask(read).await }
+    }
+
+    fn step_over(&mut self, damaged: &Note) {
+        let place = place_of(damaged);
+        // If it is not where it says, nothing is known of what is behind it.
+        self.is_over = self.after.as_ref().is_some_and(|before| *before >= place);
+        (self.after, self.page) = (Some(place), PAGE);
+    }
+}
+
+/// How many notes are read at once.
+pub(crate) const PAGE: usize = 256;
