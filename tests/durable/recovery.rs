@@ -1,12 +1,14 @@
 //! How entities are made again of what is stored.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Done, EntityId, Event, EventSourced, Journal, MemoryStore, Reader, RecoveryError,
-    RecoveryFault, Refusal, Seq, Store, StoreError, StoredEvent, read, wait, write,
+    Claim, Commit, Done, EntityId, Event, EventSourced, Journal, Member, MemoryStore, Outcome,
+    Reader, RecoveryError, RecoveryFault, Refusal, Seq, Store, StoreError, StoredEvent, read, wait,
+    write,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -94,7 +96,7 @@ fn e8_an_owner_that_was_replaced_stores_nothing_and_stops() {
     });
 }
 
-/// What one has stored since the other's claim is no damage.
+/// However often they do, all that was told is stored, and nothing else.
 #[test]
 fn e8_owners_that_replace_each_other_are_not_told_of_damage() {
     everywhere_with_faults(|_| {
@@ -134,6 +136,68 @@ fn e8_a_step_that_has_read_a_replaced_owner_is_refused() {
         assert!(matches!(why.why(), Some(Refusal::Fenced { .. })), "{why}");
         assert_eq!(alice.ask(Balance).wait(), Ok(0));
         assert_eq!(found(&store, "alice"), Account::default());
+    });
+}
+
+/// A store in memory of which another owner takes an entity, once, between a claim and the reading of its events.
+#[derive(Clone)]
+struct Interrupted(MemoryStore, Arc<AtomicBool>, fn(&mut Member, &Claim));
+
+layer!(Interrupted);
+
+impl Layer for Interrupted {
+    fn pass(&self, work: Work) {
+        work(&self.0);
+    }
+
+    fn read_events(
+        &self,
+        entity: EntityId,
+        after: Seq,
+        most: usize,
+        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+    ) {
+        let Self(store, was_taken, write) = self;
+        if !was_taken.swap(true, SeqCst) {
+            let claim = wait(|done| store.claim(entity.clone(), done)).unwrap();
+            let mut commit = Commit::new();
+            write(commit.member(entity.clone(), claim.epoch, claim.last), &claim);
+            let outcome = wait(|done| store.commit(commit, done));
+            assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        }
+        store.events(entity, after, most, done);
+    }
+}
+
+/// Has an entity with two events asked by a journal to which that happens.
+fn ask_interrupted(store: &MemoryStore, write: fn(&mut Member, &Claim)) -> Result<i64, AskError> {
+    let alice = account(&Journal::new(store.clone()), "alice");
+    (1..=2).for_each(|n| assert!(alice.ask(Deposit(n)).wait().is_ok()));
+    drop(alice);
+    let interrupted = Interrupted(store.clone(), Arc::default(), write);
+    account(&Journal::new(interrupted), "alice").ask(Deposit(4)).wait()
+}
+
+#[test]
+fn e8_what_another_owner_has_stored_since_the_claim_is_no_damage() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let asked = ask_interrupted(&store, |member, claim| {
+            member.event(write(&Changed { by: 16 }).unwrap(), claim.hash);
+        });
+        let Err(AskError::NotCommitted(why)) = asked else { panic!("{asked:?}") };
+        assert!(matches!(why.why(), Some(Refusal::Fenced { .. })), "{why}");
+        assert_eq!(events_of(&store, "alice").len(), 3);
+    });
+}
+
+#[test]
+fn e8_what_another_owner_has_removed_since_the_claim_is_not_missing() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let asked = ask_interrupted(&store, |member, _| member.delete());
+        assert_eq!(asked, Ok(4));
+        assert_eq!(events_of(&store, "alice").len(), 1);
     });
 }
 
