@@ -142,17 +142,17 @@ impl Access {
         lock(&self.news).count
     }
 
-    /// Returns what is told when there are more of them, or after so long; and what it is not told without.
-    pub(crate) fn newer_than(&self, seen: u64, at_most: Option<Duration>) -> (Promise<()>, Waits) {
+    /// Returns what is told when there are more of them, or after so long; and what is to be kept until then, if there are none yet.
+    pub(crate) fn newer_than(
+        &self,
+        seen: u64,
+        at_most: Option<Duration>,
+    ) -> (Promise<()>, Option<Waits>) {
         let (resolver, told) = Promise::channel();
         let waiter: Waiter = Arc::new(Mutex::new(Some(resolver)));
-        let home = RuntimeHandle::current();
-        let at_end = Arc::new(AtEnd { home, waiter: Arc::downgrade(&waiter) });
-        let waits = Waits { waiter: Arc::clone(&waiter), _at_end: home.on_cancel(at_end.into()) };
         let mut news = lock(&self.news);
         if news.count != seen {
-            drop(news);
-            return (Promise::ready(()), waits);
+            return (Promise::ready(()), None);
         }
         // Those whose time has passed.
         if news.waiters.len() >= 64 && news.waiters.len().is_power_of_two() {
@@ -160,10 +160,14 @@ impl Access {
         }
         news.waiters.push(Arc::clone(&waiter));
         drop(news);
+        // Without the lock: these schedule.
+        let home = RuntimeHandle::current();
+        let at_end = Arc::new(AtEnd { home, waiter: Arc::downgrade(&waiter) });
+        let waits = Waits { waiter: Arc::clone(&waiter), _at_end: home.on_cancel(at_end.into()) };
         if let Some(time) = at_most {
             after(time, (), move |()| tell(&waiter));
         }
-        (told, waits)
+        (told, Some(waits))
     }
 
     fn has_stored(&self) {

@@ -162,7 +162,7 @@ impl Follow {
                     None if self.ends.is_some() => self.is_over = true,
                     None => {
                         let (news, waits) = self.access.newer_than(self.seen, self.poll_every);
-                        self.step = Step::Pause(news, Some(waits));
+                        self.step = Step::Pause(news, waits);
                     }
                 }
                 self.read = page.into();

@@ -431,8 +431,8 @@ impl Outbox {
     }
 
     async fn forget_answers(&self) {
-        let mut notes = ByRank::new(&self.access, NoteKind::ClientAnswer, false);
-        notes.up_to = rank_of(now());
+        let notes = ByRank::new(&self.access, NoteKind::ClientAnswer, false);
+        let mut notes = notes.up_to(rank_of(now()));
         let mut old = Vec::new();
         while old.len() < 2 * ANSWERS {
             // What fails is tried again with the next ones.

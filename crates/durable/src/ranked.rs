@@ -24,7 +24,7 @@ pub(crate) struct ByRank<'a> {
     access: &'a Access,
     kind: NoteKind,
     /// The greatest rank.
-    pub(crate) up_to: u64,
+    up_to: u64,
     /// Whether a store that cannot be reached is waited for.
     waits: bool,
     after: Option<Place>,
@@ -36,6 +36,11 @@ pub(crate) struct ByRank<'a> {
 impl<'a> ByRank<'a> {
     pub(crate) fn new(access: &'a Access, kind: NoteKind, waits: bool) -> Self {
         Self { access, kind, up_to: u64::MAX, waits, after: None, page: PAGE, is_over: false }
+    }
+
+    /// Has it end with this rank.
+    pub(crate) fn up_to(self, rank: u64) -> Self {
+        Self { up_to: rank, ..self }
     }
 
     /// Returns those that come next, `most` at most; none at the end.

@@ -289,10 +289,10 @@ impl ReadSession {
             }
             Notes::Ranked { kind, after, up_to } => {
                 let (kind, up_to) = (code(*kind), bits((*up_to).min(i64::MAX as u64)));
-                // (Nothing is before the least one but a note of nobody.)
-                let nobody = (i64::MIN, (&[][..], &[][..]), &[][..]);
+                // All ranks are greater, or of an entity behind the empty name.
+                let start = (i64::MIN, (&[][..], &[][..]), &[][..]);
                 let after = after.as_ref();
-                let (rank, (of_kind, of_key), key) = after.map_or(nobody, |(rank, entity, key)| {
+                let (rank, (of_kind, of_key), key) = after.map_or(start, |(rank, entity, key)| {
                     (bits(*rank), columns(entity), key.as_bytes())
                 });
                 client

@@ -4,7 +4,7 @@
 use coact_persist::{EntityId, NoteKind, Seq};
 use rusqlite::{Connection, ErrorCode, Row};
 
-use crate::row::{LAST_POSITION, number, text};
+use crate::row::{number, position, text};
 use crate::schema::Format;
 
 /// Something in the file that no store writes.
@@ -184,7 +184,7 @@ fn counter(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
                  max(ifnull((SELECT max(position) FROM event), 0), ifnull((SELECT max(position) FROM decision), 0))";
     let (rows, counted, last): (i64, Option<i64>, i64) =
         connection.query_row(query, [], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
-    let is_possible = |counted: i64| (last..=LAST_POSITION).contains(&counted);
+    let is_possible = |counted: i64| counted >= last && position(counted).is_ok();
     let is_sound = rows == 1 && counted.is_some_and(is_possible);
     Ok(if is_sound { Vec::new() } else { vec![Irregularity::Counter { counted, last }] })
 }

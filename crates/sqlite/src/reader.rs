@@ -17,6 +17,7 @@ use crate::backup_error::BackupError;
 use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
+use crate::lock::beside;
 use crate::open_error::OpenError;
 use crate::read;
 use crate::schema::{Format, open_to_read};
@@ -163,13 +164,6 @@ impl SqliteReader {
             callback::tell(done, query(connection).map_err(|error| failed(&error)));
         }));
     }
-}
-
-/// The name of the file with something behind it.
-fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
 }
 
 /// Says what it means that a file which is there cannot be opened.

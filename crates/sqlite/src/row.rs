@@ -18,8 +18,8 @@ pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
-/// The last position up to which commits are counted: what is behind it was not counted.
-pub(crate) const LAST_POSITION: i64 = i64::MAX / 2;
+/// No store has counted so far: a counter behind it is damaged.
+const LAST_POSITION: i64 = i64::MAX / 2;
 
 /// The counter of commits.
 ///

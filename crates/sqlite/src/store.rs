@@ -21,7 +21,7 @@ use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
 use crate::known::Known;
-use crate::lock::OwnerLock;
+use crate::lock::{OwnerLock, beside};
 use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
 use crate::schema::{open_to_read, open_to_write};
@@ -96,17 +96,12 @@ impl SqliteStore {
         let reader = SqliteReader::open(backup)?;
         let _lock = OwnerLock::take(path)?;
         let io = |error| OpenError::Io { path: path.to_owned(), error };
-        let beside = |suffix: &str| {
-            let mut name = path.as_os_str().to_owned();
-            name.push(suffix);
-            PathBuf::from(name)
-        };
-        let remove = |suffix: &str| match fs::remove_file(beside(suffix)) {
+        let remove = |suffix: &str| match fs::remove_file(beside(path, suffix)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io(error)),
             _ => Ok(()),
         };
         // The whole of it first: what was there goes last. (One that was broken off may have left a part of it.)
-        let whole = beside(".restored");
+        let whole = beside(path, ".restored");
         remove(".restored")?;
         reader.back_up(&whole).map_err(|error| error.of_restoring(backup, path))?;
         drop(reader);
