@@ -428,7 +428,8 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Ok::<(), FormatError>(())
 /// ```
 ///
-/// Options: `name = ".."`, the stable name, which no other type has; `version = number` (by default 1); `earlier = Type`;
+/// Options: `name = ".."`, the stable name, which no other type has; `version = number` (by default 1); `earlier = Type`, which
+/// has the same name and a lower version;
 /// `crate = path`, the path of the crate `coact` if it has another name.
 #[proc_macro_attribute]
 pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {

@@ -16,9 +16,12 @@ pub fn stored(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
     }
     let codec = quote!(#root::durable::minicbor);
     let path = LitStr::new(&codec.to_string().replace(' ', ""), proc_macro2::Span::call_site());
-    let read_earlier = earlier.map(|earlier| read_earlier(&root, &earlier));
     let version = version.map_or_else(|| quote!(1), ToTokens::into_token_stream);
     let (own, kind) = (&input.ident, quote!(#root::durable::Format));
+    let read_earlier = earlier.as_ref().map(|earlier| read_earlier(&root, earlier));
+    let check = earlier
+        .as_ref()
+        .map(|earlier| quote!(const _: () = #root::durable::assert_earlier::<#earlier, #own>();));
     Ok(quote! {
         #[derive(#codec::Encode, #codec::Decode)]
         #[cbor(crate = #path)]
@@ -30,6 +33,8 @@ pub fn stored(options: TokenStream, item: TokenStream) -> syn::Result<TokenStrea
             const VERSION: u32 = #version;
             #read_earlier
         }
+
+        #check
     })
 }
 

@@ -80,7 +80,7 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
             return Err(FormatError::Newer { name: Self::NAME, version, known: Self::VERSION });
         }
         if version < Self::VERSION {
-            return Self::read_earlier(version, bytes);
+            return Self::read_earlier(version, bytes).map_err(between::<Self>);
         }
         let damaged = |why: String| FormatError::Damaged { name: Self::NAME, version, why };
         let mut decoder = Decoder::new(bytes);
@@ -90,6 +90,34 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
             more => Err(damaged(format!("{more} bytes are left behind it"))),
         }
     }
+}
+
+/// What is too new for the type of an earlier version, and too old for this one, is of a version between the two.
+fn between<T: Format>(error: FormatError) -> FormatError {
+    match error {
+        FormatError::Newer { name, version, known } if name == T::NAME && version < T::VERSION => {
+            FormatError::Skipped { name, version, earlier: known, later: T::VERSION }
+        }
+        error => error,
+    }
+}
+
+/// Checks that values of one type may be those of an earlier version of another one. For what `#[stored(earlier = ..)]` generates.
+///
+/// # Panics
+/// They have other names, or the version is not an earlier one.
+#[doc(hidden)]
+#[track_caller]
+pub const fn assert_earlier<Earlier: Format, T: Format>() {
+    let (own, other) = (T::NAME.as_bytes(), Earlier::NAME.as_bytes());
+    let mut is_same = own.len() == other.len();
+    let mut at = 0;
+    while is_same && at < own.len() {
+        is_same = own[at] == other[at];
+        at += 1;
+    }
+    assert!(is_same, "the type of an earlier version has the same `name`, by which its values are found");
+    assert!(Earlier::VERSION < T::VERSION, "the `version` of an `earlier` type is a lower one");
 }
 
 /// Encodes a value.
@@ -150,6 +178,17 @@ pub enum FormatError {
         /// The latest that this program knows.
         known: u32,
     },
+    /// A version has written it that this program does not know, although it knows one before and one after.
+    Skipped {
+        /// Its type.
+        name: &'static str,
+        /// Its version.
+        version: u32,
+        /// The latest one before that this program knows.
+        earlier: u32,
+        /// The first one after that this program knows.
+        later: u32,
+    },
     /// A version has written it that is not read any more.
     TooOld {
         /// Its type.
@@ -186,10 +225,15 @@ impl Display for FormatError {
                 "it is a `{name}` of version {version}, and this program knows up to {known}: use the program that has \
                  written it, or a later one"
             ),
+            Self::Skipped { name, version, earlier, later } => write!(
+                f,
+                "it is a `{name}` of version {version}, and this program knows {earlier} and {later}, but none between: add \
+                 the type of version {version}, as the `earlier` one of {later}"
+            ),
             Self::TooOld { name, version, oldest } => write!(
                 f,
-                "it is a `{name}` of version {version}, and this program reads those from {oldest} on: implement \
-                 `Format::read_earlier`"
+                "it is a `{name}` of version {version}, and this program reads those from {oldest} on: add the type of \
+                 version {version}, as the `earlier` one of {oldest}"
             ),
             Self::Damaged { name, version, why } => {
                 write!(f, "it is no `{name}` of version {version}: {why}")

@@ -51,6 +51,8 @@ pub use self::calendar::date;
 pub use self::commit::{Commit, CommitId, CommitMemory, Member, Outcome, Refusal, Settled};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
+#[doc(hidden)]
+pub use self::format::assert_earlier;
 pub use self::format::{Format, FormatError, read, write};
 pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
 pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};

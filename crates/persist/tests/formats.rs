@@ -182,6 +182,22 @@ fn fields_come_and_go_within_a_version() {
     assert_eq!(read::<Large>(&small), Ok(Large { name: "b".into(), tags: None }));
 }
 
+/// Version 5 in a program that has left out all from 2 to 4.
+#[derive(Encode, Decode, Debug, PartialEq)]
+struct Later {
+    #[n(0)]
+    was: Option<v1::Changed>,
+}
+
+impl Format for Later {
+    const NAME: &'static str = "bank.changed";
+    const VERSION: u32 = 5;
+
+    fn read_earlier(version: u32, bytes: &[u8]) -> Result<Self, FormatError> {
+        Ok(Later { was: Some(v1::Changed::read_version(version, bytes)?) })
+    }
+}
+
 #[test]
 fn what_cannot_be_read_says_why() {
     let newer = read::<v1::Changed>(&stored(3, WRITTEN[4].1)).unwrap_err();
@@ -192,6 +208,20 @@ fn what_cannot_be_read_says_why() {
     assert!(matches!(
         read::<v3::Changed>(&stored(0, "80")),
         Err(FormatError::TooOld { version: 0, oldest: 1, .. })
+    ));
+    // Of a version between two that are known, both are named.
+    let skipped = read::<Later>(&stored(2, WRITTEN[2].1)).unwrap_err();
+    let expected =
+        FormatError::Skipped { name: "bank.changed", version: 2, earlier: 1, later: 5 };
+    assert_eq!(skipped, expected);
+    assert_eq!(
+        skipped.to_string(),
+        "it is a `bank.changed` of version 2, and this program knows 1 and 5, but none between: add the type of version 2, as \
+         the `earlier` one of 5"
+    );
+    assert!(matches!(
+        read::<Later>(&stored(6, "80")),
+        Err(FormatError::Newer { version: 6, known: 5, .. })
     ));
     let other = Event { name: "shop.sold".into(), ..stored(1, WRITTEN[0].1) };
     assert!(matches!(read::<v1::Changed>(&other), Err(FormatError::OtherType { .. })));
