@@ -64,7 +64,8 @@ impl fmt::Display for LoadError {
 impl Error for LoadError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            LoadError::Failed(error) => Some(&**error),
+            // (The text has what it says itself.)
+            LoadError::Failed(error) => error.source(),
             _ => None,
         }
     }
@@ -115,7 +116,7 @@ impl fmt::Display for WriteError {
 impl Error for WriteError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            WriteError::Failed(error) => Some(&**error),
+            WriteError::Failed(error) => error.source(),
             _ => None,
         }
     }

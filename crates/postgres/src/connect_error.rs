@@ -162,7 +162,8 @@ impl Display for ConnectError {
 impl Error for ConnectError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Thread(error) => Some(error),
+            // (The text has what it says itself.)
+            Self::Thread(error) => error.source(),
             _ => None,
         }
     }

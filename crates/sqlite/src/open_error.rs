@@ -2,8 +2,39 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+
+/// Looks whether there can be such a file, and is one unless it is to be created: SQLite says of all else only that it is "unable to open".
+///
+/// It asks for nothing but what the system says of the name: opening a file and closing it would release SQLite's locks on it.
+pub(crate) fn look_for(path: &Path, is_created: bool) -> Result<(), OpenError> {
+    if path.to_str().is_some_and(is_url) {
+        return Err(OpenError::Url);
+    }
+    let of = || path.to_owned();
+    // (The empty name is that of the folder.)
+    match fs::metadata(Path::new(".").join(path)) {
+        Ok(metadata) if metadata.is_dir() => return Err(OpenError::Folder { path: of() }),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+        // Whatever else there is to say of it comes when it is opened.
+        _ => return Ok(()),
+    }
+    match path.parent() {
+        Some(folder) if !Path::new(".").join(folder).exists() => {
+            Err(OpenError::NotFound { path: of(), missing: folder.to_owned() })
+        }
+        _ if is_created => Ok(()),
+        _ => Err(OpenError::NotFound { path: of(), missing: of() }),
+    }
+}
+
+fn is_url(name: &str) -> bool {
+    ["postgres://", "postgresql://"].iter().any(|scheme| {
+        name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    })
+}
 
 /// Why a file was not opened. Nothing in it was changed.
 #[derive(Debug)]
@@ -14,6 +45,20 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
+    /// There is no such file; or no folder for it, since only a file is created.
+    NotFound {
+        /// The file.
+        path: PathBuf,
+        /// What is not there: the file, or its folder.
+        missing: PathBuf,
+    },
+    /// It is a folder.
+    Folder {
+        /// The folder.
+        path: PathBuf,
+    },
+    /// It is the address of a server. (It may have a password, so it is not told.)
+    Url,
     /// It is the file of something else, or damaged.
     NotAStore {
         /// The file.
@@ -49,21 +94,6 @@ pub enum OpenError {
     },
 }
 
-impl OpenError {
-    /// The same of a file that goes by another name.
-    pub(crate) fn of(mut self, name: &Path) -> Self {
-        match &mut self {
-            Self::InUse { path }
-            | Self::NotAStore { path, .. }
-            | Self::Newer { path, .. }
-            | Self::CannotShare { path }
-            | Self::NotImmutable { path }
-            | Self::Io { path, .. } => *path = name.to_owned(),
-        }
-        self
-    }
-}
-
 impl Display for OpenError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
@@ -71,6 +101,21 @@ impl Display for OpenError {
                 f,
                 "`{}` is in use by another store: end that, or open another file",
                 path.display()
+            ),
+            Self::NotFound { path, missing } if path == missing => {
+                write!(f, "`{}` is not there: correct its name", path.display())
+            }
+            Self::NotFound { path, missing } => write!(
+                f,
+                "`{}` cannot be opened: there is no folder `{}`. Create it, or correct the name",
+                path.display(),
+                missing.display()
+            ),
+            Self::Folder { path } => {
+                write!(f, "`{}` is a folder: name a file in it", path.display())
+            }
+            Self::Url => f.write_str(
+                "this is the address of a server, and not the name of a file: connect to it by the crate `coact-postgres`",
             ),
             Self::NotAStore { path, why } => write!(
                 f,
@@ -99,6 +144,11 @@ impl Display for OpenError {
                  folder where that works",
                 path.display()
             ),
+            Self::Io { path, error } if error.kind() == io::ErrorKind::PermissionDenied => write!(
+                f,
+                "`{}` cannot be opened: {error}. Let this program read and write the file and its folder",
+                path.display()
+            ),
             Self::Io { path, error } => write!(f, "`{}` cannot be opened: {error}", path.display()),
         }
     }
@@ -107,7 +157,8 @@ impl Display for OpenError {
 impl Error for OpenError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Io { error, .. } => Some(error),
+            // (The text has what it says itself.)
+            Self::Io { error, .. } => error.source(),
             _ => None,
         }
     }

@@ -18,9 +18,9 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::lock::beside;
-use crate::open_error::OpenError;
+use crate::open_error::{OpenError, look_for};
 use crate::read;
-use crate::schema::{Format, open_to_read};
+use crate::schema::{Format, open_named, open_to_read, plain};
 use crate::serving::Serving;
 use crate::wal;
 
@@ -59,6 +59,7 @@ impl SqliteReader {
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
+        look_for(path, false)?;
         let opened = open_to_read(path).map_err(|error| if_unshared(path, error))?;
         Self::start(path.to_owned(), opened)
     }
@@ -70,13 +71,13 @@ impl SqliteReader {
     /// See [`open`](Self::open). Fails as well if there is a `-wal` with commits, which would be missed.
     pub fn open_immutable(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref();
+        look_for(path, false)?;
         let refused = |error| OpenError::Io { path: path.to_owned(), error };
         if fs::metadata(beside(path, "-wal")).is_ok_and(|wal| wal.len() > 0) {
             return Err(OpenError::NotImmutable { path: path.to_owned() });
         }
         let whole = fs::canonicalize(path).map_err(refused)?;
-        let opened = open_to_read(Path::new(&immutable_uri(&whole)));
-        Self::start(path.to_owned(), opened.map_err(|error| error.of(path))?)
+        Self::start(path.to_owned(), open_named(Path::new(&immutable_uri(&whole)), path)?)
     }
 
     fn start(path: PathBuf, (connection, format): (Connection, Format)) -> Result<Self, OpenError> {
@@ -127,7 +128,8 @@ impl SqliteReader {
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), BackupError> {
         let to = to.as_ref();
         let path = || to.to_owned();
-        let name = to.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path() })?;
+        let name = plain(to);
+        let name = name.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path() })?;
         // By a connection of its own: this one may be frozen.
         let (connection, _) = open_to_read(&self.path).map_err(BackupError::Open)?;
         match File::create_new(to) {

@@ -1,7 +1,7 @@
 //! The tables, and connections to them.
 
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -120,7 +120,10 @@ impl Format {
 /// is closed, it leaves the WAL as it is.
 pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
-    let mut connection = Connection::open(path).map_err(told)?;
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
+        | OpenFlags::SQLITE_OPEN_CREATE
+        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut connection = Connection::open_with_flags(plain(path), flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
     // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
     // WAL not be on the disk.
@@ -213,9 +216,14 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Opens a connection that only reads, to a store of this or an earlier version, which is told. It has the WAL open from
 /// now on.
 pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenError> {
+    open_named(&plain(path), path)
+}
+
+/// The same of a file that goes by another name with SQLite.
+pub(crate) fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format), OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let connection = Connection::open_with_flags(path, flags).map_err(told)?;
+    let connection = Connection::open_with_flags(name, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
     keep_plans(&connection).map_err(told)?;
     let Some(version) = version(path, &connection)? else {
@@ -226,6 +234,11 @@ pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenErro
     Ok((connection, Format(version)))
 }
 
+/// The same file, by a name that SQLite does not take for anything else, as it does `:memory:` and `file:..`.
+pub(crate) fn plain(path: &Path) -> PathBuf {
+    Path::new(".").join(path)
+}
+
 pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
@@ -233,6 +246,9 @@ pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
             OpenError::NotAStore { path, why: error.to_string() }
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::InUse { path },
+        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
+            OpenError::Io { path, error: io::Error::new(io::ErrorKind::PermissionDenied, error) }
+        }
         _ => OpenError::Io { path, error: io::Error::other(error) },
     }
 }

@@ -22,7 +22,7 @@ use crate::checkpoint::Checkpoints;
 use crate::failure;
 use crate::known::Known;
 use crate::lock::{OwnerLock, beside};
-use crate::open_error::OpenError;
+use crate::open_error::{OpenError, look_for};
 use crate::reader::SqliteReader;
 use crate::schema::{open_to_read, open_to_write};
 use crate::serving::Serving;
@@ -54,6 +54,7 @@ impl SqliteStore {
     /// it. In each case it stays as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = path.as_ref().to_owned();
+        look_for(&path, true)?;
         let lock = OwnerLock::take(&path)?;
         let mut connection = open_to_write(&path)?;
         wal::put_on_disk(&mut connection, &path)?;
@@ -94,6 +95,7 @@ impl SqliteStore {
     pub fn restore(backup: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), OpenError> {
         let (backup, path) = (backup.as_ref(), path.as_ref());
         let reader = SqliteReader::open(backup)?;
+        look_for(path, true)?;
         let _lock = OwnerLock::take(path)?;
         let io = |error| OpenError::Io { path: path.to_owned(), error };
         let remove = |suffix: &str| match fs::remove_file(beside(path, suffix)) {

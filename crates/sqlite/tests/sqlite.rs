@@ -148,9 +148,83 @@ fn a_file_of_something_else_is_refused_and_stays_as_it_is() {
         assert!(matches!(error, OpenError::NotAStore { .. }), "{error}");
         assert_eq!(fs::read(path).unwrap(), before);
     }
-    let nowhere = folder.path().join("no/such/folder/bank.db");
-    let error = SqliteStore::open(nowhere).unwrap_err();
-    assert!(matches!(error, OpenError::Io { .. }), "{error}");
+    assert_eq!(names_in(&folder), ["notes.txt", "other.db"]);
+}
+
+fn names_in(folder: &TempDir) -> Vec<String> {
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn what_is_no_file_is_named() {
+    use std::error::Error;
+    let folder = folder();
+    let lost = folder.path().join("no/such/folder");
+    for error in [
+        SqliteStore::open(lost.join("bank.db")).unwrap_err(),
+        SqliteReader::open(lost.join("bank.db")).unwrap_err(),
+    ] {
+        assert!(matches!(&error, OpenError::NotFound { missing, .. } if *missing == lost));
+        assert!(error.to_string().contains("there is no folder `"), "{error}");
+        assert!(error.source().is_none());
+    }
+    let none = folder.path().join("none.db");
+    for error in [
+        SqliteReader::open(&none).unwrap_err(),
+        SqliteReader::open_immutable(&none).unwrap_err(),
+        SqliteStore::restore(&none, folder.path().join("bank.db")).unwrap_err(),
+    ] {
+        assert!(matches!(&error, OpenError::NotFound { missing, .. } if *missing == none));
+        assert_eq!(error.to_string(), format!("`{}` is not there: correct its name", none.display()));
+    }
+    for path in [folder.path(), std::path::Path::new("")] {
+        assert!(matches!(SqliteStore::open(path), Err(OpenError::Folder { .. })));
+        assert!(matches!(SqliteReader::open(path), Err(OpenError::Folder { .. })));
+    }
+    let error = SqliteStore::open("PostgreSQL://me:secret@there/bank").unwrap_err();
+    assert!(matches!(error, OpenError::Url), "{error}");
+    assert!(error.to_string().contains("coact-postgres"), "{error}");
+    assert!(!format!("{error} {error:?}").contains("secret"));
+    assert!(names_in(&folder).is_empty());
+}
+
+/// It is a file that tells a process of another one, and what is left of it after a kill is no hindrance.
+#[cfg(unix)]
+#[test]
+fn the_lock_goes_with_the_store() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let store = open(&path);
+    assert!(names_in(&folder).contains(&"bank.db.lock".to_owned()));
+    drop(store);
+    assert_eq!(names_in(&folder), ["bank.db"]);
+    fs::write(folder.path().join("bank.db.lock"), "").unwrap();
+    drop(open(&path));
+    assert_eq!(names_in(&folder), ["bank.db"]);
+    // Many at once: one at a time has it, whoever removes the file in between.
+    let inside = std::sync::atomic::AtomicUsize::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..50 {
+                    let store = match SqliteStore::open(&path) {
+                        Ok(store) => store,
+                        Err(OpenError::InUse { .. }) => continue,
+                        Err(error) => panic!("{error}"),
+                    };
+                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
+                    std::thread::yield_now();
+                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
+                    drop(store);
+                }
+            });
+        }
+    });
+    assert_eq!(names_in(&folder), ["bank.db"]);
 }
 
 #[test]
@@ -397,7 +471,7 @@ fn the_log_of_a_tag_is_read_along_its_index() {
 fn a_reader_sees_what_an_owner_writes() {
     let folder = folder();
     let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
-    assert!(matches!(SqliteReader::open(&path), Err(OpenError::Io { .. })), "it is not there");
+    assert!(matches!(SqliteReader::open(&path), Err(OpenError::NotFound { .. })));
     assert!(!path.exists(), "nothing is made");
     let store = open(&path);
     let reader = SqliteReader::open(&path).unwrap();
@@ -547,8 +621,6 @@ fn an_immutable_file_is_refused_if_commits_are_beside_it() {
     let reader = SqliteReader::open_immutable(&copy).unwrap();
     let events = wait(|done| reader.events(alice, Seq::ZERO, 10, done)).unwrap();
     assert_eq!(events.len(), 1);
-    let missing = SqliteReader::open_immutable(folder.path().join("none.db")).unwrap_err();
-    assert!(matches!(missing, OpenError::Io { .. }), "{missing}");
 }
 
 #[test]

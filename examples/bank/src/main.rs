@@ -9,7 +9,9 @@ use std::collections::VecDeque;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, ensure};
+#[cfg(not(feature = "postgres"))]
+use anyhow::bail;
+use anyhow::{anyhow, ensure};
 use clap::Parser;
 use coact::cown::read_all;
 use coact::durable::{Durable, Journal, JournalBuilder};
@@ -90,17 +92,24 @@ fn main() -> anyhow::Result<()> {
         totals.received
     );
     println!("the statement has them too: {} cents were sent, and received", totals.sent);
+    // In order, so that no `-wal` is left: what waits for nothing ends when it is used no more.
+    drop((accounts, journal));
+    Runtime::global().wait_idle();
     Ok(())
 }
 
 /// Opens the store, and says where the statement is.
 fn open(file: &str) -> anyhow::Result<(JournalBuilder, String)> {
-    #[cfg(feature = "postgres")]
-    if file.starts_with("postgres://") {
-        let store = coact_postgres::PostgresStore::connect(file)?;
-        return Ok((Journal::builder(store), "bank.statement".into()));
+    if ["postgres://", "postgresql://"].iter().any(|scheme| file.starts_with(scheme)) {
+        #[cfg(feature = "postgres")]
+        {
+            let store = coact_postgres::PostgresStore::connect(file)?;
+            return Ok((Journal::builder(store), "bank.statement".into()));
+        }
+        #[cfg(not(feature = "postgres"))]
+        bail!("for a database, build this with `--features postgres`");
     }
-    let store = SqliteStore::open(file).with_context(|| file.to_owned())?;
+    let store = SqliteStore::open(file)?;
     Ok((Journal::builder(store), format!("{file}.statement")))
 }
 
