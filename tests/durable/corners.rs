@@ -462,9 +462,19 @@ fn e8_two_types_of_one_kind_are_told() {
     coact_tests::check(|| {
         let journal = Journal::new(MemoryStore::new());
         let alice = account(&journal, "alice");
-        let told = catch_unwind(AssertUnwindSafe(|| journal.durable::<Impostor>("alice")));
-        assert!(coact_tests::message_of(&*told.err().unwrap()).contains("bank.account"));
+        let is_told = |impose: &dyn Fn()| {
+            let told = catch_unwind(AssertUnwindSafe(impose)).unwrap_err();
+            let message = coact_tests::message_of(&*told);
+            for part in ["`bank.account`", "::Account`", "::Impostor`"] {
+                assert!(message.contains(part), "{message}");
+            }
+        };
+        is_told(&|| drop(journal.durable::<Impostor>("alice")));
+        is_told(&|| drop(journal.entity::<Impostor>("another")));
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        drop(alice);
+        is_told(&|| drop(journal.entity::<Impostor>("alice")));
+        assert_eq!(account(&journal, "alice").ask(Deposit(1)).wait(), Ok(2));
     });
 }
 

@@ -283,3 +283,28 @@ fn e5_effects_of_what_is_refused_are_dropped() {
         assert_eq!(call(&told, |told| *told).wait(), Ok(0));
     });
 }
+
+/// As the guide says: which faults come is part of what is explored.
+#[test]
+fn faults_are_chosen_under_simulation() {
+    use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+    static STORED: AtomicUsize = AtomicUsize::new(0);
+    static REFUSED: AtomicUsize = AtomicUsize::new(0);
+    let config = coact::sim::Config::new().runs(60);
+    coact::sim::Sim::new().config(config).check(|| {
+        let store = MemoryStore::new();
+        store.fail(|operation| match operation {
+            Operation::Commit(_) if coact::sim::choose(2) == 1 => Fault::Unavailable,
+            _ => Fault::None,
+        });
+        let journal = Journal::new(store);
+        let alice = account(&journal, "alice");
+        let told: Vec<_> = (0..3).map(|_| alice.ask(Deposit(1))).collect();
+        let told = told.into_iter().filter_map(|one| one.wait().ok()).count();
+        STORED.fetch_add(told, Relaxed);
+        REFUSED.fetch_add(3 - told, Relaxed);
+        assert_eq!(alice.ask(Balance).wait(), Ok(told as i64));
+    });
+    assert!(STORED.load(Relaxed) > 30, "{STORED:?}");
+    assert!(REFUSED.load(Relaxed) > 30, "{REFUSED:?}");
+}

@@ -95,7 +95,8 @@
 //! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
 //! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
 //! * `dynamic` (off): dynamically typed messages, and actors that take them. Implies `macros`.
-//! * `durable` (off): durable actors, which are stored. Implies `macros`. The store in a file is the crate `coact-sqlite`.
+//! * `durable` (off): durable actors, which are stored. Implies `macros`. Stores in a file and in a database are the crates
+//!   `coact-sqlite` and `coact-postgres`.
 //! * `cache` (off): caching actors, with loads and writes through or behind. Implies `actors`.
 //! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
 //!   thread, in virtual time. For tests.
@@ -191,6 +192,38 @@ pub mod dynamic {
 }
 
 /// Durable actors: actors whose state outlives their process, since what happens to them is stored.
+///
+/// A state is [`EventSourced`](durable::EventSourced), and changed by events alone, or a [`DurableState`](durable::DurableState), which is stored
+/// as it is. [Commands](durable::Decide) and behaviours decide; what they decide is stored through a [`Journal`](durable::Journal) before anyone learns of
+/// it; and a `when` over several is one commit, or nothing.
+///
+/// ```
+/// use coact::durable::{DurableState, EntityId, Journal, MemoryStore, stored};
+/// use coact::prelude::*;
+///
+/// #[stored(name = "shop.stock")]
+/// #[derive(Clone)]
+/// struct Stock { #[n(0)] pieces: u64 }
+///
+/// impl DurableState for Stock {
+///     const KIND: &'static str = "shop.stock";
+///     fn new(_: &EntityId) -> Self { Self { pieces: 10 } }
+/// }
+///
+/// let journal = Journal::new(MemoryStore::new());
+/// let (here, there) = (journal.entity::<Stock>("here"), journal.entity::<Stock>("there"));
+/// let moved = call((&here, &there), |(here, there)| {
+///     here.update(|stock| stock.pieces -= 3);
+///     there.update(|stock| stock.pieces += 3);
+///     there.pieces
+/// });
+/// assert_eq!(moved.wait()?, 13);
+/// # Ok::<(), coact::Broken>(())
+/// ```
+///
+/// Stores are in memory ([`MemoryStore`](durable::MemoryStore)), in a file (`coact_sqlite::SqliteStore`) and in a database
+/// (`coact_postgres::PostgresStore`): crates of their own. The guide is `docs/actors/durable.md` of the repository, the promises are E1 to E23 of
+/// `docs/semantics.md`, and `examples/bank` is a program that can be killed at any time.
 #[cfg(feature = "durable")]
 pub mod durable {
     #[doc(inline)]

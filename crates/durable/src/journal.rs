@@ -73,6 +73,8 @@ pub(crate) struct Shared {
 #[derive(Default)]
 pub(crate) struct Entities {
     known: HashMap<EntityId, Known>,
+    /// The type of each kind that was asked for.
+    kinds: HashMap<&'static str, Type>,
     /// From how many on it is looked for those that are gone.
     sweep_at: usize,
 }
@@ -81,11 +83,13 @@ pub(crate) struct Entities {
 struct Known {
     /// As long as it has an owner, or something of it is on its way.
     entity: Weak<Entity>,
-    /// The type of its state.
-    kind: TypeId,
+    of: Type,
     /// A [`WeakAddr`] of that, if it was asked for by its key.
     address: Option<(ActorId, Box<dyn Any + Send>)>,
 }
+
+/// The type of a state, and its name.
+type Type = (TypeId, &'static str);
 
 impl Journal {
     /// A handle of a journal, which keeps actors active if other handles do.
@@ -112,7 +116,7 @@ impl Journal {
     /// It restarts itself after a panic, three times in five seconds at most.
     ///
     /// # Panics
-    /// If there is an actor of another type with the same [`KIND`](EventSourced::KIND).
+    /// If this journal was asked for an entity of another type with the same [`KIND`](EventSourced::KIND).
     pub fn entity<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Addr<Durable<E>> {
         let id = EntityId::new(E::KIND, key);
         loop {
@@ -391,18 +395,20 @@ impl Entities {
         shared: &Arc<Shared>,
     ) -> (Arc<Entity>, &mut Known) {
         self.sweep();
-        let kind = TypeId::of::<E>();
-        let new = || Known { entity: Weak::new(), kind, address: None };
-        let known = self.known.entry(id.clone()).or_insert_with(new);
-        let entity = known.entity.upgrade();
+        let own = (TypeId::of::<E>(), type_name::<E>());
+        let kinds = &mut self.kinds;
+        let known = self.known.entry(id.clone()).or_insert_with(|| {
+            let of = *kinds.entry(E::KIND).or_insert(own);
+            Known { entity: Weak::new(), of, address: None }
+        });
+        let (first, name) = known.of;
         assert!(
-            known.kind == kind || entity.is_none(),
-            "two types have the kind `{}`: `{}` is one of them",
+            first == own.0,
+            "`{name}` and `{}` have the same kind, `{}`: give one of them another",
+            own.1,
             E::KIND,
-            type_name::<E>()
         );
-        known.kind = kind;
-        let entity = entity.unwrap_or_else(|| {
+        let entity = known.entity.upgrade().unwrap_or_else(|| {
             Entity::new(id.clone(), (&shared.access, &shared.outbox), Arc::clone(shared) as _)
         });
         known.entity = Arc::downgrade(&entity);

@@ -139,6 +139,6 @@ number! {
     Epoch
 }
 number! {
-    /// Where a commit is among all of a store. A greater one was committed later, but may be seen earlier.
+    /// Where a commit is among all of a store: one that is greater was committed later. Once it is seen, so are all before it.
     Position
 }

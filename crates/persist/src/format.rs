@@ -116,7 +116,10 @@ pub const fn assert_earlier<Earlier: Format, T: Format>() {
         is_same = own[at] == other[at];
         at += 1;
     }
-    assert!(is_same, "the type of an earlier version has the same `name`, by which its values are found");
+    assert!(
+        is_same,
+        "the type of an earlier version has the same `name`, by which its values are found"
+    );
     assert!(Earlier::VERSION < T::VERSION, "the `version` of an `earlier` type is a lower one");
 }
 

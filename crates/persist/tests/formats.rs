@@ -211,8 +211,7 @@ fn what_cannot_be_read_says_why() {
     ));
     // Of a version between two that are known, both are named.
     let skipped = read::<Later>(&stored(2, WRITTEN[2].1)).unwrap_err();
-    let expected =
-        FormatError::Skipped { name: "bank.changed", version: 2, earlier: 1, later: 5 };
+    let expected = FormatError::Skipped { name: "bank.changed", version: 2, earlier: 1, later: 5 };
     assert_eq!(skipped, expected);
     assert_eq!(
         skipped.to_string(),

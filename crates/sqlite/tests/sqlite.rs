@@ -179,7 +179,10 @@ fn what_is_no_file_is_named() {
         SqliteStore::restore(&none, folder.path().join("bank.db")).unwrap_err(),
     ] {
         assert!(matches!(&error, OpenError::NotFound { missing, .. } if *missing == none));
-        assert_eq!(error.to_string(), format!("`{}` is not there: correct its name", none.display()));
+        assert_eq!(
+            error.to_string(),
+            format!("`{}` is not there: correct its name", none.display())
+        );
     }
     for path in [folder.path(), std::path::Path::new("")] {
         assert!(matches!(SqliteStore::open(path), Err(OpenError::Folder { .. })));
