@@ -82,7 +82,7 @@ impl Code {
                 "compare with a backup: nothing reads the tag, but its event may be lost"
             }
             Self::SnapshotAhead => {
-                "compare with a backup: recoveries ignore the snapshot, but events may be missing"
+                "restore a backup, or remove the snapshot if one shows that no event is missing: the entity is not recovered"
             }
             Self::StateHash => {
                 "restore a backup: what is stored next is refused at the next recovery"
