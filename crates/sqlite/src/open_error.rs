@@ -6,26 +6,29 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Looks whether there can be such a file, and is one unless it is to be created: SQLite says of all else only that it is "unable to open".
+/// The whole name of a file: as the folder was, and such that SQLite does not take it for anything else, as it does `:memory:` and `file:..`.
 ///
+/// Looks whether there can be such a file, and is one unless it is to be created, for SQLite says of all else only that it is "unable to open".
 /// It asks for nothing but what the system says of the name: opening a file and closing it would release SQLite's locks on it.
-pub(crate) fn look_for(path: &Path, is_created: bool) -> Result<(), OpenError> {
+pub(crate) fn whole(path: &Path, is_created: bool) -> Result<PathBuf, OpenError> {
     if path.to_str().is_some_and(is_url) {
         return Err(OpenError::Url);
     }
     let of = || path.to_owned();
     // (The empty name is that of the folder.)
-    match fs::metadata(Path::new(".").join(path)) {
+    let whole = std::path::absolute(Path::new(".").join(path))
+        .map_err(|error| OpenError::Io { path: of(), error })?;
+    match fs::metadata(&whole) {
         Ok(metadata) if metadata.is_dir() => return Err(OpenError::Folder { path: of() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
         // Whatever else there is to say of it comes when it is opened.
-        _ => return Ok(()),
+        _ => return Ok(whole),
     }
-    match path.parent() {
-        Some(folder) if !Path::new(".").join(folder).exists() => {
+    match whole.parent() {
+        Some(folder) if !folder.exists() => {
             Err(OpenError::NotFound { path: of(), missing: folder.to_owned() })
         }
-        _ if is_created => Ok(()),
+        _ if is_created => Ok(whole),
         _ => Err(OpenError::NotFound { path: of(), missing: of() }),
     }
 }

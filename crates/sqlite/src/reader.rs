@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::{Path, PathBuf, absolute};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -18,9 +18,9 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::lock::beside;
-use crate::open_error::{OpenError, look_for};
+use crate::open_error::{OpenError, whole};
 use crate::read;
-use crate::schema::{Format, open_named, open_to_read, plain};
+use crate::schema::{Format, open_named, open_to_read};
 use crate::serving::Serving;
 use crate::wal;
 
@@ -58,10 +58,9 @@ impl SqliteReader {
     /// # Errors
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = path.as_ref();
-        look_for(path, false)?;
-        let opened = open_to_read(path).map_err(|error| if_unshared(path, error))?;
-        Self::start(path.to_owned(), opened)
+        let path = whole(path.as_ref(), false)?;
+        let opened = open_to_read(&path).map_err(|error| if_unshared(&path, error))?;
+        Self::start(path, opened)
     }
 
     /// Opens a file that no one changes: without locks, and without files beside it, so that it can be in a folder that cannot be
@@ -70,14 +69,12 @@ impl SqliteReader {
     /// # Errors
     /// See [`open`](Self::open). Fails as well if there is a `-wal` with commits, which would be missed.
     pub fn open_immutable(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = path.as_ref();
-        look_for(path, false)?;
-        let refused = |error| OpenError::Io { path: path.to_owned(), error };
-        if fs::metadata(beside(path, "-wal")).is_ok_and(|wal| wal.len() > 0) {
-            return Err(OpenError::NotImmutable { path: path.to_owned() });
+        let path = whole(path.as_ref(), false)?;
+        if fs::metadata(beside(&path, "-wal")).is_ok_and(|wal| wal.len() > 0) {
+            return Err(OpenError::NotImmutable { path });
         }
-        let whole = fs::canonicalize(path).map_err(refused)?;
-        Self::start(path.to_owned(), open_named(Path::new(&immutable_uri(&whole)), path)?)
+        let opened = open_named(Path::new(&immutable_uri(&path)), &path)?;
+        Self::start(path, opened)
     }
 
     fn start(path: PathBuf, (connection, format): (Connection, Format)) -> Result<Self, OpenError> {
@@ -128,7 +125,8 @@ impl SqliteReader {
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), BackupError> {
         let to = to.as_ref();
         let path = || to.to_owned();
-        let name = plain(to);
+        // (A whole name, since SQLite takes some others for something else.)
+        let name = absolute(to).map_err(|error| BackupError::Io { path: path(), error })?;
         let name = name.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path() })?;
         // By a connection of its own: this one may be frozen.
         let (connection, _) = open_to_read(&self.path).map_err(BackupError::Open)?;

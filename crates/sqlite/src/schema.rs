@@ -1,7 +1,7 @@
 //! The tables, and connections to them.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
@@ -123,7 +123,7 @@ pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
         | OpenFlags::SQLITE_OPEN_CREATE
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let mut connection = Connection::open_with_flags(plain(path), flags).map_err(told)?;
+    let mut connection = Connection::open_with_flags(path, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
     // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
     // WAL not be on the disk.
@@ -216,7 +216,7 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
 /// Opens a connection that only reads, to a store of this or an earlier version, which is told. It has the WAL open from
 /// now on.
 pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenError> {
-    open_named(&plain(path), path)
+    open_named(path, path)
 }
 
 /// The same of a file that goes by another name with SQLite.
@@ -232,11 +232,6 @@ pub(crate) fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format
     };
     connection.set_prepared_statement_cache_capacity(32);
     Ok((connection, Format(version)))
-}
-
-/// The same file, by a name that SQLite does not take for anything else, as it does `:memory:` and `file:..`.
-pub(crate) fn plain(path: &Path) -> PathBuf {
-    Path::new(".").join(path)
 }
 
 pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {

@@ -47,4 +47,13 @@ fn any_name_is_that_of_a_file() {
     let left = fs::read_dir(".").unwrap().map(|entry| entry.unwrap().file_name());
     let is_readers = |name: &str| name.ends_with("-wal") || name.ends_with("-shm");
     assert_eq!(left.filter(|name| !is_readers(name.to_str().unwrap())).count(), 2 * names.len());
+
+    // Another folder becomes the current one while it is open.
+    let (store, reader) = (SqliteStore::open("a.db").unwrap(), SqliteReader::open("a.db").unwrap());
+    fs::create_dir("below").unwrap();
+    std::env::set_current_dir("below").unwrap();
+    reader.back_up("copy.db").unwrap();
+    drop((store, reader));
+    assert!(!fs::exists("../a.db.lock").unwrap());
+    assert_eq!(fs::read_dir(".").unwrap().count(), 1);
 }
