@@ -85,11 +85,14 @@ fn c11_a_write_through_of_the_state_before_comes_before_those_of_the_next() {
         let spec = Cache::builder().max_entries(10).write_through(table.clone()).build().unwrap();
         let supervisor = Supervisor::dynamic().spawn();
         let cache = supervisor.start_child(permanent(move || spec.cache())).wait().unwrap();
+        let (stores, until) = Promise::channel();
+        table.inner().until = Some(until);
         let first = cache.put(1, 1);
         // It is on its way.
         assert_eq!(cache.get_cached(1).wait(), Ok(None));
         cache.restart().unwrap();
         let (second, seen) = (cache.put(1, 2), cache.get(1));
+        stores.resolve(());
         assert!(matches!(first.wait(), Ok(Ok(()))));
         assert!(matches!(second.wait(), Ok(Ok(()))));
         assert_eq!(seen.wait().unwrap().unwrap(), Some(2));

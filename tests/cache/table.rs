@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Duration;
 
 use coact::cache::{Backing, BackingError, BoxError, Write};
+use coact::prelude::Promise;
 use coact::time::sleep;
 use coact_tests::Dice;
 
@@ -43,6 +44,8 @@ pub struct Inner {
     pub delay: usize,
     dice: Option<Dice>,
     fate: Option<Fates>,
+    /// What the next operation waits for.
+    pub until: Option<Promise<()>>,
 }
 
 impl Table {
@@ -91,6 +94,10 @@ impl Table {
     }
 
     async fn take(&self, time: Duration, fate: Fate) {
+        let until = self.inner().until.take();
+        if let Some(until) = until {
+            let _ = until.await;
+        }
         if time > Duration::ZERO {
             let _ = sleep(time).await;
         }

@@ -76,7 +76,8 @@ impl<K: Key, V: Value> Flusher<K, V> {
                     let (first, most) = self.queue.settings.backoff;
                     let wait = first.saturating_mul(1 << failures.min(20)).min(most);
                     if sleep(wait).await.is_err() {
-                        // The runtime ends.
+                        // The runtime ends, and this with it, before its work is done.
+                        RuntimeHandle::current().count_abandoned();
                         return;
                     }
                     failures += 1;
