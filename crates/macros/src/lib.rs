@@ -429,8 +429,7 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// ```
 ///
 /// Options: `name = ".."`, the stable name, which no other type has; `version = number` (by default 1); `earlier = Type`, which
-/// has the same name and a lower version;
-/// `crate = path`, the path of the crate `coact` if it has another name.
+/// has the same name and a lower version; `crate = path`, the path of the crate `coact` if it has another name.
 #[proc_macro_attribute]
 pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {
     stored::stored(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()

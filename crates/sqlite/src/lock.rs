@@ -13,13 +13,16 @@ pub(crate) struct OwnerLock {
     name: PathBuf,
 }
 
+const TRIES: usize = 1_000;
+
 impl OwnerLock {
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
         // Of the file itself, by whatever links it is named.
         let file = path.canonicalize().unwrap_or_else(|_| path.to_owned());
         let name = beside(&file, ".lock");
         let io = |error| OpenError::Io { path: path.to_owned(), error };
-        loop {
+        // (As often as it is removed in between, but not for ever on a system that tells files apart in another way.)
+        for _ in 0..TRIES {
             let file =
                 File::options().create(true).truncate(false).write(true).open(&name).map_err(io)?;
             match file.try_lock() {
@@ -34,6 +37,7 @@ impl OwnerLock {
                 return Ok(Self { file, name });
             }
         }
+        Err(OpenError::InUse { path: path.to_owned() })
     }
 }
 
