@@ -83,7 +83,6 @@ pub(crate) struct Entities {
 struct Known {
     /// As long as it has an owner, or something of it is on its way.
     entity: Weak<Entity>,
-    of: Type,
     /// A [`WeakAddr`] of that, if it was asked for by its key.
     address: Option<(ActorId, Box<dyn Any + Send>)>,
 }
@@ -396,18 +395,15 @@ impl Entities {
     ) -> (Arc<Entity>, &mut Known) {
         self.sweep();
         let own = (TypeId::of::<E>(), type_name::<E>());
-        let kinds = &mut self.kinds;
-        let known = self.known.entry(id.clone()).or_insert_with(|| {
-            let of = *kinds.entry(E::KIND).or_insert(own);
-            Known { entity: Weak::new(), of, address: None }
-        });
-        let (first, name) = known.of;
+        let (first, name) = *self.kinds.entry(E::KIND).or_insert(own);
         assert!(
             first == own.0,
             "`{name}` and `{}` have the same kind, `{}`: give one of them another",
             own.1,
             E::KIND,
         );
+        let new = || Known { entity: Weak::new(), address: None };
+        let known = self.known.entry(id.clone()).or_insert_with(new);
         let entity = known.entity.upgrade().unwrap_or_else(|| {
             Entity::new(id.clone(), (&shared.access, &shared.outbox), Arc::clone(shared) as _)
         });

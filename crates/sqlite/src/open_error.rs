@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 ///
 /// Looks whether there can be such a file, and is one unless it is to be created, for SQLite says of all else only that it is "unable to open".
 /// It asks for nothing but what the system says of the name: opening a file and closing it would release SQLite's locks on it.
-pub(crate) fn whole(path: &Path, is_created: bool) -> Result<PathBuf, OpenError> {
+pub(crate) fn whole_name(path: &Path, is_created: bool) -> Result<PathBuf, OpenError> {
     if path.to_str().is_some_and(is_url) {
         return Err(OpenError::Url);
     }

@@ -18,7 +18,7 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::lock::beside;
-use crate::open_error::{OpenError, whole};
+use crate::open_error::{OpenError, whole_name};
 use crate::read;
 use crate::schema::{Format, open_named, open_to_read};
 use crate::serving::Serving;
@@ -58,7 +58,7 @@ impl SqliteReader {
     /// # Errors
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = whole(path.as_ref(), false)?;
+        let path = whole_name(path.as_ref(), false)?;
         let opened = open_to_read(&path).map_err(|error| if_unshared(&path, error))?;
         Self::start(path, opened)
     }
@@ -69,7 +69,7 @@ impl SqliteReader {
     /// # Errors
     /// See [`open`](Self::open). Fails as well if there is a `-wal` with commits, which would be missed.
     pub fn open_immutable(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = whole(path.as_ref(), false)?;
+        let path = whole_name(path.as_ref(), false)?;
         if fs::metadata(beside(&path, "-wal")).is_ok_and(|wal| wal.len() > 0) {
             return Err(OpenError::NotImmutable { path });
         }

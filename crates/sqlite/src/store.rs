@@ -22,7 +22,7 @@ use crate::checkpoint::Checkpoints;
 use crate::failure;
 use crate::known::Known;
 use crate::lock::{OwnerLock, beside};
-use crate::open_error::{OpenError, whole};
+use crate::open_error::{OpenError, whole_name};
 use crate::reader::SqliteReader;
 use crate::schema::{open_to_read, open_to_write};
 use crate::serving::Serving;
@@ -53,7 +53,7 @@ impl SqliteStore {
     /// Fails if another store has the file, if it is not one of a store, or one of a later version, and if the system refuses
     /// it. In each case it stays as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = whole(path.as_ref(), true)?;
+        let path = whole_name(path.as_ref(), true)?;
         let lock = OwnerLock::take(&path)?;
         let mut connection = open_to_write(&path)?;
         wal::put_on_disk(&mut connection, &path)?;
@@ -92,7 +92,7 @@ impl SqliteStore {
     /// # Errors
     /// Fails if a store has the file, if the backup is not one of a store, or damaged, and if the system refuses it. The file is as it was then.
     pub fn restore(backup: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), OpenError> {
-        let (backup, path) = (backup.as_ref(), &*whole(path.as_ref(), true)?);
+        let (backup, path) = (backup.as_ref(), &*whole_name(path.as_ref(), true)?);
         let reader = SqliteReader::open(backup)?;
         let _lock = OwnerLock::take(path)?;
         let io = |error| OpenError::Io { path: path.to_owned(), error };

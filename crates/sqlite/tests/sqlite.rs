@@ -208,7 +208,7 @@ fn the_lock_goes_with_the_store() {
     fs::write(folder.path().join("bank.db.lock"), "").unwrap();
     drop(open(&path));
     assert_eq!(names_in(&folder), ["bank.db"]);
-    // Many at once: one at a time has it, whoever removes the file in between.
+    // Many at once: one at a time has it, although each removes the file of the lock in the end.
     let inside = std::sync::atomic::AtomicUsize::new(0);
     std::thread::scope(|scope| {
         for _ in 0..4 {
