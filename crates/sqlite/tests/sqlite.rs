@@ -716,9 +716,15 @@ fn a_restored_backup_is_what_it_was() {
 #[test]
 fn a_link_to_a_file_is_that_file() {
     let folder = folder();
-    let [path, link] = ["bank.db", "link.db"].map(|name| folder.path().join(name));
+    let [path, link, new] = ["bank.db", "link.db", "new.db"].map(|name| folder.path().join(name));
     let store = open(&path);
     std::os::unix::fs::symlink(&path, &link).unwrap();
+    // Also one that is not there before it is opened by the link to it.
+    let before = folder.path().join("before.db");
+    std::os::unix::fs::symlink("new.db", &before).unwrap();
+    let made = open(&before);
+    assert!(matches!(SqliteStore::open(&new), Err(OpenError::InUse { .. })));
+    drop(made);
     assert!(matches!(SqliteStore::open(&link), Err(OpenError::InUse { .. })));
     drop(store);
     let store = open(&link);
