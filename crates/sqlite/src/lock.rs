@@ -17,7 +17,7 @@ const TRIES: usize = 1_000;
 
 impl OwnerLock {
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
-        let name = beside(&without_links(path), ".lock");
+        let name = beside(path, ".lock");
         let io = |error| OpenError::Io { path: path.to_owned(), error };
         // (As often as it is removed in between, but not for ever on a system that tells files apart in another way.)
         for _ in 0..TRIES {
@@ -47,20 +47,6 @@ impl Drop for OwnerLock {
             let _ = fs::remove_file(&self.name);
         }
     }
-}
-
-/// The name of the file itself, by whatever links it is named, also if it is not there yet.
-fn without_links(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    // (As many as Linux follows.)
-    for _ in 0..40 {
-        if let Ok(file) = path.canonicalize() {
-            return file;
-        }
-        let Ok(target) = fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    path
 }
 
 /// Whether this is the file of that name.

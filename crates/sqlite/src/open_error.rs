@@ -18,6 +18,7 @@ pub(crate) fn whole_name(path: &Path, is_created: bool) -> Result<PathBuf, OpenE
     // (The empty name is that of the folder.)
     let whole = std::path::absolute(Path::new(".").join(path))
         .map_err(|error| OpenError::Io { path: of(), error })?;
+    let whole = without_links(&whole);
     match fs::metadata(&whole) {
         Ok(metadata) if metadata.is_dir() => return Err(OpenError::Folder { path: of() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -31,6 +32,20 @@ pub(crate) fn whole_name(path: &Path, is_created: bool) -> Result<PathBuf, OpenE
         _ if is_created => Ok(whole),
         _ => Err(OpenError::NotFound { path: of(), missing: of() }),
     }
+}
+
+/// The name of the file itself, by whatever links it is named, also if it is not there yet.
+fn without_links(path: &Path) -> PathBuf {
+    let mut path = path.to_owned();
+    // (As many as Linux follows.)
+    for _ in 0..40 {
+        if let Ok(file) = path.canonicalize() {
+            return file;
+        }
+        let Ok(target) = fs::read_link(&path) else { break };
+        path = path.parent().unwrap_or(Path::new("")).join(target);
+    }
+    path
 }
 
 fn is_url(name: &str) -> bool {

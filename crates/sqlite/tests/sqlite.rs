@@ -724,7 +724,16 @@ fn a_link_to_a_file_is_that_file() {
     std::os::unix::fs::symlink("new.db", &before).unwrap();
     let made = open(&before);
     assert!(matches!(SqliteStore::open(&new), Err(OpenError::InUse { .. })));
+    // What is beside the file is beside that to which a link leads.
+    assert!(matches!(write(&made, &EntityId::new("account", "alice"), "x"), Outcome::Committed(_)));
+    let immutable = SqliteReader::open_immutable(&before);
+    assert!(matches!(immutable, Err(OpenError::NotImmutable { .. })));
+    let copy = folder.path().join("copy.db");
+    SqliteReader::open(&before).unwrap().back_up(&copy).unwrap();
     drop(made);
+    SqliteStore::restore(&copy, &before).unwrap();
+    assert!(before.is_symlink());
+    assert_eq!(read(&open(&new), &EntityId::new("account", "alice")).len(), 1);
     assert!(matches!(SqliteStore::open(&link), Err(OpenError::InUse { .. })));
     drop(store);
     let store = open(&link);
