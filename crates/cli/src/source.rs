@@ -3,8 +3,6 @@
 use std::error::Error;
 use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
-use std::io;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use coact_persist::{Reader, StoreError};
@@ -29,15 +27,11 @@ impl Source {
             let reader = builder.connect_reader().map_err(SourceError::Connect)?;
             return Ok(Self { reader: Arc::new(reader), file: None });
         }
-        let path = Path::new(source);
-        let metadata = std::fs::metadata(path).map_err(|error| SourceError::io(path, error))?;
-        if metadata.is_dir() {
-            return Err(SourceError::Folder(path.to_owned()));
-        }
-        // The system's word says more than SQLite's.
-        std::fs::File::open(path).map_err(|error| SourceError::io(path, error))?;
-        let opened =
-            if immutable { SqliteReader::open_immutable(path) } else { SqliteReader::open(path) };
+        let opened = if immutable {
+            SqliteReader::open_immutable(source)
+        } else {
+            SqliteReader::open(source)
+        };
         let file = Arc::new(opened.map_err(SourceError::Open)?);
         Ok(Self { reader: Arc::clone(&file) as Arc<dyn Reader>, file: Some(file) })
     }
@@ -77,44 +71,21 @@ fn is_url(source: &str) -> bool {
 /// Why a source was not opened.
 #[derive(Debug)]
 pub enum SourceError {
-    /// There is no such file.
-    NotThere(PathBuf),
-    /// It is a folder.
-    Folder(PathBuf),
-    /// The system refuses it.
-    Io(PathBuf, io::Error),
     /// The server cannot be asked.
     Connect(ConnectError),
     /// It is no store that can be read.
     Open(OpenError),
 }
 
-impl SourceError {
-    fn io(path: &Path, error: io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::NotFound => Self::NotThere(path.to_owned()),
-            _ => Self::Io(path.to_owned(), error),
-        }
-    }
-}
-
 impl Display for SourceError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotThere(path) => write!(
+            Self::Connect(error) => Display::fmt(error, f),
+            Self::Open(OpenError::NotFound { path, .. }) => write!(
                 f,
                 "`{}` is not there: name the file that the program gives to `SqliteStore::open`",
                 path.display()
             ),
-            Self::Folder(path) => {
-                write!(f, "`{}` is a folder: name the file of the store in it", path.display())
-            }
-            Self::Io(path, error) => write!(
-                f,
-                "`{}` cannot be read: {error}. Run this as a user who may read it",
-                path.display()
-            ),
-            Self::Connect(error) => Display::fmt(error, f),
             Self::Open(error @ OpenError::CannotShare { .. }) => {
                 write!(f, "{error}: `--immutable`")
             }

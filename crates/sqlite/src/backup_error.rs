@@ -23,6 +23,8 @@ pub enum BackupError {
         /// The file.
         path: PathBuf,
     },
+    /// There can be no file of this name, or a store has it, or another backup is just being made of it.
+    Target(OpenError),
     /// The store cannot be opened once more.
     Open(OpenError),
     /// The store cannot be read to its end, or the copy cannot be written.
@@ -41,7 +43,7 @@ impl BackupError {
     pub(crate) fn of_restoring(self, backup: &Path, file: &Path) -> OpenError {
         let io = |error| OpenError::Io { path: file.to_owned(), error };
         match self {
-            Self::Open(error) => error,
+            Self::Target(error) | Self::Open(error) => error,
             Self::Copy(StoreError::Unavailable { why }) => io(io::Error::other(why)),
             Self::Copy(error) => {
                 let why = match error {
@@ -68,7 +70,7 @@ impl Display for BackupError {
             Self::NotUtf8 { path } => {
                 write!(f, "`{}` is no UTF-8: name another file", path.display())
             }
-            Self::Open(error) => Display::fmt(error, f),
+            Self::Target(error) | Self::Open(error) => Display::fmt(error, f),
             Self::Copy(error) => write!(f, "it is not backed up: {error}"),
             Self::Io { path, error } => {
                 write!(f, "`{}` cannot be written: {error}", path.display())
@@ -82,7 +84,7 @@ impl Error for BackupError {
         match self {
             Self::Exists { .. } | Self::NotUtf8 { .. } => None,
             // (What it says is said above.)
-            Self::Open(error) => error.source(),
+            Self::Target(error) | Self::Open(error) => error.source(),
             Self::Copy(error) => error.source(),
             Self::Io { error, .. } => error.source(),
         }

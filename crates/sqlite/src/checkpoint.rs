@@ -26,7 +26,7 @@ pub(crate) struct Checkpoints {
 impl Checkpoints {
     /// Opens a connection that writes once more.
     pub(crate) fn open_again(&self, path: &Path) -> Result<Connection, OpenError> {
-        let connection = open_to_write(path)?;
+        let connection = open_to_write(path, false)?;
         if !self.are_over {
             on_closing(&connection, true).map_err(|error| of_sqlite(path, error))?;
         }

@@ -28,14 +28,15 @@
 //! `tests/power` has the power fail at any point, and each write and flush in turn.
 //!
 //! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile
-//! ([`SqliteReader`]).
+//! ([`SqliteReader`]). So a file that has another name by a hard link is refused: by that it would have another lock, and another WAL. If the
+//! file or its WAL is removed, moved or replaced while it is in use, nothing more is committed, until it is back.
 //!
 //! What is written is in `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be empty. The file is
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `known` (what it need not look for), `reader` (the other thread), `read` (its
-//! queries), `check`, `row`, `schema`, `failure`, `callback`, `lock`, `wal`, `checkpoint`, `serving`.
+//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `serving`.
 
 #![forbid(unsafe_code)]
 
@@ -45,11 +46,13 @@ mod callback;
 mod check;
 mod checkpoint;
 mod failure;
+mod files;
 mod known;
 mod lock;
 mod open_error;
 mod read;
 mod reader;
+mod restore;
 mod row;
 mod schema;
 mod serving;

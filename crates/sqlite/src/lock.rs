@@ -4,6 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
+use crate::files::{Identity, LOCK, beside, of_io};
 use crate::open_error::OpenError;
 
 /// Held as long as the store is open; the system releases it when the process ends, however that is. The file goes with it,
@@ -17,8 +18,8 @@ const TRIES: usize = 1_000;
 
 impl OwnerLock {
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
-        let name = beside(path, ".lock");
-        let io = |error| OpenError::Io { path: path.to_owned(), error };
+        let name = beside(path, LOCK);
+        let io = |error| of_io(&name, error);
         // (As often as it is removed in between, but not for ever on a system that tells files apart in another way.)
         for _ in 0..TRIES {
             let file =
@@ -49,28 +50,7 @@ impl Drop for OwnerLock {
     }
 }
 
-/// Whether this is the file of that name.
-#[cfg(unix)]
+/// Whether this is the file of that name. (Where it cannot be seen it is never removed.)
 fn is_named(file: &File, name: &Path) -> io::Result<bool> {
-    use std::os::unix::fs::MetadataExt;
-
-    let identity = |of: fs::Metadata| (of.dev(), of.ino());
-    match fs::metadata(name) {
-        Ok(named) => Ok(identity(named) == identity(file.metadata()?)),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
-        Err(error) => Err(error),
-    }
-}
-
-/// Elsewhere it is never removed.
-#[cfg(not(unix))]
-fn is_named(_: &File, _: &Path) -> io::Result<bool> {
-    Ok(true)
-}
-
-/// The name of a file with something behind it.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
+    Ok(Identity::named(name)? == Some(Identity::of(&file.metadata()?)))
 }

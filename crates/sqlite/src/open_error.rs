@@ -2,57 +2,8 @@
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
-
-/// The whole name of a file: as the folder was, and such that SQLite does not take it for anything else, as it does `:memory:` and `file:..`.
-///
-/// Looks whether there can be such a file, and is one unless it is to be created, for SQLite says of all else only that it is "unable to open".
-/// It asks for nothing but what the system says of the name: opening a file and closing it would release SQLite's locks on it.
-pub(crate) fn whole_name(path: &Path, is_created: bool) -> Result<PathBuf, OpenError> {
-    if path.to_str().is_some_and(is_url) {
-        return Err(OpenError::Url);
-    }
-    let of = || path.to_owned();
-    // (The empty name is that of the folder.)
-    let whole = std::path::absolute(Path::new(".").join(path))
-        .map_err(|error| OpenError::Io { path: of(), error })?;
-    let whole = without_links(&whole);
-    match fs::metadata(&whole) {
-        Ok(metadata) if metadata.is_dir() => return Err(OpenError::Folder { path: of() }),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        // Whatever else there is to say of it comes when it is opened.
-        _ => return Ok(whole),
-    }
-    match whole.parent() {
-        Some(folder) if !folder.exists() => {
-            Err(OpenError::NotFound { path: of(), missing: folder.to_owned() })
-        }
-        _ if is_created => Ok(whole),
-        _ => Err(OpenError::NotFound { path: of(), missing: of() }),
-    }
-}
-
-/// The name of the file itself, by whatever links it is named, also if it is not there yet.
-fn without_links(path: &Path) -> PathBuf {
-    let mut path = path.to_owned();
-    // (As many as Linux follows.)
-    for _ in 0..40 {
-        if let Ok(file) = path.canonicalize() {
-            return file;
-        }
-        let Ok(target) = fs::read_link(&path) else { break };
-        path = path.parent().unwrap_or(Path::new("")).join(target);
-    }
-    path
-}
-
-fn is_url(name: &str) -> bool {
-    ["postgres://", "postgresql://"].iter().any(|scheme| {
-        name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
-    })
-}
+use std::path::PathBuf;
 
 /// Why a file was not opened. Nothing in it was changed.
 #[derive(Debug)]
@@ -70,9 +21,38 @@ pub enum OpenError {
         /// What is not there: the file, or its folder.
         missing: PathBuf,
     },
-    /// It is a folder.
+    /// It is a folder, or the name is empty.
     Folder {
         /// The folder.
+        path: PathBuf,
+    },
+    /// It is a pipe, a device or the like.
+    NotAFile {
+        /// What was named.
+        path: PathBuf,
+    },
+    /// The name is that of a file which belongs to another one, as `bank.db-wal` and `bank.db.lock` do.
+    Reserved {
+        /// The file.
+        path: PathBuf,
+        /// The name of the file to which it belongs.
+        of: PathBuf,
+    },
+    /// It needs a file beside it whose name something else has that is no file.
+    InTheWay {
+        /// The file.
+        path: PathBuf,
+        /// What is in the way.
+        other: PathBuf,
+    },
+    /// It has another name (a hard link), by which another program could write to it without either knowing of the other.
+    Linked {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A backup is being put in its place; or was, by a process that has ended before the end.
+    Restoring {
+        /// The file.
         path: PathBuf,
     },
     /// It is the address of a server. (It may have a password, so it is not told.)
@@ -129,9 +109,38 @@ impl Display for OpenError {
                 path.display(),
                 missing.display()
             ),
+            Self::Folder { path } if path.as_os_str().is_empty() => {
+                f.write_str("there is no name: name a file")
+            }
             Self::Folder { path } => {
                 write!(f, "`{}` is a folder: name a file in it", path.display())
             }
+            Self::NotAFile { path } => {
+                write!(f, "`{}` is a pipe, a device or the like: name a file", path.display())
+            }
+            Self::Reserved { path, of } => write!(
+                f,
+                "`{}` is the name of a file that belongs to `{}`: name another file",
+                path.display(),
+                of.display()
+            ),
+            Self::InTheWay { path, other } => write!(
+                f,
+                "`{}` cannot be opened: it needs `{}`, which is no file. Remove that, or name another file",
+                path.display(),
+                other.display()
+            ),
+            Self::Linked { path } => write!(
+                f,
+                "`{}` has another name by a hard link, by which another program could spoil it: remove that, or make a copy",
+                path.display()
+            ),
+            Self::Restoring { path } => write!(
+                f,
+                "a backup is being put in the place of `{}`. If no program does that any more, open it as a store once, or \
+                 restore it again",
+                path.display()
+            ),
             Self::Url => f.write_str(
                 "this is the address of a server, and not the name of a file: connect to it by the crate `coact-postgres`",
             ),
@@ -164,7 +173,8 @@ impl Display for OpenError {
             ),
             Self::Io { path, error } if error.kind() == io::ErrorKind::PermissionDenied => write!(
                 f,
-                "`{}` cannot be opened: {error}. Let this program read and write the file and its folder",
+                "`{}` cannot be opened: {error}. Run this as a user who may read it, and, to open it as a store, write to it and to \
+                 its folder",
                 path.display()
             ),
             Self::Io { path, error } => write!(f, "`{}` cannot be opened: {error}", path.display()),

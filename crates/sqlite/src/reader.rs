@@ -3,7 +3,7 @@
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};
 use std::io;
-use std::path::{Path, PathBuf, absolute};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
@@ -11,18 +11,20 @@ use coact_persist::{
     Done, EntityId, LogEntry, Logs, Note, Notes, Position, Reader, Seq, Snapshot, StoreError,
     StoredEvent, Summary, wait,
 };
-use rusqlite::{Connection, ErrorCode};
+use rusqlite::Connection;
 
 use crate::backup_error::BackupError;
 use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
-use crate::lock::beside;
-use crate::open_error::{OpenError, whole_name};
-use crate::read;
+use crate::files::{
+    Identity, PART, WAL, beside, is_being_restored, remove, whole_name_to_read, whole_name_to_write,
+};
+use crate::lock::OwnerLock;
+use crate::open_error::OpenError;
 use crate::schema::{Format, open_named, open_to_read};
 use crate::serving::Serving;
-use crate::wal;
+use crate::{read, wal};
 
 /// A store in an SQLite file, to be read only: for tools, also while another process has it.
 ///
@@ -58,8 +60,14 @@ impl SqliteReader {
     /// # Errors
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = whole_name(path.as_ref(), false)?;
-        let opened = open_to_read(&path).map_err(|error| if_unshared(&path, error))?;
+        let path = whole_name_to_read(path.as_ref())?;
+        let before = Identity::named(&path);
+        let opened = open_to_read(&path)?;
+        // If one has been put in its place meanwhile, it may be the old file with the WAL of the new one, or without its own.
+        let is_one = matches!((before, Identity::named(&path)), (Ok(a), Ok(b)) if a == b);
+        if !is_one || is_being_restored(&path)? {
+            return Err(OpenError::Restoring { path });
+        }
         Self::start(path, opened)
     }
 
@@ -69,8 +77,8 @@ impl SqliteReader {
     /// # Errors
     /// See [`open`](Self::open). Fails as well if there is a `-wal` with commits, which would be missed.
     pub fn open_immutable(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = whole_name(path.as_ref(), false)?;
-        if fs::metadata(beside(&path, "-wal")).is_ok_and(|wal| wal.len() > 0) {
+        let path = whole_name_to_read(path.as_ref())?;
+        if fs::metadata(beside(&path, WAL)).is_ok_and(|wal| wal.len() > 0) {
             return Err(OpenError::NotImmutable { path });
         }
         let opened = open_named(Path::new(&immutable_uri(&path)), &path)?;
@@ -118,38 +126,52 @@ impl SqliteReader {
 
     /// Makes a copy of all that is stored now in another file, which is a store, and must not be there yet. An owner may go on meanwhile.
     ///
+    /// Until it is whole, the copy has the name `copy.db.coact-part`; one that is broken off is overwritten by the next.
     /// [`SqliteStore::restore`](crate::SqliteStore::restore) puts it in the place of the file again.
     ///
     /// # Errors
     /// The file cannot be read, or the other one is there, or cannot be written. Then there is no other one, unless there was.
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), BackupError> {
-        let to = to.as_ref();
-        let path = || to.to_owned();
-        // (A whole name, since SQLite takes some others for something else.)
-        let name = absolute(to).map_err(|error| BackupError::Io { path: path(), error })?;
-        let name = name.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path() })?;
+        let path = to.as_ref();
+        let io = |error| BackupError::Io { path: path.to_owned(), error };
+        let exists = || BackupError::Exists { path: path.to_owned() };
+        if fs::symlink_metadata(path).is_ok() {
+            return Err(exists());
+        }
+        let to = whole_name_to_write(path).map_err(BackupError::Target)?;
+        // So that no store opens it before it is whole, and no other copy is made there.
+        let _lock = OwnerLock::take(&to).map_err(BackupError::Target)?;
+        let part = beside(&to, PART);
+        self.copy_to(&part)?;
+        let placed = match File::create_new(&to) {
+            Ok(_) => fs::rename(&part, &to).map_err(io),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists()),
+            Err(error) => Err(io(error)),
+        };
+        if placed.is_err() {
+            let _ = fs::remove_file(&part);
+        }
+        placed.and_then(|()| wal::sync_folder(&to).map_err(io))
+    }
+
+    /// Makes a copy, and puts it on the disk, in the place of a file that no one else has.
+    pub(crate) fn copy_to(&self, path: &Path) -> Result<(), BackupError> {
+        let io = |error| BackupError::Io { path: path.to_owned(), error };
+        let name = path.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path.to_owned() })?;
         // By a connection of its own: this one may be frozen.
         let (connection, _) = open_to_read(&self.path).map_err(BackupError::Open)?;
-        match File::create_new(to) {
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(BackupError::Exists { path: path() });
-            }
-            Err(error) => return Err(BackupError::Io { path: path(), error }),
-            // SQLite takes a file that is empty for one that is not there.
-            Ok(_) => {}
-        }
+        remove(path).map_err(BackupError::Target)?;
         let copied = connection.execute("VACUUM INTO ?1", [name]);
         let copied = copied.map_err(|error| BackupError::Copy(failure::of_store(&error)));
         // SQLite need not have put it on the disk.
         let sync = || {
-            File::options().write(true).open(to)?.sync_all()?;
-            wal::sync_folder(to)
+            File::options().write(true).open(path)?.sync_all()?;
+            wal::sync_folder(path)
         };
-        let done =
-            copied.and_then(|_| sync().map_err(|error| BackupError::Io { path: path(), error }));
+        let done = copied.and_then(|_| sync().map_err(io));
         if done.is_err() {
-            // A part of a copy is no use, and would be in the way of the next one.
-            let _ = fs::remove_file(to);
+            // A part of a copy is no use.
+            let _ = fs::remove_file(path);
         }
         done
     }
@@ -163,25 +185,6 @@ impl SqliteReader {
         self.thread.ask(Box::new(move |connection| {
             callback::tell(done, query(connection).map_err(|error| failed(&error)));
         }));
-    }
-}
-
-/// Says what it means that a file which is there cannot be opened.
-fn if_unshared(path: &Path, error: OpenError) -> OpenError {
-    let code = match &error {
-        OpenError::Io { error, .. } => error
-            .get_ref()
-            .and_then(|error| error.downcast_ref::<rusqlite::Error>())
-            .and_then(rusqlite::Error::sqlite_error_code),
-        _ => None,
-    };
-    let is_readable =
-        || File::open(path).is_ok_and(|file| file.metadata().is_ok_and(|it| it.is_file()));
-    match code {
-        Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly) if is_readable() => {
-            OpenError::CannotShare { path: path.to_owned() }
-        }
-        _ => error,
     }
 }
 

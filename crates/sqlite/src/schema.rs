@@ -1,11 +1,12 @@
 //! The tables, and connections to them.
 
+use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, ErrorCode, OpenFlags, Row};
+use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 
 use crate::open_error::OpenError;
 
@@ -118,11 +119,10 @@ impl Format {
 
 /// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have. When it
 /// is closed, it leaves the WAL as it is.
-pub(crate) fn open_to_write(path: &Path) -> Result<Connection, OpenError> {
+pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE
-        | OpenFlags::SQLITE_OPEN_CREATE
-        | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    flags.set(OpenFlags::SQLITE_OPEN_CREATE, may_be_new);
     let mut connection = Connection::open_with_flags(path, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
     // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
@@ -226,7 +226,14 @@ pub(crate) fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format
     let connection = Connection::open_with_flags(name, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
     keep_plans(&connection).map_err(told)?;
-    let Some(version) = version(path, &connection)? else {
+    // The file is open, and it is what is beside it that is opened with the first that is read.
+    let unshared = |error: OpenError| match error {
+        OpenError::Io { path, error } if error.kind() == io::ErrorKind::PermissionDenied => {
+            OpenError::CannotShare { path }
+        }
+        other => other,
+    };
+    let Some(version) = version(path, &connection).map_err(unshared)? else {
         let why = "there is nothing in it".to_owned();
         return Err(OpenError::NotAStore { path: path.to_owned(), why });
     };
@@ -242,8 +249,20 @@ pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => OpenError::InUse { path },
         Some(ErrorCode::CannotOpen | ErrorCode::ReadOnly | ErrorCode::PermissionDenied) => {
-            OpenError::Io { path, error: io::Error::new(io::ErrorKind::PermissionDenied, error) }
+            let error = refused(&path).unwrap_or_else(|| {
+                // (What SQLite says besides is the name, and for some files one that no one knows.)
+                let Error::SqliteFailure(code, _) = error else { return io::Error::other(error) };
+                let error = Error::SqliteFailure(code, None);
+                io::Error::new(io::ErrorKind::PermissionDenied, error)
+            });
+            OpenError::Io { path, error }
         }
         _ => OpenError::Io { path, error: io::Error::other(error) },
     }
+}
+
+/// Why the system opens nothing there, if so: a process may have too many files open. (The file itself is not tried: closing it would release
+/// SQLite's locks on it.)
+fn refused(path: &Path) -> Option<io::Error> {
+    if cfg!(unix) { File::open(path.parent()?).err() } else { None }
 }

@@ -2,8 +2,6 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
-use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -20,13 +18,14 @@ use crate::batch::Batch;
 use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
+use crate::files::{Place, is_only_name, whole_name_to_write};
 use crate::known::Known;
-use crate::lock::{OwnerLock, beside};
-use crate::open_error::{OpenError, whole_name};
+use crate::lock::OwnerLock;
+use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
 use crate::schema::{open_to_read, open_to_write};
 use crate::serving::Serving;
-use crate::wal;
+use crate::{restore, wal};
 
 /// The most that is written in one transaction.
 const BATCH: usize = 1_024;
@@ -50,18 +49,21 @@ impl SqliteStore {
     /// Opens a file, which is created if it is not there.
     ///
     /// # Errors
-    /// Fails if another store has the file, if it is not one of a store, or one of a later version, and if the system refuses
-    /// it. In each case it stays as it is.
+    /// Fails if another store has the file, if it is not one of a store, or one of a later version, if the name cannot be that of a store, and
+    /// if the system refuses it ([`OpenError`] lists them). In each case it stays as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
-        let path = whole_name(path.as_ref(), true)?;
+        let path = whole_name_to_write(path.as_ref())?;
         let lock = OwnerLock::take(&path)?;
-        let mut connection = open_to_write(&path)?;
+        restore::finish(&path)?;
+        is_only_name(&path)?;
+        let mut connection = open_to_write(&path, true)?;
         wal::put_on_disk(&mut connection, &path)?;
         let reader = SqliteReader::open(&path)?;
         let (index, _) = open_to_read(&path)?;
         let io = |error| OpenError::Io { path: path.clone(), error };
         let writer = Writer {
             _index: index,
+            place: Place::of(&path)?,
             connection: Some(connection),
             known: Known::default(),
             checkpoints: Checkpoints::default(),
@@ -89,26 +91,15 @@ impl SqliteStore {
     /// the `-wal` of the backup, if there is one, is part of it. What is in the file is gone then, and what is in the `-wal` beside it, which would
     /// spoil the backup.
     ///
+    /// It is done wholly or not at all, also if the process ends meanwhile, or the power fails: when the backup is copied, it has the name
+    /// `bank.db.coact-restored` for a moment; if it still has, [`open`](Self::open) does the rest, and a [`SqliteReader`] is refused
+    /// ([`OpenError::Restoring`]). It needs as much room as the backup beside what is there.
+    ///
     /// # Errors
-    /// Fails if a store has the file, if the backup is not one of a store, or damaged, and if the system refuses it. The file is as it was then.
+    /// Fails if a store has the file, if the backup is not one of a store, or damaged, and if the system refuses it. The file is as it was then,
+    /// unless the system refuses a step when the backup is copied: the next one that opens it does the rest.
     pub fn restore(backup: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), OpenError> {
-        let (backup, path) = (backup.as_ref(), &*whole_name(path.as_ref(), true)?);
-        let reader = SqliteReader::open(backup)?;
-        let _lock = OwnerLock::take(path)?;
-        let io = |error| OpenError::Io { path: path.to_owned(), error };
-        let remove = |suffix: &str| match fs::remove_file(beside(path, suffix)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(io(error)),
-            _ => Ok(()),
-        };
-        // The whole of it first: what was there goes last. (One that was broken off may have left a part of it.)
-        let whole = beside(path, ".restored");
-        remove(".restored")?;
-        reader.back_up(&whole).map_err(|error| error.of_restoring(backup, path))?;
-        drop(reader);
-        ["-wal", "-shm", ""].into_iter().try_for_each(remove)?;
-        wal::sync_folder(path).map_err(io)?;
-        fs::rename(&whole, path).map_err(io)?;
-        wal::sync_folder(path).map_err(io)
+        restore::restore(backup.as_ref(), path.as_ref())
     }
 }
 
@@ -219,6 +210,8 @@ struct Writer {
     /// WAL, take what it finds for committed, and it need not be on the disk. It is closed before the other one, which puts all that is in the WAL
     /// into the file when it is the last.
     _index: Connection,
+    /// So that nothing is told to be committed in a file that was removed meanwhile.
+    place: Place,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
     known: Known,
@@ -256,14 +249,16 @@ impl Writer {
 
     /// Does all of it, or nothing if it meets damage.
     fn try_write(&mut self, all: &mut Vec<Write>) -> Option<Failed> {
-        let connection = match self
-            .connection
-            .take()
-            .map_or_else(|| self.checkpoints.open_again(&self.path), Ok)
-        {
-            Ok(connection) => self.connection.insert(connection),
+        let Writer { connection, checkpoints, path, .. } = self;
+        let opened = self.place.is_left().and_then(|()| match connection.take() {
+            Some(connection) => Ok(connection),
+            None => checkpoints.open_again(path).map_err(|error| failure::of_opening(&error)),
+        });
+        let connection = match opened {
+            Ok(opened) => connection.insert(opened),
             Err(error) => {
-                fail(std::mem::take(all), &failure::of_opening(&error), refused);
+                error!(path = %path.display(), why = %error, "the store is not written");
+                fail(std::mem::take(all), &error, refused);
                 return None;
             }
         };

@@ -7,6 +7,7 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::checkpoint::on_closing;
+use crate::files::{WAL, beside, of_io};
 use crate::open_error::OpenError;
 use crate::schema::of_sqlite;
 
@@ -21,10 +22,8 @@ pub(crate) fn put_on_disk(connection: &mut Connection, database: &Path) -> Resul
     // So no one else writes to the WAL, or begins it anew; since it is open here, no one deletes it.
     let only =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
-    let mut wal = database.as_os_str().to_owned();
-    wal.push("-wal");
-    put_file_on_disk(Path::new(&wal))
-        .map_err(|error| OpenError::Io { path: database.to_owned(), error })?;
+    let wal = beside(database, WAL);
+    put_file_on_disk(&wal).map_err(|error| of_io(&wal, error))?;
     only.commit().map_err(told)?;
     // Not before: the file would be newer than what the WAL has on the disk, and overwritten from there.
     on_closing(connection, true).map_err(told)

@@ -1,4 +1,5 @@
-//! A process that is killed while it writes: what it has told to be committed is there, once, in both entities.
+//! A process that is killed while it writes: what it has told to be committed is there, once, in both entities. And one that is killed while it
+//! puts a backup in the place of the file.
 //!
 //! (What the system has not written to the disk yet survives that: it is no test of flushes.)
 
@@ -9,7 +10,7 @@ use std::process::{Child, Command, Stdio};
 use coact_persist::{
     Commit, EntityId, Event, EventHash, Outcome, Reader, Seq, Store, StoredEvent, wait,
 };
-use coact_sqlite::{OpenError, SqliteStore};
+use coact_sqlite::{OpenError, SqliteReader, SqliteStore};
 
 /// Names the file for the process that is killed.
 const FILE: &str = "COACT_TEST_FILE";
@@ -42,14 +43,36 @@ fn writes_until_it_is_killed() {
     }
 }
 
-/// This program, as the one that writes.
-fn writer(path: &Path) -> (Child, impl Iterator<Item = u64>) {
-    let mut child = Command::new(std::env::current_exe().unwrap())
-        .args(["--exact", "writes_until_it_is_killed", "--ignored", "--nocapture"])
+/// Puts one copy after the other in the place of the file; to be run by the other test.
+#[test]
+#[ignore = "the other test runs it, and kills it"]
+fn restores_until_it_is_killed() {
+    let path = std::env::var_os(FILE).expect("the other test says where");
+    let path = Path::new(&path);
+    let mut told = std::io::stdout();
+    loop {
+        for copy in COPIES {
+            SqliteStore::restore(path.with_file_name(copy), path).unwrap();
+            writeln!(told, "restored").unwrap();
+        }
+    }
+}
+
+const COPIES: [&str; 2] = ["short.db", "long.db"];
+
+/// This program, as the one that runs this test.
+fn child(test: &str, path: &Path) -> Child {
+    Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", test, "--ignored", "--nocapture"])
         .env(FILE, path)
         .stdout(Stdio::piped())
         .spawn()
-        .unwrap();
+        .unwrap()
+}
+
+/// The one that writes.
+fn writer(path: &Path) -> (Child, impl Iterator<Item = u64>) {
+    let mut child = child("writes_until_it_is_killed", path);
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map_while(Result::ok);
     (child, lines.filter_map(|line| line.split("committed ").nth(1)?.parse::<u64>().ok()))
 }
@@ -93,6 +116,49 @@ fn what_was_told_to_be_committed_survives_a_kill() {
         assert_eq!(*all, expected);
     }
     assert!(acknowledged > 8);
+}
+
+#[test]
+fn a_restore_is_done_wholly_or_not_at_all() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let (path, wal) = (at("bank.db"), at("bank.db-wal"));
+    let [alice, _] = accounts();
+    let add = |store: &SqliteStore| {
+        let claim = wait(|done| store.claim(alice.clone(), done)).unwrap();
+        let mut commit = Commit::new();
+        let event = Event::new("moved", 1, claim.last.next().to_string().into_bytes());
+        commit.member(alice.clone(), claim.epoch, claim.last).event(event, claim.hash);
+        assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    };
+    let store = SqliteStore::open(&path).unwrap();
+    for (copy, count) in COPIES.into_iter().zip([10, 30]) {
+        (0..count).for_each(|_| add(&store));
+        SqliteReader::open(&path).unwrap().back_up(at(copy)).unwrap();
+    }
+    drop(store);
+    for round in 0..30 {
+        let mut restorer = child("restores_until_it_is_killed", &path);
+        let mut lines = BufReader::new(restorer.stdout.take().unwrap()).lines();
+        assert!(lines.any(|line| line.unwrap().contains("restored")));
+        // It goes on meanwhile, so that it is at any point when it is killed.
+        let seen = ["bank.db", "bank.db.coact-part", "bank.db.coact-restored"][round % 3];
+        while !at(seen).exists() {
+            std::thread::yield_now();
+        }
+        restorer.kill().unwrap();
+        restorer.wait().unwrap();
+
+        let store = SqliteStore::open(&path).expect("the system has released its lock");
+        let found = checked(&store, &alice).len();
+        assert!([10, 40].contains(&found), "{found} in round {round}");
+        assert_eq!(SqliteReader::open(&path).unwrap().check().unwrap(), []);
+        // The next one is killed with a WAL beside the file.
+        add(&store);
+        let left = std::fs::read(&wal).unwrap();
+        drop(store);
+        std::fs::write(&wal, left).unwrap();
+    }
 }
 
 /// The texts of an entity's events, each of which follows the one before.

@@ -1,7 +1,8 @@
 //! The store in a file: the tests of all stores, and what only a file can do.
 
+mod common;
+
 use std::fs;
-use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -9,16 +10,10 @@ use coact_persist::{
     Commit, EntityId, Event, LogEntry, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal,
     Seq, Settled, Store, StoreError, StoredEvent, Tags, conformance, wait,
 };
-use coact_sqlite::{BackupError, Irregularity, OpenError, SqliteReader, SqliteStore};
+use coact_sqlite::{Irregularity, OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
 
-fn folder() -> TempDir {
-    tempfile::tempdir().expect("there is room for a folder")
-}
-
-fn open(path: &Path) -> SqliteStore {
-    SqliteStore::open(path).expect("it can be opened")
-}
+use self::common::{folder, names_in, open, read, write};
 
 #[test]
 fn it_passes_the_tests_of_all_stores() {
@@ -27,19 +22,6 @@ fn it_passes_the_tests_of_all_stores() {
         let name = format!("{}.db", number.fetch_add(1, Ordering::Relaxed));
         Arc::new(open(&folder.path().join(name)))
     });
-}
-
-fn write(store: &SqliteStore, entity: &EntityId, text: &str) -> Outcome {
-    let claim = wait(|done| store.claim(entity.clone(), done)).unwrap();
-    let mut commit = Commit::new();
-    commit
-        .member(entity.clone(), claim.epoch, claim.last)
-        .event(Event::new("noted", 1, text.as_bytes().to_vec()), claim.hash);
-    wait(|done| store.commit(commit, done))
-}
-
-fn read(store: &SqliteStore, entity: &EntityId) -> Vec<StoredEvent> {
-    wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000, done)).unwrap()
 }
 
 fn read_texts(store: &SqliteStore, entity: &EntityId) -> Vec<String> {
@@ -149,85 +131,6 @@ fn a_file_of_something_else_is_refused_and_stays_as_it_is() {
         assert_eq!(fs::read(path).unwrap(), before);
     }
     assert_eq!(names_in(&folder), ["notes.txt", "other.db"]);
-}
-
-fn names_in(folder: &TempDir) -> Vec<String> {
-    let entries = fs::read_dir(folder.path()).unwrap();
-    let mut names: Vec<_> =
-        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
-    names.sort();
-    names
-}
-
-#[test]
-fn what_is_no_file_is_named() {
-    use std::error::Error;
-    let folder = folder();
-    let lost = folder.path().join("no/such/folder");
-    for error in [
-        SqliteStore::open(lost.join("bank.db")).unwrap_err(),
-        SqliteReader::open(lost.join("bank.db")).unwrap_err(),
-    ] {
-        assert!(matches!(&error, OpenError::NotFound { missing, .. } if *missing == lost));
-        assert!(error.to_string().contains("there is no folder `"), "{error}");
-        assert!(error.source().is_none());
-    }
-    let none = folder.path().join("none.db");
-    for error in [
-        SqliteReader::open(&none).unwrap_err(),
-        SqliteReader::open_immutable(&none).unwrap_err(),
-        SqliteStore::restore(&none, folder.path().join("bank.db")).unwrap_err(),
-    ] {
-        assert!(matches!(&error, OpenError::NotFound { missing, .. } if *missing == none));
-        assert_eq!(
-            error.to_string(),
-            format!("`{}` is not there: correct its name", none.display())
-        );
-    }
-    for path in [folder.path(), std::path::Path::new("")] {
-        assert!(matches!(SqliteStore::open(path), Err(OpenError::Folder { .. })));
-        assert!(matches!(SqliteReader::open(path), Err(OpenError::Folder { .. })));
-    }
-    let error = SqliteStore::open("PostgreSQL://me:secret@there/bank").unwrap_err();
-    assert!(matches!(error, OpenError::Url), "{error}");
-    assert!(error.to_string().contains("coact-postgres"), "{error}");
-    assert!(!format!("{error} {error:?}").contains("secret"));
-    assert!(names_in(&folder).is_empty());
-}
-
-/// It is a file that tells a process of another one, and what is left of it after a kill is no hindrance.
-#[cfg(unix)]
-#[test]
-fn the_lock_goes_with_the_store() {
-    let folder = folder();
-    let path = folder.path().join("bank.db");
-    let store = open(&path);
-    assert!(names_in(&folder).contains(&"bank.db.lock".to_owned()));
-    drop(store);
-    assert_eq!(names_in(&folder), ["bank.db"]);
-    fs::write(folder.path().join("bank.db.lock"), "").unwrap();
-    drop(open(&path));
-    assert_eq!(names_in(&folder), ["bank.db"]);
-    // Many at once: one at a time has it, although each removes the file of the lock in the end.
-    let inside = std::sync::atomic::AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        for _ in 0..4 {
-            scope.spawn(|| {
-                for _ in 0..50 {
-                    let store = match SqliteStore::open(&path) {
-                        Ok(store) => store,
-                        Err(OpenError::InUse { .. }) => continue,
-                        Err(error) => panic!("{error}"),
-                    };
-                    assert_eq!(inside.fetch_add(1, std::sync::atomic::Ordering::SeqCst), 0);
-                    std::thread::yield_now();
-                    inside.fetch_sub(1, std::sync::atomic::Ordering::SeqCst);
-                    drop(store);
-                }
-            });
-        }
-    });
-    assert_eq!(names_in(&folder), ["bank.db"]);
 }
 
 #[test]
@@ -608,137 +511,6 @@ fn what_no_reader_can_see_is_found() {
     assert_eq!(found("UPDATE tag SET position = 1"), []);
     let orphans = Irregularity::Orphans { table: "tag", owner: 7, rows: 1 };
     assert_eq!(found("UPDATE tag SET entity = 7"), [orphans]);
-}
-
-#[test]
-fn an_immutable_file_is_refused_if_commits_are_beside_it() {
-    let folder = folder();
-    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
-    let store = open(&path);
-    write(&store, &alice, "x");
-    let error = SqliteReader::open_immutable(&path).unwrap_err();
-    assert!(matches!(error, OpenError::NotImmutable { .. }), "{error}");
-    let copy = folder.path().join("copy.db");
-    let connection = rusqlite::Connection::open(&path).unwrap();
-    connection.execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
-    let reader = SqliteReader::open_immutable(&copy).unwrap();
-    let events = wait(|done| reader.events(alice, Seq::ZERO, 10, done)).unwrap();
-    assert_eq!(events.len(), 1);
-}
-
-#[test]
-fn a_backup_is_a_store() {
-    let folder = folder();
-    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
-    let alice = EntityId::new("account", "alice");
-    let store = open(&path);
-    for n in 1..=3 {
-        assert!(matches!(write(&store, &alice, &n.to_string()), Outcome::Committed(_)));
-    }
-    let reader = SqliteReader::open(&path).unwrap();
-    reader.freeze().unwrap();
-    reader.freeze().unwrap();
-    reader.back_up(&copy).unwrap();
-    let before = fs::read(&copy).unwrap();
-    let refused = reader.back_up(&copy).unwrap_err();
-    assert!(matches!(refused, BackupError::Exists { .. }), "{refused}");
-    assert_eq!(fs::read(&copy).unwrap(), before);
-    let nowhere = reader.back_up(folder.path().join("none/copy.db")).unwrap_err();
-    assert!(matches!(nowhere, BackupError::Io { .. }), "{nowhere}");
-    // What comes later is not in it; and it goes on where it was.
-    assert!(matches!(write(&store, &alice, "later"), Outcome::Committed(_)));
-    let restored = open(&copy);
-    assert_eq!(read(&restored, &alice)[..], read(&store, &alice)[..3]);
-    assert!(matches!(write(&restored, &alice, "4"), Outcome::Committed(_)));
-    assert_eq!((read(&restored, &alice).len(), read(&store, &alice).len()), (4, 4));
-}
-
-#[test]
-fn no_part_of_a_backup_is_left_of_what_cannot_be_read() {
-    let folder = folder();
-    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
-    let alice = EntityId::new("account", "alice");
-    let store = open(&path);
-    for _ in 0..100 {
-        assert!(matches!(write(&store, &alice, &"x".repeat(1_000)), Outcome::Committed(_)));
-    }
-    drop(store);
-    let mut bytes = fs::read(&path).unwrap();
-    let half = bytes.len() / 2;
-    bytes[half..].fill(0xff);
-    fs::write(&path, bytes).unwrap();
-    let failed = SqliteReader::open(&path).unwrap().back_up(&copy).unwrap_err();
-    assert!(matches!(failed, BackupError::Copy(_)), "{failed}");
-    assert!(!copy.exists());
-}
-
-#[test]
-fn a_restored_backup_is_what_it_was() {
-    let folder = folder();
-    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
-    let alice = EntityId::new("account", "alice");
-    let store = open(&path);
-    assert!(matches!(write(&store, &alice, "before"), Outcome::Committed(_)));
-    SqliteReader::open(&path).unwrap().back_up(&copy).unwrap();
-    assert!(matches!(write(&store, &alice, "after"), Outcome::Committed(_)));
-    assert!(matches!(SqliteStore::restore(&copy, &path), Err(OpenError::InUse { .. })));
-    // As after a kill, with what was written in the WAL.
-    let wal = folder.path().join("bank.db-wal");
-    let left = fs::read(&wal).unwrap();
-    drop(store);
-    fs::write(&wal, left).unwrap();
-    SqliteStore::restore(&copy, &path).unwrap();
-    let store = open(&path);
-    assert_eq!(read(&store, &alice).len(), 1);
-    assert!(matches!(write(&store, &alice, "anew"), Outcome::Committed(_)));
-    drop(store);
-    assert_eq!(read(&open(&path), &alice).len(), 2);
-    assert!(SqliteStore::restore(folder.path().join("none.db"), &path).is_err());
-    assert_eq!(read(&open(&path), &alice).len(), 2);
-    // And where there is nothing.
-    let new = folder.path().join("new.db");
-    SqliteStore::restore(&copy, &new).unwrap();
-    assert_eq!(read(&open(&new), &alice).len(), 1);
-    // One that was written, and not closed, has commits in a WAL.
-    let store = open(&copy);
-    assert!(matches!(write(&store, &alice, "in the WAL"), Outcome::Committed(_)));
-    SqliteStore::restore(&copy, &new).unwrap();
-    drop(store);
-    assert_eq!(read(&open(&new), &alice).len(), 2);
-    // Its own place is one like others.
-    SqliteStore::restore(&new, &new).unwrap();
-    assert_eq!(read(&open(&new), &alice).len(), 2);
-    assert!(!folder.path().join("new.db.restored").exists());
-}
-
-/// By another name it is the same one.
-#[cfg(unix)]
-#[test]
-fn a_link_to_a_file_is_that_file() {
-    let folder = folder();
-    let [path, link, new] = ["bank.db", "link.db", "new.db"].map(|name| folder.path().join(name));
-    let store = open(&path);
-    std::os::unix::fs::symlink(&path, &link).unwrap();
-    // Also one that is not there before it is opened by the link to it.
-    let before = folder.path().join("before.db");
-    std::os::unix::fs::symlink("new.db", &before).unwrap();
-    let made = open(&before);
-    assert!(matches!(SqliteStore::open(&new), Err(OpenError::InUse { .. })));
-    // What is beside the file is beside that to which a link leads.
-    assert!(matches!(write(&made, &EntityId::new("account", "alice"), "x"), Outcome::Committed(_)));
-    let immutable = SqliteReader::open_immutable(&before);
-    assert!(matches!(immutable, Err(OpenError::NotImmutable { .. })));
-    let copy = folder.path().join("copy.db");
-    SqliteReader::open(&before).unwrap().back_up(&copy).unwrap();
-    drop(made);
-    SqliteStore::restore(&copy, &before).unwrap();
-    assert!(before.is_symlink());
-    assert_eq!(read(&open(&new), &EntityId::new("account", "alice")).len(), 1);
-    assert!(matches!(SqliteStore::open(&link), Err(OpenError::InUse { .. })));
-    drop(store);
-    let store = open(&link);
-    assert!(matches!(SqliteStore::open(&path), Err(OpenError::InUse { .. })));
-    drop(store);
 }
 
 /// It says so, and nothing waits.
