@@ -80,6 +80,10 @@ macro_rules! layer {
                 ) {
                     self.pass(Box::new(move |store| store.entities(kind, after, most, done)));
                 }
+
+                fn position(&self, done: Told<Position>) {
+                    self.pass(Box::new(move |store| store.position(done)));
+                }
             }
 
             impl Store for $type {

@@ -7,6 +7,7 @@ use coact::Context;
 use coact::durable::{Fault, Journal, LogError, Logged, MemoryStore, Operation, Position, Seq};
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, runtime};
+use futures::StreamExt;
 
 use crate::bank::{Account, Changed, Deposit, account};
 use crate::layers::{Layer, Work, layer};
@@ -236,4 +237,43 @@ fn a_log_until_now_gets_to_the_last_commit_of_any_kind() {
         step("bob");
         assert_eq!(journal.log::<Account>(log.position()).wait_next().unwrap().entity.key(), "bob");
     });
+}
+
+/// As that of commits which were lost when a backup was restored.
+#[test]
+fn e13_a_position_that_the_store_does_not_have_is_told() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::new(Slow::new(&store, 100, 1));
+        let alice = account(&journal, "alice");
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        let last = journal.position();
+        // Not behind the last one, in a process that has seen no commit too.
+        for journal in [&journal, &Journal::new(store.clone())] {
+            let mut log = journal.log::<Account>(last).until_now();
+            assert_eq!(log.wait_next().map(drop), Err(LogError::CaughtUp));
+            let ahead = LogError::Ahead { after: last.next(), last };
+            for mut log in
+                [journal.log::<Account>(last.next()), journal.log(last.next()).until_now()]
+            {
+                assert_eq!(log.wait_next().map(drop), Err(ahead.clone()));
+                assert_eq!(log.wait_next().map(drop), Err(LogError::Ended));
+            }
+            let mut tagged = journal.log::<Account>(last.next()).tagged("any");
+            assert_eq!(tagged.wait_next().map(drop), Err(ahead));
+        }
+        let mut log = journal.log::<Account>(last);
+        let later = alice.ask(Deposit(2));
+        assert_eq!(log.wait_next().map(|logged| logged.event.by), Ok(2));
+        assert_eq!(later.wait(), Ok(3));
+    });
+}
+
+/// The error is the last item.
+#[test]
+fn e13_a_stream_ends_with_a_position_that_the_store_does_not_have() {
+    let journal = Journal::new(MemoryStore::new());
+    let log = journal.log::<Account>(Position::new(7));
+    let items: Vec<_> = futures::executor::block_on(log.map(|item| item.map(drop)).collect());
+    assert_eq!(items, [Err(LogError::Ahead { after: Position::new(7), last: Position::ZERO })]);
 }

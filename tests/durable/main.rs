@@ -1,6 +1,7 @@
 //! Durable actors: what is stored, what is seen when, and what a store that fails may do.
 
 mod bank;
+mod changed;
 mod corners;
 mod damage;
 mod decisions;

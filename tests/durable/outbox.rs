@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use coact::durable::{
     Commit, DeadLetter, Decide, Done, Durable, EntityId, EventSourced, Fault, InTransit, Journal,
-    JournalBuilder, MemoryStore, NoteKind, Notes, Operation, Outcome, Publication, Reader, Refusal,
-    Store, StoreError, read, stored, wait,
+    JournalBuilder, MemoryStore, NoteKey, NoteKind, Notes, Operation, Outcome, Publication, Reader,
+    Refusal, Store, StoreError, read, stored, wait,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -429,8 +429,8 @@ fn e16_what_earlier_processes_have_left_comes_first() {
     });
 }
 
-/// A store in which a bit has flipped in the message with this number to `b`, of `a`.
-struct Flipped(MemoryStore, u8);
+/// A store in which a bit has flipped in this message of `a`.
+struct Flipped(MemoryStore, NoteKey);
 
 layer!(Flipped);
 
@@ -445,10 +445,10 @@ impl Layer for Flipped {
         most: usize,
         done: Done<Result<Vec<coact::durable::Note>, StoreError>>,
     ) {
-        let flipped = self.1;
+        let flipped = self.1.clone();
         let flip = move |mut note: coact::durable::Note| {
             let sum = note.sum();
-            if note.entity.key() == "a" && note.key.as_bytes().last() == Some(&flipped) {
+            if note.entity.key() == "a" && note.key == flipped {
                 note.value.version ^= 1;
             }
             note.check(Some(sum)).map(|()| note)
@@ -475,8 +475,10 @@ fn e22_a_message_that_was_damaged_holds_up_its_own_entity() {
                 }
             }
         }
+        let all = Notes::Of { entity: EntityId::new(Party::KIND, "a"), after: None };
+        let third = wait(|done| store.notes(all, 10, done)).unwrap().remove(2).key;
         let damaged =
-            Journal::builder(Flipped(store.clone(), 3)).receives::<Party, Letter>().build();
+            Journal::builder(Flipped(store.clone(), third)).receives::<Party, Letter>().build();
         let told = damaged.resume().wait().unwrap().unwrap_err();
         assert!(told.to_string().contains("(Outgoing) of `party/a` is damaged"), "{told}");
         while outgoing(&store, NoteKind::Outgoing) > 3 {
@@ -590,4 +592,21 @@ fn e17_a_failure_that_cannot_be_told_is_one() {
         assert_eq!(dead.len(), 1);
         assert!(dead[0].why.contains("as it was told"), "{}", dead[0].why);
     });
+}
+
+/// As when a backup was restored: its entities have the epochs and numbers once more that others had behind it.
+#[test]
+fn e17_what_is_published_behind_a_backup_is_not_taken_for_what_was() {
+    let ids = [1, 2].map(|number| {
+        let (tell, told) = std::sync::mpsc::channel();
+        let publish = move |notice: Publication<Notice>| {
+            tell.send(notice.id).unwrap();
+            async { Ok::<_, &str>(()) }
+        };
+        let journal = Journal::builder(MemoryStore::new()).publishes(publish).build();
+        let a = journal.entity::<Party>("a");
+        call(&a, move |a| a.publish(Notice(number))).wait().unwrap();
+        told.recv().unwrap()
+    });
+    assert_ne!(ids[0], ids[1]);
 }

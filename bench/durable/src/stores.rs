@@ -95,6 +95,10 @@ macro_rules! reads {
             ) {
                 self.$($to)+.entities(kind, after, most, done);
             }
+
+            fn position(&self, done: Done<Result<Position, StoreError>>) {
+                self.$($to)+.position(done);
+            }
         }
     };
 }

@@ -62,7 +62,9 @@ impl<M> SendError<M> {
 impl<M> fmt::Display for SendError<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            SendError::Stopped(_) => "the actor has ended: the message is returned",
+            SendError::Stopped(_) => {
+                "the actor has ended, and `Addr::ended` says why: the message is returned"
+            }
             SendError::Full(_) => "the actor's mailbox is full: the message is returned",
             SendError::Cycle(_, circle) => {
                 return write!(f, "there would never have been room for the message: {circle}");

@@ -165,7 +165,7 @@ pub struct Verify {
 /// What `backup` is told.
 #[derive(Args)]
 #[command(after_help = "\
-The copy has all that is committed when it begins, and is a store of its own. It has what is damaged as well: `verify` it. SqliteStore::restore puts it back, while no program has the file. A database is copied by `pg_dump --schema=coact`.
+The copy has all that is committed when it begins, and is a store of its own. It has what is damaged as well: `verify` it. SqliteStore::restore puts it back; by hand, end the program, remove bank.db-wal, bank.db-shm and bank.db-journal, and copy it to bank.db. A database is copied by `pg_dump --schema=coact`.
 
 Examples:
   coact journal bank.db backup /mnt/backup/bank.db

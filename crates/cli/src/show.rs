@@ -277,8 +277,8 @@ fn not_found(reader: &dyn Reader, id: &EntityId) -> anyhow::Result<String> {
             nearest.iter().map(|(_, id)| format!("{} {}", quoted(id.kind()), quoted(id.key())));
         format!("did you mean {}?", names(all.collect()))
     } else if of_kind > 0 {
-        let entities = count(of_kind, "entity", "entities");
-        format!("there are {entities} of this kind: `list --kind {}`", quoted(id.kind()))
+        let entities = count(of_kind, "entity of this kind is", "entities of this kind are");
+        format!("{entities} stored, see `list --kind {}`", quoted(id.kind()))
     } else {
         let more = if kinds.len() > SUGGESTED { " and others" } else { "" };
         let kinds = kinds.iter().take(SUGGESTED).map(|kind| shown(kind).into_owned());

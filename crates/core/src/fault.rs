@@ -110,7 +110,7 @@ impl fmt::Display for Broken {
             Broken::Closed { position } => write!(
                 f,
                 "the behaviour was skipped: member {position} of its set is closed, its state has \
-                 ended"
+                 ended (`ended` of an actor says why)"
             ),
             Broken::Full { position } => {
                 write!(f, "the behaviour was refused: member {position} of its set is full")

@@ -189,11 +189,14 @@ fn receive<E: Decide<M>, M: Message + Format>(
             return Box::pin(std::future::ready(failed));
         }
     };
+    let entity = journal.known::<E>(&to).0;
     let address = journal.entity::<E>(to.key());
     let Parcel { note, message: stored, .. } = parcel;
     Box::pin(async move {
         match address.ask(Delivered { note, stored, message }).await {
             Ok(()) => Handed::Received,
+            // It is for the version of the program that can.
+            Err(_) if entity.is_unreadable() => Handed::Later,
             Err(error) => failed(&error),
         }
     })

@@ -36,6 +36,8 @@ struct Line {
     retired: Option<ActorId>,
     /// The `WeakAddr` of the last actor that has had it and was not started for its key.
     owner: Option<Box<dyn Any + Send>>,
+    /// Whether this program could not read what is stored of it, when it was recovered last.
+    is_unreadable: bool,
 }
 
 /// A place in the line for an entity. Who is the first has it. It belongs to an owner, and to what that has left and is on its
@@ -80,6 +82,15 @@ impl Entity {
     /// Returns the `WeakAddr` of the last such actor, which may have ended.
     pub(crate) fn owner<W: Clone + 'static>(&self) -> Option<W> {
         self.line().owner.as_ref()?.downcast_ref().cloned()
+    }
+
+    /// Takes note whether this program can read what is stored of it, which another version may.
+    pub(crate) fn was_read(&self, is_read: bool) {
+        self.line().is_unreadable = !is_read;
+    }
+
+    pub(crate) fn is_unreadable(&self) -> bool {
+        self.line().is_unreadable
     }
 
     /// Returns another address of the actor with this identity, unless it is about to end.

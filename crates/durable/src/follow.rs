@@ -37,6 +37,8 @@ pub(crate) struct Follow {
     has_all_to: Position,
     /// Up to there all was given.
     pub(crate) position: Position,
+    /// Whether the store has the commit behind which it has begun.
+    has_begun: bool,
 }
 
 /// What comes next.
@@ -44,6 +46,8 @@ enum Step {
     Ask,
     /// For a page.
     Wait(Promise<Result<Vec<LogEntry>, StoreError>>),
+    /// For the last position in the store, since there is nothing behind that from which it is to go on.
+    Look(Promise<Result<Position, StoreError>>),
     /// Before it is asked again.
     Pause(Promise<()>, Option<Waits>),
 }
@@ -69,6 +73,7 @@ impl Follow {
             asked_at: after,
             has_all_to: after,
             position: after,
+            has_begun: after == Position::ZERO,
         }
     }
 
@@ -91,6 +96,7 @@ impl Follow {
             match replace(&mut self.step, Step::Ask) {
                 Step::Ask => self.ask(),
                 Step::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
+                Step::Look(last) => self.begin(or_unavailable(last.wait()))?,
                 Step::Pause(pause, _waits) => self.paused(pause.wait())?,
             }
         }
@@ -118,6 +124,11 @@ impl Follow {
                     self.step = Step::Ask;
                     self.take_in(or_unavailable(page))
                 }
+                Step::Look(last) => {
+                    let last = ready!(Pin::new(last).poll(context));
+                    self.step = Step::Ask;
+                    self.begin(or_unavailable(last))
+                }
                 Step::Pause(pause, _) => {
                     let pause = ready!(Pin::new(pause).poll(context));
                     self.step = Step::Ask;
@@ -144,7 +155,13 @@ impl Follow {
 
     fn take_in(&mut self, page: Result<Vec<LogEntry>, StoreError>) -> Result<(), LogError> {
         match page {
+            Ok(page) if page.is_empty() && !self.has_begun => {
+                let store = self.access.store();
+                self.step = Step::Look(asked(|done| store.position(done)));
+                Ok(())
+            }
             Ok(page) => {
+                self.has_begun = true;
                 self.backoff = Backoff::default();
                 self.is_last = self.ends.is_some_and(|end| {
                     let is_there =
@@ -168,14 +185,34 @@ impl Follow {
                 self.read = page.into();
                 Ok(())
             }
-            Err(StoreError::Unavailable { .. }) => {
-                let (resolver, pause) = Promise::channel();
-                after(self.backoff.next(), (), move |()| resolver.resolve(()));
-                self.step = Step::Pause(pause, None);
+            Err(error) => self.failed(error),
+        }
+    }
+
+    /// Asks once more if the store has that from which it is to go on. Otherwise what has been stored since it was there, and is behind that, would be
+    /// missed.
+    fn begin(&mut self, last: Result<Position, StoreError>) -> Result<(), LogError> {
+        match last {
+            Ok(last) if last < self.after => {
+                Err(self.end(LogError::Ahead { after: self.after, last }))
+            }
+            Ok(_) => {
+                self.has_begun = true;
                 Ok(())
             }
-            Err(error) => Err(self.end(LogError::Store(error))),
+            Err(error) => self.failed(error),
         }
+    }
+
+    /// Asks again later if the store cannot be reached, and ends otherwise.
+    fn failed(&mut self, why: StoreError) -> Result<(), LogError> {
+        let StoreError::Unavailable { .. } = why else {
+            return Err(self.end(LogError::Store(why)));
+        };
+        let (resolver, pause) = Promise::channel();
+        after(self.backoff.next(), (), move |()| resolver.resolve(()));
+        self.step = Step::Pause(pause, None);
+        Ok(())
     }
 
     /// A pause that is not ended is one of a runtime that has.

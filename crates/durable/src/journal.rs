@@ -203,7 +203,10 @@ impl Journal {
     ///
     /// # Panics
     /// See [`entity`](Self::entity).
-    fn known<E: EventSourced>(&self, id: &EntityId) -> (Arc<Entity>, Option<WeakAddr<Durable<E>>>) {
+    pub(crate) fn known<E: EventSourced>(
+        &self,
+        id: &EntityId,
+    ) -> (Arc<Entity>, Option<WeakAddr<Durable<E>>>) {
         let mut entities = self.entities();
         let (entity, known) = entities.entity::<E>(id, &self.0);
         let weak = known.address.as_ref().and_then(|(_, weak)| weak.downcast_ref());

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-use coact_persist::{EntityId, FormatError, Seq, StoreError};
+use coact_persist::{EntityId, FormatError, Position, Seq, StoreError};
 
 /// What is wrong with a log.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -18,6 +18,14 @@ pub enum LogError {
         /// Why.
         why: FormatError,
     },
+    /// The log was to go on behind a commit that the store does not have: a backup was restored, or it is the position in another store. What was
+    /// made of the events up to there is to be made anew.
+    Ahead {
+        /// Behind which it was to go on.
+        after: Position,
+        /// The last one that there is.
+        last: Position,
+    },
     /// What the store says. (One that cannot be reached is waited for.)
     Store(StoreError),
     /// There are no more, and it [ends](crate::EventLog::until_now) then.
@@ -30,6 +38,11 @@ impl Display for LogError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Format { entity, seq, why } => write!(f, "event {seq} of `{entity}`: {why}"),
+            Self::Ahead { after, last } => write!(
+                f,
+                "the log was to go on behind commit {after}, and the last one is {last}: a backup was restored, or it is the \
+                 position in another store. Make what was made of it anew, from the first event on"
+            ),
             Self::Store(error) => Display::fmt(error, f),
             Self::CaughtUp => f.write_str("there are no more events for now"),
             Self::Ended => f.write_str("the runtime has ended"),
@@ -43,7 +56,7 @@ impl Error for LogError {
             // (The text has what these say themselves.)
             Self::Format { why, .. } => why.source(),
             Self::Store(error) => error.source(),
-            Self::CaughtUp | Self::Ended => None,
+            Self::Ahead { .. } | Self::CaughtUp | Self::Ended => None,
         }
     }
 }

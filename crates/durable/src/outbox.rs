@@ -68,6 +68,8 @@ struct Work {
     lanes: HashMap<Lane, Letters>,
     /// How many are reading what earlier processes have left: until they have, lanes wait, so that what is old comes first.
     resuming: usize,
+    /// Whether what they have left is taken over, or it was told that it is not.
+    is_resumed_or_told: bool,
     /// How many with this identity are in lanes. (A timer may be set again for the same time while it is delivered.)
     known: HashMap<NoteId, usize>,
     timers: HashMap<EntityId, HashMap<String, Armed>>,
@@ -198,7 +200,10 @@ impl Outbox {
 
     /// Has lanes wait until what is returned is dropped.
     pub(crate) fn begin_resuming(self: &Arc<Self>) -> Resuming {
-        self.work().resuming += 1;
+        let mut work = self.work();
+        work.resuming += 1;
+        work.is_resumed_or_told = true;
+        drop(work);
         Resuming(Arc::clone(self))
     }
 
@@ -230,6 +235,12 @@ impl Outbox {
         match note.kind {
             NoteKind::Timer => self.set_timer(note, message),
             _ => self.deliver(note, message),
+        }
+        let is_told = replace(&mut self.work().is_resumed_or_told, true);
+        if !is_told {
+            tracing::warn!(
+                "`Journal::resume` was not called: messages and timers that earlier processes have left stay where they are"
+            );
         }
     }
 

@@ -135,6 +135,13 @@ pub(crate) fn key_of(epoch: u64, number: u64) -> NoteKey {
     NoteKey::new(bytes)
 }
 
+/// From where on an owner numbers its messages: microseconds since 1970. So a message has another identity than the one that an owner of the same epoch
+/// has left behind the backup that was restored since then.
+pub(crate) fn first_number(now: SystemTime) -> u64 {
+    let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_micros()).unwrap_or_default()
+}
+
 /// The time of day, which is virtual in a simulation.
 pub(crate) fn now() -> SystemTime {
     if is_simulated() { UNIX_EPOCH + RuntimeHandle::current().elapsed() } else { SystemTime::now() }

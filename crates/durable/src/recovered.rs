@@ -23,7 +23,7 @@ pub(crate) struct Recovered<E> {
     pub(crate) last: Seq,
     pub(crate) hash: EventHash,
     pub(crate) snapshots: Kept,
-    /// How many messages this owner has left to be delivered.
+    /// The number of the last message that this owner has left to be delivered.
     pub(crate) sent: u64,
     pub(crate) timers: Timers,
     pub(crate) answers: Answers,

@@ -14,6 +14,7 @@ use coact_persist::{Claim, EntityId, EventHash, FormatError, Seq, StoreError, St
 use crate::access::{Backoff, ask, lock};
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
+use crate::outgoing::{first_number, now};
 use crate::owner::{Owner, Recovering};
 use crate::recovered::{Answers, Kept, Pending, Recovered, Timers};
 
@@ -81,6 +82,9 @@ pub enum RecoveryFault {
     OtherHash,
     /// It cannot be read.
     Format(FormatError),
+    /// The latest snapshot, which is up to this event, or the state cannot be read, nor can it be made of the events: some of those that it has in
+    /// it are not stored (any more).
+    Snapshot(FormatError),
     /// [`EventSourced::apply`], or what else of the program makes a state, has panicked.
     Panicked(Arc<str>),
     /// The latest snapshot is that of an event behind the last one: events that were stored are missing, or it was changed.
@@ -107,6 +111,10 @@ impl Display for RecoveryError {
                 "it was changed after it was stored, or belongs elsewhere (its check sum is another one)",
             ),
             RecoveryFault::Format(error) => Display::fmt(error, f),
+            RecoveryFault::Snapshot(error) => write!(
+                f,
+                "the snapshot up to it, or the state, cannot be read, and not all events before are stored: {error}"
+            ),
             RecoveryFault::Panicked(message) => write!(f, "the program panicked when it made the state: {message}"),
             RecoveryFault::SnapshotAhead { last } => {
                 write!(f, "there is a snapshot up to it, and the last event is {last}")
@@ -127,7 +135,8 @@ impl Error for RecoveryError {}
 impl RecoveryError {
     /// Whether what is stored is not what was stored, so that no program can read it.
     fn is_damage(&self) -> bool {
-        !matches!(self.why, RecoveryFault::Format(_) | RecoveryFault::Panicked(_))
+        use RecoveryFault::{Format, Panicked, Snapshot};
+        !matches!(self.why, Format(_) | Snapshot(_) | Panicked(_))
     }
 }
 
@@ -142,6 +151,7 @@ async fn recover<E: EventSourced>(recovering: Recovering, place: Arc<Place>, slo
     let permit = owner.entity.access.may_recover().await;
     let recovered = History::read::<E>(&owner).await;
     drop(permit);
+    owner.entity.was_read(recovered.as_ref().err().is_none_or(RecoveryError::is_damage));
     match recovered {
         Ok(recovered) => {
             if let Some(slot) = slot.upgrade() {
@@ -190,11 +200,21 @@ impl History<'_> {
     ) -> Result<Recovered<E>, RecoveryError> {
         let entity = &owner.entity;
         let mut history = History { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
-        let mut state = Quiet(Some(history.begin::<E>(claim)?));
+        let Begun { state, mut passed_over } = history.begin::<E>(claim)?;
+        let mut state = Quiet(Some(state));
         let last = history.last;
         let mut snapshots = Kept { last, tried: last, bytes: 0 };
         while history.last < claim.last {
             let events = page(owner, history.last).await?;
+            if let Some(why) = passed_over.take() {
+                if events.first().is_none_or(|event| event.seq != history.last.next()) {
+                    return Err(why);
+                }
+                tracing::warn!(
+                    entity = %entity.id, event = %why.seq, why = ?why.why,
+                    "a snapshot cannot be read: the entity is recovered from all of its events"
+                );
+            }
             if events.is_empty() {
                 return Err(history.fault(RecoveryFault::Missing { found: None }));
             }
@@ -218,32 +238,35 @@ impl History<'_> {
             last,
             hash,
             snapshots,
-            sent: 0,
+            sent: first_number(now()),
             timers: Timers::default(),
             answers: Answers::default(),
             pending: Pending::default(),
         })
     }
 
-    /// Begins with the snapshot, if there is one that this program takes.
-    fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<E, RecoveryError> {
+    /// Begins with the snapshot, if there is one that this program takes, and can read.
+    fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<Begun<E>, RecoveryError> {
+        let mut passed_over = None;
         let snapshots = self.guarded(E::snapshots)?;
-        match (&claim.snapshot, snapshots) {
-            (Some(snapshot), Some(snapshots)) => {
-                let damaged = |why| self.fault_at(snapshot.seq, why);
-                let checked = snapshot.check(&self.entity.id);
-                checked.map_err(|error| damaged(RecoveryFault::Store(error)))?;
-                // Each is stored with its last event, and removed with it: it cannot be behind.
-                if snapshot.seq > claim.last {
-                    return Err(damaged(RecoveryFault::SnapshotAhead { last: claim.last }));
-                }
-                let state = self.guarded(|| (snapshots.read)(&snapshot.state))?;
-                let state = state.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
-                (self.last, self.hash) = (snapshot.seq, snapshot.hash);
-                Ok(state)
+        if let (Some(snapshot), Some(snapshots)) = (&claim.snapshot, snapshots) {
+            let damaged = |why| self.fault_at(snapshot.seq, why);
+            let checked = snapshot.check(&self.entity.id);
+            checked.map_err(|error| damaged(RecoveryFault::Store(error)))?;
+            // Each is stored with its last event, and removed with it: it cannot be behind.
+            if snapshot.seq > claim.last {
+                return Err(damaged(RecoveryFault::SnapshotAhead { last: claim.last }));
             }
-            _ => self.guarded(|| E::new(&self.entity.id)),
+            match self.guarded(|| (snapshots.read)(&snapshot.state))? {
+                Ok(state) => {
+                    (self.last, self.hash) = (snapshot.seq, snapshot.hash);
+                    return Ok(Begun { state, passed_over });
+                }
+                Err(error) => passed_over = Some(damaged(RecoveryFault::Snapshot(error))),
+            }
         }
+        let state = self.guarded(|| E::new(&self.entity.id))?;
+        Ok(Begun { state, passed_over })
     }
 
     fn add<E: EventSourced>(
@@ -287,6 +310,13 @@ impl History<'_> {
     fn fault_at(&self, seq: Seq, why: RecoveryFault) -> RecoveryError {
         RecoveryError { entity: self.entity.id.clone(), seq, why }
     }
+}
+
+/// A state that has what is in a snapshot, or nothing yet.
+struct Begun<E> {
+    state: E,
+    /// Why not what is in the snapshot.
+    passed_over: Option<RecoveryError>,
 }
 
 /// A state that is dropped without a panic, if it is not taken.

@@ -167,7 +167,8 @@ pub struct StoredOptions {
 
 impl Parse for StoredOptions {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let (mut root, mut name, mut version, mut earlier) = (Root::default(), None, None, None);
+        let (mut root, mut name, mut version, mut earlier) =
+            (Root::default(), None::<LitStr>, None, None);
         let site = input.span();
         each_option(input, |key, input| {
             match key.to_string().as_str() {
@@ -186,7 +187,20 @@ impl Parse for StoredOptions {
         let nameless = "it needs a name that never changes, by which its values are read again: \
             `#[stored(name = \"bank.deposited\")]`";
         let name = name.ok_or_else(|| syn::Error::new(site, nameless))?;
+        if name.value().is_empty() {
+            return Err(syn::Error::new(name.span(), nameless));
+        }
+        if let Some(version) = &version {
+            is_a_version(version)?;
+        }
         Ok(Self { root, name, version, earlier })
+    }
+}
+
+fn is_a_version(version: &LitInt) -> syn::Result<()> {
+    match version.base10_parse::<u32>() {
+        Ok(0) => Err(syn::Error::new(version.span(), "the first version is 1")),
+        other => other.map(drop),
     }
 }
 

@@ -731,9 +731,12 @@ fn any_key(store: &dyn Store) {
 fn positions_grow(store: &dyn Store) {
     let alice = account("alice");
     let mut seen = Vec::new();
+    let last = || wait(|done| store.position(done));
+    assert_eq!(last(), Ok(Position::ZERO));
     for _ in 0..20 {
         let owner = claim(store, &alice);
         seen.push(committed(store, write(&alice, &owner, &["x"])));
+        assert_eq!(last().as_ref(), Ok(seen.last().expect("there is one")));
     }
     assert!(seen.is_sorted_by(|one, next| one < next), "{seen:?}");
 }

@@ -222,7 +222,10 @@ pub enum FormatError {
 impl Display for FormatError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
-            Self::OtherType { name, found } => write!(f, "it is a `{found}`, and not a `{name}`"),
+            Self::OtherType { name, found } => write!(
+                f,
+                "it is a `{found}`, and not a `{name}`: if that is its new name, give it the old one, which is stored"
+            ),
             Self::Newer { name, version, known } => write!(
                 f,
                 "it is a `{name}` of version {version}, and this program knows up to {known}: use the program that has \
@@ -238,9 +241,11 @@ impl Display for FormatError {
                 "it is a `{name}` of version {version}, and this program reads those from {oldest} on: add the type of \
                  version {version}, as the `earlier` one of {oldest}"
             ),
-            Self::Damaged { name, version, why } => {
-                write!(f, "it is no `{name}` of version {version}: {why}")
-            }
+            Self::Damaged { name, version, why } => write!(
+                f,
+                "it is no `{name}` of version {version}: {why}. If the type has changed, give it a new version, with the \
+                 type before as its `earlier` one"
+            ),
             Self::Unwritable { name, why } => write!(f, "this `{name}` cannot be written: {why}"),
         }
     }

@@ -67,6 +67,8 @@ pub enum Operation<'a> {
     Log(&'a Logs),
     /// [`Reader::entities`].
     Entities,
+    /// [`Reader::position`].
+    Position,
     /// [`Store::commit`].
     Commit(&'a Commit),
     /// [`Store::settle`].
@@ -203,6 +205,11 @@ impl Reader for MemoryStore {
         let read = self
             .check(&Operation::Entities)
             .map(|()| self.state().list(kind.as_deref(), after, most));
+        done(read);
+    }
+
+    fn position(&self, done: Done<Result<Position, StoreError>>) {
+        let read = self.check(&Operation::Position).map(|()| self.state().position);
         done(read);
     }
 }

@@ -54,6 +54,9 @@ pub trait Reader: Send + Sync + 'static {
         most: usize,
         done: Done<Result<Vec<Summary>, StoreError>>,
     );
+
+    /// Tells the position of the last commit that is stored: no position in a log is behind it.
+    fn position(&self, done: Done<Result<Position, StoreError>>);
 }
 
 /// A store of entities.

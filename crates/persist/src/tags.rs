@@ -34,6 +34,7 @@ impl Tags {
     /// # Panics
     /// If one is empty, or longer than [`LONGEST`](Self::LONGEST), or there are more than [`MOST`](Self::MOST).
     #[must_use]
+    #[track_caller]
     pub fn new(tags: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {
         let tags = Self::from_stored(tags.into_iter().map(Into::into).collect());
         for tag in tags.iter() {

@@ -46,6 +46,12 @@ impl Address {
         if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
             return Err(wrong("it names no host"));
         }
+        let has_at = |host: &Host| matches!(host, Host::Tcp(host) if host.contains('@'));
+        if config.get_hosts().iter().any(has_at) {
+            return Err(wrong(
+                "its password, or what else is before the host, has an `@`, which is written `%40`",
+            ));
+        }
         let server = server(&config);
         Ok(Self { config, verify, server })
     }
@@ -159,6 +165,15 @@ mod tests {
 
     fn read(url: &str) -> Address {
         Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
+    }
+
+    /// What is behind it would be told as the name of the host.
+    #[test]
+    fn a_password_with_an_at_is_refused_and_not_told() {
+        let error = Address::parse("postgres://me:se@cret@host:1/db").err().expect("it is refused");
+        assert!(error.to_string().contains("`%40`"), "{error}");
+        assert!(!format!("{error} {error:?}").contains("cret"), "{error}");
+        assert_eq!(read("postgres://me:se%40cret@host:1/db").server, "host:1");
     }
 
     #[test]

@@ -53,6 +53,9 @@ pub(crate) enum Read {
         most: usize,
         done: Done<Result<Vec<Summary>, StoreError>>,
     },
+    Position {
+        done: Done<Result<Position, StoreError>>,
+    },
 }
 
 /// A session that reads.
@@ -71,6 +74,7 @@ struct Statements {
     /// With and without a kind. (Version 1 has no tags.)
     tagged: Option<[Statement; 2]>,
     entities: Statement,
+    position: Statement,
 }
 
 /// The number of an entity, given its kind and its key.
@@ -109,7 +113,7 @@ macro_rules! tagged {
     };
 }
 
-const TEXTS: [&str; 7] = [
+const TEXTS: [&str; 8] = [
     concat!(
         "SELECT {event} FROM event v
          WHERE v.entity = ",
@@ -162,6 +166,7 @@ const TEXTS: [&str; 7] = [
          ORDER BY substr(e.key, 1, 512), e.key LIMIT $5::int8) e
      WHERE k.name >= $2::bytea AND ($1::bytea IS NULL OR k.name = $1::bytea)
      ORDER BY k.name, e.key LIMIT $5::int8",
+    "SELECT {last} FROM counter",
 ];
 
 macro_rules! of_kind {
@@ -208,9 +213,10 @@ impl Statements {
         let sum = |sum| if format.has_sums() { sum } else { "NULL::int8" };
         let texts = TEXTS.map(|text| {
             let text = text.replace("{event}", event);
+            let text = text.replace("{last}", if format.has_tags() { "last" } else { "position" });
             text.replace("{snapshot_sum}", sum("s.sum")).replace("{note_sum}", sum("o.sum"))
         });
-        let [events, snapshots, note, notes_of, notes_ranked, log, entities] =
+        let [events, snapshots, note, notes_of, notes_ranked, log, entities, position] =
             session.prepare(texts.each_ref().map(String::as_str)).await?;
         let tagged = if format.has_tags() {
             let texts = TAGGED.map(|text| text.replace("{event}", event));
@@ -218,7 +224,17 @@ impl Statements {
         } else {
             None
         };
-        Ok(Self { events, snapshots, note, notes_of, notes_ranked, log, tagged, entities })
+        Ok(Self {
+            events,
+            snapshots,
+            note,
+            notes_of,
+            notes_ranked,
+            log,
+            tagged,
+            entities,
+            position,
+        })
     }
 }
 
@@ -251,6 +267,7 @@ impl ReadSession {
                     )
                     .await
             }
+            Read::Position { .. } => client.query(&statements.position, &[]).await,
         }
     }
 
@@ -344,12 +361,20 @@ impl Read {
             Self::Entities { done, .. } => {
                 tell(done, found.map(|rows| rows.iter().map(summary).collect()));
             }
+            Self::Position { done } => tell(done, found.and_then(|rows| position(&rows))),
         }
     }
 
     /// Tells that it was not read.
     pub(crate) fn refuse(self, why: &StoreError) {
         self.tell(Err(why.clone()));
+    }
+}
+
+fn position(rows: &[Row]) -> Result<Position, StoreError> {
+    match rows {
+        [row] => Ok(Position::new(number(row, 0))),
+        _ => Err(StoreError::Damaged { why: "it has no number of its last commit".into() }),
     }
 }
 

@@ -138,6 +138,10 @@ impl coact_persist::Reader for Asked {
     ) {
         self.ask(Read::Entities { kind, after, most, done });
     }
+
+    fn position(&self, done: Done<Result<Position, StoreError>>) {
+        self.ask(Read::Position { done });
+    }
 }
 
 /// Passes what is read on to the reading half.
@@ -180,6 +184,10 @@ macro_rules! reads {
                 done: Done<Result<Vec<Summary>, StoreError>>,
             ) {
                 self.$half.entities(kind, after, most, done);
+            }
+
+            fn position(&self, done: Done<Result<Position, StoreError>>) {
+                self.$half.position(done);
             }
         }
 

@@ -85,9 +85,10 @@ fn without_links(path: &Path) -> PathBuf {
     path
 }
 
+/// Whether it begins as URLs do.
 fn is_url(name: &str) -> bool {
-    ["postgres://", "postgresql://"].iter().any(|scheme| {
-        name.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
+    name.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.is_empty() && scheme.chars().all(|letter| letter.is_ascii_alphanumeric())
     })
 }
 

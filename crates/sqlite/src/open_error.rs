@@ -55,7 +55,7 @@ pub enum OpenError {
         /// The file.
         path: PathBuf,
     },
-    /// It is the address of a server. (It may have a password, so it is not told.)
+    /// It is a URL, as the address of a server is. (It may have a password, so it is not told.)
     Url,
     /// It is the file of something else, or damaged.
     NotAStore {
@@ -142,7 +142,7 @@ impl Display for OpenError {
                 path.display()
             ),
             Self::Url => f.write_str(
-                "this is the address of a server, and not the name of a file: connect to it by the crate `coact-postgres`",
+                "this is a URL, and not the name of a file: connect to a server of PostgreSQL by the crate `coact-postgres`",
             ),
             Self::NotAStore { path, why } => write!(
                 f,

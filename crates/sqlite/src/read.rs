@@ -7,7 +7,7 @@ use coact_persist::{
 use rusqlite::{Connection, Params, Row, ToSql, Transaction, params};
 
 use crate::failure;
-use crate::row::{bits, event, number, snapshot, stored, sum, text};
+use crate::row::{self, bits, event, number, snapshot, stored, sum, text};
 use crate::schema::Format;
 
 /// As many rows as that, at most.
@@ -88,6 +88,12 @@ pub(crate) fn log(
         }
         Ok(found)
     })
+}
+
+/// Reads the number of the last commit.
+pub(crate) fn position(connection: &Connection) -> rusqlite::Result<Position> {
+    let mut select = connection.prepare_cached("SELECT position FROM counter")?;
+    select.query_row([], |row| row::position(row.get(0)?))
 }
 
 /// The events of commits behind the one, and up to the other.

@@ -274,4 +274,7 @@ impl Reader for SqliteReader {
             done,
         );
     }
+    fn position(&self, done: Done<Result<Position, StoreError>>) {
+        self.ask(read::position, failure::of_store, done);
+    }
 }

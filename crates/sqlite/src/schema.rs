@@ -8,6 +8,8 @@ use std::time::Duration;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 
+use tracing::info;
+
 use crate::open_error::OpenError;
 
 /// The version of the format: `PRAGMA user_version`.
@@ -137,6 +139,7 @@ pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection,
         None => {
             use_wal(&connection, path)?;
             create(&mut connection).map_err(told)?;
+            info!(path = %path.display(), "a new store");
         }
         Some(VERSION) => {}
         Some(earlier) => {

@@ -141,6 +141,10 @@ impl Reader for SqliteStore {
     ) {
         self.reader.entities(kind, after, most, done);
     }
+
+    fn position(&self, done: Done<Result<Position, StoreError>>) {
+        self.reader.position(done);
+    }
 }
 
 impl Store for SqliteStore {

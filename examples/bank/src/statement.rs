@@ -21,6 +21,8 @@ CREATE TABLE IF NOT EXISTS read_up_to (position INTEGER NOT NULL);
 INSERT INTO read_up_to SELECT 0 WHERE NOT EXISTS (SELECT * FROM read_up_to);
 ";
 
+const ANEW: &str = "BEGIN; DELETE FROM statement; UPDATE read_up_to SET position = 0; COMMIT;";
+
 /// How often it looks for more.
 const PERIOD: Duration = Duration::from_millis(200);
 
@@ -50,14 +52,24 @@ impl Statement {
     pub fn follow(mut self, over: Receiver<()>) -> JoinHandle<anyhow::Result<Totals>> {
         thread::spawn(move || {
             while over.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
-                self.catch_up()?;
+                self.follow_up()?;
             }
-            self.catch_up()?;
+            self.follow_up()?;
             self.totals()
         })
     }
 
-    /// Reads what has happened since.
+    /// Reads what has happened since; or all of it, if the statement has what the store does not have any more, since a backup was restored.
+    fn follow_up(&mut self) -> anyhow::Result<()> {
+        match self.catch_up() {
+            Err(error) if matches!(error.downcast_ref(), Some(LogError::Ahead { .. })) => {
+                self.connection.execute_batch(ANEW)?;
+                self.catch_up()
+            }
+            done => done,
+        }
+    }
+
     fn catch_up(&mut self) -> anyhow::Result<()> {
         let position = "SELECT position FROM read_up_to";
         let position: i64 = self.connection.query_row(position, [], |row| row.get(0))?;

@@ -11,4 +11,10 @@ struct Misspelt(#[n(0)] u64);
 #[stored(name = "list")]
 struct List<T>(#[n(0)] Vec<T>);
 
+#[stored(name = "")]
+struct Nameless(#[n(0)] u64);
+
+#[stored(name = "bank.none", version = 0)]
+struct BeforeTheFirst(#[n(0)] u64);
+
 fn main() {}

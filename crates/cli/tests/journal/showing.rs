@@ -192,7 +192,7 @@ fn what_is_not_there_suggests_what_is() {
     );
     assert_eq!(
         said("bank.account", "zacharias"),
-        "nothing is stored of bank.account zacharias: there are 2 entities of this kind: `list --kind bank.account`"
+        "nothing is stored of bank.account zacharias: 2 entities of this kind are stored, see `list --kind bank.account`"
     );
     assert_eq!(
         said("x", "y\n"),

@@ -68,6 +68,10 @@ impl Reader for Both {
     ) {
         self.next().entities(kind, after, most, done);
     }
+
+    fn position(&self, done: Done<Result<Position, StoreError>>) {
+        self.next().position(done);
+    }
 }
 
 impl Store for Both {
