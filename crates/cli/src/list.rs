@@ -17,6 +17,9 @@ const TOGETHER: usize = 16;
 /// How many lines are aligned with each other. (Later ones are as wide, or wider.)
 const ALIGNED: usize = 1_000;
 
+/// How many kinds are told if there are none of the one that was named.
+const KINDS: usize = 5;
+
 /// The last line.
 #[derive(Serialize, Default)]
 #[serde(tag = "record", rename = "summary")]
@@ -62,6 +65,12 @@ pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Re
     }
     rows.end(output)?;
     sum_up(&sums, last.as_ref(), args, output)?;
+    if let Some(kind) = &args.kind
+        && sums.entities == 0
+        && pages::entities_by(reader, Some(kind), None, 1).next().is_none()
+    {
+        output.line(&no_such_kind(reader)?)?;
+    }
     Ok(())
 }
 
@@ -116,6 +125,18 @@ fn sum_up(
         }
         None => Ok(()),
     }
+}
+
+/// Says which kinds there are instead.
+pub fn no_such_kind(reader: &dyn Reader) -> anyhow::Result<String> {
+    let (kinds, has_more) = pages::kinds(reader, KINDS)?;
+    let kinds: Vec<_> = kinds.iter().map(|kind| shown(kind)).collect();
+    let more = if has_more { " and others" } else { "" };
+    Ok(if kinds.is_empty() {
+        "nothing is stored".to_owned()
+    } else {
+        format!("there are no entities of this kind; kinds are {}{more}", kinds.join(" or "))
+    })
 }
 
 /// A name as a shell takes it.

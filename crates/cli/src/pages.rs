@@ -62,6 +62,24 @@ pub fn entities_by(
     )
 }
 
+/// Lists the kinds of entities, up to as many, and says whether there are more. Reads one entity of each.
+pub fn kinds(reader: &dyn Reader, most: usize) -> Stored<(Vec<String>, bool)> {
+    let mut kinds = Vec::new();
+    let mut after = None;
+    loop {
+        let Some(first) = entities_by(reader, None, after, 1).next().transpose()? else {
+            return Ok((kinds, false));
+        };
+        if kinds.len() == most {
+            return Ok((kinds, true));
+        }
+        let kind = first.id.kind();
+        // All entities of this kind come before that.
+        after = Some(EntityId::new(format!("{kind}\0"), ""));
+        kinds.push(kind.to_owned());
+    }
+}
+
 /// Lists entities.
 pub fn entities(
     reader: &dyn Reader,

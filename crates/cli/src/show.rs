@@ -8,7 +8,7 @@ use coact_persist::{
 };
 
 use crate::args::Show;
-use crate::list::quoted;
+use crate::list::{no_such_kind, quoted};
 use crate::message::{Message, note_key};
 use crate::name::{distance, shown};
 use crate::output::{Alignment, Output, Table, count, grouped};
@@ -249,14 +249,11 @@ fn order(kind: NoteKind) -> &'static str {
 /// What to say instead of what is not there. Looks at all entities.
 fn not_found(reader: &dyn Reader, id: &EntityId) -> anyhow::Result<String> {
     let mut nearest: Vec<(usize, EntityId)> = Vec::new();
-    let (mut all, mut of_kind, mut kinds) = (0_u64, 0_u64, Vec::<String>::new());
+    let (mut all, mut of_kind) = (0_u64, 0_u64);
     for listed in pages::entities(reader, None, None) {
         let other = listed?.id;
         all += 1;
         of_kind += u64::from(other.kind() == id.kind());
-        if kinds.last().is_none_or(|kind| kind != other.kind()) && kinds.len() <= SUGGESTED {
-            kinds.push(other.kind().to_owned());
-        }
         if let Some(far) = far(id, &other) {
             nearest.push((far, other));
             if nearest.len() > 4 * SUGGESTED {
@@ -280,9 +277,7 @@ fn not_found(reader: &dyn Reader, id: &EntityId) -> anyhow::Result<String> {
         let entities = count(of_kind, "entity of this kind is", "entities of this kind are");
         format!("{entities} stored, see `list --kind {}`", quoted(id.kind()))
     } else {
-        let more = if kinds.len() > SUGGESTED { " and others" } else { "" };
-        let kinds = kinds.iter().take(SUGGESTED).map(|kind| shown(kind).into_owned());
-        format!("there are no entities of this kind; kinds are {}{more}", names(kinds.collect()))
+        no_such_kind(reader)?
     };
     Ok(format!("nothing is stored of {name}: {hint}"))
 }

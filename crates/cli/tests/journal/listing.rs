@@ -62,6 +62,12 @@ LAST  EPOCH  KIND     KEY
     assert!(alone.contains("needs `--kind KIND`"), "{alone}");
     let none = coact(&world.path, &["list", "--limit", "0"]).well();
     assert!(none.contains("0 entities"), "{none}");
+    let typo = coact(&world.path, &["list", "--kind", "bank.acount"]).well();
+    let kinds =
+        "there are no entities of this kind; kinds are bank.account or bank.order or journal";
+    assert!(typo.ends_with(&format!("0 entities, 0 events\n{kinds}\n")), "{typo}");
+    let after = coact(&world.path, &["list", "--kind", "journal", "--after", "z"]).well();
+    assert!(after.ends_with("0 entities, 0 events\n"), "{after}");
 }
 
 #[test]
