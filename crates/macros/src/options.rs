@@ -191,13 +191,13 @@ impl Parse for StoredOptions {
             return Err(syn::Error::new(name.span(), nameless));
         }
         if let Some(version) = &version {
-            is_a_version(version)?;
+            check_version(version)?;
         }
         Ok(Self { root, name, version, earlier })
     }
 }
 
-fn is_a_version(version: &LitInt) -> syn::Result<()> {
+fn check_version(version: &LitInt) -> syn::Result<()> {
     match version.base10_parse::<u32>() {
         Ok(0) => Err(syn::Error::new(version.span(), "the first version is 1")),
         other => other.map(drop),

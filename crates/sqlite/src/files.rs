@@ -38,7 +38,7 @@ pub(crate) fn whole_name_to_read(path: &Path) -> Result<PathBuf, OpenError> {
     if !is_there {
         return Err(not_found(path, path));
     }
-    is_clear(path, &whole, &[WAL, SHM])?;
+    refuse_obstacles(path, &whole, &[WAL, SHM])?;
     Ok(whole)
 }
 
@@ -49,7 +49,7 @@ pub(crate) fn whole_name_to_write(path: &Path) -> Result<PathBuf, OpenError> {
         return Err(OpenError::Reserved { path: path.to_owned(), of });
     }
     is_there(path, &whole)?;
-    is_clear(path, &whole, &BESIDE)?;
+    refuse_obstacles(path, &whole, &BESIDE)?;
     Ok(whole)
 }
 
@@ -120,8 +120,8 @@ fn is_there(path: &Path, whole: &Path) -> Result<bool, OpenError> {
     }
 }
 
-/// Whether nothing is in the way of the files beside it.
-fn is_clear(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
+/// Says what is in the way of the files beside it, if something is.
+fn refuse_obstacles(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
     for suffix in suffixes {
         let other = beside(whole, suffix);
         match fs::metadata(&other) {
@@ -134,8 +134,8 @@ fn is_clear(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), OpenErro
     Ok(())
 }
 
-/// Whether a file that is to be written has no other name, if it is there: by that it would have another lock, and another WAL.
-pub(crate) fn is_only_name(path: &Path) -> Result<(), OpenError> {
+/// Refuses a file that is to be written, and has another name: by that it would have another lock, and another WAL.
+pub(crate) fn refuse_hard_links(path: &Path) -> Result<(), OpenError> {
     match fs::metadata(path) {
         Ok(file) if names(&file) > 1 => Err(OpenError::Linked { path: path.to_owned() }),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(of_io(path, error)),
@@ -233,7 +233,7 @@ impl Place {
     }
 
     /// Says what has been removed since, or is another file now: what is written where no name leads is lost.
-    pub(crate) fn is_left(&self) -> Result<(), StoreError> {
+    pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, identity) in &self.files {
             let why = match Identity::named(path) {
                 Ok(now) if now == *identity => continue,

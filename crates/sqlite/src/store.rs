@@ -18,7 +18,7 @@ use crate::batch::Batch;
 use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
-use crate::files::{Place, is_only_name, whole_name_to_write};
+use crate::files::{Place, refuse_hard_links, whole_name_to_write};
 use crate::known::Known;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
@@ -55,7 +55,7 @@ impl SqliteStore {
         let path = whole_name_to_write(path.as_ref())?;
         let lock = OwnerLock::take(&path)?;
         restore::finish(&path)?;
-        is_only_name(&path)?;
+        refuse_hard_links(&path)?;
         let mut connection = open_to_write(&path, true)?;
         wal::put_on_disk(&mut connection, &path)?;
         let reader = SqliteReader::open(&path)?;
@@ -254,7 +254,7 @@ impl Writer {
     /// Does all of it, or nothing if it meets damage.
     fn try_write(&mut self, all: &mut Vec<Write>) -> Option<Failed> {
         let Writer { connection, checkpoints, path, .. } = self;
-        let opened = self.place.is_left().and_then(|()| match connection.take() {
+        let opened = self.place.check().and_then(|()| match connection.take() {
             Some(connection) => Ok(connection),
             None => checkpoints.open_again(path).map_err(|error| failure::of_opening(&error)),
         });
