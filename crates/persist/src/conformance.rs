@@ -739,6 +739,10 @@ fn positions_grow(store: &dyn Store) {
         assert_eq!(last().as_ref(), Ok(seen.last().expect("there is one")));
     }
     assert!(seen.is_sorted_by(|one, next| one < next), "{seen:?}");
+    for behind in [20, i64::MAX as u64, 1 << 63, u64::MAX] {
+        assert_eq!(log(store, "account", Position::new(behind), 10), []);
+        assert_eq!(events(store, &alice, behind, 10), []);
+    }
 }
 
 fn any_text(store: &dyn Store) {

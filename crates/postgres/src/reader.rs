@@ -16,7 +16,7 @@ use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means};
 use crate::job::tell;
 use crate::link::{Link, Prepared};
-use crate::row::{bits, event, number, snapshot, stored, sum, text};
+use crate::row::{bits, bound, event, number, snapshot, stored, sum, text};
 use crate::schema::{self, Format};
 use crate::session::{Pipeline, Session, of_failure};
 use crate::settings::{Access, Settings};
@@ -244,7 +244,7 @@ impl ReadSession {
         match read {
             Read::Events { entity, after, most, .. } => {
                 let (kind, key) = columns(entity);
-                let after = bits(after.get());
+                let after = bound(after.get());
                 client.query(&statements.events, &[&kind, &key, &after, &limit(*most)]).await
             }
             Read::Snapshots { entity, .. } => {
@@ -253,7 +253,7 @@ impl ReadSession {
             }
             Read::Notes { which, most, .. } => self.notes(which, *most).await,
             Read::Log { which, after, most, .. } => {
-                self.log(which, bits(after.get()), limit((*most).max(1))).await
+                self.log(which, bound(after.get()), limit((*most).max(1))).await
             }
             Read::Entities { kind, after, most, .. } => {
                 let kind = kind.as_ref().map(|kind| kind.as_bytes());
@@ -305,7 +305,7 @@ impl ReadSession {
                 client.query(&statements.notes_of, &[&of_kind, &of_key, &kind, &key, &most]).await
             }
             Notes::Ranked { kind, after, up_to } => {
-                let (kind, up_to) = (code(*kind), bits((*up_to).min(i64::MAX as u64)));
+                let (kind, up_to) = (code(*kind), bound(*up_to));
                 // All ranks are greater, or of an entity behind the empty name.
                 let start = (i64::MIN, (&[][..], &[][..]), &[][..]);
                 let after = after.as_ref();

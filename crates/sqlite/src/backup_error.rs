@@ -18,6 +18,11 @@ pub enum BackupError {
         /// The file.
         path: PathBuf,
     },
+    /// The store that was opened is not that of its name any more: another one was put in its place, or it was removed.
+    Replaced {
+        /// The file.
+        path: PathBuf,
+    },
     /// The name is no UTF-8, which SQLite needs.
     NotUtf8 {
         /// The file.
@@ -54,6 +59,7 @@ impl BackupError {
             }
             Self::Io { error, .. } => io(error),
             Self::Exists { .. } => io(io::ErrorKind::AlreadyExists.into()),
+            replaced @ Self::Replaced { .. } => io(io::Error::other(replaced.to_string())),
             Self::NotUtf8 { .. } => {
                 io(io::Error::new(io::ErrorKind::InvalidFilename, "its name is no UTF-8"))
             }
@@ -66,6 +72,9 @@ impl Display for BackupError {
         match self {
             Self::Exists { path } => {
                 write!(f, "`{}` is there already: name another file", path.display())
+            }
+            Self::Replaced { path } => {
+                write!(f, "`{}` was removed, or is another file now: open it again", path.display())
             }
             Self::NotUtf8 { path } => {
                 write!(f, "`{}` is no UTF-8: name another file", path.display())
@@ -82,7 +91,7 @@ impl Display for BackupError {
 impl Error for BackupError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            Self::Exists { .. } | Self::NotUtf8 { .. } => None,
+            Self::Exists { .. } | Self::Replaced { .. } | Self::NotUtf8 { .. } => None,
             // (What it says is said above.)
             Self::Target(error) | Self::Open(error) => error.source(),
             Self::Copy(error) => error.source(),

@@ -7,7 +7,7 @@ use coact_persist::{
 use rusqlite::{Connection, Params, Row, ToSql, Transaction, params};
 
 use crate::failure;
-use crate::row::{self, bits, event, number, snapshot, stored, sum, text};
+use crate::row::{self, bits, bound, event, number, snapshot, stored, sum, text};
 use crate::schema::Format;
 
 /// As many rows as that, at most.
@@ -58,7 +58,7 @@ pub(crate) fn events(
              ORDER BY seq LIMIT ?4"
         ))?;
         let (kind, key) = (entity.kind().as_bytes(), entity.key().as_bytes());
-        let keys = params![kind, key, bits(after.get()), limit(most)];
+        let keys = params![kind, key, bound(after.get()), limit(most)];
         let tags_at = (!tags.is_empty()).then_some(6);
         let rows = select.query_map(keys, |row| stored(row, tags_at))?;
         rows.collect()
@@ -104,7 +104,7 @@ fn entries(
     (after, last): (Position, Position),
     most: i64,
 ) -> rusqlite::Result<Vec<LogEntry>> {
-    let (after, last) = (bits(after.get()), bits(last.get()));
+    let (after, last) = (bound(after.get()), bound(last.get()));
     let tags_at = (!tags.is_empty()).then_some(8);
     match which {
         Logs::Kind(kind) => {
@@ -254,7 +254,7 @@ pub(crate) fn notes(
             format,
             "note.kind = ?1 AND note.rank <= ?2
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?3",
-            params![kind.get(), rank(*up_to), limit(most)],
+            params![kind.get(), bound(*up_to), limit(most)],
         ),
         Notes::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
             connection,
@@ -265,7 +265,7 @@ pub(crate) fn notes(
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?7",
             params![
                 kind.get(),
-                rank(*up_to),
+                bound(*up_to),
                 bits(*least),
                 entity.kind().as_bytes(),
                 entity.key().as_bytes(),
@@ -274,11 +274,6 @@ pub(crate) fn notes(
             ],
         ),
     }
-}
-
-/// The greatest rank that is asked for: they have 63 bits.
-fn rank(rank: u64) -> i64 {
-    i64::try_from(rank).unwrap_or(i64::MAX)
 }
 
 fn select_notes(

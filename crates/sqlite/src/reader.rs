@@ -18,7 +18,8 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::files::{
-    Identity, PART, WAL, beside, is_being_restored, remove, whole_name_to_read, whole_name_to_write,
+    Identity, JOURNAL, PART, RESTORED, WAL, beside, is_being_restored, remove, whole_name_to_read,
+    whole_name_to_write,
 };
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
@@ -41,6 +42,7 @@ use crate::{read, wal};
 /// ```
 pub struct SqliteReader {
     path: PathBuf,
+    identity: Option<Identity>,
     format: Format,
     thread: Serving<Query>,
 }
@@ -55,7 +57,8 @@ impl Debug for SqliteReader {
 type Query = Box<dyn FnOnce(&Connection) + Send>;
 
 impl SqliteReader {
-    /// Opens a file, which may be one of an earlier version.
+    /// Opens a file, which may be one of an earlier version. It shows this file from now on, also when another one has been put in its
+    /// place: open that then.
     ///
     /// # Errors
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
@@ -91,7 +94,8 @@ impl SqliteReader {
         };
         let thread = Serving::start("coact-sqlite-read", serve)
             .map_err(|error| OpenError::Io { path: path.clone(), error })?;
-        Ok(Self { path, format, thread })
+        let identity = Identity::named(&path).unwrap_or_default();
+        Ok(Self { path, identity, format, thread })
     }
 
     /// From now on shows what is stored now, and no later commit, until it is dropped. It holds up no owner, but the `-wal` of one
@@ -134,18 +138,25 @@ impl SqliteReader {
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), BackupError> {
         let path = to.as_ref();
         let io = |error| BackupError::Io { path: path.to_owned(), error };
-        let exists = || BackupError::Exists { path: path.to_owned() };
+        let exists = |path: &Path| Err(BackupError::Exists { path: path.to_owned() });
         if fs::symlink_metadata(path).is_ok() {
-            return Err(exists());
+            return exists(path);
         }
         let to = whole_name_to_write(path).map_err(BackupError::Target)?;
         // So that no store opens it before it is whole, and no other copy is made there.
         let _lock = OwnerLock::take(&to).map_err(BackupError::Target)?;
+        // It would be taken for a part of the copy.
+        let is_left = |other: &PathBuf| fs::metadata(other).is_ok_and(|file| file.len() > 0);
+        if let Some(left) =
+            [WAL, JOURNAL, RESTORED].map(|end| beside(&to, end)).iter().find(|it| is_left(it))
+        {
+            return exists(left);
+        }
         let part = beside(&to, PART);
         self.copy_to(&part)?;
         let placed = match File::create_new(&to) {
             Ok(_) => fs::rename(&part, &to).map_err(io),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Err(exists()),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => exists(path),
             Err(error) => Err(io(error)),
         };
         if placed.is_err() {
@@ -160,6 +171,9 @@ impl SqliteReader {
         let name = path.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path.to_owned() })?;
         // By a connection of its own: this one may be frozen.
         let (connection, _) = open_to_read(&self.path).map_err(BackupError::Open)?;
+        if Identity::named(&self.path).unwrap_or_default() != self.identity {
+            return Err(BackupError::Replaced { path: self.path.clone() });
+        }
         remove(path).map_err(BackupError::Target)?;
         let copied = connection.execute("VACUUM INTO ?1", [name]);
         let copied = copied.map_err(|error| BackupError::Copy(failure::of_store(&error)));

@@ -14,6 +14,11 @@ pub(crate) fn bits(number: u64) -> i64 {
     number.cast_signed()
 }
 
+/// As a bound of what is counted from 0 on: nothing that is stored is behind the greatest one.
+pub(crate) fn bound(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
 pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }

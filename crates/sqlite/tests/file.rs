@@ -354,6 +354,45 @@ fn nothing_is_committed_in_a_file_that_was_removed() {
     }
 }
 
+/// What is left of a file that was at the name of a copy would be taken for a part of that.
+#[test]
+fn a_copy_is_not_made_beside_what_is_left_of_another_file() {
+    let folder = folder();
+    let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
+    add(&open(&path), "x");
+    let reader = SqliteReader::open(&path).unwrap();
+    for suffix in ["-wal", "-journal", ".coact-restored"] {
+        let left = folder.path().join(format!("copy.db{suffix}"));
+        fs::write(&left, "something").unwrap();
+        let error = reader.back_up(&copy).unwrap_err();
+        assert!(matches!(&error, BackupError::Exists { path } if *path == left), "{error}");
+        assert!(!copy.exists());
+        fs::remove_file(&left).unwrap();
+    }
+    // What a reader leaves is empty.
+    fs::write(folder.path().join("copy.db-wal"), "").unwrap();
+    reader.back_up(&copy).unwrap();
+    assert_eq!(count(&copy), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_reader_shows_the_file_that_it_has_opened() {
+    let folder = folder();
+    let [path, copy, new] = ["bank.db", "copy.db", "new.db"].map(|name| folder.path().join(name));
+    add(&open(&path), "x");
+    let reader = SqliteReader::open(&path).unwrap();
+    reader.back_up(&copy).unwrap();
+    add(&open(&path), "y");
+    SqliteStore::restore(&copy, &path).unwrap();
+    let seen = wait(|done| reader.events(alice(), Seq::ZERO, 10, done)).unwrap().len();
+    assert_eq!((seen, count(&path)), (2, 1));
+    // Not what is at its name now.
+    let error = reader.back_up(&new).unwrap_err();
+    assert!(matches!(&error, BackupError::Replaced { path: of } if *of == path), "{error}");
+    assert!(!new.exists());
+}
+
 #[test]
 fn a_copy_is_whole_before_it_has_its_name() {
     let folder = folder();
