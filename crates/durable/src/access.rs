@@ -40,6 +40,8 @@ type Waiter = Arc<Mutex<Option<Resolver<()>>>>;
 pub(crate) struct Waits {
     waiter: Waiter,
     _at_end: OnCancel,
+    /// Not longer than it is waited for.
+    _alarm: Option<Alarm>,
 }
 
 impl Drop for Waits {
@@ -163,11 +165,10 @@ impl Access {
         // Without the lock: these schedule.
         let home = RuntimeHandle::current();
         let at_end = Arc::new(AtEnd { home, waiter: Arc::downgrade(&waiter) });
-        let waits = Waits { waiter: Arc::clone(&waiter), _at_end: home.on_cancel(at_end.into()) };
-        if let Some(time) = at_most {
-            after(time, (), move |()| tell(&waiter));
-        }
-        (told, Some(waits))
+        let _at_end = home.on_cancel(at_end.into());
+        let at_last = Arc::clone(&waiter);
+        let _alarm = at_most.map(|time| Alarm::new(after(time, (), move |()| tell(&at_last))));
+        (told, Some(Waits { waiter, _at_end, _alarm }))
     }
 
     fn has_stored(&self) {

@@ -9,7 +9,9 @@ use coact_core::Broken;
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{catch, drop_quietly};
 use coact_core::runtime::spawn_future;
-use coact_persist::{Claim, EntityId, EventHash, FormatError, Seq, StoreError, StoredEvent, read};
+use coact_persist::{
+    Claim, EntityId, EventHash, FormatError, Seq, Snapshot, StoreError, StoredEvent, read,
+};
 
 use crate::access::{Backoff, ask, lock};
 use crate::entity::{Entity, Place};
@@ -17,6 +19,7 @@ use crate::event_sourced::EventSourced;
 use crate::outgoing::{first_number, now};
 use crate::owner::{Owner, Recovering};
 use crate::recovered::{Answers, Kept, Pending, Recovered, Timers};
+use crate::snapshots::Snapshots;
 
 /// How many events are read at once.
 const PAGE: usize = 256;
@@ -85,6 +88,8 @@ pub enum RecoveryFault {
     /// The latest snapshot, which is up to this event, or the state cannot be read, nor can it be made of the events: some of those that it has in
     /// it are not stored (any more).
     Snapshot(FormatError),
+    /// The program has no [snapshots](EventSourced::snapshots), and there is one that has events in it which are not stored any more.
+    NoSnapshots,
     /// [`EventSourced::apply`], or what else of the program makes a state, has panicked.
     Panicked(Arc<str>),
     /// The latest snapshot is that of an event behind the last one: events that were stored are missing, or it was changed.
@@ -115,6 +120,10 @@ impl Display for RecoveryError {
                 f,
                 "the snapshot up to it, or the state, cannot be read, and not all events before are stored: {error}"
             ),
+            RecoveryFault::NoSnapshots => f.write_str(
+                "a snapshot has the events up to it, which are not stored any more, and `EventSourced::snapshots` says that \
+                 there are none",
+            ),
             RecoveryFault::Panicked(message) => write!(f, "the program panicked when it made the state: {message}"),
             RecoveryFault::SnapshotAhead { last } => {
                 write!(f, "there is a snapshot up to it, and the last event is {last}")
@@ -135,8 +144,8 @@ impl Error for RecoveryError {}
 impl RecoveryError {
     /// Whether what is stored is not what was stored, so that no program can read it.
     fn is_damage(&self) -> bool {
-        use RecoveryFault::{Format, Panicked, Snapshot};
-        !matches!(self.why, Format(_) | Snapshot(_) | Panicked(_))
+        use RecoveryFault::{Format, NoSnapshots, Panicked, Snapshot};
+        !matches!(self.why, Format(_) | Snapshot(_) | NoSnapshots | Panicked(_))
     }
 }
 
@@ -210,10 +219,9 @@ impl History<'_> {
                 if events.first().is_none_or(|event| event.seq != history.last.next()) {
                     return Err(why);
                 }
-                tracing::warn!(
-                    entity = %entity.id, event = %why.seq, why = ?why.why,
-                    "a snapshot cannot be read: the entity is recovered from all of its events"
-                );
+                if let RecoveryFault::Snapshot(why) = why.why {
+                    tracing::warn!(entity = %entity.id, %why, "a snapshot is passed over for all events");
+                }
             }
             if events.is_empty() {
                 return Err(history.fault(RecoveryFault::Missing { found: None }));
@@ -247,26 +255,40 @@ impl History<'_> {
 
     /// Begins with the snapshot, if there is one that this program takes, and can read.
     fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<Begun<E>, RecoveryError> {
-        let mut passed_over = None;
         let snapshots = self.guarded(E::snapshots)?;
-        if let (Some(snapshot), Some(snapshots)) = (&claim.snapshot, snapshots) {
-            let damaged = |why| self.fault_at(snapshot.seq, why);
-            let checked = snapshot.check(&self.entity.id);
-            checked.map_err(|error| damaged(RecoveryFault::Store(error)))?;
-            // Each is stored with its last event, and removed with it: it cannot be behind.
-            if snapshot.seq > claim.last {
-                return Err(damaged(RecoveryFault::SnapshotAhead { last: claim.last }));
-            }
-            match self.guarded(|| (snapshots.read)(&snapshot.state))? {
-                Ok(state) => {
-                    (self.last, self.hash) = (snapshot.seq, snapshot.hash);
-                    return Ok(Begun { state, passed_over });
+        let why = match (&claim.snapshot, snapshots) {
+            (Some(snapshot), Some(snapshots)) => {
+                match self.begin_with(snapshot, &snapshots, claim.last)? {
+                    Ok(state) => return Ok(Begun { state, passed_over: None }),
+                    Err(error) => Some((snapshot.seq, RecoveryFault::Snapshot(error))),
                 }
-                Err(error) => passed_over = Some(damaged(RecoveryFault::Snapshot(error))),
             }
-        }
+            (Some(snapshot), None) => Some((snapshot.seq, RecoveryFault::NoSnapshots)),
+            (None, _) => None,
+        };
+        let passed_over = why.map(|(seq, why)| self.fault_at(seq, why));
         let state = self.guarded(|| E::new(&self.entity.id))?;
         Ok(Begun { state, passed_over })
+    }
+
+    fn begin_with<E>(
+        &mut self,
+        snapshot: &Snapshot,
+        snapshots: &Snapshots<E>,
+        last: Seq,
+    ) -> Result<Result<E, FormatError>, RecoveryError> {
+        let damaged = |why| self.fault_at(snapshot.seq, why);
+        let checked = snapshot.check(&self.entity.id);
+        checked.map_err(|error| damaged(RecoveryFault::Store(error)))?;
+        // Each is stored with its last event, and removed with it: it cannot be behind.
+        if snapshot.seq > last {
+            return Err(damaged(RecoveryFault::SnapshotAhead { last }));
+        }
+        let state = self.guarded(|| (snapshots.read)(&snapshot.state))?;
+        if state.is_ok() {
+            (self.last, self.hash) = (snapshot.seq, snapshot.hash);
+        }
+        Ok(state)
     }
 
     fn add<E: EventSourced>(

@@ -22,6 +22,9 @@ pub(crate) const RESTORED: &str = ".coact-restored";
 /// All that belongs to a file of the name before it.
 const BESIDE: [&str; 6] = [WAL, SHM, JOURNAL, LOCK, PART, RESTORED];
 
+/// The longest of them: a part of a copy has files beside it as well.
+const LONGEST_SUFFIX: &str = ".coact-part-journal";
+
 /// How long a name SQLite takes, in bytes and with `-journal` behind it: `MAX_PATHNAME` of its `os_unix.c`.
 const LONGEST: usize = if cfg!(unix) { 512 - JOURNAL.len() } else { usize::MAX };
 
@@ -44,12 +47,13 @@ pub(crate) fn whole_name_to_read(path: &Path) -> Result<PathBuf, OpenError> {
 
 /// The same of one that is to be written, which need not be there.
 pub(crate) fn whole_name_to_write(path: &Path) -> Result<PathBuf, OpenError> {
-    let whole = whole_name(path, LONGEST - PART.len())?;
+    let whole = whole_name(path, LONGEST - RESTORED.len())?;
     if let Some(of) = whose(&whole) {
         return Err(OpenError::Reserved { path: path.to_owned(), of });
     }
     is_there(path, &whole)?;
     refuse_obstacles(path, &whole, &BESIDE)?;
+    refuse_obstacles(path, &whole, &[LONGEST_SUFFIX])?;
     Ok(whole)
 }
 
@@ -137,10 +141,16 @@ fn refuse_obstacles(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), 
 /// Refuses a file that is to be written, and has another name: by that it would have another lock, and another WAL.
 pub(crate) fn refuse_hard_links(path: &Path) -> Result<(), OpenError> {
     match fs::metadata(path) {
+        // A copy that has its name, by a process that has ended before it has taken away the other one.
+        Ok(file) if names(&file) == 2 && is_part(path, &file)? => remove(&beside(path, PART)),
         Ok(file) if names(&file) > 1 => Err(OpenError::Linked { path: path.to_owned() }),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(of_io(path, error)),
         _ => Ok(()),
     }
+}
+
+fn is_part(path: &Path, file: &Metadata) -> Result<bool, OpenError> {
+    Ok(identity(&beside(path, PART))? == Some(Identity::of(file)))
 }
 
 #[cfg(unix)]
@@ -163,12 +173,7 @@ pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
 
 /// Whether a backup is to be put in the place of the file, which may be without its WAL meanwhile.
 pub(crate) fn is_being_restored(path: &Path) -> Result<bool, OpenError> {
-    let restored = beside(path, RESTORED);
-    match fs::exists(&restored) {
-        // (Then there is no such name.)
-        Err(error) if error.kind() == io::ErrorKind::InvalidFilename => Ok(false),
-        found => found.map_err(|error| of_io(&restored, error)),
-    }
+    Ok(identity(&beside(path, RESTORED))?.is_some())
 }
 
 /// Removes a file, if it is there.
@@ -212,36 +217,50 @@ impl Identity {
     pub(crate) fn named(path: &Path) -> io::Result<Option<Self>> {
         match fs::metadata(path) {
             Ok(file) => Ok(Some(Self::of(&file))),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
-            Err(error) => Err(error),
+            // (None can have a name that is too long.)
+            Err(error) => match error.kind() {
+                io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Ok(None),
+                _ => Err(error),
+            },
         }
     }
 }
 
-/// A file and its WAL, as they are when they are opened.
+fn identity(path: &Path) -> Result<Option<Identity>, OpenError> {
+    Identity::named(path).map_err(|error| of_io(path, error))
+}
+
+/// Files as they are when they are opened.
 pub(crate) struct Place {
-    files: [(PathBuf, Option<Identity>); 2],
+    files: Vec<(PathBuf, Option<Identity>)>,
 }
 
 impl Place {
-    pub(crate) fn of(path: &Path) -> Result<Self, OpenError> {
-        let as_it_is = |path: PathBuf| match Identity::named(&path) {
-            Ok(identity) => Ok((path, identity)),
-            Err(error) => Err(of_io(&path, error)),
-        };
-        Ok(Self { files: [as_it_is(path.to_owned())?, as_it_is(beside(path, WAL))?] })
+    /// For an owner: of a file and its WAL.
+    pub(crate) fn of_owner(path: &Path) -> Result<Self, OpenError> {
+        let wal = beside(path, WAL);
+        let files = [path.to_owned(), wal].map(|path| identity(&path).map(|found| (path, found)));
+        Ok(Self { files: files.into_iter().collect::<Result<_, _>>()? })
     }
 
-    /// Says what has been removed since, or is another file now: what is written where no name leads is lost.
+    /// For a reader: of a file in whose place no backup is to be put.
+    pub(crate) fn of_reader(path: &Path) -> Result<Self, OpenError> {
+        let file = (path.to_owned(), identity(path)?);
+        Ok(Self { files: vec![file, (beside(path, RESTORED), None)] })
+    }
+
+    /// Says what has been removed since, or is another file now: what is written where no name leads is lost, and a file that is opened by its
+    /// name beside another one does not belong to that.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, identity) in &self.files {
-            let why = match Identity::named(path) {
-                Ok(now) if now == *identity => continue,
-                Ok(None) => "was removed or moved",
-                Ok(Some(_)) => "is another file now",
-                Err(error) => &error.to_string(),
+            let why = match (identity, Identity::named(path)) {
+                (then, Ok(now)) if now == *then => continue,
+                (_, Ok(None)) => "was removed or moved",
+                (Some(_), Ok(Some(_))) => "is another file now",
+                (None, Ok(Some(_))) => "was put there",
+                (_, Err(error)) => &error.to_string(),
             };
-            let why = format!("`{}` {why}, so that nothing is written to it", path.display());
+            let why = format!("`{}`: it {why} since the store was opened", path.display());
             return Err(StoreError::Unavailable { why });
         }
         Ok(())

@@ -18,12 +18,11 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::files::{
-    Identity, JOURNAL, PART, RESTORED, WAL, beside, is_being_restored, remove, whole_name_to_read,
-    whole_name_to_write,
+    JOURNAL, PART, Place, RESTORED, WAL, beside, remove, whole_name_to_read, whole_name_to_write,
 };
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
-use crate::schema::{Format, open_named, open_to_read};
+use crate::schema::{Format, open_to_read, open_unshared};
 use crate::serving::Serving;
 use crate::{read, wal};
 
@@ -42,7 +41,8 @@ use crate::{read, wal};
 /// ```
 pub struct SqliteReader {
     path: PathBuf,
-    identity: Option<Identity>,
+    /// `None` if it is not replaced while it is read.
+    place: Option<Arc<Place>>,
     format: Format,
     thread: Serving<Query>,
 }
@@ -57,21 +57,25 @@ impl Debug for SqliteReader {
 type Query = Box<dyn FnOnce(&Connection) + Send>;
 
 impl SqliteReader {
-    /// Opens a file, which may be one of an earlier version. It shows this file from now on, also when another one has been put in its
-    /// place: open that then.
+    /// Opens a file, which may be one of an earlier version. If another file is put in its place later, nothing more is read
+    /// (`StoreError::Unavailable`), unless it is [frozen](Self::freeze): open that one then.
     ///
     /// # Errors
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = whole_name_to_read(path.as_ref())?;
-        let before = Identity::named(&path);
-        let opened = open_to_read(&path)?;
+        let place = Place::of_reader(&path)?;
+        let opened = open_to_read(&path);
         // If one has been put in its place meanwhile, it may be the old file with the WAL of the new one, or without its own.
-        let is_one = matches!((before, Identity::named(&path)), (Ok(a), Ok(b)) if a == b);
-        if !is_one || is_being_restored(&path)? {
+        if place.check().is_err() {
             return Err(OpenError::Restoring { path });
         }
-        Self::start(path, opened)
+        Self::start(path, Some(place), opened?)
+    }
+
+    /// For the owner of the file, which no one else replaces.
+    pub(crate) fn open_as_owner(path: &Path) -> Result<Self, OpenError> {
+        Self::start(path.to_owned(), None, open_to_read(path)?)
     }
 
     /// Opens a file that no one changes: without locks, and without files beside it, so that it can be in a folder that cannot be
@@ -84,18 +88,21 @@ impl SqliteReader {
         if fs::metadata(beside(&path, WAL)).is_ok_and(|wal| wal.len() > 0) {
             return Err(OpenError::NotImmutable { path });
         }
-        let opened = open_named(Path::new(&immutable_uri(&path)), &path)?;
-        Self::start(path, opened)
+        let opened = open_unshared(&path)?;
+        Self::start(path, None, opened)
     }
 
-    fn start(path: PathBuf, (connection, format): (Connection, Format)) -> Result<Self, OpenError> {
+    fn start(
+        path: PathBuf,
+        place: Option<Place>,
+        (connection, format): (Connection, Format),
+    ) -> Result<Self, OpenError> {
         let serve = move |jobs: Receiver<Query>| {
             jobs.into_iter().for_each(|query| query(&connection));
         };
         let thread = Serving::start("coact-sqlite-read", serve)
             .map_err(|error| OpenError::Io { path: path.clone(), error })?;
-        let identity = Identity::named(&path).unwrap_or_default();
-        Ok(Self { path, identity, format, thread })
+        Ok(Self { path, place: place.map(Arc::new), format, thread })
     }
 
     /// From now on shows what is stored now, and no later commit, until it is dropped. It holds up no owner, but the `-wal` of one
@@ -106,13 +113,14 @@ impl SqliteReader {
     /// The file cannot be read.
     pub fn freeze(&self) -> Result<(), StoreError> {
         let freeze = |connection: &Connection| {
+            if !connection.is_autocommit() {
+                return Ok(());
+            }
+            // A transaction begins with the first thing that is read, and it is only then that SQLite sees a WAL which was not there before.
+            connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")?;
             let mode: String =
                 connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
-            if mode == "wal" && connection.is_autocommit() {
-                // A transaction begins with the first thing that is read.
-                connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")?;
-            }
-            Ok(())
+            if mode == "wal" { Ok(()) } else { connection.execute_batch("COMMIT") }
         };
         wait(|done| self.ask(freeze, failure::of_store, done))
     }
@@ -154,14 +162,11 @@ impl SqliteReader {
         }
         let part = beside(&to, PART);
         self.copy_to(&part)?;
-        let placed = match File::create_new(&to) {
-            Ok(_) => fs::rename(&part, &to).map_err(io),
+        let placed = match give_name(&part, &to) {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists => exists(path),
-            Err(error) => Err(io(error)),
+            placed => placed.map_err(io),
         };
-        if placed.is_err() {
-            let _ = fs::remove_file(&part);
-        }
+        let _ = fs::remove_file(&part);
         placed.and_then(|()| wal::sync_folder(&to).map_err(io))
     }
 
@@ -170,13 +175,13 @@ impl SqliteReader {
         let io = |error| BackupError::Io { path: path.to_owned(), error };
         let name = path.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path.to_owned() })?;
         // By a connection of its own: this one may be frozen.
-        let (connection, _) = open_to_read(&self.path).map_err(BackupError::Open)?;
-        if Identity::named(&self.path).unwrap_or_default() != self.identity {
-            return Err(BackupError::Replaced { path: self.path.clone() });
-        }
+        let opened = self.is_in_place().and(open_to_read(&self.path).map_err(BackupError::Open));
+        self.is_in_place()?;
+        let (connection, _) = opened?;
         remove(path).map_err(BackupError::Target)?;
         let copied = connection.execute("VACUUM INTO ?1", [name]);
         let copied = copied.map_err(|error| BackupError::Copy(failure::of_store(&error)));
+        let copied = self.is_in_place().and(copied);
         // SQLite need not have put it on the disk.
         let sync = || {
             File::options().write(true).open(path)?.sync_all()?;
@@ -190,31 +195,53 @@ impl SqliteReader {
         done
     }
 
+    fn is_in_place(&self) -> Result<(), BackupError> {
+        let replaced = |_| BackupError::Replaced { path: self.path.clone() };
+        self.place.as_ref().map_or(Ok(()), |place| place.check().map_err(replaced))
+    }
+
     fn ask<T: Send + 'static>(
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         failed: impl FnOnce(&rusqlite::Error) -> StoreError + Send + 'static,
         done: Done<Result<T, StoreError>>,
     ) {
+        let place = self.place.clone();
         self.thread.ask(Box::new(move |connection| {
-            callback::tell(done, query(connection).map_err(|error| failed(&error)));
+            let answer = in_place(place.as_deref(), connection, || {
+                query(connection).map_err(|error| failed(&error))
+            });
+            callback::tell(done, answer);
         }));
     }
 }
 
-/// As [SQLite names](https://sqlite.org/uri.html) a file with options.
-fn immutable_uri(path: &Path) -> String {
-    use std::fmt::Write;
-    let mut uri = String::from("file:");
-    for byte in path.as_os_str().as_encoded_bytes() {
-        match byte {
-            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
-                uri.push(char::from(*byte));
-            }
-            _ => write!(uri, "%{byte:02x}").expect("a string takes all"),
-        }
+/// Reads a file if it is still that which was opened: one that had no WAL then is read with that which is beside it now. (One that is frozen has all.)
+fn in_place<T>(
+    place: Option<&Place>,
+    connection: &Connection,
+    read: impl FnOnce() -> Result<T, StoreError>,
+) -> Result<T, StoreError> {
+    let Some(place) = place.filter(|_| connection.is_autocommit()) else { return read() };
+    place.check()?;
+    let answer = read();
+    place.check()?;
+    answer
+}
+
+/// Gives a file a name that nothing has, while others may give it to another one. It keeps its own as well, or loses it.
+fn give_name(file: &Path, name: &Path) -> io::Result<()> {
+    match fs::hard_link(file, name) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}
+        linked => return linked,
     }
-    uri + "?immutable=1"
+    // On a file system without links.
+    File::create_new(name)?;
+    let renamed = fs::rename(file, name);
+    if renamed.is_err() {
+        let _ = fs::remove_file(name);
+    }
+    renamed
 }
 
 impl Reader for SqliteReader {

@@ -14,6 +14,7 @@ use crate::files::{
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
+use crate::schema::open_unshared;
 use crate::wal::sync_folder;
 
 pub(crate) fn restore(backup: &Path, path: &Path) -> Result<(), OpenError> {
@@ -33,6 +34,8 @@ pub(crate) fn finish(path: &Path) -> Result<(), OpenError> {
     if !is_being_restored(path)? {
         return Ok(());
     }
+    // (Something else may have got the name.)
+    drop(open_unshared(&beside(path, RESTORED))?);
     let sync = || sync_folder(path).map_err(|error| of_io(path, error));
     // Each step is on the disk before the next one: a WAL that was there, or a journal, is not that of the new file.
     sync()?;

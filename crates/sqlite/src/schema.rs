@@ -222,8 +222,28 @@ pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenErro
     open_named(path, path)
 }
 
-/// The same of a file that goes by another name with SQLite.
-pub(crate) fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format), OpenError> {
+/// The same of a file that no one changes, and nothing is to be made beside.
+pub(crate) fn open_unshared(path: &Path) -> Result<(Connection, Format), OpenError> {
+    open_named(Path::new(&immutable_uri(path)), path)
+}
+
+/// As [SQLite names](https://sqlite.org/uri.html) a file with options.
+fn immutable_uri(path: &Path) -> String {
+    use std::fmt::Write;
+    let mut uri = String::from("file:");
+    for byte in path.as_os_str().as_encoded_bytes() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'/' | b'.' | b'-' | b'_' => {
+                uri.push(char::from(*byte));
+            }
+            _ => write!(uri, "%{byte:02x}").expect("a string takes all"),
+        }
+    }
+    uri + "?immutable=1"
+}
+
+/// Opens what SQLite knows by this name, to read it.
+fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format), OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(name, flags).map_err(told)?;

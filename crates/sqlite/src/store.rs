@@ -58,12 +58,12 @@ impl SqliteStore {
         refuse_hard_links(&path)?;
         let mut connection = open_to_write(&path, true)?;
         wal::put_on_disk(&mut connection, &path)?;
-        let reader = SqliteReader::open(&path)?;
+        let reader = SqliteReader::open_as_owner(&path)?;
         let (index, _) = open_to_read(&path)?;
         let io = |error| OpenError::Io { path: path.clone(), error };
         let writer = Writer {
             _index: index,
-            place: Place::of(&path)?,
+            place: Place::of_owner(&path)?,
             connection: Some(connection),
             known: Known::default(),
             checkpoints: Checkpoints::default(),

@@ -375,22 +375,83 @@ fn a_copy_is_not_made_beside_what_is_left_of_another_file() {
     assert_eq!(count(&copy), 1);
 }
 
+/// It may be without a WAL, and what is beside it now is that of the other one.
 #[cfg(unix)]
 #[test]
-fn a_reader_shows_the_file_that_it_has_opened() {
+fn a_reader_reads_no_file_that_was_replaced() {
     let folder = folder();
     let [path, copy, new] = ["bank.db", "copy.db", "new.db"].map(|name| folder.path().join(name));
+    let restored = folder.path().join("bank.db.coact-restored");
     add(&open(&path), "x");
-    let reader = SqliteReader::open(&path).unwrap();
-    reader.back_up(&copy).unwrap();
+    SqliteReader::open(&path).unwrap().back_up(&copy).unwrap();
     add(&open(&path), "y");
     SqliteStore::restore(&copy, &path).unwrap();
-    let seen = wait(|done| reader.events(alice(), Seq::ZERO, 10, done)).unwrap().len();
-    assert_eq!((seen, count(&path)), (2, 1));
-    // Not what is at its name now.
-    let error = reader.back_up(&new).unwrap_err();
-    assert!(matches!(&error, BackupError::Replaced { path: of } if *of == path), "{error}");
-    assert!(!new.exists());
+    let [reader, frozen] = [(); 2].map(|()| SqliteReader::open(&path).unwrap());
+    let events = |reader: &SqliteReader| wait(|done| reader.events(alice(), Seq::ZERO, 10, done));
+    assert_eq!(events(&reader).unwrap().len(), 1);
+    let store = open(&path);
+    frozen.freeze().unwrap();
+    (0..3).for_each(|n| add(&store, &n.to_string()));
+    // It has become one with a WAL, which is read.
+    assert_eq!((events(&reader).unwrap().len(), events(&frozen).unwrap().len()), (4, 1));
+    drop(store);
+
+    let refused = |says: &str| {
+        let error = events(&reader).unwrap_err();
+        assert!(matches!(&error, StoreError::Unavailable { why } if why.contains(says)), "{error}");
+        let error = reader.back_up(&new).unwrap_err();
+        assert!(matches!(&error, BackupError::Replaced { path: of } if *of == path), "{error}");
+        assert!(!new.exists());
+    };
+    fs::copy(&copy, &restored).unwrap();
+    refused("was put there");
+    fs::remove_file(&restored).unwrap();
+    assert_eq!(events(&reader).unwrap().len(), 4);
+    SqliteStore::restore(&copy, &path).unwrap();
+    let store = open(&path);
+    add(&store, "anew");
+    refused("is another file now");
+    assert_eq!(events(&frozen).unwrap().len(), 1, "as of the moment");
+    drop((reader, frozen));
+    assert_eq!(count(&path), 2);
+}
+
+#[test]
+fn nothing_but_a_store_is_put_in_the_place_of_a_file() {
+    let folder = folder();
+    let [path, restored] =
+        ["bank.db", "bank.db.coact-restored"].map(|name| folder.path().join(name));
+    add(&open(&path), "x");
+    for other in ["", "something else, which is long enough to be more than a header would be"] {
+        fs::write(&restored, other).unwrap();
+        let error = SqliteStore::open(&path).unwrap_err();
+        assert!(
+            matches!(&error, OpenError::NotAStore { path, .. } if *path == restored),
+            "{error}"
+        );
+        assert_eq!(fs::read(&restored).unwrap(), other.as_bytes());
+    }
+    fs::remove_file(&restored).unwrap();
+    assert_eq!(count(&path), 1);
+}
+
+/// As a process leaves it that has ended between the two.
+#[cfg(unix)]
+#[test]
+fn a_copy_that_has_both_names_is_opened() {
+    let folder = folder();
+    let [path, part] = ["bank.db", "bank.db.coact-part"].map(|name| folder.path().join(name));
+    add(&open(&path), "x");
+    fs::hard_link(&path, &part).unwrap();
+    add(&open(&path), "y");
+    assert!(!part.exists());
+    // Not one with a third name, or beside another file.
+    fs::hard_link(&path, &part).unwrap();
+    fs::hard_link(&path, folder.path().join("other.db")).unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(OpenError::Linked { .. })));
+    fs::remove_file(&part).unwrap();
+    fs::write(&part, "").unwrap();
+    assert!(matches!(SqliteStore::open(&path), Err(OpenError::Linked { .. })));
 }
 
 #[test]
@@ -467,10 +528,15 @@ fn what_is_wrong_with_a_name_is_told() {
         assert!(!path.exists());
     };
     is_long(&at(&"a".repeat(250)), "too long");
+    is_long(&at(&"a".repeat(237)), "too long");
+    let name = at(&"a".repeat(236));
+    add(&open(&name), "x");
+    SqliteStore::restore(&name, &name).unwrap();
+    assert_eq!(count(&name), 1);
     let deep = at(&format!("{0}/{0}", "d".repeat(200)));
     fs::create_dir_all(&deep).unwrap();
-    let room = 493 - deep.as_os_str().len() - 1;
-    is_long(&deep.join("a".repeat(room + 1)), "with its folder, the name has more than 493 bytes");
+    let room = 489 - deep.as_os_str().len() - 1;
+    is_long(&deep.join("a".repeat(room + 1)), "with its folder, the name has more than 489 bytes");
     let longest = deep.join("a".repeat(room));
     add(&open(&longest), "x");
     SqliteStore::restore(&longest, &longest).unwrap();
