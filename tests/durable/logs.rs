@@ -148,8 +148,9 @@ fn a_store_is_dropped_when_nothing_uses_it() {
                 far.push(one.balance);
             })
         });
-        // One that waits for more.
-        let mut followed = journal.log::<Account>(Position::ZERO);
+        // One that waits for more, and would look for it after an hour.
+        let hour = std::time::Duration::from_secs(3_600);
+        let mut followed = journal.log::<Account>(Position::ZERO).poll_every(hour);
         (0..20).for_each(|_| drop(followed.wait_next().unwrap()));
         let mut context = std::task::Context::from_waker(std::task::Waker::noop());
         assert!(

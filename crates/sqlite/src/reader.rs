@@ -170,6 +170,11 @@ impl SqliteReader {
         placed.and_then(|()| wal::sync_folder(&to).map_err(io))
     }
 
+    /// The whole name of the file.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Makes a copy, and puts it on the disk, in the place of a file that no one else has.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), BackupError> {
         let io = |error| BackupError::Io { path: path.to_owned(), error };

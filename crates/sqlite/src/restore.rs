@@ -22,6 +22,10 @@ pub(crate) fn restore(backup: &Path, path: &Path) -> Result<(), OpenError> {
     let path = &*whole_name_to_write(path)?;
     let _lock = OwnerLock::take(path)?;
     let part = beside(path, PART);
+    if part.canonicalize().is_ok_and(|part| part == reader.path()) {
+        // It would be overwritten before it is read.
+        return Err(OpenError::Reserved { path: backup.to_owned(), of: path.to_owned() });
+    }
     reader.copy_to(&part).map_err(|error| error.of_restoring(backup, path))?;
     drop(reader);
     let restored = beside(path, RESTORED);

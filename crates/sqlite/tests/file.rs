@@ -416,6 +416,19 @@ fn a_reader_reads_no_file_that_was_replaced() {
     assert_eq!(count(&path), 2);
 }
 
+/// The copy that is made would take its place before it is read.
+#[test]
+fn a_part_of_a_copy_is_not_restored_beside_itself() {
+    let folder = folder();
+    let [path, part] = ["bank.db", "bank.db.coact-part"].map(|name| folder.path().join(name));
+    add(&open(&path), "x");
+    fs::rename(&path, &part).unwrap();
+    let error = SqliteStore::restore(&part, &path).unwrap_err();
+    assert!(matches!(error, OpenError::Reserved { .. }), "{error}");
+    SqliteStore::restore(&part, folder.path().join("other.db")).unwrap();
+    assert_eq!(count(&folder.path().join("other.db")), 1);
+}
+
 #[test]
 fn nothing_but_a_store_is_put_in_the_place_of_a_file() {
     let folder = folder();
