@@ -250,7 +250,8 @@ impl Journal {
 
     /// Returns what has happened to all entities of a kind, in the order of commits, from behind a position on
     /// ([`Position::ZERO`]: from the beginning): what there is, and then what comes, without end. For projections: what they keep, they keep
-    /// with the position of the last event in it, and go on from there.
+    /// with the [offset](crate::Logged::offset) of the last event in it, and go on from there. If the store does not have the commit behind which it is to go on,
+    /// since a backup was restored, the log ends with [`LogError::Ahead`](crate::LogError::Ahead).
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
