@@ -31,38 +31,6 @@ mod now {
 
 use self::now::Now;
 
-/// The same kind of entity in a program that has no snapshots.
-struct Plain(u64);
-
-impl EventSourced for Plain {
-    const KIND: &'static str = "counter";
-    type Event = Added;
-
-    fn new(_: &EntityId) -> Self {
-        Self(0)
-    }
-
-    fn apply(&mut self, Added(by): &Added) {
-        self.0 += by;
-    }
-}
-
-#[test]
-fn e7_a_program_without_snapshots_takes_events_and_says_what_it_lacks() {
-    everywhere(|| {
-        let store = MemoryStore::new();
-        add(&Journal::new(store.clone()).entity::<Counter<false, false>>("a"), 9);
-        let plain = Journal::new(store).entity::<Plain>("a");
-        assert_eq!(call(&plain, |plain| plain.0).wait(), Ok(9));
-
-        let store = MemoryStore::new();
-        add(&Journal::new(store.clone()).entity::<Counter<false, true>>("a"), 9);
-        let why = stopped(&Journal::new(store).entity::<Plain>("a"));
-        assert!(why.contains("`EventSourced::snapshots` says that there are none"), "{why}");
-        assert!(why.contains("from event 8 on") && !why.contains("backup"), "{why}");
-    });
-}
-
 /// The same kind of entity in both programs.
 struct Counter<const IS_NOW: bool, const TRIMS: bool>(u64);
 
@@ -157,6 +125,38 @@ fn e7_a_snapshot_that_cannot_be_read_is_told_where_events_were_removed() {
         assert_eq!(stops(), why);
         let before = Journal::new(store.clone()).entity::<Counter<false, true>>("a");
         assert_eq!(call(&before, |counter| counter.0).wait(), Ok(9));
+    });
+}
+
+/// The same kind of entity in a program that has no snapshots.
+struct Plain(u64);
+
+impl EventSourced for Plain {
+    const KIND: &'static str = "counter";
+    type Event = Added;
+
+    fn new(_: &EntityId) -> Self {
+        Self(0)
+    }
+
+    fn apply(&mut self, Added(by): &Added) {
+        self.0 += by;
+    }
+}
+
+#[test]
+fn e7_a_program_without_snapshots_takes_events_and_says_what_it_lacks() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        add(&Journal::new(store.clone()).entity::<Counter<false, false>>("a"), 9);
+        let plain = Journal::new(store).entity::<Plain>("a");
+        assert_eq!(call(&plain, |plain| plain.0).wait(), Ok(9));
+
+        let store = MemoryStore::new();
+        add(&Journal::new(store.clone()).entity::<Counter<false, true>>("a"), 9);
+        let why = stopped(&Journal::new(store).entity::<Plain>("a"));
+        assert!(why.contains("`EventSourced::snapshots` says that there are none"), "{why}");
+        assert!(why.contains("from event 8 on") && !why.contains("backup"), "{why}");
     });
 }
 
