@@ -98,19 +98,20 @@ fn e19_a_timer_that_is_set_again_or_cancelled_is_none_any_more() {
         let store = MemoryStore::new();
         let journal = builder(&store).build();
         let clock = clock(&journal);
-        set(&clock, "a", 5, "never");
-        set(&clock, "a", 20, "later");
-        set(&clock, "b", 10, "nor this");
+        // (Time passes on a busy machine: they are not due before they are set again.)
+        set(&clock, "a", 400, "never");
+        set(&clock, "a", 420, "later");
+        set(&clock, "b", 400, "nor this");
         call(&clock, |clock| clock.cancel_timer("b")).wait().unwrap();
         set(&clock, "c", 1_000_000, "nor that");
-        set(&clock, "c", 30, "earlier");
+        set(&clock, "c", 430, "earlier");
         // In one decision, the last counts.
         let both = call(&clock, |clock| {
             let now = clock.now();
             clock.set_timer("d", now, Ring("not at once".into()));
             clock.cancel_timer("d");
             clock.set_timer("e", now, Ring("no".into()));
-            clock.set_timer("e", now + 50 * MS, Ring("last".into()));
+            clock.set_timer("e", now + 450 * MS, Ring("last".into()));
         });
         both.wait().unwrap();
         assert_eq!(wait_for(&journal, 3), ["later", "earlier", "last"]);
