@@ -245,7 +245,7 @@ impl ReadSession {
             Read::Events { entity, after, most, .. } => {
                 let (kind, key) = columns(entity);
                 let after = bound(after.get());
-                client.query(&statements.events, &[&kind, &key, &after, &limit(*most)]).await
+                client.query(&statements.events, &[&kind, &key, &after, &bound(*most)]).await
             }
             Read::Snapshots { entity, .. } => {
                 let (kind, key) = columns(entity);
@@ -253,7 +253,7 @@ impl ReadSession {
             }
             Read::Notes { which, most, .. } => self.notes(which, *most).await,
             Read::Log { which, after, most, .. } => {
-                self.log(which, bound(after.get()), limit((*most).max(1))).await
+                self.log(which, bound(after.get()), bound((*most).max(1))).await
             }
             Read::Entities { kind, after, most, .. } => {
                 let kind = kind.as_ref().map(|kind| kind.as_bytes());
@@ -263,7 +263,7 @@ impl ReadSession {
                 client
                     .query(
                         &statements.entities,
-                        &[&kind, &after_kind, &after_key, &is_behind, &limit(*most)],
+                        &[&kind, &after_kind, &after_key, &is_behind, &bound(*most)],
                     )
                     .await
             }
@@ -290,7 +290,7 @@ impl ReadSession {
 
     async fn notes(&self, which: &Notes, most: usize) -> Result<Vec<Row>, Error> {
         let (client, statements) = (&self.session.client, &self.statements);
-        let most = limit(most);
+        let most = bound(most);
         match which {
             Notes::One { entity, kind, key } => {
                 let (of_kind, of_key) = columns(entity);
@@ -325,10 +325,6 @@ impl ReadSession {
 
 fn columns(entity: &EntityId) -> (&[u8], &[u8]) {
     (entity.kind().as_bytes(), entity.key().as_bytes())
-}
-
-fn limit(most: usize) -> i64 {
-    i64::try_from(most).unwrap_or(i64::MAX)
 }
 
 fn code(kind: NoteKind) -> i16 {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 
 use coact_persist::StoreError;
 
+use crate::files::of_io;
 use crate::open_error::OpenError;
 
 /// Why there is no [backup](crate::SqliteReader::back_up). The store is as it was, and an owner goes on.
@@ -46,7 +47,7 @@ pub enum BackupError {
 impl BackupError {
     /// The same, of a backup that is put in the place of a file.
     pub(crate) fn of_restoring(self, backup: &Path, file: &Path) -> OpenError {
-        let io = |error| OpenError::Io { path: file.to_owned(), error };
+        let io = |error| of_io(file, error);
         match self {
             Self::Target(error) | Self::Open(error) => error,
             Self::Copy(StoreError::Unavailable { why }) => io(io::Error::other(why)),

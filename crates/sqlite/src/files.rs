@@ -19,11 +19,8 @@ pub(crate) const PART: &str = ".coact-part";
 /// All of a backup that is to be put in the place of the file.
 pub(crate) const RESTORED: &str = ".coact-restored";
 
-/// All that belongs to a file of the name before it.
-const BESIDE: [&str; 6] = [WAL, SHM, JOURNAL, LOCK, PART, RESTORED];
-
-/// The longest of them: a part of a copy has files beside it as well.
-const LONGEST_SUFFIX: &str = ".coact-part-journal";
+/// All that belongs to a file of the name before it. (A part of a copy has files beside it as well, of which this has the longest name.)
+const BESIDE: [&str; 7] = [WAL, SHM, JOURNAL, LOCK, PART, RESTORED, ".coact-part-journal"];
 
 /// How long a name SQLite takes, in bytes and with `-journal` behind it: `MAX_PATHNAME` of its `os_unix.c`.
 const LONGEST: usize = if cfg!(unix) { 512 - JOURNAL.len() } else { usize::MAX };
@@ -53,7 +50,6 @@ pub(crate) fn whole_name_to_write(path: &Path) -> Result<PathBuf, OpenError> {
     }
     is_there(path, &whole)?;
     refuse_obstacles(path, &whole, &BESIDE)?;
-    refuse_obstacles(path, &whole, &[LONGEST_SUFFIX])?;
     Ok(whole)
 }
 
@@ -92,7 +88,7 @@ fn without_links(path: &Path) -> PathBuf {
 /// Whether it begins as URLs do.
 fn is_url(name: &str) -> bool {
     name.split_once("://").is_some_and(|(scheme, _)| {
-        !scheme.is_empty() && scheme.chars().all(|letter| letter.is_ascii_alphanumeric())
+        !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
@@ -232,21 +228,21 @@ fn identity(path: &Path) -> Result<Option<Identity>, OpenError> {
 
 /// Files as they are when they are opened.
 pub(crate) struct Place {
-    files: Vec<(PathBuf, Option<Identity>)>,
+    files: [(PathBuf, Option<Identity>); 2],
 }
 
 impl Place {
     /// For an owner: of a file and its WAL.
     pub(crate) fn of_owner(path: &Path) -> Result<Self, OpenError> {
         let wal = beside(path, WAL);
-        let files = [path.to_owned(), wal].map(|path| identity(&path).map(|found| (path, found)));
-        Ok(Self { files: files.into_iter().collect::<Result<_, _>>()? })
+        let (of_file, of_wal) = (identity(path)?, identity(&wal)?);
+        Ok(Self { files: [(path.to_owned(), of_file), (wal, of_wal)] })
     }
 
     /// For a reader: of a file in whose place no backup is to be put.
     pub(crate) fn of_reader(path: &Path) -> Result<Self, OpenError> {
         let file = (path.to_owned(), identity(path)?);
-        Ok(Self { files: vec![file, (beside(path, RESTORED), None)] })
+        Ok(Self { files: [file, (beside(path, RESTORED), None)] })
     }
 
     /// Says what has been removed since, or is another file now: what is written where no name leads is lost, and a file that is opened by its

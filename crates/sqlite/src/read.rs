@@ -10,11 +10,6 @@ use crate::failure;
 use crate::row::{self, bits, bound, event, number, snapshot, stored, sum, text};
 use crate::schema::Format;
 
-/// As many rows as that, at most.
-fn limit(most: usize) -> i64 {
-    i64::try_from(most).unwrap_or(i64::MAX)
-}
-
 /// The columns of an event.
 const EVENT: &str =
     "event.seq, event.position, event.hash, event.name, event.version, event.payload";
@@ -58,7 +53,7 @@ pub(crate) fn events(
              ORDER BY seq LIMIT ?4"
         ))?;
         let (kind, key) = (entity.kind().as_bytes(), entity.key().as_bytes());
-        let keys = params![kind, key, bound(after.get()), limit(most)];
+        let keys = params![kind, key, bound(after.get()), bound(most)];
         let tags_at = (!tags.is_empty()).then_some(6);
         let rows = select.query_map(keys, |row| stored(row, tags_at))?;
         rows.collect()
@@ -76,7 +71,7 @@ pub(crate) fn log(
     at_once(connection, format, |tags| {
         let most = most.max(1);
         let all = (after, Position::new(i64::MAX as u64));
-        let mut found = entries(connection, tags, which, all, limit(most))?;
+        let mut found = entries(connection, tags, which, all, bound(most))?;
         if found.len() == most
             && let Some(LogEntry { stored, .. }) = found.last()
         {
@@ -173,18 +168,18 @@ pub(crate) fn entities(
     let bytes = |id: &EntityId| (id.kind().as_bytes().to_vec(), id.key().as_bytes().to_vec());
     let after_key = after.map(bytes);
     match (kind.map(str::as_bytes), after_key) {
-        (None, None) => select("TRUE ORDER BY kind, key LIMIT ?1", params![limit(most)]),
+        (None, None) => select("TRUE ORDER BY kind, key LIMIT ?1", params![bound(most)]),
         (None, Some((after, key))) => {
-            let keys = params![after, key, limit(most)];
+            let keys = params![after, key, bound(most)];
             select("(kind, key) > (?1, ?2) ORDER BY kind, key LIMIT ?3", keys)
         }
         (Some(kind), Some((after, _))) if *after > *kind => Ok(Vec::new()),
         (Some(kind), Some((after, key))) if *after == *kind => {
-            let keys = params![kind, key, limit(most)];
+            let keys = params![kind, key, bound(most)];
             select("kind = ?1 AND key > ?2 ORDER BY kind, key LIMIT ?3", keys)
         }
         (Some(kind), _) => {
-            let keys = params![kind, limit(most)];
+            let keys = params![kind, bound(most)];
             select("kind = ?1 ORDER BY kind, key LIMIT ?2", keys)
         }
     }
@@ -226,7 +221,7 @@ pub(crate) fn notes(
                 entity.key().as_bytes(),
                 kind.get(),
                 key.as_bytes(),
-                limit(most)
+                bound(most)
             ],
         ),
         Notes::Of { entity, after } => {
@@ -244,7 +239,7 @@ pub(crate) fn notes(
                     entity.key().as_bytes(),
                     kind,
                     key,
-                    limit(most),
+                    bound(most),
                     NoteKind::ALL.map(NoteKind::get).into_iter().max()
                 ],
             )
@@ -254,7 +249,7 @@ pub(crate) fn notes(
             format,
             "note.kind = ?1 AND note.rank <= ?2
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?3",
-            params![kind.get(), bound(*up_to), limit(most)],
+            params![kind.get(), bound(*up_to), bound(most)],
         ),
         Notes::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
             connection,
@@ -270,7 +265,7 @@ pub(crate) fn notes(
                 entity.kind().as_bytes(),
                 entity.key().as_bytes(),
                 key.as_bytes(),
-                limit(most)
+                bound(most)
             ],
         ),
     }

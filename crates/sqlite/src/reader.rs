@@ -18,7 +18,8 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::files::{
-    JOURNAL, PART, Place, RESTORED, WAL, beside, remove, whole_name_to_read, whole_name_to_write,
+    JOURNAL, PART, Place, RESTORED, WAL, beside, of_io, remove, whole_name_to_read,
+    whole_name_to_write,
 };
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
@@ -100,8 +101,8 @@ impl SqliteReader {
         let serve = move |jobs: Receiver<Query>| {
             jobs.into_iter().for_each(|query| query(&connection));
         };
-        let thread = Serving::start("coact-sqlite-read", serve)
-            .map_err(|error| OpenError::Io { path: path.clone(), error })?;
+        let thread =
+            Serving::start("coact-sqlite-read", serve).map_err(|error| of_io(&path, error))?;
         Ok(Self { path, place: place.map(Arc::new), format, thread })
     }
 

@@ -14,9 +14,9 @@ pub(crate) fn bits(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// As a bound of what is counted from 0 on: nothing that is stored is behind the greatest one.
-pub(crate) fn bound(number: u64) -> i64 {
-    i64::try_from(number).unwrap_or(i64::MAX)
+/// As a bound of what is counted from 0 on: nothing that is stored is behind the greatest one, and there are no more rows.
+pub(crate) fn bound(number: impl TryInto<i64>) -> i64 {
+    number.try_into().unwrap_or(i64::MAX)
 }
 
 pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {

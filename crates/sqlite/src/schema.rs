@@ -10,6 +10,7 @@ use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
 
 use tracing::info;
 
+use crate::files::of_io;
 use crate::open_error::OpenError;
 
 /// The version of the format: `PRAGMA user_version`.
@@ -204,7 +205,7 @@ fn use_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     // deleted, and that is not synced.
     if mode != "wal" {
         let error = io::Error::other(format!("it has the journal mode {mode}, and not wal"));
-        return Err(OpenError::Io { path: path.to_owned(), error });
+        return Err(of_io(path, error));
     }
     Ok(())
 }

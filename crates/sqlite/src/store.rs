@@ -18,7 +18,7 @@ use crate::batch::Batch;
 use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
-use crate::files::{Place, refuse_hard_links, whole_name_to_write};
+use crate::files::{Place, of_io, refuse_hard_links, whole_name_to_write};
 use crate::known::Known;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
@@ -60,7 +60,7 @@ impl SqliteStore {
         wal::put_on_disk(&mut connection, &path)?;
         let reader = SqliteReader::open_as_owner(&path)?;
         let (index, _) = open_to_read(&path)?;
-        let io = |error| OpenError::Io { path: path.clone(), error };
+        let io = |error| of_io(&path, error);
         let writer = Writer {
             _index: index,
             place: Place::of_owner(&path)?,

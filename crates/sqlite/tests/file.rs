@@ -5,11 +5,26 @@ mod common;
 use std::fs;
 use std::path::Path;
 
-use self::common::{folder, names_in, open, read, write};
 use coact_persist::{
     Commit, EntityId, Event, Outcome, Reader, Refusal, Seq, Store, StoreError, wait,
 };
 use coact_sqlite::{BackupError, OpenError, SqliteReader, SqliteStore};
+
+use self::common::{folder, names_in, open, read, write};
+
+fn alice() -> EntityId {
+    EntityId::new("account", "alice")
+}
+
+fn add(store: &SqliteStore, text: &str) {
+    let outcome = write(store, &alice(), text);
+    assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+}
+
+fn count(path: &Path) -> usize {
+    let reader = SqliteReader::open(path).unwrap();
+    wait(|done| reader.events(alice(), Seq::ZERO, 1_000, done)).unwrap().len()
+}
 
 #[test]
 fn what_is_no_file_is_named() {
@@ -85,16 +100,16 @@ fn the_lock_goes_with_the_store() {
 #[test]
 fn an_immutable_file_is_refused_if_commits_are_beside_it() {
     let folder = folder();
-    let (path, alice) = (folder.path().join("bank.db"), EntityId::new("account", "alice"));
+    let path = folder.path().join("bank.db");
     let store = open(&path);
-    write(&store, &alice, "x");
+    add(&store, "x");
     let error = SqliteReader::open_immutable(&path).unwrap_err();
     assert!(matches!(error, OpenError::NotImmutable { .. }), "{error}");
     let copy = folder.path().join("copy.db");
     let connection = rusqlite::Connection::open(&path).unwrap();
     connection.execute("VACUUM INTO ?1", [copy.to_str()]).unwrap();
     let reader = SqliteReader::open_immutable(&copy).unwrap();
-    let events = wait(|done| reader.events(alice, Seq::ZERO, 10, done)).unwrap();
+    let events = wait(|done| reader.events(alice(), Seq::ZERO, 10, done)).unwrap();
     assert_eq!(events.len(), 1);
 }
 
@@ -102,10 +117,9 @@ fn an_immutable_file_is_refused_if_commits_are_beside_it() {
 fn a_backup_is_a_store() {
     let folder = folder();
     let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
-    let alice = EntityId::new("account", "alice");
     let store = open(&path);
     for n in 1..=3 {
-        assert!(matches!(write(&store, &alice, &n.to_string()), Outcome::Committed(_)));
+        add(&store, &n.to_string());
     }
     let reader = SqliteReader::open(&path).unwrap();
     reader.freeze().unwrap();
@@ -118,21 +132,20 @@ fn a_backup_is_a_store() {
     let nowhere = reader.back_up(folder.path().join("none/copy.db")).unwrap_err();
     assert!(matches!(nowhere, BackupError::Target(OpenError::NotFound { .. })), "{nowhere}");
     // What comes later is not in it; and it goes on where it was.
-    assert!(matches!(write(&store, &alice, "later"), Outcome::Committed(_)));
+    add(&store, "later");
     let restored = open(&copy);
-    assert_eq!(read(&restored, &alice)[..], read(&store, &alice)[..3]);
-    assert!(matches!(write(&restored, &alice, "4"), Outcome::Committed(_)));
-    assert_eq!((read(&restored, &alice).len(), read(&store, &alice).len()), (4, 4));
+    assert_eq!(read(&restored, &alice())[..], read(&store, &alice())[..3]);
+    add(&restored, "4");
+    assert_eq!((read(&restored, &alice()).len(), read(&store, &alice()).len()), (4, 4));
 }
 
 #[test]
 fn no_part_of_a_backup_is_left_of_what_cannot_be_read() {
     let folder = folder();
     let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
-    let alice = EntityId::new("account", "alice");
     let store = open(&path);
     for _ in 0..100 {
-        assert!(matches!(write(&store, &alice, &"x".repeat(1_000)), Outcome::Committed(_)));
+        add(&store, &"x".repeat(1_000));
     }
     drop(store);
     let mut bytes = fs::read(&path).unwrap();
@@ -148,11 +161,10 @@ fn no_part_of_a_backup_is_left_of_what_cannot_be_read() {
 fn a_restored_backup_is_what_it_was() {
     let folder = folder();
     let [path, copy] = ["bank.db", "copy.db"].map(|name| folder.path().join(name));
-    let alice = EntityId::new("account", "alice");
     let store = open(&path);
-    assert!(matches!(write(&store, &alice, "before"), Outcome::Committed(_)));
+    add(&store, "before");
     SqliteReader::open(&path).unwrap().back_up(&copy).unwrap();
-    assert!(matches!(write(&store, &alice, "after"), Outcome::Committed(_)));
+    add(&store, "after");
     assert!(matches!(SqliteStore::restore(&copy, &path), Err(OpenError::InUse { .. })));
     // As after a kill, with what was written in the WAL.
     let wal = folder.path().join("bank.db-wal");
@@ -161,25 +173,25 @@ fn a_restored_backup_is_what_it_was() {
     fs::write(&wal, left).unwrap();
     SqliteStore::restore(&copy, &path).unwrap();
     let store = open(&path);
-    assert_eq!(read(&store, &alice).len(), 1);
-    assert!(matches!(write(&store, &alice, "anew"), Outcome::Committed(_)));
+    assert_eq!(read(&store, &alice()).len(), 1);
+    add(&store, "anew");
     drop(store);
-    assert_eq!(read(&open(&path), &alice).len(), 2);
+    assert_eq!(read(&open(&path), &alice()).len(), 2);
     assert!(SqliteStore::restore(folder.path().join("none.db"), &path).is_err());
-    assert_eq!(read(&open(&path), &alice).len(), 2);
+    assert_eq!(read(&open(&path), &alice()).len(), 2);
     // And where there is nothing.
     let new = folder.path().join("new.db");
     SqliteStore::restore(&copy, &new).unwrap();
-    assert_eq!(read(&open(&new), &alice).len(), 1);
+    assert_eq!(read(&open(&new), &alice()).len(), 1);
     // One that was written, and not closed, has commits in a WAL.
     let store = open(&copy);
-    assert!(matches!(write(&store, &alice, "in the WAL"), Outcome::Committed(_)));
+    add(&store, "in the WAL");
     SqliteStore::restore(&copy, &new).unwrap();
     drop(store);
-    assert_eq!(read(&open(&new), &alice).len(), 2);
+    assert_eq!(read(&open(&new), &alice()).len(), 2);
     // Its own place is one like others.
     SqliteStore::restore(&new, &new).unwrap();
-    assert_eq!(read(&open(&new), &alice).len(), 2);
+    assert_eq!(read(&open(&new), &alice()).len(), 2);
     assert!(!folder.path().join("new.db.restored").exists());
 }
 
@@ -197,7 +209,7 @@ fn a_link_to_a_file_is_that_file() {
     let made = open(&before);
     assert!(matches!(SqliteStore::open(&new), Err(OpenError::InUse { .. })));
     // What is beside the file is beside that to which a link leads.
-    assert!(matches!(write(&made, &EntityId::new("account", "alice"), "x"), Outcome::Committed(_)));
+    add(&made, "x");
     let immutable = SqliteReader::open_immutable(&before);
     assert!(matches!(immutable, Err(OpenError::NotImmutable { .. })));
     let copy = folder.path().join("copy.db");
@@ -205,21 +217,12 @@ fn a_link_to_a_file_is_that_file() {
     drop(made);
     SqliteStore::restore(&copy, &before).unwrap();
     assert!(before.is_symlink());
-    assert_eq!(read(&open(&new), &EntityId::new("account", "alice")).len(), 1);
+    assert_eq!(read(&open(&new), &alice()).len(), 1);
     assert!(matches!(SqliteStore::open(&link), Err(OpenError::InUse { .. })));
     drop(store);
     let store = open(&link);
     assert!(matches!(SqliteStore::open(&path), Err(OpenError::InUse { .. })));
     drop(store);
-}
-
-fn alice() -> EntityId {
-    EntityId::new("account", "alice")
-}
-
-fn add(store: &SqliteStore, text: &str) {
-    let outcome = write(store, &alice(), text);
-    assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
 }
 
 /// As a process leaves it that ends in the middle of it, wherever that is.
@@ -289,11 +292,6 @@ fn a_file_with_another_name_is_not_written() {
     add(&open(&path), "y");
     assert_eq!((count(&path), count(&other)), (2, 1));
     open(&other);
-}
-
-fn count(path: &Path) -> usize {
-    let reader = SqliteReader::open(path).unwrap();
-    wait(|done| reader.events(alice(), Seq::ZERO, 1_000, done)).unwrap().len()
 }
 
 #[test]
