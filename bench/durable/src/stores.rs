@@ -118,6 +118,10 @@ impl Store for Shared {
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
         self.0.settle(commit, done);
     }
+
+    fn close(&self, done: Done<()>) {
+        self.0.close(done);
+    }
 }
 
 impl Store for OneByOne {
@@ -138,5 +142,9 @@ impl Store for OneByOne {
 
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
         self.store.settle(commit, done);
+    }
+
+    fn close(&self, done: Done<()>) {
+        self.store.close(done);
     }
 }

@@ -15,6 +15,8 @@ pub enum StoreError {
         /// What it, or the system, says.
         why: String,
     },
+    /// It is [closed](crate::Store::close), and stays so: nothing was done.
+    Closed,
     /// What is stored is damaged.
     Corrupt {
         /// Of which entity.
@@ -42,6 +44,7 @@ impl Display for StoreError {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Unavailable { why } => write!(f, "the store is not available: {why}"),
+            Self::Closed => f.write_str("the store is closed: open it again"),
             Self::Corrupt { entity, seq, why } => write!(
                 f,
                 "what is stored of `{entity}` is damaged at event {seq}: {why}. Nothing was changed; restore it from a backup"

@@ -76,6 +76,26 @@ pub trait Store: Reader {
     /// Decides whether a commit whose outcome is [unknown](Outcome::Unknown) has happened: if it is not stored by now,
     /// it is aborted, and refused if it comes yet.
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>);
+
+    /// Closes the store, whatever handles there still are: answers what was asked before, refuses what is asked from now on
+    /// ([`StoreError::Closed`]), releases what it has (the lock of its file, its connections), and then calls `done`. From then on
+    /// the same place can be opened again, by this process or another one. A commit that is still of unknown outcome stays so.
+    ///
+    /// It ends as soon as what was asked before is answered, and each store says how long an answer takes at most. To close a store
+    /// that is closed calls `done` when it is. To drop the store does the same, and waits for it.
+    ///
+    /// A store that has nothing to release, as the one in [memory](crate::MemoryStore), need not do this: then it calls `done` at once, and
+    /// goes on.
+    ///
+    /// ```
+    /// use coact_persist::{MemoryStore, Store, wait};
+    ///
+    /// let store = MemoryStore::new();
+    /// wait(|done| store.close(done));
+    /// ```
+    fn close(&self, done: Done<()>) {
+        done(());
+    }
 }
 
 /// What there is of an entity, for its owner.

@@ -7,6 +7,13 @@ use coact_persist::{
 };
 use tracing::error;
 
+/// What one half of a store is asked.
+pub(crate) enum Job<T> {
+    Do(T),
+    /// Nothing is done behind it.
+    Close,
+}
+
 /// What the writer is asked.
 pub(crate) enum Write {
     Claim(EntityId, Done<Result<Claim, StoreError>>),

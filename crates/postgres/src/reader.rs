@@ -14,7 +14,7 @@ use tokio_postgres::{Error, Row, Statement};
 
 use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means};
-use crate::job::tell;
+use crate::job::{Job, tell};
 use crate::link::{Link, Prepared};
 use crate::row::{bits, bound, event, number, snapshot, stored, sum, text};
 use crate::schema::{self, Format};
@@ -398,14 +398,14 @@ fn note(row: &Row) -> Result<Note, StoreError> {
 
 pub(crate) struct Reader {
     link: Link<ReadSession>,
-    jobs: UnboundedReceiver<Read>,
+    jobs: UnboundedReceiver<Job<Read>>,
     patience: Duration,
 }
 
 impl Reader {
     pub(crate) async fn open(
         settings: Settings,
-        jobs: UnboundedReceiver<Read>,
+        jobs: UnboundedReceiver<Job<Read>>,
     ) -> Result<Self, ConnectError> {
         let patience = settings.patience();
         Ok(Self { link: Link::open(settings).await?, jobs, patience })
@@ -420,15 +420,33 @@ impl Reader {
                 () = self.link.tend() => continue,
             };
             let Some(first) = first else { break };
-            let mut all = vec![first];
-            while all.len() < BATCH
-                && let Ok(job) = self.jobs.try_recv()
-            {
-                all.push(job);
+            let (all, closes) = self.all_that_waits(first);
+            if !all.is_empty() {
+                self.read(all).await;
             }
-            self.read(all).await;
+            if closes {
+                break;
+            }
         }
         self.link.close().await;
+        self.jobs.close();
+        while let Some(job) = self.jobs.recv().await {
+            if let Job::Do(read) = job {
+                read.refuse(&StoreError::Closed);
+            }
+        }
+    }
+
+    /// And whether it is the last.
+    fn all_that_waits(&mut self, first: Job<Read>) -> (Vec<Read>, bool) {
+        let mut all = Vec::new();
+        let mut next = Some(first);
+        while let Some(job) = next {
+            let Job::Do(read) = job else { return (all, true) };
+            all.push(read);
+            next = if all.len() < BATCH { self.jobs.try_recv().ok() } else { None };
+        }
+        (all, false)
     }
 
     /// Reads all of it, and tells each when it is there.

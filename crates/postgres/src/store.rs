@@ -7,10 +7,11 @@ use coact_persist::{
     Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position, Seq,
     Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
 };
+use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::connect_error::ConnectError;
-use crate::job::Write;
+use crate::job::{Job, Write};
 use crate::reader::{Read, Reader};
 use crate::settings::Settings;
 use crate::thread::Thread;
@@ -24,9 +25,9 @@ const MOST: usize = 512 << 20;
 /// Dropping it waits until all is stored that was submitted, or is known not to be.
 pub struct PostgresStore {
     // (In this order: the thread ends when these are gone.)
-    writes: UnboundedSender<(Write, usize)>,
+    writes: UnboundedSender<Job<(Write, usize)>>,
     reader: Asked,
-    _thread: Thread,
+    thread: Thread,
 }
 
 /// What reads a store, and cannot change it: for tools. It takes no locks.
@@ -37,22 +38,17 @@ pub struct PostgresReader {
 
 /// The reading half.
 struct Asked {
-    reads: UnboundedSender<Read>,
+    reads: UnboundedSender<Job<Read>>,
     /// Which database and schema.
     place: String,
 }
 
 impl Asked {
     fn ask(&self, read: Read) {
-        if let Err(unasked) = self.reads.send(read) {
-            unasked.0.refuse(&ended());
+        if let Err(SendError(Job::Do(read))) = self.reads.send(Job::Do(read)) {
+            read.refuse(&StoreError::Closed);
         }
     }
-}
-
-/// The thread has panicked.
-fn ended() -> StoreError {
-    StoreError::Unavailable { why: "the store's thread has ended".into() }
 }
 
 fn place(settings: &Settings) -> String {
@@ -72,7 +68,7 @@ impl PostgresStore {
                 tokio::join!(writer.run(), reader.run());
             })
         })?;
-        Ok(Self { writes, reader, _thread: thread })
+        Ok(Self { writes, reader, thread })
     }
 
     fn ask(&self, write: Write) {
@@ -81,9 +77,8 @@ impl PostgresStore {
             let why = format!("a commit has {size} bytes, and the store takes {MOST}");
             return write.refuse(&StoreError::Unavailable { why });
         }
-        if let Err(unasked) = self.writes.send((write, size)) {
-            let (write, _) = unasked.0;
-            write.refuse(&ended());
+        if let Err(SendError(Job::Do((write, _)))) = self.writes.send(Job::Do((write, size))) {
+            write.refuse(&StoreError::Closed);
         }
     }
 }
@@ -214,5 +209,12 @@ impl Store for PostgresStore {
 
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
         self.ask(Write::Settle(commit, done));
+    }
+
+    fn close(&self, done: Done<()>) {
+        self.thread.at_end(done);
+        // (They fail if it is closed.)
+        let _ = self.writes.send(Job::Close);
+        let _ = self.reader.reads.send(Job::Close);
     }
 }

@@ -10,7 +10,7 @@ use tracing::warn;
 
 use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means};
-use crate::job::{Write, tell};
+use crate::job::{Job, Write, tell};
 use crate::link::{Link, Prepared};
 use crate::plan::{Answer, Decision};
 use crate::schema;
@@ -50,7 +50,7 @@ impl Prepared for WriteSession {
 pub(crate) struct Writer {
     link: Link<WriteSession>,
     /// With their sizes.
-    jobs: UnboundedReceiver<(Write, usize)>,
+    jobs: UnboundedReceiver<Job<(Write, usize)>>,
     /// How long the server may take for each half of a transaction.
     patience: Duration,
     memory: Memory,
@@ -87,7 +87,7 @@ impl Memory {
 impl Writer {
     pub(crate) async fn open(
         settings: Settings,
-        jobs: UnboundedReceiver<(Write, usize)>,
+        jobs: UnboundedReceiver<Job<(Write, usize)>>,
     ) -> Result<Self, ConnectError> {
         let patience = settings.patience();
         let link = Link::open(settings).await?;
@@ -103,22 +103,36 @@ impl Writer {
                 () = self.link.tend() => continue,
             };
             let Some(first) = first else { break };
-            let all = self.all_that_waits(first);
-            self.write(all).await;
+            let (all, closes) = self.all_that_waits(first);
+            if !all.is_empty() {
+                self.write(all).await;
+            }
+            if closes {
+                break;
+            }
         }
         self.link.close().await;
+        self.jobs.close();
+        while let Some(job) = self.jobs.recv().await {
+            if let Job::Do((job, _)) = job {
+                job.refuse(&StoreError::Closed);
+            }
+        }
     }
 
-    fn all_that_waits(&mut self, first: (Write, usize)) -> Vec<Write> {
+    /// And whether it is the last.
+    fn all_that_waits(&mut self, first: Job<(Write, usize)>) -> (Vec<Write>, bool) {
         let (most, most_bytes) = BATCH;
-        let (first, mut bytes) = first;
-        let mut all = vec![first];
-        while all.len() < most && bytes < most_bytes {
-            let Ok((job, size)) = self.jobs.try_recv() else { break };
+        let (mut all, mut bytes) = (Vec::new(), 0);
+        let mut next = Some(first);
+        while let Some(job) = next {
+            let Job::Do((job, size)) = job else { return (all, true) };
             bytes += size;
             all.push(job);
+            let has_room = all.len() < most && bytes < most_bytes;
+            next = if has_room { self.jobs.try_recv().ok() } else { None };
         }
-        all
+        (all, false)
     }
 
     /// Does all of it in one transaction, and each alone if the server does not take one.

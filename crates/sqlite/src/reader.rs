@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, Sender, channel};
 
 use coact_persist::{
     Done, EntityId, LogEntry, Logs, Note, Notes, Position, Reader, Seq, Snapshot, StoreError,
@@ -55,7 +55,28 @@ impl Debug for SqliteReader {
 }
 
 /// What the thread is asked.
-type Query = Box<dyn FnOnce(&Connection) + Send>;
+enum Query {
+    Read(ReadJob),
+    /// To close the connection, and drop this.
+    Close(Sender<()>),
+}
+
+/// Is called with the connection, unless that is closed.
+type ReadJob = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
+
+fn serve(connection: Connection, queries: &Receiver<Query>) {
+    let mut connection = Some(connection);
+    // To the end, also if it is closed before: each query is told something.
+    for query in queries {
+        match query {
+            Query::Read(read) => read(connection.as_ref().ok_or(StoreError::Closed)),
+            Query::Close(closed) => {
+                connection = None;
+                drop(closed);
+            }
+        }
+    }
+}
 
 impl SqliteReader {
     /// Opens a file, which may be one of an earlier version. If another file is put in its place later, nothing more is read
@@ -98,9 +119,7 @@ impl SqliteReader {
         place: Option<Place>,
         (connection, format): (Connection, Format),
     ) -> Result<Self, OpenError> {
-        let serve = move |jobs: Receiver<Query>| {
-            jobs.into_iter().for_each(|query| query(&connection));
-        };
+        let serve = move |queries| serve(connection, &queries);
         let thread =
             Serving::start("coact-sqlite-read", serve).map_err(|error| of_io(&path, error))?;
         Ok(Self { path, place: place.map(Arc::new), format, thread })
@@ -171,6 +190,13 @@ impl SqliteReader {
         placed.and_then(|()| wal::sync_folder(&to).map_err(io))
     }
 
+    /// Closes the connection behind all that was asked before. What is returned is cut off when it is closed.
+    pub(crate) fn close(&self) -> Receiver<()> {
+        let (closed, told) = channel();
+        self.thread.ask(Query::Close(closed));
+        told
+    }
+
     /// The whole name of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -213,12 +239,14 @@ impl SqliteReader {
         done: Done<Result<T, StoreError>>,
     ) {
         let place = self.place.clone();
-        self.thread.ask(Box::new(move |connection| {
-            let answer = in_place(place.as_deref(), connection, || {
-                query(connection).map_err(|error| failed(&error))
+        self.thread.ask(Query::Read(Box::new(move |connection| {
+            let answer = connection.and_then(|connection| {
+                in_place(place.as_deref(), connection, || {
+                    query(connection).map_err(|error| failed(&error))
+                })
             });
             callback::tell(done, answer);
-        }));
+        })));
     }
 }
 

@@ -35,7 +35,7 @@ pub struct SqliteStore {
     path: PathBuf,
     /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: SqliteReader,
-    writer: Serving<Write>,
+    writer: Serving<Job>,
     transactions: Arc<AtomicU64>,
 }
 
@@ -149,19 +149,37 @@ impl Reader for SqliteStore {
 
 impl Store for SqliteStore {
     fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        self.writer.ask(Write::Claim(entity, done));
+        self.writer.ask(Job::Write(Write::Claim(entity, done)));
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {
-        self.writer.ask(Write::Commit(commit, done));
+        self.writer.ask(Job::Write(Write::Commit(commit, done)));
     }
 
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
-        self.writer.ask(Write::Settle(commit, done));
+        self.writer.ask(Job::Write(Write::Settle(commit, done)));
+    }
+
+    /// What was asked before is answered within 5 s for each transaction, unless the disk hangs.
+    fn close(&self, done: Done<()>) {
+        self.writer.ask(Job::Close(Closing { reader: self.reader.close(), done }));
     }
 }
 
-/// What the one thread is asked.
+/// What is done when the thread that writes has nothing more to write.
+struct Closing {
+    /// Cut off when the other thread has closed its connection: so the one that writes is the last.
+    reader: Receiver<()>,
+    done: Done<()>,
+}
+
+/// What the thread that writes is asked.
+enum Job {
+    Write(Write),
+    Close(Closing),
+}
+
+/// What may be a part of a transaction.
 enum Write {
     Claim(EntityId, Done<Result<Claim, StoreError>>),
     Commit(Commit, Done<Outcome>),
@@ -229,11 +247,38 @@ struct Writer {
 }
 
 impl Writer {
-    fn run(mut self, jobs: &Receiver<Write>) {
+    fn run(mut self, jobs: &Receiver<Job>) {
         while let Ok(first) = jobs.recv() {
-            let all: Vec<Write> =
-                std::iter::once(first).chain(jobs.try_iter().take(BATCH - 1)).collect();
-            self.write(all);
+            let (mut all, mut closing) = (Vec::new(), None);
+            for asked in std::iter::once(first).chain(jobs.try_iter().take(BATCH - 1)) {
+                match asked {
+                    Job::Write(asked) => all.push(asked),
+                    Job::Close(asked) => {
+                        closing = Some(asked);
+                        break;
+                    }
+                }
+            }
+            if !all.is_empty() {
+                self.write(all);
+            }
+            if let Some(closing) = closing {
+                return self.close(closing, jobs);
+            }
+        }
+    }
+
+    /// Closes the file, and refuses what is asked yet until nothing can be.
+    fn close(self, closing: Closing, jobs: &Receiver<Job>) {
+        // (It fails when the other one is closed.)
+        let _ = closing.reader.recv();
+        drop(self);
+        callback::tell(closing.done, ());
+        for asked in jobs {
+            match asked {
+                Job::Write(asked) => fail(vec![asked], &StoreError::Closed, refused),
+                Job::Close(Closing { done, .. }) => callback::tell(done, ()),
+            }
         }
     }
 

@@ -566,3 +566,76 @@ fn what_is_wrong_with_a_name_is_told() {
         fs::remove_file(&other).unwrap();
     }
 }
+
+/// A handle is left, and still used: the file is another store's all the same.
+#[test]
+fn a_store_that_is_closed_gives_up_its_file() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let store = open(&path);
+    let claim = wait(|done| store.claim(alice(), done)).unwrap();
+    let step = || {
+        let mut commit = Commit::new();
+        let member = commit.member(alice(), claim.epoch, claim.last);
+        member.event(Event::new("noted", 1, b"before".to_vec()), claim.hash);
+        commit
+    };
+    let (tell, told) = std::sync::mpsc::channel();
+    let outcome = tell.clone();
+    store.commit(step(), Box::new(move |told| outcome.send(format!("{told:?}")).unwrap()));
+    let count = tell.clone();
+    let read = move |found: Result<Vec<_>, _>| count.send(format!("{}", found.unwrap().len()));
+    store.events(alice(), Seq::ZERO, 10, Box::new(move |found| read(found).unwrap()));
+    let closed = tell;
+    store.close(Box::new(move |()| closed.send("closed".into()).unwrap()));
+    let late = (
+        wait(|done| store.commit(step(), done)),
+        wait(|done| store.claim(alice(), done)).err(),
+        wait(|done| store.settle(step().id(), done)).err(),
+        wait(|done| store.events(alice(), Seq::ZERO, 10, done)).err(),
+        wait(|done| store.position(done)).err(),
+    );
+    let is = || Some(StoreError::Closed);
+    let refused = Outcome::Refused(Refusal::Store(StoreError::Closed));
+    assert_eq!(late, (refused, is(), is(), is(), is()));
+    // What was asked before was told before. (The two halves of a store tell in any order.)
+    let told: Vec<String> = told.iter().collect();
+    assert_eq!(told.last().map(String::as_str), Some("closed"));
+    assert!(told.iter().any(|one| one.starts_with("Committed")), "{told:?}");
+    assert_eq!(told.len(), 3);
+    // All is in the file, and nothing beside it.
+    assert_eq!(names_in(&folder), ["bank.db"]);
+    let next = open(&path);
+    assert_eq!(read_texts(&next), ["before"]);
+    add(&next, "behind");
+    wait(|done| store.close(done));
+    drop(store);
+    assert_eq!(read_texts(&next), ["before", "behind"]);
+}
+
+fn read_texts(store: &SqliteStore) -> Vec<String> {
+    let text = |stored: coact_persist::StoredEvent| {
+        String::from_utf8_lossy(&stored.event.payload).into_owned()
+    };
+    read(store, &alice()).into_iter().map(text).collect()
+}
+
+/// Neither thread waits for itself.
+#[test]
+fn the_last_handle_may_be_dropped_where_it_is_told_to_be_closed() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let store = std::sync::Arc::new(open(&path));
+    let (tell, told) = std::sync::mpsc::channel();
+    let last = std::sync::Arc::clone(&store);
+    let (release, released) = std::sync::mpsc::channel();
+    store.close(Box::new(move |()| {
+        released.recv().unwrap();
+        drop(last);
+        tell.send(()).unwrap();
+    }));
+    drop(store);
+    release.send(()).unwrap();
+    told.recv().unwrap();
+    add(&open(&path), "x");
+}

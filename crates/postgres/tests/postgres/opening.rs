@@ -4,12 +4,14 @@ use std::net::TcpListener;
 use std::time::{Duration, Instant};
 
 use coact_persist::{
-    EntityId, EventHash, Logs, NoteKind, Notes, Outcome, Position, Reader, Seq, StoreError, Tags,
-    wait,
+    EntityId, EventHash, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Store,
+    StoreError, Tags, wait,
 };
 use coact_postgres::{ConnectError, PostgresReader, PostgresStore};
 
-use crate::bank::{account, claim, commit, committed, event, step, text, texts};
+use crate::bank::{
+    account, ask, claim, commit, committed, event, settle, step, text, texts, try_claim, try_texts,
+};
 use crate::server::{self, PASSWORD};
 
 /// The error, which has no password.
@@ -318,4 +320,41 @@ fn a_reader_reads_and_makes_nothing() {
     let listed = wait(|done| reader.entities(None, None, 9, done)).unwrap();
     assert_eq!(listed.iter().map(|one| one.id.clone()).collect::<Vec<EntityId>>(), [alice]);
     assert!(format!("{reader:?}").contains("schema") && !format!("{reader:?}").contains("cret"));
+}
+
+/// A handle is left, and still used: there are no connections all the same.
+#[test]
+fn a_store_that_is_closed_has_no_connection() {
+    let Some(server) = server::shared() else { return };
+    let (schema, alice) = (server.schema(), account("alice"));
+    let name = format!("closed {}", std::process::id());
+    let url = server.url();
+    let separator = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{separator}application_name={}", name.replace(' ', "%20"));
+    let store = PostgresStore::builder(&url).schema(&schema).connect().unwrap();
+    let held = claim(&store, &alice);
+    let (first, second) = (step(&[(&alice, &held)], "before"), step(&[(&alice, &held)], "late"));
+    let raw = server.raw(&schema);
+    let count = format!("FROM pg_stat_activity WHERE application_name = '{name}'");
+    assert_eq!(raw.number(&format!("SELECT count(*) {count}")), 2);
+    let stored = ask(|done| store.commit(first, done));
+    let read = ask(|done| store.position(done));
+    let closed = ask(|done| store.close(done));
+    let late = (
+        commit(&store, second.clone()),
+        try_claim(&store, &alice).err(),
+        settle(&store, second.id()).err(),
+        try_texts(&store, &alice).err(),
+    );
+    let is = || Some(StoreError::Closed);
+    let refused = Outcome::Refused(Refusal::Store(StoreError::Closed));
+    assert_eq!(late, (refused, is(), is(), is()));
+    closed.recv().unwrap();
+    // What was asked before was told before.
+    assert!(matches!(stored.try_recv().unwrap(), Outcome::Committed(_)));
+    assert!(read.try_recv().unwrap().is_ok());
+    // (The server ends its processes by itself behind that.)
+    raw.until(&format!("SELECT (count(*) = 0)::int4::int8 {count}"));
+    wait(|done| store.close(done));
+    assert_eq!(texts(&server.store(&schema), &alice), ["before"]);
 }

@@ -86,6 +86,13 @@ impl Store for Both {
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
         self.next().settle(commit, done);
     }
+
+    fn close(&self, done: Done<()>) {
+        for store in &self.stores {
+            wait(|closed| store.close(closed));
+        }
+        done(());
+    }
 }
 
 #[test]
