@@ -468,7 +468,11 @@ fn keep(
     Ok(())
 }
 
-fn decision(connection: &Connection, commit: CommitId) -> rusqlite::Result<Option<Settled>> {
+/// Reads what has become of a commit, if that is known.
+pub(crate) fn decision(
+    connection: &Connection,
+    commit: CommitId,
+) -> rusqlite::Result<Option<Settled>> {
     let mut select = connection.prepare_cached("SELECT position FROM decision WHERE id = ?1")?;
     let found = select.query_row([commit.get().to_be_bytes()], |row| row.get::<_, Option<i64>>(0));
     Ok(found.optional()?.map(|position| match position {

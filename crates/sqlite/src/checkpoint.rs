@@ -53,11 +53,13 @@ impl Checkpoints {
     }
 }
 
+/// Returns how many frames there are in the WAL that were committed.
+pub(crate) fn length(connection: &Connection) -> rusqlite::Result<i64> {
+    connection.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?.query_row([], |row| row.get("log"))
+}
+
 fn run(connection: &Connection) -> rusqlite::Result<()> {
-    let count: i64 = connection
-        .prepare_cached("PRAGMA wal_checkpoint(NOOP)")?
-        .query_row([], |row| row.get("log"))?;
-    if count >= LONG {
+    if length(connection)? >= LONG {
         connection.prepare_cached("PRAGMA wal_checkpoint(PASSIVE)")?.query_row([], |_| Ok(()))?;
     }
     Ok(())

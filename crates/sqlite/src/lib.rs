@@ -19,7 +19,9 @@
 //! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Neither runs code of the program but what is called
 //! with results.
 //!
-//! If a flush fails, the commits of that transaction are of unknown outcome, and the file is opened again. What the flush should have written may be
+//! If a transaction fails, its commits are refused, and the file is opened again. If it is its last step that fails, what it has written is cut off the
+//! WAL first, and that is flushed, which takes no room on a full disk: then no crash brings it back. Only if this fails as well are the commits of unknown
+//! outcome, until a later transaction settles them. What a failed flush should have written may be
 //! lost for good, although the system still shows it; so nothing is told of it: it is not in SQLite's index of the WAL, and the next
 //! transaction is written over it. When a store is opened, what an earlier process has left in the WAL is written and flushed once more
 //! before any of it is told. After a failed flush of the file itself the WAL is not put into the file any more, and grows, until the store
@@ -36,7 +38,8 @@
 //! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `known` (what it need not look for), `reader` (the other thread), `read` (its
-//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `serving`.
+//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `failed_commit`,
+//! `serving`.
 
 #![forbid(unsafe_code)]
 
@@ -45,6 +48,7 @@ mod batch;
 mod callback;
 mod check;
 mod checkpoint;
+mod failed_commit;
 mod failure;
 mod files;
 mod known;

@@ -2,6 +2,7 @@
 
 use std::collections::HashSet;
 use std::fmt::{self, Debug, Formatter};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,7 +15,7 @@ use coact_persist::{
 use rusqlite::Connection;
 use tracing::error;
 
-use crate::batch::Batch;
+use crate::batch::{Batch, decision};
 use crate::callback;
 use crate::checkpoint::Checkpoints;
 use crate::failure;
@@ -25,7 +26,7 @@ use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
 use crate::schema::{open_to_read, open_to_write};
 use crate::serving::Serving;
-use crate::{restore, wal};
+use crate::{failed_commit, restore, wal};
 
 /// The most that is written in one transaction.
 const BATCH: usize = 1_024;
@@ -339,15 +340,53 @@ impl Writer {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
                 // What SQLite and the system remember of it says nothing of what is on the disk.
                 self.connection = None;
-                let outcome = if is_unknown { Outcome::Unknown } else { refused };
-                if is_unknown {
+                let outcome = if is_unknown && !self.undo(all) {
                     all.iter().for_each(|asked| asked.is_unknown(&mut self.unknown));
-                }
+                    Outcome::Unknown
+                } else {
+                    refused
+                };
                 fail(std::mem::take(all), &failure::of_store(&why), outcome);
             }
         }
         None
     }
+
+    /// Makes certain that a transaction is not stored whose last step has failed, which else would be known only by writing another one: on a
+    /// full disk, not before there is room. Returns false if it is not certain.
+    fn undo(&mut self, all: &[Write]) -> bool {
+        let path = &self.path;
+        let undone = self.place.check().map_err(io::Error::other).and_then(|()| {
+            let open = || self.checkpoints.open_again(path).map_err(io::Error::other);
+            let (connection, other) = (open()?, open()?);
+            failed_commit::cut_off([&connection, &other], path, |connection| {
+                any_is_decided(connection, all)
+            })?;
+            Ok(connection)
+        });
+        match undone {
+            Ok(connection) => {
+                self.connection = Some(connection);
+                true
+            }
+            Err(why) => {
+                error!(path = %path.display(), %why, "it is not known whether the transaction is stored");
+                false
+            }
+        }
+    }
+}
+
+/// Whether something is known to have become of one of these commits.
+fn any_is_decided(connection: &Connection, all: &[Write]) -> rusqlite::Result<bool> {
+    for asked in all {
+        if let Write::Commit(commit, _) = asked
+            && decision(connection, commit.id())?.is_some()
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// A transaction that was not committed, or may not have been.

@@ -1,7 +1,7 @@
 //! What the program writes and syncs in the folder without SQLite.
 //!
-//! Rust's `File::write_all_at` and `File::sync_all` are calls of libc's `pwrite64` and `fsync`. A program's own symbol comes before that
-//! of a shared library, so these two here are what is called, by all of the process. What SQLite itself does by them is left out, since
+//! Rust's `File::write_all_at`, `File::set_len` and `File::sync_all` are calls of libc's `pwrite64`, `ftruncate64` and `fsync`. A program's own symbol comes before that
+//! of a shared library, so these here are what is called, by all of the process. What SQLite itself does by them is left out, since
 //! the VFS has it already. (On systems other than Linux nothing is recorded here.)
 
 use std::cell::Cell;
@@ -29,21 +29,49 @@ pub(crate) fn install() {}
 mod linux {
     use std::ffi::{c_int, c_long, c_void};
     use std::path::PathBuf;
+    use std::sync::Arc;
 
     use super::IN_VFS;
-    use crate::folder::{Fault, Operation, folder_at, folder_of};
+    use crate::folder::{Fault, Folder, Operation, folder_at, folder_of};
     use crate::record::Kind;
 
-    /// Has the linker take these two, which nothing else in this crate names.
+    /// Has the linker take these, which nothing else in this crate names.
     pub(crate) fn install() {
         std::hint::black_box((
             fsync as extern "C" fn(c_int) -> c_int,
+            ftruncate64 as extern "C" fn(c_int, i64) -> c_int,
             pwrite64 as unsafe extern "C" fn(c_int, *const c_void, usize, i64) -> isize,
         ));
     }
 
     fn path_of(file: c_int) -> Option<PathBuf> {
         std::fs::read_link(format!("/proc/self/fd/{file}")).ok()
+    }
+
+    fn fail() -> c_int {
+        // SAFETY: it points to this thread's number of the last error, as long as the thread runs.
+        unsafe { *libc::__errno_location() = libc::EIO };
+        -1
+    }
+
+    /// Cuts a file, and records it in a watched folder.
+    // SAFETY: of the attribute: this is what `ftruncate64` of libc is, with its type; no other crate here has
+    // such a symbol.
+    #[unsafe(no_mangle)]
+    extern "C" fn ftruncate64(file: c_int, size: i64) -> c_int {
+        let found = if IN_VFS.get() { None } else { path_of(file).as_deref().and_then(folder_of) };
+        let is_to_fail = |(folder, name): &(Arc<Folder>, String)| {
+            folder.fault(Operation::Truncate(Kind::of(name))) != Fault::None
+        };
+        if found.as_ref().is_some_and(is_to_fail) {
+            return fail();
+        }
+        // SAFETY: the system call takes two numbers, and checks that the first is an open file's.
+        let result: c_long = unsafe { libc::syscall(libc::SYS_ftruncate, file, size) };
+        if let (0, Ok(size), Some((folder, name))) = (result, usize::try_from(size), found) {
+            folder.truncate(folder.open(&name), size);
+        }
+        result as c_int
     }
 
     /// Records a sync in a watched folder, and does any other one.
@@ -66,9 +94,7 @@ mod linux {
                 Fault::Ignored => 0,
                 Fault::Io { .. } | Fault::Full { .. } => {
                     folder.failed_sync(id);
-                    // SAFETY: it points to this thread's number of the last error, as long as the thread runs.
-                    unsafe { *libc::__errno_location() = libc::EIO };
-                    -1
+                    fail()
                 }
             };
         }

@@ -242,7 +242,7 @@ unsafe extern "C" fn truncate(file: *mut sqlite3_file, size: sqlite3_int64) -> c
     if watched.folder.fault(Operation::Truncate(watched.kind)) != Fault::None {
         return SQLITE_IOERR_TRUNCATE;
     }
-    let code = own!(file.xTruncate(size));
+    let code = unrecorded(|| own!(file.xTruncate(size)));
     if code == SQLITE_OK {
         watched.folder.truncate(watched.file, usize::try_from(size).expect("a size"));
     }
