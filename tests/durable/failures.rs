@@ -17,7 +17,7 @@ use crate::bank::{Balance, Changed, Deposit, account, found};
 use crate::layers::{Layer, Work, layer};
 use crate::slow::Slow;
 
-fn is_unavailable(why: &NotCommitted) -> bool {
+pub fn is_unavailable(why: &NotCommitted) -> bool {
     let by_refusal = matches!(why.why(), Some(Refusal::Store(StoreError::Unavailable { .. })));
     by_refusal || matches!(why.why(), Some(StoreError::Unavailable { .. }))
 }

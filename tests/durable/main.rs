@@ -22,3 +22,4 @@ mod states;
 mod steps;
 mod tags;
 mod timers;
+mod waits;

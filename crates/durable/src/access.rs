@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Wake;
 use std::time::Duration;
 
-use coact_core::credits::{Credits, Permit};
+use coact_core::credits::{Acquire, Credits};
 use coact_core::internals::{beside_decision, catch};
 use coact_core::promise::Resolver;
 use coact_core::runtime::{OnCancel, RuntimeHandle, spawn_future};
@@ -15,12 +15,15 @@ use coact_persist::{
     Commit, CommitId, Done, Outcome, Position, Refusal, Settled, Store, StoreError,
 };
 
+use crate::outages::Outages;
+
 /// A store, with the settings of a journal.
 pub(crate) struct Access {
     store: Arc<dyn Store>,
     settings: Settings,
     /// How many may read their history at once.
     recoveries: Credits,
+    pub(crate) outages: Outages,
     news: Mutex<News>,
     /// The position of the last commit that is known to be stored.
     position: AtomicU64,
@@ -88,8 +91,8 @@ impl Default for Settings {
 impl Access {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let recoveries = Credits::new(settings.recoveries);
-        let (news, position) = (Mutex::default(), AtomicU64::new(0));
-        Self { store, settings, recoveries, news, position }
+        let (outages, news, position) = (Outages::default(), Mutex::default(), AtomicU64::new(0));
+        Self { store, settings, recoveries, outages, news, position }
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
@@ -120,8 +123,8 @@ impl Access {
     }
 
     /// Waits until one more entity may be recovered.
-    pub(crate) async fn may_recover(&self) -> Permit {
-        self.recoveries.acquire(1).await
+    pub(crate) fn may_recover(&self) -> Acquire {
+        self.recoveries.acquire(1)
     }
 
     pub(crate) fn is_same(&self, other: &Self) -> bool {

@@ -12,7 +12,7 @@ use crate::decide::Decide;
 use crate::delivered::Delivered;
 use crate::journal::{Journal, Shared};
 use crate::outbox::{ATTEMPTS, Handed, Handing, Outbox, Parcel, Post};
-use crate::recovery::RecoveryError;
+use crate::recovery_error::RecoveryError;
 use crate::routes::{Publication, Routes};
 
 /// The settings of a [`Journal`].

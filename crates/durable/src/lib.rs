@@ -8,7 +8,7 @@
 //!
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `outcome` and `owner` (what is on its way to the store), `entity` (who has
-//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `access` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `outbox`, `routes` and
+//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access` and `race` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, and `replay`.
 
@@ -32,17 +32,21 @@ mod letters;
 mod log_error;
 mod offsets;
 mod once;
+mod outages;
 mod outbox;
 mod outcome;
 mod outgoing;
 mod owner;
+mod race;
 mod ranked;
 mod recovered;
 mod recovery;
+mod recovery_error;
 mod replay;
 mod routes;
 mod snapshots;
 mod state;
+mod store_questions;
 mod tag_log;
 mod transaction;
 
@@ -57,7 +61,7 @@ pub use self::log_error::LogError;
 pub use self::once::{Once, OtherCommand};
 pub use self::outgoing::{Outgoing, SetTimer};
 pub use self::owner::Taken;
-pub use self::recovery::{RecoveryError, RecoveryFault};
+pub use self::recovery_error::{RecoveryError, RecoveryFault};
 pub use self::replay::replay;
 pub use self::routes::Publication;
 pub use self::snapshots::Snapshots;

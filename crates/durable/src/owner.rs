@@ -18,11 +18,12 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{self, drop_quietly};
 use coact_core::runtime::{Busy, OnCancel};
 use coact_core::{Cown, Promise, when};
-use coact_persist::{Commit, CommitMemory, EntityId, Refusal};
+use coact_persist::{Commit, CommitMemory, EntityId, Refusal, StoreError};
 
 use crate::access::{Access, Alarm, Tell, lock};
 use crate::entity::{Entity, Place};
 use crate::joint::{InOrder, Joint};
+use crate::outages::{Question, QueuedOwner};
 use crate::outcome::{Abandoned, End, Then, not_committed};
 
 /// The actor, without its type.
@@ -65,6 +66,8 @@ struct Progress {
     recoveries: usize,
     /// What a recovery waits for, since when.
     obstacle: Option<Obstacle>,
+    /// Whether a recovery waits for its turn: then the outage that others find decides what those who wait are told.
+    waits_for_turn: bool,
     waiters: Vec<internals::Wake>,
 }
 
@@ -74,6 +77,14 @@ struct Obstacle {
     has_lasted: Arc<AtomicBool>,
     /// Takes note of that, and has them look again.
     _alarm: Alarm,
+}
+
+impl Obstacle {
+    /// Returns why those who wait fail, if it has lasted.
+    fn lasting(&self) -> Option<NotCommitted> {
+        // ORDERING: Relaxed. Who finds that it has not is woken behind that.
+        self.has_lasted.load(Ordering::Relaxed).then(|| self.why.clone())
+    }
 }
 
 struct InFlight {
@@ -187,13 +198,12 @@ impl Owner {
             return Standing::Never(why.clone());
         }
         if progress.recoveries > 0 {
-            return match &progress.obstacle {
-                // ORDERING: Relaxed. Who finds that it has not is woken behind that.
-                Some(obstacle) if obstacle.has_lasted.load(Ordering::Relaxed) => {
-                    Standing::Never(obstacle.why.clone())
-                }
-                _ => Standing::Waiting,
+            let why = if progress.waits_for_turn {
+                self.entity.access.outages.lasting()
+            } else {
+                progress.obstacle.as_ref().and_then(Obstacle::lasting)
             };
+            return why.map_or(Standing::Waiting, Standing::Never);
         }
         if let Some(Failure::Undone(why)) = &progress.failure {
             return Standing::Undone(why.clone());
@@ -443,7 +453,7 @@ impl Owner {
         is_wanted: impl Fn() -> bool,
     ) -> bool {
         while let Some(changed) = place.wait() {
-            self.waits_for(NotCommitted::new(Taken(self.entity.id.clone())));
+            self.waits_for(NotCommitted::new(Taken(self.entity.id.clone())), None);
             if !is_wanted() {
                 return false;
             }
@@ -451,6 +461,9 @@ impl Owner {
         }
         self.is_owner_at(place);
         loop {
+            if !is_wanted() {
+                return false;
+            }
             let (resolver, changed) = Promise::channel();
             {
                 let mut progress = self.progress();
@@ -469,8 +482,8 @@ impl Owner {
         }
     }
 
-    /// Takes note of what a recovery waits for, and has those who wait look again when that has lasted for long.
-    pub(crate) fn waits_for(self: &Arc<Self>, why: NotCommitted) {
+    /// Sets what a recovery waits for. When that has lasted for the journal's patience, those who wait look again.
+    fn waits_for(self: &Arc<Self>, why: NotCommitted, question: Option<Question>) {
         if let Some(obstacle) = &mut self.progress().obstacle {
             obstacle.why = why;
             return;
@@ -478,12 +491,52 @@ impl Owner {
         let (has_lasted, this) = (Arc::<AtomicBool>::default(), Arc::downgrade(self));
         let is_told = Arc::clone(&has_lasted);
         let _alarm = self.entity.access.after_patience(move || {
-            // ORDERING: Relaxed. See `standing`.
+            // ORDERING: Relaxed. See `Obstacle::lasting`.
             is_told.store(true, Ordering::Relaxed);
-            this.upgrade().iter().for_each(|this| this.wake_all());
+            let Some(this) = this.upgrade() else { return };
+            question.into_iter().for_each(|question| this.outage_has_lasted(question));
+            this.wake_all();
         });
         let obstacle = Obstacle { why, has_lasted, _alarm };
         self.progress().obstacle = Some(obstacle);
+    }
+
+    /// Says that a recovery waits for the store, which cannot be reached.
+    pub(crate) fn waits_for_store(self: &Arc<Self>, question: Question, why: NotCommitted) {
+        self.waits_for(why, Some(question));
+    }
+
+    /// Says that a recovery waits for an answer of the store, unless it is known to wait for something.
+    pub(crate) fn waits_for_answer(self: &Arc<Self>, question: Question) {
+        let is_known = self.progress().obstacle.is_some();
+        if !is_known {
+            let why = StoreError::Unavailable { why: "it has not answered yet".into() };
+            self.waits_for(NotCommitted::new(why), Some(question));
+        }
+    }
+
+    /// Tells the other recoveries that the store has not answered this question for the journal's patience.
+    fn outage_has_lasted(&self, question: Question) {
+        let outages = &self.entity.access.outages;
+        let why = {
+            let progress = self.progress();
+            // One that waits for its turn asks nothing, and learns from others whether the outage lasts.
+            let obstacle = progress.obstacle.as_ref().filter(|_| !progress.waits_for_turn);
+            obstacle.map(|obstacle| obstacle.why.clone())
+        };
+        why.iter().for_each(|why| outages.begin(question, why));
+        outages.has_lasted();
+    }
+
+    /// Says that a recovery waits for its turn, until what is returned is dropped.
+    pub(crate) fn wait_for_turn(self: &Arc<Self>) -> TurnWait<'_> {
+        self.progress().waits_for_turn = true;
+        let outages = &self.entity.access.outages;
+        let number = outages.enter_queue(Arc::downgrade(self) as _);
+        if outages.lasting().is_some() {
+            self.wake_all();
+        }
+        TurnWait { owner: self, number }
     }
 
     /// Takes note that nothing is in the way any more.
@@ -500,6 +553,12 @@ fn rest(mut progress: MutexGuard<'_, Progress>) {
     drop(progress);
     waiters.into_iter().for_each(drop_quietly);
     drop(held);
+}
+
+impl QueuedOwner for Owner {
+    fn wake_waiters(&self) {
+        self.wake_all();
+    }
 }
 
 impl InOrder for Owner {
@@ -658,6 +717,23 @@ impl Drop for Recovering {
             // It is not tried again: it would end in the same way.
             self.owner.end(NotCommitted::new(Abandoned));
         }
+    }
+}
+
+/// A recovery that waits for its turn.
+pub(crate) struct TurnWait<'a> {
+    owner: &'a Owner,
+    number: u64,
+}
+
+impl Drop for TurnWait<'_> {
+    fn drop(&mut self) {
+        let outages = &self.owner.entity.access.outages;
+        outages.leave_queue(self.number);
+        if !outages.is_outage() {
+            self.owner.goes_on();
+        }
+        self.owner.progress().waits_for_turn = false;
     }
 }
 
