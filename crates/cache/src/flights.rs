@@ -1,39 +1,49 @@
-//! Writes through that are on their way to the store: a state that follows on another one has to know them.
+//! Writes through that are under way: a state that follows on another one has to know them.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coact_actor::actor::ActorId;
 use coact_core::internals::catch;
 
 use crate::quiet::Quiet;
 
-/// The writes of all caches of one specification.
-pub(crate) struct Flights<K>(Mutex<Vec<Flight<K>>>);
+/// The writes of all caches of one specification, by actor and number.
+pub(crate) struct Flights<K>(Mutex<ByActor<K>>);
+
+type ByActor<K> = HashMap<ActorId, HashMap<u64, Flight<K>>>;
 
 struct Flight<K> {
-    number: u64,
-    of: ActorId,
     hash: u64,
-    key: Quiet<K>,
+    /// `None` while it is cloned, which happens outside of the lock.
+    key: Option<Quiet<K>>,
 }
 
 /// One of them, until this is dropped.
-pub(crate) struct InFlight<K>(Arc<Flights<K>>, u64);
+pub(crate) struct InFlight<K> {
+    flights: Arc<Flights<K>>,
+    actor: ActorId,
+    number: u64,
+}
 
 impl<K> Flights<K> {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::default()))
     }
 
+    fn all(&self) -> MutexGuard<'_, ByActor<K>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn begin(
         self: &Arc<Self>,
         number: u64,
-        of: ActorId,
+        actor: ActorId,
         (hash, key): (u64, Quiet<K>),
     ) -> InFlight<K> {
-        let mut flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        flights.push(Flight { number, of, hash, key });
-        InFlight(Arc::clone(self), number)
+        let flight = Flight { hash, key: Some(key) };
+        self.all().entry(actor).or_default().insert(number, flight);
+        InFlight { flights: Arc::clone(self), actor, number }
     }
 
     /// Returns the number, hash and key of each write of an actor.
@@ -41,22 +51,47 @@ impl<K> Flights<K> {
     where
         K: Clone,
     {
-        let flights = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let own = flights.iter().filter(|flight| flight.of == actor);
-        let copy = |flight: &Flight<K>| {
-            let key = catch(|| Quiet::new((*flight.key).clone())).ok()?;
-            Some((flight.number, flight.hash, key))
+        let mut keys = Vec::new();
+        if let Some(own) = self.all().get_mut(&actor) {
+            let key_of = |(number, flight): (&u64, &mut Flight<K>)| {
+                Some((*number, flight.hash, flight.key.take()?))
+            };
+            keys.extend(own.iter_mut().filter_map(key_of));
+        }
+        // In order of their numbers: a simulation repeats itself, and a hash map has no order.
+        keys.sort_unstable_by_key(|(number, ..)| *number);
+        let copy = |(number, hash, key): &(u64, u64, Quiet<K>)| {
+            let copy = catch(|| Quiet::new((**key).clone())).ok()?;
+            Some((*number, *hash, copy))
         };
-        own.filter_map(copy).collect()
+        let copies = keys.iter().filter_map(copy).collect();
+        let mut ended = Vec::new();
+        let mut all = self.all();
+        let mut own = all.get_mut(&actor);
+        for (number, _, key) in keys {
+            match own.as_mut().and_then(|own| own.get_mut(&number)) {
+                Some(flight) => flight.key = Some(key),
+                None => ended.push(key),
+            }
+        }
+        drop(all);
+        drop(ended);
+        copies
     }
 }
 
 impl<K> Drop for InFlight<K> {
     fn drop(&mut self) {
-        let mut flights = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let at = flights.iter().position(|flight| flight.number == self.1);
-        let gone = at.map(|at| flights.swap_remove(at));
-        drop(flights);
-        drop(gone);
+        let mut all = self.flights.all();
+        let Some(own) = all.get_mut(&self.actor) else { return };
+        let ended = own.remove(&self.number);
+        if own.is_empty() {
+            all.remove(&self.actor);
+        }
+        drop(all);
+        drop(ended);
     }
 }
+
+#[cfg(test)]
+mod tests;
