@@ -1,8 +1,13 @@
 //! Writes behind: answered at once, stored by and by, and never lost in silence.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use coact::cache::{Cache, CacheSpec, Caching, Put, WriteBehind, WriteError};
+use coact::cache::{
+    Backing, BackingError, BoxError, Cache, CacheSpec, Caching, LostWrite, Put, Write, WriteBehind,
+    WriteError,
+};
 use coact::prelude::*;
 use coact::sim::{Config, Sim};
 use coact::supervise::{Supervisor, permanent};
@@ -238,6 +243,162 @@ fn c9_what_the_store_refuses_is_told_and_forgotten() {
         assert_eq!(cache.get(3).wait().unwrap().unwrap(), Some(30));
         assert_eq!(cache.counts().wait().unwrap().lost_writes, 1);
     });
+}
+
+/// A value that cannot be cloned when it is to be stored.
+struct Fragile {
+    number: u64,
+    breaks: Arc<AtomicBool>,
+}
+
+impl Clone for Fragile {
+    fn clone(&self) -> Self {
+        if self.breaks.load(Ordering::SeqCst) {
+            coact_tests::fail("no clone");
+        }
+        Self { number: self.number, breaks: Arc::clone(&self.breaks) }
+    }
+}
+
+/// A store that takes its time, and says when it has something.
+struct Slow(Log<&'static str>);
+
+impl Backing<u32, Fragile> for Slow {
+    async fn load(&self, _: u32) -> Result<Option<Fragile>, BoxError> {
+        Ok(None)
+    }
+
+    async fn write(&self, writes: Vec<Write<u32, Fragile>>) -> Result<(), BackingError> {
+        sleep(MS).await?;
+        writes.iter().for_each(|_| self.0.push("stored"));
+        Ok(())
+    }
+}
+
+#[test]
+fn c9_a_flush_waits_for_what_is_under_way_beside_a_write_that_is_lost() {
+    everywhere_with_faults(|_| {
+        let log = Log::new();
+        let (told, never) = (log.clone(), Arc::new(AtomicBool::new(false)));
+        let settings = WriteBehind::new().delay(3_600_000 * MS);
+        let settings = settings.on_lost(move |lost: LostWrite<u32, Fragile>| {
+            assert_eq!((lost.key, lost.value.map(|value| value.number)), (1, Some(1)));
+            told.push("lost");
+        });
+        let spec = Cache::builder().max_entries(10).write_behind(Slow(log.clone()), settings);
+        let cache = spec.build().unwrap().spawn();
+        let breaks = Arc::new(AtomicBool::new(false));
+        for key in 0..3 {
+            let breaks = if key == 1 { &breaks } else { &never };
+            let value = Fragile { number: u64::from(key), breaks: Arc::clone(breaks) };
+            cache.put(key, value).wait().unwrap().unwrap();
+        }
+        breaks.store(true, Ordering::SeqCst);
+        let flushed = cache.flush().wait().unwrap();
+        log.push("flushed");
+        assert!(matches!(flushed, Err(WriteError::Lost(1))), "{flushed:?}");
+        assert_eq!(log.take(), ["lost", "stored", "stored", "flushed"]);
+        assert_eq!(cache.counts().wait().unwrap().waiting_writes, 0);
+    });
+}
+
+#[test]
+fn c9_a_flush_waits_for_writes_that_wait_for_room() {
+    everywhere(|| {
+        let table = Table::slow(300, 9);
+        let cache = behind(&table, quick().max_waiting(3).max_batch(1)).spawn();
+        // Those with room, those that wait for it, and one behind these of the same key.
+        let puts = [0, 1, 2, 3, 4, 3].map(|key| cache.put(key, u64::from(key)));
+        assert!(cache.flush().wait().unwrap().is_ok());
+        assert_eq!([0, 1, 2, 3, 4].map(|key| table.get(key)), [0, 1, 2, 3, 4].map(Some));
+        puts.into_iter().for_each(|put| assert!(put.wait().unwrap().is_ok()));
+    });
+}
+
+#[test]
+fn c9_a_flush_tells_of_the_writes_before_it_alone() {
+    everywhere(|| {
+        let table = Table::new();
+        table.fate(|keys| if keys.contains(&2) { Fate::Refused } else { Fate::Done });
+        let (settings, lost) = reported(quick().max_batch(1));
+        let cache = behind(&table, settings).spawn();
+        let (stores, until) = Promise::channel();
+        table.inner().until = Some(until);
+        cache.put(1, 1).wait().unwrap().unwrap();
+        let before = cache.flush();
+        cache.put(2, 2).wait().unwrap().unwrap();
+        let behind = cache.flush();
+        // Both were handled.
+        assert_eq!(cache.counts().wait().unwrap().waiting_writes, 2);
+        stores.resolve(());
+        assert!(matches!(before.wait().unwrap(), Ok(())));
+        assert!(matches!(behind.wait().unwrap(), Err(WriteError::Lost(1))));
+        assert_eq!(lost.take(), [(2, Some(2))]);
+    });
+}
+
+#[test]
+fn c8_writes_that_wait_for_room_do_not_wait_for_the_delay() {
+    Sim::new().config(Config::new().runs(20)).check(|| {
+        let table = Table::slow(300, 10);
+        let hour = Duration::from_secs(3600);
+        let cache = behind(&table, WriteBehind::new().delay(hour).max_waiting(3)).spawn();
+        let puts: Vec<_> = (0..6).map(|key| cache.put(key, 1)).collect();
+        puts.into_iter().for_each(|put| assert!(put.wait().unwrap().is_ok()));
+        assert!(coact::sim::elapsed() < hour);
+        cache.flush().wait().unwrap().unwrap();
+    });
+}
+
+#[test]
+fn c7_a_flush_has_a_store_tried_again_at_once() {
+    Sim::new().config(Config::new().runs(20)).check(|| {
+        let (table, hour) = (Table::new(), Duration::from_secs(3600));
+        table.fate(|_| Fate::Fails);
+        let settings = WriteBehind::new().delay(Duration::ZERO).backoff(hour, hour);
+        let cache = behind(&table, settings).spawn();
+        cache.put(1, 1).wait().unwrap().unwrap();
+        while cache.counts().wait().unwrap().write_failures == 0 {
+            sleep(MS).wait().unwrap();
+        }
+        table.fate(|_| Fate::Done);
+        assert!(cache.flush().wait().unwrap().is_ok());
+        assert!(coact::sim::elapsed() < hour);
+        assert_eq!(table.get(1), Some(1));
+    });
+}
+
+/// The queue is that of the specification. The end of a runtime that has written for all is not that of the others.
+#[test]
+fn c8_what_waits_for_room_goes_on_when_another_runtime_has_ended() {
+    let table = Table::new();
+    table.fate(|_| Fate::Hangs);
+    let (settings, lost) = reported(quick().max_waiting(1).delay(Duration::ZERO));
+    let spec = behind(&table, settings);
+    let [one, two] = [runtime(2, &Faults::new()), runtime(2, &Faults::new())];
+    {
+        let _entered = one.enter();
+        let cache = spec.spawn();
+        cache.put(1, 1).wait().unwrap().unwrap();
+        std::mem::forget(cache);
+    }
+    let (cache, held) = {
+        let _entered = two.enter();
+        let cache = spec.spawn();
+        let held = cache.put(2, 2);
+        // It was handled, and waits.
+        assert_eq!(cache.get_cached(3).wait(), Ok(None));
+        (cache, held)
+    };
+    while table.inner().pending_writes() == 0 {
+        std::thread::yield_now();
+    }
+    table.fate(|_| Fate::Done);
+    assert!(!one.shutdown(10 * MS).is_complete());
+    assert!(held.wait().unwrap().is_ok());
+    assert!(cache.flush().wait().unwrap().is_ok());
+    assert_eq!((table.get(1), table.get(2)), (None, Some(2)));
+    assert_eq!(lost.take(), [(1, Some(1))]);
 }
 
 #[test]

@@ -109,6 +109,13 @@ impl Table {
     }
 }
 
+impl Inner {
+    /// Of how many keys a write is under way.
+    pub fn pending_writes(&self) -> usize {
+        self.writing.len()
+    }
+}
+
 type Fates = Box<dyn FnMut(&[Key]) -> Fate + Send>;
 
 /// Keys for which something is under way, until this is dropped.

@@ -1,7 +1,7 @@
 //! The cache as the state of an actor: what becomes of gets and writes.
 
 use std::borrow::Borrow;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fmt;
 use std::hash::{BuildHasher, Hash};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,12 +19,14 @@ use crate::counts::{CacheCounts, Counter};
 use crate::entries::{Entries, Known};
 use crate::errors::{LoadError, WriteError};
 use crate::flusher::write_behind;
-use crate::guarded::{Guarded, within};
+use crate::guarded::{Guarded, Unfinished, within};
 use crate::keyed::Keyed;
-use crate::queue::News;
+use crate::queue::{News, Subscription};
 use crate::quiet::Quiet;
 use crate::spec::{CacheBuilder, CacheSpec, Parts, Writing};
-use crate::under_way::{GetReply, Load, Loaded, Operation, UnderWay, WriteReply, number};
+use crate::under_way::{
+    GetReply, Load, Loaded, Operation, UnderWay, WriteReply, WriteRequest, number,
+};
 use crate::write_behind::LostWrite;
 
 /// A cache, whose address is an `Addr<Cache<K, V>>`.
@@ -74,10 +76,18 @@ pub struct Cache<K: Key, V: Value> {
     entries: Entries<K, V>,
     /// Never locked: those who read a cache in parallel have nothing to do with it.
     under_way: Mutex<Keyed<K, UnderWay<V>>>,
-    /// The keys whose first write waits for room, in order.
+    /// Tells this cache of news of the writes behind.
+    subscription: Option<Subscription<K, V>>,
+    /// The keys whose first write waits for room among the writes behind, in order.
     for_room: VecDeque<usize>,
-    /// How many writes wait behind others of their key, or for room.
-    held_writes: usize,
+    /// The numbers of the writes that wait for room, or behind such a write of their key.
+    held_writes: BTreeSet<u64>,
+    /// The flushes that wait until the writes before this number are held no more, in order.
+    held_flushes: VecDeque<(u64, WriteReply)>,
+    /// Where the writes are that this state has from the one before, by number.
+    adopted: HashMap<u64, usize>,
+    /// How many writes were asked for.
+    arrived: u64,
     loading: usize,
     /// Whose time entries have.
     home: Option<RuntimeHandle>,
@@ -144,8 +154,12 @@ impl<K: Key, V: Value> Cache<K, V> {
             entries: Entries::new(Arc::clone(&parts.bounds)),
             parts,
             under_way: Mutex::default(),
+            subscription: None,
             for_room: VecDeque::new(),
-            held_writes: 0,
+            held_writes: BTreeSet::new(),
+            held_flushes: VecDeque::new(),
+            adopted: HashMap::new(),
+            arrived: 0,
             loading: 0,
             home: None,
             hits: Counter::default(),
@@ -161,25 +175,23 @@ impl<K: Key, V: Value> Cache<K, V> {
         self.home = Some(RuntimeHandle::current());
         self.adopt_writes(id);
         let Writing::Behind(queue) = &self.parts.writing else { return };
-        queue.listen(
-            id,
-            Box::new(move |news| {
-                let Some(cache) = this.upgrade() else { return false };
-                call_with(&cache, move |cache, context| match news {
-                    News::Room => cache.has_room(context),
-                    News::Lost(key) => cache.forget(Quiet::new(key)),
-                });
-                true
-            }),
-        );
+        let tell = move |news| {
+            let Some(cache) = this.upgrade() else { return };
+            call_with(&cache, move |cache, context| match news {
+                News::Room => cache.has_room(context),
+                News::Lost(key) => cache.forget(key),
+            });
+        };
+        self.subscription = Some(queue.listen(Arc::new(tell)));
     }
 
-    /// Has the keys wait that the state before this one has a write of on its way.
+    /// Blocks the keys of which the state before this one has a write under way.
     fn adopt_writes(&mut self, id: ActorId) {
         for (number, hash, key) in self.parts.flights.of(id) {
             // One at a time for a key.
             let at = self.busy_at(hash, key, None);
             self.busy().get_mut(at).writing = Some(number);
+            self.adopted.insert(number, at);
         }
     }
 
@@ -421,9 +433,9 @@ impl<K: Key, V: Value> Cache<K, V> {
                 (Operation::Get(reply), Ok(key)) => {
                     self.get_here(hash, key, Some(at), reply, context);
                 }
-                (Operation::Write(value, reply), Ok(key)) => {
-                    self.held_writes -= 1;
-                    self.write_here(hash, key, Some(at), value, reply, context);
+                (Operation::Write(request), Ok(key)) => {
+                    self.held_writes.remove(&request.number);
+                    self.write_here(hash, key, Some(at), request, context);
                 }
                 (Operation::Invalidate(reply), Ok(key)) => {
                     match self.forget_here(hash, &key, Some(at)) {
@@ -432,9 +444,9 @@ impl<K: Key, V: Value> Cache<K, V> {
                     }
                 }
                 (Operation::Get(reply), Err(panic)) => fail(reply, panic),
-                (Operation::Write(_, reply), Err(panic)) => {
-                    self.held_writes -= 1;
-                    fail(reply, panic);
+                (Operation::Write(request), Err(panic)) => {
+                    self.held_writes.remove(&request.number);
+                    fail(request.reply, panic);
                 }
                 (Operation::Invalidate(reply), Err(panic)) => fail(reply, panic),
             }
@@ -454,35 +466,27 @@ impl<K: Key, V: Value> Cache<K, V> {
         context: &mut Context<Self>,
     ) {
         let (key, value) = (Quiet::new(key), Quiet::new(value));
+        self.arrived += 1;
+        let request = WriteRequest { number: self.arrived, value, reply };
         match self.locate(&key) {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
-                self.hold_write(at, value, reply);
+                let Some(request) = self.may_hold(at, request) else { return };
+                self.busy().get_mut(at).queue.push_back(Operation::Write(request));
             }
-            Ok((hash, busy)) => self.write_here(hash, key, busy, value, reply, context),
-            Err(panic) => fail(reply, panic),
+            Ok((hash, busy)) => self.write_here(hash, key, busy, request, context),
+            Err(panic) => fail(request.reply, panic),
         }
     }
 
-    /// Has a write wait behind others of its key.
-    fn hold_write(&mut self, at: usize, value: Quiet<Option<V>>, reply: WriteReply) {
-        let Some(reply) = self.may_hold(at, value, reply) else { return };
-        let (value, reply) = reply;
-        self.held_writes += 1;
-        self.busy().get_mut(at).queue.push_back(Operation::Write(value, reply));
-    }
-
-    /// Refuses a write if too many wait already; gives it back if it may wait.
-    fn may_hold(
-        &mut self,
-        at: usize,
-        value: Quiet<Option<V>>,
-        reply: WriteReply,
-    ) -> Option<(Quiet<Option<V>>, WriteReply)> {
+    /// Refuses a write behind if too many are held already; returns one that may wait.
+    fn may_hold(&mut self, at: usize, request: WriteRequest<V>) -> Option<WriteRequest<V>> {
         let parts = Arc::clone(&self.parts);
-        let Writing::Behind(queue) = &parts.writing else { return Some((value, reply)) };
-        if self.held_writes < queue.max_waiting() {
-            return Some((value, reply));
+        let Writing::Behind(queue) = &parts.writing else { return Some(request) };
+        if self.held_writes.len() < queue.max_waiting() {
+            self.held_writes.insert(request.number);
+            return Some(request);
         }
+        let WriteRequest { value, reply, .. } = request;
         if reply.is_wanted() {
             reply.send(Err(WriteError::Full));
         } else if let Ok(key) = catch(|| Quiet::new(self.busy().key(at).1.clone())) {
@@ -498,8 +502,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         hash: u64,
         key: Quiet<K>,
         busy: Option<usize>,
-        value: Quiet<Option<V>>,
-        reply: WriteReply,
+        WriteRequest { number, value, reply }: WriteRequest<V>,
         context: &mut Context<Self>,
     ) {
         // All that may panic comes first.
@@ -534,7 +537,8 @@ impl<K: Key, V: Value> Cache<K, V> {
             }
             Writing::Behind(queue) => {
                 let Prepared { hash, key, value, kept, before } = write;
-                match catch(|| write_behind(queue, hash, &key, value)) {
+                let by = self.subscription.as_ref();
+                match catch(|| write_behind(queue, by, (hash, &key), value)) {
                     Ok(Ok(())) => {
                         let value = Quiet::new(None);
                         self.settle(busy, Prepared { hash, key, value, kept, before }, context);
@@ -542,7 +546,7 @@ impl<K: Key, V: Value> Cache<K, V> {
                     }
                     Ok(Err(value)) => {
                         let at = self.busy_at(hash, kept.key, busy);
-                        self.wait_for_room(at, before, (value, reply));
+                        self.wait_for_room(at, before, WriteRequest { number, value, reply });
                         self.go_on(at, context);
                     }
                     Err(panic) => fail(reply, panic),
@@ -634,44 +638,52 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     /// Returns where a write through is under way: elsewhere than it was begun, if this state has it from the one before.
     fn writing_at(&mut self, (at, number): (usize, u64)) -> Option<usize> {
-        let busy = self.busy();
-        let mut places = std::iter::once(at).chain(busy.places());
-        places.find(|at| busy.try_get(*at).is_some_and(|known| known.writing == Some(number)))
+        let at = self.adopted.remove(&number).unwrap_or(at);
+        let under_way = self.busy().try_get(at)?;
+        (under_way.writing == Some(number)).then_some(at)
     }
 
-    fn wait_for_room(
-        &mut self,
-        at: usize,
-        before: Option<usize>,
-        (value, reply): (Quiet<Option<V>>, WriteReply),
-    ) {
-        let Some((value, reply)) = self.may_hold(at, value, reply) else { return };
+    fn wait_for_room(&mut self, at: usize, before: Option<usize>, request: WriteRequest<V>) {
+        let Some(request) = self.may_hold(at, request) else { return };
         before.into_iter().for_each(|before| self.entries.forget(before));
-        self.held_writes += 1;
         self.for_room.push_back(at);
         let under_way = self.busy().get_mut(at);
         under_way.supersede();
         under_way.waits_for_room = true;
-        under_way.queue.push_front(Operation::Write(value, reply));
+        under_way.queue.push_front(Operation::Write(request));
     }
 
-    /// Takes note that there may be room among the writes behind.
+    /// Goes on with the writes that wait for room among the writes behind.
     fn has_room(&mut self, context: &mut Context<Self>) {
         for _ in 0..self.for_room.len() {
-            let Some(at) = self.for_room.pop_front() else { return };
+            let Some(at) = self.for_room.pop_front() else { break };
             self.busy().get_mut(at).waits_for_room = false;
             self.go_on(at, context);
             if self.busy().try_get_mut(at).is_some_and(|under_way| under_way.waits_for_room) {
                 // It stays the first.
-                return self.for_room.rotate_right(1);
+                self.for_room.rotate_right(1);
+                break;
             }
         }
+        self.release_flushes();
     }
 
-    pub(crate) fn flush(&self, reply: WriteReply) {
-        match &self.parts.writing {
-            Writing::Behind(queue) => queue.flush(reply),
-            _ => reply.send(Ok(())),
+    pub(crate) fn flush(&mut self, reply: WriteReply) {
+        let Writing::Behind(queue) = &self.parts.writing else { return reply.send(Ok(())) };
+        if self.held_writes.is_empty() {
+            return queue.flush(reply);
+        }
+        // Those that wait for room were asked for before, and are not in the queue yet.
+        queue.hurry();
+        self.held_flushes.push_back((self.arrived, reply));
+    }
+
+    /// Leaves to the queue the flushes before which no write is held any more.
+    fn release_flushes(&mut self) {
+        let Writing::Behind(queue) = &self.parts.writing else { return };
+        let first = self.held_writes.first().copied().unwrap_or(u64::MAX);
+        while self.held_flushes.front().is_some_and(|(last, _)| *last < first) {
+            self.held_flushes.pop_front().into_iter().for_each(|(_, reply)| queue.flush(reply));
         }
     }
 
@@ -751,15 +763,16 @@ async fn run_load<K: Key, V: Value>(
         Some(loader) => loader.load(key.into_inner()),
         None => Box::pin(async { Ok(None) }),
     });
-    let loaded = match (within(limit, &mut load).await, limit) {
-        (Some(loaded), _) => loaded,
-        (None, Some(limit)) if loader.is_blocking => {
+    let loaded = match within(limit, &mut load).await {
+        Ok(loaded) => loaded,
+        Err(Unfinished::TimedOut(limit)) if loader.is_blocking => {
             if let Some(cache) = cache.upgrade() {
                 call_with(&cache, move |cache, _| cache.is_overdue(id, limit));
             }
             load.await
         }
-        (None, limit) => return Err(LoadError::TimedOut(limit.unwrap_or_default())),
+        Err(Unfinished::TimedOut(limit)) => return Err(LoadError::TimedOut(limit)),
+        Err(Unfinished::Cancelled) => return Err(LoadError::Cancelled),
     };
     loaded.unwrap_or_else(|panic| Err(panic.into()))
 }
@@ -773,10 +786,11 @@ async fn write_one<K: Key, V: Value>(
         store.write(vec![Write { key: key.into_inner(), value: value.into_inner() }])
     });
     match within(timeout, &mut write).await {
-        Some(Ok(Ok(()))) => Ok(()),
-        Some(Ok(Err(error))) => Err(WriteError::Failed(error.into_shared())),
-        Some(Err(panic)) => Err(panic.into()),
-        None => Err(WriteError::TimedOut(timeout.unwrap_or_default())),
+        Ok(Ok(Ok(()))) => Ok(()),
+        Ok(Ok(Err(error))) => Err(WriteError::Failed(error.into_shared())),
+        Ok(Err(panic)) => Err(panic.into()),
+        Err(Unfinished::TimedOut(limit)) => Err(WriteError::TimedOut(limit)),
+        Err(Unfinished::Cancelled) => Err(WriteError::Cancelled),
     }
 }
 
@@ -809,7 +823,9 @@ impl<K: Key, V: Value> Drop for Cache<K, V> {
         for (key, under_way) in std::mem::take(self.busy()).into_entries() {
             let mut key = Some(key);
             for operation in under_way.queue.into_iter().rev() {
-                let Operation::Write(value, reply) = operation else { continue };
+                let Operation::Write(WriteRequest { value, reply, .. }) = operation else {
+                    continue;
+                };
                 // The one that came last stands for those before.
                 if let (false, Some(key)) = (reply.is_wanted(), key.take()) {
                     let (key, value) = (key.into_inner(), value.into_inner());

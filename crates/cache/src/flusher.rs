@@ -3,26 +3,27 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::Poll;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
+use coact_core::Broken;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
 use crate::backing::{Key, Value, Write};
 use crate::errors::{BackingError, WriteError};
 use crate::guarded::{Guarded, within};
-use crate::queue::{Next, Queue, Queued};
+use crate::queue::{Next, Queue, Queued, Subscription};
 use crate::quiet::Quiet;
 
 /// Has a write wait for the store. May panic as [`Queue::push`] does.
 pub(crate) fn write_behind<K: Key, V: Value>(
     queue: &Arc<Queue<K, V>>,
-    hash: u64,
-    key: &K,
+    by: Option<&Subscription<K, V>>,
+    (hash, key): (u64, &K),
     value: Quiet<Option<V>>,
 ) -> Result<(), Quiet<Option<V>>> {
-    match queue.push(hash, key, value) {
+    match queue.push(by, hash, key, value) {
         Queued::Full(value) => return Err(value),
         Queued::Yes => {}
         Queued::First => {
@@ -75,7 +76,7 @@ impl<K: Key, V: Value> Flusher<K, V> {
                     self.queue.put_back(&batch);
                     let (first, most) = self.queue.settings.backoff;
                     let wait = first.saturating_mul(1 << failures.min(20)).min(most);
-                    if sleep(wait).await.is_err() {
+                    if self.back_off(wait).await.is_err() {
                         // The runtime ends, and this with it, before its work is done.
                         RuntimeHandle::current().count_abandoned();
                         return;
@@ -113,19 +114,31 @@ impl<K: Key, V: Value> Flusher<K, V> {
         }
     }
 
+    /// Waits for a store that has failed, until it is to be tried again.
+    async fn back_off(&self, wait: Duration) -> Result<(), Broken> {
+        let mut timer = sleep(wait);
+        let is_tried_again = |context: &mut Context<'_>| {
+            if self.queue.is_tried_again(context.waker()) {
+                return Poll::Ready(Ok(()));
+            }
+            Pin::new(&mut timer).poll(context)
+        };
+        poll_fn(is_tried_again).await
+    }
+
     async fn write(&self, writes: Vec<Write<K, V>>) -> Result<(), Fault> {
         let store = Arc::clone(&self.queue.store);
         let mut write = Guarded::new(move || store.write(writes));
         match within(self.queue.settings.timeout, &mut write).await {
-            Some(Ok(Ok(()))) => Ok(()),
-            Some(Ok(Err(BackingError::Refused(why)))) => {
+            Ok(Ok(Ok(()))) => Ok(()),
+            Ok(Ok(Err(BackingError::Refused(why)))) => {
                 Err(Fault::Refused(WriteError::Failed(why.into())))
             }
-            Some(Ok(Err(BackingError::Unavailable(why)))) => {
+            Ok(Ok(Err(BackingError::Unavailable(why)))) => {
                 tracing::warn!(%why, "a store behind a cache is not available");
                 Err(Fault::Passing)
             }
-            Some(Err(_)) | None => Err(Fault::Passing),
+            Ok(Err(_)) | Err(_) => Err(Fault::Passing),
         }
     }
 }

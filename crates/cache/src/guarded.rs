@@ -16,6 +16,14 @@ pub(crate) type BoxFuture<R> = Pin<Box<dyn Future<Output = R> + Send>>;
 /// A future whose panics are caught, reported, and its output; also when it is dropped.
 pub(crate) struct Guarded<R>(Option<Quiet<BoxFuture<R>>>);
 
+/// Why a future has not ended within its time.
+pub(crate) enum Unfinished {
+    /// The time is over.
+    TimedOut(Duration),
+    /// The runtime has ended before.
+    Cancelled,
+}
+
 impl<R> Guarded<R> {
     /// Makes the future on its first poll.
     pub(crate) fn new(make: impl FnOnce() -> BoxFuture<R> + Send + 'static) -> Self
@@ -41,18 +49,26 @@ impl<R> Future for Guarded<R> {
     }
 }
 
-/// Waits for a future for some time at most. Returns `None` if it has not ended then.
+/// Waits for a future, for some time at most.
+///
+/// # Errors
+/// Says why it has not ended.
 pub(crate) async fn within<F: Future + Unpin>(
     limit: Option<Duration>,
     future: &mut F,
-) -> Option<F::Output> {
-    let Some(limit) = limit else { return Some(future.await) };
+) -> Result<F::Output, Unfinished> {
+    let Some(limit) = limit else { return Ok(future.await) };
     let mut timer = sleep(limit);
     poll_fn(|context| {
         if let Poll::Ready(output) = Pin::new(&mut *future).poll(context) {
-            return Poll::Ready(Some(output));
+            return Poll::Ready(Ok(output));
         }
-        Pin::new(&mut timer).poll(context).map(|_| None)
+        let over = Pin::new(&mut timer).poll(context);
+        // A timer that fails was cancelled with the runtime: no time has passed.
+        over.map(|over| Err(over.map_or(Unfinished::Cancelled, |()| Unfinished::TimedOut(limit))))
     })
     .await
 }
+
+#[cfg(test)]
+mod tests;

@@ -3,15 +3,16 @@
 //! They belong to the settings of a cache, and not to the state of its actor: so a restart loses none of them, and the state that it makes sees
 //! them. The [flusher](crate::flusher) writes them.
 
-use std::collections::{HashSet, VecDeque};
+use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::mem::{replace, take};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 use std::time::Duration;
 
-use coact_actor::actor::{ActorId, Reply};
+use coact_actor::actor::Reply;
 use coact_core::internals::{catch, drop_quietly};
 use coact_core::runtime::RuntimeHandle;
+use slab::Slab;
 
 use crate::backing::{Key, Store, Value, Write};
 use crate::counts::CacheCounts;
@@ -25,11 +26,17 @@ pub(crate) enum News<K> {
     /// There is room for writes again.
     Room,
     /// What was written of a key is lost.
-    Lost(K),
+    Lost(Quiet<K>),
 }
 
-/// Tells an actor. Returns false if there is none any more.
-type Listener<K> = Box<dyn Fn(News<K>) -> bool + Send>;
+/// Tells a cache, unless it has ended.
+type Listener<K> = Arc<dyn Fn(News<K>) + Send + Sync>;
+
+/// The right of a cache to be told of news, until this is dropped.
+pub(crate) struct Subscription<K, V> {
+    queue: Arc<Queue<K, V>>,
+    at: usize,
+}
 
 pub(crate) struct Queue<K, V> {
     pub(crate) store: Arc<dyn Store<K, V>>,
@@ -43,14 +50,19 @@ struct State<K, V> {
     /// The keys with a write that is not on its way, oldest first.
     order: VecDeque<usize>,
     next: u64,
+    /// The number of the oldest write of the batch that is under way, if there is one.
+    in_flight: Option<u64>,
     has_flusher: bool,
     /// Whether it does not wait for more.
     hurries: bool,
+    /// Whether it is asked to try again at once, though the store has failed.
+    tries_again: bool,
     flusher: Option<Waker>,
-    flushes: Vec<Flush>,
-    listeners: Vec<(ActorId, Listener<K>)>,
-    /// Whether a listener wants to be told of room.
-    wants_room: bool,
+    /// In the order in which they were asked for.
+    flushes: VecDeque<Flush>,
+    listeners: Slab<Listener<K>>,
+    /// The listeners that want to be told of room.
+    room_wanted: BTreeSet<usize>,
     writes: u64,
     failures: u64,
     lost: u64,
@@ -70,9 +82,11 @@ struct Written<V> {
     since: Duration,
 }
 
-/// Someone who waits until what was written before is stored.
+/// An ask for an answer when what was written before is stored.
 struct Flush {
+    /// The first number behind those that it waits for.
     before: u64,
+    /// How many of these are lost.
     lost: u64,
     reply: Reply<Result<(), WriteError>>,
 }
@@ -107,11 +121,10 @@ impl<K: Key, V: Value> Queue<K, V> {
         self.settings.max_waiting
     }
 
-    /// Has an actor be told of news.
-    pub(crate) fn listen(&self, actor: ActorId, listener: Listener<K>) {
-        let mut state = self.state();
-        let others = take(&mut state.listeners).into_iter().filter(|(other, _)| *other != actor);
-        state.listeners = others.chain([(actor, listener)]).collect();
+    /// Registers what tells a cache of news.
+    pub(crate) fn listen(self: &Arc<Self>, listener: Listener<K>) -> Subscription<K, V> {
+        let at = self.state().listeners.insert(listener);
+        Subscription { queue: Arc::clone(self), at }
     }
 
     /// Returns what was written of a key last and is not stored yet. Calls the program's `Eq` and `Clone`, which may panic.
@@ -122,14 +135,24 @@ impl<K: Key, V: Value> Queue<K, V> {
         latest.map(|written| (*written.value).clone())
     }
 
-    /// Queues a write. Calls the program's `Eq` and `Clone`, which may panic: then nothing is queued.
-    pub(crate) fn push(&self, hash: u64, key: &K, value: Quiet<Option<V>>) -> Queued<V> {
+    /// Queues a write of a cache, which is told of room if there is none. Calls the program's `Eq` and `Clone`, which may panic:
+    /// then nothing is queued.
+    pub(crate) fn push(
+        &self,
+        by: Option<&Subscription<K, V>>,
+        hash: u64,
+        key: &K,
+        value: Quiet<Option<V>>,
+    ) -> Queued<V> {
         let since = RuntimeHandle::current().elapsed();
         let mut state = self.state();
         let at = match state.pending.find(hash, key) {
             Some(at) => at,
             None if state.pending.len() >= self.settings.max_waiting => {
-                state.wants_room = true;
+                state.room_wanted.extend(by.map(|by| by.at));
+                let waker = state.flusher.take();
+                drop(state);
+                wake(waker);
                 return Queued::Full(value);
             }
             None => {
@@ -154,16 +177,17 @@ impl<K: Key, V: Value> Queue<K, V> {
             drop(state);
             return reply.send(Ok(()));
         }
-        let (before, lost) = (state.next, state.lost);
-        state.flushes.push(Flush { before, lost, reply });
+        let before = state.next;
+        state.flushes.push_back(Flush { before, lost: 0, reply });
         drop(state);
         self.hurry();
     }
 
-    /// Has what waits be written without delay.
+    /// Writes what waits without delay. After a failure of the store, it is tried again once before its time.
     pub(crate) fn hurry(&self) {
         let mut state = self.state();
         state.hurries = !state.pending.is_empty();
+        state.tries_again = state.hurries;
         let waker = state.flusher.take();
         drop(state);
         wake(waker);
@@ -194,30 +218,31 @@ impl<K: Key, V: Value> Queue<K, V> {
         });
     }
 
-    /// Tells the caches, each in its turn.
-    fn spread(&self, news: impl Fn() -> Option<News<K>>) {
+    /// Tells the caches, each in its turn, that what was written of a key is lost.
+    fn tell_caches(&self, key: &K) {
         // Without the lock: telling schedules.
-        let listeners = take(&mut self.state().listeners);
-        let is_there = |(_, listener): &(ActorId, Listener<K>)| news().is_none_or(listener);
-        let mut rest: Vec<_> = listeners.into_iter().filter(is_there).collect();
-        let mut state = self.state();
-        let newer = take(&mut state.listeners);
-        rest.retain(|(id, _)| newer.iter().all(|(other, _)| other != id));
-        rest.extend(newer);
-        state.listeners = rest;
+        let listeners: Vec<_> =
+            self.state().listeners.iter().map(|(_, listener)| Arc::clone(listener)).collect();
+        for listener in listeners {
+            if let Ok(key) = catch(|| Quiet::new(key.clone())) {
+                listener(News::Lost(key));
+            }
+        }
     }
 
     /// Takes the writes that have waited longest.
     pub(crate) fn take_batch(&self, most: usize) -> (Vec<usize>, Vec<Write<K, V>>) {
         let (mut batch, mut writes, mut broken) = (Vec::new(), Vec::new(), Vec::new());
         let mut state = self.state();
+        (state.in_flight, state.tries_again) = (None, false);
         while batch.len() < most {
             let Some(at) = state.order.pop_front() else { break };
-            let State { pending, .. } = &mut *state;
+            let State { pending, in_flight, .. } = &mut *state;
             let (_, key) = pending.key(at);
             let Some(waiting) = &pending.get(at).waiting else { continue };
             match catch(|| (Quiet::new(key.clone()), (*waiting.value).clone())) {
                 Ok((key, value)) => {
+                    in_flight.get_or_insert(waiting.number);
                     writes.push(Write { key: key.into_inner(), value });
                     batch.push(at);
                 }
@@ -227,53 +252,78 @@ impl<K: Key, V: Value> Queue<K, V> {
             pending.flying = pending.waiting.take();
         }
         drop(state);
-        broken.into_iter().for_each(|(at, why)| self.refused(at, why));
+        if !broken.is_empty() {
+            self.give_up(broken);
+        }
         (batch, writes)
     }
 
     pub(crate) fn stored(&self, batch: &[usize]) {
         let mut state = self.state();
         state.writes += batch.len() as u64;
+        state.in_flight = None;
         let gone: Vec<_> = batch.iter().map(|at| state.landed(*at)).collect();
         self.go_on(state);
         drop(gone);
     }
 
-    /// Gives up a write that the store will never take.
+    /// Gives up a write, the only one of its batch, that the store will never take.
     pub(crate) fn refused(&self, at: usize, why: WriteError) {
-        let mut state = self.state();
-        state.failures += 1;
-        let (key, written) = state.landed(at);
-        // What is written behind it stands for it.
-        state.lost += u64::from(key.is_some());
-        self.go_on(state);
-        let (Some(key), Some(Written { value, .. })) = (key, written) else { return };
-        self.spread(|| catch(|| (*key).clone()).ok().map(News::Lost));
-        let (key, value) = (key.into_inner(), value.into_inner());
-        self.tell(LostWrite { key, value, why });
+        self.state().in_flight = None;
+        self.give_up(vec![(at, why)]);
     }
 
-    /// Answers those who wait, as what was on its way is not any more.
-    fn go_on(&self, mut state: MutexGuard<'_, State<K, V>>) {
-        let first = state.oldest().map_or(state.next, |oldest| oldest.number);
-        let (done, rest) =
-            take(&mut state.flushes).into_iter().partition(|flush: &Flush| flush.before <= first);
-        state.flushes = rest;
-        let (lost, has_room) = (state.lost, take(&mut state.wants_room));
+    /// Gives up writes that were taken from those that wait, and are not under way.
+    fn give_up(&self, writes: Vec<(usize, WriteError)>) {
+        let mut state = self.state();
+        state.failures += writes.len() as u64;
+        let mut lost = Vec::new();
+        for (at, why) in writes {
+            // What is written behind it stands for it.
+            if let (Some(key), Some(written)) = state.landed(at) {
+                state.lost += 1;
+                let behind = state.flushes.iter_mut().rev();
+                behind
+                    .take_while(|flush| flush.before > written.number)
+                    .for_each(|flush| flush.lost += 1);
+                lost.push((key, written.value, why));
+            }
+        }
         drop(state);
-        for flush in done {
-            let lost = lost - flush.lost;
-            flush.reply.send(if lost == 0 { Ok(()) } else { Err(WriteError::Lost(lost)) });
+        for (key, value, why) in lost {
+            self.tell_caches(&key);
+            let (key, value) = (key.into_inner(), value.into_inner());
+            self.tell(LostWrite { key, value, why });
         }
-        if has_room {
-            self.spread(|| Some(News::Room));
+        self.go_on(self.state());
+    }
+
+    /// Answers the flushes that wait for nothing more, and tells the caches of room.
+    fn go_on(&self, mut state: MutexGuard<'_, State<K, V>>) {
+        // What is under way is not done either.
+        let waiting = state.oldest().map(|oldest| oldest.number);
+        let first = state.in_flight.into_iter().chain(waiting).min().unwrap_or(state.next);
+        let mut done = Vec::new();
+        while state.flushes.front().is_some_and(|flush| flush.before <= first) {
+            done.extend(state.flushes.pop_front());
         }
+        let wanting = if state.pending.len() < self.settings.max_waiting {
+            state.take_room_wanted()
+        } else {
+            Vec::new()
+        };
+        drop(state);
+        for Flush { lost, reply, .. } in done {
+            reply.send(if lost == 0 { Ok(()) } else { Err(WriteError::Lost(lost)) });
+        }
+        wanting.into_iter().for_each(|listener| listener(News::Room));
     }
 
     /// Has what was not stored be written again, before all that waits; but for what was replaced meanwhile.
     pub(crate) fn put_back(&self, batch: &[usize]) {
         let mut state = self.state();
         state.failures += 1;
+        state.in_flight = None;
         let (mut replaced, mut moved) = (Vec::new(), HashSet::new());
         for at in batch {
             let pending = state.pending.get_mut(*at);
@@ -292,20 +342,24 @@ impl<K: Key, V: Value> Queue<K, V> {
         drop(state);
     }
 
-    /// Gives up all that waits: the runtime has ended.
+    /// Gives up all that waits: the runtime has ended. Caches of other runtimes go on.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         let (pending, flushes) = (take(&mut state.pending), take(&mut state.flushes));
         state.order.clear();
-        (state.has_flusher, state.hurries) = (false, false);
+        state.in_flight = None;
+        (state.has_flusher, state.hurries, state.tries_again) = (false, false, false);
         state.lost += pending.len() as u64;
+        let wanting = state.take_room_wanted();
         drop(state);
         for (key, Pending { flying, waiting }) in pending.into_entries() {
             let Some(Written { value, .. }) = waiting.or(flying) else { continue };
+            self.tell_caches(&key);
             let (key, value) = (key.into_inner(), value.into_inner());
             self.tell(LostWrite { key, value, why: WriteError::Cancelled });
         }
         flushes.into_iter().for_each(|flush| flush.reply.send(Err(WriteError::Cancelled)));
+        wanting.into_iter().for_each(|listener| listener(News::Room));
     }
 
     /// Returns when the next batch is due. If nothing is left to be written, the flusher is not needed any more.
@@ -324,15 +378,32 @@ impl<K: Key, V: Value> Queue<K, V> {
 
     /// Whether the next batch is due, whatever the time is. Otherwise, the flusher is woken when it is.
     pub(crate) fn is_due(&self, waker: &Waker) -> bool {
+        self.watch(waker, |state| state.is_urgent(self.settings.max_batch))
+    }
+
+    /// Whether the store is to be tried again before its time. Otherwise, the flusher is woken when it is.
+    pub(crate) fn is_tried_again(&self, waker: &Waker) -> bool {
+        self.watch(waker, |state| state.tries_again)
+    }
+
+    fn watch(&self, waker: &Waker, is_true: impl Fn(&State<K, V>) -> bool) -> bool {
+        let waker = waker.clone();
         let mut state = self.state();
-        let is_due = state.is_urgent(self.settings.max_batch);
-        let before = state.flusher.take();
-        if !is_due {
-            state.flusher = Some(waker.clone());
-        }
+        let is_true = is_true(&state);
+        let before = if is_true { state.flusher.take() } else { state.flusher.replace(waker) };
         drop(state);
         drop(before);
-        is_due
+        is_true
+    }
+}
+
+impl<K, V> Drop for Subscription<K, V> {
+    fn drop(&mut self) {
+        let mut state = self.queue.state.lock().unwrap_or_else(PoisonError::into_inner);
+        state.room_wanted.remove(&self.at);
+        let listener = state.listeners.try_remove(self.at);
+        drop(state);
+        drop(listener);
     }
 }
 
@@ -346,12 +417,14 @@ impl<K, V> Default for State<K, V> {
             pending: Keyed::default(),
             order: VecDeque::new(),
             next: 0,
+            in_flight: None,
             has_flusher: false,
             hurries: false,
+            tries_again: false,
             flusher: None,
-            flushes: Vec::new(),
-            listeners: Vec::new(),
-            wants_room: false,
+            flushes: VecDeque::new(),
+            listeners: Slab::new(),
+            room_wanted: BTreeSet::new(),
             writes: 0,
             failures: 0,
             lost: 0,
@@ -390,7 +463,14 @@ impl<K: Key, V: Value> State<K, V> {
     }
 
     fn is_urgent(&self, max_batch: usize) -> bool {
-        self.hurries || !self.flushes.is_empty() || self.order.len() >= max_batch
+        let is_waited_for = !self.flushes.is_empty() || !self.room_wanted.is_empty();
+        self.hurries || is_waited_for || self.order.len() >= max_batch
+    }
+
+    /// Takes the listeners that want to be told of room.
+    fn take_room_wanted(&mut self) -> Vec<Listener<K>> {
+        let wanted = take(&mut self.room_wanted);
+        wanted.into_iter().filter_map(|at| self.listeners.get(at).map(Arc::clone)).collect()
     }
 
     /// Takes a write that is not on its way any more, and its key, if nothing was written behind it.
@@ -401,3 +481,6 @@ impl<K: Key, V: Value> State<K, V> {
         (is_last.then(|| self.pending.remove(at).0), written)
     }
 }
+
+#[cfg(test)]
+mod tests;

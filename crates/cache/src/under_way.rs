@@ -41,8 +41,16 @@ pub(crate) struct Load<V: Value> {
 /// What waits behind a write of its key.
 pub(crate) enum Operation<V: Value> {
     Get(GetReply<V>),
-    Write(Quiet<Option<V>>, WriteReply),
+    Write(WriteRequest<V>),
     Invalidate(Reply<()>),
+}
+
+/// A write that is asked for.
+pub(crate) struct WriteRequest<V: Value> {
+    /// Its place in the order in which writes were asked for.
+    pub(crate) number: u64,
+    pub(crate) value: Quiet<Option<V>>,
+    pub(crate) reply: WriteReply,
 }
 
 impl<V: Value> UnderWay<V> {
