@@ -10,9 +10,11 @@ use std::time::Duration;
 use coact::Context;
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
+use coact::pubsub::{DropCause, MessageDropped, Subscription, events};
 use coact::runtime::spawn_future;
-use coact::sim;
+use coact::sim::{self, Sim};
 use coact::stream::{ActorStream, Demand, OfferEnd, PushError};
+use coact::supervise::{Supervisor, permanent};
 use coact::time::sleep;
 use coact_tests::{Log, check, check_with_faults, finally};
 use futures::stream::{self, Stream, StreamExt};
@@ -252,6 +254,124 @@ fn it_ends_with_the_state_that_has_attached_it() {
         let log = log.take();
         assert!(log.contains(&"stream dropped".into()), "{log:?}");
         assert!(!log.contains(&"never told".into()), "{log:?}");
+    });
+}
+
+/// How a state ends that another one follows.
+#[derive(Clone, Copy, PartialEq)]
+enum Replaced {
+    ByRequest,
+    ByPanic,
+}
+
+/// The first state of a child attaches a stream with a window of four. As many items wait in the
+/// mailbox when that state is replaced. Returns what is logged.
+fn replace(how: Replaced, is_replayed: bool, gauge: &Gauge) -> Log<String> {
+    let (log, stream) = (Log::new(), numbers(100, gauge));
+    let made = log.clone();
+    let mut tree = Supervisor::one_for_one();
+    let diary = tree.child(permanent(move || Diary { log: made.clone() }));
+    tell(&diary, move |_, context| {
+        let feed = context.attach(stream).window(4);
+        let feed = if is_replayed { feed.replayed_at_restart() } else { feed };
+        feed.on_end(|diary, _, _| diary.log.push("never told".into())).items();
+        context.hold(Reply::unwanted(), |_, _| Box::pin(async { sleep(ms(20)).await.unwrap() }));
+    });
+    if how == Replaced::ByPanic {
+        diary.send(Bomb).unwrap();
+    }
+    let supervisor = tree.spawn();
+    sleep(ms(10)).wait().unwrap();
+    assert_eq!(gauge.0.0.load(Ordering::SeqCst), 4);
+    if how == Replaced::ByRequest {
+        diary.restart().unwrap();
+    }
+    diary.send(Note("after")).unwrap();
+    sleep(ms(20)).wait().unwrap();
+    assert_eq!(diary.dead_letters(), 0);
+    supervisor.stop().unwrap();
+    log
+}
+
+fn drops() -> (Log<MessageDropped>, Subscription) {
+    let log = Log::new();
+    let entries = log.clone();
+    (log, events().subscribe_fn(move |event: MessageDropped| entries.push(event)))
+}
+
+#[test]
+fn m12_items_that_wait_at_a_restart_are_handled_by_the_next_state() {
+    for how in [Replaced::ByRequest, Replaced::ByPanic] {
+        Sim::new().allow_faults(true).check(move || {
+            let (dropped, _subscription) = drops();
+            let log = replace(how, false, &Gauge::default()).take();
+            let state = log.iter().rposition(|entry| entry.starts_with("restarted")).unwrap();
+            assert_eq!(log[state + 1..][..5], ["0", "1", "2", "3", "after"]);
+            assert!(!log.contains(&"never told".into()));
+            assert!(dropped.is_empty());
+        });
+    }
+}
+
+#[test]
+fn m12_items_of_a_replayed_stream_that_wait_at_a_restart_are_dropped_and_reported() {
+    for how in [Replaced::ByRequest, Replaced::ByPanic] {
+        Sim::new().allow_faults(true).check(move || {
+            let (dropped, _subscription) = drops();
+            let before = events().counts().dropped_messages;
+            let log = replace(how, true, &Gauge::default()).take();
+            let state = log.iter().rposition(|entry| entry.starts_with("restarted")).unwrap();
+            assert_eq!(log[state + 1], "after");
+            assert_eq!(events().counts().dropped_messages - before, 4);
+            let dropped = dropped.take();
+            assert_eq!(dropped.len(), 4);
+            let is_right = |event: &MessageDropped| {
+                event.cause == DropCause::Restart && event.message.ends_with("Item")
+            };
+            assert!(dropped.iter().all(is_right), "{dropped:?}");
+        });
+    }
+}
+
+/// Each state reads all of the source, and none of its items twice, whenever it is replaced.
+#[test]
+fn m12_each_state_sees_a_replayed_stream_once() {
+    struct Reader {
+        log: Log<(u32, usize)>,
+        life: u32,
+    }
+    impl Actor for Reader {
+        fn started(&mut self, context: &mut Context<Self>) {
+            let feed = context.attach(stream::iter(0..8)).window(3).without_keeping_alive();
+            feed.replayed_at_restart().each(|number| Item(number, Gauge::default()));
+        }
+    }
+    impl Handler<Item> for Reader {
+        fn handle(&mut self, Item(number, _): Item, _: &mut Context<Self>) {
+            self.log.push((self.life, number));
+        }
+    }
+    sim::check(|| {
+        let log = Log::new();
+        let (entries, mut life) = (log.clone(), 0);
+        let reader = actor(Reader { log: log.clone(), life }).restartable(move || {
+            life += 1;
+            Reader { log: entries.clone(), life }
+        });
+        let reader = reader.spawn();
+        for _ in 0..3 {
+            call(&reader, |_| ()).wait().unwrap();
+            reader.restart().unwrap();
+        }
+        sleep(ms(10)).wait().unwrap();
+        let log = log.take();
+        for life in 0..=3 {
+            let seen: Vec<usize> =
+                log.iter().filter(|entry| entry.0 == life).map(|entry| entry.1).collect();
+            let all = if life == 3 { 8 } else { seen.len() };
+            assert_eq!(seen, (0..all).collect::<Vec<_>>(), "in life {life}");
+        }
+        drop(reader);
     });
 }
 

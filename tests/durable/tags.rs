@@ -296,7 +296,8 @@ fn e21_an_actor_follows_a_tag() {
     }
     impl Actor for Projection {
         fn started(&mut self, context: &mut Context<Self>) {
-            context.attach(self.journal.tagged("eu", Position::ZERO)).each(Next);
+            let log = self.journal.tagged("eu", Position::ZERO);
+            context.attach(log).replayed_at_restart().each(Next);
         }
     }
     #[derive(Message)]

@@ -1,6 +1,7 @@
 //! What can be done with an actor besides messages: the runtime's own behaviours on its cell, and
 //! moving it.
 
+use std::any::type_name;
 use std::sync::Arc;
 
 use coact_core::internals::move_handle_to;
@@ -8,6 +9,7 @@ use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
 use super::Inside;
+use crate::events::{self, DropCause};
 use crate::handler::MessageTo;
 use crate::mailbox::SharedMailbox;
 use crate::reply::Reply;
@@ -43,7 +45,8 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Delivers a message that no bound of the actor's mailbox refuses, because it is bounded
-    /// already. `then` is dropped when the message has been handled, or is itself dropped.
+    /// already. It waits through restarts. `then` is dropped when the message has been handled, or
+    /// is itself dropped.
     pub(crate) fn deliver<M>(&self, message: M, then: impl Send + 'static)
     where
         M: MessageTo<A>,
@@ -55,29 +58,29 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Sends the actor a notification that its mailbox neither refuses nor drops nor reorders. It
-    /// is dropped if the actor has another state by then.
+    /// is dropped if the actor has another state by then. So it must own nothing that the actor was
+    /// sent: see [`deliver`](Self::deliver).
     pub(crate) fn notify<M>(&self, incarnation: u32, news: M)
     where
         M: MessageTo<A>,
     {
         self.begin_alone();
-        self.deliver_if(move |context| context.incarnation() == incarnation, news, ());
+        when(self.cown().unchecked(), move |cell| _ = cell.receive_in(incarnation, news));
         self.end_alone();
     }
 
-    /// Delivers like [`deliver`](Self::deliver), unless the actor no longer wants the message by
-    /// then.
-    pub(crate) fn deliver_if<M>(
-        &self,
-        is_wanted: impl FnOnce(&mut Context<A>) -> bool + Send + 'static,
-        message: M,
-        then: impl Send + 'static,
-    ) where
+    /// Delivers like [`deliver`](Self::deliver), unless the actor has another state by then: the
+    /// message is dropped, which is reported with [`DropCause::Restart`].
+    pub(crate) fn deliver_in<M>(&self, incarnation: u32, message: M, then: impl Send + 'static)
+    where
         M: MessageTo<A>,
     {
         when(self.cown().unchecked(), move |cell| {
             let _then = then;
-            cell.receive_in(is_wanted, message);
+            if !cell.receive_in(incarnation, message) {
+                let (home, actor) = (RuntimeHandle::current(), cell.shared().id());
+                events::message_dropped(home, actor, type_name::<M>(), DropCause::Restart);
+            }
         });
     }
 

@@ -98,17 +98,17 @@ impl<A: Actor> ActorCell<A> {
         });
     }
 
-    /// Passes a notification to the actor, unless it is void by now.
-    pub(crate) fn receive_in<M: MessageTo<A>>(
-        &mut self,
-        is_wanted: impl FnOnce(&mut Context<A>) -> bool,
-        news: M,
-    ) {
-        if self.body.as_mut().is_none_or(|body| is_wanted(&mut body.context)) {
-            self.receive(news, Reply::unwanted());
+    /// Passes a message to the actor, unless it is in another incarnation: then the message is
+    /// dropped. Returns whether it was passed on.
+    pub(crate) fn receive_in<M: MessageTo<A>>(&mut self, incarnation: u32, message: M) -> bool {
+        let is_in = |body: &mut ActorAndContext<A>| body.context.incarnation() == incarnation;
+        let is_passed = self.body.as_mut().is_none_or(is_in);
+        if is_passed {
+            self.receive(message, Reply::unwanted());
         } else {
-            drop_unhandled(news);
+            drop_unhandled(message);
         }
+        is_passed
     }
 
     /// Calls `inspect` with the actor, if it is alive, and the number of turns; does not count as a

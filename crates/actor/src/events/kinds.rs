@@ -67,7 +67,7 @@ pub struct ActorRestarted {
     pub reason: ExitReason,
 }
 
-/// A mailbox has dropped a message.
+/// A message was dropped in the mailbox of an actor that is alive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct MessageDropped {
@@ -79,7 +79,7 @@ pub struct MessageDropped {
     pub cause: DropCause,
 }
 
-/// Why a mailbox dropped a message.
+/// Why a message was dropped in the mailbox of an actor that is alive.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DropCause {
@@ -89,6 +89,9 @@ pub enum DropCause {
     /// It was full, and its policy is to drop the [newest](crate::mailbox::Mailbox::drop_newest)
     /// message, or the [oldest](crate::mailbox::Mailbox::drop_oldest).
     Policy,
+    /// The actor was restarted, and reads the message again: it is an item of a stream that is
+    /// [replayed](crate::stream::Feed::replayed_at_restart) to the next state.
+    Restart,
 }
 
 /// An answer arrived after the asker's time limit, and was dropped.

@@ -41,7 +41,9 @@ impl<A: Actor> Context<A> {
     /// which continues with other messages.
     ///
     /// It ends with the state that attached it, at a restart or at the actor's end: it is then
-    /// dropped, and no further hook is called.
+    /// dropped, and no further hook is called. Items that were polled before a restart are messages
+    /// like any other: the next state handles them, unless the stream is
+    /// [replayed](Feed::replayed_at_restart) to it.
     ///
     /// ```
     /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
@@ -84,7 +86,7 @@ impl<A: Actor> Context<A> {
         S::Item: Send + 'static,
     {
         let hooks = Hooks { on_start: None, on_end: CatchDrop::new(Box::new(fail_with_stream)) };
-        Feed { context: self, stream, window: 1, keeps_alive: true, hooks }
+        Feed { context: self, stream, window: 1, keeps_alive: true, is_replayed: false, hooks }
     }
 }
 
@@ -103,6 +105,7 @@ pub struct Feed<'c, A: Actor, S> {
     stream: S,
     window: usize,
     keeps_alive: bool,
+    is_replayed: bool,
     hooks: Hooks<A>,
 }
 
@@ -138,6 +141,55 @@ where
         self
     }
 
+    /// Says that after a restart the next state reads the source again, from where this state
+    /// began. So its items that wait in the mailbox at the restart are dropped in their turn: they
+    /// would arrive twice. Each is reported and counted as
+    /// [`MessageDropped`](crate::pubsub::MessageDropped).
+    ///
+    /// Without this the next state handles them: a socket, a channel or a queue has no other copy.
+    ///
+    /// An item that the actor has [stashed](Context::stash) has left the mailbox: it stays.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Addr, Context, Handler, Message};
+    /// use coact::actor::actor;
+    /// # use std::{pin::Pin, task::{Context as Cx, Poll}};
+    /// # struct Lines(u32);
+    /// # impl Lines { fn open() -> Self { Self(0) } }
+    /// # impl futures_core::Stream for Lines {
+    /// #     type Item = u32;
+    /// #     fn poll_next(mut self: Pin<&mut Self>, _: &mut Cx<'_>) -> Poll<Option<u32>> {
+    /// #         self.0 += 1;
+    /// #         Poll::Ready((self.0 <= 4).then_some(self.0))
+    /// #     }
+    /// # }
+    /// struct Add(u32);
+    /// impl Message for Add { type Reply = (); }
+    ///
+    /// /// Sums up a file of numbers, which it reads from the beginning in each life.
+    /// struct Sum(u32);
+    /// impl Handler<Add> for Sum {
+    ///     fn handle(&mut self, n: Add, _: &mut Context<Self>) { self.0 += n.0; }
+    /// }
+    /// impl Actor for Sum {
+    ///     fn started(&mut self, context: &mut Context<Self>) {
+    ///         let end = |sum: &mut Sum, _, context: &mut Context<Sum>| {
+    ///             assert_eq!(sum.0, 10);
+    ///             context.stop();
+    ///         };
+    ///         context.attach(Lines::open()).window(4).replayed_at_restart().on_end(end).each(Add);
+    ///     }
+    /// }
+    /// let sum = actor(Sum(0)).restartable(|| Sum(0)).spawn();
+    /// sum.restart().ok(); // Unless it has ended.
+    /// assert!(sum.ended().wait().unwrap().is_normal());
+    /// ```
+    pub fn replayed_at_restart(mut self) -> Self {
+        self.is_replayed = true;
+        self
+    }
+
     /// Sets a hook that is called, like a handler, before the first item.
     pub fn on_start(mut self, hook: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static) -> Self {
         self.hooks.on_start = Some(CatchDrop::new(Box::new(hook)));
@@ -161,7 +213,7 @@ where
         A: Receive<M>,
         M: Message,
     {
-        let Self { context, stream, window, keeps_alive, hooks } = self;
+        let Self { context, stream, window, keeps_alive, is_replayed, hooks } = self;
         let number = FeedNumber::next();
         let (resolver, stopped) = Promise::channel();
         let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
@@ -169,7 +221,8 @@ where
         let source =
             Source { stream: CatchDrop::new(Box::pin(stream)), message: CatchDrop::new(message) };
         let keep = keeps_alive.then(|| context.address());
-        let reader = Reader { actor: context.weak(), _keep: keep, number };
+        let only_in = is_replayed.then(|| context.incarnation());
+        let reader = Reader { actor: context.weak(), _keep: keep, number, only_in };
         drop(spawn_future(reader.run(source, hooks, Credits::new(window), stopped)));
         attached
     }
@@ -213,6 +266,8 @@ struct Reader<A: Actor> {
     actor: WeakAddr<A>,
     _keep: Option<Addr<A>>,
     number: FeedNumber,
+    /// The incarnation that handles the items, if no other does.
+    only_in: Option<u32>,
 }
 
 impl<A: Actor> Reader<A> {
@@ -287,8 +342,11 @@ impl<A: Actor> Reader<A> {
             match unless(stopped, |context| source.poll(context)).await {
                 // The permit is returned when the message has been handled.
                 Ok(Ok(message)) => {
-                    let (actor, number) = (self.actor.upgrade()?, self.number);
-                    actor.deliver_if(move |context| context.feeds().has(number), message, permit);
+                    let actor = self.actor.upgrade()?;
+                    match self.only_in {
+                        None => actor.deliver(message, permit),
+                        Some(incarnation) => actor.deliver_in(incarnation, message, permit),
+                    }
                 }
                 Ok(Err(end)) => return Some(end),
                 Err(end) => return end,
