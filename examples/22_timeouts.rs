@@ -1,4 +1,5 @@
-//! Time: asks that are over, messages that come later, and what happens when none come.
+//! Time: asks that are over, messages that come later, timers by key, and what happens when no
+//! message comes.
 
 use std::time::Duration;
 
@@ -66,7 +67,55 @@ impl Actor for Asker {
     }
 }
 
+/// Tries again and again, with growing pauses, until it succeeds or the time is up.
+struct Dialler {
+    attempts: u32,
+}
+
+/// What its timers are for.
+#[derive(PartialEq, Eq, Hash)]
+enum Purpose {
+    Retry,
+    GiveUp,
+}
+
+#[derive(Message)]
+struct Dial;
+
+#[derive(Message)]
+struct GiveUp;
+
+impl Actor for Dialler {
+    fn started(&mut self, context: &mut Context<Self>) {
+        let mut timers = context.timers();
+        timers.send_later(Purpose::Retry, Duration::ZERO, Dial);
+        timers.send_later(Purpose::GiveUp, Duration::from_secs(60), GiveUp);
+    }
+}
+
+impl Handler<Dial> for Dialler {
+    fn handle(&mut self, _: Dial, context: &mut Context<Self>) {
+        self.attempts += 1;
+        if self.attempts < 4 {
+            let pause = Duration::from_millis(5) * self.attempts;
+            context.timers().send_later(Purpose::Retry, pause, Dial);
+        } else {
+            // From here on no `GiveUp` is handled, even if one waits in the mailbox.
+            assert!(context.timers().cancel(Purpose::GiveUp));
+            println!("connected at attempt {}", self.attempts);
+            context.stop();
+        }
+    }
+}
+
+impl Handler<GiveUp> for Dialler {
+    fn handle(&mut self, _: GiveUp, context: &mut Context<Self>) {
+        context.stop_with(ExitReason::Failed("no answer for a minute".into()));
+    }
+}
+
 fn main() -> Result<(), Broken> {
+    assert_eq!(spawn(Dialler { attempts: 0 }).ended().wait()?, ExitReason::Normal);
     let session = spawn(Session::default());
     let asker = spawn(Asker { session: session.clone() });
     let later = session.send_later(Duration::from_secs(3600), ReceiveTimeout);

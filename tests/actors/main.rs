@@ -15,6 +15,7 @@ mod failed_runs;
 mod groups;
 mod holding;
 mod hosts;
+mod keyed_timers;
 mod lifecycle;
 mod links;
 mod mailbox_model;

@@ -1,4 +1,4 @@
-//! The parts of a context that few actors need: pending operations, the stash, streams, timeouts.
+//! The parts of a context that few actors need: pending operations, the stash, streams, timers.
 
 use std::any::Any;
 
@@ -9,6 +9,7 @@ use crate::exit::ExitReason;
 use crate::mailbox::Stash;
 use crate::owned_work::StateWork;
 use crate::pending_sends::Outbox;
+use crate::timer_table::TimerTable;
 
 /// The extras of a context.
 #[derive(Default)]
@@ -21,6 +22,8 @@ pub(crate) struct ContextExtras {
     pub(crate) typed: Option<Box<dyn Any + Send>>,
     pub(crate) stash: Stash,
     pub(crate) feeds: Feeds,
+    /// `None` until the first timer is set by key.
+    pub(crate) timers: Option<Box<TimerTable>>,
     /// The number of the incarnation to which this belongs.
     pub(crate) incarnation: u32,
     /// What ends with it.

@@ -61,6 +61,7 @@ mod supervised_side;
 pub mod system;
 pub mod this_thread;
 mod timeout_slots;
+mod timer_table;
 mod timers;
 mod topic;
 mod types;
@@ -81,6 +82,8 @@ pub mod actor {
     pub use crate::send_error::{AskError, SendError};
     pub use crate::shared_message::Shared;
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
+    pub use crate::timer_table::TimerKey;
+    pub use crate::timers::KeyedTimers;
     pub use crate::types::Actor;
     pub use crate::types::Context;
     pub use crate::types::HeldFuture;

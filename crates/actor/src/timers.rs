@@ -1,5 +1,7 @@
 //! Messages after a delay, and periodic messages.
 
+mod keyed_timers;
+
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +14,8 @@ use crate::handler::MessageTo;
 use crate::owned_work::OwnedWork;
 use crate::reply::Reply;
 use crate::types::{Actor, Addr, Context, WeakAddr};
+
+pub use keyed_timers::KeyedTimers;
 
 impl<A: Actor> Addr<A> {
     /// Sends the actor a message after a delay. The timer does not keep the actor alive, and ends
@@ -92,7 +96,9 @@ impl<A: Actor> Addr<A> {
 
 impl<A: Actor> Context<A> {
     /// Sends this actor a message after a delay. The timer does not keep the actor alive, and ends
-    /// with the state that has set it, also at a restart.
+    /// with the state that has set it, also at a restart. A message that waits in the mailbox when
+    /// the timer is cancelled or the actor is restarted is handled; one of a timer
+    /// [by key](Self::timers) is not.
     pub fn send_later<M>(&mut self, delay: Duration, message: M) -> Timer
     where
         M: MessageTo<A>,
@@ -102,7 +108,8 @@ impl<A: Actor> Context<A> {
     }
 
     /// Sends this actor a message once per period, until the timer is cancelled. The timer does not
-    /// keep the actor alive, and ends with the state that has set it, also at a restart.
+    /// keep the actor alive, and ends with the state that has set it, also at a restart. A message
+    /// that waits in the mailbox then is handled; one of a timer [by key](Self::timers) is not.
     ///
     /// # Panics
     /// Panics if the period is zero.

@@ -84,6 +84,21 @@ impl<A: Actor> Addr<A> {
         });
     }
 
+    /// Sends the actor the tick of one of its timers: see
+    /// [`receive_tick`](ActorCell::receive_tick). Its mailbox neither refuses nor drops nor
+    /// reorders it.
+    pub(crate) fn deliver_tick<M>(
+        &self,
+        take: impl FnOnce(&mut Context<A>) -> Option<M> + Send + 'static,
+        reply: Reply<M::Reply>,
+    ) where
+        M: MessageTo<A>,
+    {
+        self.begin_alone();
+        when(self.cown().unchecked(), |cell| cell.receive_tick(take, reply));
+        self.end_alone();
+    }
+
     /// Calls a closure with the actor; it is dropped if the actor has ended by then.
     pub(crate) fn run_with_actor(
         &self,

@@ -111,6 +111,18 @@ impl<A: Actor> ActorCell<A> {
         is_passed
     }
 
+    /// Passes the actor a message that a timer makes now; `None` if the timer is void.
+    pub(crate) fn receive_tick<M: MessageTo<A>>(
+        &mut self,
+        take: impl FnOnce(&mut Context<A>) -> Option<M>,
+        reply: Reply<M::Reply>,
+    ) {
+        let message = self.body.as_mut().and_then(|body| take(&mut body.context));
+        if let Some(message) = message {
+            self.receive(message, reply);
+        }
+    }
+
     /// Calls `inspect` with the actor, if it is alive, and the number of turns; does not count as a
     /// turn.
     pub(crate) fn inspect(&mut self, inspect: impl FnOnce(&mut A, &mut Context<A>, u32)) {

@@ -15,6 +15,7 @@ use crate::mailbox::{Envelopes, Stash};
 use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
 use crate::timeout_slots::Timeouts;
+use crate::timer_table::TimerTable;
 
 impl<A: Actor> Default for TypedExtras<A> {
     fn default() -> Self {
@@ -112,6 +113,16 @@ impl<A: Actor> Context<A> {
     /// Returns the streams that the actor reads.
     pub(crate) fn feeds(&mut self) -> &mut Feeds {
         &mut self.extras().feeds
+    }
+
+    /// Returns the timers that are set by key, to set one.
+    pub(crate) fn timers_mut(&mut self) -> &mut TimerTable {
+        self.extras().timers.get_or_insert_default()
+    }
+
+    /// Returns the timers that are set by key, if there were ever any.
+    pub(crate) fn find_timers(&mut self) -> Option<&mut TimerTable> {
+        self.extras.as_mut()?.get_mut().timers.as_deref_mut()
     }
 
     /// Returns the timeouts of the actor.
