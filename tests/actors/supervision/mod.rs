@@ -10,7 +10,9 @@ mod lives;
 mod mailbox;
 mod model;
 mod order;
+mod ready;
 mod settings;
+mod significant;
 
 use coact::Context;
 use coact::prelude::*;

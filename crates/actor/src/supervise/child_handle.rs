@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::strategy::StopMode;
+use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::signal::Signal;
@@ -28,6 +29,11 @@ impl ChildHandle {
 
     pub(crate) fn id(&self) -> ActorId {
         self.child.id()
+    }
+
+    /// Returns its address, if it is a supervisor.
+    pub(crate) fn as_supervisor(&self) -> Option<&Addr<SupervisorActor>> {
+        self.child.as_supervisor()
     }
 
     pub(crate) fn start(&self, by: Box<dyn AnySupervisor>, run: u64) {
@@ -71,6 +77,9 @@ pub(crate) trait AnyChild: Send {
     fn push_signal_first(&self, signal: Signal);
     fn stop(&self, run: u64, last: bool);
     fn drain(&self, run: u64, last: bool);
+    fn as_supervisor(&self) -> Option<&Addr<SupervisorActor>> {
+        None
+    }
 }
 
 impl<A: Actor> AnyChild for Addr<A> {

@@ -4,19 +4,24 @@ use std::collections::BTreeMap;
 
 use super::child_handle::ChildHandle;
 use super::info::ChildInfo;
-use super::plan::{Action, ChildSpec, Plan};
+use super::plan::{Action, ChildSpec, ChildState, Plan};
+use super::readiness::Readiness;
+use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::types::Addr;
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {
     pub(crate) plan: Plan,
     pub(crate) handles: BTreeMap<ActorId, ChildHandle>,
+    /// Who waits until all are up.
+    pub(super) readiness: Readiness,
 }
 
 impl ChildTable {
     pub(crate) fn new(plan: Plan) -> Self {
-        Self { plan, handles: BTreeMap::new() }
+        Self { plan, handles: BTreeMap::new(), readiness: Readiness::default() }
     }
 
     pub(crate) fn declare(&mut self, handle: ChildHandle, spec: ChildSpec) {
@@ -41,6 +46,12 @@ impl ChildTable {
         }
     }
 
+    /// Returns the children that are up and supervisors themselves.
+    pub(super) fn supervisors(&self) -> Vec<Addr<SupervisorActor>> {
+        let up = self.plan.view().filter(|view| view.state == ChildState::Running);
+        up.filter_map(|view| self.handles[&view.child].as_supervisor().cloned()).collect()
+    }
+
     pub(super) fn info(&self) -> Vec<ChildInfo> {
         let describe = |view: super::plan::ChildView| {
             let handle = &self.handles[&view.child];
@@ -49,6 +60,7 @@ impl ChildTable {
                 name: handle.name.clone(),
                 is_supervisor: handle.is_supervisor,
                 restart: view.restart,
+                is_significant: view.is_significant,
                 state: view.state,
                 restarts: view.restarts,
             }
@@ -60,9 +72,9 @@ impl ChildTable {
 impl Drop for ChildTable {
     fn drop(&mut self) {
         // The last added ends first.
-        let order: Vec<ActorId> = self.plan.view().map(|view| view.child).collect();
-        for child in order.into_iter().rev() {
-            self.end(child, ExitReason::Shutdown);
+        let order: Vec<_> = self.plan.end_reasons().rev().collect();
+        for (child, reason) in order {
+            self.end(child, reason);
         }
     }
 }

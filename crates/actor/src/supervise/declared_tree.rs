@@ -9,10 +9,11 @@ use coact_core::internals::ThreadBound;
 use super::backoff::Backoff;
 use super::child_handle::ChildHandle;
 use super::child_table::ChildTable;
+use super::error::StartError;
 use super::nested_supervisor::ChildSupervisor;
 use super::plan::{ChildSpec, Plan};
 use super::spec::{ChildParts, IntoChild, Parts};
-use super::strategy::{Restart, Shutdown, Strategy};
+use super::strategy::{AutoShutdown, Restart, Shutdown, Strategy};
 use super::supervisor::Supervisor;
 use super::supervisor_actor::SupervisorActor;
 use crate::host::Host;
@@ -103,7 +104,8 @@ impl Supervisor {
     pub fn with(strategy: Strategy) -> Tree {
         let plan = Plan::new(strategy, Intensity::default(), Backoff::none());
         let shutdown = Shutdown::stop().without_deadline();
-        let spec = ChildSpec { restart: Restart::Permanent, shutdown, backoff: None };
+        let spec =
+            ChildSpec { restart: Restart::Permanent, shutdown, backoff: None, significant: false };
         Tree { table: ChildTable::new(plan), spec, name: None, host: Host::current() }
     }
 }
@@ -123,6 +125,31 @@ impl Tree {
     /// not at all).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.table.plan.set_backoff(backoff);
+        self
+    }
+
+    /// Sets whether the supervisor ends, with [`ExitReason::Shutdown`](crate::actor::ExitReason),
+    /// when [significant](crate::supervise::Child::significant) children have ended for good (by default never). Its
+    /// other children are stopped as by [`Supervisor::stop`].
+    ///
+    /// As a child of another supervisor it should be [transient](Restart::Transient) or
+    /// [temporary](Restart::Temporary): a permanent one is restarted, with the child that has ended
+    /// last, but without those that had ended before.
+    ///
+    /// # Panics
+    /// Panics if it is set to [`AutoShutdown::Never`] and there are significant children.
+    #[track_caller]
+    pub fn auto_shutdown(mut self, auto_shutdown: AutoShutdown) -> Self {
+        let is_possible =
+            auto_shutdown != AutoShutdown::Never || !self.table.plan.has_significant();
+        assert!(is_possible, "{}", StartError::NoAutoShutdown);
+        self.table.plan.set_auto_shutdown(auto_shutdown);
+        self
+    }
+
+    /// Makes it [significant](crate::supervise::Child::significant) as the child of another supervisor.
+    pub fn significant(mut self) -> Self {
+        self.spec.significant = true;
         self
     }
 
@@ -160,7 +187,9 @@ impl Tree {
     ///
     /// # Panics
     /// See [`Spawn::spawn`](crate::actor::Spawn::spawn). If another actor has a name of the child,
-    /// [`try_child`](Self::try_child) returns an error instead.
+    /// [`try_child`](Self::try_child) returns an error instead. Panics if the child is
+    /// [significant](crate::supervise::Child::significant), and either permanent, or the supervisor has no
+    /// [`auto_shutdown`](Self::auto_shutdown).
     #[track_caller]
     pub fn child<C: IntoChild>(&mut self, child: C) -> C::Address {
         match self.try_child(child) {
@@ -173,9 +202,15 @@ impl Tree {
     ///
     /// # Errors
     /// Fails if another actor has a name of the child. The error returns the child.
+    ///
+    /// # Panics
+    /// Panics like [`child`](Self::child), except for names that are taken.
     #[track_caller]
     pub fn try_child<C: IntoChild>(&mut self, child: C) -> Result<C::Address, NameTaken<C>> {
         let (address, ChildParts { handle, spec }) = child.into_parts()?;
+        if let Err(why) = spec.check(self.table.plan.auto_shutdown()) {
+            panic!("{why}");
+        }
         self.table.declare(handle, spec);
         Ok(address)
     }
@@ -189,8 +224,9 @@ impl Tree {
                   `let supervisor = tree.spawn();` (`let _ =` drops it at once)"]
     #[track_caller]
     pub fn spawn(self) -> Supervisor {
+        let auto_shutdown = self.table.plan.auto_shutdown();
         let address = actor(SupervisorActor::root(self.table)).on(self.host).spawn();
-        Supervisor::new(address, false)
+        Supervisor::new(address, auto_shutdown, false)
     }
 }
 
@@ -204,11 +240,12 @@ impl Parts for Tree {
             Ok(claim) => claim,
             Err(taken) => return Err(taken.map(|()| self)),
         };
+        let auto_shutdown = self.table.plan.auto_shutdown();
         let mut make = SupervisorActor::factory(self.table);
         let factory = Box::new(move || ThreadBound::free(make()));
         let address = settings.make(claim, |this| ActorCell::supervised(this, factory));
         let handle = ChildHandle::supervisor(ChildSupervisor(address.clone()), self.name);
-        Ok((Supervisor::new(address, true), ChildParts { handle, spec: self.spec }))
+        Ok((Supervisor::new(address, auto_shutdown, true), ChildParts { handle, spec: self.spec }))
     }
 }
 

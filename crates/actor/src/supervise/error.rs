@@ -1,11 +1,13 @@
 //! Errors of requests to a supervisor.
 
 use std::fmt;
+use std::sync::Arc;
 
 use coact_core::Broken;
 
 use super::plan::Refused;
 use crate::exit::ExitReason;
+use crate::id::ActorId;
 use crate::registry::NameTaken;
 
 /// A child that was [added](crate::supervise::Supervisor::start_child) did not start. It has ended.
@@ -19,6 +21,12 @@ pub enum StartError {
     Ended,
     /// Another actor has a [name](crate::supervise::Child::named) of the child.
     NameTaken(NameTaken),
+    /// The child is [significant](crate::supervise::Child::significant), and permanent: it has no
+    /// end that its supervisor could end with. Make it transient or temporary.
+    PermanentSignificant,
+    /// The child is [significant](crate::supervise::Child::significant), and the supervisor does
+    /// not end with its children: set its [`Tree::auto_shutdown`](crate::supervise::Tree::auto_shutdown).
+    NoAutoShutdown,
 }
 
 impl fmt::Display for StartError {
@@ -27,6 +35,14 @@ impl fmt::Display for StartError {
             StartError::Failed(reason) => write!(f, "the child did not start: {reason}"),
             StartError::Ended => f.write_str("the supervisor has ended"),
             StartError::NameTaken(taken) => write!(f, "the child did not start: {taken}"),
+            StartError::PermanentSignificant => f.write_str(
+                "a permanent child cannot be significant, because it is always restarted: make it \
+                 transient or temporary",
+            ),
+            StartError::NoAutoShutdown => f.write_str(
+                "the child is significant, but its supervisor does not end with its children: set \
+                 `Tree::auto_shutdown`, before children are added",
+            ),
         }
     }
 }
@@ -36,8 +52,55 @@ impl std::error::Error for StartError {
         match self {
             StartError::Failed(reason) => Some(reason),
             StartError::NameTaken(taken) => Some(taken),
-            StartError::Ended => None,
+            _ => None,
         }
+    }
+}
+
+/// A supervisor, and all below it, will not be [up](crate::supervise::Supervisor::ready).
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadyError {
+    /// A child that is not restarted did not start.
+    #[non_exhaustive]
+    Failed {
+        /// The child: one of the supervisor, or of one below it.
+        child: ActorId,
+        /// Its name.
+        name: Option<Arc<str>>,
+        /// Why it did not start.
+        reason: ExitReason,
+    },
+    /// The supervisor has ended: because its children failed too often, for instance.
+    Ended(ExitReason),
+}
+
+impl fmt::Display for ReadyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadyError::Failed { child, name: Some(name), reason } => {
+                write!(f, "the child `{name}` ({child}) did not start: {reason}")
+            }
+            ReadyError::Failed { child, name: None, reason } => {
+                write!(f, "the child {child} did not start: {reason}")
+            }
+            ReadyError::Ended(reason) => write!(f, "the supervisor has ended: {reason}"),
+        }
+    }
+}
+
+impl std::error::Error for ReadyError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            ReadyError::Failed { reason, .. } | ReadyError::Ended(reason) => Some(reason),
+        }
+    }
+}
+
+/// The supervisor is gone, with the runtime.
+impl From<Broken> for ReadyError {
+    fn from(why: Broken) -> Self {
+        ReadyError::Ended(ExitReason::Failed(why.to_string().into()))
     }
 }
 

@@ -18,6 +18,8 @@ pub struct ChildInfo {
     pub is_supervisor: bool,
     /// Whether it is restarted when it goes down.
     pub restart: Restart,
+    /// Whether its end may [end its supervisor](crate::supervise::AutoShutdown).
+    pub is_significant: bool,
     /// Its state.
     pub state: ChildState,
     /// How often it was restarted, for whatever reason.

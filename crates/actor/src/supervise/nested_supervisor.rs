@@ -31,4 +31,8 @@ impl AnyChild for ChildSupervisor {
     fn drain(&self, run: u64, last: bool) {
         self.stop(run, last);
     }
+
+    fn as_supervisor(&self) -> Option<&Addr<SupervisorActor>> {
+        Some(&self.0)
+    }
 }

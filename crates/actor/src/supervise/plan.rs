@@ -17,7 +17,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::time::Duration;
 
 use super::backoff::Backoff;
-use super::strategy::{Restart, Strategy};
+use super::strategy::{AutoShutdown, Restart, Strategy};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::intensity::Intensity;
@@ -44,11 +44,14 @@ pub(crate) struct Plan {
     strategy: Strategy,
     intensity: Intensity,
     backoff: Backoff,
+    auto_shutdown: AutoShutdown,
     /// The supervisor has no supervisor: it is never started again.
     root: bool,
     course: SupervisorPhase,
     entries: BTreeMap<u64, ChildEntry>,
     numbers: HashMap<ActorId, u64>,
+    /// The significant children.
+    significant: BTreeSet<u64>,
     next_number: u64,
     /// The children to stop, last first.
     stops: BTreeSet<u64>,
@@ -60,6 +63,10 @@ pub(crate) struct Plan {
     up: usize,
     /// The children that must end and have not reported it, with the outcome to report then.
     ending: HashMap<ActorId, ChildOutcome>,
+    /// Counts starts and ends of children.
+    changes: u64,
+    /// The child that was last found missing: the search for the next one begins there.
+    missing: u64,
     actions: Vec<Action>,
 }
 
@@ -69,16 +76,20 @@ impl Plan {
             strategy,
             intensity,
             backoff,
+            auto_shutdown: AutoShutdown::Never,
             root: true,
             course: SupervisorPhase::Waiting,
             entries: BTreeMap::new(),
             numbers: HashMap::new(),
+            significant: BTreeSet::new(),
             next_number: 0,
             stops: BTreeSet::new(),
             starts: BTreeSet::new(),
             alarms: BTreeSet::new(),
             up: 0,
             ending: HashMap::new(),
+            changes: 0,
+            missing: 0,
             actions: Vec::new(),
         }
     }
@@ -89,6 +100,19 @@ impl Plan {
 
     pub(crate) fn set_backoff(&mut self, backoff: Backoff) {
         self.backoff = backoff;
+    }
+
+    pub(crate) fn set_auto_shutdown(&mut self, auto_shutdown: AutoShutdown) {
+        self.auto_shutdown = auto_shutdown;
+    }
+
+    pub(crate) fn auto_shutdown(&self) -> AutoShutdown {
+        self.auto_shutdown
+    }
+
+    /// Returns whether there are significant children.
+    pub(crate) fn has_significant(&self) -> bool {
+        !self.significant.is_empty()
     }
 
     /// Notes that the supervisor is itself a child, and may be started again.
@@ -118,6 +142,29 @@ impl Plan {
     /// Returns all children, in their order.
     pub(crate) fn view(&self) -> impl Iterator<Item = ChildView> {
         self.entries.values().map(ChildEntry::view)
+    }
+
+    /// Returns all children, in their order, each with why it ends if it is not started again.
+    pub(crate) fn end_reasons(&self) -> impl DoubleEndedIterator<Item = (ActorId, ExitReason)> {
+        self.entries.values().map(|entry| (entry.child, entry.end_reason()))
+    }
+
+    /// Returns a number that grows whenever a child is added, is started, goes down or is removed.
+    pub(crate) fn changes(&self) -> u64 {
+        self.changes
+    }
+
+    /// Returns whether all children are up, except for those that were terminated. While children
+    /// come up one after the other, many calls take linear time together.
+    pub(crate) fn are_all_up(&mut self) -> bool {
+        if !self.is_running() || !self.stops.is_empty() || !self.starts.is_empty() {
+            return false;
+        }
+        let (behind, before) =
+            (self.entries.range(self.missing..), self.entries.range(..self.missing));
+        let missing = behind.chain(before).find(|(_, entry)| entry.is_missing());
+        self.missing = missing.map_or(0, |(number, _)| *number);
+        missing.is_none()
     }
 
     // Events.
@@ -206,8 +253,12 @@ impl Plan {
             }
             let reason = ExitReason::Shutdown;
             let what = if was_tried { ChildOutcome::Failed(reason) } else { ChildOutcome::Gone };
+            let ends = !was_tried && self.ends_with(number);
             self.remove(number, ExitReason::Shutdown);
             self.actions.push(Action::Tell { child, what });
+            if ends {
+                self.shut_down(ExitReason::Shutdown, now);
+            }
         }
         self.advance(now);
     }
@@ -304,6 +355,10 @@ impl Plan {
     fn insert(&mut self, child: ActorId, spec: ChildSpec, added: bool) -> u64 {
         let number = self.next_number;
         self.next_number += 1;
+        self.changes += 1;
+        if spec.significant {
+            self.significant.insert(number);
+        }
         self.entries.insert(number, ChildEntry::new(child, spec, added));
         self.numbers.insert(child, number);
         number

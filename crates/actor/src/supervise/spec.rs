@@ -151,7 +151,8 @@ impl<A: Actor> Child<A> {
         wrap: fn(A) -> ThreadBound<A>,
         settings: ActorSettings,
     ) -> Self {
-        let spec = ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None };
+        let spec =
+            ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None, significant: false };
         Self { make, wrap, spec, label: None, settings }
     }
 
@@ -208,6 +209,39 @@ impl<A: Actor> Child<A> {
     /// Sets how long it waits for a restart (by default as its supervisor says).
     pub fn backoff(mut self, backoff: Backoff) -> Self {
         self.spec.backoff = Some(backoff);
+        self
+    }
+
+    /// Makes the child significant: its supervisor ends when this child, or the last one of these,
+    /// has ended for good, as its [`AutoShutdown`](crate::supervise::AutoShutdown) says. For
+    /// supervisors of children that work on one thing together.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::Actor;
+    /// use coact::actor::ExitReason;
+    /// use coact::supervise::{AutoShutdown, Supervisor, permanent, transient};
+    ///
+    /// struct Connection;
+    /// impl Actor for Connection {}
+    /// struct Keepalive;
+    /// impl Actor for Keepalive {}
+    ///
+    /// let mut session = Supervisor::one_for_one().auto_shutdown(AutoShutdown::AnySignificant);
+    /// let connection = session.child(transient(|| Connection).significant());
+    /// let keepalive = session.child(permanent(|| Keepalive));
+    /// let session = session.spawn();
+    /// connection.stop()?; // It is done. So is the session.
+    /// assert_eq!(session.ended().wait(), Ok(ExitReason::Shutdown));
+    /// assert!(keepalive.has_ended());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A [permanent](crate::supervise::Restart::Permanent) child cannot be significant, and a
+    /// supervisor needs an `AutoShutdown` for it: [`Tree::child`](crate::supervise::Tree::child)
+    /// panics otherwise, and [`start_child`](crate::supervise::Supervisor::start_child) fails.
+    pub fn significant(mut self) -> Self {
+        self.spec.significant = true;
         self
     }
 

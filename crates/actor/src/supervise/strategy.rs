@@ -34,6 +34,28 @@ pub enum Restart {
     Temporary,
 }
 
+/// Whether a supervisor ends when its [significant](crate::supervise::Child::significant) children
+/// have ended for good.
+///
+/// A child ends for good when it goes down by itself and its [`Restart`] does not restart it, or
+/// when it ends with a runtime of its own. Ends that were requested do not count: those by
+/// [`terminate_child`](crate::supervise::Supervisor::terminate_child) and
+/// [`delete_child`](crate::supervise::Supervisor::delete_child), and those of temporary children
+/// that are stopped because a sibling is restarted. Nor does a start by
+/// [`start_child`](crate::supervise::Supervisor::start_child) that fails.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
+#[doc(alias = "auto_shutdown")]
+pub enum AutoShutdown {
+    /// It does not; it cannot have significant children. The default.
+    #[default]
+    Never,
+    /// It ends when one of them has ended.
+    AnySignificant,
+    /// It ends when the last of them has ended. Those that were
+    /// [terminated](crate::supervise::Supervisor::terminate_child) count as ended.
+    AllSignificant,
+}
+
 /// How a child is stopped, and how long its supervisor waits for that.
 ///
 /// ```

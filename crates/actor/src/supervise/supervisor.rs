@@ -6,12 +6,13 @@ use std::sync::Arc;
 use coact_core::Promise;
 use coact_core::internals::owed_by;
 
-use super::error::{ChildError, StartError};
+use super::error::{ChildError, ReadyError, StartError};
 use super::info::{ChildInfo, Counts};
 use super::request_future::Request;
 use super::spec::{ChildParts, IntoChild};
+use super::strategy::AutoShutdown;
 use super::supervisor_actor::SupervisorActor;
-use super::supervisor_requests::{Children, Command, Execute, StopRequest};
+use super::supervisor_requests::{Children, Command, Execute, StopRequest, ask_ready};
 use crate::any_addr::AnyAddr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
@@ -64,6 +65,7 @@ pub struct Supervisor(Arc<SupervisorHandle>);
 struct SupervisorHandle {
     /// `None` only during drop.
     address: Option<Addr<SupervisorActor>>,
+    auto_shutdown: AutoShutdown,
     is_child: bool,
 }
 
@@ -80,8 +82,12 @@ impl Drop for SupervisorHandle {
 }
 
 impl Supervisor {
-    pub(super) fn new(address: Addr<SupervisorActor>, is_child: bool) -> Self {
-        Self(Arc::new(SupervisorHandle { address: Some(address), is_child }))
+    pub(super) fn new(
+        address: Addr<SupervisorActor>,
+        auto_shutdown: AutoShutdown,
+        is_child: bool,
+    ) -> Self {
+        Self(Arc::new(SupervisorHandle { address: Some(address), auto_shutdown, is_child }))
     }
 
     fn address(&self) -> &Addr<SupervisorActor> {
@@ -105,6 +111,9 @@ impl Supervisor {
             Ok(parts) => parts,
             Err(taken) => return Request::failed(taken.map(drop).into()),
         };
+        if let Err(why) = spec.check(self.0.auto_shutdown) {
+            return Request::failed(why);
+        }
         let (resolver, promise) = Promise::channel();
         owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         let done = self.command(Command::Add(handle, spec));
@@ -178,6 +187,43 @@ impl Supervisor {
         // If the send fails, the request is dropped, and its answer fails.
         let _ = self.address().send(Execute(command, answer));
         promise
+    }
+
+    /// Completes when the supervisor and all below it are up: when this supervisor, and each one
+    /// below it, has had all its children up at one moment since the call. Children that were
+    /// [terminated](Self::terminate_child) do not count.
+    ///
+    /// ```
+    /// # mod coact { pub use {coact_actor::*, coact_core::*}; }
+    /// use coact::{Actor, Addr, Context};
+    /// use coact::supervise::{Supervisor, permanent};
+    ///
+    /// struct Store;
+    /// impl Actor for Store {
+    ///     fn started(&mut self, _: &mut Context<Self>) { /* opens files */ }
+    /// }
+    ///
+    /// let mut tree = Supervisor::one_for_one();
+    /// let mut stores = Supervisor::one_for_all();
+    /// let store: Addr<Store> = stores.child(permanent(|| Store).name("store"));
+    /// tree.child(stores);
+    /// let supervisor = tree.spawn();
+    /// supervisor.ready().wait()?; // All have started; or this names the one that has not.
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// A child that fails meanwhile, in its start or later, and is restarted, is waited for, with
+    /// its [`Backoff`](crate::supervise::Backoff); so is a supervisor below that is restarted. Do
+    /// not wait for this in the start of one of the children, which waits for itself then.
+    ///
+    /// **Cost.** Linear in the number of children, and one message for each supervisor below.
+    ///
+    /// # Errors
+    /// The request fails with [`ReadyError::Failed`] if a declared child, here or below, did not
+    /// start and is not restarted (it is temporary, for instance), whether before the call or after
+    /// it; and with [`ReadyError::Ended`] if the supervisor ends first.
+    pub fn ready(&self) -> Request<(), ReadyError> {
+        Request::new(ask_ready(self.address()))
     }
 
     /// Ends the children, last first, and then the supervisor. If it is a child, its supervisor

@@ -14,8 +14,10 @@ use coact_sync::shim::process::Mutex;
 
 use super::child_table::ChildTable;
 use super::command_waiters::CommandWaiter;
+use super::error::ReadyError;
 use super::log;
 use super::plan::{Action, ChildOutcome, Plan, Refused};
+use super::supervisor_requests::{SubtreeAnswer, ask_ready};
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
@@ -79,7 +81,28 @@ impl SupervisorActor {
             self.perform(action, context);
         }
         self.set_alarm(now, context);
+        self.check_ready(context);
         result
+    }
+
+    /// Tells those who wait until all are up, if so; asks the supervisors below first.
+    pub(super) fn check_ready(&mut self, context: &Context<Self>) {
+        let table = self.table();
+        while table.readiness.is_awaited() && table.plan.are_all_up() {
+            let changes = table.plan.changes();
+            let Some(check) = table.readiness.begin_check(changes) else { return };
+            let below = table.supervisors();
+            table.readiness.await_answers(below.len());
+            for supervisor in &below {
+                let this = context.weak();
+                let answer = ask_ready(supervisor).then((), move |(), answer| {
+                    let answer = answer.unwrap_or_else(|broken| Err(broken.into()));
+                    // A supervisor that has ended has told its callers.
+                    let _ = this.send(SubtreeAnswer { check, answer });
+                });
+                drop(answer);
+            }
+        }
     }
 
     fn perform(&mut self, action: Action, context: &mut Context<Self>) {
@@ -90,6 +113,11 @@ impl SupervisorActor {
             Action::Kill { child } => {
                 handles[&child].kill();
                 log::is_late(child, &handles[&child].name);
+            }
+            Action::StartFailed { child, reason } => {
+                let name = handles[&child].name.clone();
+                let failure = ReadyError::Failed { child, name, reason };
+                self.table().readiness.note_failure(failure);
             }
             Action::Restarting { child, reason, delay } => {
                 log::restarts(child, &handles[&child].name, &reason, delay);

@@ -1,11 +1,14 @@
 //! What a supervisor is told and asked: by its children, its handles, and its own supervisor.
 
-use coact_core::internals::Ending;
+use coact_core::Promise;
+use coact_core::internals::{Ending, owed_by};
 
 use super::child_handle::ChildHandle;
 use super::command_waiters::{CommandReply, CommandWaiter, Until};
+use super::error::ReadyError;
 use super::info::ChildInfo;
 use super::plan::{ChildSpec, Plan};
+use super::readiness::ReadyWaiter;
 use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
 use crate::handler::Handler;
@@ -19,6 +22,7 @@ impl Actor for SupervisorActor {
         let this = context.weak();
         // It takes its children down first.
         context.on_runtime_end(move || this.send(StopRequest::with_runtime()).is_ok());
+        self.table().readiness.begin_run();
         self.decide(context, Plan::on_start);
     }
 }
@@ -165,5 +169,45 @@ impl Message for Children {
 impl Handler<Children> for SupervisorActor {
     fn handle(&mut self, _: Children, _: &mut Context<Self>) -> Vec<ChildInfo> {
         self.table().info()
+    }
+}
+
+/// Asks whether a supervisor and all below it are up.
+pub(super) fn ask_ready(supervisor: &Addr<SupervisorActor>) -> Promise<Result<(), ReadyError>> {
+    let (answer, promise) = Promise::channel();
+    owed_by(&promise, |f| f.write_str("a supervisor, until all below it are up"));
+    // If the send fails, the request is dropped, and says why.
+    let _ = supervisor.send(AwaitReady(ReadyWaiter::new(answer, supervisor.downgrade())));
+    promise
+}
+
+struct AwaitReady(ReadyWaiter);
+
+impl Message for AwaitReady {
+    type Reply = ();
+}
+
+impl Handler<AwaitReady> for SupervisorActor {
+    fn handle(&mut self, AwaitReady(waiter): AwaitReady, context: &mut Context<Self>) {
+        self.table().readiness.push(waiter);
+        self.check_ready(context);
+    }
+}
+
+/// The answer of a supervisor below to a check of the tree.
+pub(super) struct SubtreeAnswer {
+    pub(super) check: u64,
+    pub(super) answer: Result<(), ReadyError>,
+}
+
+impl Message for SubtreeAnswer {
+    type Reply = ();
+}
+
+impl Handler<SubtreeAnswer> for SupervisorActor {
+    fn handle(&mut self, message: SubtreeAnswer, context: &mut Context<Self>) {
+        let SubtreeAnswer { check, answer } = message;
+        self.table().readiness.on_answer(check, answer);
+        self.check_ready(context);
     }
 }

@@ -19,6 +19,8 @@ pub(crate) enum Action {
     End { child: ActorId, reason: ExitReason },
     /// Answer the commands that wait for this outcome.
     Tell { child: ActorId, what: ChildOutcome },
+    /// The start of a declared child has failed, and it is not restarted.
+    StartFailed { child: ActorId, reason: ExitReason },
     /// Log that a child is restarted.
     Restarting { child: ActorId, reason: ExitReason, delay: Duration },
     /// Take it down without waiting for it, because its supervisor is down.

@@ -20,10 +20,11 @@ impl Plan {
         self.silence(number);
         let entry = self.entry(number);
         entry.state = EntryState::Starting;
-        entry.since = None;
+        (entry.since, entry.fell_for) = (None, None);
         entry.run += 1;
         let start = Action::Start { child: entry.child, run: entry.run };
         self.up += 1;
+        self.changes += 1;
         self.actions.push(start);
     }
 
@@ -55,6 +56,7 @@ impl Plan {
         self.stops.remove(&number);
         self.entry(number).state = EntryState::Down;
         self.up -= 1;
+        self.changes += 1;
     }
 
     /// Ends a child that is down, and removes it.
@@ -79,6 +81,8 @@ impl Plan {
     pub(super) fn remove(&mut self, number: u64, reason: ExitReason) -> ChildEntry {
         self.silence(number);
         self.starts.remove(&number);
+        self.significant.remove(&number);
+        self.changes += 1;
         let entry = self.entries.remove(&number).expect("the child exists");
         self.numbers.remove(&entry.child);
         self.actions.push(Action::End { child: entry.child, reason });

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
+use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::supervise::backoff::Backoff;
-use crate::supervise::strategy::{Restart, Shutdown};
+use crate::supervise::error::StartError;
+use crate::supervise::strategy::{AutoShutdown, Restart, Shutdown};
 
 /// How a supervisor restarts and stops a child.
 #[derive(Clone, Copy, Debug)]
@@ -13,6 +15,19 @@ pub(crate) struct ChildSpec {
     pub(crate) shutdown: Shutdown,
     /// `None` means that of the supervisor.
     pub(crate) backoff: Option<Backoff>,
+    /// Its end may end its supervisor.
+    pub(crate) significant: bool,
+}
+
+impl ChildSpec {
+    /// Checks that a supervisor with these settings can have such a child.
+    pub(crate) fn check(&self, auto_shutdown: AutoShutdown) -> Result<(), StartError> {
+        match (self.significant, self.restart, auto_shutdown) {
+            (true, Restart::Permanent, _) => Err(StartError::PermanentSignificant),
+            (true, _, AutoShutdown::Never) => Err(StartError::NoAutoShutdown),
+            _ => Ok(()),
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -61,6 +76,8 @@ pub(super) struct ChildEntry {
     pub(super) alarm: Option<Duration>,
     /// It did not stop in time; the supervisor does not wait for it until it is up again.
     pub(super) late: bool,
+    /// Why it went down, if it is started again only together with its supervisor.
+    pub(super) fell_for: Option<ExitReason>,
 }
 
 impl ChildEntry {
@@ -78,11 +95,22 @@ impl ChildEntry {
             streak: 0,
             alarm: None,
             late: false,
+            fell_for: None,
         }
     }
 
     pub(super) fn is_up(&self) -> bool {
         matches!(self.state, EntryState::Starting | EntryState::Up)
+    }
+
+    /// Returns whether it should be up, and is not.
+    pub(super) fn is_missing(&self) -> bool {
+        self.aim == Aim::Up && self.state != EntryState::Up
+    }
+
+    /// Returns why it ends if it is not started again.
+    pub(super) fn end_reason(&self) -> ExitReason {
+        self.fell_for.clone().unwrap_or(ExitReason::Shutdown)
     }
 
     /// Returns whether the run that has just ended was long enough to count as healthy.
@@ -101,6 +129,7 @@ impl ChildEntry {
         ChildView {
             child: self.child,
             restart: self.spec.restart,
+            is_significant: self.spec.significant,
             restarts: self.run.saturating_sub(1),
             state,
         }
@@ -111,6 +140,7 @@ impl ChildEntry {
 pub(crate) struct ChildView {
     pub(crate) child: ActorId,
     pub(crate) restart: Restart,
+    pub(crate) is_significant: bool,
     pub(crate) restarts: u64,
     pub(crate) state: ChildState,
 }

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use super::entry::{Aim, ChildEntry, EntryState, Trial};
+use super::entry::{Aim, EntryState, Trial};
 use super::{Action, ChildOutcome, Plan, SupervisorPhase};
 use crate::exit::ExitReason;
-use crate::supervise::strategy::{Restart, Strategy};
+use crate::supervise::strategy::{AutoShutdown, Restart, Strategy};
 
 impl Plan {
     /// A child has gone down on its own.
@@ -21,13 +21,22 @@ impl Plan {
             }
             None => {}
         }
+        let never_came_up = entry.since.is_none();
         let again = match entry.spec.restart {
             Restart::Permanent => true,
             Restart::Transient => !reason.is_normal(),
             Restart::Temporary => false,
         };
         if !again {
-            self.end(number, reason);
+            if never_came_up && !self.entry(number).added && !reason.is_normal() {
+                let child = self.entry(number).child;
+                self.actions.push(Action::StartFailed { child, reason: reason.clone() });
+            }
+            if self.ends_with(number) {
+                self.give_up_for(number, reason, ExitReason::Shutdown, now);
+            } else {
+                self.end(number, reason);
+            }
         } else if self.intensity.allows(now) {
             self.restart(number, reason, now);
         } else {
@@ -102,13 +111,44 @@ impl Plan {
 
     /// A child has failed once too often.
     pub(super) fn escalate(&mut self, number: u64, reason: ExitReason, now: Duration) {
-        let ChildEntry { child, added, .. } = *self.entry(number);
+        let child = self.entry(number).child;
         tracing::error!(%child, %reason, "a supervisor gives up: its children fail too often");
-        let last = self.root;
-        if last || added {
-            self.end(number, reason.clone());
+        let end = ExitReason::TooManyRestarts(reason.clone().into_cause());
+        self.give_up_for(number, reason, end, now);
+    }
+
+    /// Returns whether the end of this child, which is down and is not restarted, ends the
+    /// supervisor.
+    pub(super) fn ends_with(&self, number: u64) -> bool {
+        if !self.is_running() || !self.significant.contains(&number) {
+            return false;
         }
-        let reason = ExitReason::TooManyRestarts(reason.into_cause());
+        match self.auto_shutdown {
+            AutoShutdown::Never => false,
+            AutoShutdown::AnySignificant => true,
+            AutoShutdown::AllSignificant => {
+                let mut others = self.significant.iter().filter(|other| **other != number);
+                !others.any(|other| self.entries[other].aim == Aim::Up)
+            }
+        }
+    }
+
+    /// Takes all children down and ends, because this one has gone down. If the supervisor is
+    /// started again, so is the child.
+    fn give_up_for(&mut self, number: u64, fell_for: ExitReason, end: ExitReason, now: Duration) {
+        let last = self.root;
+        let entry = self.entry(number);
+        if last || entry.added {
+            self.end(number, fell_for);
+        } else {
+            entry.fell_for = Some(fell_for);
+        }
+        self.shut_down(end, now);
+    }
+
+    /// Takes all children down and ends.
+    pub(super) fn shut_down(&mut self, reason: ExitReason, now: Duration) {
+        let last = self.root;
         self.course = SupervisorPhase::Stopping { reason, last };
         self.stop_all(last, now);
     }
@@ -126,8 +166,10 @@ impl Plan {
             match entry.state {
                 EntryState::Down => {
                     self.silence(number);
-                    if self.entry(number).aim == Aim::Gone {
-                        self.end(number, ExitReason::Shutdown);
+                    let entry = self.entry(number);
+                    if entry.aim == Aim::Gone {
+                        let reason = entry.end_reason();
+                        self.end(number, reason);
                     }
                 }
                 EntryState::Stopping => {}

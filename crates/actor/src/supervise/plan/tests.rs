@@ -7,7 +7,7 @@ use crate::supervise::strategy::StopMode;
 const NOW: Duration = Duration::ZERO;
 
 fn spec(restart: Restart) -> ChildSpec {
-    ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None }
+    ChildSpec { restart, shutdown: Shutdown::stop(), backoff: None, significant: false }
 }
 
 /// Creates a plan with permanent children, all of which are up.
@@ -215,4 +215,86 @@ fn a_stop_does_not_wait_for_a_child_that_ends_with_its_runtime() {
     plan.on_ended(a, NOW);
     assert!(plan.take_actions().contains(&Action::Exit(ExitReason::Shutdown)));
     assert_eq!(plan.next_alarm(), None);
+}
+
+/// Creates a plan with significant transient children, all of which are up.
+fn significant_plan(auto_shutdown: AutoShutdown, children: &[ActorId]) -> Plan {
+    let mut plan = Plan::new(Strategy::OneForOne, Intensity::default(), Backoff::none());
+    plan.set_auto_shutdown(auto_shutdown);
+    for &child in children {
+        plan.declare(child, ChildSpec { significant: true, ..spec(Restart::Transient) });
+    }
+    plan.on_start(NOW);
+    for &child in children {
+        plan.on_up(child, 1, NOW);
+    }
+    plan.take_actions();
+    plan
+}
+
+#[test]
+fn the_last_significant_child_ends_the_supervisor_whatever_was_terminated() {
+    let [a, b, c] = children();
+    let mut plan = significant_plan(AutoShutdown::AllSignificant, &[a, b, c]);
+    plan.on_down(b, 1, ExitReason::Normal, NOW);
+    plan.on_ended(b, NOW);
+    plan.on_terminate(c, NOW).unwrap();
+    assert!(plan.is_running());
+    // `c` is still stopping, by a command.
+    plan.on_down(a, 1, ExitReason::Normal, NOW);
+    assert!(!plan.is_running());
+    plan.on_ended(a, NOW);
+    plan.on_down(c, 1, ExitReason::Shutdown, NOW);
+    plan.on_ended(c, NOW);
+    assert_eq!(plan.take_actions().last(), Some(&Action::Exit(ExitReason::Shutdown)));
+}
+
+#[test]
+fn a_significant_child_that_ends_with_its_runtime_ends_the_supervisor() {
+    let [a, b] = children();
+    let mut plan = significant_plan(AutoShutdown::AnySignificant, &[a, b]);
+    plan.on_ended(a, NOW);
+    plan.on_down(b, 1, ExitReason::Shutdown, NOW);
+    plan.on_ended(b, NOW);
+    assert_eq!(plan.take_actions().last(), Some(&Action::Exit(ExitReason::Shutdown)));
+}
+
+#[test]
+fn the_child_that_ended_a_supervisor_ends_for_its_own_reason_or_starts_again() {
+    let [a] = children();
+    let mut plan = significant_plan(AutoShutdown::AnySignificant, &[a]);
+    plan.set_child();
+    plan.on_down(a, 1, ExitReason::Normal, NOW);
+    assert_eq!(plan.take_actions(), [Action::Exit(ExitReason::Shutdown)]);
+    assert_eq!(plan.end_reasons().collect::<Vec<_>>(), [(a, ExitReason::Normal)]);
+    assert_eq!(plan.reset(), []);
+    plan.on_start(NOW);
+    assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 2 }]);
+    assert_eq!(plan.end_reasons().collect::<Vec<_>>(), [(a, ExitReason::Shutdown)]);
+}
+
+/// In whatever order they come up, and go down again.
+#[test]
+fn all_are_up_once_none_is_missing() {
+    for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
+        let all: [ActorId; 4] = children();
+        let mut plan = Plan::new(Strategy::Dynamic, Intensity::default(), Backoff::none());
+        for child in all {
+            plan.declare(child, spec(Restart::Permanent));
+        }
+        assert!(!plan.are_all_up(), "it has not started");
+        plan.on_start(NOW);
+        for child in order.map(|place| all[place]) {
+            assert!(!plan.are_all_up());
+            plan.on_up(child, 1, NOW);
+        }
+        assert!(plan.are_all_up());
+        let before = plan.changes();
+        plan.on_down(all[1], 1, failure(), NOW);
+        assert!(!plan.are_all_up() && plan.changes() > before);
+        plan.on_up(all[1], 2, NOW);
+        assert!(plan.are_all_up());
+        plan.on_terminate(all[0], NOW).unwrap();
+        assert!(plan.are_all_up(), "it is not to be up");
+    }
 }
