@@ -42,4 +42,5 @@ mod threads;
 mod timeouts;
 mod tokio;
 mod topics;
+mod undelivered;
 mod world;

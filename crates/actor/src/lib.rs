@@ -100,7 +100,8 @@ pub mod routing {
 pub mod pubsub {
     pub use crate::events::{
         ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause,
-        EventCounts, Events, LateReply, MessageDropped, events,
+        EventCounts, Events, HookTaken, LateReply, MessageDropped, UndeliveredCause,
+        UndeliveredMessage, events,
     };
     pub use crate::topic::{BadPattern, Published, Subscription, Topic, TopicTree, topic};
 }

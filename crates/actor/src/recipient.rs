@@ -180,6 +180,11 @@ impl<M: Message> Recipient<M> {
     pub(crate) fn home(&self) -> RuntimeHandle {
         self.0.home()
     }
+
+    /// Returns the name of the receiver's type.
+    pub(crate) fn receiver_type(&self) -> &'static str {
+        self.0.receiver_type()
+    }
 }
 
 impl<A: Actor, M: MessageTo<A>> From<&Addr<A>> for Recipient<M> {

@@ -1,8 +1,6 @@
 //! Subscriptions of actors: to topics, to trees of topics, and to events.
 
-use std::any::type_name;
-
-use crate::events::{DropCause, Events, message_dropped};
+use crate::events::{DropCause, Events, Subject, message_dropped};
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
 use crate::recipient::Recipient;
@@ -93,9 +91,9 @@ fn outcome<M: Message>(
     match sent {
         Ok(()) => DeliveryOutcome::Taken,
         Err(SendError::Stopped(_)) => DeliveryOutcome::Ended(subscriber),
-        Err(SendError::Full(_) | SendError::Cycle(..)) => {
-            let message = type_name::<M>();
-            message_dropped(of.home(), of.id(), message, DropCause::Full);
+        Err(SendError::Full(message) | SendError::Cycle(message, _)) => {
+            let subject = Subject::named(of.id(), of.receiver_type());
+            message_dropped(of.home(), subject, message, DropCause::Full);
             DeliveryOutcome::Missed(Some(of.id()))
         }
     }

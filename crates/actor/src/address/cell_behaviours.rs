@@ -1,7 +1,6 @@
 //! What can be done with an actor besides messages: the runtime's own behaviours on its cell, and
 //! moving it.
 
-use std::any::type_name;
 use std::sync::Arc;
 
 use coact_core::internals::move_handle_to;
@@ -9,7 +8,8 @@ use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
 use super::Inside;
-use crate::events::{self, DropCause};
+use crate::cell::receive::drop_unhandled;
+use crate::events::{DropCause, Subject, message_dropped};
 use crate::handler::MessageTo;
 use crate::mailbox::SharedMailbox;
 use crate::reply::Reply;
@@ -65,7 +65,9 @@ impl<A: Actor> Addr<A> {
         M: MessageTo<A>,
     {
         self.begin_alone();
-        when(self.cown().unchecked(), move |cell| _ = cell.receive_in(incarnation, news));
+        when(self.cown().unchecked(), move |cell| {
+            cell.receive_in(incarnation, news).err().into_iter().for_each(drop_unhandled);
+        });
         self.end_alone();
     }
 
@@ -77,9 +79,9 @@ impl<A: Actor> Addr<A> {
     {
         when(self.cown().unchecked(), move |cell| {
             let _then = then;
-            if !cell.receive_in(incarnation, message) {
-                let (home, actor) = (RuntimeHandle::current(), cell.shared().id());
-                events::message_dropped(home, actor, type_name::<M>(), DropCause::Restart);
+            if let Err(message) = cell.receive_in(incarnation, message) {
+                let subject = Subject::new::<A>(cell.shared().id());
+                message_dropped(RuntimeHandle::current(), subject, message, DropCause::Restart);
             }
         });
     }

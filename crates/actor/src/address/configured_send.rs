@@ -17,7 +17,6 @@ use super::typed_envelope::envelope;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
 use crate::cycle::{AskCycle, AskWait};
-use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::mailbox::{
@@ -250,8 +249,7 @@ impl<A: Actor> Addr<A> {
             Admission::Unsorted(permit) => self.put(permit, message, reply),
             Admission::Sorted(lane, permit) => self.sort(lane, permit, message, reply),
             Admission::Drop => {
-                let message = drop_for_room(message, reply);
-                events::message_dropped(self.runtime(), self.id(), message, DropCause::Policy);
+                drop_for_room::<A, M>(self.runtime(), self.id(), message, reply);
             }
             Admission::Refuse => {
                 reply.fail(AskError::Full);

@@ -5,8 +5,10 @@ use std::marker::PhantomData;
 
 use coact_core::credits::Permit;
 use coact_core::internals::named;
+use coact_core::runtime::RuntimeHandle;
 
 use crate::handler::MessageTo;
+use crate::id::ActorId;
 use crate::mailbox::{Envelope, drop_for_room};
 use crate::message::Message;
 use crate::reply::Reply;
@@ -44,7 +46,7 @@ impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
         type_name::<(A, M)>
     }
 
-    fn drop_for_room(self: Box<Self>) -> &'static str {
-        drop_for_room(self.message, self.reply)
+    fn drop_for_room(self: Box<Self>, home: RuntimeHandle, actor: ActorId) {
+        drop_for_room::<A, M>(home, actor, self.message, self.reply);
     }
 }

@@ -4,6 +4,7 @@ use std::any::type_name;
 
 use coact_core::internals::drop_quietly;
 
+use crate::events::drop_undelivered;
 use crate::handler::MessageTo;
 use crate::message::Message;
 use crate::reply::Reply;
@@ -99,16 +100,18 @@ impl<A: Actor> ActorCell<A> {
     }
 
     /// Passes a message to the actor, unless it is in another incarnation: then the message is
-    /// dropped. Returns whether it was passed on.
-    pub(crate) fn receive_in<M: MessageTo<A>>(&mut self, incarnation: u32, message: M) -> bool {
+    /// returned.
+    pub(crate) fn receive_in<M: MessageTo<A>>(
+        &mut self,
+        incarnation: u32,
+        message: M,
+    ) -> Result<(), M> {
         let is_in = |body: &mut ActorAndContext<A>| body.context.incarnation() == incarnation;
-        let is_passed = self.body.as_mut().is_none_or(is_in);
-        if is_passed {
-            self.receive(message, Reply::unwanted());
-        } else {
-            drop_unhandled(message);
+        if !self.body.as_mut().is_none_or(is_in) {
+            return Err(message);
         }
-        is_passed
+        self.receive(message, Reply::unwanted());
+        Ok(())
     }
 
     /// Passes the actor a message that a timer makes now; `None` if the timer is void.
@@ -148,7 +151,7 @@ impl<A: Actor> ActorCell<A> {
     #[inline(never)]
     fn dead_letter<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
         let reason = self.managed().count_dead_letter(type_name::<M>());
-        drop_unhandled(message);
+        drop_undelivered(self.managed().subject(), message, &reason);
         reply.refuse(&reason);
     }
 }

@@ -13,7 +13,6 @@ use crate::address::envelope;
 use crate::ask::Ask;
 use crate::catch_drop::CatchDrop;
 use crate::cycle::Holding;
-use crate::events::{self, DropCause};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::holding_future;
@@ -242,6 +241,5 @@ where
     if let Some(queue) = context.this().shared().queue() {
         queue.lanes[queue.lane_of(TypeId::of::<M>())].dropped.rise();
     }
-    let name = drop_for_room(message, reply);
-    events::message_dropped(RuntimeHandle::current(), context.id(), name, DropCause::Policy);
+    drop_for_room::<A, M>(RuntimeHandle::current(), context.id(), message, reply);
 }

@@ -2,6 +2,7 @@
 
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_sync::shim::process::Mutex;
@@ -10,6 +11,7 @@ use super::counts::EventCounters;
 use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, LateReply, MessageDropped,
 };
+use super::undelivered::MessageHooks;
 use crate::runtime_singleton::RuntimeService;
 use crate::topic::Topic;
 
@@ -25,6 +27,7 @@ pub(crate) struct Bus {
     pub(super) dropped: Topic<MessageDropped>,
     pub(super) late: Topic<LateReply>,
     pub(super) counts: EventCounters,
+    pub(super) hooks: Arc<MessageHooks>,
     others: Mutex<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
 

@@ -10,21 +10,29 @@ use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, LateReply,
     MessageDropped,
 };
+use super::undelivered::{UndeliveredCause, hand_over};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::message::Message;
 use crate::runtime_singleton::RuntimeService;
 
 /// The actor that an event is about. Its type is only a name here, so that this code exists once.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject {
-    actor: ActorId,
-    actor_type: &'static str,
+    pub(super) actor: ActorId,
+    pub(super) actor_type: &'static str,
 }
 
 impl Subject {
     #[inline]
     pub(crate) fn new<A>(actor: ActorId) -> Self {
-        Self { actor, actor_type: type_name::<A>() }
+        Self::named(actor, type_name::<A>())
+    }
+
+    /// The same with the name of its type.
+    #[inline]
+    pub(crate) fn named(actor: ActorId, actor_type: &'static str) -> Self {
+        Self { actor, actor_type }
     }
 
     #[cold]
@@ -82,20 +90,33 @@ pub(crate) fn actor_stopped(subject: impl FnOnce() -> Subject, reason: &ExitReas
     }
 }
 
+/// Reports that a mailbox drops a message, and hands the message to its hook.
 #[cold]
-pub(crate) fn message_dropped(
+pub(crate) fn message_dropped<M: Message>(
     home: RuntimeHandle,
-    actor: ActorId,
-    message: &'static str,
+    subject: Subject,
+    message: M,
     cause: DropCause,
 ) {
     let bus = Bus::of(home);
+    report_dropped(bus, subject.actor, type_name::<M>(), cause);
+    hand_over(bus, subject, message, || UndeliveredCause::Dropped(cause));
+}
+
+#[cold]
+fn report_dropped(bus: &Bus, actor: ActorId, message: &'static str, cause: DropCause) {
     count(&bus.counts.dropped_messages);
     if message == type_name::<MessageDropped>() {
         // The receiver has no room for the event that reports this.
         return;
     }
     bus.dropped.publish_with(|| MessageDropped { message, actor, cause });
+}
+
+/// Hands a dead letter to its hook.
+#[cold]
+pub(crate) fn drop_undelivered<M: Message>(subject: Subject, message: M, reason: &ExitReason) {
+    hand_over(Bus::here(), subject, message, || UndeliveredCause::Ended(reason.clone()));
 }
 
 /// Reports that an answer of this type arrived too late.

@@ -5,7 +5,10 @@ use std::collections::VecDeque;
 
 use coact_core::credits::Permit;
 use coact_core::internals::drop_quietly;
+use coact_core::runtime::RuntimeHandle;
 
+use crate::events::{DropCause, Subject, message_dropped};
+use crate::id::ActorId;
 use crate::message::Message;
 use crate::reply::Reply;
 use crate::send_error::AskError;
@@ -21,8 +24,8 @@ pub(crate) trait Envelope: Send {
     /// Returns the function that names it in reports.
     fn name(&self) -> fn() -> &'static str;
 
-    /// Drops the message because there is no room. Returns the name of its type.
-    fn drop_for_room(self: Box<Self>) -> &'static str;
+    /// Drops the message because there is no room.
+    fn drop_for_room(self: Box<Self>, home: RuntimeHandle, actor: ActorId);
 }
 
 /// A queue of envelopes. They are dropped one by one, so that a destructor that panics does not
@@ -67,10 +70,14 @@ impl Drop for Envelopes {
     }
 }
 
-/// Drops a message because there is no room. The message may be another sender's, so a panic of its
-/// destructor is caught.
-pub(crate) fn drop_for_room<M: Message>(message: M, reply: Reply<M::Reply>) -> &'static str {
-    drop_quietly(move || drop(message));
+/// Drops a message to an actor of type `A` because there is no room. The message may be another
+/// sender's, so a panic of its destructor is caught.
+pub(crate) fn drop_for_room<A, M: Message>(
+    home: RuntimeHandle,
+    actor: ActorId,
+    message: M,
+    reply: Reply<M::Reply>,
+) {
+    message_dropped(home, Subject::new::<A>(actor), message, DropCause::Policy);
     reply.fail(AskError::Full);
-    std::any::type_name::<M>()
 }

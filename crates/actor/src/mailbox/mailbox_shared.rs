@@ -13,7 +13,6 @@ use super::lanes::{Added, Lanes, Number};
 use super::settings::{Lane, Mailbox, Policy};
 use super::unhandled_counter::DropCounter;
 use crate::cycle::{Blocked, SortedMailbox};
-use crate::events::{self, DropCause};
 use crate::id::ActorId;
 
 /// The mailbox of an actor that was spawned with mailbox settings.
@@ -182,7 +181,7 @@ impl SharedMailbox {
     ) {
         let Some(QueuedMessage { envelope, .. }) = queued else { return };
         self.lanes[lane].dropped.rise();
-        events::message_dropped(home, actor, envelope.drop_for_room(), DropCause::Policy);
+        envelope.drop_for_room(home, actor);
     }
 
     /// Stops waits for room: the actor has ended.

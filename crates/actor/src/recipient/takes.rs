@@ -1,5 +1,6 @@
 //! The receivers of one kind of message.
 
+use std::any::type_name;
 use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
@@ -63,6 +64,11 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
         RuntimeHandle::of_any()
     }
 
+    /// Returns the name of its type.
+    fn receiver_type(&self) -> &'static str {
+        type_name::<Self>()
+    }
+
     /// Returns it without keeping it alive, if it is an actor.
     fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
         None
@@ -70,6 +76,10 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
 }
 
 impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
+    fn receiver_type(&self) -> &'static str {
+        type_name::<A>()
+    }
+
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         Addr::send(self, message)
     }

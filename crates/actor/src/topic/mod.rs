@@ -28,7 +28,7 @@ pub use path_topic::TopicTree;
 pub use pattern::BadPattern;
 pub(crate) use pattern::Pattern;
 pub use subscription::Subscription;
-use subscription::Unsubscribe;
+pub(crate) use subscription::Unsubscribe;
 
 /// A topic, to which messages of one type are published; clones are the same topic.
 ///

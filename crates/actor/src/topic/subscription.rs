@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Weak;
 
 /// A topic of any type, for unsubscribing.
-pub(super) trait Unsubscribe: Send + Sync {
+pub(crate) trait Unsubscribe: Send + Sync {
     fn unsubscribe(&self, id: u64);
 }
 
@@ -19,7 +19,7 @@ pub struct Subscription {
 }
 
 impl Subscription {
-    pub(super) fn new(to: Weak<dyn Unsubscribe>, id: u64) -> Self {
+    pub(crate) fn new(to: Weak<dyn Unsubscribe>, id: u64) -> Self {
         Self { to, id }
     }
 
