@@ -27,6 +27,11 @@
 //! before any of it is told. After a failed flush of the file itself the WAL is not put into the file any more, and grows, until the store
 //! is opened again (and tools that read it have closed it).
 //!
+//! The WAL is put into the file, and begins anew, when it has 1,000 pages (4 MiB), as soon as no one reads in it. The store's own reader makes room for that between two
+//! questions, so beside the largest transaction it grows by no more than what is written while one question is answered. A transaction of
+//! another connection, of a tool or a [frozen](SqliteReader::freeze) reader for instance, can hold it up for as long as it lasts: from 8,000 pages on that is logged as a warning, on
+//! Linux with the processes that do so. When a WAL that has grown begins anew, it is cut to 8 MiB.
+//!
 //! `tests/power` has the power fail at any point, and each write and flush in turn.
 //!
 //! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile
@@ -38,8 +43,8 @@
 //! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
 //!
 //! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `known` (what it need not look for), `reader` (the other thread), `read` (its
-//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `failed_commit`,
-//! `serving`.
+//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `reader_gate`,
+//! `wal_holders`, `failed_commit`, `serving`.
 
 #![forbid(unsafe_code)]
 
@@ -56,12 +61,14 @@ mod lock;
 mod open_error;
 mod read;
 mod reader;
+mod reader_gate;
 mod restore;
 mod row;
 mod schema;
 mod serving;
 mod store;
 mod wal;
+mod wal_holders;
 
 pub use self::backup_error::BackupError;
 pub use self::check::Irregularity;

@@ -23,6 +23,7 @@ use crate::files::{
 };
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
+use crate::reader_gate::ReaderGate;
 use crate::schema::{Format, open_to_read, open_unshared};
 use crate::serving::Serving;
 use crate::{read, wal};
@@ -64,12 +65,15 @@ enum Query {
 /// Is called with the connection, unless that is closed.
 type ReadJob = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
-fn serve(connection: Connection, queries: &Receiver<Query>) {
+fn serve(connection: Connection, queries: &Receiver<Query>, gate: Option<&ReaderGate>) {
     let mut connection = Some(connection);
     // To the end, also if it is closed before: each query is told something.
     for query in queries {
         match query {
-            Query::Read(read) => read(connection.as_ref().ok_or(StoreError::Closed)),
+            Query::Read(read) => {
+                let _reading = gate.map(ReaderGate::enter);
+                read(connection.as_ref().ok_or(StoreError::Closed));
+            }
             Query::Close(closed) => {
                 connection = None;
                 drop(closed);
@@ -92,12 +96,12 @@ impl SqliteReader {
         if place.check().is_err() {
             return Err(OpenError::Restoring { path });
         }
-        Self::start(path, Some(place), opened?)
+        Self::start(path, Some(place), opened?, None)
     }
 
     /// For the owner of the file, which no one else replaces.
-    pub(crate) fn open_as_owner(path: &Path) -> Result<Self, OpenError> {
-        Self::start(path.to_owned(), None, open_to_read(path)?)
+    pub(crate) fn open_as_owner(path: &Path, gate: Arc<ReaderGate>) -> Result<Self, OpenError> {
+        Self::start(path.to_owned(), None, open_to_read(path)?, Some(gate))
     }
 
     /// Opens a file that no one changes: without locks, and without files beside it, so that it can be in a folder that cannot be
@@ -111,15 +115,16 @@ impl SqliteReader {
             return Err(OpenError::NotImmutable { path });
         }
         let opened = open_unshared(&path)?;
-        Self::start(path, None, opened)
+        Self::start(path, None, opened, None)
     }
 
     fn start(
         path: PathBuf,
         place: Option<Place>,
         (connection, format): (Connection, Format),
+        gate: Option<Arc<ReaderGate>>,
     ) -> Result<Self, OpenError> {
-        let serve = move |queries| serve(connection, &queries);
+        let serve = move |queries| serve(connection, &queries, gate.as_deref());
         let thread =
             Serving::start("coact-sqlite-read", serve).map_err(|error| of_io(&path, error))?;
         Ok(Self { path, place: place.map(Arc::new), format, thread })

@@ -15,7 +15,15 @@ impl<J: Send + 'static> Serving<J> {
         name: &str,
         serve: impl FnOnce(Receiver<J>) + Send + 'static,
     ) -> io::Result<Self> {
-        let (jobs, asked) = channel();
+        Self::start_with(name, channel(), serve)
+    }
+
+    /// The same, if it is asked by others as well. They must not keep what they ask it by longer than this is there.
+    pub(crate) fn start_with(
+        name: &str,
+        (jobs, asked): (Sender<J>, Receiver<J>),
+        serve: impl FnOnce(Receiver<J>) + Send + 'static,
+    ) -> io::Result<Self> {
         let thread = thread::Builder::new().name(name.into()).spawn(move || serve(asked))?;
         Ok(Self { jobs: Some(jobs), thread: Some(thread) })
     }

@@ -6,7 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::Receiver;
+use std::sync::mpsc::{Receiver, channel};
 
 use coact_persist::{
     Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
@@ -17,14 +17,15 @@ use tracing::error;
 
 use crate::batch::{Batch, decision};
 use crate::callback;
-use crate::checkpoint::Checkpoints;
+use crate::checkpoint::{Checkpoints, keep_short};
 use crate::failure;
 use crate::files::{Place, of_io, refuse_hard_links, whole_name_to_write};
 use crate::known::Known;
 use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
-use crate::schema::{open_to_read, open_to_write};
+use crate::reader_gate::ReaderGate;
+use crate::schema::{of_sqlite, open_to_read, open_to_write};
 use crate::serving::Serving;
 use crate::{failed_commit, restore, wal};
 
@@ -37,7 +38,24 @@ pub struct SqliteStore {
     /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: SqliteReader,
     writer: Serving<Job>,
+    gate: WriterGate,
     transactions: Arc<AtomicU64>,
+}
+
+/// A gate for as long as there is a writer that opens it again.
+struct WriterGate(Arc<ReaderGate>);
+
+impl Drop for WriterGate {
+    fn drop(&mut self) {
+        self.0.remove();
+    }
+}
+
+impl Drop for SqliteStore {
+    fn drop(&mut self) {
+        // First, since the thread that writes ends when nothing can ask it any more, and this may be the one that reads.
+        self.gate.0.remove();
+    }
 }
 
 impl Debug for SqliteStore {
@@ -59,7 +77,11 @@ impl SqliteStore {
         refuse_hard_links(&path)?;
         let mut connection = open_to_write(&path, true)?;
         wal::put_on_disk(&mut connection, &path)?;
-        let reader = SqliteReader::open_as_owner(&path)?;
+        keep_short(&connection).map_err(|error| of_sqlite(&path, error))?;
+        let (jobs, asked) = channel();
+        let call = jobs.clone();
+        let gate = Arc::new(ReaderGate::new(move || drop(call.send(Job::MakeRoom))));
+        let reader = SqliteReader::open_as_owner(&path, Arc::clone(&gate))?;
         let (index, _) = open_to_read(&path)?;
         let io = |error| of_io(&path, error);
         let writer = Writer {
@@ -71,12 +93,13 @@ impl SqliteStore {
             path: path.clone(),
             unknown: HashSet::new(),
             transactions: Arc::default(),
+            gate: WriterGate(Arc::clone(&gate)),
             _lock: lock,
         };
         let transactions = Arc::clone(&writer.transactions);
-        let writer =
-            Serving::start("coact-sqlite-write", move |jobs| writer.run(&jobs)).map_err(io)?;
-        Ok(Self { path, writer, reader, transactions })
+        let serve = move |jobs| writer.run(&jobs);
+        let writer = Serving::start_with("coact-sqlite-write", (jobs, asked), serve).map_err(io)?;
+        Ok(Self { path, writer, reader, gate: WriterGate(gate), transactions })
     }
 
     /// Returns how many transactions it has written since it was opened, each with one flush to the disk: how well it groups commits.
@@ -177,6 +200,8 @@ struct Closing {
 /// What the thread that writes is asked.
 enum Job {
     Write(Write),
+    /// The reader waits until what it has kept from being done is done.
+    MakeRoom,
     Close(Closing),
 }
 
@@ -244,6 +269,7 @@ struct Writer {
     unknown: HashSet<CommitId>,
     /// How many were committed.
     transactions: Arc<AtomicU64>,
+    gate: WriterGate,
     _lock: OwnerLock,
 }
 
@@ -254,6 +280,7 @@ impl Writer {
             for asked in std::iter::once(first).chain(jobs.try_iter().take(BATCH - 1)) {
                 match asked {
                     Job::Write(asked) => all.push(asked),
+                    Job::MakeRoom => {}
                     Job::Close(asked) => {
                         closing = Some(asked);
                         break;
@@ -263,6 +290,10 @@ impl Writer {
             if !all.is_empty() {
                 self.write(all);
             }
+            match &self.connection {
+                Some(connection) => self.checkpoints.run(connection, &self.path, &self.gate.0),
+                None => self.gate.0.open(),
+            }
             if let Some(closing) = closing {
                 return self.close(closing, jobs);
             }
@@ -271,6 +302,7 @@ impl Writer {
 
     /// Closes the file, and refuses what is asked yet until nothing can be.
     fn close(self, closing: Closing, jobs: &Receiver<Job>) {
+        self.gate.0.remove();
         // (It fails when the other one is closed.)
         let _ = closing.reader.recv();
         drop(self);
@@ -278,6 +310,7 @@ impl Writer {
         for asked in jobs {
             match asked {
                 Job::Write(asked) => fail(vec![asked], &StoreError::Closed, refused),
+                Job::MakeRoom => {}
                 Job::Close(Closing { done, .. }) => callback::tell(done, ()),
             }
         }
@@ -330,7 +363,6 @@ impl Writer {
                     all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
                 }
                 all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
-                self.checkpoints.run(connection, &self.path);
             }
             Err(failed) if !failed.is_unknown && failure::is_damage(&failed.why) => {
                 error!(path = %self.path.display(), why = %failed.why, "the store is damaged");
