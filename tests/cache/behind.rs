@@ -368,7 +368,8 @@ fn c7_a_flush_has_a_store_tried_again_at_once() {
     });
 }
 
-/// The queue is that of the specification. The end of a runtime that has written for all is not that of the others.
+/// The queue is that of the specification. The end of a runtime that has written for all is not
+/// that of the others.
 #[test]
 fn c8_what_waits_for_room_goes_on_when_another_runtime_has_ended() {
     let table = Table::new();

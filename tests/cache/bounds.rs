@@ -208,6 +208,82 @@ fn c2_that_there_is_no_value_is_kept_for_its_own_time() {
     });
 }
 
+#[test]
+fn c12_each_value_lives_as_long_as_is_said_of_it() {
+    in_virtual_time(|| {
+        let spec = Cache::builder().max_entries(10);
+        let spec = spec.expire_after(|_, value: &u64| (*value > 0).then(|| MS * *value as u32));
+        let cache = spec.build().unwrap().spawn();
+        for (key, lives) in [(1, 30), (2, 10), (3, 20), (4, 0)] {
+            cache.put(key, lives).wait().unwrap().unwrap();
+        }
+        pass(10 * MS);
+        assert_eq!(kept(&cache, 1..5), [1, 3, 4]);
+        // Again, and so for longer.
+        cache.put(3, 40).wait().unwrap().unwrap();
+        pass(20 * MS);
+        assert_eq!(kept(&cache, 1..5), [3, 4]);
+        assert_eq!(cache.get(1).wait().unwrap().unwrap(), None);
+        pass(20 * MS);
+        assert_eq!(kept(&cache, 1..5), [4]);
+        pass(3_600_000 * MS);
+        assert_eq!(kept(&cache, 1..5), [4]);
+        // What is over is dropped when something else comes, in whatever order it was put.
+        (10..19).for_each(|key| cache.put(key, 20 - u64::from(key)).wait().unwrap().unwrap());
+        pass(5 * MS);
+        cache.put(30, 0).wait().unwrap().unwrap();
+        let counts = cache.counts().wait().unwrap();
+        assert_eq!(counts.entries, 7);
+        assert_eq!(kept(&cache, 0..40), [4, 10, 11, 12, 13, 14, 30]);
+    });
+}
+
+#[test]
+fn c12_the_shorter_time_counts_and_that_of_a_load_begins_with_it() {
+    in_virtual_time(|| {
+        let load = |key: u32| async move {
+            let _ = sleep(7 * MS).await;
+            Ok(Some(u64::from(key)))
+        };
+        let spec = Cache::builder().max_entries(10).time_to_live(20 * MS).load(load);
+        let spec = spec.expire_after(|key: &u32, _| Some(MS * *key));
+        let cache = spec.build().unwrap().spawn();
+        // One that is over when it is there is answered, and not kept.
+        let seen = [5, 10, 100].map(|key| cache.get(key));
+        let seen: Vec<_> = seen.into_iter().map(|seen| seen.wait().unwrap().unwrap()).collect();
+        assert_eq!(seen, [5, 10, 100].map(Some));
+        assert_eq!(kept(&cache, [5, 10, 100]), [10, 100]);
+        pass(3 * MS);
+        assert_eq!(kept(&cache, [5, 10, 100]), [100]);
+        pass(10 * MS);
+        assert_eq!(kept(&cache, [5, 10, 100]), []);
+        // No time at all.
+        cache.put(0, 1).wait().unwrap().unwrap();
+        assert_eq!(kept(&cache, [0]), []);
+    });
+}
+
+#[test]
+fn c12_a_time_that_cannot_be_said_fails_what_has_asked_for_it() {
+    coact_tests::everywhere_with_faults(|_| {
+        let load = |key: u32| async move { Ok(Some(u64::from(key))) };
+        let spec = Cache::builder().max_entries(10).load(load);
+        let spec = spec.expire_after(|key: &u32, _| {
+            if *key == 1 {
+                coact_tests::fail("no time");
+            }
+            None
+        });
+        let cache = spec.build().unwrap().spawn();
+        assert_eq!(cache.put(1, 2).wait().unwrap_err(), AskError::Panicked("no time".into()));
+        // What was loaded is answered, and not kept.
+        assert_eq!(cache.get(1).wait().unwrap().unwrap(), Some(1));
+        assert_eq!(cache.get_cached(1).wait(), Ok(None));
+        put(&cache, [2]);
+        assert_eq!(kept(&cache, [1, 2]), [2]);
+    });
+}
+
 /// Times are those of the runtime's clock, also outside of simulations.
 #[test]
 fn c2_a_value_expires_on_real_threads() {
@@ -242,6 +318,11 @@ fn settings_that_make_no_sense_are_refused() {
     assert_eq!(error(builder().time_to_idle(zero).build()), BuildError::Zero("time_to_idle"));
     assert_eq!(error(builder().load_timeout(zero).build()), BuildError::Zero("load_timeout"));
     assert_eq!(error(builder().write_timeout(zero).build()), BuildError::Zero("write_timeout"));
+    assert_eq!(error(builder().max_loads(0).build()), BuildError::Zero("max_loads"));
+    let refresh = |time| error(builder().refresh_after_write(time).build());
+    assert_eq!(refresh(zero), BuildError::Zero("refresh_after_write"));
+    assert_eq!(refresh(MS), BuildError::NoLoader("refresh_after_write"));
+    assert!(refresh(MS).to_string().contains("needs a loader"));
     let negative = builder().negative_time_to_live(zero).build();
     assert_eq!(error(negative), BuildError::Zero("negative_time_to_live"));
     let behind = |settings| error(builder().write_behind(Table::new(), settings).build());

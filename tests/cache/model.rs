@@ -6,7 +6,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use coact::cache::{Cache, CacheSpec, Caching, WriteBehind};
+use coact::cache::{Backing, Cache, CacheSpec, Caching, WriteBehind};
 use coact::prelude::*;
 use coact::runtime::spawn_future;
 use coact::sim::{Config, Method, Sim};
@@ -44,9 +44,32 @@ struct World {
     table: Table,
     cache: Addr<Cache<u32, u64>>,
     oracle: Oracle,
+    extras: Extras,
+    removals: Removals,
 }
 
-fn spec(kind: Kind, table: &Table, dice: &mut Dice) -> CacheSpec<u32, u64> {
+/// How many values the listener was told of, and of each key the newest.
+#[derive(Default)]
+struct Removed {
+    count: u64,
+    newest: [u64; KEYS],
+}
+
+/// What of the settings the checks depend on.
+#[derive(Clone, Copy)]
+struct Extras {
+    max_loads: Option<usize>,
+    keeps_absences: bool,
+}
+
+type Removals = Arc<Mutex<Removed>>;
+
+fn spec(
+    kind: Kind,
+    table: &Table,
+    dice: &mut Dice,
+    removals: &Removals,
+) -> (CacheSpec<u32, u64>, Extras) {
     let ms = Duration::from_millis(1);
     let mut builder = Cache::builder().max_entries(ENTRIES);
     if dice.below(2) == 0 {
@@ -55,9 +78,29 @@ fn spec(kind: Kind, table: &Table, dice: &mut Dice) -> CacheSpec<u32, u64> {
     if dice.below(2) == 0 {
         builder = builder.time_to_live(2 * ms);
     }
-    if dice.below(3) == 0 {
+    let keeps_absences = dice.below(3) == 0;
+    if keeps_absences {
         builder = builder.negative_time_to_live(ms);
     }
+    if dice.below(2) == 0 {
+        builder = builder.expire_after(move |key: &u32, value: &u64| {
+            key.is_multiple_of(2).then(|| Duration::from_micros(100 * (value % 7)))
+        });
+    }
+    if dice.below(2) == 0 {
+        builder = builder.refresh_after_write(ms / 2);
+    }
+    let max_loads = (dice.below(3) == 0).then_some(2);
+    if let Some(max_loads) = max_loads {
+        builder = builder.max_loads(max_loads);
+    }
+    let told = Arc::clone(removals);
+    builder = builder.eviction_listener(move |entry| {
+        let mut told = told.lock().unwrap();
+        told.count += 1;
+        let newest = &mut told.newest[entry.key as usize];
+        *newest = entry.value.max(*newest);
+    });
     let settings = WriteBehind::new()
         .delay(Duration::from_micros(dice.below(2_000) as u64))
         .max_batch(1 + dice.below(4))
@@ -68,7 +111,7 @@ fn spec(kind: Kind, table: &Table, dice: &mut Dice) -> CacheSpec<u32, u64> {
         Kind::Through => builder.write_through(table.clone()),
         Kind::Behind => builder.write_behind(table.clone(), settings),
     };
-    builder.build().unwrap()
+    (builder.build().unwrap(), Extras { max_loads, keeps_absences })
 }
 
 impl World {
@@ -81,18 +124,37 @@ impl World {
         let is_told = match self.kind {
             Kind::Elsewhere => {
                 self.table.inner().values.insert(key, value);
-                self.cache.invalidate(key).await.is_ok()
+                self.invalidate(key).await
             }
-            _ => matches!(self.cache.put(key, value).await, Ok(Ok(()))),
+            _ => {
+                self.table.supersede(key);
+                matches!(self.cache.put(key, value).await, Ok(Ok(())))
+            }
         };
         if is_told {
             self.oracle.lock().unwrap()[key as usize].told = value;
         }
     }
 
-    async fn read(&self, key: u32) {
+    async fn invalidate(&self, key: u32) -> bool {
+        self.table.supersede(key);
+        self.cache.invalidate(key).await.is_ok()
+    }
+
+    async fn invalidate_all(&self) {
+        (0..KEYS as u32).for_each(|key| self.table.supersede(key));
+        let _ = self.cache.invalidate_all().await;
+    }
+
+    async fn read(&self, key: u32, with_own_loader: bool) {
         let before = self.known(key).told;
-        let Ok(Ok(seen)) = self.cache.get(key).await else { return };
+        let ask = if with_own_loader {
+            let table = self.table.clone();
+            self.cache.get_with(key, move |key| async move { table.load(key).await })
+        } else {
+            self.cache.get(key)
+        };
+        let Ok(Ok(seen)) = ask.await else { return };
         let most = self.known(key).begun;
         let seen = seen.unwrap_or(0);
         let kind = self.kind;
@@ -105,6 +167,7 @@ impl World {
     async fn look(&self) {
         let Ok(counts) = self.cache.counts().await else { return };
         assert!(counts.entries <= ENTRIES, "{counts:?}");
+        assert!(self.extras.max_loads.is_none_or(|most| counts.loading <= most), "{counts:?}");
         assert!(counts.waiting_writes <= WAITING, "{counts:?}");
         assert_eq!(counts.lost_writes, 0);
     }
@@ -121,12 +184,13 @@ fn program(kind: Kind, seed: u64, restarts: bool) {
         n if n < 2 * failing => Fate::DoneAndFails,
         _ => Fate::Done,
     });
-    let spec = spec(kind, &table, &mut dice);
+    let removals = Removals::default();
+    let (spec, extras) = spec(kind, &table, &mut dice, &removals);
     let supervisor = Supervisor::dynamic().spawn();
     let made = spec.clone();
     let cache = supervisor.start_child(permanent(move || made.cache())).wait().unwrap();
     let oracle = Oracle::default();
-    let world = Arc::new(World { kind, table: table.clone(), cache, oracle });
+    let world = Arc::new(World { kind, table: table.clone(), cache, oracle, extras, removals });
     let mut tasks = Vec::new();
     for key in 0..KEYS as u32 {
         let (world, pause) = (Arc::clone(&world), dice.below(900) as u64);
@@ -142,12 +206,12 @@ fn program(kind: Kind, seed: u64, restarts: bool) {
         tasks.push(spawn_future(async move {
             for _ in 0..15 {
                 match dice.below(10) {
-                    0 => _ = world.cache.invalidate(dice.below(KEYS) as u32).await,
-                    1 if reader == 0 => _ = world.cache.invalidate_all().await,
+                    0 => _ = world.invalidate(dice.below(KEYS) as u32).await,
+                    1 if reader == 0 => world.invalidate_all().await,
                     2 if reader == 1 && restarts => _ = world.cache.restart(),
                     3 => world.look().await,
                     4 => _ = sleep(Duration::from_micros(dice.below(1_500) as u64)).await,
-                    _ => world.read(dice.below(KEYS) as u32).await,
+                    n => world.read(dice.below(KEYS) as u32, n == 5).await,
                 }
             }
         }));
@@ -168,7 +232,15 @@ fn program(kind: Kind, seed: u64, restarts: bool) {
         };
         // What was not told may have been stored since.
         assert!((told..=begun).contains(&seen), "{kind:?}: {key} is {seen} in the end");
+        // A value that was dropped had been there.
+        assert!(world.removals.lock().unwrap().newest[key as usize] <= begun);
     }
+    let counts = world.cache.counts().wait().unwrap();
+    let of_state = counts.evicted_for_room + counts.expired + counts.replaced + counts.too_heavy;
+    let told = world.removals.lock().unwrap().count;
+    // Those without a value are counted, and not told. Each state counts for itself.
+    let is_sound = if extras.keeps_absences { told <= of_state } else { told == of_state };
+    assert!(restarts || is_sound, "{told} told, {counts:?}");
 }
 
 fn runs() -> u64 {

@@ -36,9 +36,12 @@ pub struct Inner {
     /// Each batch that was done.
     pub batches: Vec<Vec<Write<Key, Value>>>,
     pub loads: u64,
-    /// Whether a load may begin while another one of its key is being dropped.
+    /// Whether loads of several states of a cache may overlap.
     pub overlaps: bool,
-    loading: HashSet<Key>,
+    /// How many loads of each key are under way.
+    loading: HashMap<Key, usize>,
+    /// How often each key was superseded.
+    superseded: HashMap<Key, usize>,
     writing: HashSet<Key>,
     /// In microseconds, at most.
     pub delay: usize,
@@ -85,6 +88,12 @@ impl Table {
         inner.batches.iter().flatten().map(|write| (write.key, write.value)).collect()
     }
 
+    /// Says that a cache is about to be asked for something that makes the load of a key void:
+    /// another one may begin beside it.
+    pub fn supersede(&self, key: Key) {
+        *self.inner().superseded.entry(key).or_default() += 1;
+    }
+
     fn begin(&self, keys: &[Key]) -> (Duration, Fate) {
         let mut inner = self.inner();
         let most = inner.delay;
@@ -114,6 +123,11 @@ impl Inner {
     pub fn pending_writes(&self) -> usize {
         self.writing.len()
     }
+
+    /// How many loads are under way.
+    pub fn pending_loads(&self) -> usize {
+        self.loading.values().sum()
+    }
 }
 
 type Fates = Box<dyn FnMut(&[Key]) -> Fate + Send>;
@@ -139,11 +153,34 @@ impl Drop for Busy<'_> {
     }
 }
 
+/// A load that is under way, until this is dropped.
+struct Loading<'a>(&'a Table, Key);
+
+impl<'a> Loading<'a> {
+    fn new(table: &'a Table, key: Key) -> Self {
+        let mut inner = table.inner();
+        let superseded = inner.superseded.get(&key).copied().unwrap_or_default();
+        let overlaps = inner.overlaps;
+        let loads = inner.loading.entry(key).or_default();
+        *loads += 1;
+        // Each but one was made void. (One that begins late may have been made void long before, so
+        // all of them count.)
+        assert!(overlaps || *loads <= 1 + superseded, "two current loads of {key}");
+        inner.loads += 1;
+        drop(inner);
+        Self(table, key)
+    }
+}
+
+impl Drop for Loading<'_> {
+    fn drop(&mut self) {
+        *self.0.inner().loading.entry(self.1).or_default() -= 1;
+    }
+}
+
 impl Backing<Key, Value> for Table {
     async fn load(&self, key: Key) -> Result<Option<Value>, BoxError> {
-        let overlaps = self.inner().overlaps;
-        let _busy = (!overlaps).then(|| Busy::new(self, vec![key], |inner| &mut inner.loading));
-        self.inner().loads += 1;
+        let _loading = Loading::new(self, key);
         let (time, fate) = self.begin(&[key]);
         // What is read may be old when it is told.
         let value = self.get(key);

@@ -80,8 +80,7 @@ type Loaded<V> = Result<Option<V>, LoadError>;
 /// A loader without its type.
 pub(crate) struct Loader<K, V> {
     make: Box<dyn Fn(K) -> BoxFuture<Loaded<V>> + Send + Sync>,
-    /// Whether a load goes on when its future is dropped.
-    pub(crate) is_blocking: bool,
+    is_blocking: bool,
 }
 
 impl<K: Key, V: Value> Loader<K, V> {
@@ -116,6 +115,26 @@ impl<K: Key, V: Value> Loader<K, V> {
     pub(crate) fn load(&self, key: K) -> BoxFuture<Loaded<V>> {
         (self.make)(key)
     }
+
+    /// Whether a load goes on, on a blocking thread, when its future is dropped.
+    pub(crate) fn blocks(&self) -> bool {
+        self.is_blocking
+    }
+}
+
+/// A loader of one value.
+pub(crate) type OnceLoader<K, V> = Box<dyn FnOnce(K) -> BoxFuture<Loaded<V>> + Send>;
+
+/// Makes a loader of one value without its type.
+pub(crate) fn once_loader<K, V, F, L>(load: F) -> OnceLoader<K, V>
+where
+    F: FnOnce(K) -> L + Send + 'static,
+    L: Future<Output = Result<Option<V>, BoxError>> + Send + 'static,
+{
+    Box::new(move |key| {
+        let load = load(key);
+        Box::pin(async move { load.await.map_err(failed) })
+    })
 }
 
 fn failed(error: BoxError) -> LoadError {

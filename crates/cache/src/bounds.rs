@@ -11,6 +11,12 @@ pub(crate) struct Bounds {
     pub(crate) time_to_idle: Option<Duration>,
     /// For how long it is kept that there is no value.
     pub(crate) negative_time_to_live: Option<Duration>,
+    /// After what time a value is loaded again when it is used.
+    pub(crate) refresh_after_write: Option<Duration>,
+    /// Whether values have times of their own.
+    pub(crate) has_expiry: bool,
+    /// Whether it matters what time it is, as [`are_timed`](Self::are_timed) has found.
+    pub(crate) is_timed: bool,
     /// Whether entries that were used once go before those that were used again.
     pub(crate) is_segmented: bool,
 }
@@ -25,7 +31,8 @@ impl Bounds {
 
     /// Whether it matters what time it is.
     pub(crate) fn are_timed(&self) -> bool {
-        let times = [self.time_to_live, self.time_to_idle, self.negative_time_to_live];
-        times.iter().any(Option::is_some)
+        let lives = [self.time_to_live, self.time_to_idle, self.negative_time_to_live];
+        let times = lives.into_iter().chain([self.refresh_after_write]);
+        self.has_expiry || times.flatten().next().is_some()
     }
 }

@@ -14,18 +14,20 @@ use coact_core::Broken;
 use coact_core::internals::catch;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 
-use crate::backing::{Key, Store, Value, Write};
+use crate::backing::{Key, Loader, OnceLoader, Store, Value, Write};
 use crate::counts::{CacheCounts, Counter};
-use crate::entries::{Entries, Known};
+use crate::entries::{Entries, Known, NewEntry};
 use crate::errors::{LoadError, WriteError};
 use crate::flusher::write_behind;
 use crate::guarded::{Guarded, Unfinished, within};
 use crate::keyed::Keyed;
 use crate::queue::{News, Subscription};
 use crate::quiet::Quiet;
-use crate::spec::{CacheBuilder, CacheSpec, Parts, Writing};
+use crate::removal::RemovalCause;
+use crate::spec::{CacheBuilder, CacheSpec, Measure, Parts, Writing};
 use crate::under_way::{
-    GetReply, Load, Loaded, Operation, UnderWay, WriteReply, WriteRequest, number,
+    GetReply, GetRequest, Load, LoadKind, Loaded, Operation, UnderWay, WriteReply, WriteRequest,
+    number,
 };
 use crate::write_behind::LostWrite;
 
@@ -75,7 +77,7 @@ pub struct Cache<K: Key, V: Value> {
     parts: Arc<Parts<K, V>>,
     entries: Entries<K, V>,
     /// Never locked: those who read a cache in parallel have nothing to do with it.
-    under_way: Mutex<Keyed<K, UnderWay<V>>>,
+    under_way: Mutex<Keyed<K, UnderWay<K, V>>>,
     /// Tells this cache of news of the writes behind.
     subscription: Option<Subscription<K, V>>,
     /// The keys whose first write waits for room among the writes behind, in order.
@@ -94,7 +96,9 @@ pub struct Cache<K: Key, V: Value> {
     hits: Counter,
     misses: Counter,
     loads: u64,
+    refreshes: u64,
     load_failures: u64,
+    refused_loads: u64,
     writes: u64,
     write_failures: u64,
 }
@@ -136,7 +140,9 @@ impl<K: Key, V: Value> Cache<K, V> {
             hits: self.hits.get(),
             misses: self.misses.get(),
             loads: self.loads,
+            refreshes: self.refreshes,
             load_failures: self.load_failures,
+            refused_loads: self.refused_loads,
             writes: self.writes,
             write_failures: self.write_failures,
             loading: self.loading,
@@ -151,7 +157,7 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     pub(crate) fn new(parts: Arc<Parts<K, V>>) -> Self {
         Self {
-            entries: Entries::new(Arc::clone(&parts.bounds)),
+            entries: Entries::new(Arc::clone(&parts.bounds), parts.listener.clone()),
             parts,
             under_way: Mutex::default(),
             subscription: None,
@@ -165,7 +171,9 @@ impl<K: Key, V: Value> Cache<K, V> {
             hits: Counter::default(),
             misses: Counter::default(),
             loads: 0,
+            refreshes: 0,
             load_failures: 0,
+            refused_loads: 0,
             writes: 0,
             write_failures: 0,
         }
@@ -205,13 +213,13 @@ impl<K: Key, V: Value> Cache<K, V> {
     /// Returns the time by which entries expire, if any do.
     #[inline]
     fn now(&self) -> Duration {
-        if !self.parts.bounds.are_timed() {
+        if !self.parts.bounds.is_timed {
             return Duration::ZERO;
         }
         self.home.unwrap_or_else(RuntimeHandle::current).elapsed()
     }
 
-    fn busy(&mut self) -> &mut Keyed<K, UnderWay<V>> {
+    fn busy(&mut self) -> &mut Keyed<K, UnderWay<K, V>> {
         self.under_way.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -227,61 +235,69 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     // Gets.
 
-    pub(crate) fn get(&mut self, key: K, reply: GetReply<V>, context: &mut Context<Self>) {
+    pub(crate) fn get(&mut self, key: K, request: GetRequest<K, V>, context: &mut Context<Self>) {
         let key = Quiet::new(key);
         match self.locate(&key) {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
-                self.busy().get_mut(at).queue.push_back(Operation::Get(reply));
+                self.busy().get_mut(at).queue.push_back(Operation::Get(request));
             }
-            Ok((hash, busy)) => self.get_here(hash, key, busy, reply, context),
-            Err(panic) => fail(reply, panic),
+            Ok((hash, busy)) => self.get_here(hash, key, busy, request, context),
+            Err(panic) => fail(request.reply, panic),
         }
     }
 
-    /// Answers a get whose turn has come, or has it wait for a load.
+    /// Answers a get whose turn has come, or leaves it to a load.
     fn get_here(
         &mut self,
         hash: u64,
         key: Quiet<K>,
         busy: Option<usize>,
-        reply: GetReply<V>,
+        GetRequest { reply, load }: GetRequest<K, V>,
         context: &mut Context<Self>,
     ) {
         match catch(|| self.known(hash, &key)) {
-            Ok(Some(answer)) => {
+            Ok(Some((answer, is_refresh_due))) => {
                 self.hits.raise();
-                return reply.send(answer);
+                reply.send(answer);
+                if is_refresh_due {
+                    self.refresh(hash, key, busy, context);
+                }
+                return;
             }
             Ok(None) => self.misses.raise(),
             Err(panic) => return fail(reply, panic),
         }
-        if self.parts.loader.is_none() {
+        if load.is_none() && self.parts.loader.is_none() {
             return reply.send(Ok(None));
         }
-        let limit = self.parts.load_timeout;
-        let busy = match busy {
-            Some(at) => at,
-            None => {
-                let key = match catch(|| Quiet::new((*key).clone())) {
-                    Ok(key) => key.into_inner(),
-                    Err(panic) => return fail(reply, panic),
-                };
-                self.busy().insert(hash, key, UnderWay::default())
+        if let Some(at) = busy {
+            let limit = self.parts.load_timeout;
+            let under_way = self.busy().get_mut(at);
+            if under_way.is_overdue() {
+                return reply.send(Err(LoadError::TimedOut(limit.unwrap_or_default())));
             }
-        };
-        match &mut self.busy().get_mut(busy).load {
-            Some(Load { is_overdue: true, .. }) => {
-                reply.send(Err(LoadError::TimedOut(limit.unwrap_or_default())));
+            if let Some(load) = &mut under_way.load {
+                return load.waiters.push(reply);
             }
-            Some(load) if load.is_current => load.waiters.push(reply),
-            Some(load) => load.behind.push(reply),
-            None => self.start_load(busy, key, reply, context),
         }
+        if let Some(most) = self.is_full_of_loads() {
+            self.refused_loads += 1;
+            return reply.send(Err(LoadError::Full(most)));
+        }
+        let at = match busy {
+            Some(at) => at,
+            None => match catch(|| Quiet::new((*key).clone())) {
+                Ok(own_key) => self.busy_at(hash, own_key, None),
+                Err(panic) => return fail(reply, panic),
+            },
+        };
+        self.start_load(at, key, load, Some(reply), context);
     }
 
-    /// Returns what is known of a key. May panic before it changes anything but the order of use.
+    /// Returns what is known of a key, and whether a refresh of it is due. May panic before it
+    /// changes anything but the order of use.
     #[inline]
-    fn known(&mut self, hash: u64, key: &K) -> Option<Loaded<V>> {
+    fn known(&mut self, hash: u64, key: &K) -> Option<(Loaded<V>, bool)> {
         if let Some(at) = self.entries.find(hash, key) {
             let now = self.now();
             if !self.entries.is_over(at, now) {
@@ -291,12 +307,12 @@ impl<K: Key, V: Value> Cache<K, V> {
                     Known::Failed(error) => Err(error.clone()),
                 };
                 self.entries.touch(at, now);
-                return Some(answer);
+                return Some((answer, self.entries.is_refresh_due(at, now)));
             }
             self.entries.expire(at);
         }
         match &self.parts.writing {
-            Writing::Behind(queue) => queue.latest(hash, key).map(Ok),
+            Writing::Behind(queue) => queue.latest(hash, key).map(|value| (Ok(value), false)),
             _ => None,
         }
     }
@@ -310,7 +326,7 @@ impl<K: Key, V: Value> Cache<K, V> {
             catch(|| self.known(hash, &key))
         });
         match known {
-            Ok(Some(Ok(Some(value)))) => {
+            Ok(Some((Ok(Some(value)), _))) => {
                 self.hits.raise();
                 reply.send(Some(value));
             }
@@ -324,28 +340,66 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     // Loads.
 
+    /// Returns the bound on loads if as many are under way.
+    fn is_full_of_loads(&self) -> Option<usize> {
+        self.parts.max_loads.filter(|most| self.loading >= *most)
+    }
+
+    /// Begins a load of a key that has no current one.
     fn start_load(
         &mut self,
         at: usize,
         key: Quiet<K>,
-        reply: GetReply<V>,
+        once: Option<Quiet<OnceLoader<K, V>>>,
+        asker: Option<GetReply<V>>,
         context: &mut Context<Self>,
     ) {
-        let load = Load::new(self.now(), reply);
-        let number = load.number;
-        self.busy().get_mut(at).load = Some(load);
+        let is_blocking = once.is_none() && self.parts.loader.as_ref().is_some_and(Loader::blocks);
+        let kind = if is_blocking { LoadKind::Blocking } else { LoadKind::Future };
+        let now = self.now();
+        let (number, abort) = self.busy().get_mut(at).begin_load(now, kind, asker);
         self.loads += 1;
         self.loading += 1;
         let (parts, cache) = (Arc::clone(&self.parts), context.weak());
         context.spawn(
-            async move { run_load(parts, key, cache, (at, number)).await },
+            async move { abort.run(run_load(parts, (key, once), cache, (at, number))).await },
             move |cache, loaded, context| cache.loaded((at, number), loaded, context),
         );
     }
 
-    /// Returns the load with this number, if it is under way.
+    /// Loads a value again that was just used, unless something newer is under way.
+    fn refresh(
+        &mut self,
+        hash: u64,
+        key: Quiet<K>,
+        busy: Option<usize>,
+        context: &mut Context<Self>,
+    ) {
+        let is_loading = busy.is_some_and(|at| {
+            let under_way = self.busy().get(at);
+            under_way.load.is_some() || under_way.is_overdue()
+        });
+        if is_loading || self.is_full_of_loads().is_some() {
+            return;
+        }
+        let own_key = catch(|| {
+            // What waits to be stored is newer than what the store has.
+            let is_stored = match &self.parts.writing {
+                Writing::Behind(queue) => !queue.has_pending(hash, &key),
+                _ => true,
+            };
+            is_stored.then(|| Quiet::new((*key).clone()))
+        });
+        // What panics was reported.
+        let Ok(Some(own_key)) = own_key else { return };
+        let at = self.busy_at(hash, own_key, busy);
+        self.refreshes += 1;
+        self.start_load(at, key, None, None, context);
+    }
+
+    /// Returns the load with this number, if it is under way and not aborted.
     fn load(&mut self, (at, number): (usize, u64)) -> Option<&mut Load<V>> {
-        self.busy().try_get_mut(at)?.load.as_mut().filter(|load| load.number == number)
+        self.busy().try_get_mut(at)?.load_mut(number)
     }
 
     /// Tells those who wait that a load takes too long. It goes on.
@@ -353,25 +407,30 @@ impl<K: Key, V: Value> Cache<K, V> {
         let Some(load) = self.load(id) else { return };
         load.is_overdue = true;
         let waiters = std::mem::take(&mut load.waiters);
-        let behind = std::mem::take(&mut load.behind);
         self.load_failures += 1;
-        for reply in waiters.into_iter().chain(behind) {
+        for reply in waiters {
             reply.send(Err(LoadError::TimedOut(limit)));
         }
     }
 
-    fn loaded(&mut self, id: (usize, u64), loaded: Loaded<V>, context: &mut Context<Self>) {
-        if self.load(id).is_none() {
-            return;
-        }
-        let (at, _) = id;
-        let loaded = Quiet::new(loaded);
-        let under_way = self.busy().get_mut(at);
-        under_way.release_behind();
-        let Some(load) = under_way.load.take() else { return };
+    /// Answers those who wait for a load that has ended, or was aborted.
+    fn loaded(
+        &mut self,
+        (at, number): (usize, u64),
+        loaded: Option<Loaded<V>>,
+        context: &mut Context<Self>,
+    ) {
         self.loading -= 1;
-        self.load_failures += u64::from(loaded.is_err() && !load.is_overdue);
-        if load.is_current {
+        let Some(loaded) = loaded.map(Quiet::new) else { return };
+        let Some(under_way) = self.busy().try_get_mut(at) else { return };
+        let Some((load, is_current)) = under_way.take_load(number) else { return };
+        if let (Err(why), false) = (&*loaded, load.is_overdue) {
+            self.load_failures += 1;
+            if is_current && load.waiters.is_empty() {
+                tracing::warn!(%why, "a value of a cache could not be loaded ahead of its expiry");
+            }
+        }
+        if is_current {
             self.keep_loaded(at, &loaded, load.since);
         }
         let mut waiters = load.waiters;
@@ -390,36 +449,44 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     fn keep_loaded(&mut self, at: usize, loaded: &Loaded<V>, since: Duration) {
         let keeps_failures = self.parts.bounds.negative_time_to_live.is_some();
-        let weigher = self.parts.weigher.clone();
+        let (parts, now) = (Arc::clone(&self.parts), self.now());
         let kept = catch(|| {
             let (hash, key) = self.busy().key(at);
             let key = Quiet::new(key.clone());
-            let (known, weight) = match loaded {
-                Ok(Some(value)) => {
-                    let weight = weigher.map_or(0, |weigh| weigh(&key, value));
-                    (Known::Value(Quiet::new(value.clone())), weight)
-                }
-                Ok(None) if keeps_failures => (Known::Absent, 1),
-                Err(error) if keeps_failures => (Known::Failed(error.clone()), 1),
-                _ => return None,
+            let before = self.entries.find(hash, &*key);
+            let entry = |known, Measure { weight, time_to_live }| {
+                Some(NewEntry { known, weight, time_to_live })
             };
-            Some((hash, key, known, weight))
+            let negative = Measure { weight: 1, time_to_live: None };
+            let entry = match loaded {
+                Ok(Some(value)) => {
+                    let measure = parts.measure(&key, value);
+                    entry(Known::Value(Quiet::new(value.clone())), measure)
+                }
+                Ok(None) if keeps_failures => entry(Known::Absent, negative),
+                Ok(None) => None,
+                // A refresh that fails changes nothing.
+                Err(_) if before.is_some_and(|before| self.entries.is_usable(before, now)) => {
+                    return None;
+                }
+                Err(error) if keeps_failures => entry(Known::Failed(error.clone()), negative),
+                Err(_) => return None,
+            };
+            Some((hash, key, before, entry))
         });
         // What panics is not kept. It was reported.
-        if let Ok(Some((hash, key, known, weight))) = kept {
-            self.keep(hash, key, (known, weight), since);
+        match kept {
+            Ok(Some((hash, key, before, Some(entry)))) => {
+                self.entries.insert((hash, key), before, entry, since, now);
+            }
+            Ok(Some((_, _, Some(before), None))) => {
+                self.entries.forget(before, RemovalCause::Explicit);
+            }
+            _ => {}
         }
     }
 
-    /// Keeps what is known of a key, in place of what was known before.
-    fn keep(&mut self, hash: u64, key: Quiet<K>, known: (Known<V>, u64), since: Duration) {
-        let now = self.now();
-        if let Ok(before) = catch(|| self.entries.find(hash, &*key)) {
-            self.entries.insert((hash, key.into_inner()), before, known, since, now);
-        }
-    }
-
-    /// Has those have their turn who wait for something that has ended.
+    /// Goes on with what waits for something of its key that has ended.
     fn go_on(&mut self, at: usize, context: &mut Context<Self>) {
         loop {
             let Some(under_way) = self.busy().try_get_mut(at) else { return };
@@ -430,8 +497,8 @@ impl<K: Key, V: Value> Cache<K, V> {
             let (hash, key) = self.busy().key(at);
             let key = catch(|| Quiet::new(key.clone()));
             match (operation, key) {
-                (Operation::Get(reply), Ok(key)) => {
-                    self.get_here(hash, key, Some(at), reply, context);
+                (Operation::Get(request), Ok(key)) => {
+                    self.get_here(hash, key, Some(at), request, context);
                 }
                 (Operation::Write(request), Ok(key)) => {
                     self.held_writes.remove(&request.number);
@@ -443,7 +510,7 @@ impl<K: Key, V: Value> Cache<K, V> {
                         Err(panic) => fail(reply, panic),
                     }
                 }
-                (Operation::Get(reply), Err(panic)) => fail(reply, panic),
+                (Operation::Get(request), Err(panic)) => fail(request.reply, panic),
                 (Operation::Write(request), Err(panic)) => {
                     self.held_writes.remove(&request.number);
                     fail(request.reply, panic);
@@ -451,9 +518,7 @@ impl<K: Key, V: Value> Cache<K, V> {
                 (Operation::Invalidate(reply), Err(panic)) => fail(reply, panic),
             }
         }
-        if self.busy().get(at).is_over() {
-            drop(self.busy().remove(at));
-        }
+        self.drop_if_over(at);
     }
 
     // Writes.
@@ -506,27 +571,28 @@ impl<K: Key, V: Value> Cache<K, V> {
         context: &mut Context<Self>,
     ) {
         // All that may panic comes first.
-        let weigher = self.parts.weigher.clone();
+        let parts = Arc::clone(&self.parts);
         let prepared = catch(|| {
-            let weigh = |value: &V| weigher.map_or(0, |weigh| weigh(&key, value));
-            let weight = (*value).as_ref().map_or(1, weigh);
+            let absence = Measure { weight: 1, time_to_live: None };
+            let measure = (*value).as_ref().map_or(absence, |value| parts.measure(&key, value));
             let own_key = Quiet::new((*key).clone());
             let kept = (*value).clone().map(Quiet::new);
-            (weight, own_key, kept, self.entries.find(hash, &*key))
+            (measure, own_key, kept, self.entries.find(hash, &*key))
         });
-        let (weight, own_key, kept, before) = match prepared {
+        let (measure, own_key, kept, before) = match prepared {
             Ok(prepared) => prepared,
             Err(panic) => return fail(reply, panic),
         };
         let since = self.now();
-        let is_absence_kept = self.parts.bounds.negative_time_to_live.is_some();
+        let is_absence_kept = parts.bounds.negative_time_to_live.is_some();
         let known = match kept {
-            Some(value) => Some((Known::Value(value), weight)),
-            None => is_absence_kept.then_some((Known::Absent, weight)),
+            Some(value) => Some(Known::Value(value)),
+            None => is_absence_kept.then_some(Known::Absent),
         };
+        let Measure { weight, time_to_live } = measure;
+        let entry = known.map(|known| NewEntry { known, weight, time_to_live });
         let write =
-            Prepared { hash, key, value, kept: Kept { key: own_key, known, since }, before };
-        let parts = Arc::clone(&self.parts);
+            Prepared { hash, key, value, kept: Kept { key: own_key, entry, since }, before };
         match &parts.writing {
             Writing::Nowhere => {
                 self.settle(busy, write, context);
@@ -562,19 +628,25 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     /// Keeps what was written, and nothing older.
     fn settle(&mut self, busy: Option<usize>, write: Prepared<K, V>, context: &mut Context<Self>) {
-        let Prepared { hash, kept: Kept { key, known, since }, before, .. } = write;
-        match known {
-            Some(known) => {
+        let Prepared { hash, kept: Kept { key, entry, since }, before, .. } = write;
+        let is_value = entry.as_ref().is_some_and(NewEntry::is_value);
+        let is_kept = match entry {
+            Some(entry) => {
                 let now = self.now();
-                self.entries.insert((hash, key.into_inner()), before, known, since, now);
+                self.entries.insert((hash, key), before, entry, since, now)
             }
-            None => before.into_iter().for_each(|before| self.entries.forget(before)),
-        }
+            None => {
+                let cause = RemovalCause::Explicit;
+                before.into_iter().for_each(|before| self.entries.forget(before, cause));
+                false
+            }
+        };
         if let Some(at) = busy {
             let under_way = self.busy().get_mut(at);
+            if is_value && is_kept {
+                under_way.release_beside();
+            }
             under_way.supersede();
-            // They may have this one.
-            under_way.release_behind();
             self.go_on(at, context);
         }
     }
@@ -593,7 +665,7 @@ impl<K: Key, V: Value> Cache<K, V> {
             Ok(own_keys) => own_keys,
             Err(panic) => return fail(reply, panic),
         };
-        before.into_iter().for_each(|before| self.entries.forget(before));
+        self.forget_before(before, value.is_some());
         let at = self.busy_at(hash, own_key, busy);
         let under_way = self.busy().get_mut(at);
         under_way.supersede();
@@ -603,7 +675,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         let (cache, store) = (context.address(), Arc::clone(store));
         drop(spawn_future(async move {
             let written = write_one(store, (key, value), timeout).await;
-            let kept = if written.is_ok() { kept } else { Kept { known: None, ..kept } };
+            let kept = if written.is_ok() { kept } else { Kept { entry: None, ..kept } };
             let is_stored = written.is_ok();
             drop(flight);
             // What is done first comes before what the answer leads to.
@@ -614,7 +686,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         }));
     }
 
-    /// Takes note of what has become of a write through, of this state or of one before it.
+    /// Keeps what was written through, by this state or by one before it, unless that has failed.
     fn wrote(
         &mut self,
         (at, number): (usize, u64),
@@ -627,11 +699,17 @@ impl<K: Key, V: Value> Cache<K, V> {
         let Some(at) = self.writing_at((at, number)) else {
             return self.forget(kept.key);
         };
-        let under_way = self.busy().get_mut(at);
-        under_way.writing = None;
-        under_way.release_behind();
-        if let Kept { key, known: Some(known), since } = kept {
-            self.keep(hash, key, known, since);
+        self.busy().get_mut(at).writing = None;
+        if let Kept { key, entry: Some(entry), since } = kept {
+            let (now, is_value) = (self.now(), entry.is_value());
+            if let Ok(before) = catch(|| self.entries.find(hash, &*key)) {
+                let is_kept = self.entries.insert((hash, key), before, entry, since, now);
+                if is_value && is_kept {
+                    let under_way = self.busy().get_mut(at);
+                    under_way.release_beside();
+                    under_way.supersede();
+                }
+            }
         }
         self.go_on(at, context);
     }
@@ -643,9 +721,15 @@ impl<K: Key, V: Value> Cache<K, V> {
         (under_way.writing == Some(number)).then_some(at)
     }
 
+    /// Drops an entry while another value of its key, or its removal, is being written.
+    fn forget_before(&mut self, before: Option<usize>, is_value: bool) {
+        let cause = if is_value { RemovalCause::Replaced } else { RemovalCause::Explicit };
+        before.into_iter().for_each(|before| self.entries.forget(before, cause));
+    }
+
     fn wait_for_room(&mut self, at: usize, before: Option<usize>, request: WriteRequest<V>) {
         let Some(request) = self.may_hold(at, request) else { return };
-        before.into_iter().for_each(|before| self.entries.forget(before));
+        self.forget_before(before, request.value.is_some());
         self.for_room.push_back(at);
         let under_way = self.busy().get_mut(at);
         under_way.supersede();
@@ -695,29 +779,33 @@ impl<K: Key, V: Value> Cache<K, V> {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
                 self.busy().get_mut(at).queue.push_back(Operation::Invalidate(reply));
             }
-            Ok((hash, busy)) => match self.forget_here(hash, &key, busy) {
-                Ok(()) => reply.send(()),
-                Err(panic) => fail(reply, panic),
-            },
+            Ok((hash, busy)) => {
+                let forgotten = self.forget_here(hash, &key, busy);
+                busy.into_iter().for_each(|at| self.drop_if_over(at));
+                match forgotten {
+                    Ok(()) => reply.send(()),
+                    Err(panic) => fail(reply, panic),
+                }
+            }
             Err(panic) => fail(reply, panic),
         }
     }
 
     pub(crate) fn invalidate_all(&mut self) {
         self.entries.clear();
-        let busy = self.busy();
-        for at in busy.places().collect::<Vec<_>>() {
-            let under_way = busy.get_mut(at);
+        for at in self.busy().places().collect::<Vec<_>>() {
+            let under_way = self.busy().get_mut(at);
             under_way.supersede();
             if under_way.is_blocked() {
                 under_way.queue.push_back(Operation::Invalidate(Reply::unwanted()));
             }
+            self.drop_if_over(at);
         }
     }
 
     fn forget_here(&mut self, hash: u64, key: &K, busy: Option<usize>) -> Result<(), Broken> {
         if let Some(at) = catch(|| self.entries.find(hash, key))? {
-            self.entries.forget(at);
+            self.entries.forget(at, RemovalCause::Explicit);
         }
         if let Some(at) = busy {
             self.busy().get_mut(at).supersede();
@@ -725,11 +813,19 @@ impl<K: Key, V: Value> Cache<K, V> {
         Ok(())
     }
 
+    /// Drops the place of a key for which nothing is under way any more.
+    fn drop_if_over(&mut self, at: usize) {
+        if self.busy().try_get(at).is_some_and(UnderWay::is_over) {
+            drop(self.busy().remove(at));
+        }
+    }
+
     /// Forgets a key whose value in the store is not known any more.
     fn forget(&mut self, key: Quiet<K>) {
         if let Ok((hash, busy)) = self.locate(&key) {
             // What panics was reported.
             let _ = self.forget_here(hash, &key, busy);
+            busy.into_iter().for_each(|at| self.drop_if_over(at));
         }
     }
 }
@@ -747,25 +843,26 @@ struct Prepared<K, V> {
 /// What is kept of a write.
 struct Kept<K, V> {
     key: Quiet<K>,
-    known: Option<(Known<V>, u64)>,
+    entry: Option<NewEntry<V>>,
     since: Duration,
 }
 
 async fn run_load<K: Key, V: Value>(
     parts: Arc<Parts<K, V>>,
-    key: Quiet<K>,
+    (key, once): (Quiet<K>, Option<Quiet<OnceLoader<K, V>>>),
     cache: WeakAddr<Cache<K, V>>,
     id: (usize, u64),
 ) -> Loaded<V> {
-    let (limit, far) = (parts.load_timeout, Arc::clone(&parts));
-    let Some(loader) = &parts.loader else { return Ok(None) };
-    let mut load = Guarded::new(move || match &far.loader {
-        Some(loader) => loader.load(key.into_inner()),
-        None => Box::pin(async { Ok(None) }),
+    let limit = parts.load_timeout;
+    let is_blocking = once.is_none() && parts.loader.as_ref().is_some_and(Loader::blocks);
+    let mut load = Guarded::new(move || match (once, &parts.loader) {
+        (Some(once), _) => once.into_inner()(key.into_inner()),
+        (None, Some(loader)) => loader.load(key.into_inner()),
+        (None, None) => Box::pin(async { Ok(None) }),
     });
     let loaded = match within(limit, &mut load).await {
         Ok(loaded) => loaded,
-        Err(Unfinished::TimedOut(limit)) if loader.is_blocking => {
+        Err(Unfinished::TimedOut(limit)) if is_blocking => {
             if let Some(cache) = cache.upgrade() {
                 call_with(&cache, move |cache, _| cache.is_overdue(id, limit));
             }

@@ -12,8 +12,14 @@ pub struct CacheCounts {
     pub misses: u64,
     /// Loads that were begun. With single flight there are fewer of them than misses.
     pub loads: u64,
+    /// Those of them that were begun ahead of expiry: see
+    /// [`refresh_after_write`](crate::CacheBuilder::refresh_after_write).
+    pub refreshes: u64,
     /// Loads that have failed, panicked, or taken too long.
     pub load_failures: u64,
+    /// Gets that were refused since [as many loads as may be](crate::CacheBuilder::max_loads) were
+    /// under way.
+    pub refused_loads: u64,
     /// Entries that made room for others.
     pub evicted_for_room: u64,
     /// Entries whose time was over.
@@ -33,7 +39,8 @@ pub struct CacheCounts {
     pub entries: usize,
     /// What they weigh now.
     pub weight: u64,
-    /// Loads under way now.
+    /// Loads under way now, those of which only the askers from before an invalidation are told
+    /// among them.
     pub loading: usize,
     /// Keys whose write behind waits now, or is on its way.
     pub waiting_writes: usize,

@@ -1,15 +1,18 @@
 //! What a cache keeps, and what it drops first. It is given the time, and calls no code of the program but `Eq`, before it
-//! changes anything, and destructors.
+//! changes anything, and destructors and the listener, when it has changed it.
 //!
 //! The entry that was used least recently goes first. A reader in parallel to others cannot change that order; it marks the entry,
 //! which counts as used when its turn to go has come. With two segments, an entry is safe from those that are used once as soon as it is used
 //! again.
 
 use std::borrow::Borrow;
+use std::collections::BTreeSet;
 use std::mem::replace;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
+
+use coact_core::internals::drop_quietly;
 
 use crate::bounds::Bounds;
 use crate::counts::CacheCounts;
@@ -17,6 +20,7 @@ use crate::errors::LoadError;
 use crate::keyed::Keyed;
 use crate::order::{Kind, Linked, Links, Order};
 use crate::quiet::Quiet;
+use crate::removal::{Listener, RemovalCause, RemovedEntry};
 
 /// What is known of a key.
 pub(crate) enum Known<V> {
@@ -32,6 +36,8 @@ struct Entry<V> {
     weight: u64,
     /// When its time is over.
     expires: Duration,
+    /// From when on it is loaded again when it is asked for.
+    refreshes: Duration,
     /// When it was used last, in nanoseconds, if it matters.
     used: AtomicU64,
     /// Whether it was used since it got its place in the order of use.
@@ -51,15 +57,30 @@ impl<V> Linked for Entry<V> {
     }
 }
 
+impl<V> NewEntry<V> {
+    pub(crate) fn is_value(&self) -> bool {
+        self.known.is_value()
+    }
+}
+
 impl<V> Known<V> {
     fn is_value(&self) -> bool {
         matches!(self, Known::Value(_))
     }
 }
 
+/// What is to be kept of a key.
+pub(crate) struct NewEntry<V> {
+    pub(crate) known: Known<V>,
+    pub(crate) weight: u64,
+    /// For how long, if it has a time of its own.
+    pub(crate) time_to_live: Option<Duration>,
+}
+
 pub(crate) struct Entries<K, V> {
     all: Keyed<K, Entry<V>>,
     bounds: Arc<Bounds>,
+    listener: Option<Listener<K, V>>,
     /// By use: those that may go, and those that are safe from entries that are used once.
     probation: Order,
     protected: Order,
@@ -67,6 +88,8 @@ pub(crate) struct Entries<K, V> {
     /// By write: values, and what is not there. Of each, what was written first expires first.
     values: Order,
     absences: Order,
+    /// When values expire that have times of their own, by time and place.
+    expiries: BTreeSet<(Duration, usize)>,
     weight: u64,
     evicted: u64,
     expired: u64,
@@ -78,15 +101,17 @@ pub(crate) struct Entries<K, V> {
 const EXPIRED_AT_ONCE: usize = 16;
 
 impl<K, V> Entries<K, V> {
-    pub(crate) fn new(bounds: Arc<Bounds>) -> Self {
+    pub(crate) fn new(bounds: Arc<Bounds>, listener: Option<Listener<K, V>>) -> Self {
         Self {
             all: Keyed::default(),
             bounds,
+            listener,
             probation: Order::by(Kind::Use),
             protected: Order::by(Kind::Use),
             protected_weight: 0,
             values: Order::by(Kind::Write),
             absences: Order::by(Kind::Write),
+            expiries: BTreeSet::new(),
             weight: 0,
             evicted: 0,
             expired: 0,
@@ -117,6 +142,17 @@ impl<K, V> Entries<K, V> {
         self.bounds.time_to_idle.is_some_and(|limit| now.saturating_sub(used()) >= limit)
     }
 
+    /// Whether a value is to be loaded again ahead of its expiry.
+    #[inline]
+    pub(crate) fn is_refresh_due(&self, at: usize, now: Duration) -> bool {
+        self.all.get(at).refreshes <= now
+    }
+
+    /// Whether there is a value whose time is not over.
+    pub(crate) fn is_usable(&self, at: usize, now: Duration) -> bool {
+        self.all.get(at).known.is_value() && !self.is_over(at, now)
+    }
+
     /// Marks an entry as used, beside other readers.
     #[inline]
     pub(crate) fn mark(&self, at: usize, now: Duration) {
@@ -129,7 +165,7 @@ impl<K, V> Entries<K, V> {
         }
     }
 
-    /// Takes note that an entry is used.
+    /// Marks an entry as used, and moves it in the order of use.
     #[inline]
     pub(crate) fn touch(&mut self, at: usize, now: Duration) {
         let entry = self.all.get_mut(at);
@@ -170,52 +206,74 @@ impl<K, V> Entries<K, V> {
         }
     }
 
-    /// Keeps what is known of a key since some time, in place of what was known before.
+    /// Keeps what is known of a key since some time, in place of what was known before. Returns
+    /// whether it is kept.
     pub(crate) fn insert(
         &mut self,
-        (hash, key): (u64, K),
+        (hash, key): (u64, Quiet<K>),
         before: Option<usize>,
-        (known, weight): (Known<V>, u64),
+        NewEntry { known, weight, time_to_live }: NewEntry<V>,
         since: Duration,
         now: Duration,
-    ) {
+    ) -> bool {
         if let Some(before) = before {
-            self.forget(before);
+            if self.is_over(before, now) {
+                self.expire(before);
+            } else {
+                self.forget(before, RemovalCause::Replaced);
+            }
         }
-        let bounds = &self.bounds;
-        let limit =
-            if known.is_value() { bounds.time_to_live } else { bounds.negative_time_to_live };
-        let expires = limit.map_or(Duration::MAX, |limit| since.saturating_add(limit));
+        let after = |limit: Option<Duration>| {
+            limit.map_or(Duration::MAX, |limit| since.saturating_add(limit))
+        };
+        let (expires, refreshes) = if known.is_value() {
+            let lives = after(self.bounds.time_to_live).min(after(time_to_live));
+            (lives, after(self.bounds.refresh_after_write))
+        } else {
+            (after(self.bounds.negative_time_to_live), Duration::MAX)
+        };
         self.drop_expired(now);
         if expires <= now {
             self.expired += 1;
+            self.tell(key, known, RemovalCause::Expired);
         } else if self.bounds.max_weight.is_some_and(|max| weight > max) {
             self.too_heavy += 1;
+            self.tell(key, known, RemovalCause::Size);
         } else {
             self.make_room_for(weight);
-            self.add((hash, key), Entry::new(known, weight, expires, now));
-            return;
+            let entry = Entry::new(known, weight, (expires, refreshes), now);
+            self.add((hash, key.into_inner()), entry);
+            return true;
         }
-        drop((Quiet::new(key), known));
+        false
     }
 
     fn add(&mut self, (hash, key): (u64, K), entry: Entry<V>) {
         self.weight += entry.weight;
-        let is_value = entry.known.is_value();
+        let (is_value, expires) = (entry.known.is_value(), entry.expires);
         let at = self.all.insert(hash, key, entry);
+        if self.has_expiry(is_value, expires) {
+            self.expiries.insert((expires, at));
+        }
         self.probation.push(&mut self.all, at);
         let order = if is_value { &mut self.values } else { &mut self.absences };
         order.push(&mut self.all, at);
     }
 
+    /// Whether an entry has a place in the order of expiry.
+    fn has_expiry(&self, is_value: bool, expires: Duration) -> bool {
+        self.bounds.has_expiry && is_value && expires < Duration::MAX
+    }
+
     /// Drops some of the entries whose time is over.
     pub(crate) fn drop_expired(&mut self, now: Duration) {
-        if !self.bounds.are_timed() {
+        if !self.bounds.is_timed {
             return;
         }
         for _ in 0..EXPIRED_AT_ONCE {
+            let first = self.expiries.first().map(|(_, at)| *at);
             let orders = [&self.values, &self.absences, &self.probation, &self.protected];
-            let oldest = orders.map(Order::oldest).into_iter().flatten();
+            let oldest = orders.map(Order::oldest).into_iter().chain([first]).flatten();
             let Some(at) = oldest.into_iter().find(|at| self.is_over(*at, now)) else { return };
             self.expire(at);
         }
@@ -224,7 +282,7 @@ impl<K, V> Entries<K, V> {
     /// Drops an entry whose time is over.
     pub(crate) fn expire(&mut self, at: usize) {
         self.expired += 1;
-        self.remove(at);
+        self.remove(at, RemovalCause::Expired);
     }
 
     fn make_room_for(&mut self, weight: u64) {
@@ -240,20 +298,24 @@ impl<K, V> Entries<K, V> {
                 continue;
             }
             self.evicted += 1;
-            self.remove(oldest);
+            self.remove(oldest, RemovalCause::Size);
         }
     }
 
     /// Drops what is known of a key.
-    pub(crate) fn forget(&mut self, at: usize) {
+    pub(crate) fn forget(&mut self, at: usize, cause: RemovalCause) {
         self.replaced += 1;
-        self.remove(at);
+        self.remove(at, cause);
     }
 
-    fn remove(&mut self, at: usize) {
+    fn remove(&mut self, at: usize, cause: RemovalCause) {
         let entry = self.all.get(at);
         let (weight, is_value, is_protected) =
             (entry.weight, entry.known.is_value(), entry.is_protected);
+        let expires = entry.expires;
+        if self.has_expiry(is_value, expires) {
+            self.expiries.remove(&(expires, at));
+        }
         self.weight -= weight;
         if is_protected {
             self.protected_weight -= weight;
@@ -263,7 +325,15 @@ impl<K, V> Entries<K, V> {
         }
         let order = if is_value { &mut self.values } else { &mut self.absences };
         order.remove(&mut self.all, at);
-        drop(self.all.remove(at));
+        let (key, Entry { known, .. }) = self.all.remove(at);
+        self.tell(key, known, cause);
+    }
+
+    /// Tells the listener of a value that is dropped, when all else is done.
+    fn tell(&self, key: Quiet<K>, known: Known<V>, cause: RemovalCause) {
+        let (Some(listener), Known::Value(value)) = (&self.listener, known) else { return };
+        let (key, value) = (key.into_inner(), value.into_inner());
+        drop_quietly(|| listener(RemovedEntry { key, value, cause }));
     }
 
     /// Drops all.
@@ -274,9 +344,11 @@ impl<K, V> Entries<K, V> {
             expired: self.expired,
             replaced: self.replaced + count,
             too_heavy: self.too_heavy,
-            ..Self::new(Arc::clone(&self.bounds))
+            ..Self::new(Arc::clone(&self.bounds), self.listener.clone())
         };
-        drop(replace(self, empty));
+        for (key, Entry { known, .. }) in replace(self, empty).all.into_entries() {
+            self.tell(key, known, RemovalCause::Explicit);
+        }
     }
 
     /// Adds what it has counted.
@@ -291,11 +363,17 @@ impl<K, V> Entries<K, V> {
 }
 
 impl<V> Entry<V> {
-    fn new(known: Known<V>, weight: u64, expires: Duration, now: Duration) -> Self {
+    fn new(
+        known: Known<V>,
+        weight: u64,
+        (expires, refreshes): (Duration, Duration),
+        now: Duration,
+    ) -> Self {
         Self {
             known,
             weight,
             expires,
+            refreshes,
             used: AtomicU64::new(nanos(now)),
             is_marked: AtomicBool::new(false),
             is_protected: false,

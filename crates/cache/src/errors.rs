@@ -21,6 +21,8 @@ pub enum BuildError {
     Unbounded,
     /// This setting is zero.
     Zero(&'static str),
+    /// This setting needs a loader.
+    NoLoader(&'static str),
 }
 
 impl fmt::Display for BuildError {
@@ -30,6 +32,9 @@ impl fmt::Display for BuildError {
                 f.write_str("a cache needs a bound: `max_entries`, `max_weight`, or both")
             }
             BuildError::Zero(setting) => write!(f, "`{setting}` of a cache is not zero"),
+            BuildError::NoLoader(setting) => {
+                write!(f, "`{setting}` of a cache needs a loader: `load`, `read_through`, a store")
+            }
         }
     }
 }
@@ -46,6 +51,8 @@ pub enum LoadError {
     Panicked(Arc<str>),
     /// The load took longer than this, or, on a blocking thread, takes longer still.
     TimedOut(Duration),
+    /// As many loads as this are under way, and no more [may be](crate::CacheBuilder::max_loads).
+    Full(usize),
     /// The loader was dropped, at the end of the runtime.
     Cancelled,
 }
@@ -56,6 +63,9 @@ impl fmt::Display for LoadError {
             LoadError::Failed(error) => write!(f, "the value could not be loaded: {error}"),
             LoadError::Panicked(message) => write!(f, "the loader has panicked: {message}"),
             LoadError::TimedOut(after) => write!(f, "the value was not loaded within {after:?}"),
+            LoadError::Full(loads) => {
+                write!(f, "the value was not loaded: {loads} loads are under way (`max_loads`)")
+            }
             LoadError::Cancelled => f.write_str("the load was cut off"),
         }
     }

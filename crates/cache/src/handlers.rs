@@ -6,7 +6,11 @@ use crate::backing::{Key, Value};
 use crate::cache::Cache;
 use crate::counts::CacheCounts;
 use crate::errors::{LoadError, WriteError};
-use crate::messages::{Counts, Flush, Get, GetCached, Invalidate, InvalidateAll, Put, Remove};
+use crate::messages::{
+    Counts, Flush, Get, GetCached, GetWith, Invalidate, InvalidateAll, Put, Remove,
+};
+use crate::quiet::Quiet;
+use crate::under_way::GetRequest;
 
 impl<K: Key, V: Value> Actor for Cache<K, V> {
     fn started(&mut self, context: &mut Context<Self>) {
@@ -25,7 +29,19 @@ impl<K: Key, V: Value> Receive<Get<K, V>> for Cache<K, V> {
         reply: Reply<Result<Option<V>, LoadError>>,
         context: &mut Context<Self>,
     ) {
-        self.get(get.0, reply, context);
+        self.get(get.0, GetRequest { reply, load: None }, context);
+    }
+}
+
+impl<K: Key, V: Value> Receive<GetWith<K, V>> for Cache<K, V> {
+    fn receive(
+        &mut self,
+        GetWith { key, load }: GetWith<K, V>,
+        reply: Reply<Result<Option<V>, LoadError>>,
+        context: &mut Context<Self>,
+    ) {
+        let load = Some(Quiet::new(load));
+        self.get(key, GetRequest { reply, load }, context);
     }
 }
 

@@ -1,7 +1,8 @@
 //! Caching actors: what is asked for often, kept at hand.
 //!
-//! A [`Cache`] is an actor that keeps values by key, within bounds of number, weight and time. What is not there is
-//! loaded, once for all who ask meanwhile; what is written goes to a store behind it, before it is answered or after.
+//! A [`Cache`] is an actor that keeps values by key, within bounds of number, weight and time. What
+//! is not there is loaded, once for all who ask meanwhile; what is written goes to a store behind
+//! it, before it is answered or after.
 //!
 //! ```
 //! use coact::cache::{Cache, Caching};
@@ -14,12 +15,15 @@
 //!
 //! Users depend on the crate `coact`, which has this as its module `cache` (feature `cache`).
 //!
-//! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`, `errors`, `counts`; then `entries` (what is
-//! kept, and what goes first) on `keyed` and `order`, `under_way` (what waits for what), `flights`, `write_behind`, `queue` and `flusher`, and `cache`, which puts them
-//! together, with `handlers`. `quiet` and `guarded` are for the program's code, which may panic.
+//! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`,
+//! `errors`, `counts`; then `entries` (what is kept, and what goes first) on `keyed` and `order`,
+//! `under_way` (what waits for what) with `abort`, `removal`, `flights`, `write_behind`, `queue`
+//! and `flusher`, and `cache`, which puts them together, with `handlers`. `quiet` and `guarded` are
+//! for the program's code, which may panic.
 
 #![forbid(unsafe_code)]
 
+mod abort;
 mod backing;
 mod bounds;
 mod cache;
@@ -35,6 +39,7 @@ mod messages;
 mod order;
 mod queue;
 mod quiet;
+mod removal;
 mod spec;
 mod under_way;
 mod write_behind;
@@ -44,7 +49,8 @@ pub use self::cache::Cache;
 pub use self::counts::CacheCounts;
 pub use self::errors::{BackingError, BoxError, BuildError, LoadError, SharedError, WriteError};
 pub use self::messages::{
-    Caching, Counts, Flush, Get, GetCached, Invalidate, InvalidateAll, Put, Remove,
+    Caching, Counts, Flush, Get, GetCached, GetWith, Invalidate, InvalidateAll, Put, Remove,
 };
+pub use self::removal::{RemovalCause, RemovedEntry};
 pub use self::spec::{CacheBuilder, CacheSpec};
 pub use self::write_behind::{LostWrite, WriteBehind};

@@ -1,17 +1,25 @@
 //! What a cache is asked, and told.
 
 use std::fmt;
+use std::future::Future;
 use std::marker::PhantomData;
 
 use coact_actor::actor::{Addr, Ask, Message};
 
-use crate::backing::{Key, Value};
+use crate::backing::{Key, OnceLoader, Value, once_loader};
 use crate::cache::Cache;
 use crate::counts::CacheCounts;
-use crate::errors::{LoadError, WriteError};
+use crate::errors::{BoxError, LoadError, WriteError};
 
 /// Asks for the value of a key, which is loaded if it is not there. `None`: there is none.
 pub struct Get<K, V>(pub(crate) K, PhantomData<fn() -> V>);
+
+/// Asks for the value of a key, which is loaded with this function if it is not there and no load
+/// of it is current.
+pub struct GetWith<K, V> {
+    pub(crate) key: K,
+    pub(crate) load: OnceLoader<K, V>,
+}
 
 /// Asks for the value of a key if it is there. Nothing is loaded, and nothing waited for.
 pub struct GetCached<K, V>(pub(crate) K, PhantomData<fn() -> V>);
@@ -53,6 +61,17 @@ impl<K, V> Get<K, V> {
     }
 }
 
+impl<K: Key, V: Value> GetWith<K, V> {
+    /// Asks for this key, loaded like this.
+    pub fn new<F, L>(key: K, load: F) -> Self
+    where
+        F: FnOnce(K) -> L + Send + 'static,
+        L: Future<Output = Result<Option<V>, BoxError>> + Send + 'static,
+    {
+        Self { key, load: once_loader(load) }
+    }
+}
+
 impl<K, V> GetCached<K, V> {
     /// Asks for this key.
     pub fn new(key: K) -> Self {
@@ -61,6 +80,10 @@ impl<K, V> GetCached<K, V> {
 }
 
 impl<K: Key, V: Value> Message for Get<K, V> {
+    type Reply = Result<Option<V>, LoadError>;
+}
+
+impl<K: Key, V: Value> Message for GetWith<K, V> {
     type Reply = Result<Option<V>, LoadError>;
 }
 
@@ -97,6 +120,32 @@ pub trait Caching<K: Key, V: Value> {
     /// Asks for the value of a key, which is loaded if it is not there: see [`Get`].
     fn get(&self, key: K) -> Ask<Result<Option<V>, LoadError>>;
 
+    /// Asks for the value of a key, which is loaded with this function if it is not there: see
+    /// [`GetWith`].
+    ///
+    /// A load that is current is joined, and the function is dropped uncalled. So all who ask for
+    /// a key load the same, however they do; and what is
+    /// [remembered](crate::CacheBuilder::negative_time_to_live) of a key without a value is
+    /// answered as well. The result is kept like that of the loader, which the cache need not
+    /// have; a [`load_timeout`](crate::CacheBuilder::load_timeout) and the
+    /// [bound on loads](crate::CacheBuilder::max_loads) hold for it as well.
+    ///
+    /// ```
+    /// use coact::cache::{Cache, Caching};
+    ///
+    /// let lengths = Cache::<String, usize>::builder().max_entries(10).build()?.spawn();
+    /// let length = |word: String| async move { Ok(Some(word.len())) };
+    /// assert_eq!(lengths.get_with("four".to_owned(), length).wait()??, Some(4));
+    /// // It is there from now on.
+    /// assert_eq!(lengths.get("four".to_owned()).wait()??, Some(4));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    fn get_with<F, L>(&self, key: K, load: F) -> Ask<Result<Option<V>, LoadError>>
+    where
+        Self: Sized,
+        F: FnOnce(K) -> L + Send + 'static,
+        L: Future<Output = Result<Option<V>, BoxError>> + Send + 'static;
+
     /// Asks for the value of a key if it is there: see [`GetCached`].
     fn get_cached(&self, key: K) -> Ask<Option<V>>;
 
@@ -122,6 +171,14 @@ pub trait Caching<K: Key, V: Value> {
 impl<K: Key, V: Value> Caching<K, V> for Addr<Cache<K, V>> {
     fn get(&self, key: K) -> Ask<Result<Option<V>, LoadError>> {
         self.ask(Get::new(key))
+    }
+
+    fn get_with<F, L>(&self, key: K, load: F) -> Ask<Result<Option<V>, LoadError>>
+    where
+        F: FnOnce(K) -> L + Send + 'static,
+        L: Future<Output = Result<Option<V>, BoxError>> + Send + 'static,
+    {
+        self.ask(GetWith::new(key, load))
     }
 
     fn get_cached(&self, key: K) -> Ask<Option<V>> {
@@ -156,6 +213,12 @@ impl<K: Key, V: Value> Caching<K, V> for Addr<Cache<K, V>> {
 impl<K: fmt::Debug, V> fmt::Debug for Get<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("Get").field(&self.0).finish()
+    }
+}
+
+impl<K: fmt::Debug, V> fmt::Debug for GetWith<K, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("GetWith").field("key", &self.key).finish_non_exhaustive()
     }
 }
 

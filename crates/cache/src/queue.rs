@@ -135,8 +135,13 @@ impl<K: Key, V: Value> Queue<K, V> {
         latest.map(|written| (*written.value).clone())
     }
 
-    /// Queues a write of a cache, which is told of room if there is none. Calls the program's `Eq` and `Clone`, which may panic:
-    /// then nothing is queued.
+    /// Whether a write of a key is not stored yet. Calls the program's `Eq`, which may panic.
+    pub(crate) fn has_pending(&self, hash: u64, key: &K) -> bool {
+        self.state().pending.find(hash, key).is_some()
+    }
+
+    /// Queues a write of a cache, which is told of room if there is none. Calls the program's `Eq`
+    /// and `Clone`, which may panic: then nothing is queued.
     pub(crate) fn push(
         &self,
         by: Option<&Subscription<K, V>>,
@@ -183,7 +188,8 @@ impl<K: Key, V: Value> Queue<K, V> {
         self.hurry();
     }
 
-    /// Writes what waits without delay. After a failure of the store, it is tried again once before its time.
+    /// Writes what waits without delay. After a failure of the store, it is tried again once before
+    /// its time.
     pub(crate) fn hurry(&self) {
         let mut state = self.state();
         state.hurries = !state.pending.is_empty();
@@ -366,7 +372,11 @@ impl<K: Key, V: Value> Queue<K, V> {
     pub(crate) fn next(&self, now: Duration) -> Next {
         let mut state = self.state();
         let Some(oldest) = state.oldest() else {
-            (state.has_flusher, state.hurries) = (false, false);
+            (state.has_flusher, state.hurries, state.tries_again) = (false, false, false);
+            // It holds the memory of the flusher.
+            let waker = state.flusher.take();
+            drop(state);
+            drop(waker);
             return Next::Nothing;
         };
         let waits_since = oldest.since;
@@ -381,7 +391,8 @@ impl<K: Key, V: Value> Queue<K, V> {
         self.watch(waker, |state| state.is_urgent(self.settings.max_batch))
     }
 
-    /// Whether the store is to be tried again before its time. Otherwise, the flusher is woken when it is.
+    /// Whether the store is to be tried again before its time. Otherwise, the flusher is woken when
+    /// it is.
     pub(crate) fn is_tried_again(&self, waker: &Waker) -> bool {
         self.watch(waker, |state| state.tries_again)
     }

@@ -11,20 +11,45 @@ use crate::bounds::Bounds;
 use crate::errors::{BoxError, BuildError};
 use crate::flights::Flights;
 use crate::queue::Queue;
+use crate::removal::{Listener, RemovedEntry};
 use crate::write_behind::WriteBehind;
+
+/// Says for how long a value may be used, if it has a time of its own.
+type Expiry<K, V> = dyn Fn(&K, &V) -> Option<Duration> + Send + Sync;
 
 type Weigher<K, V> = dyn Fn(&K, &V) -> u64 + Send + Sync;
 
 /// What a cache is made of.
 pub(crate) struct Parts<K, V> {
     pub(crate) bounds: Arc<Bounds>,
-    pub(crate) weigher: Option<Arc<Weigher<K, V>>>,
+    weigher: Option<Arc<Weigher<K, V>>>,
+    expiry: Option<Arc<Expiry<K, V>>>,
+    pub(crate) listener: Option<Listener<K, V>>,
     pub(crate) loader: Option<Loader<K, V>>,
     pub(crate) load_timeout: Option<Duration>,
+    pub(crate) max_loads: Option<usize>,
     pub(crate) writing: Writing<K, V>,
     /// The same for all states, as they share what is on its way.
     pub(crate) hasher: RandomState,
     pub(crate) flights: Arc<Flights<K>>,
+}
+
+/// What the program says of a value.
+#[derive(Clone, Copy)]
+pub(crate) struct Measure {
+    pub(crate) weight: u64,
+    /// For how long it may be used, if that is not the same for all.
+    pub(crate) time_to_live: Option<Duration>,
+}
+
+impl<K, V> Parts<K, V> {
+    /// Weighs a value, and asks how long it lives. Calls code of the program, which may panic.
+    pub(crate) fn measure(&self, key: &K, value: &V) -> Measure {
+        Measure {
+            weight: self.weigher.as_ref().map_or(0, |weigh| weigh(key, value)),
+            time_to_live: self.expiry.as_ref().and_then(|expiry| expiry(key, value)),
+        }
+    }
 }
 
 /// Where writes go.
@@ -39,8 +64,11 @@ pub(crate) enum Writing<K, V> {
 pub struct CacheBuilder<K, V> {
     bounds: Bounds,
     weigher: Option<Arc<Weigher<K, V>>>,
+    expiry: Option<Arc<Expiry<K, V>>>,
+    listener: Option<Listener<K, V>>,
     loader: Option<Loader<K, V>>,
     load_timeout: Option<Duration>,
+    max_loads: Option<usize>,
     write_timeout: Option<Duration>,
     writing: Writes<K, V>,
 }
@@ -57,8 +85,11 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         Self {
             bounds: Bounds::default(),
             weigher: None,
+            expiry: None,
+            listener: None,
             loader: None,
             load_timeout: None,
+            max_loads: None,
             write_timeout: None,
             writing: Writes::Nowhere,
         }
@@ -85,6 +116,105 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     /// Sets how long a value may be used after it was put, or after its load began.
     pub fn time_to_live(mut self, time: Duration) -> Self {
         self.bounds.time_to_live = Some(time);
+        self
+    }
+
+    /// Sets how long each value may be used after it was put, or after its load began: what the
+    /// function returns for it. `None`: as long as others. With a
+    /// [`time_to_live`](Self::time_to_live) as well, the shorter time counts. A value whose time is
+    /// zero is answered, and not kept.
+    ///
+    /// ```
+    /// use coact::cache::{Cache, Caching};
+    /// use std::time::Duration;
+    ///
+    /// #[derive(Clone)]
+    /// struct Token { text: String, expires_in: Duration }
+    ///
+    /// let tokens = Cache::builder()
+    ///     .max_entries(1_000)
+    ///     .expire_after(|_user: &u64, token: &Token| Some(token.expires_in))
+    ///     .load(|user: u64| async move {
+    ///         let text = format!("token of {user}");
+    ///         Ok(Some(Token { text, expires_in: Duration::from_secs(300) }))
+    ///     })
+    ///     .build()?
+    ///     .spawn();
+    /// assert_eq!(tokens.get(7).wait()??.unwrap().text, "token of 7");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// It costs an ordered set of times beside the entries. A panic of the function fails what has
+    /// put the value; a value that was loaded is answered then, and not kept.
+    pub fn expire_after(
+        mut self,
+        time: impl Fn(&K, &V) -> Option<Duration> + Send + Sync + 'static,
+    ) -> Self {
+        self.bounds.has_expiry = true;
+        self.expiry = Some(Arc::new(time));
+        self
+    }
+
+    /// Sets after what time since it was put, or since its load began, a value is loaded again when
+    /// a get asks for it. The old value is answered meanwhile, as long as it has not expired. So
+    /// what is asked for often is never waited for.
+    ///
+    /// A refresh that fails changes nothing but the counts, and is a `tracing` event; the next get
+    /// begins another one. One that finds no value drops the entry. A refresh is a load in all
+    /// else: a key has one at a time, a put or an invalidation makes it void, and
+    /// [`max_loads`](Self::max_loads) bounds it. Reads by behaviours and
+    /// [`GetCached`](crate::GetCached) begin none, nor does a get while a write behind of the key
+    /// waits, which is newer than what the store has.
+    ///
+    /// ```
+    /// use coact::cache::{Cache, Caching};
+    /// use std::time::Duration;
+    ///
+    /// let rates = Cache::builder()
+    ///     .max_entries(100)
+    ///     .time_to_live(Duration::from_secs(60))
+    ///     .refresh_after_write(Duration::from_secs(45))
+    ///     .load(|currency: &'static str| async move { Ok(Some(currency.len())) })
+    ///     .build()?
+    ///     .spawn();
+    /// assert_eq!(rates.get("EUR").wait()??, Some(3));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn refresh_after_write(mut self, time: Duration) -> Self {
+        self.bounds.refresh_after_write = Some(time);
+        self
+    }
+
+    /// Sets what is called with each value that the cache drops, once, and with the reason. It is
+    /// called in the turn of the cache, so it should not take long; what takes longer is for an
+    /// actor that it sends the value to. A panic of it is reported.
+    ///
+    /// A value that was put or loaded and is not kept, since it is too heavy or its time is over,
+    /// is among them. What a cache has when it ends or restarts is dropped without a call.
+    ///
+    /// ```
+    /// use coact::cache::{Cache, Caching, RemovalCause};
+    /// use std::sync::mpsc::channel;
+    ///
+    /// let (sender, removed) = channel();
+    /// let sessions = Cache::builder()
+    ///     .max_entries(1)
+    ///     .eviction_listener(move |entry| _ = sender.send((entry.key, entry.value, entry.cause)))
+    ///     .build()?
+    ///     .spawn();
+    /// sessions.put(1, "Ann").wait()??;
+    /// sessions.put(2, "Bob").wait()??;
+    /// sessions.put(2, "Bert").wait()??;
+    /// assert_eq!(removed.recv()?, (1, "Ann", RemovalCause::Size));
+    /// assert_eq!(removed.recv()?, (2, "Bob", RemovalCause::Replaced));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[doc(alias = "removal_listener")]
+    pub fn eviction_listener(
+        mut self,
+        listener: impl Fn(RemovedEntry<K, V>) + Send + Sync + 'static,
+    ) -> Self {
+        self.listener = Some(Arc::new(listener));
         self
     }
 
@@ -141,6 +271,15 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
+    /// Sets how many loads may be under way. A get that needs one more is refused with
+    /// [`LoadError::Full`](crate::LoadError::Full); those that find a value or join a load are not
+    /// concerned. A load counts until it has ended, also if nothing waits for it any more. Without
+    /// this, there are as many loads as missing keys that are asked for.
+    pub fn max_loads(mut self, loads: usize) -> Self {
+        self.max_loads = Some(loads);
+        self
+    }
+
     /// Has values loaded from a store, and written to it, before a write is answered.
     pub fn write_through(mut self, store: impl Backing<K, V>) -> Self {
         let store: Arc<dyn Store<K, V>> = Arc::new(store);
@@ -166,9 +305,11 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     /// Makes the specification.
     ///
     /// # Errors
-    /// Fails if there is no bound of entries or weight, or if a setting is zero.
-    pub fn build(self) -> Result<CacheSpec<K, V>, BuildError> {
+    /// Fails if there is no bound of entries or weight, if a setting is zero, or if there is no
+    /// loader for a refresh.
+    pub fn build(mut self) -> Result<CacheSpec<K, V>, BuildError> {
         self.check()?;
+        self.bounds.is_timed = self.bounds.are_timed();
         let writing = match self.writing {
             Writes::Nowhere => Writing::Nowhere,
             Writes::Through(store) => Writing::Through { store, timeout: self.write_timeout },
@@ -177,8 +318,11 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         Ok(CacheSpec(Arc::new(Parts {
             bounds: Arc::new(self.bounds),
             weigher: self.weigher,
+            expiry: self.expiry,
+            listener: self.listener,
             loader: self.loader,
             load_timeout: self.load_timeout,
+            max_loads: self.max_loads,
             writing,
             hasher: RandomState::new(),
             flights: Flights::new(),
@@ -197,6 +341,8 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
             ("time_to_live", is_zero(bounds.time_to_live)),
             ("time_to_idle", is_zero(bounds.time_to_idle)),
             ("negative_time_to_live", is_zero(bounds.negative_time_to_live)),
+            ("refresh_after_write", is_zero(bounds.refresh_after_write)),
+            ("max_loads", self.max_loads == Some(0)),
             ("load_timeout", is_zero(self.load_timeout)),
             ("write_timeout", is_zero(self.write_timeout)),
         ];
@@ -208,8 +354,13 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
                 ("backoff", is_zero(Some(settings.backoff.0.min(settings.backoff.1)))),
             ]);
         }
-        let zero = zeros.into_iter().find(|(_, is_zero)| *is_zero);
-        zero.map_or(Ok(()), |(setting, _)| Err(BuildError::Zero(setting)))
+        if let Some((setting, _)) = zeros.into_iter().find(|(_, is_zero)| *is_zero) {
+            return Err(BuildError::Zero(setting));
+        }
+        if bounds.refresh_after_write.is_some() && self.loader.is_none() {
+            return Err(BuildError::NoLoader("refresh_after_write"));
+        }
+        Ok(())
     }
 }
 

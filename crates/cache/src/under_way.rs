@@ -1,12 +1,14 @@
-//! What is under way for a key: a load, a write, and what waits for them.
+//! What is under way for a key: loads, a write, and what waits for them.
 
 use std::collections::VecDeque;
+use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use coact_actor::actor::Reply;
 
-use crate::backing::Value;
+use crate::abort::AbortHandle;
+use crate::backing::{OnceLoader, Value};
 use crate::errors::{LoadError, WriteError};
 use crate::quiet::Quiet;
 
@@ -14,35 +16,53 @@ pub(crate) type Loaded<V> = Result<Option<V>, LoadError>;
 pub(crate) type GetReply<V> = Reply<Loaded<V>>;
 pub(crate) type WriteReply = Reply<Result<(), WriteError>>;
 
-pub(crate) struct UnderWay<V: Value> {
+pub(crate) struct UnderWay<K, V: Value> {
+    /// The load whose result is kept: nothing newer is known.
     pub(crate) load: Option<Load<V>>,
-    /// The number of the write through that is on its way.
+    /// Loads of what was the newest once. They go on for those who had asked before.
+    stale: Vec<Load<V>>,
+    /// The number of the write through that is under way.
     pub(crate) writing: Option<u64>,
     /// Whether the first in the queue is a write that waits for room among the writes behind.
     pub(crate) waits_for_room: bool,
     /// What comes behind the write, in order.
-    pub(crate) queue: VecDeque<Operation<V>>,
+    pub(crate) queue: VecDeque<Operation<K, V>>,
 }
 
 pub(crate) struct Load<V: Value> {
     pub(crate) number: u64,
     /// When it was begun.
     pub(crate) since: Duration,
-    /// Whether nothing newer than its result is known.
-    pub(crate) is_current: bool,
+    pub(crate) kind: LoadKind,
     /// Whether those who have waited were told that it takes too long.
     pub(crate) is_overdue: bool,
+    /// Whether it was begun beside a stale one.
+    is_beside: bool,
     /// Those who get its result.
     pub(crate) waiters: Vec<GetReply<V>>,
-    /// Those who have asked when it was not current any more.
-    pub(crate) behind: Vec<GetReply<V>>,
+    abort: AbortHandle,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LoadKind {
+    /// A future, which ends when it is dropped.
+    Future,
+    /// A function on a blocking thread, which ends when it returns.
+    Blocking,
 }
 
 /// What waits behind a write of its key.
-pub(crate) enum Operation<V: Value> {
-    Get(GetReply<V>),
+pub(crate) enum Operation<K, V: Value> {
+    Get(GetRequest<K, V>),
     Write(WriteRequest<V>),
     Invalidate(Reply<()>),
+}
+
+/// A get.
+pub(crate) struct GetRequest<K, V: Value> {
+    pub(crate) reply: GetReply<V>,
+    /// What loads the value, instead of the loader of the cache.
+    pub(crate) load: Option<Quiet<OnceLoader<K, V>>>,
 }
 
 /// A write that is asked for.
@@ -53,7 +73,7 @@ pub(crate) struct WriteRequest<V: Value> {
     pub(crate) reply: WriteReply,
 }
 
-impl<V: Value> UnderWay<V> {
+impl<K, V: Value> UnderWay<K, V> {
     /// Whether what comes now must wait for its turn.
     pub(crate) fn is_blocked(&self) -> bool {
         self.is_waiting() || !self.queue.is_empty()
@@ -64,40 +84,91 @@ impl<V: Value> UnderWay<V> {
         self.writing.is_some() || self.waits_for_room
     }
 
-    /// Takes note that what is being loaded is not the newest any more.
-    pub(crate) fn supersede(&mut self) {
-        if let Some(load) = &mut self.load {
-            load.is_current = false;
+    pub(crate) fn is_over(&self) -> bool {
+        self.load.is_none() && self.stale.is_empty() && !self.is_blocked()
+    }
+
+    /// Whether a load on a blocking thread takes too long, beside which none is begun.
+    pub(crate) fn is_overdue(&self) -> bool {
+        match &self.load {
+            Some(load) => load.is_overdue,
+            None => self.stale.iter().any(|load| load.is_overdue),
         }
     }
 
-    /// Has those who wait for the end of a load that is not current have their turn.
-    pub(crate) fn release_behind(&mut self) {
-        let behind = self.load.iter_mut().flat_map(|load| std::mem::take(&mut load.behind));
-        self.queue.extend(behind.map(Operation::Get));
+    /// Begins a load, the current one from now on, for the one who asks, if it is not a refresh.
+    pub(crate) fn begin_load(
+        &mut self,
+        since: Duration,
+        kind: LoadKind,
+        asker: Option<GetReply<V>>,
+    ) -> (u64, AbortHandle) {
+        let (number, abort) = (number(), AbortHandle::new());
+        self.load = Some(Load {
+            number,
+            since,
+            kind,
+            is_overdue: false,
+            is_beside: !self.stale.is_empty(),
+            waiters: asker.into_iter().collect(),
+            abort: abort.clone(),
+        });
+        (number, abort)
     }
 
-    pub(crate) fn is_over(&self) -> bool {
-        self.load.is_none() && !self.is_blocked()
+    /// Returns a load that is under way, current or not.
+    pub(crate) fn load_mut(&mut self, number: u64) -> Option<&mut Load<V>> {
+        self.load.iter_mut().chain(&mut self.stale).find(|load| load.number == number)
+    }
+
+    /// Takes a load that has ended, and says whether it is the current one.
+    pub(crate) fn take_load(&mut self, number: u64) -> Option<(Load<V>, bool)> {
+        if let Some(load) = self.load.take_if(|load| load.number == number) {
+            return Some((load, true));
+        }
+        let at = self.stale.iter().position(|load| load.number == number)?;
+        Some((self.stale.remove(at), false))
+    }
+
+    /// Makes the current load a stale one, since something newer is known, and drops those that are
+    /// not waited for.
+    pub(crate) fn supersede(&mut self) {
+        self.stale.extend(self.load.take());
+        self.stale.retain(Load::must_go_on);
+    }
+
+    /// Puts those who wait for a load beside a stale one in front of the queue: something newer is
+    /// there for them.
+    pub(crate) fn release_beside(&mut self) {
+        let loads = self.stale.iter_mut().chain(&mut self.load).filter(|load| load.is_beside);
+        let waiters: Vec<_> = loads.flat_map(|load| take(&mut load.waiters)).collect();
+        for reply in waiters.into_iter().rev() {
+            self.queue.push_front(Operation::Get(GetRequest { reply, load: None }));
+        }
     }
 }
 
 impl<V: Value> Load<V> {
-    pub(crate) fn new(since: Duration, asker: GetReply<V>) -> Self {
-        Self {
-            number: number(),
-            since,
-            is_current: true,
-            is_overdue: false,
-            waiters: vec![asker],
-            behind: Vec::new(),
+    /// Whether a load goes on though its result is not kept; otherwise, it is aborted.
+    fn must_go_on(&self) -> bool {
+        let is_wanted = self.waiters.iter().any(Reply::is_wanted);
+        if !is_wanted && self.kind == LoadKind::Future {
+            self.abort.abort();
+            return false;
         }
+        true
     }
 }
 
-impl<V: Value> Default for UnderWay<V> {
+impl<K, V: Value> Default for UnderWay<K, V> {
     fn default() -> Self {
-        Self { load: None, writing: None, waits_for_room: false, queue: VecDeque::new() }
+        Self {
+            load: None,
+            stale: Vec::new(),
+            writing: None,
+            waits_for_room: false,
+            queue: VecDeque::new(),
+        }
     }
 }
 
