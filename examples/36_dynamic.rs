@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use coact::dynamic::{DynAddr, DynCases, DynContext, atom, cases, spawn, spawn_with};
+use coact::dynamic::{DynAddr, DynCases, DynContext, atom, cases, spawn_dyn, spawn_dyn_with};
 use coact::prelude::*;
 
 /// A door. What it does not take now, it takes later.
@@ -33,7 +33,7 @@ fn open() -> DynCases<u32> {
 
 /// Wants to come in, and tells how it went.
 fn guest(name: &'static str, door: DynAddr) -> DynAddr {
-    spawn(move |me: &mut DynContext| {
+    spawn_dyn(move |me: &mut DynContext| {
         me.request(&door, (atom!("enter"), name)).then(
             me,
             cases! { |_me: &mut DynContext|
@@ -48,7 +48,7 @@ fn guest(name: &'static str, door: DynAddr) -> DynAddr {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runtime = Runtime::builder().workers(2).build()?;
     runtime.run(|| {
-        let door = spawn_with(0, |me| me.become_(closed()));
+        let door = spawn_dyn_with(0, |me| me.become_(closed()));
         let guests = ["Ann", "Bob"].map(|name| guest(name, (*door).clone()));
         // The guests wait in front of the door, in their order, until it opens.
         door.send(atom!("open")).expect("the door is there");

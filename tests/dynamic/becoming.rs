@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact::actor::Down;
 use coact::dynamic::{
-    DynActor, DynAddr, DynCases, DynContext, actor, atom, cases, spawn, spawn_with,
+    DynActor, DynAddr, DynCases, DynContext, atom, cases, dyn_actor, spawn_dyn, spawn_dyn_with,
 };
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
@@ -38,7 +38,7 @@ fn d4_changes_of_one_case_are_made_in_their_order() {
             }
         }
         let levels = log.clone();
-        let it = spawn(move |me: &mut DynContext| me.become_(level("a", levels)));
+        let it = spawn_dyn(move |me: &mut DynContext| me.become_(level("a", levels)));
         let which = || it.ask(atom!("which")).wait().unwrap().get::<String>(0).unwrap().clone();
         assert_eq!(which(), "a");
         it.send(atom!("deeper")).unwrap();
@@ -57,9 +57,9 @@ fn d4_changes_of_one_case_are_made_in_their_order() {
 #[test]
 fn d4_an_actor_that_becomes_nothing_ends() {
     everywhere(|| {
-        let it = spawn(|_: &mut DynContext| {});
+        let it = spawn_dyn(|_: &mut DynContext| {});
         assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
-        let it = spawn(|me: &mut DynContext| me.unbecome());
+        let it = spawn_dyn(|me: &mut DynContext| me.unbecome());
         assert_eq!(it.ended().wait(), Ok(ExitReason::Normal));
     });
 }
@@ -78,7 +78,7 @@ fn the_cases_of_a_program_can_be_changed_from_outside() {
                 },
             })
         }
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             me.become_(swappable(cases! { |me: &mut DynContext| (n: i32) => me.reply(n + 1) }));
         });
         assert_eq!(it.ask(1).wait().unwrap().get(0), Some(&2));
@@ -92,7 +92,7 @@ fn the_cases_of_a_program_can_be_changed_from_outside() {
 fn behaviours_and_cases_share_a_state_and_an_order() {
     everywhere(|| {
         let make = || {
-            spawn_with(Vec::new(), |me| {
+            spawn_dyn_with(Vec::new(), |me| {
                 me.become_(cases! { |me: &mut DynContext<Vec<i32>>|
                     (n: i32) => me.state_mut().push(n),
                 });
@@ -116,10 +116,10 @@ fn behaviours_and_cases_share_a_state_and_an_order() {
 #[test]
 fn an_exchanged_state_of_another_type_is_noticed() {
     check_with_faults(|faults| {
-        let a = spawn_with(1_i32, |me| {
+        let a = spawn_dyn_with(1_i32, |me| {
             me.become_(cases! { |_me: &mut DynContext<i32>| (_: u8) => {} })
         });
-        let b = spawn_with(String::new(), |me| {
+        let b = spawn_dyn_with(String::new(), |me| {
             me.become_(cases! { |_me: &mut DynContext<String>| (_: u8) => {} });
         });
         when((&**a, &**b), |(a, b): (&mut DynActor, &mut DynActor)| {
@@ -142,7 +142,7 @@ fn d5_after_fires_when_nothing_was_taken_and_again() {
         let log = Log::new();
         let said = log.clone();
         let begun = sim::elapsed();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let late = said.clone();
             me.become_(cases! { |_me: &mut DynContext|
                 (n: i32) => said.push(n.to_string()),
@@ -167,7 +167,7 @@ fn d5_new_cases_begin_with_a_new_time() {
         let said = log.clone();
         let begun = sim::elapsed();
         let at = move || (sim::elapsed() - begun).as_millis();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let (late, inner) = (said.clone(), said);
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("inner")) => {
@@ -195,14 +195,14 @@ fn d5_new_cases_begin_with_a_new_time() {
 #[test]
 fn a_time_of_zero_and_one_without_end() {
     Sim::new().check(|| {
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             let why = panic_of(|| {
                 me.become_(cases! { |me: &mut DynContext| after Duration::ZERO => me.stop() });
             });
             assert!(why.contains("would never stop"), "{why}");
         });
         it.ended().wait().unwrap();
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (n: i32) => me.reply(n),
                 after Duration::MAX => me.stop(),
@@ -216,7 +216,7 @@ fn a_time_of_zero_and_one_without_end() {
 #[test]
 fn a_panic_fails_the_ask_and_the_actor() {
     check_with_faults(|faults| {
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("fail")) => fail("on purpose"),
                 (n: i32) if [true].get(n as usize).copied().unwrap() => me.reply(n),
@@ -237,7 +237,7 @@ fn d3_a_restart_begins_anew_with_what_was_skipped() {
     check_with_faults(|faults| {
         let log = Log::new();
         let said = log.clone();
-        let it = actor(0, move |me: &mut DynContext<i32>| {
+        let it = dyn_actor(0, move |me: &mut DynContext<i32>| {
             said.push("begins".to_owned());
             let (open, said) = (said.clone(), said.clone());
             me.become_(cases! { |me: &mut DynContext<i32>|
@@ -296,11 +296,11 @@ fn what_it_monitors_comes_as_a_tuple() {
     everywhere(|| {
         let log = Log::new();
         let said = log.clone();
-        let other = spawn(|me: &mut DynContext| {
+        let other = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext| (atom!("end")) => me.stop() });
         });
         let watched = other.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             me.actor().monitor(&*watched);
             watched.send(atom!("end")).unwrap();
             me.become_(cases! { |me: &mut DynContext|
@@ -320,7 +320,7 @@ fn what_it_monitors_comes_as_a_tuple() {
 fn d7_it_ends_with_its_last_address() {
     everywhere(|| {
         let ended = {
-            let it = spawn(|me: &mut DynContext| {
+            let it = spawn_dyn(|me: &mut DynContext| {
                 let own = me.address();
                 // Neither this, which stays skipped, nor the other keeps it alive.
                 me.send(&own, "to me").unwrap();
@@ -338,7 +338,9 @@ fn d7_it_ends_with_its_last_address() {
 fn a_runtime_that_ends_ends_it() {
     let runtime = Runtime::builder().workers(2).build().unwrap();
     let it = runtime.run(|| {
-        spawn(|me: &mut DynContext| me.become_(cases! { |_me: &mut DynContext| (_: i32) => {} }))
+        spawn_dyn(|me: &mut DynContext| {
+            me.become_(cases! { |_me: &mut DynContext| (_: i32) => {} })
+        })
     });
     let waiting = it.ask("skipped");
     let report = runtime.shutdown(Duration::from_secs(10));
@@ -350,7 +352,7 @@ fn a_runtime_that_ends_ends_it() {
 #[test]
 fn time_that_runs_keeps_a_runtime_busy_and_no_more() {
     sim::check(|| {
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext| after ms(50) => me.unbecome() });
         });
         let ended = it.ended();
@@ -366,7 +368,7 @@ fn time_that_runs_keeps_a_runtime_busy_and_no_more() {
 fn an_exchanged_actor_ends_with_its_next_message() {
     everywhere(|| {
         let make = || {
-            spawn_with(0, |me| {
+            spawn_dyn_with(0, |me| {
                 me.become_(cases! { |me: &mut DynContext<u32>| (n: i32) => me.reply(n) });
             })
         };
@@ -387,11 +389,11 @@ fn d3_what_the_old_state_monitored_does_not_reach_the_new_one() {
     check_with_faults(|_| {
         let log = Log::new();
         let said = log.clone();
-        let other = spawn(|me: &mut DynContext| {
+        let other = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |_me: &mut DynContext| (_: i32) => {} });
         });
         let watched = other.clone();
-        let it = actor(0, move |me: &mut DynContext<u32>| {
+        let it = dyn_actor(0, move |me: &mut DynContext<u32>| {
             let said = said.clone();
             if *me.state() == 0 {
                 me.actor().monitor(&watched);

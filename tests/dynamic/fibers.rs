@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use coact::dynamic::{
     AnyTuple, DynActor, DynAddr, DynContext, DynThread, SameWorker, ThreadSpawn, atom, cases,
-    detached, fiber, remaining_stack, spawn, spawn_fiber, this_thread,
+    detached, fiber, remaining_stack, spawn_dyn, spawn_fiber, this_thread,
 };
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
@@ -425,7 +425,7 @@ fn d14_what_is_awaited_leaves_messages_waiting() {
         everywhere(move || {
             let kept = Log::new();
             let keeper = kept.clone();
-            let slow = spawn(move |me: &mut DynContext| {
+            let slow = spawn_dyn(move |me: &mut DynContext| {
                 me.become_(cases! { |me: &mut DynContext|
                     (atom!("ask")) => {
                         keeper.push(me.take_reply());

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use coact::actor::AskError;
 use coact::dynamic::{
-    DynAddr, DynContext, DynTask, DynThread, atom, cases, spawn, spawn_async, spawn_fiber,
-    spawn_with,
+    DynAddr, DynContext, DynTask, DynThread, atom, cases, spawn_async, spawn_dyn, spawn_dyn_with,
+    spawn_fiber,
 };
 use coact::prelude::*;
 use coact::sim;
@@ -19,7 +19,7 @@ fn ms(n: u64) -> Duration {
 
 /// Section 5.2: replies to `get` with a string; and to `n` with `n` after as many milliseconds.
 fn responder() -> DynAddr {
-    spawn(|me: &mut DynContext| {
+    spawn_dyn(|me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext|
             (atom!("get")) => me.reply("hello"),
             (atom!("late"), n: u64) => {
@@ -44,7 +44,7 @@ fn d6_then_takes_the_answer_and_messages_go_on() {
         // A time that runs keeps no actor alive.
         let _kept = responder.clone();
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let log = said.clone();
             me.request(&responder, (atom!("late"), 20_u64)).then(
                 me,
@@ -85,7 +85,7 @@ fn d6_await_has_messages_and_behaviours_wait() {
         let (log, responder) = (Log::new(), responder());
         let _kept = responder.clone();
         let said = log.clone();
-        let it = spawn_with(log.clone(), move |me| {
+        let it = spawn_dyn_with(log.clone(), move |me| {
             let log = said.clone();
             me.become_(cases! { |me: &mut DynContext<Log<String>>|
                 (atom!("ask")) => {
@@ -116,7 +116,7 @@ fn d6_await_has_messages_and_behaviours_wait() {
 
 /// An actor that asks another one when it is told to, and says whether a circle was found.
 fn asker() -> DynAddr {
-    spawn(|me: &mut DynContext| {
+    spawn_dyn(|me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext|
             (atom!("ask"), other: DynAddr) => {
                 let mut reply = me.take_reply();
@@ -183,7 +183,7 @@ fn d6_a_circle_through_a_skipped_request_is_found() {
     everywhere(|| {
         let kinds: [fn(DynAddr) -> DynAddr; 3] = [
             |asker| {
-                spawn(move |me: &mut DynContext| {
+                spawn_dyn(move |me: &mut DynContext| {
                     let asker = asker.clone();
                     me.become_(cases! { |me: &mut DynContext|
                         (atom!("go")) => {
@@ -245,7 +245,7 @@ fn d6_what_is_awaited_is_sent_at_once() {
     everywhere(|| {
         let log = Log::new();
         let said = log.clone();
-        let other = spawn(move |me: &mut DynContext| {
+        let other = spawn_dyn(move |me: &mut DynContext| {
             let said = said.clone();
             me.become_(cases! { |me: &mut DynContext|
                 (n: i32) => { said.push(n.to_string()); me.reply(n); },
@@ -253,7 +253,7 @@ fn d6_what_is_awaited_is_sent_at_once() {
             });
         });
         let to = other.clone();
-        spawn(move |me: &mut DynContext| {
+        spawn_dyn(move |me: &mut DynContext| {
             me.request(&to, 1)
                 .await_(me, cases! { |_me: &mut DynContext| _ => {}, after LONG => {} });
             me.send(&to, 2).unwrap();
@@ -271,7 +271,7 @@ fn d6_what_does_not_answer_in_time_is_given_up() {
         // A time that runs keeps no actor alive.
         let _kept = responder.clone();
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let late = said.clone();
             me.request(&responder, (atom!("late"), 50_u64)).then(
                 me,
@@ -306,7 +306,7 @@ fn d6_an_actor_that_has_ended_is_answered_for_at_once() {
         responder.send(atom!("end")).unwrap();
         responder.ended().wait().unwrap();
         let (said, silent) = (log.clone(), self::responder());
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let dead = said.clone();
             me.request(&responder, atom!("get")).await_(
                 me,
@@ -334,7 +334,7 @@ fn d6_an_actor_that_has_ended_is_answered_for_at_once() {
 fn an_answer_without_a_case_is_an_error() {
     everywhere(|| {
         let responder = responder();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             me.request(&responder, atom!("get")).then(
                 me,
                 cases! { |_me: &mut DynContext|
@@ -354,7 +354,7 @@ fn d4_an_actor_without_cases_lives_until_its_answers_are_there() {
         // A time that runs keeps no actor alive.
         let _kept = responder.clone();
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             me.request(&responder, atom!("get")).then(me, cases! { |me: &mut DynContext|
                 (text: String) => {
                     let said = said.clone();
@@ -374,7 +374,7 @@ fn an_endless_await_is_refused() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     runtime.run(|| {
         let responder = responder();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let why = panic_of(|| {
                 me.request(&responder, atom!("get"))
                     .await_(me, cases! { |_me: &mut DynContext| _ => {} });
@@ -390,7 +390,7 @@ fn d6_no_answer_reaches_the_next_incarnation() {
     sim::check(|| {
         let (log, responder) = (Log::new(), responder());
         let said = log.clone();
-        let it = coact::dynamic::actor(0, move |me: &mut DynContext<u32>| {
+        let it = coact::dynamic::dyn_actor(0, move |me: &mut DynContext<u32>| {
             let (said, again) = (said.clone(), said.clone());
             if *me.state() == 0 {
                 me.request(&responder, (atom!("late"), 20_u64)).await_(
@@ -423,7 +423,7 @@ fn d5_an_answer_does_not_restart_the_time() {
         let (log, responder) = (Log::new(), responder());
         let _kept = responder.clone();
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             me.request(&responder, (atom!("late"), 80_u64))
                 .then(me, cases! { |_me: &mut DynContext| (_: u64) => {} });
             me.become_(cases! { |me: &mut DynContext|
@@ -443,7 +443,7 @@ fn d5_an_answer_does_not_restart_the_time() {
 fn d7_a_request_to_itself_does_not_keep_it_alive() {
     everywhere(|| {
         let ended = {
-            let it = spawn(|me: &mut DynContext| {
+            let it = spawn_dyn(|me: &mut DynContext| {
                 let own = me.address();
                 me.become_(cases! { |_me: &mut DynContext| (atom!("never")) => {} });
                 me.request(&own, 1).then(me, cases! { |_me: &mut DynContext| _ => unreachable!() });
@@ -454,7 +454,7 @@ fn d7_a_request_to_itself_does_not_keep_it_alive() {
         // And one that takes it has its answer.
         let log = Log::new();
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let own = me.address();
             me.become_(cases! { |me: &mut DynContext| (n: i32) => me.reply((n, "answer")) });
             me.request(&own, 1).then(

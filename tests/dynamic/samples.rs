@@ -1,6 +1,8 @@
 //! Programs as the paper on libcppa has them.
 
-use coact::dynamic::{AnyTuple, DynAddr, DynCases, DynContext, atom, cases, spawn, spawn_with};
+use coact::dynamic::{
+    AnyTuple, DynAddr, DynCases, DynContext, atom, cases, spawn_dyn, spawn_dyn_with,
+};
 use coact::prelude::*;
 use coact_tests::{Log, everywhere};
 
@@ -12,7 +14,7 @@ fn answer(of: &DynAddr, tuple: impl coact::dynamic::IntoTuple) -> AnyTuple {
 #[test]
 fn a_calculator() {
     everywhere(|| {
-        let calculator = spawn(|me: &mut DynContext| {
+        let calculator = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("add"), a: i32, b: i32) => me.reply((atom!("result"), a + b)),
                 (atom!("minus"), a: i32, b: i32) => me.reply((atom!("result"), a - b)),
@@ -83,7 +85,7 @@ impl FixedStack {
 #[test]
 fn a_stack_whose_states_are_methods() {
     everywhere(|| {
-        let stack = spawn_with(FixedStack::default(), |me| me.become_(FixedStack::empty()));
+        let stack = spawn_dyn_with(FixedStack::default(), |me| me.become_(FixedStack::empty()));
         assert_eq!(answer(&stack, atom!("pop")).to_string(), "('failure',)");
         for n in 1..=12 {
             stack.send((atom!("push"), n)).unwrap();
@@ -102,7 +104,7 @@ fn a_nested_receive_by_keeping_the_cases() {
     everywhere(|| {
         let log = Log::new();
         let said = log.clone();
-        let testee = spawn(move |me: &mut DynContext| {
+        let testee = spawn_dyn(move |me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (first: i32) => {
                     let said = said.clone();
@@ -226,12 +228,12 @@ fn dining_philosophers() {
     coact_tests::check(|| {
         let log = Log::new();
         let sticks: Vec<DynAddr> =
-            (0..5).map(|_| spawn(|me: &mut DynContext| me.become_(free()))).collect();
+            (0..5).map(|_| spawn_dyn(|me: &mut DynContext| me.become_(free()))).collect();
         let philosophers: Vec<_> = (0..5)
             .map(|name| {
                 let sticks = [sticks[name].clone(), sticks[(name + 1) % 5].clone()];
                 let state = Philosopher { name, sticks, meals: 0, log: log.clone() };
-                spawn_with(state, |me| me.become_(Philosopher::thinking()))
+                spawn_dyn_with(state, |me| me.become_(Philosopher::thinking()))
             })
             .collect();
         for philosopher in &philosophers {
@@ -259,9 +261,9 @@ fn function_actors_have_arguments_and_themselves() {
                 // It becomes nothing, and ends.
             }
         }
-        let parent = spawn(move |me: &mut DynContext| {
+        let parent = spawn_dyn(move |me: &mut DynContext| {
             let own = me.address();
-            let born = spawn(child(own.clone(), 42));
+            let born = spawn_dyn(child(own.clone(), 42));
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("born"), child: DynAddr, n: i32) => {
                     said.push(format!("{} {} {n}", child == born, child == own));

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use coact::dynamic::{
-    AnyTuple, DynAddr, DynContext, DynThread, actor, atom, cases, fiber, spawn, spawn_with,
+    AnyTuple, DynAddr, DynContext, DynThread, atom, cases, dyn_actor, fiber, spawn_dyn,
+    spawn_dyn_with,
 };
 use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
@@ -11,7 +12,7 @@ use coact_tests::{Log, everywhere};
 
 /// An actor that replies with what it gets.
 fn echo() -> DynAddr {
-    spawn(|me: &mut DynContext| {
+    spawn_dyn(|me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext| message => me.reply((atom!("echo"), message)) });
     })
 }
@@ -21,7 +22,7 @@ fn d7_a_reply_to_a_message_is_a_message() {
     everywhere(|| {
         let (log, echo) = (Log::new(), echo());
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             me.send(&echo, 1).unwrap();
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("echo"), what: AnyTuple) => {
@@ -50,7 +51,7 @@ fn d7_a_reply_comes_through_every_kind_of_mailbox() {
         for mailbox in mailboxes {
             for lane in [None, Some(0)] {
                 let log = Log::new();
-                let becomes = actor((), |me: &mut DynContext| {
+                let becomes = dyn_actor((), |me: &mut DynContext| {
                     me.become_(cases! { |me: &mut DynContext|
                         (1) => me.reply("at once"),
                         (2) => {
@@ -70,7 +71,7 @@ fn d7_a_reply_comes_through_every_kind_of_mailbox() {
                     waits.mailbox(mailbox()).spawn().into(),
                 ];
                 let said = log.clone();
-                let it = spawn(move |me: &mut DynContext| {
+                let it = spawn_dyn(move |me: &mut DynContext| {
                     for other in &others {
                         for n in [1, 2] {
                             match lane {
@@ -99,7 +100,7 @@ fn d7_a_reply_comes_through_every_kind_of_mailbox() {
 #[test]
 fn without_a_sender_a_reply_goes_nowhere() {
     everywhere(|| {
-        let it = spawn_with(Vec::new(), |me| {
+        let it = spawn_dyn_with(Vec::new(), |me| {
             me.become_(cases! { |me: &mut DynContext<Vec<bool>>|
                 (n: i32) => {
                     let known = me.sender().is_some();
@@ -120,7 +121,7 @@ fn an_actor_can_send_to_itself_and_reply() {
     everywhere(|| {
         let log = Log::new();
         let said = log.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             let own = me.address();
             me.send(&own, 3).unwrap();
             me.become_(cases! { |me: &mut DynContext|
@@ -144,7 +145,7 @@ fn d7_what_is_forwarded_keeps_its_sender_its_tag_and_its_asker() {
     everywhere(|| {
         let log = Log::new();
         let said = log.clone();
-        let back = spawn(move |me: &mut DynContext| {
+        let back = spawn_dyn(move |me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 message => {
                     said.push((me.sender(), me.tag(), message.to_string()));
@@ -152,14 +153,14 @@ fn d7_what_is_forwarded_keeps_its_sender_its_tag_and_its_asker() {
                 },
             });
         });
-        let front = spawn(move |me: &mut DynContext| {
+        let front = spawn_dyn(move |me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 message => me.forward(&back, message).unwrap(),
             });
         });
         assert_eq!(front.ask((1, 2)).wait().unwrap().to_string(), "('done', (1, 2))");
         let asker = front.clone();
-        let it = spawn(move |me: &mut DynContext| {
+        let it = spawn_dyn(move |me: &mut DynContext| {
             me.send_tagged(&asker, atom!("work"), "text").unwrap();
             me.become_(cases! { |me: &mut DynContext| (atom!("done"), _: AnyTuple) => me.stop() });
         });
@@ -175,7 +176,7 @@ fn d7_what_is_forwarded_keeps_its_sender_its_tag_and_its_asker() {
 #[test]
 fn a_reply_can_be_kept() {
     everywhere(|| {
-        let it = spawn_with(Vec::new(), |me| {
+        let it = spawn_dyn_with(Vec::new(), |me| {
             me.become_(cases! { |me: &mut DynContext<Vec<coact::dynamic::DynReply>>|
                 (atom!("wait")) => {
                     let reply = me.take_reply();
@@ -201,7 +202,7 @@ fn a_reply_can_be_kept() {
 #[test]
 fn an_ask_that_is_taken_without_a_reply_fails_at_once() {
     everywhere(|| {
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |_me: &mut DynContext| (_: i32) => {} });
         });
         assert_eq!(it.ask(1).wait().map(drop), Err(AskError::NoReply));

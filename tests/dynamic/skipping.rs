@@ -1,6 +1,8 @@
 //! Messages that no case takes for now.
 
-use coact::dynamic::{DynActor, DynContext, DynMessage, StateAddr, actor, atom, cases, spawn_with};
+use coact::dynamic::{
+    DynActor, DynContext, DynMessage, StateAddr, atom, cases, dyn_actor, spawn_dyn_with,
+};
 use coact::mailbox::{Lane, Mailbox};
 use coact::prelude::*;
 use coact::pubsub::{DropCause, MessageDropped, events};
@@ -52,7 +54,7 @@ fn new() -> Gate {
 #[test]
 fn d1_they_are_tried_again_before_all_that_waits() {
     everywhere(|| {
-        let it = spawn_with(new(), gate());
+        let it = spawn_dyn_with(new(), gate());
         for n in [1, 2, 20, 3] {
             it.send(n).unwrap();
         }
@@ -73,7 +75,7 @@ fn d1_they_are_tried_again_before_all_that_waits() {
 #[test]
 fn d1_closing_again_leaves_the_others() {
     everywhere(|| {
-        let it = spawn_with(new(), gate());
+        let it = spawn_dyn_with(new(), gate());
         it.send(1).unwrap();
         it.send(atom!("close")).unwrap();
         it.send(2).unwrap();
@@ -87,7 +89,7 @@ fn d1_closing_again_leaves_the_others() {
 #[test]
 fn d3_they_count_in_a_bounded_mailbox() {
     check(|| {
-        let it = actor(new(), gate()).mailbox(Mailbox::bounded(3).fail()).spawn();
+        let it = dyn_actor(new(), gate()).mailbox(Mailbox::bounded(3).fail()).spawn();
         for n in 1..=3 {
             it.send(n).unwrap();
         }
@@ -99,7 +101,7 @@ fn d3_they_count_in_a_bounded_mailbox() {
         it.restart().unwrap_or_default();
         assert!(it.ended().wait().is_ok());
 
-        let it = actor(new(), gate()).mailbox(Mailbox::bounded(3).fail()).spawn();
+        let it = dyn_actor(new(), gate()).mailbox(Mailbox::bounded(3).fail()).spawn();
         it.send(1).unwrap();
         it.send(2).unwrap();
         it.send(atom!("open")).unwrap();
@@ -119,7 +121,7 @@ fn d3_they_count_in_a_bounded_mailbox() {
 #[test]
 fn a_case_has_the_room_of_its_message() {
     check(|| {
-        let it = actor(0, |me: &mut DynContext<i32>| {
+        let it = dyn_actor(0, |me: &mut DynContext<i32>| {
             me.become_(cases! { |me: &mut DynContext<i32>|
                 (0) => me.reply("done"),
                 (n: i32) => {
@@ -141,7 +143,7 @@ fn d3_the_oldest_is_dropped_for_the_newest() {
     check(|| {
         let dropped = Log::new();
         let seen = dropped.clone();
-        let it = actor(new(), gate()).mailbox(Mailbox::bounded(2).drop_oldest()).spawn();
+        let it = dyn_actor(new(), gate()).mailbox(Mailbox::bounded(2).drop_oldest()).spawn();
         let id = it.id();
         let _subscription = events().subscribe_fn(move |event: MessageDropped| {
             if event.actor == id {
@@ -162,7 +164,7 @@ fn d3_the_oldest_is_dropped_for_the_newest() {
 #[test]
 fn d3_their_asks_fail_when_the_actor_ends() {
     everywhere(|| {
-        let it = spawn_with(new(), gate());
+        let it = spawn_dyn_with(new(), gate());
         let asks: Vec<_> = (0..3).map(|n| it.ask(n)).collect();
         it.send(atom!("end")).unwrap();
         for ask in asks {
@@ -170,7 +172,7 @@ fn d3_their_asks_fail_when_the_actor_ends() {
         }
         assert_eq!(it.dead_letters(), 3);
         // Also where it has no say.
-        let it = spawn_with(new(), gate());
+        let it = spawn_dyn_with(new(), gate());
         let ask = it.ask(1);
         assert_eq!(log(&it), [""; 0]);
         it.kill().unwrap();
@@ -183,7 +185,7 @@ fn d3_their_asks_fail_when_the_actor_ends() {
 #[test]
 fn d1_a_stop_comes_between_them() {
     everywhere(|| {
-        let it = spawn_with(0, |me| {
+        let it = spawn_dyn_with(0, |me| {
             me.become_(cases! { |me: &mut DynContext<i32>|
                 (atom!("open")) => me.become_(cases! { |me: &mut DynContext<i32>|
                     (n: i32) => {
@@ -206,7 +208,7 @@ fn d1_a_stop_comes_between_them() {
 #[test]
 fn d2_many_are_no_burden_to_others() {
     check(|| {
-        let it = spawn_with(0_u64, |me| {
+        let it = spawn_dyn_with(0_u64, |me| {
             fn small(me: &mut DynContext<u64>) {
                 me.become_(cases! { |me: &mut DynContext<u64>|
                     (n: u8) => { *me.state_mut() += u64::from(n); large(me); },
@@ -237,7 +239,7 @@ fn d2_many_are_no_burden_to_others() {
 #[test]
 fn d1_the_stash_of_the_program_is_another_one() {
     everywhere(|| {
-        let it = spawn_with(Vec::new(), |me| {
+        let it = spawn_dyn_with(Vec::new(), |me| {
             me.become_(cases! { |me: &mut DynContext<Vec<i32>>|
                 (atom!("stash"), n: i32) => {
                     let message = DynMessage::new((atom!("stashed"), n));
@@ -265,8 +267,9 @@ fn d1_the_stash_of_the_program_is_another_one() {
 fn d3_the_view_of_a_mailbox_counts_them() {
     check(|| {
         let lane = || Lane::bounded(4).fail();
-        let it =
-            actor(new(), gate()).mailbox(Mailbox::lanes(2).lane(0, lane()).lane(1, lane())).spawn();
+        let it = dyn_actor(new(), gate())
+            .mailbox(Mailbox::lanes(2).lane(0, lane()).lane(1, lane()))
+            .spawn();
         for n in 0..4 {
             it.send(n).unwrap();
         }
@@ -282,7 +285,7 @@ fn d3_the_view_of_a_mailbox_counts_them() {
 #[test]
 fn they_can_be_seen() {
     check(|| {
-        let it = spawn_with(new(), gate());
+        let it = spawn_dyn_with(new(), gate());
         it.send(1).unwrap();
         it.send("text").unwrap();
         let skipped = call(&**it, |actor: &mut DynActor| actor.skipped()).wait().unwrap();

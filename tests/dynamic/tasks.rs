@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use coact::actor::actor;
 use coact::dynamic::{
-    DynActor, DynAddr, DynContext, DynTask, atom, cases, spawn, spawn_async, spawn_async_with,
+    DynActor, DynAddr, DynContext, DynTask, atom, cases, spawn_async, spawn_async_with, spawn_dyn,
 };
 use coact::prelude::*;
 use coact_tests::{Log, everywhere, everywhere_with_faults, finally};
@@ -140,7 +140,7 @@ fn d13_a_restart_makes_a_new_future_and_skipped_messages_come_first() {
 #[test]
 fn d14_what_a_future_awaits_leaves_messages_waiting() {
     everywhere(|| {
-        let slow = spawn(|me: &mut DynContext| {
+        let slow = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("ask")) => {
                     let mut reply = me.take_reply();

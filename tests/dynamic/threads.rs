@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use coact::dynamic::{
-    AnyTuple, DynAddr, DynContext, DynThread, atom, cases, spawn, spawn_detached, this_thread,
+    AnyTuple, DynAddr, DynContext, DynThread, atom, cases, spawn_detached, spawn_dyn, this_thread,
 };
 use coact::prelude::*;
 use coact::sim;
@@ -30,7 +30,7 @@ fn run<R: Send + 'static>(program: impl FnOnce() -> R + Send + 'static) -> R {
 }
 
 fn echo() -> DynAddr {
-    spawn(|me: &mut DynContext| {
+    spawn_dyn(|me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext| message => me.reply((atom!("echo"), message)) });
     })
 }
@@ -183,7 +183,7 @@ fn a_request_has_an_answer_an_error_or_no_time() {
         let mut me = this_thread();
         let kept = Log::new();
         let keeper = kept.clone();
-        let silent = spawn(move |me: &mut DynContext| {
+        let silent = spawn_dyn(move |me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("keep")) => keeper.push(me.take_reply()),
                 (atom!("drop")) => {},
@@ -400,7 +400,7 @@ fn a_runtime_waits_for_a_thread_that_works_or_has_a_time() {
 #[test]
 fn inside_of_an_actor_there_is_no_such_thread() {
     run(|| {
-        let it = spawn(|me: &mut DynContext| {
+        let it = spawn_dyn(|me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 _ => {
                     let why = panic_of(|| drop(this_thread()));

@@ -198,12 +198,12 @@ impl Element for DynAddr {}
 ///
 /// ```
 /// use coact::{call, when};
-/// use coact::dynamic::{DynContext, StateAddr, atom, cases, spawn_with};
+/// use coact::dynamic::{DynContext, StateAddr, atom, cases, spawn_dyn_with};
 ///
 /// struct Account { balance: i64 }
 ///
 /// fn account(balance: i64) -> StateAddr<Account> {
-///     spawn_with(Account { balance }, |me: &mut DynContext<Account>| {
+///     spawn_dyn_with(Account { balance }, |me: &mut DynContext<Account>| {
 ///         me.become_(cases! { |me: &mut DynContext<Account>|
 ///             (atom!("deposit"), amount: i64) => me.state_mut().balance += amount,
 ///         });

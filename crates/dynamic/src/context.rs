@@ -19,9 +19,9 @@ pub type DynCases<S = ()> = Cases<'static, DynContext<S>>;
 /// runtime.
 ///
 /// ```
-/// use coact::dynamic::{DynContext, atom, cases, spawn_with};
+/// use coact::dynamic::{DynContext, atom, cases, spawn_dyn_with};
 ///
-/// let counter = spawn_with(0_u32, |me: &mut DynContext<u32>| {
+/// let counter = spawn_dyn_with(0_u32, |me: &mut DynContext<u32>| {
 ///     me.become_(cases! { |me: &mut DynContext<u32>|
 ///         (atom!("add"), n: u32) if *me.state() + n < 100 => {
 ///             *me.state_mut() += n;

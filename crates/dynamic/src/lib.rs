@@ -3,13 +3,13 @@
 //!
 //! * [`AnyTuple`] and [`Atom`]: what messages are made of.
 //! * [`Cases`]: a partial function over tuples, written like a `match` by the macro `cases!`.
-//! * [`spawn`]: actors that take tuples, by cases which they change as they run ([`DynContext::become_`]).
+//! * [`spawn_dyn`]: actors that take tuples, by cases which they change as they run ([`DynContext::become_`]).
 //! * [`this_thread`]: plain threads that take tuples, and wait for them where they are.
 //!
 //! ```
-//! use coact::dynamic::{DynContext, atom, cases, spawn};
+//! use coact::dynamic::{DynContext, atom, cases, spawn_dyn};
 //!
-//! let echo = spawn(|me: &mut DynContext| {
+//! let echo = spawn_dyn(|me: &mut DynContext| {
 //!     me.become_(cases! { |me: &mut DynContext|
 //!         (atom!("twice"), text: String) => me.reply((text.clone(), text)),
 //!         message => me.reply(message),
@@ -50,7 +50,7 @@ pub use coact_tuple::{
 pub use context::{DynCases, DynContext};
 pub use received::DynReply;
 pub use request::DynRequest;
-pub use spawn::{DynSpawn, actor, spawn, spawn_with};
+pub use spawn::{DynSpawn, dyn_actor, spawn_dyn, spawn_dyn_with};
 pub use thread::{
     DoReceive, DynTask, DynThread, SameWorker, TaskRequest, ThreadRequest, ThreadSpawn,
     ThreadSpawnError, detached, fiber, spawn_async, spawn_async_with, spawn_detached, spawn_fiber,

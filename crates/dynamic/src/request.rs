@@ -28,13 +28,13 @@ impl<S: Send + 'static> DynContext<S> {
     ///
     /// ```
     /// use coact::actor::AskError;
-    /// use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn};
+    /// use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn};
     /// use std::time::Duration;
     ///
-    /// let clock = spawn(|me: &mut DynContext| {
+    /// let clock = spawn_dyn(|me: &mut DynContext| {
     ///     me.become_(cases! { |me: &mut DynContext| (atom!("now")) => me.reply(12) });
     /// });
-    /// let clerk = spawn(move |me: &mut DynContext| {
+    /// let clerk = spawn_dyn(move |me: &mut DynContext| {
     ///     me.become_(cases! { |me: &mut DynContext|
     ///         (atom!("stamp"), what: String) => {
     ///             let mut reply = me.take_reply();

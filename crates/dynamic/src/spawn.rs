@@ -21,9 +21,9 @@ use crate::types::{DynActor, DynAddr};
 /// normally.
 ///
 /// ```
-/// use coact::dynamic::{DynContext, atom, cases, spawn};
+/// use coact::dynamic::{DynContext, atom, cases, spawn_dyn};
 ///
-/// let calculator = spawn(|me: &mut DynContext| {
+/// let calculator = spawn_dyn(|me: &mut DynContext| {
 ///     me.become_(cases! { |me: &mut DynContext|
 ///         (atom!("add"), a: i32, b: i32) => me.reply(a + b),
 ///         (atom!("quit")) => me.stop(),
@@ -34,12 +34,12 @@ use crate::types::{DynActor, DynAddr};
 /// calculator.ended().wait()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn spawn(init: impl FnOnce(&mut DynContext) + Send + 'static) -> DynAddr {
-    spawn_with((), init).into()
+pub fn spawn_dyn(init: impl FnOnce(&mut DynContext) + Send + 'static) -> DynAddr {
+    spawn_dyn_with((), init).into()
 }
 
-/// Spawns an actor with a state: see [`spawn`].
-pub fn spawn_with<S: Send + 'static>(
+/// Spawns an actor with a state: see [`spawn_dyn`].
+pub fn spawn_dyn_with<S: Send + 'static>(
     state: S,
     init: impl FnOnce(&mut DynContext<S>) + Send + 'static,
 ) -> StateAddr<S> {
@@ -50,7 +50,7 @@ pub fn spawn_with<S: Send + 'static>(
 /// too.
 ///
 /// ```
-/// use coact::dynamic::{DynContext, actor, atom, cases};
+/// use coact::dynamic::{DynContext, atom, cases, dyn_actor};
 /// use coact::mailbox::Mailbox;
 ///
 /// let init = |me: &mut DynContext<u32>| {
@@ -59,13 +59,13 @@ pub fn spawn_with<S: Send + 'static>(
 ///         (atom!("hits")) => me.reply(*me.state()),
 ///     });
 /// };
-/// let hits = actor(7, init).restartable(|| 0).mailbox(Mailbox::bounded(100)).named("hits").spawn();
+/// let hits = dyn_actor(7, init).restartable(|| 0).mailbox(Mailbox::bounded(100)).named("hits").spawn();
 /// hits.restart()?;
 /// hits.send(atom!("hit"))?;
 /// assert_eq!(hits.ask(atom!("hits")).wait()?.get::<u32>(0), Some(&1));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
-pub fn actor<S: Send + 'static>(
+pub fn dyn_actor<S: Send + 'static>(
     state: S,
     init: impl Fn(&mut DynContext<S>) + Send + Sync + 'static,
 ) -> DynSpawn<S> {
@@ -86,7 +86,7 @@ impl DynActor {
     }
 }
 
-/// Settings for an actor that takes tuples: see [`actor`].
+/// Settings for an actor that takes tuples: see [`dyn_actor`].
 #[must_use = "nothing is spawned until `spawn` is called"]
 pub struct DynSpawn<S> {
     spawn: Spawn<DynActor>,

@@ -15,7 +15,7 @@ use crate::cases::Unmatched;
 
 /// An actor that takes tuples, by cases that it changes as it runs.
 ///
-/// [`spawn`](crate::spawn) and [`actor`](crate::actor) create one. It is an actor like others: its
+/// [`spawn_dyn`](crate::spawn_dyn) and [`dyn_actor`](crate::dyn_actor) create one. It is an actor like others: its
 /// place, mailbox, group, names, supervisor and signals are those of every actor. All have this one
 /// type, whatever their state is, so an address does not say what they take.
 ///
@@ -96,9 +96,9 @@ impl DynActor {
     ///
     /// ```
     /// use coact::call;
-    /// use coact::dynamic::{DynActor, DynContext, cases, spawn};
+    /// use coact::dynamic::{DynActor, DynContext, cases, spawn_dyn};
     ///
-    /// let it = spawn(|me: &mut DynContext| {
+    /// let it = spawn_dyn(|me: &mut DynContext| {
     ///     me.become_(cases! { |me: &mut DynContext| (n: i64) => me.reply(n) });
     /// });
     /// it.send(5)?;

@@ -1,13 +1,13 @@
 //! A client asks a server, again and again, each time waiting for the answer.
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn, spawn_dyn_with};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 use crate::runtime;
 
 /// Answers how often it has been asked.
 fn server() -> DynAddr {
-    spawn_with(0_u64, |me| {
+    spawn_dyn_with(0_u64, |me| {
         me.become_(cases! { |me: &mut DynContext<u64>|
             (atom!("request")) => {
                 *me.state_mut() += 1;
@@ -32,7 +32,7 @@ pub fn by_requests(given: &Given) -> anyhow::Result<Measured> {
     }
     let asks = given.number("asks")?;
     run(given, |server, done| {
-        spawn(move |me: &mut DynContext| {
+        spawn_dyn(move |me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext| (atom!("serve")) => ask(me, server.clone(), asks, done.clone()) });
         })
     })
@@ -42,7 +42,7 @@ pub fn by_requests(given: &Given) -> anyhow::Result<Measured> {
 pub fn by_messages(given: &Given) -> anyhow::Result<Measured> {
     let asks = given.number("asks")?;
     run(given, |server, done| {
-        spawn(move |me: &mut DynContext| {
+        spawn_dyn(move |me: &mut DynContext| {
             me.become_(cases! { |me: &mut DynContext|
                 (atom!("serve")) => me.send(&server, atom!("request")).expect("the server lives"),
                 (atom!("answer"), answers: u64) => {

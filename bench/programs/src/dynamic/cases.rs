@@ -1,6 +1,6 @@
 //! A message is taken by one of two cases, or of thirty, which have four types of elements.
 
-use coact::dynamic::{AnyTuple, DynAddr, DynContext, StateAddr, atom, cases, spawn_with};
+use coact::dynamic::{AnyTuple, DynAddr, DynContext, StateAddr, atom, cases, spawn_dyn_with};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 use crate::runtime;
@@ -24,7 +24,7 @@ pub fn of_two(given: &Given) -> anyhow::Result<Measured> {
     let messages =
         [AnyTuple::new((atom!("case00"), 1_u64)), AnyTuple::new((atom!("case01"), 1_u32))];
     run(given, &messages, |sum| {
-        spawn_with(sum, |me| {
+        spawn_dyn_with(sum, |me| {
             me.become_(cases! { |me: &mut DynContext<Sum>|
                 (atom!("case00"), value: u64) => add(me, value),
                 (atom!("case01"), value: u32) => add(me, value),
@@ -38,7 +38,7 @@ pub fn of_thirty(given: &Given) -> anyhow::Result<Measured> {
     let messages =
         [AnyTuple::new((atom!("case16"), 1_u64)), AnyTuple::new((atom!("case29"), 1_u32))];
     run(given, &messages, |sum| {
-        spawn_with(sum, |me| {
+        spawn_dyn_with(sum, |me| {
             me.become_(cases! { |me: &mut DynContext<Sum>|
                 (atom!("case00"), value: u64) => add(me, value),
                 (atom!("case01"), value: u32) => add(me, value),

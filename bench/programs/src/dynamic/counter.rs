@@ -1,13 +1,13 @@
 //! The counter is an actor, and an add a message.
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn, spawn_dyn_with};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch, threads};
 
 use crate::counter::{Counter, Size};
 use crate::runtime;
 
 fn counter(size: Size, finish: &Finish) -> DynAddr {
-    spawn_with(Counter::new(size, finish), |me| {
+    spawn_dyn_with(Counter::new(size, finish), |me| {
         me.become_(cases! { |me: &mut DynContext<Counter>|
             (atom!("add"), amount: u64) => me.state_mut().add(amount),
         });
@@ -28,7 +28,7 @@ pub fn from_an_actor(given: &Given) -> anyhow::Result<Measured> {
     let _entered = runtime.enter();
     let (finish, stopwatch) = (Finish::after(1), Stopwatch::default());
     let (counter, started) = (counter(size, &finish), stopwatch.clone());
-    let producer = spawn(move |me: &mut DynContext| {
+    let producer = spawn_dyn(move |me: &mut DynContext| {
         started.start();
         for _ in 0..size.each {
             me.send(&counter, (atom!("add"), 1_u64)).expect("the counter lives");

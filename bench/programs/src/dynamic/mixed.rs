@@ -1,6 +1,6 @@
 //! A collector; and for each ring a master, which builds it, and a worker, which factorises.
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn, spawn_dyn_with};
 use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Finish, Given, Measured};
 
@@ -22,7 +22,7 @@ fn collector(state: Collector) -> DynAddr {
             state.done.part(state.sum);
         }
     }
-    let collector = spawn_with(state, |me| {
+    let collector = spawn_dyn_with(state, |me| {
         me.become_(cases! { |me: &mut DynContext<Collector>|
             (atom!("factors"), sum: u64) => told(me, sum),
             // A master has no ring to build any more.
@@ -33,7 +33,7 @@ fn collector(state: Collector) -> DynAddr {
 }
 
 fn worker(collector: DynAddr) -> DynAddr {
-    spawn(move |me: &mut DynContext| {
+    spawn_dyn(move |me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext|
             (atom!("factorise"), number: u64) => {
                 let sum = sum_of_factors(number);
@@ -44,7 +44,7 @@ fn worker(collector: DynAddr) -> DynAddr {
 }
 
 fn link(next: DynAddr) -> DynAddr {
-    spawn(move |me: &mut DynContext| {
+    spawn_dyn(move |me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext|
             (atom!("token"), value: u64) => {
                 me.send(&next, (atom!("token"), value)).expect("the ring lives");
@@ -65,7 +65,7 @@ struct Master {
 }
 
 fn master(state: Master) -> DynAddr {
-    let master = spawn_with(state, |me| {
+    let master = spawn_dyn_with(state, |me| {
         me.become_(cases! { |me: &mut DynContext<Master>|
             (atom!("build")) => build(me),
             (atom!("token"), value: u64) => match &me.state().first {

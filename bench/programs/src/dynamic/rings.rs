@@ -3,7 +3,7 @@
 use std::ops::ControlFlow::{Break, Continue};
 
 use coact::dynamic::{
-    DynContext, DynThread, SameWorker, StateAddr, ThreadSpawn, atom, cases, fiber, spawn_with,
+    DynContext, DynThread, SameWorker, StateAddr, ThreadSpawn, atom, cases, fiber, spawn_dyn_with,
 };
 use coact::when;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
@@ -18,7 +18,7 @@ struct Node {
 }
 
 fn node(state: Node) -> StateAddr<Node> {
-    spawn_with(state, |me| {
+    spawn_dyn_with(state, |me| {
         me.become_(cases! { |me: &mut DynContext<Node>|
             // A token that has made so many of its hops.
             (atom!("token"), done: u64) => {

@@ -1,6 +1,6 @@
 //! An actor takes messages of two types in turns, while others that it does not take are in its way.
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_with};
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn_with};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 use crate::runtime;
@@ -43,7 +43,7 @@ pub fn run(given: &Given) -> anyhow::Result<Measured> {
     let _entered = runtime.enter();
     let (finish, stopwatch) = (Finish::after(1), Stopwatch::default());
     let state = Taker { taken: 0, awaited, finish: finish.clone() };
-    let taker = DynAddr::from(spawn_with(state, take_small));
+    let taker = DynAddr::from(spawn_dyn_with(state, take_small));
     for number in 0..skipped {
         taker.send((atom!("skipped"), number)).expect("it lives");
     }

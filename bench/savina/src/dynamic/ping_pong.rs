@@ -1,6 +1,6 @@
 //! Ping, and pong, which answers to the sender.
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn, spawn_with};
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn, spawn_dyn_with};
 use coact_bench_workloads::Finish;
 
 struct Ping {
@@ -22,10 +22,10 @@ fn ping(me: &mut DynContext<Ping>) {
 }
 
 pub fn start(messages: u64, done: Finish) {
-    let pong = spawn(|me: &mut DynContext| {
+    let pong = spawn_dyn(|me: &mut DynContext| {
         me.become_(cases! { |me: &mut DynContext| (atom!("ping")) => me.reply(atom!("pong")) });
     });
-    spawn_with(Ping { pong: Some(pong), messages, pongs: 0, done }, |me| {
+    spawn_dyn_with(Ping { pong: Some(pong), messages, pongs: 0, done }, |me| {
         me.become_(cases! { |me: &mut DynContext<Ping>|
             (atom!("pong")) => {
                 me.state_mut().pongs += 1;

@@ -1,6 +1,6 @@
 //! One token round a ring. The ring is opened at the end, and falls apart.
 
-use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_with};
+use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn_with};
 use coact_bench_workloads::Finish;
 
 struct Node {
@@ -10,7 +10,7 @@ struct Node {
 }
 
 fn node(next: Option<DynAddr>, hops: u64, done: &Finish) -> DynAddr {
-    let node = spawn_with(Node { next, hops, done: done.clone() }, |me| {
+    let node = spawn_dyn_with(Node { next, hops, done: done.clone() }, |me| {
         me.become_(cases! { |me: &mut DynContext<Node>|
             (atom!("close"), next: DynAddr) => me.state_mut().next = Some(next),
             (atom!("token"), made: u64) => {

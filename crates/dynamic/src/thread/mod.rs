@@ -47,11 +47,11 @@ use crate::types::{DynActor, DynAddr, DynMessage};
 /// what was not received is dropped.
 ///
 /// ```
-/// use coact::dynamic::{DynContext, DynThread, atom, cases, spawn, this_thread};
+/// use coact::dynamic::{DynContext, DynThread, atom, cases, spawn_dyn, this_thread};
 /// use std::time::Duration;
 ///
 /// let mut me = this_thread();
-/// let doubler = spawn(|me: &mut DynContext| {
+/// let doubler = spawn_dyn(|me: &mut DynContext| {
 ///     me.become_(cases! { |me: &mut DynContext| (n: i32) => me.reply((atom!("double"), 2 * n)) });
 /// });
 /// me.send(&doubler, 21)?;
@@ -395,10 +395,10 @@ impl ThreadRequest {
     ///
     /// ```
     /// use coact::actor::AskError;
-    /// use coact::dynamic::{DynContext, DynThread, atom, cases, spawn, this_thread};
+    /// use coact::dynamic::{DynContext, DynThread, atom, cases, spawn_dyn, this_thread};
     /// use std::time::Duration;
     ///
-    /// let testee = spawn(|me: &mut DynContext| {
+    /// let testee = spawn_dyn(|me: &mut DynContext| {
     ///     me.become_(cases! { |me: &mut DynContext| (atom!("get")) => me.reply("a string") });
     /// });
     /// let mut me = this_thread();
