@@ -6,9 +6,9 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Claim, Commit, Done, EntityId, Event, EventSourced, Journal, Member, MemoryStore, Outcome,
-    Reader, RecoveryError, RecoveryFault, Refusal, Seq, Store, StoreError, StoredEvent, read, wait,
-    write,
+    Claim, Commit, Done, EntityId, Event, EventSourced, Journal, Member, MemoryStore, Once,
+    Outcome, Reader, RecoveryError, RecoveryFault, Refusal, Seq, Store, StoreError, StoredEvent,
+    read, wait, write,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -331,4 +331,66 @@ fn e7_an_event_whose_application_panics_is_named_and_not_tried_for_ever() {
         |events| forged(events, 1, write(&Changed { by: UNLUCKY }).unwrap()),
         |why| matches!(why, RecoveryFault::Panicked(why) if why.contains("not my day")),
     );
+}
+
+/// What was asked before, meanwhile and behind, by all who ask: the cause is more than its text.
+#[test]
+fn e7_all_who_ask_are_told_why_an_entity_cannot_be_recovered() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let alice = account(&Journal::new(store.clone()), "alice");
+        (1..=3).for_each(|n| assert!(alice.ask(Deposit(n)).wait().is_ok()));
+        drop(alice);
+        let missing: Tamper = Arc::new(|events| events.retain(|event| event.seq < Seq::new(3)));
+        let journal = Journal::new(Tampered(store, missing));
+        let alice = account(&journal, "alice");
+        let keyed = alice.ask(Once::new("a", Deposit(4)));
+        let mut asked: Vec<_> = (0..4).map(|n| alice.ask(Deposit(n))).collect();
+        asked.push(keyed);
+        asked.push(alice.to_recipient::<Deposit>().ask(Deposit(4)));
+        let _ = alice.send(Deposit(5));
+        let is_right = |why: &RecoveryFault| *why == RecoveryFault::Missing { found: None };
+        let told = |asked: Result<i64, AskError>| match asked {
+            Err(AskError::NotCommitted(why)) => assert_is(why.why(), 3, is_right),
+            other => panic!("{other:?}"),
+        };
+        asked.into_iter().for_each(|asked| told(asked.wait()));
+        let ended = alice.ended().wait().unwrap();
+        assert!(matches!(ended, ExitReason::Failed(_)), "{ended}");
+        told(alice.ask(Deposit(6)).wait());
+        told(alice.ask(Once::new("a", Deposit(7))).wait());
+    });
+}
+
+#[test]
+fn e8_all_who_ask_an_owner_that_was_replaced_are_told_so() {
+    everywhere_with_faults(|_| {
+        let store = MemoryStore::new();
+        let old = account(&Journal::new(store.clone()), "alice");
+        assert_eq!(old.ask(Deposit(1)).wait(), Ok(1));
+        assert_eq!(found(&store, "alice").balance, 1);
+        let asked: Vec<_> = (0..4).map(|n| old.ask(Deposit(n))).collect();
+        old.ended().wait().unwrap();
+        for asked in asked.into_iter().chain([old.ask(Deposit(5))]) {
+            match asked.wait() {
+                Err(AskError::NotCommitted(why)) => assert!(
+                    matches!(why.why(), Some(Refusal::Fenced { .. } | Refusal::Conflict { .. })),
+                    "{why}"
+                ),
+                other => panic!("{other:?}"),
+            }
+        }
+    });
+}
+
+/// What ends it for another reason than that is told as before.
+#[test]
+fn an_actor_that_is_killed_is_told_to_be() {
+    everywhere_with_faults(|_| {
+        let alice = account(&Journal::new(MemoryStore::new()), "alice");
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        alice.kill().unwrap();
+        assert_eq!(alice.ended().wait(), Ok(ExitReason::Killed));
+        assert_eq!(alice.ask(Deposit(1)).wait(), Err(AskError::Stopped(ExitReason::Killed)));
+    });
 }

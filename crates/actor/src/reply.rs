@@ -202,13 +202,14 @@ impl<R: Send + 'static> Reply<R> {
 
     /// Fails a reply whose message arrived at an actor that has ended.
     pub(crate) fn refuse(self, reason: &ExitReason) {
+        self.refuse_with(|| AskError::Stopped(reason.clone()));
+    }
+
+    /// Like [`refuse`](Self::refuse), with the error that the actor has for its end.
+    pub(crate) fn refuse_with(self, error: impl FnOnce() -> AskError) {
         if self.resolver.is_some() {
             let cancelled = is_cancelling();
-            self.fail(if cancelled {
-                AskError::Cancelled
-            } else {
-                AskError::Stopped(reason.clone())
-            });
+            self.fail(if cancelled { AskError::Cancelled } else { error() });
         }
     }
 }

@@ -137,9 +137,11 @@ pub enum AskError {
     /// The answer could never have arrived: the actor that asked is held until it does, and the
     /// actor that should answer waits for the asker, perhaps by way of others.
     Cycle(Arc<AskCycle>),
-    /// The actor's runtime was shut down, and the deadline passed before there was an answer.
+    /// The actor's runtime was shut down, and the deadline passed before there was an answer. Or the
+    /// actor is durable, and its journal was closed before it was known whether its decision is stored.
     Cancelled,
-    /// The actor is durable, and what it has decided was not stored: it has not happened.
+    /// The actor is durable, and nothing of what it has decided, or would have, is stored: it has not happened. Also where
+    /// the actor has ended since it cannot have its entity: that cannot be recovered, or another process has it.
     NotCommitted(NotCommitted),
 }
 

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use coact_core::behaviour::NotCommitted;
 use coact_core::internals::FastPath;
 use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
@@ -16,6 +17,7 @@ use crate::id::ActorId;
 use crate::mailbox::{DropCounter, Mailbox, SharedMailbox};
 use crate::once_lock::OnceLock;
 use crate::owned_work::OwnedWork;
+use crate::send_error::AskError;
 use crate::signal::Signal;
 
 /// The shared state of an actor: 16 bytes, and a block for actors that need more.
@@ -33,6 +35,8 @@ pub(crate) struct Control {
     suspended: AtomicBool,
     /// Why the actor has ended, if the [word](StateWord) does not contain the reason.
     end: OnceLock<ExitReason>,
+    /// What asks are told if the actor ends for this reason.
+    ask_refusal: Mutex<Option<(ExitReason, NotCommitted)>>,
     /// The mailbox, if it has settings.
     queue: OnceLock<Arc<SharedMailbox>>,
     dead_letters: DropCounter,
@@ -213,6 +217,23 @@ impl SharedState {
         if self.word.end(reason) == Came::Second {
             self.owned_work().end();
         }
+    }
+
+    /// Sets what asks are told that wait, or come, when the actor ends for this reason. To be called before the actor is
+    /// told to end.
+    pub(crate) fn set_ask_refusal(&self, reason: ExitReason, why: NotCommitted) {
+        let before = self.control().ask_refusal.lock().replace((reason, why));
+        drop(before);
+    }
+
+    /// Returns why an ask has no answer if the actor has ended for this reason.
+    #[cold]
+    pub(crate) fn ask_error(&self, reason: &ExitReason) -> AskError {
+        let refusal = self.control.get().and_then(|control| {
+            let refusal = control.ask_refusal.lock();
+            refusal.as_ref().filter(|(of, _)| of == reason).map(|(_, why)| why.clone())
+        });
+        refusal.map_or_else(|| AskError::Stopped(reason.clone()), AskError::NotCommitted)
     }
 
     /// Notes that the end has been announced. Returns whether signals were ever pushed: some may

@@ -5,7 +5,8 @@ use std::any::Any;
 use coact_actor::actor::{
     Actor, ActorId, AskError, Context, ExitReason, Handler, Message, Reply, WeakAddr,
 };
-use coact_actor::internals::{have_attend, set_aside, stop_for};
+use coact_actor::internals::{have_attend, set_aside, stop_refusing};
+use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Readiness, Settling, deciding};
 use coact_persist::NoteKey;
 
@@ -17,8 +18,8 @@ use crate::outcome::End;
 use crate::owner::OwningActor;
 
 impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
-    fn stop(&self, reason: ExitReason) {
-        stop_for(self, reason);
+    fn stop(&self, reason: ExitReason, why: NotCommitted) {
+        stop_refusing(self, reason, why);
     }
 
     fn attend(&self) {

@@ -28,7 +28,8 @@ use crate::outcome::{Abandoned, End, Then, not_committed};
 
 /// The actor, without its type.
 pub(crate) trait OwningActor: Send + Sync {
-    fn stop(&self, reason: ExitReason);
+    /// Ends it. Commands that it has not decided on fail with `why`.
+    fn stop(&self, reason: ExitReason, why: NotCommitted);
 
     /// Has it look after its state, before anything else sees that.
     fn attend(&self);
@@ -434,8 +435,8 @@ impl Owner {
     /// Says that the actor cannot own the entity any more, and stops it.
     pub(crate) fn end(&self, why: NotCommitted) {
         let reason = ExitReason::Failed(why.cause().to_string().into());
-        self.progress().failure = Some(Failure::Final(why));
-        self.actor.stop(reason);
+        self.progress().failure = Some(Failure::Final(why.clone()));
+        self.actor.stop(reason, why);
         self.wake_all();
     }
 

@@ -294,8 +294,8 @@ impl<A: Actor> Addr<A> {
     where
         M: Message,
     {
-        let end = self.shared().end();
-        reply.refuse(end.unwrap_or(&ExitReason::Normal));
+        let shared = self.shared();
+        reply.refuse_with(|| shared.ask_error(shared.end().unwrap_or(&ExitReason::Normal)));
         Err(SendError::Stopped(message))
     }
 

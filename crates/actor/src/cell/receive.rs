@@ -152,7 +152,7 @@ impl<A: Actor> ActorCell<A> {
     fn dead_letter<M: Message>(&mut self, message: M, reply: Reply<M::Reply>) {
         let reason = self.managed().count_dead_letter(type_name::<M>());
         drop_undelivered(self.managed().subject(), message, &reason);
-        reply.refuse(&reason);
+        reply.refuse_with(|| self.shared().ask_error(&reason));
     }
 }
 

@@ -6,6 +6,7 @@ use std::mem::swap;
 use std::pin::Pin;
 use std::time::Duration;
 
+use coact_core::behaviour::NotCommitted;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 
@@ -198,8 +199,10 @@ pub fn restarting_itself<A: Actor>(spawn: Spawn<A>, most: u32, within: Duration)
     spawn.restarts_itself(Intensity::new(most, within))
 }
 
-/// Stops an actor for a reason of its own, after what it is doing and before all that waits.
-pub fn stop_for<A: Actor>(actor: &WeakAddr<A>, reason: ExitReason) {
+/// Stops an actor for a reason of its own, after what it is doing and before all that waits. Asks that wait, or come later,
+/// fail with [`AskError::NotCommitted`].
+pub fn stop_refusing<A: Actor>(actor: &WeakAddr<A>, reason: ExitReason, why: NotCommitted) {
+    actor.shared().set_ask_refusal(reason.clone(), why);
     let _ = actor.signal(Signal::Stop(reason));
 }
 
