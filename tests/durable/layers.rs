@@ -31,6 +31,10 @@ pub trait Layer {
     fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
         self.pass(Box::new(move |store| store.commit(commit, done)));
     }
+
+    fn end(&self, done: Done<()>) {
+        done(());
+    }
 }
 
 macro_rules! layer {
@@ -97,6 +101,10 @@ macro_rules! layer {
 
                 fn settle(&self, commit: CommitId, done: Told<Settled>) {
                     self.pass(Box::new(move |store| store.settle(commit, done)));
+                }
+
+                fn close(&self, done: Done<()>) {
+                    self.end(done);
                 }
             }
         };

@@ -2,6 +2,7 @@
 
 mod bank;
 mod changed;
+mod closing;
 mod corners;
 mod damage;
 mod decisions;

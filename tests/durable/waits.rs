@@ -1,19 +1,21 @@
 //! What waits for a store that cannot be reached, or does not answer: who is told, and what ends it.
 
+use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::Broken;
 use coact::actor::AskError;
 use coact::durable::{
-    Claim, Done, EntityId, Fault, Journal, MemoryStore, Operation, Store, StoreError,
+    Claim, Done, Durable, EntityId, Fault, Journal, MemoryStore, Note, Notes, Once, Operation,
+    Store, StoreError, pipelined,
 };
 use coact::prelude::*;
 use coact_tests::everywhere;
 
-use crate::bank::{Balance, Changed, Deposit, account, found};
+use crate::bank::{Account, Balance, Changed, Deposit, account, found};
 use crate::failures::{is_unavailable, pass};
-use crate::layers::{Layer, Work, layer};
+use crate::layers::{Layer, Told, Work, layer};
 use crate::slow::Slow;
 
 /// Is told soon of an outage, and recovers two entities at once.
@@ -162,7 +164,7 @@ fn e10_what_is_read_meanwhile_ends_no_outage_of_claims() {
         });
         let all: Vec<_> = keys().skip(1).map(|key| account(&journal, &key)).collect();
         let asked: Vec<_> = all.iter().map(|one| one.ask(Deposit(1))).collect();
-        assert_eq!(journal.keys::<crate::bank::Account>(None, 9).wait().unwrap().unwrap().len(), 1);
+        assert_eq!(journal.keys::<Account>(None, 9).wait().unwrap().unwrap().len(), 1);
         asked.into_iter().for_each(|asked| is_told(asked.wait()));
         store.heal();
     });
@@ -202,5 +204,100 @@ fn e24_an_actor_that_is_stopped_leaves_its_entity_while_the_store_is_down() {
         store.heal();
         assert_eq!(ask_again(&journal, "alice"), 1);
         assert_eq!(found(&store, "alice").changes, [1]);
+    });
+}
+
+/// It waits for the store, and ends with an error when the journal is gone.
+#[test]
+fn e24_resume_ends_when_its_journal_is_gone() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        store.fail(|_| Fault::Unavailable);
+        let journal = impatient(store);
+        let resumed = journal.resume();
+        drop(journal);
+        let resumed = resumed.wait().unwrap();
+        assert!(matches!(resumed, Err(StoreError::Unavailable { .. })), "{resumed:?}");
+    });
+}
+
+/// What was decided behind a commit of unknown outcome waits for that, and all else is told.
+#[test]
+fn e10_what_is_not_decided_on_is_told_while_an_outcome_is_unknown() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = impatient(store.clone());
+        let [alice, bob] = ["alice", "bob"].map(|key| account(&journal, key));
+        assert_eq!(call((&alice, &bob), |_| ()).wait(), Ok(()));
+        for is_pipelined in [false, true] {
+            let was_asked = AtomicBool::new(false);
+            store.fail(move |operation| match operation {
+                Operation::Commit(_) if !was_asked.swap(true, SeqCst) => Fault::AnswerLost,
+                Operation::Settle(_) => Fault::Unavailable,
+                _ => Fault::None,
+            });
+            let before = found_balance(&alice);
+            let unknown = if is_pipelined {
+                let both = call(pipelined((&alice, &bob)), |(alice, bob)| {
+                    alice.persist(Changed { by: 1 });
+                    bob.persist(Changed { by: 1 });
+                });
+                Unknown::Called(both)
+            } else {
+                Unknown::Asked(alice.ask(Deposit(1)))
+            };
+            // Behaviours wait until it is known, and are not decided on before.
+            let called = call(&alice, |alice| alice.persist(Changed { by: 100 }));
+            match called.wait() {
+                Err(Broken::NotCommitted(why)) => assert!(is_unavailable(&why), "{why}"),
+                other => panic!("{other:?}"),
+            }
+            // From then on, commands are not, either.
+            is_told(alice.ask(Deposit(100)).wait());
+            store.heal();
+            match unknown {
+                Unknown::Asked(asked) => assert_eq!(asked.wait(), Ok(before + 1)),
+                Unknown::Called(called) => assert_eq!(called.wait(), Ok(())),
+            }
+            assert_eq!(alice.ask(Balance).wait(), Ok(before + 1));
+        }
+        assert_eq!(found(&store, "alice").changes, [1, 1]);
+    });
+}
+
+enum Unknown {
+    Asked(Ask<i64>),
+    Called(Promise<()>),
+}
+
+fn found_balance(account: &Addr<Durable<Account>>) -> i64 {
+    account.ask(Balance).wait().unwrap()
+}
+
+/// A store in memory that answers nothing about notes, as long as it is there.
+#[derive(Clone, Default)]
+struct Speechless(MemoryStore, Arc<Mutex<Vec<Told<Vec<Note>>>>>);
+
+layer!(Speechless);
+
+impl Layer for Speechless {
+    fn pass(&self, work: Work) {
+        work(&self.0);
+    }
+
+    fn read_notes(&self, _: Notes, _: usize, done: Told<Vec<Note>>) {
+        self.1.lock().unwrap().push(done);
+    }
+}
+
+#[test]
+fn e10_a_key_that_the_store_does_not_answer_for_is_not_waited_for_longer_than_the_patience() {
+    everywhere(|| {
+        let store = Speechless::default();
+        let alice = account(&impatient(store.clone()), "alice");
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+        is_told(alice.ask(Once::new("a", Deposit(10))).wait());
+        // Others do not wait for it.
+        assert_eq!(alice.ask(Deposit(1)).wait(), Ok(2));
     });
 }

@@ -1,5 +1,6 @@
 //! How a store is used: its settings, and what becomes of commits whose outcome is unknown.
 
+use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::task::Wake;
@@ -9,13 +10,16 @@ use coact_core::credits::{Acquire, Credits};
 use coact_core::internals::{beside_decision, catch};
 use coact_core::promise::Resolver;
 use coact_core::runtime::{OnCancel, RuntimeHandle, spawn_future};
-use coact_core::time::{Timer, after, sleep};
+use coact_core::time::{Sleep, Timer, after, sleep};
 use coact_core::{Broken, Cown, Promise, when};
 use coact_persist::{
     Commit, CommitId, Done, Outcome, Position, Refusal, Settled, Store, StoreError,
 };
 
+use crate::deliveries::Deliveries;
+use crate::latch::Latch;
 use crate::outages::Outages;
+use crate::race::unless;
 
 /// A store, with the settings of a journal.
 pub(crate) struct Access {
@@ -25,6 +29,13 @@ pub(crate) struct Access {
     recoveries: Credits,
     pub(crate) outages: Outages,
     news: Mutex<News>,
+    /// Whether the journal is closed, or about to be: nothing new is asked.
+    closing: Latch,
+    /// Whether its last handle is gone, or it is closed: nothing is tried again for it.
+    gone: Latch,
+    /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is closed.
+    pub(crate) abandoned: Latch,
+    pub(crate) deliveries: Deliveries,
     /// The position of the last commit that is known to be stored.
     position: AtomicU64,
 }
@@ -92,11 +103,60 @@ impl Access {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let recoveries = Credits::new(settings.recoveries);
         let (outages, news, position) = (Outages::default(), Mutex::default(), AtomicU64::new(0));
-        Self { store, settings, recoveries, outages, news, position }
+        let (closing, gone, abandoned) = Default::default();
+        let deliveries = Deliveries::default();
+        Self {
+            store,
+            settings,
+            recoveries,
+            outages,
+            news,
+            closing,
+            gone,
+            abandoned,
+            deliveries,
+            position,
+        }
     }
 
     pub(crate) fn store(&self) -> &dyn Store {
         &*self.store
+    }
+
+    /// Returns the store, unless the journal is closed.
+    pub(crate) fn open_store(&self) -> Result<&dyn Store, StoreError> {
+        if self.is_closing() { Err(StoreError::Closed) } else { Ok(self.store()) }
+    }
+
+    /// From now on, nothing new is asked.
+    pub(crate) fn begin_to_close(&self) {
+        self.closing.open();
+        self.gone.open();
+        // Those who wait for another commit.
+        self.tell_news();
+    }
+
+    pub(crate) fn is_closing(&self) -> bool {
+        self.closing.is_open()
+    }
+
+    /// Says that the last handle of the journal is gone.
+    pub(crate) fn set_gone(&self) {
+        self.gone.open();
+    }
+
+    pub(crate) fn is_gone(&self) -> bool {
+        self.gone.is_open()
+    }
+
+    /// Waits before something is tried again, unless that is for a journal that is gone. Returns whether it is not.
+    pub(crate) async fn pause(&self, pause: impl Future + Unpin) -> bool {
+        unless(&mut self.gone.opened(), pause).await.is_some()
+    }
+
+    /// Returns the time for which those wait who ask.
+    pub(crate) fn patience(&self) -> Sleep {
+        sleep(self.settings.patience)
     }
 
     pub(crate) fn is_out_of_patience(&self, since: Duration) -> bool {
@@ -156,7 +216,8 @@ impl Access {
         let (resolver, told) = Promise::channel();
         let waiter: Waiter = Arc::new(Mutex::new(Some(resolver)));
         let mut news = lock(&self.news);
-        if news.count != seen {
+        // (Under the lock: those who are told of the end are told behind this.)
+        if news.count != seen || self.is_closing() {
             return (Promise::ready(()), None);
         }
         // Those whose time has passed.
@@ -175,11 +236,12 @@ impl Access {
     }
 
     fn has_stored(&self) {
-        let waiters = {
-            let mut news = lock(&self.news);
-            news.count += 1;
-            std::mem::take(&mut news.waiters)
-        };
+        lock(&self.news).count += 1;
+        self.tell_news();
+    }
+
+    fn tell_news(&self) {
+        let waiters = std::mem::take(&mut lock(&self.news).waiters);
         waiters.iter().for_each(tell);
     }
 
@@ -193,28 +255,36 @@ impl Access {
         let _ = catch(|| self.store.commit(commit, done));
     }
 
-    /// Asks a store until it answers.
+    /// Asks the store until it answers, or the journal is gone.
     pub(crate) async fn ask_again<T: Send + 'static>(
         &self,
-        mut question: impl FnMut(Done<Result<T, StoreError>>),
+        mut question: impl FnMut(&dyn Store, Done<Result<T, StoreError>>),
     ) -> Result<T, StoreError> {
         let mut backoff = Backoff::default();
         loop {
-            match ask(&mut question).await {
-                Err(StoreError::Unavailable { .. }) => backoff.wait().await,
+            let store = self.open_store()?;
+            match ask(|done| question(store, done)).await {
+                Err(error @ StoreError::Unavailable { .. }) => {
+                    if !self.pause(pin!(backoff.wait())).await {
+                        return Err(error);
+                    }
+                }
                 answer => return answer,
             }
         }
     }
 
-    async fn settled(&self, id: CommitId) -> Settled {
+    /// Settles a commit, however long the store cannot be reached: `None` if the store is closed first.
+    async fn settled(&self, id: CommitId) -> Option<Settled> {
         let mut backoff = Backoff::default();
         loop {
             match ask(|done| self.store.settle(id, done)).await {
-                Ok(settled) => return settled,
+                Ok(settled) => return Some(settled),
+                Err(StoreError::Closed) => return None,
                 Err(error) => {
                     tracing::warn!(commit = %id, "it is not known yet whether a commit has happened, and its members wait: {error}");
-                    backoff.wait().await;
+                    let mut abandoned = self.abandoned.opened();
+                    unless(&mut abandoned, pin!(backoff.wait())).await?;
                 }
             }
         }
@@ -280,6 +350,9 @@ pub(crate) trait Tell: Send + 'static {
     /// How its store is used, and where it is waited for, if the outcome is unknown at first.
     fn home(&self) -> (&Access, &Cown<()>);
 
+    /// Called on a worker if the outcome is unknown, before it is settled.
+    fn is_unknown(&mut self, _why: &StoreError) {}
+
     /// Called on a thread of the store, which runs no code of the user.
     fn tell(self, outcome: Result<(), Refusal>);
 }
@@ -314,7 +387,7 @@ impl<T: Tell> Owed<T> {
         match outcome {
             Outcome::Committed(position) => self.tell_stored(position),
             Outcome::Refused(refusal) => self.told.tell(Err(refusal)),
-            Outcome::Unknown(_) => self.settle(),
+            Outcome::Unknown(why) => self.settle(why),
         }
     }
 
@@ -325,17 +398,20 @@ impl<T: Tell> Owed<T> {
         self.told.tell(Ok(()));
     }
 
-    /// Settles a commit whose outcome is unknown.
-    fn settle(self) {
+    /// Settles a commit whose outcome is unknown. If the store is closed first, that is not told.
+    fn settle(mut self, why: StoreError) {
         let place = self.told.home().1.clone();
-        let settle = async move {
-            match self.told.home().0.settled(self.id).await {
-                Settled::Committed(position) => self.tell_stored(position),
-                Settled::Aborted => self.told.tell(Err(Refusal::Aborted)),
-            }
-        };
         // A thread of the store is in no runtime.
-        when(&place, move |()| drop(spawn_future(settle)));
+        when(&place, move |()| {
+            self.told.is_unknown(&why);
+            drop(spawn_future(async move {
+                match self.told.home().0.settled(self.id).await {
+                    Some(Settled::Committed(position)) => self.tell_stored(position),
+                    Some(Settled::Aborted) => self.told.tell(Err(Refusal::Aborted)),
+                    None => {}
+                }
+            }));
+        });
     }
 }
 

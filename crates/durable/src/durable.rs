@@ -294,12 +294,16 @@ impl<E: EventSourced> Durable<E> {
     /// Says which actor this is the state of, and has it recovered.
     pub(crate) fn begin(&mut self, id: ActorId, actor: impl OwningActor + 'static) {
         self.ids = (Some(id), Some(id));
-        self.owner = self.entity.as_ref().map(|(entity, place)| {
-            let owner = Owner::new(entity, actor);
-            owner.is_owner_at(place);
-            owner
-        });
-        self.recover();
+        let Some((entity, place)) = &self.entity else { return };
+        let owner = Owner::new(entity, actor);
+        owner.is_owner_at(place);
+        let is_open = entity.add_owner(place, Arc::downgrade(&owner) as _);
+        self.owner = Some(Arc::clone(&owner));
+        if is_open {
+            self.recover();
+        } else {
+            owner.close();
+        }
     }
 
     /// Returns whether the actor ends, whose last address is gone.
@@ -464,7 +468,7 @@ impl<E: EventSourced> Settling for Durable<E> {
         let has_pending =
             self.recovered.get().is_some_and(|recovered| !recovered.pending.is_empty());
         let contributes = std::mem::take(&mut self.contributes);
-        let is_over = |owner: &Arc<Owner>| matches!(owner.standing(), Standing::Never(_));
+        let is_over = |owner: &Arc<Owner>| owner.is_over();
         if kept.is_err() && (contributes || has_pending) && !self.owner.as_ref().is_none_or(is_over)
         {
             self.recover();

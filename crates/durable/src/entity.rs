@@ -5,7 +5,7 @@ use std::any::Any;
 use std::collections::VecDeque;
 use std::fmt;
 use std::mem::replace;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use coact_actor::actor::ActorId;
 use coact_core::Promise;
@@ -29,6 +29,8 @@ pub(crate) struct Entity {
 struct Line {
     numbers: VecDeque<u64>,
     next: u64,
+    /// The owners of places, until these are given up.
+    owners: Vec<(u64, Weak<dyn EntityOwner>)>,
     waiters: Vec<Wake>,
     /// How often an address of an actor that there was has been given away.
     lent: u64,
@@ -38,6 +40,15 @@ struct Line {
     owner: Option<Box<dyn Any + Send>>,
     /// Whether this program could not read what is stored of it, when it was recovered last.
     is_unreadable: bool,
+}
+
+/// An owner, for those who close its journal.
+pub(crate) trait EntityOwner: Send + Sync {
+    /// Ends the actor, which may decide on nothing any more.
+    fn close(&self);
+
+    /// Gives up what is pending: its outcome is not waited for any longer.
+    fn give_up(self: Arc<Self>);
 }
 
 /// A place in the line for an entity. Who is the first has it. It belongs to an owner, and to what that has left and is on its
@@ -71,6 +82,46 @@ impl Entity {
         line.numbers.push_back(number);
         drop(line);
         Arc::new(Place { entity: Arc::clone(self), number, is_by_key })
+    }
+
+    /// Adds an owner for a place. Returns false if the journal is closed, so that it may own nothing.
+    pub(crate) fn add_owner(&self, place: &Place, owner: Weak<dyn EntityOwner>) -> bool {
+        self.line().owners.push((place.number, owner));
+        // (Whoever closes the journal says that first, and looks for owners under the lock then: one of the two finds the other.)
+        !self.access.is_closing()
+    }
+
+    fn owners(&self) -> Vec<Arc<dyn EntityOwner>> {
+        self.line().owners.iter().filter_map(|(_, owner)| owner.upgrade()).collect()
+    }
+
+    pub(crate) fn has_owners(&self) -> bool {
+        !self.line().owners.is_empty()
+    }
+
+    /// Ends its actors.
+    pub(crate) fn close(&self) {
+        self.owners().iter().for_each(|owner| owner.close());
+    }
+
+    /// Gives up what is pending.
+    pub(crate) fn give_up(&self) {
+        self.owners().into_iter().for_each(|owner| owner.give_up());
+    }
+
+    /// Waits until its actors have ended, and nothing is pending that they have left.
+    pub(crate) async fn released(&self) {
+        loop {
+            let (resolver, changed) = Promise::channel();
+            {
+                let mut line = self.line();
+                if line.owners.is_empty() {
+                    return;
+                }
+                line.waiters.push(Box::new(move || resolver.resolve(())));
+            }
+            let _ = changed.await;
+        }
     }
 
     /// Takes note of an actor that has it and was not started for its key, by its `WeakAddr`.
@@ -141,7 +192,10 @@ impl Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.entity.line().numbers.retain(|number| *number != self.number);
+        let mut line = self.entity.line();
+        line.numbers.retain(|number| *number != self.number);
+        line.owners.retain(|(number, _)| *number != self.number);
+        drop(line);
         self.entity.wake_all();
     }
 }

@@ -149,8 +149,11 @@ impl Follow {
         self.seen = self.access.news();
         // Before it is asked: what is stored by now is in the answer.
         self.asked_at = self.access.position();
-        let (store, which, after) = (self.access.store(), self.which.clone(), self.after);
-        self.step = Step::Wait(asked(|done| store.log(which, after, PAGE, done)));
+        let (which, after) = (self.which.clone(), self.after);
+        self.step = Step::Wait(match self.access.open_store() {
+            Ok(store) => asked(|done| store.log(which, after, PAGE, done)),
+            Err(closed) => Promise::ready(Err(closed)),
+        });
     }
 
     fn take_in(&mut self, page: Result<Vec<LogEntry>, StoreError>) -> Result<(), LogError> {

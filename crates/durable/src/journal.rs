@@ -70,6 +70,27 @@ pub(crate) struct Shared {
     pub(crate) active: Mutex<Weak<Mutex<Active>>>,
 }
 
+impl Shared {
+    /// Stops the actors of all entities. Returns the entities.
+    pub(crate) fn begin_to_close(&self) -> Vec<Arc<Entity>> {
+        self.access.begin_to_close();
+        self.outbox.close();
+        let known = lock(&self.entities);
+        let entities: Vec<_> =
+            known.known.values().filter_map(|known| known.entity.upgrade()).collect();
+        drop(known);
+        // (An actor that starts from now on finds that the journal is closed.)
+        entities.iter().for_each(|entity| entity.close());
+        entities
+    }
+}
+
+impl Drop for Shared {
+    fn drop(&mut self) {
+        self.access.set_gone();
+    }
+}
+
 #[derive(Default)]
 pub(crate) struct Entities {
     known: HashMap<EntityId, Known>,
@@ -160,6 +181,13 @@ impl Journal {
         address
     }
 
+    /// Releases the actors that are kept active.
+    pub(crate) fn release_active(&self) {
+        let active = std::mem::take(&mut *lock(&self.1));
+        // Without the lock: this schedules.
+        drop(active);
+    }
+
     /// Lists the keys of entities of which something is stored, in their order, from behind one on: `most` of them, or fewer if there are no
     /// more.
     ///
@@ -193,8 +221,8 @@ impl Journal {
         let access = Arc::clone(&self.0.access);
         let after = after.map(|key| EntityId::new(E::KIND, key));
         spawn_future(async move {
-            let kind = Some(E::KIND.into());
-            let found = ask(|done| access.store().entities(kind, after, most, done)).await?;
+            let (store, kind) = (access.open_store()?, Some(E::KIND.into()));
+            let found = ask(|done| store.entities(kind, after, most, done)).await?;
             Ok(found.into_iter().map(|one| one.id.key().into()).collect())
         })
     }

@@ -24,7 +24,7 @@ impl Journal {
     /// # Errors
     /// What the store says. [`StoreError::CorruptNote`] names the first message or timer that is damaged, or cannot be read; others are logged.
     /// Each stays in the store as it is, and so do messages of the same entity behind a damaged one. All else is gone on with. (A store that
-    /// cannot be reached is waited for.)
+    /// cannot be reached is waited for, as long as there is a handle of the journal, or an address of one of its actors.)
     pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
         let (access, outbox) = (Arc::clone(&self.0.access), Arc::clone(&self.0.outbox));
         // From now on, not only when it is its turn.
@@ -81,7 +81,9 @@ impl Journal {
     pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
         let outgoing = Note { kind: NoteKind::Outgoing, rank: rank_of(now()), ..dead.clone() };
+        let access = Arc::clone(&self.0.access);
         spawn_future(async move {
+            access.open_store().map_err(Refusal::Store)?;
             outbox.exchange(vec![dead.id()], vec![outgoing.clone()]).await?;
             outbox.add(outgoing);
             Ok(())
@@ -94,7 +96,11 @@ impl Journal {
     /// As [`redeliver`](Self::redeliver).
     pub fn discard(&self, letter: &impl AsRef<NoteId>) -> Promise<Result<(), Refusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.as_ref().clone());
-        spawn_future(async move { outbox.exchange(vec![dead], Vec::new()).await })
+        let access = Arc::clone(&self.0.access);
+        spawn_future(async move {
+            access.open_store().map_err(Refusal::Store)?;
+            outbox.exchange(vec![dead], Vec::new()).await
+        })
     }
 }
 

@@ -8,17 +8,19 @@
 //!
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `outcome` and `owner` (what is on its way to the store), `entity` (who has
-//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access` and `race` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `outbox`, `routes` and
+//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access`, `race` and `latch` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
-//! `active` (entities by their keys), `builder`, `letters`, and `replay`.
+//! `active` (entities by their keys), `builder`, `letters`, `close` and `deliveries` (the end of a journal), and `replay`.
 
 #![forbid(unsafe_code)]
 
 mod access;
 mod active;
 mod builder;
+mod close;
 mod decide;
 mod delivered;
+mod deliveries;
 mod durable;
 mod effects;
 mod entity;
@@ -28,6 +30,7 @@ mod follow;
 mod handle;
 mod joint;
 mod journal;
+mod latch;
 mod letters;
 mod log_error;
 mod offsets;
@@ -51,6 +54,7 @@ mod tag_log;
 mod transaction;
 
 pub use self::builder::JournalBuilder;
+pub use self::close::CloseError;
 pub use self::decide::{Decide, Lookup};
 pub use self::durable::Durable;
 pub use self::event_log::{EventLog, Logged};

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -13,8 +14,10 @@ use coact_persist::{Event, NoteChange, NoteKey, NoteKind, Notes, StoreError};
 use crate::access::{Backoff, ask, lock};
 use crate::decide::{Decide, Lookup};
 use crate::durable::{Durable, IS_READY};
+use crate::entity::Entity;
 use crate::event_sourced::EventSourced;
 use crate::outgoing::{now, rank_of};
+use crate::race::{poll_once, unless};
 use crate::recovered::Answers;
 
 /// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
@@ -126,6 +129,35 @@ impl fmt::Display for OtherCommand {
 
 impl Error for OtherCommand {}
 
+/// Looks an answer up. A store that does not answer cannot be reached.
+async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
+    let mut found = pin!(find_answer(entity, key));
+    if let Some(found) = poll_once(&mut found).await {
+        return found;
+    }
+    let mut patience = entity.access.patience();
+    unless(&mut patience, found).await.unwrap_or_else(|| {
+        let why = "it has not answered yet".into();
+        Err(StoreError::Unavailable { why })
+    })
+}
+
+/// Looks an answer up, again and again while the store cannot be reached, as long as the journal is patient.
+async fn find_answer(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
+    let (access, since) = (&entity.access, entity.access.now());
+    let mut backoff = Backoff::default();
+    loop {
+        let (store, key) = (access.open_store()?, key.clone());
+        let which = Notes::One { entity: entity.id.clone(), kind: NoteKind::ClientAnswer, key };
+        match ask(|done| store.notes(which, 1, done)).await {
+            Err(StoreError::Unavailable { .. }) if !access.is_out_of_patience(since) => {
+                backoff.wait().await;
+            }
+            found => return Ok(found?.into_iter().next().map(|note| note.value)),
+        }
+    }
+}
+
 /// The name of answers in a store.
 const ANSWER: &str = "coact.answer";
 
@@ -176,19 +208,7 @@ impl<E: EventSourced> Durable<E> {
     /// Looks an answer up in the store, as long as the journal is patient.
     pub(crate) async fn look_up(&mut self, key: NoteKey) {
         let Some((entity, _)) = self.entity.clone() else { return };
-        let (access, since) = (&entity.access, entity.access.now());
-        let mut backoff = Backoff::default();
-        let found = loop {
-            let (entity, key) = (entity.id.clone(), key.clone());
-            let which = Notes::One { entity, kind: NoteKind::ClientAnswer, key };
-            match ask(|done| access.store().notes(which, 1, done)).await {
-                Ok(notes) => break Ok(notes.into_iter().next().map(|note| note.value)),
-                Err(StoreError::Unavailable { .. }) if !access.is_out_of_patience(since) => {
-                    backoff.wait().await;
-                }
-                Err(error) => break Err(NotCommitted::new(error)),
-            }
-        };
+        let found = find_answer_in_time(&entity, &key).await.map_err(NotCommitted::new);
         // If it was recovered anew meanwhile, it is looked up again.
         if let Some(recovered) = self.recovered.get_mut() {
             recovered.answers.looked_up = Some((key, found));

@@ -7,7 +7,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::mem::replace;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
@@ -225,6 +225,10 @@ impl Outbox {
 
     /// Takes over what was stored: outgoing messages, and timers.
     pub(crate) fn add(self: &Arc<Self>, note: Note) {
+        // It stays in the store.
+        if self.access.is_closing() {
+            return;
+        }
         let message = match StoredMessage::of(&note) {
             Ok(message) => message,
             Err(error) => {
@@ -329,6 +333,7 @@ impl Outbox {
 
     /// Delivers what is in a lane, until it is empty.
     async fn run(self: Arc<Self>, lane: Lane) {
+        let _open = self.access.deliveries.begin();
         // (A shutdown drops this future: what is left in the lane waits for the next one.)
         let mut running = Running { outbox: &self, lane: &lane, is_over: false };
         while let Some(letter) = self.first(&lane) {
@@ -375,6 +380,9 @@ impl Outbox {
         let Letter { note, message } = letter;
         let (mut failures, mut outages) = (0, 0);
         loop {
+            if self.access.is_closing() {
+                return false;
+            }
             let (to, id) = (lane.to.clone(), note.id());
             let parcel = Parcel { note: id.clone(), message: message.clone(), to, failures };
             // (It runs code of the program, which reads the message.)
@@ -394,7 +402,7 @@ impl Outbox {
                     return true;
                 }
                 Handed::Later => {
-                    pause(outages).await;
+                    self.pause(outages).await;
                     outages += 1;
                 }
                 Handed::Failed { why, is_final } => {
@@ -405,7 +413,7 @@ impl Outbox {
                         self.bury(lane, &note, &message, &why).await;
                         return true;
                     }
-                    pause(failures).await;
+                    self.pause(failures).await;
                 }
             }
         }
@@ -460,7 +468,8 @@ impl Outbox {
         let _ = self.exchange(old, Vec::new()).await;
     }
 
-    /// Takes a note away, and leaves others. Waits until that has happened, or another has taken it: then it returns false.
+    /// Takes a note away, and leaves others. Waits until that has happened, or another has taken it, or the journal is gone: then it returns
+    /// false.
     async fn take(&self, note: &NoteId, left: Vec<Note>) -> bool {
         let mut failures = 0;
         loop {
@@ -468,12 +477,24 @@ impl Outbox {
                 Ok(()) => return true,
                 Err(Refusal::Gone(_)) => return false,
                 // The store was away, or the commit was settled as aborted, as its outcome was unknown.
+                Err(_) if self.access.is_gone() => return false,
                 Err(_) => {
-                    pause(failures).await;
+                    self.pause(failures).await;
                     failures += 1;
                 }
             }
         }
+    }
+
+    /// Waits before it is tried again, unless the journal is gone.
+    async fn pause(&self, failures: u32) {
+        self.access.pause(pin!(pause(failures))).await;
+    }
+
+    /// Forgets all timers: they stay in the store.
+    pub(crate) fn close(&self) {
+        let timers = std::mem::take(&mut self.work().timers);
+        drop(timers);
     }
 
     /// Takes notes away, if all are there, and leaves others, in a commit.

@@ -21,7 +21,7 @@ use coact_core::{Cown, Promise, when};
 use coact_persist::{Commit, CommitMemory, EntityId, Refusal, StoreError};
 
 use crate::access::{Access, Alarm, Tell, lock};
-use crate::entity::{Entity, Place};
+use crate::entity::{Entity, EntityOwner, Place};
 use crate::joint::{InOrder, Joint};
 use crate::outages::{Question, QueuedOwner};
 use crate::outcome::{Abandoned, End, Then, not_committed};
@@ -67,6 +67,9 @@ struct Progress {
     recoveries: usize,
     /// What a recovery waits for, since when.
     obstacle: Option<Obstacle>,
+    /// How many commits have an outcome that is unknown, and since when there are some.
+    unknown: usize,
+    settling: Option<Obstacle>,
     /// Whether a recovery waits for its turn: then the outage that others find decides what those who wait are told.
     waits_for_turn: bool,
     waiters: Vec<internals::Wake>,
@@ -81,6 +84,25 @@ struct Obstacle {
 }
 
 impl Obstacle {
+    /// One that begins now. When it has lasted, `then` is called, and those who wait look again.
+    fn new(
+        owner: &Arc<Owner>,
+        why: NotCommitted,
+        then: impl FnOnce(&Owner) + Send + 'static,
+    ) -> Self {
+        let (has_lasted, owner_of) = (Arc::<AtomicBool>::default(), Arc::downgrade(owner));
+        let is_told = Arc::clone(&has_lasted);
+        let _alarm = owner.entity.access.after_patience(move || {
+            // ORDERING: Relaxed. See `lasting`.
+            is_told.store(true, Ordering::Relaxed);
+            if let Some(owner) = owner_of.upgrade() {
+                then(&owner);
+                owner.wake_all();
+            }
+        });
+        Self { why, has_lasted, _alarm }
+    }
+
     /// Returns why those who wait fail, if it has lasted.
     fn lasting(&self) -> Option<NotCommitted> {
         // ORDERING: Relaxed. Who finds that it has not is woken behind that.
@@ -204,7 +226,12 @@ impl Owner {
             } else {
                 progress.obstacle.as_ref().and_then(Obstacle::lasting)
             };
-            return why.map_or(Standing::Waiting, Standing::Never);
+            return why
+                .or_else(|| progress.is_unsettled())
+                .map_or(Standing::Waiting, Standing::Never);
+        }
+        if let Some(why) = progress.is_unsettled() {
+            return Standing::Never(why);
         }
         if let Some(Failure::Undone(why)) = &progress.failure {
             return Standing::Undone(why.clone());
@@ -216,6 +243,43 @@ impl Owner {
         } else {
             Standing::Free
         }
+    }
+
+    /// Whether it is replaced, or closed, or cannot be recovered.
+    pub(crate) fn is_over(&self) -> bool {
+        matches!(self.progress().failure, Some(Failure::Final(_)))
+    }
+
+    /// Ends the actor, since the journal is closed.
+    pub(crate) fn close(&self) {
+        if !self.is_over() {
+            self.end_for(ExitReason::Shutdown, NotCommitted::new(StoreError::Closed));
+        }
+    }
+
+    /// Says that the outcome of a commit is unknown. When that has lasted for the journal's patience, those who wait, and whose commands and
+    /// behaviours were not decided on, are told.
+    pub(crate) fn begin_settling(self: &Arc<Self>, why: &StoreError) {
+        let is_first = {
+            let mut progress = self.progress();
+            progress.unknown += 1;
+            progress.unknown == 1
+        };
+        if is_first {
+            let why = format!("it is not known yet whether a commit is stored: {why}");
+            let why = NotCommitted::new(StoreError::Unavailable { why });
+            let settling = Obstacle::new(self, why, |_| {});
+            self.progress().settling = Some(settling);
+        }
+    }
+
+    /// Says that the outcome of such a commit is known, or not waited for any longer.
+    pub(crate) fn end_settling(&self) {
+        let mut progress = self.progress();
+        progress.unknown -= 1;
+        let settling = if progress.unknown == 0 { progress.settling.take() } else { None };
+        drop(progress);
+        drop(settling);
     }
 
     /// Calls `wake` when the [standing](Self::standing) may have changed, at once if it is such that it may not.
@@ -253,7 +317,7 @@ impl Owner {
             self.hold(place);
         }
         self.give_up_if_cancelled();
-        let told = Told { owner: Arc::clone(self), number, is_told: false };
+        let told = Told { owner: Arc::clone(self), number, is_told: false, is_unknown: false };
         self.entity.access.commit(commit, told);
     }
 
@@ -435,6 +499,10 @@ impl Owner {
     /// Says that the actor cannot own the entity any more, and stops it.
     pub(crate) fn end(&self, why: NotCommitted) {
         let reason = ExitReason::Failed(why.cause().to_string().into());
+        self.end_for(reason, why);
+    }
+
+    fn end_for(&self, reason: ExitReason, why: NotCommitted) {
         self.progress().failure = Some(Failure::Final(why.clone()));
         self.actor.stop(reason, why);
         self.wake_all();
@@ -489,16 +557,9 @@ impl Owner {
             obstacle.why = why;
             return;
         }
-        let (has_lasted, this) = (Arc::<AtomicBool>::default(), Arc::downgrade(self));
-        let is_told = Arc::clone(&has_lasted);
-        let _alarm = self.entity.access.after_patience(move || {
-            // ORDERING: Relaxed. See `Obstacle::lasting`.
-            is_told.store(true, Ordering::Relaxed);
-            let Some(this) = this.upgrade() else { return };
-            question.into_iter().for_each(|question| this.outage_has_lasted(question));
-            this.wake_all();
+        let obstacle = Obstacle::new(self, why, move |owner| {
+            question.into_iter().for_each(|question| owner.outage_has_lasted(question));
         });
-        let obstacle = Obstacle { why, has_lasted, _alarm };
         self.progress().obstacle = Some(obstacle);
     }
 
@@ -556,6 +617,17 @@ fn rest(mut progress: MutexGuard<'_, Progress>) {
     drop(held);
 }
 
+impl EntityOwner for Owner {
+    fn close(&self) {
+        Self::close(self);
+    }
+
+    fn give_up(self: Arc<Self>) {
+        let given_up = GivenUp(Arc::clone(&self));
+        when(&self.at_end, move |()| drop(given_up));
+    }
+}
+
 impl QueuedOwner for Owner {
     fn wake_waiters(&self) {
         self.wake_all();
@@ -583,6 +655,11 @@ impl Progress {
         self.bytes += bytes;
         self.in_flight.push_back(InFlight { what, bytes, behind: Vec::new(), number });
         number
+    }
+
+    /// Returns why nothing is decided, if the outcome of a commit has been unknown for the journal's patience.
+    fn is_unsettled(&self) -> Option<NotCommitted> {
+        self.settling.as_ref().and_then(Obstacle::lasting)
     }
 
     /// Whether something is on its way, or is done behind it.
@@ -657,6 +734,16 @@ struct Told {
     owner: Arc<Owner>,
     number: u64,
     is_told: bool,
+    is_unknown: bool,
+}
+
+impl Told {
+    /// Before the outcome is told: who looks behind that finds nothing in the way.
+    fn end_settling(&mut self) {
+        if std::mem::take(&mut self.is_unknown) {
+            self.owner.end_settling();
+        }
+    }
 }
 
 impl Tell for Told {
@@ -664,16 +751,23 @@ impl Tell for Told {
         self.owner.home()
     }
 
+    fn is_unknown(&mut self, why: &StoreError) {
+        self.is_unknown = true;
+        self.owner.begin_settling(why);
+    }
+
     fn tell(mut self, outcome: Result<(), Refusal>) {
         self.is_told = true;
+        self.end_settling();
         self.owner.note(&outcome, false);
         self.owner.told(self.number, outcome.into());
     }
 }
 
 impl Drop for Told {
-    /// The runtime in which it was waited for has ended.
+    /// If it was not told, the runtime in which it was waited for has ended, or the store is closed.
     fn drop(&mut self) {
+        self.end_settling();
         if !self.is_told {
             self.owner.undo(NotCommitted::new(Abandoned));
             self.owner.told(self.number, End::Lost);

@@ -1,6 +1,6 @@
 //! Notes of all entities, by their ranks.
 
-use coact_persist::{EntityId, Note, NoteKey, NoteKind, Notes, StoreError};
+use coact_persist::{EntityId, Note, NoteKey, NoteKind, Notes, Store, StoreError};
 
 use crate::access::{Access, ask};
 
@@ -56,7 +56,9 @@ impl<'a> ByRank<'a> {
                     self.after = notes.last().map(place_of).or_else(|| self.after.take());
                     return Ok(notes.into_iter().map(Ok).collect());
                 }
-                Err(error @ StoreError::Unavailable { .. }) => return Err(error),
+                Err(error @ (StoreError::Unavailable { .. } | StoreError::Closed)) => {
+                    return Err(error);
+                }
                 // Fewer, up to the damaged one, ..
                 Err(_) if count > 1 => self.page = count / 2,
                 // .. and from behind that on.
@@ -74,8 +76,12 @@ impl<'a> ByRank<'a> {
         let after =
             self.after.clone().map(|(rank, entity, key)| (rank.cast_unsigned(), entity, key));
         let which = Notes::Ranked { kind: self.kind, after, up_to: self.up_to };
-        let read = |done| self.access.store().notes(which.clone(), most, done);
-        if self.waits { self.access.ask_again(read).await } else { ask(read).await }
+        if self.waits {
+            let read = |store: &dyn Store, done| store.notes(which.clone(), most, done);
+            return self.access.ask_again(read).await;
+        }
+        let store = self.access.open_store()?;
+        ask(|done| store.notes(which, most, done)).await
     }
 
     fn step_over(&mut self, damaged: &Note) {

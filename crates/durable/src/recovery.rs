@@ -89,6 +89,7 @@ async fn recover<E: EventSourced>(
             tracing::error!("{error}");
             owner.end(NotCommitted::new(error));
         }
+        Err(RecoveryEnd::Closed) => owner.close(),
         Err(RecoveryEnd::Dropped) => {}
     }
     recovering.end();

@@ -22,6 +22,8 @@ pub(crate) enum RecoveryEnd {
     Failed(RecoveryError),
     /// Its result is not wanted any more.
     Dropped,
+    /// The journal, or its store, is closed.
+    Closed,
 }
 
 impl From<RecoveryError> for RecoveryEnd {
@@ -69,7 +71,8 @@ impl<'a> StoreQuestions<'a> {
         let mut backoff = Backoff::default();
         loop {
             self.take_turn().await?;
-            match self.answer(which, asked(|done| question(access.store(), done))).await {
+            let Ok(store) = access.open_store() else { return Err(RecoveryEnd::Closed) };
+            match self.answer(which, asked(|done| question(store, done))).await {
                 Ok(answer) => {
                     access.outages.end(which);
                     owner.goes_on();
@@ -84,6 +87,7 @@ impl<'a> StoreQuestions<'a> {
                     let pause = pin!(backoff.wait());
                     unless(&mut self.dropped, pause).await.ok_or(RecoveryEnd::Dropped)?;
                 }
+                Err(StoreError::Closed) => return Err(RecoveryEnd::Closed),
                 Err(error) => {
                     let seq = match &error {
                         StoreError::Corrupt { seq, .. } => *seq,

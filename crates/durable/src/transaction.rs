@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Settled, Unsettled, drop_quietly};
 use coact_core::{Cown, when};
-use coact_persist::{Commit, Refusal};
+use coact_persist::{Commit, Refusal, StoreError};
 
 use crate::access::{Access, Tell, lock};
 use crate::entity::Place;
@@ -148,7 +148,8 @@ impl Unsettled for Transaction {
         let Some(first) = members.first() else { return };
         let first = Arc::clone(&first.owner);
         let joint = join(&members, true, then);
-        let told = Told { first: Arc::clone(&first), step: Some((joint, members)) };
+        let told =
+            Told { first: Arc::clone(&first), step: Some((joint, members)), is_unknown: false };
         first.entity.access.commit(commit, told);
     }
 }
@@ -192,6 +193,16 @@ fn are_settled(members: &[Member]) -> bool {
 struct Told {
     first: Arc<Owner>,
     step: Option<(Arc<Joint>, Vec<Member>)>,
+    is_unknown: bool,
+}
+
+impl Told {
+    /// Tells the members of one whose outcome was unknown that it is not any more.
+    fn end_settling(&self, members: &[Member]) {
+        if self.is_unknown {
+            members.iter().for_each(|member| member.owner.end_settling());
+        }
+    }
 }
 
 impl Tell for Told {
@@ -199,8 +210,15 @@ impl Tell for Told {
         self.first.home()
     }
 
+    fn is_unknown(&mut self, why: &StoreError) {
+        self.is_unknown = true;
+        let members = self.step.iter().flat_map(|(_, members)| members);
+        members.for_each(|member| member.owner.begin_settling(why));
+    }
+
     fn tell(mut self, outcome: Result<(), Refusal>) {
         let Some((joint, members)) = self.step.take() else { return };
+        self.end_settling(&members);
         for Member { owner, bytes, .. } in &members {
             owner.note(&outcome, bytes.is_none());
         }
@@ -209,9 +227,10 @@ impl Tell for Told {
 }
 
 impl Drop for Told {
-    /// The runtime in which it was waited for has ended.
+    /// The runtime in which it was waited for has ended, or the store is closed.
     fn drop(&mut self) {
         if let Some((joint, members)) = self.step.take() {
+            self.end_settling(&members);
             undo_all(&members, &NotCommitted::new(Abandoned));
             joint.told(End::Lost);
         }
