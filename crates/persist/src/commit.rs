@@ -66,6 +66,7 @@ pub struct Commit {
     several: BTreeMap<EntityId, Member>,
     taken: Vec<NoteId>,
     left: Vec<Note>,
+    is_check: bool,
 }
 
 /// See [`Commit::memory`].
@@ -99,7 +100,48 @@ impl Commit {
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
         let (only, several) = (None, BTreeMap::new());
-        Self { id: CommitId::unique(), only, several, taken: Vec::new(), left: Vec::new() }
+        let (taken, left) = (Vec::new(), Vec::new());
+        Self { id: CommitId::unique(), only, several, taken, left, is_check: false }
+    }
+
+    /// Makes it a check: it only asks whether all members are as the writer knows them, at one moment, behind what was submitted before.
+    ///
+    /// Nothing is stored of a check, not even that it was made, and it has no position of its own: if it passes, it is told to be
+    /// [committed](Outcome::Committed) at the position of the last commit that the store has by then. If it is
+    /// not known whether it has passed, it is not [settled](crate::Store::settle), but made anew. A store that
+    /// does not know checks stores it as any other commit, which costs a row.
+    ///
+    /// ```
+    /// use coact_persist::{Commit, EntityId, MemoryStore, Outcome, Reader, Refusal, Store, wait};
+    ///
+    /// let (store, alice) = (MemoryStore::new(), EntityId::new("bank.account", "alice"));
+    /// let claim = wait(|done| store.claim(alice.clone(), done))?;
+    /// let mut check = Commit::new();
+    /// check.member(alice.clone(), claim.epoch, claim.last).rests_on(claim.hash);
+    /// check.make_check();
+    /// let position = wait(|done| store.position(done))?;
+    /// assert_eq!(wait(|done| store.commit(check.clone(), done)), Outcome::Committed(position));
+    ///
+    /// // Another owner.
+    /// wait(|done| store.claim(alice, done))?;
+    /// let outcome = wait(|done| store.commit(check, done));
+    /// assert!(matches!(outcome, Outcome::Refused(Refusal::Fenced { .. })));
+    /// # Ok::<(), coact_persist::StoreError>(())
+    /// ```
+    ///
+    /// # Panics
+    /// If it writes something. (What is added to it later is not written.)
+    pub fn make_check(&mut self) {
+        let is_read = |(_, member): (_, &Member)| member.writes_nothing();
+        let takes_nothing = self.taken.is_empty() && self.left.is_empty();
+        assert!(takes_nothing && self.members().all(is_read), "a check that writes something");
+        self.is_check = true;
+    }
+
+    /// Whether it is a [check](Self::make_check).
+    #[must_use]
+    pub fn is_check(&self) -> bool {
+        self.is_check
     }
 
     /// Its identity.
@@ -365,6 +407,12 @@ impl Member {
         &self.notes
     }
 
+    fn writes_nothing(&self) -> bool {
+        let Self { events, snapshot, notes, trim, deletes, .. } = self;
+        let is_kept = *trim == Seq::ZERO && !deletes;
+        is_kept && events.is_empty() && snapshot.is_none() && notes.is_empty()
+    }
+
     /// Up to which event events are removed.
     #[must_use]
     pub fn trimmed(&self) -> Seq {
@@ -381,11 +429,12 @@ impl Member {
 /// What has come of a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Outcome {
-    /// It is durable.
+    /// It is durable. (A [check](Commit::make_check) has passed.)
     Committed(Position),
     /// Nothing of it is stored, or ever will be.
     Refused(Refusal),
-    /// It may be stored, or may be stored later: [settle](crate::Store::settle) it.
+    /// It may be stored, or may be stored later: [settle](crate::Store::settle) it. (Of a
+    /// [check](Commit::make_check) nothing is stored: make it anew.)
     Unknown(StoreError),
 }
 

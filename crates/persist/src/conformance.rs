@@ -22,7 +22,12 @@ pub const TESTS: &[Test] = &[
     ("events are read in pages", events_are_read_in_pages),
     ("an entity that was never written is empty", what_is_not_there_is_empty),
     ("a claim fences the owner before", a_claim_fences),
+    ("a claim tells the position of the last commit", claims_tell_the_position),
+    ("a claim is behind the commits of all that it tells", claims_are_behind_commits),
     ("a member that is only read is checked", readers_are_checked),
+    ("a check stores nothing", checks_store_nothing),
+    ("a check finds another owner, and other events", checks_find_changes),
+    ("a check is of one moment", checks_are_of_one_moment),
     ("an entity that was never claimed has epoch 0", never_claimed),
     ("a commit is stored as a whole or not at all", all_or_nothing),
     ("other events than expected are a conflict", conflicts),
@@ -57,12 +62,28 @@ pub const TESTS: &[Test] = &[
     ("many writers keep a sum", many_writers),
 ];
 
+/// Each test of the order in which one handle of a store does what it is asked without waiting.
+pub const ORDER: &[Test] = &[("a check sees what was submitted before it", checks_come_behind)];
+
 /// Runs all of them, each with a store of its own.
 ///
 /// # Panics
 /// If one fails; the panic says which.
 pub fn all(make: MakeStore<'_>) {
-    for (name, test) in TESTS {
+    run(make, TESTS);
+    run(make, ORDER);
+}
+
+/// The same for a store that asks one handle and then another: all but those of the [`ORDER`].
+///
+/// # Panics
+/// If one fails; the panic says which.
+pub fn all_but_order(make: MakeStore<'_>) {
+    run(make, TESTS);
+}
+
+fn run(make: MakeStore<'_>, tests: &[Test]) {
+    for (name, test) in tests {
         eprintln!("conformance: {name}");
         test(&*make());
     }
@@ -156,7 +177,8 @@ fn what_is_not_there_is_empty(store: &dyn Store) {
     assert_eq!(events(store, &unknown, 0, 10), []);
     let first = claim(store, &unknown);
     let empty = crate::EventHash::of(&unknown);
-    assert_eq!(first, Claim { epoch: Epoch::new(1), last: Seq::ZERO, hash: empty, snapshot: None });
+    let (epoch, last, position) = (Epoch::new(1), Seq::ZERO, Position::ZERO);
+    assert_eq!(first, Claim { epoch, last, hash: empty, snapshot: None, position });
 }
 
 fn a_claim_fences(store: &dyn Store) {
@@ -174,6 +196,57 @@ fn a_claim_fences(store: &dyn Store) {
         refusal(store, write(&bob, &Claim { last: Seq::ZERO, ..unclaimed }, &["x"])),
         Refusal::Fenced { .. }
     ));
+}
+
+fn claims_tell_the_position(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    assert_eq!(claim(store, &alice).position, Position::ZERO);
+    let of_bob = claim(store, &bob);
+    let first = committed(store, write(&bob, &of_bob, &["of another one"]));
+    let now = claim(store, &alice);
+    assert_eq!(now.position, first);
+    // What is refused, or settled, is none.
+    refusal(store, write(&bob, &of_bob, &["again"]));
+    assert_eq!(wait(|done| store.settle(Commit::new().id(), done)), Ok(Settled::Aborted));
+    assert_eq!(claim(store, &bob).position, first);
+    // Of one with a snapshot, and of a state without events.
+    let mut next = write(&alice, &now, &["with a snapshot"]);
+    let hash = now.hash.with(now.last.next(), &event("with a snapshot"));
+    next.member(alice.clone(), now.epoch, now.last).snapshot(event("the state"), hash);
+    let second = committed(store, next);
+    let now = claim(store, &alice);
+    assert_eq!((now.position, now.snapshot.is_some()), (second, true));
+    // A note alone.
+    let third = committed(store, note(&alice, &now, &[(NoteKind::ClientAnswer, "k", 1, "x")]));
+    assert_eq!(claim(store, &alice).position, third);
+    assert_eq!(wait(|done| store.position(done)), Ok(third));
+}
+
+/// While others write to the same entity, and to others in the same transactions.
+fn claims_are_behind_commits(store: &dyn Store) {
+    const ROUNDS: usize = 60;
+    let (alice, bob) = (account("alice"), account("bob"));
+    thread::scope(|scope| {
+        for own in [&alice, &bob] {
+            let shared = &alice;
+            scope.spawn(move || {
+                for round in 0..ROUNDS {
+                    let claims = [own, shared].map(|id| (id, claim(store, id)));
+                    for (id, claim) in &claims {
+                        // (It may be fenced.)
+                        commit(store, write(id, claim, &[&round.to_string()]));
+                    }
+                }
+            });
+        }
+        for _ in 0..ROUNDS {
+            let claimed = claim(store, &alice);
+            let all = events(store, &alice, 0, usize::MAX >> 1);
+            let seen = all.iter().filter(|event| event.seq <= claimed.last);
+            let last = seen.map(|event| event.position).max().unwrap_or_default();
+            assert!(last <= claimed.position, "{last} is behind {}", claimed.position);
+        }
+    });
 }
 
 fn readers_are_checked(store: &dyn Store) {
@@ -196,10 +269,163 @@ fn readers_are_checked(store: &dyn Store) {
     assert_eq!(events(store, &alice, 0, 10), []);
 }
 
+/// A commit that only asks whether these are as their owners know them.
+fn check<'a>(members: impl IntoIterator<Item = (&'a EntityId, &'a Claim)>) -> Commit {
+    let mut check = Commit::new();
+    for (id, claim) in members {
+        check.member(id.clone(), claim.epoch, claim.last).rests_on(claim.hash);
+    }
+    check.make_check();
+    check
+}
+
+fn checks_store_nothing(store: &dyn Store) {
+    let (alice, bob, nobody) = (account("alice"), account("bob"), account("nobody"));
+    let (first, of_bob) = (claim(store, &alice), claim(store, &bob));
+    // Before there is any commit.
+    assert_eq!(committed(store, check([(&alice, &first), (&bob, &of_bob)])), Position::ZERO);
+    let position = committed(store, write(&alice, &first, &["1"]));
+    let now = Claim { last: Seq::new(1), hash: first.hash.with(Seq::new(1), &event("1")), ..first };
+    let listed = list(store, None, None, 10);
+    let again = check([(&alice, &now), (&bob, &of_bob)]);
+    for _ in 0..3 {
+        assert_eq!(committed(store, again.clone()), position);
+    }
+    // One that was never claimed stays so.
+    let (epoch, last, hash) = (Epoch::ZERO, Seq::ZERO, EventHash::of(&nobody));
+    let unclaimed = Claim { epoch, last, hash, snapshot: None, position };
+    assert_eq!(committed(store, check([(&nobody, &unclaimed), (&alice, &now)])), position);
+    assert_eq!(committed(store, check([])), position);
+    assert_eq!(list(store, None, None, 10), listed);
+    assert_eq!(wait(|done| store.position(done)), Ok(position));
+    // It is not remembered: what comes of one says nothing of the next with the same identity.
+    let claimed = claim(store, &bob);
+    assert_eq!(refusal(store, again), {
+        let (entity, epoch, owner) = (bob.clone(), of_bob.epoch, claimed.epoch);
+        Refusal::Fenced { entity, epoch, owner }
+    });
+    assert_eq!((claimed.epoch, claimed.position), (of_bob.epoch.next(), position));
+    assert_eq!(claim(store, &nobody).epoch, Epoch::new(1));
+    // The next commit has the next position.
+    assert_eq!(committed(store, write(&alice, &now, &["2"])), position.next());
+}
+
+fn checks_find_changes(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (old, of_bob) = (claim(store, &alice), claim(store, &bob));
+    committed(store, write(&alice, &old, &["1"]));
+    // Further events, in the same epoch, and others with the same numbers.
+    let stale = refusal(store, check([(&bob, &of_bob), (&alice, &old)]));
+    let (expected, found) = (Seq::ZERO, Seq::new(1));
+    assert_eq!(stale, Refusal::Conflict { entity: alice.clone(), expected, found });
+    let hash = old.hash.with(found, &event("another"));
+    let other = Claim { last: found, hash, ..old.clone() };
+    let stale = refusal(store, check([(&alice, &other)]));
+    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    // Another owner, which has stored nothing yet.
+    let hash = old.hash.with(found, &event("1"));
+    let now = Claim { last: found, hash, ..old.clone() };
+    committed(store, check([(&alice, &now), (&bob, &of_bob)]));
+    let new = claim(store, &alice);
+    for members in [[(&bob, &of_bob), (&alice, &now)], [(&alice, &now), (&bob, &of_bob)]] {
+        let fenced = refusal(store, check(members));
+        let (entity, epoch, owner) = (alice.clone(), old.epoch, new.epoch);
+        assert_eq!(fenced, Refusal::Fenced { entity, epoch, owner });
+    }
+    committed(store, check([(&alice, &new), (&bob, &of_bob)]));
+    // One that was deleted is as it was made.
+    let mut gone = Commit::new();
+    gone.member(alice.clone(), new.epoch, new.last).delete();
+    committed(store, gone);
+    let stale = refusal(store, check([(&alice, &new)]));
+    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    let empty = Claim { last: Seq::ZERO, hash: EventHash::of(&alice), ..new };
+    committed(store, check([(&alice, &empty)]));
+}
+
+/// Without waiting, among commits that pass and commits that are refused.
+fn checks_come_behind(store: &dyn Store) {
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (first, of_bob) = (claim(store, &alice), claim(store, &bob));
+    let one = write(&alice, &first, &["1"]);
+    let hash = first.hash.with(Seq::new(1), &event("1"));
+    let then = Claim { last: Seq::new(1), hash, ..first.clone() };
+    let two = write(&alice, &then, &["2"]);
+    let all = vec![
+        check([(&alice, &first), (&bob, &of_bob)]),
+        one.clone(),
+        check([(&alice, &then)]),
+        check([(&alice, &first)]),
+        // It comes again.
+        one,
+        check([(&bob, &of_bob), (&alice, &then)]),
+        two,
+        check([(&alice, &then)]),
+        check([(&bob, &of_bob)]),
+    ];
+    let at = |outcome: &Outcome| match outcome {
+        Outcome::Committed(position) => Some(position.get()),
+        Outcome::Refused(Refusal::Conflict { .. }) => None,
+        other => panic!("{other:?}"),
+    };
+    let told: Vec<_> = at_once(store, all).iter().map(at).collect();
+    // (The last one has no member in common with the commits, and may come before them.)
+    let (last, told) = told.split_last().expect("there are some");
+    assert_eq!(told, [Some(0), Some(1), Some(1), None, Some(1), Some(1), Some(2), None]);
+    assert!(last.is_some());
+    // Alone, and with a claim.
+    let (tell, told) = std::sync::mpsc::channel();
+    store.claim(alice.clone(), Box::new(move |claim| drop(tell.send(claim))));
+    let fenced = at_once(store, vec![check([(&alice, &then)]), check([(&bob, &of_bob)])]);
+    let claimed = told.recv().expect("it is told").expect("it is claimed");
+    assert_eq!((claimed.last, claimed.position), (Seq::new(2), Position::new(2)));
+    assert!(matches!(fenced[0], Outcome::Refused(Refusal::Fenced { .. })), "{fenced:?}");
+    assert_eq!(fenced[1], Outcome::Committed(Position::new(2)));
+}
+
+/// Another owner takes both entities, one after the other, again and again. Whatever passes was so at one moment: so that of the
+/// second is never older than that of the first, which is taken first.
+fn checks_are_of_one_moment(store: &dyn Store) {
+    const ROUNDS: u64 = 60;
+    let (alice, bob) = (account("alice"), account("bob"));
+    let (first, second) = (claim(store, &alice), claim(store, &bob));
+    let at = |claim: &Claim, epoch| Claim { epoch: Epoch::new(epoch), ..claim.clone() };
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            for _ in 1..ROUNDS {
+                claim(store, &alice);
+                claim(store, &bob);
+            }
+        });
+        let (mut known, mut last) = ((1, 1), (1, 1));
+        while last != (ROUNDS, ROUNDS) {
+            // (The last one never is.)
+            for epochs in [known, (known.0, known.1 + 1)] {
+                let both = [at(&first, epochs.0), at(&second, epochs.1)];
+                match commit(store, check([(&alice, &both[0]), (&bob, &both[1])])) {
+                    Outcome::Committed(position) => {
+                        assert_eq!(position, Position::ZERO);
+                        assert!(epochs.1 == epochs.0 || epochs.1 + 1 == epochs.0, "{epochs:?}");
+                        assert!(epochs >= last, "{epochs:?} behind {last:?}");
+                        last = epochs;
+                    }
+                    Outcome::Refused(Refusal::Fenced { entity, owner, .. }) if entity == alice => {
+                        known.0 = owner.get();
+                    }
+                    Outcome::Refused(Refusal::Fenced { owner, .. }) => known.1 = owner.get(),
+                    other => panic!("{other:?}"),
+                }
+            }
+        }
+    });
+}
+
 fn never_claimed(store: &dyn Store) {
     let (alice, bob) = (account("alice"), account("bob"));
-    let (epoch, last, hash, snapshot) = (Epoch::ZERO, Seq::ZERO, EventHash::of(&alice), None);
-    let mut both = write(&alice, &Claim { epoch, last, hash, snapshot }, &["1", "2"]);
+    let (epoch, last, hash) = (Epoch::ZERO, Seq::ZERO, EventHash::of(&alice));
+    let position = Position::ZERO;
+    let unclaimed = Claim { epoch, last, hash, snapshot: None, position };
+    let mut both = write(&alice, &unclaimed, &["1", "2"]);
     both.member(bob.clone(), epoch, last);
     committed(store, both);
     let now = claim(store, &alice);
@@ -208,7 +434,7 @@ fn never_claimed(store: &dyn Store) {
         (Epoch::new(1), Seq::new(2), 2)
     );
     // Now it has an owner, and events.
-    let late = write(&alice, &Claim { epoch, last, hash, snapshot: None }, &["late"]);
+    let late = write(&alice, &unclaimed, &["late"]);
     assert!(matches!(refusal(store, late), Refusal::Fenced { .. }));
     assert_eq!(claim(store, &bob).epoch, Epoch::new(1));
 }

@@ -250,10 +250,11 @@ impl State {
     }
 
     fn claim(&mut self, id: EntityId) -> Claim {
+        let position = self.position;
         let entity = self.entity(&id);
         entity.epoch = entity.epoch.next();
         let Entity { epoch, last, hash, ref snapshots, .. } = *entity;
-        Claim { epoch, last, hash, snapshot: snapshots.first().cloned() }
+        Claim { epoch, last, hash, snapshot: snapshots.first().cloned(), position }
     }
 
     fn log(&self, which: &Logs, after: Position, most: usize) -> Vec<LogEntry> {
@@ -329,17 +330,16 @@ impl State {
     }
 
     fn commit(&mut self, commit: &Commit) -> Outcome {
+        if commit.is_check() {
+            let refused = self.refuses(commit);
+            return refused.map_or(Outcome::Committed(self.position), Outcome::Refused);
+        }
         match self.decisions.get(&commit.id()) {
             Some(Settled::Committed(position)) => return Outcome::Committed(*position),
             Some(Settled::Aborted) => return Outcome::Refused(Refusal::Aborted),
             None => {}
         }
-        if let Some(refusal) =
-            commit.members().find_map(|(id, member)| match self.entities.get(id) {
-                Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
-                None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
-            })
-        {
+        if let Some(refusal) = self.refuses(commit) {
             return Outcome::Refused(refusal);
         }
         let is_there = |id: &NoteId| {
@@ -363,6 +363,14 @@ impl State {
         }
         self.decisions.insert(commit.id(), Settled::Committed(position));
         Outcome::Committed(position)
+    }
+
+    /// Why a commit is refused for the sake of a member, if it is.
+    fn refuses(&self, commit: &Commit) -> Option<Refusal> {
+        commit.members().find_map(|(id, member)| match self.entities.get(id) {
+            Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
+            None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
+        })
     }
 
     fn write(&mut self, id: &EntityId, member: &Member, position: Position) {

@@ -71,10 +71,13 @@ pub trait Store: Reader {
 
     /// Stores a commit. Once it is told to be committed, it is durable. A commit that comes twice is stored once, and
     /// told the same.
+    ///
+    /// A [check](Commit::make_check) is compared, and not stored. It sees what was told to be committed, or
+    /// claimed, before it was submitted, through any handle of the store.
     fn commit(&self, commit: Commit, done: Done<Outcome>);
 
     /// Decides whether a commit whose outcome is [unknown](Outcome::Unknown) has happened: if it is not stored by now,
-    /// it is aborted, and refused if it comes yet.
+    /// it is aborted, and refused if it comes yet. (A [check](Commit::make_check) is not settled.)
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>);
 
     /// Closes the store, whatever handles there still are: answers what was asked before, refuses what is asked from now on
@@ -109,6 +112,9 @@ pub struct Claim {
     pub hash: EventHash,
     /// The latest snapshot, which is to be [checked](Snapshot::check).
     pub snapshot: Option<Snapshot>,
+    /// The position of the last commit that the store had then: no event, snapshot or note that the
+    /// entity has at the claim is behind it.
+    pub position: Position,
 }
 
 /// Blocks the calling thread until a result is there: for programs and tests that use a store by hand.

@@ -42,6 +42,11 @@ impl Write {
             .sum()
     }
 
+    /// Whether it only compares.
+    pub(crate) fn is_check(&self) -> bool {
+        matches!(self, Self::Commit(commit, _) if commit.is_check())
+    }
+
     /// Tells that it was not done.
     pub(crate) fn refuse(self, why: &StoreError) {
         match self {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use coact_persist::{
     Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId,
-    NoteKey, NoteKind, Refusal, Seq, Settled, Snapshot, Tags,
+    NoteKey, NoteKind, Position, Refusal, Seq, Settled, Snapshot, Tags,
 };
 
 use crate::job::Write;
@@ -31,6 +31,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) stored: Vec<CommitId>,
     /// Those that are settled as aborted.
     pub(crate) aborted: Vec<CommitId>,
+    /// That of the last commit before the transaction, if it was looked for.
+    pub(crate) position: Option<Position>,
 }
 
 /// By what a note is found: the place of its entity, and what it is.
@@ -50,8 +52,11 @@ pub(crate) enum Decision {
 /// What has come of what was asked, if the transaction is committed.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    Claim(Claim),
+    /// Without the position, which is that of the last commit before it: the number of that in this transaction.
+    Claim(Claim, u64),
     Commit(Result<Decision, Refusal>),
+    /// The number of the last commit before it in this transaction, or 0.
+    Check(Result<u64, Refusal>),
     Settle(Decision),
 }
 
@@ -105,7 +110,7 @@ impl Entity {
         let Row { epoch, last, hash, .. } = self.row;
         let found = self.found_snapshot.as_ref().filter(|_| self.replaced_snapshots.is_none());
         let snapshot = self.snapshots.first().or(found).cloned();
-        Claim { epoch, last, hash, snapshot }
+        Claim { epoch, last, hash, snapshot, position: Position::ZERO }
     }
 
     /// Does all that a commit writes of it but for its events.
@@ -164,8 +169,13 @@ impl<'a> Plan<'a> {
     pub(crate) fn add(&mut self, asked: &'a Write, places: &[usize]) -> Answer {
         match asked {
             Write::Claim(..) => {
+                let commits = self.commits();
                 let entity = places.first().and_then(|place| self.entities[*place].as_mut());
-                Answer::Claim(entity.expect("it was made if it was not there").claim())
+                Answer::Claim(entity.expect("it was made if it was not there").claim(), commits)
+            }
+            Write::Commit(commit, _) if commit.is_check() => {
+                let refused = self.refuses(commit, places);
+                Answer::Check(refused.map_or(Ok(self.commits()), Err))
             }
             Write::Commit(commit, _) => Answer::Commit(self.commit(commit, places)),
             Write::Settle(id, _) => Answer::Settle(self.settle(*id)),
@@ -190,15 +200,8 @@ impl<'a> Plan<'a> {
         }
         let (of_members, others) = places.split_at(commit.members().count());
         let (of_taken, of_left) = others.split_at(commit.taken().len());
-        for ((id, member), place) in commit.members().zip(of_members) {
-            let found = self.entities[*place].as_ref().map(|found| found.row);
-            let refused = match found {
-                Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
-                None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
-            };
-            if let Some(refusal) = refused {
-                return Err(refusal);
-            }
+        if let Some(refusal) = self.refuses(commit, of_members) {
+            return Err(refusal);
         }
         let taken = || commit.taken().iter().zip(of_taken);
         if let Some((gone, _)) = taken().find(|(note, place)| !self.is_there(note, **place)) {
@@ -220,6 +223,16 @@ impl<'a> Plan<'a> {
             decisions.insert(commit.id(), decision);
         }
         Ok(decision)
+    }
+
+    /// Why a commit is refused for the sake of a member, if it is.
+    fn refuses(&self, commit: &Commit, places: &[usize]) -> Option<Refusal> {
+        commit.members().zip(places).find_map(|((id, member), place)| {
+            match self.entities[*place].as_ref().map(|found| found.row) {
+                Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
+                None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
+            }
+        })
     }
 
     fn write(&mut self, id: &EntityId, member: &'a Member, place: usize) {

@@ -32,6 +32,7 @@ struct Statements {
     make: Statement,
     lock: Statement,
     decisions: Statement,
+    compare: Statement,
     latest: Statement,
     taken: Statement,
     count: Statement,
@@ -51,7 +52,7 @@ struct Statements {
     prune: Statement,
 }
 
-const TEXTS: [&str; 23] = [
+const TEXTS: [&str; 24] = [
     // All that most transactions are, if the entities are as they are known: locks them, in order, counts positions, and writes. If one
     // is not, it fails, as it divides by zero. (By its hash it is the entity that it was, even if someone has exchanged the rows.)
     "WITH found AS MATERIALIZED (
@@ -105,12 +106,22 @@ const TEXTS: [&str; 23] = [
      ORDER BY e.id
      FOR NO KEY UPDATE OF e",
     "SELECT d.id, d.position FROM decision d WHERE d.id = ANY($1::bytea[])",
-    "SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
-     FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY n (kind, key, at)
-     JOIN entity e ON e.kind = n.kind
-        AND substr(e.key, 1, 512) = substr(n.key, 1, 512) AND sha256(e.key) = sha256(n.key)
-     CROSS JOIN LATERAL
-        (SELECT * FROM snapshot s WHERE s.entity = e.id ORDER BY s.seq DESC LIMIT 1) s",
+    // All that checks are, if the entities are as they are known: nothing is locked, nor written. (One statement sees one moment.)
+    "SELECT c.last,
+        (SELECT count(*) FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
+            JOIN entity e ON e.id = n.id AND e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash)
+     FROM counter c",
+    // Behind the locks, and not with them: a statement that has waited for one sees other rows as they were when it began. In each row
+    // comes the position of the last commit; if there is no snapshot, it comes alone.
+    "SELECT c.last, s.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
+     FROM counter c LEFT JOIN (
+        SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
+        FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY n (kind, key, at)
+        JOIN entity e ON e.kind = n.kind
+            AND substr(e.key, 1, 512) = substr(n.key, 1, 512) AND sha256(e.key) = sha256(n.key)
+        CROSS JOIN LATERAL
+            (SELECT * FROM snapshot s WHERE s.entity = e.id ORDER BY s.seq DESC LIMIT 1) s
+     ) s ON true",
     // (Who changes a note has locked its entity.)
     "SELECT n.at, o.rank
      FROM unnest($1::int4[], $2::bytea[], $3::int2[], $4::bytea[]) WITH ORDINALITY n (kind, key, about, note, at)
@@ -161,7 +172,7 @@ const TEXTS: [&str; 23] = [
 pub(crate) struct Done {
     /// What has come of each thing that was asked.
     pub(crate) answers: Vec<Answer>,
-    /// Before that of the first commit that it has stored.
+    /// Before that of the first commit that it has stored; of one that has stored none, that of the last one that there is.
     pub(crate) before: Position,
 }
 
@@ -187,6 +198,7 @@ impl WriteSession {
             make,
             lock,
             decisions,
+            compare,
             latest,
             taken,
             count,
@@ -212,6 +224,7 @@ impl WriteSession {
             make,
             lock,
             decisions,
+            compare,
             latest,
             taken,
             count,
@@ -243,7 +256,11 @@ impl WriteSession {
         let concerned = self.known.concerned(all);
         let mut done = None;
         if let Some((known, planned)) = self.guess(all, &concerned) {
-            let stored = self.store(planned, Some(&known), &concerned, forgotten, patience).await;
+            let stored = if all.iter().all(Write::is_check) {
+                self.compare(planned, &known, patience).await
+            } else {
+                self.store(planned, Some(&known), &concerned, forgotten, patience).await
+            };
             let is_wrong = |undone: &Undone| undone.failure.means == Means::Stale;
             done = Some(stored).filter(|stored| !stored.as_ref().is_err_and(is_wrong));
         }
@@ -280,7 +297,8 @@ impl WriteSession {
         let known = self.known.all_of(concerned)?;
         let entities = known.iter().map(|row| Some(Entity::new(*row))).collect();
         let planned = Planned::new(Plan { entities, ..Plan::default() }, all, concerned);
-        let is_refused = |answer: &Answer| matches!(answer, Answer::Commit(Err(_)));
+        let is_refused =
+            |answer: &Answer| matches!(answer, Answer::Commit(Err(_)) | Answer::Check(Err(_)));
         (!planned.answers.iter().any(is_refused)).then_some((known, planned))
     }
 
@@ -316,8 +334,11 @@ impl WriteSession {
         match ended.map_err(|_| Failure::late(patience)).flatten() {
             Ok(rows) => {
                 // (One statement at most has told something.)
-                let last = rows.iter().flatten().next().map_or(0, |row| number(row, 0));
-                let before = Position::new(last - plan.commits().min(last));
+                let counted = rows.iter().flatten().next().map(|row| {
+                    let last = number(row, 0);
+                    Position::new(last - plan.commits().min(last))
+                });
+                let before = counted.or(plan.position).unwrap_or_default();
                 for (place, entity) in plan.entities.iter().enumerate() {
                     entity.iter().for_each(|found| self.known.set(concerned, place, found.row));
                 }
@@ -325,6 +346,34 @@ impl WriteSession {
             }
             Err(failure) if failure.means == Means::Lost => {
                 Err(Undone { failure, perhaps: Some(answers) })
+            }
+            Err(failure) => Err(self.undo(failure, patience).await.into()),
+        }
+    }
+
+    /// Has checks compared, all at one moment, given what is known of the entities and that they pass by that.
+    async fn compare(
+        &self,
+        Planned { answers, .. }: Planned<'_>,
+        known: &[known::Row],
+        patience: Duration,
+    ) -> Result<Done, Undone> {
+        let Compared { ids, epochs, lasts, hashes, .. } = Compared::new(known, &[]);
+        let (client, compare) = (&self.session.client, &self.statements.compare);
+        let mut pipeline = Pipeline::new();
+        let columns = (&ids, &epochs, &lasts, &hashes);
+        pipeline.send(async move {
+            client.query(compare, &[columns.0, columns.1, columns.2, columns.3]).await
+        })?;
+        let compared = timeout(patience, pipeline.answers()).await;
+        match compared.map_err(|_| Failure::late(patience)).flatten() {
+            Ok(rows) => {
+                let row = rows.iter().flatten().next();
+                let (last, same) = row.map_or((0, 0), |row| (number(row, 0), number(row, 1)));
+                if same != ids.len() as u64 {
+                    return Err(Failure::new(Means::Stale, "an entity was changed").into());
+                }
+                Ok(Done { answers, before: Position::new(last) })
             }
             Err(failure) => Err(self.undo(failure, patience).await.into()),
         }
@@ -434,6 +483,8 @@ struct Needs<'a> {
     locked: Identities<'a>,
     /// Those whose latest snapshots are told.
     claimed: Identities<'a>,
+    /// Whether the position of the last commit is told.
+    asks_position: bool,
     /// The notes that are taken.
     taken: TakenNotes<'a>,
     decided: Vec<Vec<u8>>,
@@ -476,6 +527,7 @@ impl<'a> Needs<'a> {
             hashes: Vec::new(),
             locked: Identities::default(),
             claimed: Identities::default(),
+            asks_position: !all.iter().all(stores_or_settles),
             taken: TakenNotes { notes, of, kinds: Vec::new(), keys: Vec::new() },
             decided: all.iter().filter_map(decides).map(stored_id).collect(),
         };
@@ -514,7 +566,7 @@ impl<'a> Needs<'a> {
         pipeline: &mut Pipeline<'s, Vec<Row>>,
     ) -> Result<(), Failure> {
         pipeline.send(begin(client))?;
-        let Self { made, hashes, locked, claimed, taken, decided } = self;
+        let Self { made, hashes, locked, claimed, asks_position, taken, decided } = self;
         if !made.is_empty() {
             pipeline.send(async move {
                 client.query(&to.make, &[&made.kinds, &made.keys, hashes]).await
@@ -525,7 +577,7 @@ impl<'a> Needs<'a> {
                 client.query(&to.lock, &[&locked.kinds, &locked.keys]).await
             })?;
         }
-        if !claimed.is_empty() {
+        if *asks_position {
             pipeline.send(async move {
                 client.query(&to.latest, &[&claimed.kinds, &claimed.keys]).await
             })?;
@@ -558,9 +610,14 @@ impl<'a> Needs<'a> {
             let row = known::Row { id: row.get(1), kind, epoch, last, hash };
             plan.entities[place] = Some(Entity::new(row));
         }
-        for row in rows(!self.claimed.is_empty()) {
-            if let Some(entity) = &mut plan.entities[self.claimed.places[at(&row)]] {
-                entity.found_snapshot = Some(snapshot(&row, 1));
+        for row in rows(self.asks_position) {
+            plan.position = Some(Position::new(number(&row, 0)));
+            let Some(at) = row.get::<_, Option<i64>>(1).and_then(|at| usize::try_from(at).ok())
+            else {
+                continue;
+            };
+            if let Some(entity) = &mut plan.entities[self.claimed.places[at - 1]] {
+                entity.found_snapshot = Some(snapshot(&row, 2));
             }
         }
         for row in rows(!self.taken.notes.is_empty()) {
@@ -587,10 +644,16 @@ fn at(row: &Row) -> usize {
     usize::try_from(number(row, 0)).map_or(0, |at| at - 1)
 }
 
+/// Whether the position of the last commit is of no interest to it.
+fn stores_or_settles(asked: &Write) -> bool {
+    !matches!(asked, Write::Claim(..)) && !asked.is_check()
+}
+
 /// Whose decision is to be known.
 fn decides(asked: &Write) -> Option<CommitId> {
     match asked {
         Write::Claim(..) => None,
+        Write::Commit(commit, _) if commit.is_check() => None,
         Write::Commit(commit, _) => Some(commit.id()),
         Write::Settle(id, _) => Some(*id),
     }
@@ -651,8 +714,9 @@ struct Compared {
 impl Compared {
     fn new(known: &[known::Row], entities: &[Option<Entity>]) -> Self {
         let mut compared = Self::default();
-        for (before, entity) in known.iter().zip(entities) {
-            let now = entity.as_ref().map_or(before, |entity| &entity.row);
+        for (place, before) in known.iter().enumerate() {
+            let now = entities.get(place).and_then(Option::as_ref);
+            let now = now.map_or(before, |entity| &entity.row);
             compared.ids.push(before.id);
             compared.epochs.push(bits(before.epoch.get()));
             compared.lasts.push(bits(before.last.get()));

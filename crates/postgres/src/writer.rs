@@ -3,7 +3,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use coact_persist::{CommitId, Outcome, Position, Refusal, Settled, StoreError};
+use coact_persist::{Claim, CommitId, Outcome, Position, Refusal, Settled, StoreError};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep};
 use tracing::warn;
@@ -183,7 +183,9 @@ impl Writer {
     }
 
     async fn try_once(&mut self, all: &[Write]) -> Result<Done, Undone> {
-        let forgotten = self.memory.old();
+        // (Where nothing is written, nothing is forgotten.)
+        let writes = !all.iter().all(Write::is_check);
+        let forgotten = if writes { self.memory.old() } else { Vec::new() };
         let session = self.link.session().await.map_err(|error| {
             let StoreError::Unavailable { why } = error else { unreachable!("nothing was read") };
             Failure::new(Means::Unavailable, why)
@@ -205,7 +207,15 @@ impl Writer {
         let position = |commit| Position::new(before.get() + commit);
         for (asked, answer) in all.into_iter().zip(answers) {
             match (asked, answer) {
-                (Write::Claim(_, done), Answer::Claim(claim)) => tell(done, Ok(claim)),
+                (Write::Claim(_, done), Answer::Claim(claim, commits)) => {
+                    tell(done, Ok(Claim { position: position(commits), ..claim }));
+                }
+                (Write::Commit(check, done), Answer::Check(checked)) => {
+                    // See below.
+                    drop(check);
+                    let passed = |commits| Outcome::Committed(position(commits));
+                    tell(done, checked.map_or_else(Outcome::Refused, passed));
+                }
                 (Write::Commit(commit, done), Answer::Commit(decided)) => {
                     let outcome = match decided {
                         Ok(Decision::Stored(stored)) => {

@@ -128,9 +128,11 @@ impl<'c> Batch<'c> {
                 .prepare_cached("DELETE FROM decision WHERE position <= ?1")?
                 .execute([bits(now) - DECISIONS])?;
         }
-        self.transaction
-            .prepare_cached("UPDATE counter SET position = ?1")?
-            .execute([bits(self.position.get())])?;
+        if before != now {
+            self.transaction
+                .prepare_cached("UPDATE counter SET position = ?1")?
+                .execute([bits(now)])?;
+        }
         Ok(())
     }
 
@@ -230,7 +232,8 @@ impl Batch<'_> {
             )?
             .query_row([entity.id], snapshot)
             .optional()?;
-        Ok(Claim { epoch: entity.epoch, last: entity.last, hash: entity.hash, snapshot })
+        let Entity { epoch, last, hash, .. } = entity;
+        Ok(Claim { epoch, last, hash, snapshot, position: self.position })
     }
 
     /// Stores a commit, unless it is refused.
@@ -243,7 +246,11 @@ impl Batch<'_> {
                 None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
             };
             if let Some(refusal) = refused {
-                return self.unless_decided(commit, refusal);
+                return if commit.is_check() {
+                    Ok(Outcome::Refused(refusal))
+                } else {
+                    self.unless_decided(commit, refusal)
+                };
             }
             found.push(entity);
         }
@@ -251,6 +258,9 @@ impl Batch<'_> {
             if !is_there(&self.transaction, note)? {
                 return self.unless_decided(commit, Refusal::Gone(note.clone()));
             }
+        }
+        if commit.is_check() {
+            return Ok(Outcome::Committed(self.position));
         }
         let position = self.position.next();
         if !self.is_careful {

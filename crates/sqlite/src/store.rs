@@ -239,9 +239,16 @@ impl Write {
     }
 
     fn is_unknown(&self, unknown: &mut HashSet<CommitId>) {
-        if let Self::Commit(commit, _) = self {
+        if let Self::Commit(commit, _) = self
+            && !commit.is_check()
+        {
             unknown.insert(commit.id());
         }
+    }
+
+    /// Whether it writes nothing.
+    fn is_check(&self) -> bool {
+        matches!(self, Self::Commit(commit, _) if commit.is_check())
     }
 }
 
@@ -357,8 +364,10 @@ impl Writer {
         }
         match done {
             Ok(results) => {
-                // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
-                self.transactions.fetch_add(1, Ordering::Relaxed);
+                if !all.iter().all(Write::is_check) {
+                    // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
+                    self.transactions.fetch_add(1, Ordering::Relaxed);
+                }
                 if !self.unknown.is_empty() {
                     all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
                 }
@@ -473,6 +482,10 @@ fn fail(all: Vec<Write>, error: &StoreError, outcome: fn(StoreError) -> Outcome)
     for asked in all {
         match asked {
             Write::Claim(_, done) => callback::tell(done, Err(error.clone())),
+            // Nothing is stored of it, whatever the transaction has come to.
+            Write::Commit(commit, done) if commit.is_check() => {
+                callback::tell(done, refused(error.clone()));
+            }
             Write::Commit(_, done) => callback::tell(done, outcome(error.clone())),
             Write::Settle(_, done) => callback::tell(done, Err(error.clone())),
         }

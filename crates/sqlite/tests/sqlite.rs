@@ -418,6 +418,33 @@ fn old_decisions_are_forgotten() {
     assert_eq!(settled, Settled::Committed(Position::new(100_000)));
 }
 
+/// Neither into the file, nor into its log of what is to be written.
+#[test]
+fn a_check_writes_nothing() {
+    let folder = folder();
+    let path = folder.path().join("bank.db");
+    let (store, alice) = (open(&path), EntityId::new("account", "alice"));
+    write(&store, &alice, "1");
+    let now = wait(|done| store.claim(alice.clone(), done)).unwrap();
+    let bytes = || {
+        let parts = ["", "-wal"].map(|end| folder.path().join(format!("bank.db{end}")));
+        parts.map(|part| fs::read(part).unwrap())
+    };
+    let (before, transactions) = (bytes(), store.transactions());
+    let check = |epoch| {
+        let mut check = Commit::new();
+        check.member(alice.clone(), epoch, now.last).rests_on(now.hash);
+        check.make_check();
+        wait(|done| store.commit(check, done))
+    };
+    for _ in 0..3 {
+        assert_eq!(check(now.epoch), Outcome::Committed(now.position));
+        assert!(matches!(check(now.epoch.next()), Outcome::Refused(Refusal::Fenced { .. })));
+    }
+    assert!(bytes() == before, "something was written");
+    assert_eq!(store.transactions(), transactions);
+}
+
 #[test]
 fn what_is_called_with_a_result_may_panic() {
     let folder = folder();

@@ -98,7 +98,7 @@ impl Store for Both {
 #[test]
 fn two_stores_pass_the_tests_of_all_stores_together() {
     let Some(server) = server::shared() else { return };
-    conformance::all(&|| {
+    conformance::all_but_order(&|| {
         let schema = server.schema();
         let stores = [server.store(&schema), server.store(&schema)];
         Arc::new(Both { stores, turn: Mutex::new(0) })
@@ -121,6 +121,45 @@ fn the_owner_that_came_later_fences_the_one_before() {
     ));
     committed(&second, step(&[(&alice, &new)], "of the second"));
     assert_eq!(texts(&first, &alice), ["of the first", "of the second"]);
+}
+
+/// Nor does it wait for one that writes.
+#[test]
+fn a_check_writes_and_locks_nothing() {
+    let Some(server) = server::shared() else { return };
+    let (schema, names) = (server.schema(), ["alice", "bob"].map(account));
+    let store = server.store(&schema);
+    let claims = names.each_ref().map(|name| claim(&store, name));
+    let position = committed(&store, step(&[(&names[0], &claims[0])], "1"));
+    let claims = names.each_ref().map(|name| claim(&store, name));
+    let check = || {
+        let mut check = Commit::new();
+        for (name, claim) in names.iter().zip(&claims) {
+            check.member(name.clone(), claim.epoch, claim.last).rests_on(claim.hash);
+        }
+        check.make_check();
+        commit(&store, check)
+    };
+    let raw = server.raw(&schema);
+    let versions = || -> Vec<String> {
+        let text = "SELECT 'e' || ctid || xmin || xmax FROM entity UNION ALL
+             SELECT 'c' || ctid || xmin || xmax FROM counter UNION ALL
+             SELECT 'd' || ctid || xmin || xmax FROM decision ORDER BY 1";
+        raw.rows(text, &[]).iter().map(|row| row.get(0)).collect()
+    };
+    let before = versions();
+    (0..3).for_each(|_| assert_eq!(check(), Outcome::Committed(position)));
+    assert_eq!(versions(), before);
+    raw.run("BEGIN; SELECT FROM counter FOR UPDATE; SELECT FROM entity FOR UPDATE");
+    assert_eq!(check(), Outcome::Committed(position));
+    raw.run("ROLLBACK");
+    // Another store has the entity: what this one knows of it is not asked.
+    let other = server.store(&schema);
+    claim(&other, &names[1]);
+    assert!(matches!(
+        check(),
+        Outcome::Refused(Refusal::Fenced { entity, .. }) if entity == names[1]
+    ));
 }
 
 /// Each of two stores commits over the same entities, in the other's order: they refuse each other, and nothing else happens.

@@ -185,7 +185,7 @@ fn claim_fits(
         hashes.push(hash);
     }
     let claim = wait(|done| store.claim(id.clone(), done));
-    let Claim { epoch, last, hash, snapshot } =
+    let Claim { epoch, last, hash, snapshot, .. } =
         claim.map_err(|error| format!("{id} cannot be claimed: {error}"))?;
     if (last.get() as usize, hash) != (events.len(), hashes[events.len()]) {
         return Err(format!("{id} has {} events, and {last} are claimed", events.len()));
