@@ -3,6 +3,7 @@
 mod bank;
 mod changed;
 mod closing;
+mod confirmed;
 mod corners;
 mod damage;
 mod decisions;
@@ -17,6 +18,7 @@ mod once;
 mod outbox;
 mod passive;
 mod pipelined;
+mod positions;
 mod recovery;
 mod slow;
 mod states;

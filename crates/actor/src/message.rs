@@ -1,6 +1,7 @@
 //! Messages.
 
 use coact_core::credits::Permit;
+use coact_core::internals::ConfirmedQuestion;
 
 /// A type that can be sent to actors.
 #[diagnostic::on_unimplemented(
@@ -19,4 +20,9 @@ pub trait Message: Send + 'static {
     fn leaves_mailbox(&mut self, room: Permit) {
         drop(room);
     }
+}
+
+/// (Durable actors take it, as they take the command.)
+impl<C: Message> Message for ConfirmedQuestion<C> {
+    type Reply = C::Reply;
 }

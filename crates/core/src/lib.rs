@@ -54,7 +54,10 @@ pub mod internals {
     pub use crate::cown::last_handle_check::LastHandleCheck;
     #[cfg(feature = "sim")]
     pub use crate::cown::mark_crowded;
-    pub use crate::cown::set::{Pipelined, SealedHandle, Unchecked, UncheckedHandle, pipelined};
+    pub use crate::cown::set::{
+        ConfirmedQuestion, Pipelined, SealedHandle, Unchecked, UncheckedHandle, confirmed,
+        pipelined,
+    };
     pub use crate::cown::settling::{Kept, Readiness, Settled, Settling, Unsettled, Wake};
     pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::credits::internals::{acquire_one_for, credits_owed_by};

@@ -36,7 +36,7 @@ pub(crate) struct Access {
     /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is closed.
     pub(crate) abandoned: Latch,
     pub(crate) deliveries: Deliveries,
-    /// The position of the last commit that is known to be stored.
+    /// The position of the last commit that is known to be stored, by this journal or by others.
     position: AtomicU64,
 }
 
@@ -191,10 +191,20 @@ impl Access {
         Arc::ptr_eq(&self.store, &other.store)
     }
 
-    /// Takes note of the position of a commit that is stored, before that is told.
-    fn has_position(&self, position: Position) {
+    /// Raises the position to that of a commit that is stored, before that commit is told. Returns
+    /// whether no commit with this position, or a later one, was known.
+    fn raise_position(&self, position: Position) -> bool {
         // ORDERING: Relaxed, here and below. Who was told of a commit was told behind this, by what orders it before a look at the position.
-        self.position.fetch_max(position.get(), Ordering::Relaxed);
+        let before = self.position.fetch_max(position.get(), Ordering::Relaxed);
+        before < position.get()
+    }
+
+    /// Raises the position to what the store has told, before what was read with it is used: it may
+    /// have commits of other journals, which logs are to read.
+    pub(crate) fn learn_position(&self, position: Position) {
+        if self.raise_position(position) {
+            self.has_stored();
+        }
     }
 
     /// Returns the greatest position of a commit that is known to be stored.
@@ -248,7 +258,7 @@ impl Access {
     /// Stores a commit, and tells what has become of it for certain: if that is unknown, it is settled, however long the
     /// store cannot be reached.
     pub(crate) fn commit<T: Tell>(&self, commit: Commit, told: T) {
-        let owed = Owed { id: commit.id(), told };
+        let owed = Owed { settles: (!commit.is_check()).then(|| commit.id()), told };
         let unanswered = Unanswered(Some(owed));
         let done: Done<_> = Box::new(move |outcome| unanswered.tell(outcome));
         // A panic of the store drops the question. It was reported.
@@ -361,7 +371,8 @@ pub(crate) trait Tell: Send + 'static {
 struct Unanswered<T: Tell>(Option<Owed<T>>);
 
 struct Owed<T> {
-    id: CommitId,
+    /// By what it is settled if its outcome is unknown. `None` for a check, of which nothing is stored.
+    settles: Option<CommitId>,
     told: T,
 }
 
@@ -387,25 +398,32 @@ impl<T: Tell> Owed<T> {
         match outcome {
             Outcome::Committed(position) => self.tell_stored(position),
             Outcome::Refused(refusal) => self.told.tell(Err(refusal)),
-            Outcome::Unknown(why) => self.settle(why),
+            Outcome::Unknown(error) => match self.settles {
+                Some(id) => self.settle(id, error),
+                None => self.told.tell(Err(Refusal::Store(error))),
+            },
         }
     }
 
     fn tell_stored(self, position: Position) {
         let (access, _) = self.told.home();
-        access.has_position(position);
-        access.has_stored();
+        if self.settles.is_some() {
+            access.raise_position(position);
+            access.has_stored();
+        } else {
+            access.learn_position(position);
+        }
         self.told.tell(Ok(()));
     }
 
     /// Settles a commit whose outcome is unknown. If the store is closed first, that is not told.
-    fn settle(mut self, why: StoreError) {
+    fn settle(mut self, id: CommitId, why: StoreError) {
         let place = self.told.home().1.clone();
         // A thread of the store is in no runtime.
         when(&place, move |()| {
             self.told.is_unknown(&why);
             drop(spawn_future(async move {
-                match self.told.home().0.settled(self.id).await {
+                match self.told.home().0.settled(id).await {
                     Some(Settled::Committed(position)) => self.tell_stored(position),
                     Some(Settled::Aborted) => self.told.tell(Err(Refusal::Aborted)),
                     None => {}

@@ -1,6 +1,7 @@
 //! How entities decide on commands.
 
 use coact_actor::actor::Message;
+use coact_core::internals::ConfirmedQuestion;
 use coact_persist::NoteKey;
 
 use crate::durable::Durable;
@@ -69,6 +70,17 @@ pub trait Decide<C: Message>: EventSourced {
     #[doc(hidden)]
     fn lookup(_: &C) -> Option<Lookup> {
         None
+    }
+}
+
+impl<E: Decide<C>, C: Message> Decide<ConfirmedQuestion<C>> for E {
+    fn decide(entity: &mut Durable<Self>, command: ConfirmedQuestion<C>) -> C::Reply {
+        entity.confirm();
+        E::decide(entity, command.into_question())
+    }
+
+    fn lookup(command: &ConfirmedQuestion<C>) -> Option<Lookup> {
+        E::lookup(command.question())
     }
 }
 

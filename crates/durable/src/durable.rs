@@ -1,7 +1,7 @@
 //! The state of a durable actor: what decisions see of it.
 
 use std::fmt;
-use std::mem::replace;
+use std::mem::{replace, take};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -13,7 +13,7 @@ use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::outgoing::{Outgoing, SetTimer};
-use crate::owner::{Owner, OwningActor, Standing};
+use crate::owner::{Owner, OwningActor, PER_PART, Standing};
 use crate::recovered::Recovered;
 use crate::recovery::Recovery;
 use crate::transaction::{Effect, Transaction};
@@ -106,6 +106,8 @@ pub struct Durable<E: EventSourced> {
     owner: Option<Arc<Owner>>,
     pub(crate) standalone: Option<Standalone<E>>,
     pub(crate) effects: Vec<Effect>,
+    /// Whether the decision is told only if the store has confirmed what it has seen.
+    confirms: bool,
     /// Whether the step that is being settled has events of this entity.
     contributes: bool,
     /// Whether an `apply` has panicked, so that the state is not what its events make of it.
@@ -178,6 +180,7 @@ impl<E: EventSourced> Durable<E> {
             owner: None,
             standalone: None,
             effects: Vec::new(),
+            confirms: false,
             contributes: false,
             is_torn: false,
             lent: 0,
@@ -210,6 +213,43 @@ impl<E: EventSourced> Durable<E> {
         let tags = state.tags(&event);
         self.is_torn = was_torn;
         pending.persist(written, tags);
+    }
+
+    /// Has this decision told only if the store confirms what it has seen, also if it persists nothing: as if it had been asked
+    /// for as a [confirmed](crate::confirmed) question. For handlers whose answers are to be right whoever asks, such as a
+    /// rejection.
+    ///
+    /// ```
+    /// # use coact::durable::{EntityId, EventSourced, stored};
+    /// # struct Account { cents: u64 }
+    /// # #[stored(name = "withdrawn")]
+    /// # struct Withdrawn(#[n(0)] u64);
+    /// # impl EventSourced for Account {
+    /// #     const KIND: &'static str = "account";
+    /// #     type Event = Withdrawn;
+    /// #     fn new(_: &EntityId) -> Self { Self { cents: 0 } }
+    /// #     fn apply(&mut self, Withdrawn(cents): &Withdrawn) { self.cents -= cents }
+    /// # }
+    /// # use coact::Message;
+    /// # use coact::durable::{Decide, Durable};
+    /// # #[derive(Message)]
+    /// # #[message(reply = bool)]
+    /// # struct Withdraw(u64);
+    /// impl Decide<Withdraw> for Account {
+    ///     fn decide(account: &mut Durable<Self>, Withdraw(cents): Withdraw) -> bool {
+    ///         let is_covered = cents <= account.cents;
+    ///         if is_covered {
+    ///             account.persist(Withdrawn(cents));
+    ///         } else {
+    ///             // Another process may have made a deposit.
+    ///             account.confirm();
+    ///         }
+    ///         is_covered
+    ///     }
+    /// }
+    /// ```
+    pub fn confirm(&mut self) {
+        self.confirms = true;
     }
 
     /// Has a snapshot stored with this decision, whatever [`EventSourced::snapshots`] says of when; if it says nothing, none is.
@@ -400,9 +440,9 @@ impl<E: EventSourced> Durable<E> {
     }
 
     fn forget_decision(&mut self) {
-        let effects = std::mem::take(&mut self.effects);
+        let effects = take(&mut self.effects);
         drop_quietly(move || drop(effects));
-        self.contributes = false;
+        (self.confirms, self.contributes) = (false, false);
     }
 
     /// Returns its place among the owners of the entity.
@@ -410,11 +450,17 @@ impl<E: EventSourced> Durable<E> {
         self.entity.as_ref().map(|(_, place)| place)
     }
 
-    /// Takes what a command has decided: a commit, its size, and what is to be done then.
+    /// Takes what a command has decided: a commit, or a check, its size, and what is to be done then.
     pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<Effect>) {
-        let effects = std::mem::take(&mut self.effects);
+        let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
         let mut commit = Commit::new();
-        let bytes = self.add_to(&mut commit);
+        let bytes = match self.add_to(&mut commit) {
+            None if confirms => {
+                commit.make_check();
+                Some(PER_PART)
+            }
+            bytes => bytes,
+        };
         (bytes.map(|bytes| (commit, bytes)), effects)
     }
 
@@ -456,9 +502,12 @@ impl<E: EventSourced> Settling for Durable<E> {
         self.assert_sound();
         let Some(owner) = self.owner.clone() else { return };
         let Some(place) = self.place().cloned() else { return };
-        let effects = std::mem::take(&mut self.effects);
+        let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
         let transaction = Transaction::of(unsettled);
         transaction.add_effects(effects);
+        if confirms {
+            transaction.confirm();
+        }
         let bytes = self.add_to(transaction.member(&owner, &place));
         transaction.contributes(bytes);
         self.contributes = bytes.is_some();
@@ -467,7 +516,7 @@ impl<E: EventSourced> Settling for Durable<E> {
     fn settled(&mut self, kept: &Result<(), NotCommitted>) {
         let has_pending =
             self.recovered.get().is_some_and(|recovered| !recovered.pending.is_empty());
-        let contributes = std::mem::take(&mut self.contributes);
+        let contributes = take(&mut self.contributes);
         let is_over = |owner: &Arc<Owner>| owner.is_over();
         if kept.is_err() && (contributes || has_pending) && !self.owner.as_ref().is_none_or(is_over)
         {

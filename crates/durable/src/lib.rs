@@ -73,7 +73,70 @@ pub use self::state::DurableState;
 pub use self::tag_log::TagLog;
 pub use self::transaction::TwoStores;
 pub use coact_core::behaviour::NotCommitted;
-pub use coact_core::internals::Pipelined;
+/// Has a command, or a behaviour, told its answer only if the store confirms the states that it has seen.
+///
+/// A command or behaviour that persists nothing is answered from what the entity's actor has read: in the ordinary case that is
+/// all that is stored. But another process may have taken the entity over, and then the actor here goes on answering from what
+/// it has until it first stores something. A confirmed question asks the store, behind the decision: whether all
+/// members are, at one moment, as the decision has seen them, and still owned by their actors here. So the answer has in it all that was told
+/// to be stored, by any process, before it was asked for (databases call such a read *linearizable*).
+///
+/// If another process owns a member, the question fails as a commit does: with `NotCommitted`, whose reason is
+/// [`Refusal::Fenced`], and the actor here stops. If the store cannot be reached, or the answer of the store is lost, it fails with
+/// [`StoreError::Unavailable`], and nothing else changes.
+///
+/// ```
+/// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
+/// # use coact::prelude::*;
+/// # #[derive(Default)]
+/// # struct Account { cents: i64 }
+/// # #[stored(name = "changed")]
+/// # struct Changed(#[n(0)] i64);
+/// # impl EventSourced for Account {
+/// #     const KIND: &'static str = "account";
+/// #     type Event = Changed;
+/// #     fn new(_: &EntityId) -> Self { Self::default() }
+/// #     fn apply(&mut self, Changed(by): &Changed) { self.cents += by }
+/// # }
+/// # #[derive(Message)]
+/// # #[message(reply = i64)]
+/// # struct Balance;
+/// # impl Decide<Balance> for Account {
+/// #     fn decide(account: &mut Durable<Self>, _: Balance) -> i64 { account.cents }
+/// # }
+/// use coact::durable::confirmed;
+///
+/// let store = MemoryStore::new();
+/// let [here, there] = [(); 2].map(|()| Journal::new(store.clone()));
+/// let [alice, bob] = ["alice", "bob"].map(|key| here.entity::<Account>(key));
+/// // A command, and behaviours over one or several, in all their forms.
+/// assert_eq!(alice.ask(confirmed(Balance)).wait()?, 0);
+/// assert_eq!(call(confirmed(alice.read()), |alice| alice.cents).wait()?, 0);
+/// assert_eq!(call(confirmed((&alice, &bob)), |(alice, bob)| alice.cents + bob.cents).wait()?, 0);
+///
+/// // Another process takes the entity over.
+/// call(&there.entity::<Account>("alice"), |alice| alice.persist(Changed(5))).wait()?;
+/// assert_eq!(alice.ask(Balance).wait()?, 0);
+/// assert!(alice.ask(confirmed(Balance)).wait().is_err());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// What persists something is confirmed as it is; so is what a [pipelined](pipelined()) behaviour or a command has seen of
+/// others before it. A handler that wants its answers confirmed, whoever asks, says
+/// [`Durable::confirm`].
+///
+/// The compiler refuses a set without durable members:
+///
+/// ```compile_fail,E0080
+/// # use coact::{Cown, call};
+/// # use coact::durable::confirmed;
+/// let count = Cown::new(0);
+/// call(confirmed(&count), |count| *count);
+/// ```
+///
+/// **Cost.** What a commit costs but for what that writes: a round trip to the store, which it shares with other commits and
+/// checks that wait. Nothing is written, nor flushed to a disk. Members are held as for a commit.
+pub use coact_core::internals::confirmed;
 /// Has a behaviour decide on what is not stored yet, as [commands](crate::Decide) do, so that it waits for no commit but its own.
 ///
 /// Behaviours over durable members begin when all that these have decided before is stored; so one pair of entities takes part in one
@@ -131,4 +194,5 @@ pub use coact_core::internals::Pipelined;
 /// **Cost.** An allocation, a lock of each member, and one of the process if there are several, besides those of the behaviour. Its members' bytes
 /// on their way are bounded ([`JournalBuilder::most_in_flight`]).
 pub use coact_core::internals::pipelined;
+pub use coact_core::internals::{ConfirmedQuestion, Pipelined};
 pub use coact_persist::*;

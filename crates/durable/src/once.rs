@@ -96,6 +96,10 @@ where
     fn decide(durable: &mut Durable<Self>, Once { key, command }: Once<C>) -> C::Reply {
         durable.assert_looked_up(&key);
         if let Some(answer) = durable.known_answer(&key) {
+            // If a later owner has given it, it is that one's to tell.
+            if durable.is_answer_of_store() {
+                durable.confirm();
+            }
             return minicbor::decode(&answer.payload).unwrap_or_else(|error| {
                 panic!("the answer for the key {key:?} is that of another command: {error}")
             });
@@ -181,13 +185,19 @@ impl<E: EventSourced> Durable<E> {
         answer.ok().flatten()
     }
 
+    /// Whether the answer that was looked up last was found in the store, and not among those on their way there.
+    fn is_answer_of_store(&self) -> bool {
+        self.recovered.get().is_some_and(|recovered| recovered.answers.is_of_store)
+    }
+
     /// Returns what is known of an answer, and keeps that for the decision, which comes next.
     pub(crate) fn answer_of(&mut self, Lookup { key, is_answer }: &Lookup) -> Answered {
         let Some(recovered) = self.recovered.get_mut() else { return Answered::NotYet };
-        let Answers { on_their_way, looked_up, deleting } = &mut recovered.answers;
+        let Answers { on_their_way, looked_up, is_of_store, deleting } = &mut recovered.answers;
         // Looked at once: when it is stored, it leaves these, on another thread.
         let on_its_way = lock(on_their_way).get(key).cloned();
         let known = on_its_way.map(|answer| (key.clone(), Ok(Some(answer))));
+        *is_of_store &= known.is_none();
         let known = known.or_else(|| looked_up.take_if(|(found, _)| found == key));
         // Looked at behind those on their way: one that has left them since came behind the deletion, which is stored then.
         // ORDERING: Acquire pairs with the Release of `forget_answers`: whoever finds the deletion stored looks into the store behind it.
@@ -211,7 +221,8 @@ impl<E: EventSourced> Durable<E> {
         let found = find_answer_in_time(&entity, &key).await.map_err(NotCommitted::new);
         // If it was recovered anew meanwhile, it is looked up again.
         if let Some(recovered) = self.recovered.get_mut() {
-            recovered.answers.looked_up = Some((key, found));
+            (recovered.answers.looked_up, recovered.answers.is_of_store) =
+                (Some((key, found)), true);
         }
     }
 

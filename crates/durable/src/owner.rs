@@ -122,6 +122,8 @@ struct InFlight {
 enum What {
     /// A commit of this entity alone.
     Commit {
+        /// Whether it has something to be stored, and is no check.
+        changes: bool,
         /// What has come of it, once that is known.
         end: Option<End>,
         then: Option<Then>,
@@ -137,8 +139,8 @@ enum What {
     },
 }
 
-/// What a part of a step counts, besides what is stored.
-const PER_PART: usize = 64;
+/// What a part of a step, or a check, counts, besides what is stored.
+pub(crate) const PER_PART: usize = 64;
 
 /// What is held as long as something is on its way.
 struct Held {
@@ -301,15 +303,15 @@ impl Owner {
         let _ = changed.await;
     }
 
-    /// Stores a step. `then` is called, on a worker, behind those of the steps before.
+    /// Stores a step, or checks it. `then` is called, on a worker, behind those of the steps before.
     pub(crate) fn submit(
         self: &Arc<Self>,
         (commit, bytes): (Commit, usize),
         place: &Arc<Place>,
         then: Then,
     ) {
-        let _memory = Some(commit.memory());
-        let what = What::Commit { end: None, then: Some(then), _memory };
+        let (_memory, changes) = (Some(commit.memory()), !commit.is_check());
+        let what = What::Commit { changes, end: None, then: Some(then), _memory };
         let mut progress = self.progress();
         let (number, is_held) = (progress.push(what, bytes), progress.held.is_some());
         drop(progress);
@@ -317,7 +319,8 @@ impl Owner {
             self.hold(place);
         }
         self.give_up_if_cancelled();
-        let told = Told { owner: Arc::clone(self), number, is_told: false, is_unknown: false };
+        let owner = Arc::clone(self);
+        let told = Told { owner, number, changes, is_told: false, is_unknown: false };
         self.entity.access.commit(commit, told);
     }
 
@@ -377,7 +380,8 @@ impl Owner {
             None => End::Stored,
         };
         if progress.is_draining {
-            progress.push(What::Commit { end: Some(end), then: Some(then), _memory: None }, 0);
+            let (end, then) = (Some(end), Some(then));
+            progress.push(What::Commit { changes: true, end, then, _memory: None }, 0);
             return;
         }
         drop(progress);
@@ -475,7 +479,7 @@ impl Owner {
         waiters.into_iter().for_each(drop_quietly);
     }
 
-    /// Takes note of what has become of a command's commit, or of a step that the entity was a member of.
+    /// Takes note of what has become of a command's commit, or of a check or a step that the entity was a member of.
     pub(crate) fn note(&self, outcome: &Result<(), Refusal>, is_step: bool) {
         match outcome {
             Err(refusal @ Refusal::Fenced { entity, .. }) if *entity == self.entity.id => {
@@ -484,7 +488,7 @@ impl Owner {
             Err(refusal @ Refusal::Conflict { entity, .. }) if *entity == self.entity.id => {
                 self.undo(not_committed(refusal.clone()));
             }
-            // A step says itself which states it has changed.
+            // A step says itself which states it has changed, and a check changes none.
             Err(refusal) if !is_step => self.undo(NotCommitted::new(refusal.clone())),
             _ => {}
         }
@@ -697,7 +701,7 @@ impl Progress {
     /// persist nothing and come behind it.
     fn leaves(&mut self, what: What) -> Option<(Option<Then>, End, End)> {
         let (then, end, changes) = match what {
-            What::Commit { end, then, .. } => (then, end?, true),
+            What::Commit { end, then, changes, .. } => (then, end?, changes),
             What::Step { joint, changes, .. } => (None, joint.over()?, changes),
         };
         // (Others of a step's members are of no concern here.)
@@ -733,6 +737,8 @@ impl InFlight {
 struct Told {
     owner: Arc<Owner>,
     number: u64,
+    /// Whether the state is not what is stored if it fails.
+    changes: bool,
     is_told: bool,
     is_unknown: bool,
 }
@@ -759,7 +765,7 @@ impl Tell for Told {
     fn tell(mut self, outcome: Result<(), Refusal>) {
         self.is_told = true;
         self.end_settling();
-        self.owner.note(&outcome, false);
+        self.owner.note(&outcome, !self.changes);
         self.owner.told(self.number, outcome.into());
     }
 }
@@ -769,7 +775,9 @@ impl Drop for Told {
     fn drop(&mut self) {
         self.end_settling();
         if !self.is_told {
-            self.owner.undo(NotCommitted::new(Abandoned));
+            if self.changes {
+                self.owner.undo(NotCommitted::new(Abandoned));
+            }
             self.owner.told(self.number, End::Lost);
         }
     }

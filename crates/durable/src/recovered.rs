@@ -97,6 +97,8 @@ pub(crate) struct Answers {
     pub(crate) on_their_way: Arc<Mutex<HashMap<NoteKey, Event>>>,
     /// What was found for the command that comes next.
     pub(crate) looked_up: Option<(NoteKey, Result<Option<Event>, NotCommitted>)>,
+    /// Whether that was found in the store, where a later owner may have put it.
+    pub(crate) is_of_store: bool,
     /// Whether a deletion of the entity is on its way: then the store has answers that are forgotten.
     pub(crate) deleting: Arc<AtomicBool>,
 }

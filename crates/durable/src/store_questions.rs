@@ -50,7 +50,9 @@ impl<'a> StoreQuestions<'a> {
 
     pub(crate) async fn claim(&mut self) -> Result<Claim, RecoveryEnd> {
         let id = &self.owner.entity.id;
-        self.ask(Question::Claim, |store, done| store.claim(id.clone(), done)).await
+        let claim = self.ask(Question::Claim, |store, done| store.claim(id.clone(), done)).await?;
+        self.owner.entity.access.learn_position(claim.position);
+        Ok(claim)
     }
 
     /// Reads events from behind this one on.

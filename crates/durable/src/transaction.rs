@@ -55,14 +55,16 @@ pub(crate) struct Transaction {
     effects: Vec<Effect>,
     /// Why it cannot be stored.
     refused: Option<NotCommitted>,
+    /// Whether the store is asked, also if there is nothing to be stored.
+    is_confirmed: bool,
 }
 
 impl Transaction {
     /// Returns the step that other members have begun, or begins it.
     pub(crate) fn of(unsettled: &mut Option<Box<dyn Unsettled>>) -> &mut Self {
         let unsettled = unsettled.get_or_insert_with(|| {
-            let (members, effects) = (Vec::new(), Vec::new());
-            Box::new(Self { commit: Commit::new(), members, effects, refused: None })
+            let (commit, members, effects) = (Commit::new(), Vec::new(), Vec::new());
+            Box::new(Self { commit, members, effects, refused: None, is_confirmed: false })
         });
         let any: &mut dyn Any = &mut **unsettled;
         any.downcast_mut().expect("all states that settle are durable actors")
@@ -91,6 +93,16 @@ impl Transaction {
         self.members.iter().any(|member| member.bytes.is_some())
     }
 
+    /// Whether the store is asked: to store it, or to check it, which this makes it then.
+    fn asks_store(&mut self) -> bool {
+        let has_events = self.has_events();
+        let is_check = self.is_confirmed && !has_events && self.refused.is_none();
+        if is_check {
+            self.commit.make_check();
+        }
+        has_events || self.is_confirmed
+    }
+
     pub(crate) fn add_effects(&mut self, effects: impl IntoIterator<Item = Effect>) {
         self.effects.extend(effects);
     }
@@ -98,23 +110,28 @@ impl Transaction {
 
 impl Unsettled for Transaction {
     fn is_void(&self, is_pipelined: bool) -> bool {
-        let is_empty = !self.has_events() && self.effects.is_empty() && self.refused.is_none();
+        let has_nothing = !self.has_events() && self.effects.is_empty() && !self.is_confirmed;
+        let is_empty = has_nothing && self.refused.is_none();
         is_empty && (!is_pipelined || are_settled(&self.members))
     }
 
-    fn settle(self: Box<Self>, done: Settled) {
-        let has_events = self.has_events();
-        let Self { commit, members, mut effects, refused } = *self;
+    fn confirm(&mut self) {
+        self.is_confirmed = true;
+    }
+
+    fn settle(mut self: Box<Self>, done: Settled) {
+        let asks_store = self.asks_store();
+        let Self { commit, members, mut effects, refused, .. } = *self;
         let members: Vec<_> = members.into_iter().map(|member| member.owner).collect();
         // The order in which the closure has named them.
         effects.sort_by_key(|effect| effect.number);
         let then = Box::new(move || effects.into_iter().for_each(Effect::run));
-        match (refused.filter(|_| has_events), members.first()) {
+        match (refused.filter(|_| asks_store), members.first()) {
             (Some(why), _) => {
                 drop_quietly(move || drop(then));
                 done(Err(why));
             }
-            (None, Some(first)) if has_events => {
+            (None, Some(first)) if asks_store => {
                 let first = Arc::clone(first);
                 let step = Step { first: Arc::clone(&first), members, then, done };
                 first.entity.access.commit(commit, step);
@@ -123,9 +140,9 @@ impl Unsettled for Transaction {
         }
     }
 
-    fn settle_behind(self: Box<Self>, done: Settled) {
-        let has_events = self.has_events();
-        let Self { commit, members, mut effects, refused } = *self;
+    fn settle_behind(mut self: Box<Self>, done: Settled) {
+        let asks_store = self.asks_store();
+        let Self { commit, members, mut effects, refused, .. } = *self;
         effects.sort_by_key(|effect| effect.number);
         let then: Then = Box::new(move |end| match end {
             End::Stored => {
@@ -138,11 +155,11 @@ impl Unsettled for Transaction {
             }
             End::Lost => {}
         });
-        if let Some(why) = refused.filter(|_| has_events) {
+        if let Some(why) = refused.filter(|_| asks_store) {
             undo_all(&members, &why);
             return then(&End::NotStored(why));
         }
-        if !has_events {
+        if !asks_store {
             return behind_all(members, then);
         }
         let Some(first) = members.first() else { return };

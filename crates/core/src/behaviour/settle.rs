@@ -386,6 +386,9 @@ fn collect<S: CownSet + Send + 'static>(turn: &mut StepTurn<'_, S>) -> Option<Bo
         SettlingMember::Exclusive(state) => state.collect(&mut unsettled),
         SettlingMember::Read(state) => state.collect_read(&mut unsettled),
     });
+    if S::CONFIRMED {
+        unsettled.iter_mut().for_each(|unsettled| unsettled.confirm());
+    }
     unsettled.filter(|unsettled| !unsettled.is_void(S::PIPELINED))
 }
 

@@ -2,11 +2,13 @@
 
 mod access_forms;
 mod as_cown;
+mod confirmed;
 mod one;
 mod owned;
 mod pipelined;
 mod slices;
 mod tuples;
+mod wrapped;
 
 use std::mem::needs_drop;
 
@@ -23,6 +25,7 @@ pub use access_forms::{
 use as_cown::look_at;
 pub use as_cown::{AsCown, CownRef, SealedHandle};
 pub(super) use as_cown::{view, view_mut};
+pub use confirmed::{ConfirmedQuestion, confirmed};
 pub use pipelined::{Pipelined, pipelined};
 
 /// A set of cowns that a behaviour needs, with the access it needs to each.
@@ -113,6 +116,11 @@ pub trait CownSet: sealed::Sealed {
     /// leave is: [`Pipelined`].
     #[doc(hidden)]
     const PIPELINED: bool = false;
+
+    /// Whether the result of a behaviour on such a set is told only if what it has seen is confirmed where it is kept:
+    /// [`ConfirmedQuestion`].
+    #[doc(hidden)]
+    const CONFIRMED: bool = false;
 
     /// Whether a member of such a set that does not settle may be held exclusively.
     #[doc(hidden)]

@@ -14,6 +14,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     const HAS_READS: bool = S::HAS_READS;
     const SETTLES: bool = S::SETTLES;
     const PIPELINED: bool = S::PIPELINED;
+    const CONFIRMED: bool = S::CONFIRMED;
     const HAS_VOLATILE: bool = S::HAS_VOLATILE;
     const ANNOUNCES: bool = S::ANNOUNCES;
     const EXCLUSIVE: Option<usize> = match S::EXCLUSIVE {
@@ -101,6 +102,7 @@ macro_rules! tuple_of_sets {
             const HAS_READS: bool = false $(|| $name::HAS_READS)*;
             const SETTLES: bool = false $(|| $name::SETTLES)*;
             const PIPELINED: bool = false $(|| $name::PIPELINED)*;
+            const CONFIRMED: bool = false $(|| $name::CONFIRMED)*;
             const HAS_VOLATILE: bool = false $(|| $name::HAS_VOLATILE)*;
             const ANNOUNCES: bool = false $(|| $name::ANNOUNCES)*;
             const EXCLUSIVE: Option<usize> = sum(&[$($name::EXCLUSIVE),*]);

@@ -1,0 +1,43 @@
+//! Sets of states that [settle](super::AsCown::SETTLES), for behaviours whose result is told only if what they have seen is confirmed where it is
+//! kept, also if they leave nothing to be kept.
+
+use super::CownSet;
+use super::sealed::{Sealed, SetAdmission, Visitor};
+use super::wrapped::wrapped_set;
+use crate::cown::member_cursor::MemberCursor;
+use crate::cown::settling::SettlingMember;
+use crate::sched::worker::bound::WorkerPlace;
+
+/// A command, or a set of durable members, whose answer the store confirms; see [`confirmed`].
+#[derive(Clone, Copy, Debug)]
+pub struct ConfirmedQuestion<Q>(Q);
+
+#[expect(missing_docs, reason = "the crate of durable actors says what it is, and shows it")]
+#[inline]
+pub fn confirmed<Q>(question: Q) -> ConfirmedQuestion<Q> {
+    ConfirmedQuestion(question)
+}
+
+impl<Q> ConfirmedQuestion<Q> {
+    /// The question.
+    #[doc(hidden)]
+    pub fn question(&self) -> &Q {
+        &self.0
+    }
+
+    /// Takes the question.
+    #[doc(hidden)]
+    pub fn into_question(self) -> Q {
+        self.0
+    }
+}
+
+const fn settles(settles: bool) -> bool {
+    assert!(
+        settles,
+        "only behaviours over durable members are confirmed: no store has the state of others"
+    );
+    settles
+}
+
+wrapped_set!(ConfirmedQuestion, SETTLES: settles(S::SETTLES), PIPELINED: S::PIPELINED, CONFIRMED: true);

@@ -1,0 +1,85 @@
+//! Sets that are another set in all but how their behaviours settle.
+
+/// Implements [`CownSet`](super::CownSet) for a wrapper of a set, with these constants of its own.
+macro_rules! wrapped_set {
+    ($wrapper:ident, $($constant:ident: $value:expr),+) => {
+        impl<S: CownSet> Sealed for $wrapper<S> {}
+
+        impl<S: CownSet> CownSet for $wrapper<S> {
+            type Access<'a> = S::Access<'a>;
+            type Shape = S::Shape;
+            type Owned = $wrapper<S::Owned>;
+            const SINGLE: bool = S::SINGLE;
+            const HAS_READS: bool = S::HAS_READS;
+            const ANNOUNCES: bool = S::ANNOUNCES;
+            const EXCLUSIVE: Option<usize> = S::EXCLUSIVE;
+            const UNCHECKED: bool = S::UNCHECKED;
+            const GROUPED: Option<bool> = S::GROUPED;
+            const MAY_HAVE_PLACE: bool = S::MAY_HAVE_PLACE;
+            $(const $constant: bool = $value;)+
+            const HAS_VOLATILE: bool = S::HAS_VOLATILE;
+
+            unsafe fn place(members: &mut MemberCursor<'_>) -> Option<WorkerPlace> {
+                // SAFETY: the members of the wrapper are those of the set, in the same order, so
+                // what the caller grants holds for the set; here and below.
+                unsafe { S::place(members) }
+            }
+
+            unsafe fn settling(
+                shape: S::Shape,
+                members: &mut MemberCursor<'_>,
+                look: &mut dyn FnMut(SettlingMember<'_>),
+            ) {
+                // SAFETY: see `place`.
+                unsafe { S::settling(shape, members, look) };
+            }
+
+            fn member_count(&self) -> usize {
+                self.0.member_count()
+            }
+
+            fn shape(&self) -> S::Shape {
+                self.0.shape()
+            }
+
+            fn to_owned_set(&self) -> Self::Owned {
+                $wrapper(self.0.to_owned_set())
+            }
+
+            fn visit(&self, visitor: &mut Visitor<'_>) {
+                self.0.visit(visitor);
+            }
+
+            fn give(self) {
+                self.0.give();
+            }
+
+            fn announce_all(&self) -> bool {
+                self.0.announce_all()
+            }
+
+            fn announced_all(&self) {
+                self.0.announced_all();
+            }
+
+            fn admit_all(&self, admission: &mut SetAdmission) {
+                self.0.admit_all(admission);
+            }
+
+            unsafe fn access<'a>(
+                shape: S::Shape,
+                members: &mut MemberCursor<'a>,
+            ) -> S::Access<'a> {
+                // SAFETY: see `place`.
+                unsafe { S::access(shape, members) }
+            }
+
+            unsafe fn abandon(shape: S::Shape, members: &mut MemberCursor<'_>) {
+                // SAFETY: see `place`.
+                unsafe { S::abandon(shape, members) };
+            }
+        }
+    };
+}
+
+pub(super) use wrapped_set;
