@@ -8,6 +8,7 @@
 //! * [`backoff`]: waits for another thread's next step: spins, then yields, then sleeps.
 //! * [`patience`]: decides how long to poll before parking.
 //! * [`affinity`]: pins threads to processors.
+//! * [`stack`]: which stack the thread is on, and whether it may leave that.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
 //! **Invariant:** this crate knows nothing of runtimes, cowns or behaviours. While it holds a lock
@@ -20,5 +21,6 @@ pub mod patience;
 pub mod pool;
 pub mod prefetch;
 pub mod shim;
+pub mod stack;
 
 pub use crossbeam_utils::CachePadded;

@@ -6,20 +6,16 @@ use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
 use std::thread;
 
+use coact_sync::stack;
 use corosensei::Yielder;
 
 use super::pool::PooledStack;
 use super::sanitizer::{self, StackRange, Switch};
 use crate::label::Label;
 
-thread_local! {
-    /// The record of the fiber whose stack the thread is on, or null. Without a destructor: it is used by a
-    /// signal handler, and may be by destructors of other thread-locals.
-    static INNERMOST: Cell<*const Record> = const { Cell::new(ptr::null()) };
-}
-
 /// What is known of a fiber. It is at the top of the fiber's stack, and so stays in its place wherever the
-/// [`Fiber`](super::fiber::Fiber) goes.
+/// [`Fiber`](super::fiber::Fiber) goes. Its address stands for the stack
+/// ([`stack::current`]): the innermost fiber is the one whose record that is.
 #[repr(C)]
 pub(super) struct Record {
     // These four are what a switch uses. They share a cache line with what `corosensei` keeps below.
@@ -32,6 +28,8 @@ pub(super) struct Record {
     outside: Cell<StackRange>,
     /// The stack that it is suspended on: its own, or that of a fiber inside of it.
     inside: Cell<StackRange>,
+    /// How often the stacks of the thread were pinned when it was resumed.
+    pins: Cell<u32>,
     is_unwound: Cell<bool>,
     /// The lowest address of the guard below the stack, the lowest usable one, and the end.
     limit: usize,
@@ -59,6 +57,7 @@ impl Record {
             outer: Cell::new(ptr::null()),
             outside: Cell::new(StackRange::new(low, high)),
             inside: Cell::new(StackRange::new(low, high)),
+            pins: Cell::new(0),
             is_unwound: Cell::new(false),
             limit,
             low,
@@ -78,7 +77,11 @@ impl Record {
     /// [`exit`](Self::exit).
     #[inline(always)]
     pub(super) fn enter(&self) -> Switch {
-        self.outer.set(INNERMOST.replace(self));
+        self.pins.set(stack::pins());
+        // SAFETY: the record is on the stack of the fiber, to which the caller switches. The stack of
+        // a fiber that has frames is kept, or leaked.
+        let outer = unsafe { stack::set_current(ptr::from_ref(self).cast()) };
+        self.outer.set(outer.cast());
         sanitizer::leaving_for(self.inside.get())
     }
 
@@ -86,7 +89,8 @@ impl Record {
     #[inline(always)]
     pub(super) fn exit(&self, switch: Switch) {
         self.inside.set(sanitizer::back(switch));
-        INNERMOST.set(self.outer.get());
+        // SAFETY: the thread is back on that stack, which `enter` has found to be the current one.
+        unsafe { stack::set_current(self.outer.get().cast()) };
     }
 
     /// Notes that the fiber, which is the innermost, has begun.
@@ -161,9 +165,10 @@ pub(super) fn running_stack() -> Option<RunningStack> {
 /// Returns the record of the innermost fiber. It must not be used beyond the end of that fiber.
 #[inline(always)]
 fn innermost<'a>() -> Option<&'a Record> {
-    // SAFETY: a fiber's record is the innermost from `enter` to `exit`, and meanwhile the fiber's owner is in
+    // SAFETY: what is current is null or a fiber's record, as nothing else sets it. It is the innermost from
+    // `enter` to `exit`, and meanwhile the fiber's owner is in
     // `resume` or `drop` and keeps the stack that has the record. Its fields are changed in cells only.
-    unsafe { INNERMOST.get().as_ref() }
+    unsafe { stack::current().cast::<Record>().as_ref() }
 }
 
 /// Returns the innermost fiber that has these types.
@@ -195,7 +200,9 @@ fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a Record> {
 ///
 /// # Panics
 /// Panics if no fiber runs on this thread, if the innermost one has other types than `I` and `O`, or if the
-/// thread is panicking: what runs on the thread meanwhile would count that panic for its own.
+/// thread is panicking: what runs on the thread meanwhile would count that panic for its own. Panics inside
+/// of a call that [pins](coact_sync::stack::PinnedStack) its stack: what it has changed of the thread, it
+/// undoes when it returns.
 ///
 /// If the fiber is dropped while it is suspended, this unwinds its stack (see [`Fiber`](crate::Fiber)).
 #[inline]
@@ -206,6 +213,9 @@ pub fn suspend<I: 'static, O: 'static>(output: O) -> I {
     };
     if thread::panicking() {
         refuse_in_panic();
+    }
+    if stack::pins() != record.pins.get() {
+        refuse_while_pinned();
     }
     // SAFETY: it is running and has these types. The caller is on its stack, so it has begun.
     unsafe { record.suspend(output) }
@@ -220,14 +230,15 @@ pub fn suspend<I: 'static, O: 'static>(output: O) -> I {
 #[track_caller]
 pub fn suspend_enclosing<I: 'static, O: 'static>(output: O) -> I {
     /// Makes this fiber the innermost again, even if it is unwound from here.
-    struct Inner(*const Record);
+    struct Inner(*const ());
     impl Drop for Inner {
         fn drop(&mut self) {
-            INNERMOST.set(self.0);
+            // SAFETY: the thread is back on that stack, or unwinds it.
+            unsafe { stack::set_current(self.0) };
         }
     }
     let Some(record) = enclosing::<I, O>() else { refuse::<I, O>() };
-    let _inner = Inner(INNERMOST.get());
+    let _inner = Inner(stack::current());
     // SAFETY: it is running, as it is or encloses the innermost, and has these types. It has begun: the
     // caller is on its stack, or on that of a fiber that was resumed from there.
     unsafe { record.suspend(output) }
@@ -246,7 +257,7 @@ pub fn is_enclosed<I: 'static, O: 'static>() -> bool {
 /// ```
 #[inline]
 pub fn is_in_fiber() -> bool {
-    !INNERMOST.get().is_null()
+    !stack::current().is_null()
 }
 
 /// Returns how many bytes are left on the stack of the innermost fiber, or `None` outside of fibers.
@@ -319,5 +330,14 @@ fn refuse_in_panic() -> ! {
     panic!(
         "a fiber cannot be suspended while its thread is panicking: what runs next on the thread would \
          count that panic for its own"
+    );
+}
+
+#[cold]
+#[track_caller]
+fn refuse_while_pinned() -> ! {
+    panic!(
+        "a fiber cannot be suspended inside of a call that changes the state of its thread until it \
+         returns: what runs next on the thread would get that state"
     );
 }
