@@ -37,6 +37,9 @@
 //! * while it uses what the code that has resumed it lends it through a thread-local, as the crate
 //!   `scoped-tls` does.
 //!
+//! Code that lends in this way can refuse it: it [pins](coact_sync::stack::PinnedStack) the stack for the
+//! time of its call, and [`suspend`] panics.
+//!
 //! Other than this, suspending is like blocking: locks stay locked, and borrows stay borrowed.
 //!
 //! # Panics
@@ -47,10 +50,10 @@
 //!
 //! # Overflows
 //!
-//! Below each stack is a page that faults. On unix, the report of such a fault is the fiber's label and
-//! the size of its stack, and the process aborts. What is compiled from Rust touches the pages of a large
-//! frame one by one; what is compiled from C may step over the page, unless it is compiled with
-//! `-fstack-clash-protection`.
+//! Below each stack are pages that fault: 64 KiB on Linux, and one page elsewhere. On unix, the report of
+//! such a fault is the fiber's label and the size of its stack, and the process aborts. What is compiled from
+//! Rust touches the pages of a large frame one by one. What is compiled from C does so if it is compiled with
+//! `-fstack-clash-protection`; without it, a frame that is larger than the guard may step over it.
 //!
 //! **Invariant:** this crate knows no actors, no runtime and no simulation. It has all `unsafe` that stacks
 //! and the switches between them need.
@@ -95,3 +98,8 @@ pub use stack_error::StackError;
 /// The size of a stack that is enough for most functions, those that format and print among them: 256 KiB.
 /// Memory is used only for the part that was touched.
 pub const DEFAULT_STACK_SIZE: usize = 256 * 1024;
+
+/// The size of the smallest stack: 64 KiB. Smaller ones are not given, since they would save addresses only,
+/// and a panic needs more than 16 KiB to print its backtrace (`RUST_BACKTRACE=1`): it would end the process
+/// as an overflow does.
+pub const MIN_STACK_SIZE: usize = 64 * 1024;

@@ -171,17 +171,13 @@ where
     F: FnOnce(&mut DynThread<S>) + Send + 'static,
 {
     Box::new(move |address, lent, parking| {
-        let unwinding = parking.unwinding();
+        let unwinding = parking.unwinding().clone();
         let mut me = DynThread::of(Source::body(address, lent, parking));
-        let run = move || {
+        unwinding.on(move || {
             // It is not used after a panic.
             let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
             me.end(ended);
-        };
-        match unwinding {
-            Some(unwinding) => unwinding.on(run),
-            None => run(),
-        }
+        });
     })
 }
 
@@ -209,7 +205,8 @@ impl<S: Send + 'static> ThreadSpawn<S> {
     }
 
     /// Sets the size of the stack in bytes. By default a fiber's has 256 KiB, and a thread's what the system
-    /// gives it. It is rounded up.
+    /// gives it. It is rounded up, to 64 KiB at least: with less, a panic that prints its backtrace would overflow
+    /// it (`RUST_BACKTRACE=1`), and only addresses would be saved.
     ///
     /// A body that needs more ends the process, with a message that names it: the stack that is left is
     /// [`remaining_stack`](crate::remaining_stack).
@@ -220,7 +217,7 @@ impl<S: Send + 'static> ThreadSpawn<S> {
 
     /// Has the fiber begin, and stay, on the worker on which the others begin that are given the same. For those
     /// that mostly talk to each other: a message between two workers costs several times as much. But they do not
-    /// run in parallel.
+    /// run in parallel. Fibers of another runtime begin together on a worker of that one.
     ///
     /// ```
     /// use coact::dynamic::{DynThread, SameWorker, cases, fiber};

@@ -2,10 +2,10 @@
 
 use std::panic::Location;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coact_core::internals::{WorkerPlace, is_simulated};
-use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, Stack, StackError};
+use coact_fiber::{DEFAULT_STACK_SIZE, IS_SUPPORTED, MIN_STACK_SIZE, Stack, StackError};
 
 /// Which stack an actor gets, each time it starts.
 pub(super) struct StackSettings {
@@ -22,10 +22,10 @@ pub(super) struct StackSettings {
     together: Mutex<Option<SameWorker>>,
 }
 
-/// A worker on which several fibers begin: the one of the first. See
-/// [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
+/// A worker on which several fibers begin: the one of the first. Fibers of several runtimes have one in each
+/// of these. See [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
 #[derive(Clone, Debug, Default)]
-pub struct SameWorker(Arc<OnceLock<WorkerPlace>>);
+pub struct SameWorker(Arc<Mutex<Vec<WorkerPlace>>>);
 
 impl SameWorker {
     /// One that no fiber has begun on.
@@ -36,9 +36,12 @@ impl SameWorker {
 
     /// The worker for a fiber that begins here.
     fn or(&self, current: WorkerPlace) -> WorkerPlace {
-        let place = *self.0.get_or_init(|| current);
-        // Those of another runtime are of no use.
-        if place.is_beside(current) { place } else { current }
+        let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(place) = places.iter().find(|place| place.is_beside(current)) {
+            return *place;
+        }
+        places.push(current);
+        current
     }
 }
 
@@ -87,7 +90,7 @@ impl StackSettings {
 
     pub(super) fn set_size(&self, bytes: usize) {
         // ORDERING: Relaxed, here and in `size`. What hands the settings on orders it.
-        self.size.store(bytes, Ordering::Relaxed);
+        self.size.store(bytes.max(MIN_STACK_SIZE), Ordering::Relaxed);
     }
 
     pub(super) fn size(&self) -> Option<usize> {

@@ -53,8 +53,8 @@ pub struct Fiber<I: 'static, O: 'static> {
 struct BelowRecord(PooledStack);
 
 // SAFETY: what is between the addresses belongs to the stack, and to nothing else, since the pool hands it out
-// once. Below is a page that faults. Both ends are aligned to 16 bytes, as pages and `RECORD_ROOM` are, and
-// what is between them is more than 4 KiB: the smallest stack has 16 KiB, of which the record takes less than
+// once. Below are pages that fault. Both ends are aligned to 16 bytes, as pages and `RECORD_ROOM` are, and
+// what is between them is more than 4 KiB: the smallest stack has 64 KiB, of which the record takes less than
 // one.
 unsafe impl Ground for BelowRecord {
     #[inline]

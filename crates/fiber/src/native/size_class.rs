@@ -1,11 +1,14 @@
 //! The sizes that stacks come in.
 
+use crate::MIN_STACK_SIZE;
 use crate::stack_error::StackError;
 
-/// The exponents of the smallest and of the largest size: 16 KiB and 1 GiB, or 64 MiB where addresses are
-/// short.
-const SMALLEST: u32 = 14;
+/// The exponents of the smallest and of the largest size: that of [`MIN_STACK_SIZE`], and 1 GiB, or 64 MiB
+/// where addresses are short.
+const SMALLEST: u32 = MIN_STACK_SIZE.trailing_zeros();
 const LARGEST: u32 = if cfg!(target_pointer_width = "64") { 30 } else { 26 };
+
+const _: () = assert!(MIN_STACK_SIZE.is_power_of_two());
 
 pub(super) const CLASSES: usize = (LARGEST - SMALLEST + 1) as usize;
 

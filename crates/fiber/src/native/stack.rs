@@ -18,7 +18,8 @@ pub struct Stack {
 
 impl Stack {
     /// Takes a stack with at least this many usable bytes from the pool: a power of two, and at least
-    /// 16 KiB. The fiber needs some 200 bytes of it for itself.
+    /// [`MIN_STACK_SIZE`](crate::MIN_STACK_SIZE), whatever less is asked for. The fiber needs some 200 bytes
+    /// of it for itself.
     ///
     /// Costs a few nanoseconds if the thread has a free stack of that size (each thread keeps up to 32),
     /// and a system call or two for a new one.

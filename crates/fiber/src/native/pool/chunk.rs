@@ -5,8 +5,8 @@ use std::ptr::{self, NonNull};
 
 use super::super::size_class::SizeClass;
 use super::free_list::FreeStack;
+use super::guard::guard_size;
 use super::map_count;
-use super::page::page_size;
 use crate::stack_error::StackError;
 
 /// The most stacks of a chunk, and the bytes above which it has fewer.
@@ -15,7 +15,7 @@ const BYTES: usize = 16 * 1024 * 1024;
 
 /// A mapping from which stacks of one class are cut, from the bottom up. It is never unmapped.
 pub(super) struct Chunk {
-    /// What is left of it: this many stacks, each above a page for its guard.
+    /// What is left of it: this many stacks, each above the pages of its guard.
     rest: NonNull<u8>,
     left: usize,
 }
@@ -57,7 +57,7 @@ impl Chunk {
 
 /// The bytes from one stack to the next.
 fn stride(class: SizeClass) -> usize {
-    class.bytes() + page_size()
+    class.bytes() + guard_size()
 }
 
 /// Why a chunk could not be mapped.

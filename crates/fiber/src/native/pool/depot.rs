@@ -56,7 +56,7 @@ impl Depot {
             }
             stock.take_bare(class)?
         };
-        // SAFETY: the stack was cut from a chunk above a page for its guard.
+        // SAFETY: the stack was cut from a chunk above the pages of its guard.
         match unsafe { guard::install(bare.bottom(class), class) } {
             Ok(()) => Ok((known_to_valgrind(bare, class), FreeList::new())),
             Err(refused) => {

@@ -1,6 +1,9 @@
-//! The page below each stack that faults.
+//! The pages below each stack that fault.
 //!
-//! Linux 6.13 and later can mark a page as a guard within its mapping. Before that, the page is protected,
+//! They have 64 KiB: what is compiled from C touches a large frame where it likes, and functions of the C
+//! library have frames of 8 to 16 KiB. That takes addresses, but no memory.
+//!
+//! Linux 6.13 and later can mark pages as a guard within their mapping. Before that, they are protected,
 //! which splits the mapping into three: then a hundred thousand stacks take more mappings than a process
 //! may have by default (`vm.max_map_count`).
 
@@ -17,18 +20,27 @@ use crate::stack_error::StackError;
 /// `MADV_GUARD_INSTALL`, which the crate `libc` does not know on all systems.
 const MADV_GUARD_INSTALL: libc::c_int = 102;
 
+/// The bytes of a guard, where pages are not larger.
+const BYTES: usize = 64 * 1024;
+
+/// Returns the bytes of a guard: whole pages.
+pub(super) fn guard_size() -> usize {
+    BYTES.max(page_size())
+}
+
 /// Whether the system does not know guard markers.
 static KNOWS_NO_MARKERS: AtomicBool = AtomicBool::new(false);
 
-/// Makes the page below a stack fault. `bottom` is the lowest byte of the stack.
+/// Makes the pages below a stack fault. `bottom` is the lowest byte of the stack.
 ///
 /// # Safety
-/// The page below `bottom`, which is aligned to a page, is mapped, and nothing uses it.
+/// As many bytes as a [guard](guard_size) has are mapped below `bottom`, which is aligned to a page, and nothing
+/// uses them.
 pub(super) unsafe fn install(bottom: NonNull<u8>, class: SizeClass) -> Result<(), StackError> {
-    // SAFETY: the page below is part of the same mapping.
-    let page = unsafe { bottom.sub(page_size()) };
-    // SAFETY: nothing uses the page.
-    if unsafe { mark(page) || protect(page) } {
+    // SAFETY: the guard is part of the same mapping.
+    let guard = unsafe { bottom.sub(guard_size()) };
+    // SAFETY: nothing uses its pages.
+    if unsafe { mark(guard) || protect(guard) } {
         return Ok(());
     }
     let source = io::Error::last_os_error();
@@ -39,14 +51,14 @@ pub(super) unsafe fn install(bottom: NonNull<u8>, class: SizeClass) -> Result<()
 }
 
 /// # Safety
-/// The page is mapped, and nothing uses it.
-unsafe fn mark(page: NonNull<u8>) -> bool {
+/// The guard is mapped, and nothing uses it.
+unsafe fn mark(guard: NonNull<u8>) -> bool {
     // ORDERING: Relaxed. It saves calls that would fail, and publishes nothing.
     if KNOWS_NO_MARKERS.load(Ordering::Relaxed) {
         return false;
     }
     // SAFETY: what the call throws away is not in use. A system that does not know it does nothing.
-    if unsafe { libc::madvise(page.as_ptr().cast(), page_size(), MADV_GUARD_INSTALL) } == 0 {
+    if unsafe { libc::madvise(guard.as_ptr().cast(), guard_size(), MADV_GUARD_INSTALL) } == 0 {
         return true;
     }
     if io::Error::last_os_error().raw_os_error() == Some(libc::EINVAL) {
@@ -57,13 +69,13 @@ unsafe fn mark(page: NonNull<u8>) -> bool {
 }
 
 /// # Safety
-/// The page is mapped, and nothing uses it.
-unsafe fn protect(page: NonNull<u8>) -> bool {
-    // SAFETY: nothing uses the page.
-    unsafe { libc::mprotect(page.as_ptr().cast(), page_size(), libc::PROT_NONE) == 0 }
+/// The guard is mapped, and nothing uses it.
+unsafe fn protect(guard: NonNull<u8>) -> bool {
+    // SAFETY: nothing uses the guard.
+    unsafe { libc::mprotect(guard.as_ptr().cast(), guard_size(), libc::PROT_NONE) == 0 }
 }
 
-/// Makes this process protect the pages of all further guards.
+/// Makes this process protect all further guards.
 #[cfg(test)]
 pub(in crate::native) fn refuse_markers() {
     KNOWS_NO_MARKERS.store(true, Ordering::Relaxed);

@@ -1,6 +1,6 @@
 //! The pool of stacks on Linux.
 //!
-//! Stacks are cut from [chunks](chunk), mappings with room for many, and have a [guard page](guard) each. A
+//! Stacks are cut from [chunks](chunk), mappings with room for many, and have a [guard](guard) each. A
 //! free stack is in a list of its size: one of its [thread's](cache) or the [depot](depot). Chunks are never
 //! unmapped, so the memory of a free stack may hold the link to the next one.
 
@@ -20,6 +20,7 @@ use super::sanitizer::{self, StackRange};
 use super::size_class::SizeClass;
 use crate::stack_error::StackError;
 use free_list::FreeStack;
+use guard::guard_size;
 pub(super) use page::page_size;
 
 #[cfg(test)]
@@ -52,9 +53,9 @@ impl PooledStack {
         self.high() - self.class.bytes()
     }
 
-    /// The lowest address of the guard page.
+    /// The lowest address of the guard.
     pub(super) fn limit(&self) -> usize {
-        self.low() - page_size()
+        self.low() - guard_size()
     }
 }
 

@@ -29,7 +29,7 @@ pub(super) fn trim_all(stack: &mut FreeStack, class: SizeClass) {
     };
 }
 
-/// Gives the memory below the top of a stack back to the system. The page of its guard stays one.
+/// Gives the memory below the top of a stack back to the system. Its guard stays one.
 pub(super) fn trim(stack: &mut FreeStack, class: SizeClass) {
     let kept = KEPT.max(page_size());
     if class.bytes() > kept {

@@ -8,6 +8,11 @@ const VARIABLE: &str = "COACT_FIBER_TEST";
 /// Runs the test of this name in another process, and returns the output of that. There, runs `f` instead,
 /// and returns `None`.
 pub(super) fn run(test: &str, f: impl FnOnce()) -> Option<Output> {
+    run_with(test, &[], f)
+}
+
+/// The same, with these variables.
+pub(super) fn run_with(test: &str, variables: &[(&str, &str)], f: impl FnOnce()) -> Option<Output> {
     if env::var_os(VARIABLE).is_some_and(|running| running == test) {
         f();
         return None;
@@ -15,7 +20,9 @@ pub(super) fn run(test: &str, f: impl FnOnce()) -> Option<Output> {
     let this = env::current_exe().unwrap();
     let path = format!("native::tests::{test}");
     let arguments = ["--exact", "--nocapture", "--test-threads=1"];
-    Some(Command::new(this).arg(path).args(arguments).env(VARIABLE, test).output().unwrap())
+    let mut child = Command::new(this);
+    child.arg(path).args(arguments).env(VARIABLE, test).envs(variables.iter().copied());
+    Some(child.output().unwrap())
 }
 
 /// Runs the test of this name in another process, where `f` must not fail.

@@ -96,6 +96,43 @@ fn an_overflow_on_a_thread_without_a_stack_for_handlers_is_reported() {
     assert_dies(output, libc::SIGABRT, REPORT);
 }
 
+/// As code does that was compiled without probes, and has a large frame.
+#[test]
+#[cfg(target_os = "linux")]
+fn an_access_far_below_the_stack_is_reported() {
+    let output = child::run("overflows::an_access_far_below_the_stack_is_reported", || {
+        // Beside others, so that there is memory below the guard.
+        let _others: Vec<_> = (0..4).map(|_| super::small()).collect();
+        fiber::<(), ()>(|()| {
+            let mut frame = 0_u8;
+            let here = ptr::from_ref(std::hint::black_box(&mut frame)).addr();
+            let below = here - crate::remaining_stack().unwrap() - 60 * 1024;
+            // SAFETY: not sound: the test expects the fault.
+            let value = unsafe { ptr::with_exposed_provenance::<u8>(below).read_volatile() };
+            std::hint::black_box(value);
+        })
+        .resume(());
+    });
+    assert_dies(output, libc::SIGABRT, REPORT);
+}
+
+/// The smallest stack is large enough for a panic whose backtrace is printed.
+#[test]
+fn a_panic_on_the_smallest_stack_prints_its_backtrace() {
+    let name = "overflows::a_panic_on_the_smallest_stack_prints_its_backtrace";
+    let panics = || {
+        let mut fiber = Fiber::<(), ()>::new(Stack::take(1).unwrap(), LABEL, |()| {
+            panic!("a message of {} words", std::hint::black_box(5));
+        });
+        let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| fiber.resume(())));
+        assert_eq!(super::message(caught.unwrap_err()), "a message of 5 words");
+    };
+    let Some(output) = child::run_with(name, &[("RUST_BACKTRACE", "full")], panics) else { return };
+    let text = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{:?}: {text}", output.status);
+    assert!(text.contains("stack backtrace"), "{text}");
+}
+
 #[test]
 fn a_long_name_is_cut_off() {
     let output = child::run("overflows::a_long_name_is_cut_off", || {

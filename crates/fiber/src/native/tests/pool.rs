@@ -39,8 +39,8 @@ fn overflow(stack: Stack) {
 #[test]
 fn sizes_are_powers_of_two() {
     let size = |size| Stack::take(size).unwrap().size();
-    let least = (16 * KIB).max(page_size());
-    assert_eq!([0, 1, 16 * KIB].map(size), [least; 3]);
+    let least = crate::MIN_STACK_SIZE.max(page_size());
+    assert_eq!([0, 1, 16 * KIB, 64 * KIB].map(size), [least; 4]);
     assert_eq!(size(16 * MIB + 1), 32 * MIB);
     assert_eq!(size(crate::DEFAULT_STACK_SIZE), crate::DEFAULT_STACK_SIZE);
     assert_eq!(size(MIB), MIB);
