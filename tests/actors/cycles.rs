@@ -3,7 +3,7 @@
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::sync::{Arc, Barrier};
-use std::task::Poll;
+use std::task::{self, Poll, Waker};
 use std::time::Duration;
 
 use coact::Context;
@@ -672,4 +672,65 @@ fn a_cycle_through_a_member_of_a_group() {
 fn a_cycle_through_an_actor_that_runs_on_its_callers() {
     is_found(|b| b.on(Host::caller()), |a, b| when((a, b), |_| ()));
     is_found(|b| b.on(Host::caller()), |a, b| when((a, b.read()), |_| ()));
+}
+
+/// Holds itself while it has a peeker look at an answer of its own.
+struct Holder(Addr<Peeker>);
+
+impl Actor for Holder {}
+
+struct Hold(Addr<Holder>);
+
+impl Message for Hold {
+    type Reply = ();
+}
+
+impl Receive<Hold> for Holder {
+    fn receive(&mut self, Hold(this): Hold, reply: Reply<()>, context: &mut Context<Self>) {
+        context.hold(reply, |holder, _| Box::pin(async { holder.0.send(Peek(this)).unwrap() }));
+    }
+}
+
+struct Count;
+
+impl Message for Count {
+    type Reply = u32;
+}
+
+impl Handler<Count> for Holder {
+    fn handle(&mut self, _: Count, _: &mut Context<Self>) -> u32 {
+        3
+    }
+}
+
+/// Runs on its callers: asks, looks at the answer once, and leaves it.
+struct Peeker(Option<Ask<u32>>);
+
+impl Actor for Peeker {}
+
+struct Peek(Addr<Holder>);
+
+impl Message for Peek {
+    type Reply = ();
+}
+
+impl Handler<Peek> for Peeker {
+    fn handle(&mut self, Peek(at): Peek, _: &mut Context<Self>) {
+        let mut ask = at.ask(Count);
+        let looked = Pin::new(&mut ask).poll(&mut task::Context::from_waker(Waker::noop()));
+        assert!(looked.is_pending());
+        self.0 = Some(ask);
+    }
+}
+
+/// What another actor's handler asks, which a future that holds an actor runs on the spot, is no wait of that actor.
+#[test]
+fn what_a_future_runs_on_the_spot_does_not_wait_for_its_actor() {
+    check(|| {
+        let peeker = actor(Peeker(None)).on(Host::caller()).spawn();
+        let holder = spawn(Holder(peeker.clone()));
+        holder.ask(Hold(holder.clone())).wait().unwrap();
+        let ask = call(&peeker, |peeker| peeker.0.take()).wait().unwrap().unwrap();
+        assert_eq!(ask.wait(), Ok(3));
+    });
 }

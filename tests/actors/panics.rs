@@ -380,3 +380,117 @@ impl Stream for Endless {
         Poll::Pending
     }
 }
+
+/// Does something when it is dropped.
+struct Last(Option<Box<dyn FnOnce() + Send>>);
+
+impl Last {
+    fn new(last: impl FnOnce() + Send + 'static) -> Self {
+        Self(Some(Box::new(last)))
+    }
+}
+
+impl Drop for Last {
+    fn drop(&mut self) {
+        if let Some(last) = self.0.take() {
+            last();
+        }
+    }
+}
+
+impl Actor for Last {}
+
+/// Keeps a reply until it is to forget it.
+#[derive(Default)]
+struct Keeper(Option<Reply<u32>>);
+
+impl Actor for Keeper {}
+
+struct Keep;
+
+impl Message for Keep {
+    type Reply = u32;
+}
+
+impl Receive<Keep> for Keeper {
+    fn receive(&mut self, _: Keep, reply: Reply<u32>, _: &mut Context<Self>) {
+        self.0 = Some(reply);
+    }
+}
+
+struct Forget;
+
+impl Message for Forget {
+    type Reply = ();
+}
+
+impl Handler<Forget> for Keeper {
+    fn handle(&mut self, _: Forget, _: &mut Context<Self>) {
+        self.0 = None;
+    }
+}
+
+/// An actor that keeps a reply, and that ask.
+fn keeper(host: Host) -> (Addr<Keeper>, Ask<u32>) {
+    let keeper = actor(Keeper::default()).on(host).spawn();
+    let ask = keeper.ask(Keep);
+    coact::call(&keeper, |_| ()).wait().unwrap();
+    (keeper, ask)
+}
+
+/// The ways to have a keeper forget what it keeps: on the spot, if it is free.
+const FORGETS: [fn(&Addr<Keeper>); 3] = [
+    |keeper| keeper.send(Forget).unwrap(),
+    |keeper| _ = coact::when_here(keeper, |keeper| keeper.0 = None),
+    |keeper| drop(coact::call_here(keeper, |keeper| keeper.0 = None)),
+];
+
+/// What the state of an actor that ends runs on the spot is not part of it: its replies fail for what it does.
+#[test]
+fn what_the_end_of_an_actor_runs_on_the_spot_is_not_part_of_that_end() {
+    for forget in FORGETS {
+        for end in [Addr::kill, Addr::stop] as [fn(&Addr<Last>) -> _; 2] {
+            check_with_faults(move |_| {
+                let (keeper, ask) = keeper(Host::caller());
+                let other = keeper.clone();
+                let last = spawn(Last::new(move || forget(&other)));
+                let _: Result<(), _> = end(&last);
+                assert_eq!(ask.wait(), Err(AskError::NoReply));
+                assert!(!keeper.has_ended());
+            });
+        }
+    }
+}
+
+#[test]
+fn a_panic_on_the_spot_in_the_end_of_an_actor_has_its_own_message() {
+    check_with_faults(|_| {
+        let (inner, log) = (actor(Clerk).on(Host::caller()).spawn(), Log::new());
+        let asks = log.clone();
+        let last = spawn(Last::new(move || {
+            asks.push(inner.ask(case(|_reply, _| fail("the other one's"))));
+        }));
+        last.kill().unwrap();
+        last.ended().wait().unwrap();
+        let ask = log.take().pop().unwrap();
+        assert_eq!(why(ask.wait()), "the other one's");
+    });
+}
+
+/// A panic runs a destructor that has a keeper forget: the keeper does not panic.
+#[test]
+fn what_a_panic_runs_on_the_spot_does_not_fail_for_it() {
+    for forget in FORGETS {
+        check_with_faults(move |_| {
+            let (keeper, ask) = keeper(Host::caller());
+            let other = keeper.clone();
+            let outer = spawn(Clerk).ask(case(move |_reply, _| {
+                let _last = Last::new(move || forget(&other));
+                fail("its own");
+            }));
+            assert_eq!(why(outer.wait()), "its own");
+            assert_eq!(ask.wait(), Err(AskError::NoReply));
+            assert!(!keeper.has_ended());
+        });
+    }
+}

@@ -11,9 +11,10 @@ use std::thread::{self, ThreadId};
 use std::time::Duration;
 
 use coact::dynamic::{
-    AnyTuple, DynActor, DynAddr, DynContext, DynThread, SameWorker, ThreadSpawn, atom, cases,
-    detached, fiber, remaining_stack, spawn_dyn, spawn_fiber, this_thread,
+    AnyTuple, DynActor, DynAddr, DynContext, DynReply, DynThread, SameWorker, ThreadSpawn, atom,
+    cases, detached, dyn_actor, fiber, remaining_stack, spawn_dyn, spawn_fiber, this_thread,
 };
+use coact::internals::{as_body, deciding, scoped, with_scoped};
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::runtime::MoveError;
@@ -1098,4 +1099,166 @@ fn a_report_of_a_simulation_says_where_a_body_was_spawned() {
     });
     let report = failed.expect_err("it never ends").to_string();
     assert!(report.contains("the thread of tests/dynamic/fibers.rs"), "{report}");
+}
+
+/// The number that is lent here.
+fn lent() -> Option<u32> {
+    scoped(|value| value.and_then(|value| value.downcast_ref().copied()))
+}
+
+/// Two are in the middle of a call that lends something of their stacks: each sees its own, whichever ends first,
+/// and what the worker runs meanwhile and afterwards sees nothing.
+#[test]
+fn d15_what_a_body_lends_is_seen_on_its_stack_only() {
+    everywhere(|| {
+        let together = SameWorker::new();
+        let all = [1, 2, 3].map(|n| {
+            let it = fiber(n, |me: &mut DynThread<u32>| {
+                let own = Box::new(*me.state());
+                with_scoped(&*own, || {
+                    me.receive_for(
+                        0..2,
+                        cases! { |me: &mut DynThread<u32>|
+                            (atom!("look")) => { let seen = lent(); me.reply(seen == Some(*me.state())); },
+                        },
+                    );
+                    assert_eq!(lent(), Some(*own));
+                });
+                assert_eq!(lent(), None);
+            });
+            it.same_worker(&together).spawn()
+        });
+        let looks = || all.iter().map(|it| it.ask(atom!("look")).wait().unwrap());
+        assert!(looks().all(|seen| seen == (true,)));
+        // A behaviour over each runs in between.
+        for it in &all {
+            assert_eq!(call(it, |_| lent()).wait(), Ok(None));
+        }
+        // The first that has begun ends first.
+        assert!(looks().all(|seen| seen == (true,)));
+        for it in &all {
+            it.ended().wait().unwrap();
+        }
+        for _ in 0..8 {
+            assert_eq!(call(&Cown::new(()), |()| lent()).wait(), Ok(None));
+        }
+    });
+}
+
+/// Where what runs next on the thread would get what a call has changed until it returns.
+#[test]
+fn d15_a_body_does_not_wait_inside_of_what_it_runs_inline() {
+    for kind in kinds() {
+        everywhere(move || {
+            let it = kind(7, |me: &mut DynThread<i32>| {
+                let mut refused = 0;
+                let mut refuses = |inside: &mut dyn FnMut(&mut dyn FnMut())| {
+                    let mut receives = || {
+                        me.receive(cases! { |_me: &mut DynThread<i32>| (atom!("never")) => () });
+                    };
+                    let ended = catch_unwind(AssertUnwindSafe(|| inside(&mut receives)));
+                    let why = *ended.unwrap_err().downcast::<&str>().unwrap();
+                    assert!(why.contains("inside of a behaviour"), "{why}");
+                    refused += 1;
+                };
+                // As `when_here` does.
+                refuses(&mut |receives| as_body(receives));
+                // As a behaviour over durable actors does.
+                refuses(&mut |receives| deciding(receives));
+                // It goes on as if nothing had happened.
+                me.receive_for(
+                    0..2,
+                    cases! { |me: &mut DynThread<i32>|
+                        (atom!("get")) => { let state = *me.state(); me.reply(state + refused); },
+                    },
+                );
+            })
+            .spawn();
+            for _ in 0..2 {
+                assert_eq!(it.ask(atom!("get")).wait().unwrap(), (9,));
+            }
+            it.ended().wait().unwrap();
+        });
+    }
+}
+
+/// An actor on its callers that keeps a reply until it is told to forget it.
+fn keeper() -> (DynAddr, Ask<AnyTuple>) {
+    let init = |me: &mut DynContext<Option<DynReply>>| {
+        me.become_(cases! { |me: &mut DynContext<Option<DynReply>>|
+            (atom!("keep")) => {
+                let kept = me.take_reply();
+                *me.state_mut() = Some(kept);
+            },
+            (atom!("forget")) => *me.state_mut() = None,
+        });
+    };
+    let keeper: DynAddr = dyn_actor(None, init).on(Host::caller()).spawn().into();
+    let kept = keeper.ask(atom!("keep"));
+    (keeper, kept)
+}
+
+/// Has a keeper forget what it keeps, when it is dropped.
+struct Forgets(DynAddr);
+
+impl Drop for Forgets {
+    fn drop(&mut self) {
+        self.0.send(atom!("forget")).unwrap();
+    }
+}
+
+/// The reply is another actor's, which lives; and no panic has dropped it.
+#[test]
+fn d15_what_an_unwound_stack_calls_inline_is_not_part_of_its_end() {
+    for kind in kinds() {
+        everywhere(move || {
+            let (keeper, kept) = keeper();
+            let it = kind(keeper.clone(), |me: &mut DynThread<DynAddr>| {
+                let _forgets = Forgets(me.state().clone());
+                me.receive(cases! { |_me: &mut DynThread<DynAddr>| (atom!("never")) => () });
+            })
+            .spawn();
+            it.stop().unwrap();
+            assert_eq!(kept.wait().unwrap_err(), AskError::NoReply);
+            assert!(!keeper.has_ended());
+        });
+    }
+}
+
+#[test]
+fn fibers_of_two_runtimes_begin_together_in_each() {
+    let together = SameWorker::new();
+    let runtimes = [2, 3].map(|n| Runtime::builder().workers(n).build().unwrap());
+    for runtime in runtimes.iter().cycle().take(4) {
+        let _entered = runtime.enter();
+        let threads = Log::new();
+        let fibers = [(); 10].map(|()| {
+            let it = fiber(threads.clone(), |me: &mut DynThread<Log<ThreadId>>| {
+                me.state().push(thread::current().id());
+            });
+            it.same_worker(&together).spawn()
+        });
+        for it in &fibers {
+            it.ended().wait().unwrap();
+        }
+        let mut threads = threads.take();
+        assert_eq!(threads.len(), 10);
+        threads.dedup();
+        assert_eq!(threads.len(), 1, "{threads:?}");
+    }
+}
+
+/// A smaller stack would save addresses only, and a panic that prints its backtrace would overflow it.
+#[test]
+fn a_stack_that_is_too_small_is_made_larger() {
+    check(|| {
+        let it = fiber(0, |me: &mut DynThread<usize>| {
+            // A thread that stands for it has what the system gives.
+            *me.state_mut() = remaining_stack().unwrap_or(64 * 1024);
+            me.receive(cases! { |_me: &mut DynThread<usize>| (atom!("end")) => () });
+        })
+        .stack_size(1)
+        .spawn();
+        assert!(call(&it, |left| *left).wait().unwrap() > 48 * 1024);
+    });
 }

@@ -231,12 +231,14 @@ fn send<R: Send + 'static>(resolver: Resolver<AskResult<R>>, answer: R) {
     }
 }
 
-/// Fails the ask because the reply is dropped: now, or once a panic that drops it was caught. (What unwinds
-/// the stack of an actor that ends is not the reason.)
+/// Fails the ask because the reply is dropped: now, or once a panic was caught that may have dropped it. (What
+/// unwinds the stack of an actor that ends is not the reason.)
 #[cold]
 fn fail_dropped<R: Send + 'static>(resolver: Resolver<AskResult<R>>) {
     if thread::panicking() && why_unwound().is_none() {
-        once_caught(move |message| resolver.resolve(Err(AskError::Panicked(message))));
+        once_caught(move |message| {
+            resolver.resolve(Err(message.map_or(AskError::NoReply, AskError::Panicked)));
+        });
     } else {
         resolver.resolve(Err(why_dropped()));
     }
@@ -285,7 +287,7 @@ impl Unwinding {
         let _ = self.0.set(reason);
     }
 
-    /// Runs what may be unwound, on the stack or as what has it go on.
+    /// Runs what may be unwound, on its stack.
     pub fn on<R>(&self, work: impl FnOnce() -> R) -> R {
         with_scoped(self, work)
     }

@@ -2,31 +2,49 @@
 //! behalf.
 
 pub(crate) mod default_runtime;
+mod scope_list;
 mod thread_extensions;
 
 use std::any::Any;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::ptr::{NonNull, null};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use coact_sync::stack::{self, PinnedStack};
+
+use scope_list::{ScopeList, innermost, lend};
 #[cfg(feature = "sim")]
 pub(crate) use thread_extensions::end;
 pub(crate) use thread_extensions::find_extension;
 pub use thread_extensions::thread_extension;
 
+use crate::drop_depth;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
+// What is set here for the time of a call is not to be seen by others, and must not outlast the
+// call. There are three kinds:
+// * What is lent is in a `ScopeList`, which belongs to no stack.
+// * What describes the thread (all guards with a `PinnedStack`) keeps a fiber from being suspended.
+// * `BODIES` counts those of one stack; who switches to another one begins anew (`on_other_stack`).
 thread_local! {
     static WORKER: Cell<*const dyn AnyWorker> = const { Cell::new(null::<NoWorker>()) };
     static ENTERED: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static BODIES: Cell<u32> = const { Cell::new(0) };
     static SERVES: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static THREAD: Cell<u64> = const { Cell::new(0) };
-    static CANCELLING: Cell<bool> = const { Cell::new(false) };
-    static PRINCIPAL: RefCell<Option<Principal>> = const { RefCell::new(None) };
-    static SCOPED: Cell<Option<Scoped>> = const { Cell::new(None) };
+    static CANCELLING: Cell<Option<StackPlace>> = const { Cell::new(None) };
+    static PRINCIPALS: Cell<ScopeList<Option<NonNull<Principal>>>> =
+        const { Cell::new(ScopeList::EMPTY) };
+    static SCOPED: Cell<ScopeList<Option<Scoped>>> = const { Cell::new(ScopeList::EMPTY) };
+}
+
+/// A stack, and the number of bodies on it.
+type StackPlace = (*const (), u32);
+
+fn current_place() -> StackPlace {
+    (stack::current(), BODIES.get())
 }
 
 #[cfg(any(debug_assertions, feature = "sim"))]
@@ -43,55 +61,38 @@ thread_local! {
 /// The argument of [`with_scoped`], while that runs.
 type Scoped = NonNull<dyn Any>;
 
-/// Runs `work`, during which [`scoped`] returns `value` on this thread. For the layers above, in
-/// place of a thread-local variable, which simulated threads would share. A nested call hides the
-/// outer value. Costs two stores, and works in the destructor of a thread-local variable.
+/// Runs `work`, during which [`scoped`] returns `value` on this stack. For the layers above, in
+/// place of a thread-local variable, which fibers and simulated threads would share. A nested call
+/// hides the outer value; bodies that `work` calls inline see none. Costs a few stores, and works in
+/// the destructor of a thread-local variable.
 pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> R {
-    struct RestoreScoped(Option<Scoped>);
-    impl Drop for RestoreScoped {
-        fn drop(&mut self) {
-            SCOPED.set(self.0);
-        }
-    }
-    let _leave = RestoreScoped(SCOPED.replace(Some(NonNull::from(value))));
-    work()
+    lend(&SCOPED, Some(NonNull::from(value)), work)
 }
 
-/// Passes `look` the value of the innermost [`with_scoped`] that is running on this thread, if any.
+/// Passes `look` the value of the innermost [`with_scoped`] that is running on this stack, if any.
 pub fn scoped<R>(look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
-    // SAFETY: the `with_scoped` that set it borrows the value and is still running, below this call on
-    // this very stack.
-    look(SCOPED.get().map(|value| unsafe { value.as_ref() }))
+    // SAFETY: the `with_scoped` that lends it borrows the value and is still running, below this call
+    // on this very stack.
+    look(innermost(&SCOPED).flatten().map(|value| unsafe { value.as_ref() }))
 }
 
 /// On whose behalf code runs; the layer above defines what it is.
 pub type Principal = Arc<dyn Any + Send + Sync>;
 
 /// Runs `work` on behalf of `principal`, which [`principal`] then returns. For the layers above, in
-/// place of a thread-local variable, which simulated threads would share.
-///
-/// In the destructor of a thread-local variable `work` still runs, but without a principal.
+/// place of a thread-local variable, which fibers and simulated threads would share. What `work`
+/// calls inline runs on behalf of no one.
 pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
-    struct RestorePrincipal(Option<Principal>);
-    impl Drop for RestorePrincipal {
-        fn drop(&mut self) {
-            drop(swap_principal(self.0.take()));
-        }
-    }
-    let _leave = RestorePrincipal(swap_principal(Some(Arc::clone(principal))));
-    work()
-}
-
-/// Sets the principal and returns the previous one. Does nothing on a thread that is about to end.
-fn swap_principal(principal: Option<Principal>) -> Option<Principal> {
-    let mut place = Some(principal);
-    PRINCIPAL.try_with(|kept| kept.replace(place.take().flatten())).ok().flatten()
+    lend(&PRINCIPALS, Some(NonNull::from(principal)), work)
 }
 
 /// Returns on whose behalf the caller runs; see [`on_behalf_of`].
 #[inline]
 pub fn principal() -> Option<Principal> {
-    PRINCIPAL.try_with(|kept| kept.borrow().clone()).ok().flatten()
+    let principal = innermost(&PRINCIPALS).flatten()?;
+    // SAFETY: the `on_behalf_of` that lends it borrows the principal and is still running, below this
+    // call on this very stack.
+    Some(Arc::clone(unsafe { principal.as_ref() }))
 }
 
 /// Returns a number for the current thread that no other thread ever has. Works in destructors of
@@ -197,11 +198,13 @@ pub(crate) fn may_wait_for(runtime: RuntimeId) -> bool {
 pub(crate) struct Serving {
     before: RuntimeId,
     _entered: Entered,
+    _pinned: PinnedStack,
 }
 
 impl Serving {
     pub(crate) fn new(runtime: RuntimeId) -> Self {
-        Self { before: SERVES.replace(runtime), _entered: Entered::new(runtime) }
+        let before = SERVES.replace(runtime);
+        Self { before, _entered: Entered::new(runtime), _pinned: PinnedStack::new() }
     }
 }
 
@@ -231,24 +234,29 @@ pub(crate) fn is_inside() -> bool {
     !WORKER.get().is_null() || BODIES.get() > 0 || simulated::is_inside()
 }
 
-/// Marks the thread as dropping work of a runtime past its deadline, until this is dropped.
-pub(crate) struct Cancelling(bool);
+/// Marks the thread as dropping work of a runtime past its deadline, until this is dropped. Bodies
+/// that are called inline meanwhile are none of that work.
+pub(crate) struct Cancelling {
+    before: Option<StackPlace>,
+    _pinned: PinnedStack,
+}
 
 impl Cancelling {
     pub(crate) fn enter() -> Self {
-        Self(CANCELLING.replace(true))
+        let before = CANCELLING.replace(Some(current_place()));
+        Self { before, _pinned: PinnedStack::new() }
     }
 }
 
 impl Drop for Cancelling {
     fn drop(&mut self) {
-        CANCELLING.set(self.0);
+        CANCELLING.set(self.before);
     }
 }
 
-/// Returns whether the thread is dropping work of a runtime past its deadline.
+/// Returns whether the caller drops work of a runtime past its deadline.
 pub(crate) fn is_cancelling() -> bool {
-    CANCELLING.get()
+    CANCELLING.get() == Some(current_place())
 }
 
 /// Returns the runtime that objects created by this thread belong to, unless it would first have to
@@ -290,6 +298,37 @@ impl Drop for Nested {
     }
 }
 
+/// Sets the number of bodies to what it was, when dropped.
+struct RestoreBodies(u32);
+
+impl RestoreBodies {
+    fn none() -> Self {
+        Self(BODIES.replace(0))
+    }
+}
+
+impl Drop for RestoreBodies {
+    #[inline]
+    fn drop(&mut self) {
+        BODIES.set(self.0);
+    }
+}
+
+/// Runs `work`, which goes to another stack: the bodies on this one are none of that stack's.
+#[inline(always)]
+pub fn on_other_stack<R>(work: impl FnOnce() -> R) -> R {
+    let _restore = RestoreBodies::none();
+    work()
+}
+
+/// Returns how much of this thread's state calls on its stacks have changed that are still running:
+/// it is larger inside of a body, of a destructor that the runtime runs, and where the stack is
+/// [pinned](PinnedStack).
+#[inline(always)]
+pub fn stack_depth() -> u32 {
+    BODIES.get().wrapping_add(stack::pins()).wrapping_add(drop_depth::nested())
+}
+
 /// Runs `work` as a body: it must not block.
 pub fn as_body<R>(work: impl FnOnce() -> R) -> R {
     let _nested = Nested::enter();
@@ -298,7 +337,9 @@ pub fn as_body<R>(work: impl FnOnce() -> R) -> R {
 
 /// While a thread waits that stands for the stack of an actor: it may block, though it runs a body, and a
 /// simulated program may end meanwhile.
-pub struct IdleWait(u32);
+pub struct IdleWait {
+    _bodies: RestoreBodies,
+}
 
 impl IdleWait {
     /// Begins such a wait.
@@ -306,13 +347,12 @@ impl IdleWait {
     pub fn begin() -> Self {
         #[cfg(feature = "sim")]
         WAITS_IDLY.set(true);
-        Self(BODIES.replace(0))
+        Self { _bodies: RestoreBodies::none() }
     }
 }
 
 impl Drop for IdleWait {
     fn drop(&mut self) {
-        BODIES.set(self.0);
         #[cfg(feature = "sim")]
         WAITS_IDLY.set(false);
     }
@@ -321,23 +361,26 @@ impl Drop for IdleWait {
 /// Runs a closure over states whose changes are kept elsewhere before others see them: what it would spawn or send
 /// itself would be seen before. That is refused in debug builds and in the deterministic mode.
 pub fn deciding<R>(decide: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
-        fn drop(&mut self) {
-            decides_from_now(self.0);
-        }
-    }
-    let _restore = Restore(decides_from_now(true));
-    decide()
+    with_decision(true, decide)
 }
 
 /// Runs what is not part of the [decision](deciding) that may be running on this thread, such as what a store calls.
 pub fn beside_decision<R>(work: impl FnOnce() -> R) -> R {
-    let before = decides_from_now(false);
-    // It does not panic; if it does, all that is lost is a check in debug builds.
-    let result = work();
-    decides_from_now(before);
-    result
+    with_decision(false, work)
+}
+
+#[inline(always)]
+fn with_decision<R>(decides: bool, work: impl FnOnce() -> R) -> R {
+    struct Restore(bool);
+    impl Drop for Restore {
+        #[inline(always)]
+        fn drop(&mut self) {
+            decides_from_now(self.0);
+        }
+    }
+    let _restore = Restore(decides_from_now(decides));
+    let _pinned = PinnedStack::new();
+    work()
 }
 
 /// Returns what it was before.
@@ -364,26 +407,23 @@ pub(crate) fn refuse_in_decision() {
 
 /// Runs `work` as if no body were running on this thread's stack.
 pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
-    let nested = BODIES.replace(0);
-    let result = work();
-    BODIES.set(nested);
-    result
+    let _restore = RestoreBodies::none();
+    work()
 }
 
 /// Runs `work` as if nothing else were running on this thread's stack: it sees neither the nested
 /// bodies nor the scoped value and principal.
 pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
-    let scoped = SCOPED.replace(None);
-    let (serves, cancelling) = (SERVES.replace(RuntimeId::NONE), CANCELLING.replace(false));
-    let principal = swap_principal(None);
-    let decides = decides_from_now(false);
-    let result = unnested(work);
-    decides_from_now(decides);
-    drop(swap_principal(principal));
-    SERVES.set(serves);
-    CANCELLING.set(cancelling);
-    SCOPED.set(scoped);
-    result
+    struct Restore(RuntimeId, Option<StackPlace>);
+    impl Drop for Restore {
+        fn drop(&mut self) {
+            SERVES.set(self.0);
+            CANCELLING.set(self.1);
+        }
+    }
+    let _restore = Restore(SERVES.replace(RuntimeId::NONE), CANCELLING.replace(None));
+    let unnested = || with_decision(false, || unnested(work));
+    lend(&SCOPED, None, || lend(&PRINCIPALS, None, unnested))
 }
 
 /// The state of this module for a thread that a fiber simulates; by default, that of a new thread.
@@ -394,11 +434,12 @@ pub(crate) struct ThreadState {
     serves: RuntimeId,
     bodies: u32,
     thread: u64,
-    cancelling: bool,
+    pins: u32,
+    cancelling: Option<StackPlace>,
     decides: bool,
     extensions: thread_extensions::ThreadExtensions,
-    principal: Option<Principal>,
-    scoped: Option<Scoped>,
+    principals: ScopeList<Option<NonNull<Principal>>>,
+    scoped: ScopeList<Option<Scoped>>,
     /// Whether it is in an [`IdleWait`].
     pub(crate) waits_idly: bool,
 }
@@ -412,10 +453,11 @@ impl ThreadState {
             serves: SERVES.replace(self.serves),
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
+            pins: stack::set_pins(self.pins),
             cancelling: CANCELLING.replace(self.cancelling),
             decides: decides_from_now(self.decides),
             extensions: thread_extensions::swap(self.extensions),
-            principal: PRINCIPAL.replace(self.principal.clone()),
+            principals: PRINCIPALS.replace(self.principals),
             scoped: SCOPED.replace(self.scoped),
             waits_idly: WAITS_IDLY.replace(self.waits_idly),
         }

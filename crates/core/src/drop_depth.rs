@@ -46,6 +46,12 @@ impl Depth {
     }
 }
 
+/// Returns the number of such destructors on this thread's stacks.
+#[inline(always)]
+pub(crate) fn nested() -> u32 {
+    NESTED.get()
+}
+
 /// Runs the destructors deferred on this thread.
 pub(crate) fn catch_up() {
     if !ASIDE.get().is_null() {

@@ -21,8 +21,8 @@ use crate::fault::Fault;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
-/// A callback that receives the message.
-pub(crate) type Tell = Box<dyn FnOnce(Arc<str>) + Send>;
+/// A callback that receives the message; none if the body that has dropped it did not panic.
+pub(crate) type Tell = Box<dyn FnOnce(Option<Arc<str>>) + Send>;
 /// Cancels a time limit.
 pub(crate) type Revoke = Box<dyn Fn()>;
 
@@ -33,10 +33,10 @@ pub(crate) type Revoke = Box<dyn Fn()>;
 #[cold]
 pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(TellRest) -> Option<Revoke>) {
     if !thread::panicking() || !is_caught() {
-        return tell(NO_MESSAGE.into());
+        return tell(Some(NO_MESSAGE.into()));
     }
     if let Err(late) = thread_extension::<Unwinding>().listeners(limit).add(tell) {
-        late(NO_MESSAGE.into());
+        late(Some(NO_MESSAGE.into()));
     }
 }
 
@@ -92,7 +92,10 @@ impl CaughtPanic {
         let Self(here, panics) = self;
         // If an earlier task has left callbacks, the program itself has caught that panic.
         for panic in panics.iter().filter(|panic| panic.at.task == here.task) {
-            panic.listeners.tell(message);
+            // A body that was called inline has come to its end if its panic was not caught there:
+            // it was the panic around it that its destructors have seen.
+            let own = panic.at.bodies <= here.bodies;
+            panic.listeners.tell(own.then_some(message));
         }
     }
 }
@@ -180,7 +183,7 @@ impl Panic {
 
 impl Drop for Panic {
     fn drop(&mut self) {
-        self.listeners.tell(&NO_MESSAGE.into());
+        self.listeners.tell(Some(&NO_MESSAGE.into()));
         if let Some(revoke) = &self.limit {
             revoke();
         }
@@ -193,7 +196,7 @@ pub(crate) struct TellRest(Arc<Listeners>);
 
 impl Drop for TellRest {
     fn drop(&mut self) {
-        self.0.tell(&NO_MESSAGE.into());
+        self.0.tell(Some(&NO_MESSAGE.into()));
     }
 }
 
@@ -216,10 +219,10 @@ impl Listeners {
         Ok(())
     }
 
-    fn tell(&self, message: &Arc<str>) {
+    fn tell(&self, message: Option<&Arc<str>>) {
         let tells = self.0.lock().take();
         for tell in tells.into_iter().flatten() {
-            drop_quietly(|| tell(Arc::clone(message)));
+            drop_quietly(|| tell(message.cloned()));
         }
     }
 }

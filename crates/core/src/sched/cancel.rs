@@ -4,6 +4,7 @@ use std::cell::Cell;
 use std::ptr::null;
 use std::sync::atomic::Ordering;
 
+use coact_sync::stack::PinnedStack;
 use smallvec::SmallVec;
 
 use super::external_threads;
@@ -92,6 +93,8 @@ impl Emptying {
         if this.is_nested() {
             return;
         }
+        // Entries are taken off in the reverse order: no fiber is suspended in between.
+        let _pinned = PinnedStack::new();
         // It does not move before it is dropped, which takes it off the list.
         EMPTYING.with(|innermost| innermost.set(&raw const this));
         empty();

@@ -24,13 +24,16 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// For a panic in a destructor that another panic runs, the message is that of the outer one, which
 /// is caught last.
 ///
+/// There is none if the caller runs in a body that does not panic, but was called inline by a
+/// destructor which a panic runs. That is known when that panic is caught.
+///
 /// ```
 /// # use coact_core as coact;
 /// use coact::{Cown, when};
 /// use coact::internals::once_caught;
 /// use std::sync::{Arc, mpsc};
 ///
-/// struct Witness(mpsc::Sender<Arc<str>>);
+/// struct Witness(mpsc::Sender<Option<Arc<str>>>);
 /// impl Drop for Witness {
 ///     fn drop(&mut self) {
 ///         let to = self.0.clone();
@@ -43,13 +46,13 @@ const LIMIT: Duration = Duration::from_secs(1);
 ///     let _witness = Witness(to);
 ///     panic!("the dog ate it");
 /// });
-/// assert_eq!(&*told.recv()?, "the dog ate it");
+/// assert_eq!(told.recv()?.as_deref(), Some("the dog ate it"));
 /// # Ok::<(), mpsc::RecvError>(())
 /// ```
 ///
 /// **Cost.** One block and one lock per call, and one timer per panic.
 #[cold]
-pub fn once_caught(tell: impl FnOnce(Arc<str>) + Send + 'static) {
+pub fn once_caught(tell: impl FnOnce(Option<Arc<str>>) + Send + 'static) {
     after_caught::once_caught(Box::new(tell), |over| {
         let mut timer = None;
         // Serving timers may require starting a thread.

@@ -198,9 +198,9 @@ pub(super) type Resumption<S> = Option<Box<Lent<S>>>;
 /// Where a thread that runs says that it waits again, and what keeps its runtime busy until then.
 type GoesOn<S> = (Resolver<Parked<S>>, Busy);
 
-/// How a stack waits.
+/// How a stack waits, and what tells destructors on it why it is unwound.
 pub(super) enum Parking<S: Send + 'static> {
-    Fiber,
+    Fiber(Unwinding),
     /// On a thread of its own, which may block like others, or stands for a fiber.
     Thread(Option<GoesOn<S>>, Unwinding),
 }
@@ -211,7 +211,7 @@ impl<S: Send + 'static> Parking<S> {
     #[track_caller]
     pub(super) fn park(&mut self, lent: Box<Lent<S>>) -> Resumption<S> {
         match self {
-            Self::Fiber => suspend::<Resumption<S>, Box<Lent<S>>>(lent),
+            Self::Fiber(_) => suspend::<Resumption<S>, Box<Lent<S>>>(lent),
             Self::Thread(goes_on, _) => block(goes_on, lent),
         }
     }
@@ -219,7 +219,7 @@ impl<S: Send + 'static> Parking<S> {
     /// Waits for ever.
     pub(super) fn leave(&mut self, lent: Option<Box<Lent<S>>>) -> ! {
         match self {
-            Self::Fiber => {
+            Self::Fiber(_) => {
                 let mut lent = lent.expect("a fiber is stopped with its state");
                 lent.wait = Wait::Nothing;
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
@@ -236,18 +236,21 @@ impl<S: Send + 'static> Parking<S> {
         }
     }
 
-    /// What tells destructors why the stack is unwound, if not what has it go on.
-    pub(super) fn unwinding(&self) -> Option<Unwinding> {
+    /// What tells destructors why the stack is unwound.
+    pub(super) fn unwinding(&self) -> &Unwinding {
         match self {
-            Self::Fiber => None,
-            Self::Thread(_, unwinding) => Some(unwinding.clone()),
+            Self::Fiber(unwinding) | Self::Thread(_, unwinding) => unwinding,
         }
     }
 
     /// Says that the body has ended.
     pub(super) fn end(self, lent: Option<Box<Lent<S>>>, ended: Ended) {
+        // Where it was unwound to: the panic is over that its destructors have seen.
+        if let Err(payload) = &ended {
+            tell_of_panic(&**payload);
+        }
         match self {
-            Self::Fiber => {
+            Self::Fiber(_) => {
                 let mut lent = lent.expect("a fiber is stopped with its state");
                 lent.end(ended);
                 drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
@@ -277,9 +280,6 @@ fn end_thread<S: Send + 'static>(
     mut lent: Option<Box<Lent<S>>>,
     ended: Ended,
 ) {
-    if let Err(payload) = &ended {
-        tell_of_panic(&**payload);
-    }
     if let Some(lent) = &mut lent {
         lent.end(ended);
     }

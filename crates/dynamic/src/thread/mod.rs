@@ -231,7 +231,8 @@ impl<S: Send + 'static> DynThread<S> {
     ///
     /// # Panics
     /// If a plain thread would wait for ever: there is no `after`, and no address of it is left. (An actor ends
-    /// then.) Inside of a behaviour, a handler or a future. In a destructor that a panic runs, or the actor's end.
+    /// then.) Inside of a behaviour, a handler or a future, also of one that the body of an actor runs inline
+    /// (`when_here`, an actor on its callers). In a destructor that a panic runs, the actor's end, or the runtime.
     /// A panic of a case comes out, and its ask fails.
     #[track_caller]
     pub fn receive<R>(&mut self, mut cases: Cases<'_, Self, R>) -> R {

@@ -12,7 +12,9 @@ use std::thread::{self, panicking};
 use coact_actor::actor::WeakAddr;
 use coact_actor::internals::{Unwinding, end_reason};
 use coact_core::Promise;
-use coact_core::internals::{ThreadBound, WorkerPlace, as_body, is_simulated, serve};
+use coact_core::internals::{
+    ThreadBound, WorkerPlace, as_body, is_simulated, on_other_stack, serve,
+};
 use coact_core::promise::Resolver;
 use coact_core::runtime::RuntimeHandle;
 use coact_fiber::{Fiber, Label, Resumed, Stack};
@@ -161,7 +163,7 @@ impl<S: Send + 'static> FiberStart<S> {
         let Self { stack, name, address, main } = self;
         let advice = "give it more with `ThreadSpawn::stack_size`";
         let label = Label { name, number: address.id().get(), advice };
-        let body = move |lent| main(address, lent, Parking::Fiber);
+        let body = move |lent| main(address, lent, Parking::Fiber(Unwinding::default()));
         let fiber = Some(ThreadBound::here(Fiber::new(stack, label, body)));
         OnWorker { fiber, worker }
     }
@@ -227,10 +229,9 @@ impl<S: Send + 'static> OnWorker<S> {
 
     /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has ended.
     pub(super) fn unwind_there(mut self, mut lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
-        let unwinding = Unwinding::new(end_reason());
+        (lent.event, lent.end_reason) = (Event::Stop, end_reason());
         there(self.worker, move || {
-            lent.event = Event::Stop;
-            let lent = unwinding.on(|| self.resume(lent)).unwrap_or_else(|lent| lent);
+            let lent = self.resume(lent).unwrap_or_else(|lent| lent);
             self.leave_if_stuck(&lent);
             AtRest::new(None, Some(lent))
         })
@@ -246,23 +247,23 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Unwinds it, on its worker. If that has ended, the stack is leaked, which is reported.
-    fn end(self, lent: Box<Lent<S>>) {
-        self.end_for(lent, &Unwinding::new(end_reason()));
+    fn end(self, mut lent: Box<Lent<S>>) {
+        (lent.event, lent.end_reason) = (Event::Stop, end_reason());
+        self.unwind(lent);
     }
 
-    fn end_for(mut self, mut lent: Box<Lent<S>>, unwinding: &Unwinding) {
+    fn unwind(mut self, lent: Box<Lent<S>>) {
         if self.fiber.is_none() {
             return;
         }
-        lent.event = Event::Stop;
-        match unwinding.on(|| self.resume(lent)) {
+        match self.resume(lent) {
             Ok(mut lent) => {
                 self.leave_if_stuck(&lent);
                 report_late_panic(&mut lent);
             }
             Err(lent) => {
-                let (worker, unwinding) = (self.worker, unwinding.clone());
-                drop(worker.call(Box::new(move || self.end_for(lent, &unwinding))));
+                let worker = self.worker;
+                drop(worker.call(Box::new(move || self.unwind(lent))));
             }
         }
     }
@@ -283,11 +284,11 @@ impl<S: Send + 'static> Drop for OnWorker<S> {
 
 #[inline]
 fn resume<S: Send + 'static>(fiber: &mut FiberOf<S>, lent: Box<Lent<S>>) -> Box<Lent<S>> {
-    match fiber.resume(Some(lent)) {
+    match on_other_stack(|| fiber.resume(Some(lent))) {
         Resumed::Suspended(lent) => {
             if matches!(lent.wait, Wait::Ended) {
                 // What comes is its last step.
-                fiber.resume(None);
+                on_other_stack(|| fiber.resume(None));
             }
             lent
         }

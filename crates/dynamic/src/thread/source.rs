@@ -8,6 +8,7 @@ use std::thread::panicking;
 use std::time::Duration;
 
 use coact_actor::actor::{AskError, WeakAddr};
+use coact_core::internals::stack_depth;
 use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::AnyTuple;
 use tracing::error;
@@ -46,6 +47,9 @@ pub(super) struct Body<S: Send + 'static> {
     address: WeakAddr<DynActor>,
     lent: Option<Box<Lent<S>>>,
     parking: Parking<S>,
+    /// The [depth](stack_depth) at which it goes on: in a call that changes the state of its thread until it
+    /// returns, it is larger.
+    depth: u32,
     /// How often it was told that it has ended.
     stops: u32,
 }
@@ -80,7 +84,7 @@ impl<S: Send + 'static> Source<S> {
         lent: Option<Box<Lent<S>>>,
         parking: Parking<S>,
     ) -> Self {
-        Self::Body(Body { address, lent, parking, stops: 0 })
+        Self::Body(Body { address, lent, parking, depth: stack_depth(), stops: 0 })
     }
 
     pub(super) fn address(&self) -> DynAddr {
@@ -183,6 +187,9 @@ impl<S: Send + 'static> Body<S> {
         if panicking() {
             refuse_in_panic();
         }
+        if stack_depth() != self.depth {
+            refuse_inside();
+        }
     }
 
     #[inline]
@@ -225,7 +232,9 @@ impl<S: Send + 'static> Body<S> {
         }
         let Some(mut lent) = self.lent.take() else { self.stop() };
         lent.wait = wait;
-        match self.parking.park(lent) {
+        let lent = self.parking.park(lent);
+        self.depth = stack_depth();
+        match lent {
             Some(lent) if lent.event != Event::Stop => self.lent.insert(lent),
             lent => {
                 self.lent = lent;
@@ -246,9 +255,8 @@ impl<S: Send + 'static> Body<S> {
             );
             self.parking.leave(self.lent.take());
         }
-        if let Some(unwinding) = self.parking.unwinding() {
-            unwinding.begin(self.lent.as_ref().and_then(|lent| lent.end_reason.clone()));
-        }
+        let reason = self.lent.as_ref().and_then(|lent| lent.end_reason.clone());
+        self.parking.unwinding().begin(reason);
         resume_unwind(Box::new(Stopped));
     }
 
@@ -263,6 +271,15 @@ impl<S: Send + 'static> Body<S> {
 fn refuse_in_panic() -> ! {
     panic!(
         "an actor cannot receive in the destructor of what a panic, or the actor's end, unwinds"
+    );
+}
+
+#[cold]
+#[track_caller]
+fn refuse_inside() -> ! {
+    panic!(
+        "an actor cannot receive inside of a behaviour or a handler that its body runs inline, nor in a destructor \
+         that the runtime runs: receive behind that, or leave it to a message"
     );
 }
 
