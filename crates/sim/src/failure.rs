@@ -59,6 +59,12 @@ impl Failure {
         Failure(Box::new(Report { cause, divergence, config, run, schedule }))
     }
 
+    /// Creates the report of a run that cannot end, from outside of it: for a driver that watches
+    /// its runs.
+    pub fn unfinished(cause: String, config: Config, run: u64, schedule: Schedule) -> Self {
+        Failure::new(cause, None, config, run, schedule)
+    }
+
     /// What went wrong.
     pub fn cause(&self) -> &str {
         &self.0.cause

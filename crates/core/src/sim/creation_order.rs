@@ -29,6 +29,11 @@ impl CreationOrder {
         known.of.insert(cown, next);
     }
 
+    /// Returns the rank of a cown, if it has one.
+    pub(super) fn find(&self, cown: usize) -> Option<usize> {
+        self.0.borrow().of.get(&cown).copied()
+    }
+
     /// A cown created before the run ranks behind those asked for earlier.
     pub(super) fn of(&self, cown: usize) -> usize {
         let mut known = self.0.borrow_mut();

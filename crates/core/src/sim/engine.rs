@@ -15,6 +15,8 @@ use coact_sim::{Explorer, SchedulingStrategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
 use super::fiber::{Fiber, Who};
+use super::stall_watch::StallWatch;
+use super::trace::{RunTrace, TraceEvent};
 use super::wait_tables::WaitTables;
 use crate::config::ThreadKind;
 use crate::current;
@@ -25,7 +27,7 @@ use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::simulated::{SimulatedBody, TaskCounts};
 use crate::task::TaskPtr;
 pub(super) use report::promise;
-pub(super) use run::{free_id, run};
+pub(super) use run::{RunObservers, free_id, run};
 pub(super) use yield_and_block::{block_for, block_until, give_way, point, pump};
 
 #[derive(Clone, Debug)]
@@ -81,6 +83,9 @@ struct Engine<'a> {
     ranks: CreationOrder,
     /// The fibers of the last steps, if the run is about to be given up.
     lately: RefCell<Vec<Who>>,
+    watch: &'a StallWatch,
+    /// Compares the run with another one, if that is wanted.
+    trace: Option<&'a RunTrace>,
 }
 
 #[derive(Clone, Copy)]
@@ -103,6 +108,12 @@ fn engine<'a>() -> Option<&'a Engine<'static>> {
 #[track_caller]
 fn expect_engine<'a>() -> &'a Engine<'static> {
     engine().expect("only simulated programs can do this: call it inside `sim::check`")
+}
+
+/// Panics outside of a simulation.
+#[track_caller]
+pub(super) fn expect_run() {
+    let _ = expect_engine();
 }
 
 fn is_active() -> bool {
@@ -130,6 +141,18 @@ pub(super) fn made_cown(at: usize) {
 /// Returns the rank of the cown at this address among all cowns.
 pub(super) fn rank(cown: usize) -> usize {
     engine().map_or(cown, |engine| engine.ranks.of(cown))
+}
+
+/// Returns the rank of the cown at this address, if it was created in the run.
+pub(super) fn known_rank(cown: usize) -> Option<usize> {
+    engine().and_then(|engine| engine.ranks.find(cown))
+}
+
+/// Adds an event to the trace, if the run has one.
+pub(super) fn trace(event: impl FnOnce() -> TraceEvent) {
+    if let Some(engine) = engine() {
+        engine.trace(event);
+    }
 }
 
 /// Returns the running task.
@@ -213,7 +236,11 @@ pub(super) fn home() -> RuntimeId {
 
 #[track_caller]
 pub(super) fn choose(bound: u64) -> u64 {
-    expect_engine().explorer.borrow_mut().choose_value(bound)
+    let engine = expect_engine();
+    let value = engine.explorer.borrow_mut().choose_value(bound);
+    engine.watch.note_value(value);
+    engine.trace(|| TraceEvent::Value { bound, value });
+    value
 }
 
 impl Engine<'_> {
@@ -229,6 +256,12 @@ impl Engine<'_> {
         match self.failure.take() {
             Some(failure) => Err(failure),
             None => driven,
+        }
+    }
+
+    fn trace(&self, event: impl FnOnce() -> TraceEvent) {
+        if let Some(trace) = self.trace {
+            trace.push(event());
         }
     }
 

@@ -157,6 +157,11 @@ impl Fiber {
         self.until.is_none_or(|(condition, _)| unsafe { (*condition)() })
     }
 
+    /// Returns where it waits.
+    pub(super) fn waits_at(&self) -> Option<&'static Location<'static>> {
+        self.until.map(|(_, wait)| wait.at)
+    }
+
     /// Returns where it waits, and for what.
     pub(super) fn wait(&self) -> Option<(&'static Location<'static>, &dyn Display)> {
         // SAFETY: the description is on the stack of the fiber, which is suspended in `leave`.

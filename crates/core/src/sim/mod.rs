@@ -66,25 +66,38 @@
 //! # Limits
 //!
 //! The program must depend on nothing but the schedule: not on real time, threads of its own,
-//! addresses, or hash maps with random seeds. Simulate plain threads with [`thread`] and randomness
+//! addresses, or hash maps with random seeds. [`check_determinism`] finds what does. Simulate plain threads with [`thread`] and randomness
 //! with [`choose`].
+//!
+//! All simulated threads share one thread. If one waits for something that the simulation does not
+//! know (a lock of `std` whose owner waits in simulated time), none goes on. When the thread has
+//! used no processor time for a second, a report is written to the standard error, with the
+//! simulated thread that blocks and the places where others wait. (On Linux.) The run goes on if
+//! that wait ends.
 
 mod creation_order;
 mod engine;
 mod fiber;
 mod hooks;
 mod pump;
+mod stall_watch;
+mod trace;
 mod wait_graph;
 mod wait_tables;
 
+use std::fmt::Display;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind};
+use std::rc::Rc;
 use std::time::Duration;
 
 pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
+use coact_sim::{Explorer, SchedulingStrategy};
 
-use engine::RunSettings;
+use engine::{RunObservers, RunSettings};
 use fiber::Who;
 use hooks::Installed;
+use stall_watch::StallWatch;
+use trace::{RunTrace, TraceEvent, difference_of_ends};
 
 use crate::fault::Broken;
 use crate::promise::Promise;
@@ -96,6 +109,30 @@ use crate::promise::Promise;
 #[track_caller]
 pub fn check(program: impl Fn() + 'static) {
     Sim::new().check(program);
+}
+
+/// Checks that a program depends on nothing but the schedule: [`Sim::check_determinism`] with the
+/// default settings.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Cown, sim, when};
+/// use std::collections::BTreeMap;
+///
+/// sim::check_determinism(|| {
+///     // With a `HashMap`, the order of the behaviours differs from one run to the next.
+///     let cowns: BTreeMap<u32, Cown<u32>> = (0..8).map(|key| (key, Cown::new(key))).collect();
+///     for cown in cowns.values() {
+///         when(cown, |n| *n += 1);
+///     }
+/// });
+/// ```
+///
+/// # Panics
+/// Panics with a [`Failure`] report if a run differs from the one before, or fails.
+#[track_caller]
+pub fn check_determinism(program: impl Fn() + 'static) {
+    Sim::new().check_determinism(program);
 }
 
 /// The settings of a simulated program: how many workers it has, and what does not fail it. Which
@@ -176,10 +213,83 @@ impl Sim {
             Ok(config) => config,
             Err(error) => panic!("{error}"),
         };
-        let program = std::rc::Rc::new(program);
+        let program = Rc::new(program);
+        let watch = StallWatch::new();
+        let observers = RunObservers { watch: &watch, trace: None };
         let explored = config.explorer().explore(|explorer| {
-            let program = std::rc::Rc::clone(&program);
-            engine::run(explorer, &self.settings, &Installed, move || program())
+            let program = Rc::clone(&program);
+            engine::run(explorer, &self.settings, observers, &Installed, move || program())
+        });
+        explored.map(drop)
+    }
+
+    /// Checks that the program depends on nothing but the schedule: makes each run twice, with the
+    /// same choices, and compares what they do. So it makes twice as many runs as
+    /// [`check`](Self::check), and keeps a trace of each.
+    ///
+    /// Compared are the tasks that can run at each decision, which behaviours are spawned from where
+    /// on which cowns, the times, what the program adds with [`trace`](trace()), and how the runs
+    /// end. Not compared are values that decide nothing: add these with `trace`.
+    ///
+    /// The report says after how many events the runs part, what was the same before, what each of
+    /// them did then, and what to look for.
+    ///
+    /// # Panics
+    /// Panics with the report if two runs differ, or if the program fails in both, and where
+    /// [`check`](Self::check) does.
+    #[track_caller]
+    pub fn check_determinism(self, program: impl Fn() + 'static) {
+        if let Err(failure) = self.compare_runs(program) {
+            panic!("{failure}");
+        }
+    }
+
+    /// Like [`check_determinism`](Self::check_determinism), but returns the report.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::sim::{self, Sim};
+    /// use std::cell::Cell;
+    ///
+    /// thread_local! { static RUNS: Cell<u64> = const { Cell::new(0) } }
+    ///
+    /// let report = Sim::new().compare_runs(|| sim::trace(RUNS.replace(RUNS.get() + 1))).unwrap_err();
+    /// assert!(report.cause().contains("the first run:   `sim::trace`: 0"));
+    /// assert!(report.cause().contains("the second run:  `sim::trace`: 1"));
+    /// ```
+    ///
+    /// # Errors
+    /// Returns the report of the first run that cannot be repeated, or that fails.
+    ///
+    /// # Panics
+    /// Panics where [`run`](Self::run) does.
+    #[track_caller]
+    pub fn compare_runs(self, program: impl Fn() + 'static) -> Result<(), Failure> {
+        let config = match self.config.with_env() {
+            Ok(config) => config,
+            Err(error) => panic!("{error}"),
+        };
+        let program = Rc::new(program);
+        let watch = StallWatch::new();
+        let explored = config.explorer().explore(|explorer| {
+            let trace = RunTrace::default();
+            let observers = RunObservers { watch: &watch, trace: Some(&trace) };
+            let run = |explorer: &mut Explorer| {
+                let program = Rc::clone(&program);
+                engine::run(explorer, &self.settings, observers, &Installed, move || program())
+            };
+            let first = run(explorer);
+            trace.compare();
+            let again = Config::new().method(Method::Replay(explorer.schedule().clone()));
+            let mut again = again.explorer();
+            again.begin_run();
+            let second = run(&mut again);
+            // What it would report is part of the traces.
+            let _ = again.end_run();
+            match trace.difference().or_else(|| difference_of_ends(&first, &second)) {
+                Some(difference) => Err(difference),
+                None => first,
+            }
         });
         explored.map(drop)
     }
@@ -221,6 +331,19 @@ pub fn thread_from<R: Send + 'static>(
 pub fn choose(bound: u64) -> u64 {
     assert!(bound > 0, "`bound` must not be 0");
     engine::choose(bound)
+}
+
+/// Adds an entry to the trace of the run, which [`check_determinism`] compares: a value that a run
+/// must have in common with its repetition. Without a comparison it does nothing.
+///
+/// # Panics
+/// Panics outside of a simulation.
+#[track_caller]
+pub fn trace(entry: impl Display) {
+    // Not within the engine: this is foreign code.
+    let entry = entry.to_string();
+    engine::expect_run();
+    engine::trace(|| TraceEvent::Noted(entry));
 }
 
 /// Returns the virtual time since the run began.

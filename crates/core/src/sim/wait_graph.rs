@@ -5,7 +5,8 @@
 
 use std::cell::Cell;
 
-use super::engine::{current, known};
+use super::engine::{current, known, known_rank, trace};
+use super::trace::TraceEvent;
 use super::wait_tables::{Future, PendingBehaviour, Promised};
 use crate::simulated::{Id, Site, What};
 
@@ -73,6 +74,11 @@ pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id 
     let id = next_id();
     if let Some(known) = known() {
         let spawned_at = known.site.take();
+        trace(|| {
+            let made_at = promise.and_then(|cell| known.promises.borrow().get(&cell).copied());
+            let at = spawned_at.or(made_at.map(|promise| promise.made_at));
+            TraceEvent::Spawned { name: name(), at }
+        });
         let (task, queues, runs_in, is_detained) = (0, Vec::new(), None, false);
         let behaviour =
             PendingBehaviour { name, spawned_at, promise, task, queues, runs_in, is_detained };
@@ -86,6 +92,9 @@ pub(super) fn stands_in(id: Id, task: usize, queues: &mut dyn Iterator<Item = us
     note_behaviour(id, |behaviour| {
         behaviour.task = task;
         behaviour.queues.extend(queues);
+        trace(|| TraceEvent::Queued {
+            cowns: behaviour.queues.iter().map(|queue| known_rank(*queue)).collect(),
+        });
     });
 }
 

@@ -7,6 +7,7 @@ use crate::config::ThreadKind;
 use crate::current;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::fiber::{Fiber, Left, Who};
+use crate::sim::trace::{RunTrace, TraceEvent};
 use crate::task::run_task;
 use crate::time::Timers;
 
@@ -16,6 +17,9 @@ impl Engine<'_> {
         loop {
             if self.steps.get() >= self.settings.max_steps {
                 return Err(self.report_endless());
+            }
+            if self.trace.is_some_and(RunTrace::has_parted) {
+                return Err("the second run has parted from the first".to_owned());
             }
             if !self.step() && !self.advance_time() {
                 return self.check_all_ended();
@@ -34,6 +38,11 @@ impl Engine<'_> {
         let chosen = self.explorer.borrow_mut().choose_task(&runnable, current);
         self.last.set(Some(chosen));
         self.note_step(chosen);
+        self.trace(|| TraceEvent::Step {
+            runnable: runnable.into(),
+            chosen,
+            who: self.who(chosen),
+        });
         self.go_on(chosen);
         true
     }
@@ -68,14 +77,21 @@ impl Engine<'_> {
         let left = started.or_else(|| self.fibers.borrow_mut().remove(&id));
         let mut fiber = left.expect(RUNNABLE);
         self.body_of.set(fiber.body_of);
+        self.watch.enter(id, fiber.who);
         self.panicking.update(|fibers| fibers - usize::from(fiber.in_panic));
         let left = fiber.resume();
         fiber.in_panic = is_panicking();
         self.panicking.update(|fibers| fibers + usize::from(fiber.in_panic));
         self.body_of.set(None);
         match left {
-            Left::Ended => fiber.recycle(),
-            _ => drop(self.fibers.borrow_mut().insert(id, fiber)),
+            Left::Ended => {
+                self.watch.end_task();
+                fiber.recycle();
+            }
+            _ => {
+                self.watch.suspend(id, fiber.who, fiber.waits_at());
+                drop(self.fibers.borrow_mut().insert(id, fiber));
+            }
         }
     }
 
@@ -114,6 +130,7 @@ impl Engine<'_> {
         let alarm = self.alarms.borrow().iter().copied().filter(|alarm| *alarm > now).min();
         let Some(next) = timers.chain(alarm).min() else { return false };
         self.clock.borrow_mut().advance_to(next);
+        self.trace(|| TraceEvent::Time(next));
         for shared in runtimes {
             // Like the thread that serves its timers: a behaviour without cowns runs there.
             let before = current::enter(shared.id);

@@ -63,10 +63,16 @@ impl Engine<'_> {
         if self.steps.get() + LATELY <= self.settings.max_steps {
             return;
         }
+        let who = self.who(chosen);
+        self.lately.borrow_mut().push(who);
+    }
+
+    /// Returns what a runnable task is.
+    pub(super) fn who(&self, task: TaskId) -> Who {
         let ready = self.ready.borrow();
-        let ready = ready.get(&chosen).map(|ready| Who::task(ready.task, ready.home));
-        let who = ready.or_else(|| self.fibers.borrow().get(&chosen).map(|fiber| fiber.who));
-        self.lately.borrow_mut().push(who.expect(RUNNABLE));
+        let ready = ready.get(&task).map(|ready| Who::task(ready.task, ready.home));
+        let who = ready.or_else(|| self.fibers.borrow().get(&task).map(|fiber| fiber.who));
+        who.expect(RUNNABLE)
     }
 
     fn fiber(&self, f: &mut Formatter<'_>, id: TaskId, fiber: &Fiber) -> fmt::Result {

@@ -12,6 +12,8 @@ use crate::runtime_ids::RuntimeId;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sim::creation_order::CreationOrder;
+use crate::sim::stall_watch::StallWatch;
+use crate::sim::trace::RunTrace;
 use crate::sim::wait_tables::WaitTables;
 use crate::simulated::{self, Simulation};
 
@@ -28,6 +30,13 @@ pub(in crate::sim) fn free_id() -> Option<RuntimeId> {
     FREE_IDS.with_borrow_mut(Vec::pop)
 }
 
+/// What looks at a run besides the engine.
+#[derive(Clone, Copy)]
+pub(in crate::sim) struct RunObservers<'a> {
+    pub(in crate::sim) watch: &'a StallWatch,
+    pub(in crate::sim) trace: Option<&'a RunTrace>,
+}
+
 /// Runs a program once.
 ///
 /// # Errors
@@ -36,6 +45,7 @@ pub(in crate::sim) fn free_id() -> Option<RuntimeId> {
 pub(in crate::sim) fn run(
     explorer: &mut Explorer,
     settings: &RunSettings,
+    observers: RunObservers<'_>,
     hooks: &'static dyn Simulation,
     program: impl FnOnce() + 'static,
 ) -> Result<(), String> {
@@ -43,6 +53,7 @@ pub(in crate::sim) fn run(
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
     shared.config.extensions.forget();
+    observers.watch.begin_run(explorer);
     let engine = Engine {
         shared,
         built: RefCell::default(),
@@ -63,6 +74,8 @@ pub(in crate::sim) fn run(
         known: WaitTables::default(),
         ranks: CreationOrder::default(),
         lately: RefCell::default(),
+        watch: observers.watch,
+        trace: observers.trace,
     };
     ENGINE.set(ptr::from_ref(&engine).cast());
     simulated::set(Some(hooks));

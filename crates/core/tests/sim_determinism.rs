@@ -1,0 +1,184 @@
+//! `check_determinism`: a program that depends on something else than the schedule is found.
+#![cfg(feature = "sim")]
+
+use std::cell::Cell;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
+
+use coact_core::runtime::spawn_future;
+use coact_core::sim::{self, Bounds, Config, Method, Sim};
+use coact_core::time::{after, sleep};
+use coact_core::{Cown, Runtime, call, scope, when};
+
+/// The report on a program whose runs differ.
+#[track_caller]
+fn difference(sim: Sim, program: impl Fn() + 'static) -> String {
+    let failure = sim.compare_runs(program).expect_err("its runs differ");
+    failure.cause().to_owned()
+}
+
+fn few() -> Sim {
+    Sim::new().config(Config::new().runs(20))
+}
+
+thread_local! {
+    static RUNS: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Counts the runs of a test: state that outlives a run.
+fn run_number() -> u64 {
+    RUNS.replace(RUNS.get() + 1)
+}
+
+/// What programs usually use.
+fn much() {
+    let files = Runtime::builder().name("files").on_blocking_threads(2).build().unwrap();
+    let cowns: Vec<Cown<u64>> = (0..4).map(Cown::new).collect();
+    let thread = sim::thread({
+        let cowns = cowns.clone();
+        move || {
+            for cown in &cowns {
+                when(cown, |n| *n += 1);
+            }
+            sim::choose(3)
+        }
+    });
+    after(Duration::from_millis(5), &cowns[1], |n| *n += 2);
+    let held = files.run(|| Cown::new(1));
+    when((&held, &cowns[0]), |(held, n)| *n += *held);
+    let future = spawn_future({
+        let cown = cowns[2].clone();
+        async move {
+            sleep(Duration::from_millis(3)).await.unwrap();
+            call(&cown, |n| *n).await.unwrap()
+        }
+    });
+    scope(|scope| scope.when(&cowns[3], |n| *n += 1));
+    sim::trace(format_args!("{:?} {:?}", thread.wait(), future.wait()));
+    files.wait_idle();
+}
+
+#[test]
+fn p10_a_program_that_depends_on_the_schedule_only_passes() {
+    few().check_determinism(much);
+    for method in [Method::Pct { depth: 3 }, Method::Fifo, Method::Dfs(Bounds::new())] {
+        let config = Config::new().method(method).runs(20);
+        Sim::new().config(config).compare_runs(much).unwrap();
+    }
+    // And it is the exploration that `check` makes.
+    few().check(much);
+}
+
+#[test]
+fn p10_the_order_of_a_hash_map_is_found() {
+    let report = difference(few(), || {
+        let cowns: HashMap<u32, Cown<u32>> = (0..32).map(|key| (key, Cown::new(key))).collect();
+        for cown in cowns.values() {
+            when(cown, |n| *n += 1);
+        }
+    });
+    assert!(
+        report.starts_with("the program is not deterministic: two runs with the same choices part"),
+        "{report}"
+    );
+    assert!(report.contains("    both runs:  "), "{report}");
+    for run in ["first run:", "second run:"] {
+        let line = report.lines().find(|line| line.contains(run)).expect("each run has a line");
+        assert!(line.contains("of the run"), "the cowns have other ranks: {report}");
+    }
+    assert!(report.contains("a `HashMap` or `HashSet` whose order decides"), "{report}");
+}
+
+#[test]
+fn p10_behaviours_that_depend_on_earlier_runs_are_found() {
+    let report = difference(few(), || {
+        let cown = Cown::new(0);
+        if run_number() % 2 == 0 {
+            when(&cown, |n| *n += 1);
+        }
+        when(&cown, |n| *n += 2);
+    });
+    // At other places of the program.
+    let place = concat!(file!(), ":");
+    let lines: Vec<_> = report.lines().filter(|line| line.contains("was spawned at")).collect();
+    assert!(lines.len() == 2 && lines.iter().all(|line| line.contains(place)), "{report}");
+}
+
+#[test]
+fn p10_a_run_that_ends_earlier_or_later_is_found() {
+    let more = difference(few(), || {
+        if run_number() % 2 == 1 {
+            sim::choose(2);
+        }
+    });
+    assert!(more.contains("the second run:  `sim::choose(2)` returned"), "{more}");
+    assert!(more.contains("the first run:   nothing more: it ended"), "{more}");
+    let less = difference(few(), || {
+        if run_number() % 2 == 0 {
+            sim::choose(2);
+        }
+    });
+    assert!(less.contains("the first run:   `sim::choose(2)` returned"), "{less}");
+    assert!(less.contains("the second run:  nothing more: it ended"), "{less}");
+}
+
+#[test]
+fn p10_another_time_is_found() {
+    let report = difference(few(), || {
+        sleep(Duration::from_secs(1 + run_number())).wait().unwrap();
+    });
+    assert!(report.contains("the first run:   the time became 1s"), "{report}");
+    assert!(report.contains("the second run:  the time became 2s"), "{report}");
+}
+
+#[test]
+fn p10_values_are_compared_where_the_program_adds_them() {
+    let silent = || {
+        let number = run_number();
+        let _ = call(&Cown::new(number), |n| *n).wait();
+    };
+    few().check_determinism(silent);
+    let report = difference(few(), || {
+        let number = run_number();
+        let cown = Cown::new(number);
+        sim::trace(call(&cown, |n| *n).wait().unwrap());
+    });
+    assert!(report.contains("the second run:  `sim::trace`: "), "{report}");
+}
+
+/// A failure that comes again is reported as that, and can be replayed.
+#[test]
+fn p10_a_failure_is_reported_if_it_comes_again() {
+    fn flawed() {
+        assert!(sim::choose(8) != 5, "five");
+    }
+    let config = || Config::new().runs(100);
+    let failure = Sim::new().config(config()).compare_runs(flawed).unwrap_err();
+    assert_eq!(failure.cause(), "five");
+    let replay = Config::new().method(Method::Replay(failure.schedule().clone()));
+    assert_eq!(Sim::new().config(replay).run(flawed).unwrap_err().cause(), "five");
+    // One that does not come again, or in other words, is a difference.
+    for text in ["", " again"] {
+        let report = difference(few(), move || {
+            let number = run_number();
+            assert!(text.is_empty() && number % 2 == 1, "number {}", number % 2);
+        });
+        assert!(report.contains("do the same and end differently"), "{report}");
+        assert!(report.contains("the first run failed: number 0"), "{report}");
+    }
+}
+
+#[test]
+fn what_fails_to_be_repeated_panics_with_the_report() {
+    let check = || sim::check_determinism(|| sim::trace(run_number()));
+    let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("its runs differ");
+    let text = payload.downcast_ref::<String>().expect("a report is a text");
+    assert!(text.starts_with("run 1 failed: the program is not deterministic"), "{text}");
+    assert!(text.contains("COACT_SIM_SCHEDULE="), "{text}");
+    let outside = catch_unwind(|| sim::trace(1)).expect_err("there is no run");
+    assert!(
+        outside.downcast_ref::<String>().is_some_and(|why| why.contains("simulated"))
+            || outside.downcast_ref::<&str>().is_some_and(|why| why.contains("simulated"))
+    );
+}
