@@ -23,8 +23,10 @@
 //!
 //! # When the database is away
 //!
-//! A lost connection is made again, at once and then after 50 ms to 1 s. Meanwhile what is asked is refused, in order, as soon as an attempt
-//! has failed. A commit is of [unknown](coact_persist::Outcome::Unknown) outcome only if the connection is lost when its transaction is about to end.
+//! A lost connection is made again, at once and then after 50 ms to 1 s. What is asked waits for the first attempt; once that has failed, all is refused at
+//! once, in order, until another one has succeeded, however long those take. A commit is of [unknown](coact_persist::Outcome::Unknown) outcome only if the connection is lost when its transaction is about to end.
+//!
+//! Tables are made when a store is connected, and not again: if the schema is gone later, moved or dropped with its database, all is refused until it is back.
 //!
 //! | | is given up after | |
 //! | --- | --- | --- |
@@ -33,6 +35,23 @@
 //! | an answer | 12.5 s: a quarter more | |
 //! | data that is not acknowledged | 10 s | `tcp_user_timeout` in the address; by the server, the operation timeout |
 //! | a peer that is silent while nothing is asked | 30 s: asked after 15 s, three times | by both systems |
+//!
+//! What is waited for, what ends that, and who is told meanwhile:
+//!
+//! | a wait for | ends | is told meanwhile |
+//! | --- | --- | --- |
+//! | a store, or a reader, that is connected | with an answer, or after the time to connect and one operation for each step | the caller, who waits |
+//! | the transaction before, or questions before | when that is answered: each half of a transaction is given up after the times above | all in order |
+//! | the first attempt to connect again | after the time to connect and that of one operation | all that is asked, when it has failed |
+//! | later attempts | the same; by themselves, and a store that is closed or dropped ends them | all that is asked, at once |
+//! | another transaction's lock | after the time of an operation, by the server | those of the same transaction, as refused |
+//! | others that collide (`40001`, `40P01`) | after ten tries | the same |
+//! | the server, for a farewell | after 1 s | whoever closes the store |
+//! | a host's name | when the system answers; it is not waited for at the end | as an attempt to connect |
+//! | a store that is dropped | when all that was asked is told: the thread is joined, unless it is the one that drops it. [`close`](coact_persist::Store::close) does not block | the caller, who waits |
+//!
+//! Nothing is listened for (`LISTEN`): logs are read anew. Settings of the role for these times are overridden. A server, or a role, that may not write
+//! (`default_transaction_read_only`, a standby) is as one that is away.
 //!
 //! Transactions that others are in the way of (`40001`, `40P01`) are done again, ten times at most.
 //!

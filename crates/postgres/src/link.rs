@@ -1,5 +1,6 @@
 //! What keeps a session, and connects again when it has ended.
 
+use std::pin::Pin;
 use std::time::Duration;
 
 use coact_persist::StoreError;
@@ -7,6 +8,7 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{info, warn};
 
 use crate::connect_error::ConnectError;
+use crate::schema::Tables;
 use crate::session::{Backend, Session};
 use crate::settings::Settings;
 
@@ -14,19 +16,26 @@ use crate::settings::Settings;
 const DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// What a session becomes when its statements are prepared.
-pub(crate) trait Prepared: Sized {
-    async fn open(settings: &Settings) -> Result<Self, ConnectError>;
+pub(crate) trait Prepared: Sized + 'static {
+    /// Opens one. Tables are made only if it is the first one of a store: if they are gone later, they were moved or removed, and what is in
+    /// their place then is for others to say.
+    async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError>;
 
     fn session(&mut self) -> &mut Session;
 
     fn into_session(self) -> Session;
 }
 
+/// An attempt to open a session.
+type Attempt<S> = Pin<Box<dyn Future<Output = Result<S, String>>>>;
+
 /// A session that is there most of the time.
 pub(crate) struct Link<S> {
     settings: Settings,
     session: Option<S>,
-    /// Why there is none, and until when that is said without another try.
+    /// Goes on whenever it is waited for.
+    attempt: Option<Attempt<S>>,
+    /// Why there is none, and until when no other attempt is made.
     failed: Option<Failed>,
     /// Those that the server may still have.
     lost: Vec<Backend>,
@@ -40,17 +49,18 @@ struct Failed {
 
 impl<S: Prepared> Link<S> {
     pub(crate) async fn open(settings: Settings) -> Result<Self, ConnectError> {
-        let session = Some(S::open(&settings).await?);
-        Ok(Self { settings, session, failed: None, lost: Vec::new() })
+        let session = Some(S::open(&settings, Tables::AreMade).await?);
+        Ok(Self { settings, session, attempt: None, failed: None, lost: Vec::new() })
     }
 
-    /// The session, which may have to be opened again.
+    /// The session, which may have to be opened again. It waits for the first attempt at that; if that has failed, it says why, until another one, which
+    /// [`tend`](Self::tend) makes, has succeeded.
     pub(crate) async fn session(&mut self) -> Result<&mut S, StoreError> {
         if self.session.as_mut().is_some_and(|session| session.session().is_closed()) {
             self.lose("it was closed");
         }
         if self.session.is_none() {
-            if let Some(failed) = self.failed.as_ref().filter(|one| Instant::now() < one.until) {
+            if let Some(failed) = &self.failed {
                 return Err(StoreError::Unavailable { why: failed.why.clone() });
             }
             self.connect().await;
@@ -74,30 +84,29 @@ impl<S: Prepared> Link<S> {
                 session.session().ended().await;
                 self.lose("it was closed");
             }
-            if let Some(failed) = &self.failed {
+            if let Some(failed) = self.failed.as_ref().filter(|_| self.attempt.is_none()) {
                 sleep_until(failed.until).await;
             }
             self.connect().await;
         }
     }
 
+    /// Makes an attempt, or waits for the end of the one that is under way. May be dropped at any time.
     async fn connect(&mut self) {
-        let Settings { connect_timeout, operation_timeout, .. } = self.settings;
+        let attempt = self
+            .attempt
+            .get_or_insert_with(|| Box::pin(attempt(self.settings.clone(), self.lost.clone())));
+        let opened = attempt.await;
+        self.attempt = None;
         let server = &self.settings.address.server;
-        let opened = timeout(connect_timeout + operation_timeout, S::open(&self.settings)).await;
         let why = match opened {
-            Ok(Ok(mut session)) => {
-                let ended = session.session().end(&self.lost, self.settings.patience()).await;
-                match ended {
-                    Ok(()) => self.lost.clear(),
-                    Err(failure) => warn!(%server, %failure, "a lost connection may still be open"),
-                }
+            Ok(session) => {
+                self.lost.clear();
                 info!(%server, "the store is connected again");
                 (self.session, self.failed) = (Some(session), None);
                 return;
             }
-            Ok(Err(error)) => error.to_string(),
-            Err(_) => format!("PostgreSQL at {server} does not answer"),
+            Err(why) => why,
         };
         let (first, most) = DELAYS;
         let delay = self.failed.as_ref().map_or(first, |before| most.min(before.delay * 2));
@@ -113,4 +122,18 @@ impl<S: Prepared> Link<S> {
             session.into_session().close().await;
         }
     }
+}
+
+/// Opens a session, and ends those that were lost.
+async fn attempt<S: Prepared>(settings: Settings, lost: Vec<Backend>) -> Result<S, String> {
+    let Settings { connect_timeout, operation_timeout, .. } = settings;
+    let server = &settings.address.server;
+    let opening = S::open(&settings, Tables::AreThere);
+    let opened = timeout(connect_timeout + operation_timeout, opening).await;
+    let opened = opened.map_err(|_| format!("PostgreSQL at {server} does not answer"))?;
+    let mut session = opened.map_err(|error| error.to_string())?;
+    if let Err(failure) = session.session().end(&lost, settings.patience()).await {
+        warn!(%server, %failure, "a lost connection may still be open");
+    }
+    Ok(session)
 }

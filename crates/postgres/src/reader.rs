@@ -17,7 +17,7 @@ use crate::failure::{Failure, Means};
 use crate::job::{Job, tell};
 use crate::link::{Link, Prepared};
 use crate::row::{bits, bound, event, number, snapshot, stored, sum, text};
-use crate::schema::{self, Format};
+use crate::schema::{self, Format, Tables};
 use crate::session::{Pipeline, Session, of_failure};
 use crate::settings::{Access, Settings};
 
@@ -190,10 +190,10 @@ const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CA
 const PLAIN_EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, NULL::bytea[]";
 
 impl Prepared for ReadSession {
-    async fn open(settings: &Settings) -> Result<Self, ConnectError> {
+    async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError> {
         let session = Session::open(settings, Access::Read).await?;
-        let format = schema::ready(settings, &session, Access::Read).await?;
-        let prepared = Statements::prepare(&session, format).await;
+        let format = schema::ready(settings, &session, (Access::Read, tables)).await?;
+        let prepared = settings.in_time(Statements::prepare(&session, format)).await;
         let statements = prepared.map_err(|failure| of_failure(settings, &failure))?;
         Ok(Self { session, statements })
     }

@@ -44,24 +44,35 @@ impl Format {
     }
 }
 
+/// Whether tables are made where there are none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Tables {
+    AreMade,
+    AreThere,
+}
+
 /// Sees to it that the schema is one of a store, and of this version: of an earlier one, if it is only read.
 pub(crate) async fn ready(
     settings: &Settings,
     session: &Session,
-    access: Access,
+    (access, tables): (Access, Tables),
 ) -> Result<Format, ConnectError> {
     let (database, schema) = names(settings);
     let known = VERSION;
-    match find(settings, session).await? {
-        Found::Store(found) if found == known => Ok(Format(found)),
-        Found::Store(found @ 1..VERSION) if access == Access::Read => Ok(Format(found)),
-        Found::Store(found) if found > known => {
-            Err(ConnectError::Newer { database, schema, found, known })
-        }
-        _ if access == Access::Write => migrate(settings, session).await.map(|()| Format(known)),
-        Found::Store(found) => Err(ConnectError::Older { database, schema, found, known }),
-        Found::Nothing => Err(not_a_store(settings, "there is no such schema")),
-        Found::Empty => Err(not_a_store(settings, "it has no tables")),
+    let found = match find(settings, session).await? {
+        Found::Store(found) => found,
+        Found::Nothing | Found::Empty if (access, tables) == (Access::Write, Tables::AreMade) => 0,
+        Found::Nothing => return Err(not_a_store(settings, "there is no such schema")),
+        Found::Empty => return Err(not_a_store(settings, "it has no tables")),
+    };
+    if found == known || (access == Access::Read && (1..known).contains(&found)) {
+        Ok(Format(found))
+    } else if found > known {
+        Err(ConnectError::Newer { database, schema, found, known })
+    } else if access == Access::Write {
+        migrate(settings, session).await.map(|()| Format(known))
+    } else {
+        Err(ConnectError::Older { database, schema, found, known })
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::time::Duration;
 
+use tokio::time::timeout;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::Address;
 use crate::connect_error::ConnectError;
+use crate::failure::Failure;
 use crate::tls;
 
 /// What all connections of a store have in common.
@@ -62,6 +64,15 @@ impl Settings {
     /// come may have happened.
     pub(crate) fn patience(&self) -> Duration {
         self.operation_timeout + (self.operation_timeout / 4).max(LEAST_MARGIN)
+    }
+
+    /// Waits for answers so long.
+    pub(crate) async fn in_time<T>(
+        &self,
+        answers: impl Future<Output = Result<T, Failure>>,
+    ) -> Result<T, Failure> {
+        let patience = self.patience();
+        timeout(patience, answers).await.unwrap_or_else(|_| Err(Failure::late(patience)))
     }
 
     /// The configuration of a connection. Of several servers, one that can be written is looked for.

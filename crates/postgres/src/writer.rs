@@ -13,7 +13,7 @@ use crate::failure::{Failure, Means};
 use crate::job::{Job, Write, tell};
 use crate::link::{Link, Prepared};
 use crate::plan::{Answer, Decision};
-use crate::schema;
+use crate::schema::{self, Tables};
 use crate::session::{Session, of_failure};
 use crate::settings::{Access, Settings};
 use crate::transaction::{Done, Undone, WriteSession};
@@ -32,10 +32,11 @@ const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const SWEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl Prepared for WriteSession {
-    async fn open(settings: &Settings) -> Result<Self, ConnectError> {
+    async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError> {
         let session = Session::open(settings, Access::Write).await?;
-        schema::ready(settings, &session, Access::Write).await?;
-        Self::new(session).await.map_err(|failure| of_failure(settings, &failure))
+        schema::ready(settings, &session, (Access::Write, tables)).await?;
+        let prepared = settings.in_time(Self::new(session)).await;
+        prepared.map_err(|failure| of_failure(settings, &failure))
     }
 
     fn session(&mut self) -> &mut Session {

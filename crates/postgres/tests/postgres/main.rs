@@ -6,6 +6,7 @@ mod bank;
 mod batches;
 mod lost;
 mod opening;
+mod outages;
 mod processes;
 mod proxy;
 mod raw;

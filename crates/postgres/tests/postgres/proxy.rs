@@ -1,6 +1,6 @@
 //! What is between a store and its server: it passes messages of the protocol on, and cuts the connection where the test says.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -27,6 +27,18 @@ pub enum End {
     Silence,
 }
 
+/// What becomes of connections that are made.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Door {
+    /// They are passed on.
+    #[default]
+    Open,
+    /// They are cut.
+    Closed,
+    /// Nothing is answered.
+    Hung,
+}
+
 /// A proxy that passes connections on to a port of 127.0.0.1.
 pub struct Proxy {
     _runtime: Runtime,
@@ -38,6 +50,9 @@ pub struct Proxy {
 struct Shared {
     fault: Mutex<Option<Fault>>,
     has_struck: AtomicBool,
+    door: Mutex<Door>,
+    /// How many connections hang, or were given up.
+    hung: AtomicUsize,
 }
 
 /// What happens to the connection that has the last of the messages that are let through.
@@ -83,6 +98,17 @@ impl Proxy {
         self.port
     }
 
+    /// Says what becomes of connections from now on, but for those that there are.
+    pub fn set_door(&self, door: Door) {
+        *self.shared.door.lock().unwrap() = door;
+    }
+
+    /// How many connections hang, or were given up.
+    pub fn hung(&self) -> usize {
+        // ORDERING: SeqCst, as it is a test.
+        self.shared.hung.load(Ordering::SeqCst)
+    }
+
     /// Ends the connection that has the message behind that number of others that go this way from now on.
     pub fn strike(&self, way: Way, after: usize, end: End) {
         // ORDERING: SeqCst, as it is a test.
@@ -99,6 +125,17 @@ impl Proxy {
 }
 
 async fn pass(client: TcpStream, server: u16, shared: Arc<Shared>) {
+    let door = *shared.door.lock().unwrap();
+    match door {
+        Door::Open => {}
+        Door::Closed => return,
+        Door::Hung => {
+            // ORDERING: SeqCst, as it is a test.
+            shared.hung.fetch_add(1, Ordering::SeqCst);
+            // (The client's end stays as it is.)
+            return std::future::pending().await;
+        }
+    }
     let Ok(server) = TcpStream::connect(("127.0.0.1", server)).await else { return };
     for stream in [&client, &server] {
         stream.set_nodelay(true).unwrap();
