@@ -28,6 +28,11 @@ pub(crate) fn is_damage(error: &Error) -> bool {
     }
 }
 
+/// Whether another connection has what it takes.
+pub(crate) fn is_locked(error: &Error) -> bool {
+    matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
+}
+
 /// Something that a store has found in a row, which SQLite cannot know.
 pub(crate) fn of_contents(error: StoreError) -> Error {
     Error::FromSqlConversionFailure(0, Type::Blob, Box::new(error))

@@ -32,6 +32,21 @@
 //! another connection, of a tool or a [frozen](SqliteReader::freeze) reader for instance, can hold it up for as long as it lasts: from 8,000 pages on that is logged as a warning, on
 //! Linux with the processes that do so. When a WAL that has grown begins anew, it is cut to 8 MiB.
 //!
+//! What is waited for, what ends that, and who is told meanwhile:
+//!
+//! | a wait for | ends | is told meanwhile |
+//! | --- | --- | --- |
+//! | the transaction before, or questions before | when they are answered | all in order |
+//! | another process that writes to the file, against advice | after 5 s; and as long as it goes on, the next ones are not waited for | all of the transaction, as refused |
+//! | a disk that hangs | when the system answers: neither this process nor its end can end it | no one |
+//! | the writer's transaction and its checkpoint, by a question when the WAL is long | when that is done, or has failed | the question, behind it |
+//! | the lock of the file | at once: the file is in use | the caller of `open` |
+//! | [`freeze`](SqliteReader::freeze), [`check`](SqliteReader::check), [`back_up`](SqliteReader::back_up) | when they are done | the caller, who waits |
+//! | a store that is dropped | when all that was asked is told: both threads are joined, but the one that drops it. [`close`](coact_persist::Store::close) does not block | the caller, who waits |
+//!
+//! A limit of the size of files is as a full disk: what is asked is refused, and goes on when it can. A file that has become read-only, or a folder, and a limit of open files keep
+//! a store from being opened, and hold up no open one.
+//!
 //! `tests/power` has the power fail at any point, and each write and flush in turn.
 //!
 //! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile

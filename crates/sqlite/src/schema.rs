@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use rusqlite::config::DbConfig;
-use rusqlite::{Connection, Error, ErrorCode, OpenFlags, Row};
+use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, OpenFlags, Row};
 
 use tracing::info;
 
@@ -26,7 +26,7 @@ const APPLICATION: i64 = 0x434f_4143;
 const CACHE: i64 = 16 << 10;
 
 /// How long to wait for a tool that writes to the file against advice.
-const PATIENCE: Duration = Duration::from_secs(5);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
 /// An entity's events are stored one behind the other. Identities are blobs, so that any text is one, and is compared by
 /// its bytes.
@@ -127,6 +127,11 @@ pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection,
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, may_be_new);
     let mut connection = Connection::open_with_flags(path, flags).map_err(told)?;
+    // (SQLite opens what it may not write to be read, and then takes no lock for a transaction that is to write.)
+    if connection.is_readonly(MAIN_DB).map_err(told)? {
+        let why = "it is read-only";
+        return Err(of_io(path, io::Error::new(io::ErrorKind::PermissionDenied, why)));
+    }
     connection.busy_timeout(PATIENCE).map_err(told)?;
     // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
     // WAL not be on the disk.

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
 
 use coact_persist::{
     Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
@@ -25,7 +26,7 @@ use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
 use crate::reader::SqliteReader;
 use crate::reader_gate::ReaderGate;
-use crate::schema::{of_sqlite, open_to_read, open_to_write};
+use crate::schema::{PATIENCE, of_sqlite, open_to_read, open_to_write};
 use crate::serving::Serving;
 use crate::{failed_commit, restore, wal};
 
@@ -94,6 +95,7 @@ impl SqliteStore {
             unknown: HashSet::new(),
             transactions: Arc::default(),
             gate: WriterGate(Arc::clone(&gate)),
+            is_locked: false,
             _lock: lock,
         };
         let transactions = Arc::clone(&writer.transactions);
@@ -277,6 +279,8 @@ struct Writer {
     /// How many were committed.
     transactions: Arc<AtomicU64>,
     gate: WriterGate,
+    /// Whether another process wrote to the file when the last transaction was to begin.
+    is_locked: bool,
     _lock: OwnerLock,
 }
 
@@ -342,7 +346,7 @@ impl Writer {
         let Writer { connection, checkpoints, path, .. } = self;
         let opened = self.place.check().and_then(|()| match connection.take() {
             Some(connection) => Ok(connection),
-            None => checkpoints.open_again(path).map_err(|error| failure::of_opening(&error)),
+            None => open_again(checkpoints, path, self.is_locked),
         });
         let connection = match opened {
             Ok(opened) => connection.insert(opened),
@@ -361,6 +365,12 @@ impl Writer {
         }
         if done.is_err() {
             self.known.forget_all();
+        }
+        let was_locked = self.is_locked;
+        self.is_locked = done.as_ref().is_err_and(|failed| failure::is_locked(&failed.why));
+        if was_locked && !self.is_locked {
+            // (It cannot fail.)
+            let _ = connection.busy_timeout(PATIENCE);
         }
         match done {
             Ok(results) => {
@@ -416,6 +426,20 @@ impl Writer {
             }
         }
     }
+}
+
+/// Opens a connection that writes once more. One that finds another writer in its way is waited for once, and not by each transaction.
+fn open_again(
+    checkpoints: &Checkpoints,
+    path: &Path,
+    is_locked: bool,
+) -> Result<Connection, StoreError> {
+    let connection = checkpoints.open_again(path).map_err(|error| failure::of_opening(&error))?;
+    if is_locked {
+        let set = connection.busy_timeout(Duration::ZERO);
+        set.map_err(|error| failure::of_store(&error))?;
+    }
+    Ok(connection)
 }
 
 /// Whether something is known to have become of one of these commits.
