@@ -364,7 +364,7 @@ pub(crate) trait Tell: Send + 'static {
     fn is_unknown(&mut self, _why: &StoreError) {}
 
     /// Called on a thread of the store, which runs no code of the user.
-    fn tell(self, outcome: Result<(), Refusal>);
+    fn tell(self, outcome: Result<Position, Refusal>);
 }
 
 /// An outcome that is owed: unknown, if the store drops it.
@@ -413,7 +413,7 @@ impl<T: Tell> Owed<T> {
         } else {
             access.learn_position(position);
         }
-        self.told.tell(Ok(()));
+        self.told.tell(Ok(position));
     }
 
     /// Settles a commit whose outcome is unknown. If the store is closed first, that is not told.

@@ -25,7 +25,7 @@ impl<E: EventSourced> Durable<E> {
     /// It must not block. A panic in it is reported, and changes nothing. It is lost if the process ends in between: what must not
     /// be is [delivered](Self::deliver_to) or [published](Self::publish).
     pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
-        self.effects.push(Effect::new(effect));
+        self.effects.push(Effect::new(move |_| effect()));
     }
 
     /// Sends a message when the decision is stored: its place in the order is there. One that cannot be delivered then is

@@ -137,8 +137,8 @@ fn decide<E: Decide<C>, C: Message>(
     let (commit, effects) = durable.take_decision();
     let (Some(owner), Some(place)) = (durable.owner(), durable.place()) else { return };
     let then = Box::new(move |end: &End| match end {
-        End::Stored => {
-            effects.into_iter().for_each(|effect| effect.run());
+        End::Stored(position) => {
+            effects.into_iter().for_each(|effect| effect.run(*position));
             reply.send(answer);
         }
         End::NotStored(why) => reply.fail(AskError::NotCommitted(why.clone())),

@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex};
 
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::drop_quietly;
+use coact_persist::Position;
 
 use crate::access::lock;
 use crate::outcome::{End, Then};
@@ -44,7 +45,7 @@ struct Progress {
 impl Joint {
     /// A step that is to be stored, or has nothing to be stored itself.
     pub(crate) fn new(members: Vec<Arc<dyn InOrder>>, has_commit: bool, then: Then) -> Arc<Self> {
-        let (missing, end) = (members.len(), (!has_commit).then_some(End::Stored));
+        let (missing, end) = (members.len(), (!has_commit).then_some(End::Stored(Position::ZERO)));
         let progress = Progress { end, missing, then: Some(then), is_over: false };
         Arc::new(Self { members, has_commit, progress: Mutex::new(progress) })
     }
@@ -66,7 +67,8 @@ impl Joint {
     pub(crate) fn arrive(&self, refused: Option<&NotCommitted>) -> Option<(Then, End)> {
         let mut progress = lock(&self.progress);
         // (A commit that was stored has found its members as the decision has seen them.)
-        if let (Some(End::Stored), Some(why), false) = (&progress.end, refused, self.has_commit) {
+        if let (Some(End::Stored(_)), Some(why), false) = (&progress.end, refused, self.has_commit)
+        {
             progress.end = Some(End::NotStored(why.clone()));
         }
         progress.missing = progress.missing.saturating_sub(1);

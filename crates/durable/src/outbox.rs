@@ -16,7 +16,9 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::spawn_future;
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
-use coact_persist::{Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Refusal};
+use coact_persist::{
+    Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Position, Refusal,
+};
 
 use crate::access::{Access, Alarm, Tell, lock};
 use crate::outgoing::{StoredMessage, name_of, named, now, rank_of};
@@ -525,8 +527,8 @@ impl Tell for Exchanged {
         (&self.access, &self.place)
     }
 
-    fn tell(self, outcome: Result<(), Refusal>) {
-        self.resolver.resolve(outcome);
+    fn tell(self, outcome: Result<Position, Refusal>) {
+        self.resolver.resolve(outcome.map(drop));
     }
 }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use coact_core::behaviour::NotCommitted;
-use coact_persist::Refusal;
+use coact_persist::{Position, Refusal};
 
 /// What is done when it is known what has come of a commit.
 pub(crate) type Then = Box<dyn FnOnce(&End) + Send>;
@@ -12,16 +12,17 @@ pub(crate) type Then = Box<dyn FnOnce(&End) + Send>;
 /// What has come of a commit.
 #[derive(Clone)]
 pub(crate) enum End {
-    Stored,
+    /// At this position; [`ZERO`](Position::ZERO) if there was nothing to be stored.
+    Stored(Position),
     NotStored(NotCommitted),
     /// The runtime has ended before that was known.
     Lost,
 }
 
-impl From<Result<(), Refusal>> for End {
-    fn from(outcome: Result<(), Refusal>) -> Self {
+impl From<Result<Position, Refusal>> for End {
+    fn from(outcome: Result<Position, Refusal>) -> Self {
         match outcome {
-            Ok(()) => Self::Stored,
+            Ok(position) => Self::Stored(position),
             Err(why) => Self::NotStored(not_committed(why)),
         }
     }

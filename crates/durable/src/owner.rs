@@ -18,7 +18,7 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{self, drop_quietly};
 use coact_core::runtime::{Busy, OnCancel};
 use coact_core::{Cown, Promise, when};
-use coact_persist::{Commit, CommitMemory, EntityId, Refusal, StoreError};
+use coact_persist::{Commit, CommitMemory, EntityId, Position, Refusal, StoreError};
 
 use crate::access::{Access, Alarm, Tell, lock};
 use crate::entity::{Entity, EntityOwner, Place};
@@ -377,7 +377,7 @@ impl Owner {
         // What was on its way then may have come back by now.
         let end = match &progress.failure {
             Some(Failure::Undone(why) | Failure::Final(why)) => End::NotStored(why.clone()),
-            None => End::Stored,
+            None => End::Stored(Position::ZERO),
         };
         if progress.is_draining {
             let (end, then) = (Some(end), Some(then));
@@ -480,7 +480,7 @@ impl Owner {
     }
 
     /// Takes note of what has become of a command's commit, or of a check or a step that the entity was a member of.
-    pub(crate) fn note(&self, outcome: &Result<(), Refusal>, is_step: bool) {
+    pub(crate) fn note(&self, outcome: &Result<Position, Refusal>, is_step: bool) {
         match outcome {
             Err(refusal @ Refusal::Fenced { entity, .. }) if *entity == self.entity.id => {
                 self.end(not_committed(refusal.clone()));
@@ -710,7 +710,7 @@ impl Progress {
         }
         let end_behind = match &end {
             End::Lost => End::Lost,
-            _ => self.refused.clone().map_or(End::Stored, End::NotStored),
+            _ => self.refused.clone().map_or(End::Stored(Position::ZERO), End::NotStored),
         };
         Some((then, end, end_behind))
     }
@@ -762,7 +762,7 @@ impl Tell for Told {
         self.owner.begin_settling(why);
     }
 
-    fn tell(mut self, outcome: Result<(), Refusal>) {
+    fn tell(mut self, outcome: Result<Position, Refusal>) {
         self.is_told = true;
         self.end_settling();
         self.owner.note(&outcome, !self.changes);

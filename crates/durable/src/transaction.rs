@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{Settled, Unsettled, drop_quietly};
 use coact_core::{Cown, when};
-use coact_persist::{Commit, Refusal, StoreError};
+use coact_persist::{Commit, Position, Refusal, StoreError};
 
 use crate::access::{Access, Tell, lock};
 use crate::entity::Place;
@@ -23,11 +23,12 @@ pub(crate) struct Effect {
     /// Its place among those of its thread.
     number: u64,
     /// (Never locked: it makes the effect `Sync`, so that durable actors can be read in parallel.)
-    run: Mutex<Box<dyn FnOnce() + Send>>,
+    run: Mutex<Box<dyn FnOnce(Position) + Send>>,
 }
 
 impl Effect {
-    pub(crate) fn new(run: impl FnOnce() + Send + 'static) -> Self {
+    /// What is given the position of the commit.
+    pub(crate) fn new(run: impl FnOnce(Position) + Send + 'static) -> Self {
         thread_local! {
             static NEXT: Cell<u64> = const { Cell::new(0) };
         }
@@ -35,8 +36,9 @@ impl Effect {
         Self { number, run: Mutex::new(Box::new(run)) }
     }
 
-    pub(crate) fn run(self) {
-        drop_quietly(self.run.into_inner().unwrap_or_else(PoisonError::into_inner));
+    pub(crate) fn run(self, position: Position) {
+        let run = self.run.into_inner().unwrap_or_else(PoisonError::into_inner);
+        drop_quietly(move || run(position));
     }
 }
 
@@ -125,18 +127,17 @@ impl Unsettled for Transaction {
         let members: Vec<_> = members.into_iter().map(|member| member.owner).collect();
         // The order in which the closure has named them.
         effects.sort_by_key(|effect| effect.number);
-        let then = Box::new(move || effects.into_iter().for_each(Effect::run));
         match (refused.filter(|_| asks_store), members.first()) {
             (Some(why), _) => {
-                drop_quietly(move || drop(then));
+                drop_quietly(move || drop(effects));
                 done(Err(why));
             }
             (None, Some(first)) if asks_store => {
                 let first = Arc::clone(first);
-                let step = Step { first: Arc::clone(&first), members, then, done };
+                let step = Step { first: Arc::clone(&first), members, effects, done };
                 first.entity.access.commit(commit, step);
             }
-            _ => done(Ok(then)),
+            _ => done(Ok(run_all(effects, Position::ZERO))),
         }
     }
 
@@ -145,8 +146,8 @@ impl Unsettled for Transaction {
         let Self { commit, members, mut effects, refused, .. } = *self;
         effects.sort_by_key(|effect| effect.number);
         let then: Then = Box::new(move |end| match end {
-            End::Stored => {
-                effects.into_iter().for_each(Effect::run);
+            End::Stored(position) => {
+                effects.into_iter().for_each(|effect| effect.run(*position));
                 done(Ok(Box::new(|| ())));
             }
             End::NotStored(why) => {
@@ -196,7 +197,7 @@ fn undo_all(members: &[Member], why: &NotCommitted) {
 /// Does something behind what members have on their way: at once, if that is nothing.
 fn behind_all(members: Vec<Member>, then: Then) {
     if are_settled(&members) {
-        then(&End::Stored);
+        then(&End::Stored(Position::ZERO));
     } else {
         join(&members, false, then).go_on();
     }
@@ -233,7 +234,7 @@ impl Tell for Told {
         members.for_each(|member| member.owner.begin_settling(why));
     }
 
-    fn tell(mut self, outcome: Result<(), Refusal>) {
+    fn tell(mut self, outcome: Result<Position, Refusal>) {
         let Some((joint, members)) = self.step.take() else { return };
         self.end_settling(&members);
         for Member { owner, bytes, .. } in &members {
@@ -254,11 +255,16 @@ impl Drop for Told {
     }
 }
 
+/// Returns what runs effects, given the position of their commit.
+fn run_all(effects: Vec<Effect>, position: Position) -> Box<dyn FnOnce() + Send> {
+    Box::new(move || effects.into_iter().for_each(|effect| effect.run(position)))
+}
+
 /// A step that is on its way to the store.
 struct Step {
     first: Arc<Owner>,
     members: Vec<Arc<Owner>>,
-    then: Box<dyn FnOnce() + Send>,
+    effects: Vec<Effect>,
     done: Settled,
 }
 
@@ -267,14 +273,14 @@ impl Tell for Step {
         self.first.home()
     }
 
-    fn tell(self, outcome: Result<(), Refusal>) {
-        let Self { first, members, then, done } = self;
+    fn tell(self, outcome: Result<Position, Refusal>) {
+        let Self { first, members, effects, done } = self;
         members.iter().for_each(|member| member.note(&outcome, true));
         match outcome {
-            Ok(()) => done(Ok(then)),
+            Ok(position) => done(Ok(run_all(effects, position))),
             Err(refusal) => {
                 // (A panic would poison the place.)
-                when(&first.place, move |()| drop_quietly(move || drop(then)));
+                when(&first.place, move |()| drop_quietly(move || drop(effects)));
                 done(Err(not_committed(refusal)));
             }
         }
