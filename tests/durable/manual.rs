@@ -39,7 +39,13 @@ impl Manual {
         self.let_go().into_iter().for_each(|(commit, done)| self.1.commit(commit, done));
     }
 
-    /// The same, from the last to the first.
+    /// Stores the first of what it has, and keeps the others, and what comes.
+    pub fn release_one(&self) {
+        let (commit, done) = self.0.lock().unwrap().commits.remove(0);
+        self.1.commit(commit, done);
+    }
+
+    /// The same as [`release`](Self::release), from the last to the first.
     pub fn release_backwards(&self) {
         self.let_go().into_iter().rev().for_each(|(commit, done)| self.1.commit(commit, done));
     }

@@ -3,14 +3,17 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, NoteKind, Notes,
-    Reader, SetTimer, read, stored, wait,
+    Commit, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore,
+    NoteKind, Notes, Outcome, Reader, SetTimer, Store, read, stored, wait,
 };
 use coact::prelude::*;
 use coact::runtime::Runtime;
+use coact::sim::{Config, Method, Sim};
 use coact_tests::{everywhere, everywhere_with_faults};
 
 use crate::failures::pass;
+use crate::manual::Manual;
+use crate::slow::Slow;
 
 /// Knows which of its timers were due.
 #[derive(Default, Clone, Debug, PartialEq)]
@@ -144,8 +147,8 @@ fn e19_times_that_were_missed_are_one() {
         let store = MemoryStore::new();
         let journal = builder(&store).build();
         let set = call(&clock(&journal), |clock| {
-            // A hundred of them were missed.
-            let first = clock.now().checked_sub(100_000 * MS).unwrap_or(std::time::UNIX_EPOCH);
+            // A hundred of them were missed, and the next is some time ahead.
+            let first = clock.now().checked_sub(100_500 * MS).unwrap_or(std::time::UNIX_EPOCH);
             clock.set_periodic_timer("t", first, 1_000 * MS, Ring("period".into()));
         });
         set.wait().unwrap();
@@ -313,4 +316,196 @@ fn e19_timers_of_a_runtime_that_has_ended_are_due_in_another() {
     ended.shutdown(MS);
     assert_eq!(journal.resume().wait().unwrap().unwrap().timers, 1);
     assert_eq!(wait_for(&journal, 1), ["late"]);
+}
+
+/// Tells whether it comes before its time.
+#[stored(name = "clock.be-punctual")]
+#[derive(Message)]
+struct BePunctual(#[n(0)] u64);
+
+impl Decide<BePunctual> for Clock {
+    fn decide(clock: &mut Durable<Self>, BePunctual(nanos): BePunctual) {
+        let is_early = clock.now() < UNIX_EPOCH + Duration::from_nanos(nanos);
+        clock.persist(Rang(if is_early { "early" } else { "punctual" }.into()));
+    }
+}
+
+/// Times are stored in milliseconds, and what is decided on is exact.
+#[test]
+fn e19_a_timer_is_not_due_before_its_time() {
+    everywhere(|| {
+        let journal = Journal::builder(MemoryStore::new()).receives::<Clock, BePunctual>().build();
+        for round in 0..10 {
+            // (Somewhere between two milliseconds, also of virtual time.)
+            pass(Duration::from_micros(130));
+            let set = call(&clock(&journal), move |clock| {
+                let due = clock.now() + Duration::from_micros(300 + 170 * round);
+                let nanos = due.duration_since(UNIX_EPOCH).unwrap().as_nanos();
+                let message = BePunctual(u64::try_from(nanos).unwrap());
+                clock.set_timer(&format!("t{round}"), due, message);
+            });
+            set.wait().unwrap();
+        }
+        assert_eq!(wait_for(&journal, 10), ["punctual"; 10]);
+    });
+}
+
+/// The last change that is stored counts, whatever is due, delivered, made a dead letter or resumed meanwhile.
+#[test]
+fn e19_a_timer_that_was_set_last_is_due_in_all_orders() {
+    const NAMES: [&str; 2] = ["t", "u"];
+    /// Changes a timer, or lets some time pass.
+    fn step(clock: &Addr<Durable<Clock>>, choice: u64) {
+        let name = NAMES[usize::from(choice >= 4)];
+        let change = move |clock: &mut Durable<Clock>| {
+            let due = clock.now() + 2 * MS;
+            match choice % 4 {
+                0 => clock.cancel_timer(name),
+                1 => clock.set_timer(name, clock.now(), Ring("bad".into())),
+                2 => clock.set_periodic_timer(name, clock.now(), 3 * MS, Ring("bad".into())),
+                _ => clock.set_timer(name, due, Ring("some".into())),
+            }
+        };
+        // What it comes to is of no concern: it may fail with the actor.
+        drop(call(clock, change).wait());
+    }
+    for method in [Method::Random, Method::Pct { depth: 3 }] {
+        let config = Config::new().method(method).runs(150);
+        Sim::new().config(config).allow_faults(true).check(|| {
+            let store = MemoryStore::new();
+            // (Its answers come some time later.)
+            let slow = Slow::new(&store, 1_500, 7);
+            let journal = Journal::builder(slow).receives::<Clock, Ring>().attempts(1).build();
+            let mut reads = Vec::new();
+            for _ in 0..3 {
+                step(&clock(&journal), coact::sim::choose(8));
+                if coact::sim::choose(3) == 0 {
+                    reads.push(journal.resume());
+                }
+                pass(MS * u32::try_from(coact::sim::choose(4)).unwrap());
+            }
+            let set = || {
+                call(&clock(&journal), |clock| {
+                    for name in NAMES {
+                        let due = clock.now() + MS;
+                        clock.set_timer(name, due, Ring(format!("last {name}")));
+                    }
+                })
+            };
+            while set().wait().is_err() {}
+            reads.into_iter().for_each(|read| drop(read.wait().unwrap().unwrap()));
+            pass(1_000 * MS);
+            assert_eq!(notes(&store, NoteKind::Timer), 0, "one was not due");
+            let rang = wait_for(&journal, 2);
+            let last: Vec<_> = rang.iter().filter(|text| text.starts_with("last")).collect();
+            assert!(last.len() == 2 && last[0] != last[1], "{rang:?}");
+        });
+    }
+}
+
+/// Whoever set it: the store says what is set.
+#[test]
+fn e19_resume_finds_a_timer_that_another_process_has_set_again() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        let journal = builder(&store).build();
+        set(&clock(&journal), "t", 1_000_000_000, "never");
+        {
+            let other = builder(&store).build();
+            set(&clock(&other), "t", 30, "again");
+        }
+        assert_eq!(journal.resume().wait().unwrap().unwrap().timers, 1);
+        while notes(&store, NoteKind::Timer) > 0 {
+            pass(MS);
+        }
+        assert_eq!(wait_for(&builder(&store).build(), 1), ["again"]);
+    });
+}
+
+#[stored(name = "clock.of-another-program")]
+#[derive(Message)]
+struct OfAnother;
+
+impl Decide<OfAnother> for Clock {
+    fn decide(_: &mut Durable<Self>, _: OfAnother) {}
+}
+
+/// One that this program cannot deliver stays in the store, and does not hold up the one that takes its place.
+#[test]
+fn e19_a_timer_takes_the_place_of_one_that_has_no_receiver() {
+    everywhere(|| {
+        let store = MemoryStore::new();
+        {
+            let other = builder(&store).receives::<Clock, OfAnother>().build();
+            let set = call(&clock(&other), |clock| {
+                let due = clock.now() + 1_000_000_000 * MS;
+                clock.set_timer("t", due, OfAnother);
+            });
+            set.wait().unwrap();
+            // As if time had passed.
+            let found = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: u64::MAX };
+            let mut note = wait(|done| store.notes(found, 1, done)).unwrap().remove(0);
+            note.rank = 0;
+            let mut commit = Commit::new();
+            commit.leave_note(note);
+            wait(|done| store.commit(commit, done));
+        }
+        let journal = builder(&store).build();
+        let resumed = journal.resume().wait().unwrap().unwrap();
+        assert_eq!(resumed.unknown, ["clock.of-another-program"]);
+        pass(5 * MS);
+        assert_eq!(notes(&store, NoteKind::Timer), 1);
+        set(&clock(&journal), "t", 1, "known");
+        assert_eq!(wait_for(&journal, 1), ["known"]);
+        assert_eq!(notes(&store, NoteKind::Timer), 0);
+    });
+}
+
+/// Cancels a timer, when it is delivered.
+#[stored(name = "clock.be-quiet")]
+#[derive(Message)]
+struct BeQuiet;
+
+impl Decide<BeQuiet> for Clock {
+    fn decide(clock: &mut Durable<Self>, _: BeQuiet) {
+        clock.cancel_timer("t");
+    }
+}
+
+/// What is gone is another message: it was to be taken by the decision that has cancelled the timer, and has not happened.
+#[test]
+fn e19_a_timer_behind_a_message_that_is_gone_is_due() {
+    everywhere(|| {
+        let store = Manual::default();
+        let make = || Journal::builder(store.clone()).receives::<Clock, Ring>();
+        let journal = make().receives::<Clock, BeQuiet>().build();
+        let clock = clock(&journal);
+        call(&clock, |clock| clock.persist(Rang("begun".into()))).wait().unwrap();
+        // All wait behind this one.
+        store.hold();
+        let step = call(&clock, |clock| {
+            clock.deliver_to::<Clock, _>("clock", BeQuiet);
+            let due = clock.now();
+            clock.set_timer("t", due, Ring("rings".into()));
+        });
+        while store.len() < 1 {
+            pass(MS);
+        }
+        store.release_one();
+        step.wait().unwrap();
+        // The message, and the timer: in whatever order they come.
+        let outgoing = Notes::Ranked { kind: NoteKind::Outgoing, after: None, up_to: u64::MAX };
+        let message = wait(|done| store.1.notes(outgoing, 1, done)).unwrap().remove(0);
+        while store.len() < 1 {
+            pass(MS);
+        }
+        pass(5 * MS);
+        // Another process takes the message.
+        let mut commit = Commit::new();
+        commit.take_note(message.id());
+        assert!(matches!(wait(|done| store.1.commit(commit, done)), Outcome::Committed(_)));
+        store.release();
+        assert_eq!(wait_for(&journal, 2), ["begun", "rings"]);
+        assert_eq!(notes(&store.1, NoteKind::Timer), 0);
+    });
 }

@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use coact_actor::actor::{AskError, Message};
-use coact_persist::{EntityId, Format, Refusal, Store, read};
+use coact_persist::{EntityId, Format, NoteId, Refusal, Store, read};
 
 use crate::access::{Access, Settings};
 use crate::decide::Decide;
 use crate::delivered::Delivered;
 use crate::journal::{Journal, Shared};
-use crate::outbox::{ATTEMPTS, Handed, Handing, Outbox, Parcel, Post};
+use crate::outbox::{ATTEMPTS, Outbox};
+use crate::post::{Handed, Handing, Parcel, Post};
 use crate::recovery_error::RecoveryError;
 use crate::routes::{Publication, Routes};
 
@@ -192,20 +193,24 @@ fn receive<E: Decide<M>, M: Message + Format>(
     let entity = journal.known::<E>(&to).0;
     let address = journal.entity::<E>(to.key());
     let Parcel { note, message: stored, .. } = parcel;
+    let id = note.clone();
     Box::pin(async move {
         match address.ask(Delivered { note, stored, message }).await {
             Ok(()) => Handed::Received,
             // It is for the version of the program that can.
             Err(_) if entity.is_unreadable() => Handed::Later,
-            Err(error) => failed(&error),
+            Err(error) => failed(&error, &id),
         }
     })
 }
 
-fn failed(error: &AskError) -> Handed {
+fn failed(error: &AskError, note: &NoteId) -> Handed {
     if let AskError::NotCommitted(why) = error {
-        if let Some(Refusal::Gone(_)) = why.why::<Refusal>() {
-            return Handed::Received;
+        // (Another note may be gone, which a decision before this one was to take.)
+        if let Some(Refusal::Gone(gone)) = why.why::<Refusal>()
+            && gone == note
+        {
+            return Handed::Gone;
         }
         // Nor is any other refusal of the store its fault.
         if why.why::<RecoveryError>().is_none() {

@@ -5,7 +5,7 @@ use coact_persist::{NoteId, NoteKind};
 
 use crate::decide::Decide;
 use crate::durable::Durable;
-use crate::outgoing::{StoredMessage, name_of, now, rank_of};
+use crate::outgoing::{StoredMessage, present_rank};
 
 /// A message that is delivered: what is decided on it takes it away.
 pub(crate) struct Delivered<M> {
@@ -22,13 +22,12 @@ impl<E: Decide<M>, M: Message> Decide<Delivered<M>> for E {
     fn decide(durable: &mut Durable<Self>, delivered: Delivered<M>) {
         let Delivered { note, stored, message } = delivered;
         if note.kind == NoteKind::Timer {
-            let name = name_of(&note.key);
-            if !durable.begin_timer(&name, note.rank) {
+            if !durable.take_timer(&note) {
                 return;
             }
             // Before the decision, which may set it anew, or cancel it.
-            if let Some(due) = stored.due_after(note.rank, rank_of(now())) {
-                durable.put_timer(&name, due, stored.to_event());
+            if let Some(due) = stored.due_after(note.rank, present_rank()) {
+                durable.put_timer(note.key.clone(), due, stored.to_event());
             }
         }
         durable.take_note(note);

@@ -12,7 +12,7 @@ use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
-use crate::outgoing::{Outgoing, SetTimer};
+use crate::outgoing::{Outgoing, TimerList};
 use crate::owner::{Owner, OwningActor, PER_PART, Standing};
 use crate::recovered::Recovered;
 use crate::recovery::Recovery;
@@ -124,7 +124,7 @@ pub(crate) struct Standalone<E> {
     id: EntityId,
     persisted: Vec<Event>,
     pub(crate) outgoing: Vec<Outgoing>,
-    pub(crate) timers: Vec<SetTimer>,
+    pub(crate) timers: TimerList,
 }
 
 impl<E: EventSourced> Durable<E> {
@@ -161,7 +161,7 @@ impl<E: EventSourced> Durable<E> {
                 id,
                 persisted: Vec::new(),
                 outgoing: Vec::new(),
-                timers: Vec::new(),
+                timers: TimerList::default(),
             }),
             ..Self::empty(None)
         }
@@ -281,12 +281,12 @@ impl<E: EventSourced> Durable<E> {
             return *state = E::new(id);
         }
         let id = self.id().clone();
-        let Recovered { state, pending, timers, .. } = self.recovered.get_mut().expect(IS_READY);
+        let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
         is_empty(&pending.events);
         *state = E::new(&id);
         pending.deletes = true;
-        timers.delete(pending);
-        self.forget_timers();
+        pending.forget_timers();
+        self.delete_timers();
         self.forget_answers();
     }
 

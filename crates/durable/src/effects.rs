@@ -1,5 +1,6 @@
 //! What follows from a decision, when it is stored.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
@@ -11,11 +12,11 @@ use coact_persist::{
 use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
-use crate::outbox::Outbox;
+use crate::outbox::TimerChange;
 use crate::outgoing::{
-    LATEST, Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, rank_of,
+    Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, present_rank, rank_of,
 };
-use crate::recovered::Recovered;
+use crate::timer_table::TimerKey;
 use crate::transaction::Effect;
 
 impl<E: EventSourced> Durable<E> {
@@ -113,11 +114,16 @@ impl<E: EventSourced> Durable<E> {
         }
         self.assert_known(to.as_ref().map(EntityId::kind), M::NAME);
         let value = StoredMessage::new(&message, to.as_ref()).to_event();
-        let rank = rank_of(now());
+        let rank = present_rank();
         let recovered = self.recovered.get_mut().expect(IS_READY);
         recovered.sent += 1;
         let key = key_of(recovered.epoch.get(), recovered.sent);
-        self.put(NoteKind::Outgoing, key, rank, value);
+        let Some((entity, _)) = &self.entity else { return };
+        let (outbox, entity, kind) =
+            (Arc::clone(&entity.outbox), entity.id.clone(), NoteKind::Outgoing);
+        let note = Note { entity, kind, key, rank, value };
+        self.put(note.clone());
+        self.on_commit(move || outbox.add(note));
     }
 
     /// Returns the messages that this decision has left to be delivered so far; of a [standalone](Self::standalone) state, all.
@@ -218,26 +224,24 @@ impl<E: EventSourced> Durable<E> {
         let message = StoredMessage::new(&self.written(message), None).every(period);
         let due = rank_of(due);
         if let Some(standalone) = &mut self.standalone {
-            standalone.timers.retain(|timer| timer.name != name);
-            return standalone.timers.push(message.timer(name.to_owned(), due));
+            return standalone.timers.set(message.timer(name.to_owned(), due));
         }
         self.assert_known(Some(E::KIND), M::NAME);
-        self.put_timer(name, due, message.to_event());
+        self.put_timer(named(name), due, message.to_event());
     }
 
     /// Cancels a timer when the decision is stored, if there is one of this name.
     pub fn cancel_timer(&mut self, name: &str) {
         if let Some(standalone) = &mut self.standalone {
-            return standalone.timers.retain(|timer| timer.name != name);
+            return standalone.timers.cancel(name);
         }
-        let Some(recovered) = self.recovered.get_mut() else { return };
-        recovered.timers.change(name, None);
-        recovered
-            .pending
-            .notes
-            .push(NoteChange::Remove { kind: NoteKind::Timer, key: named(name) });
-        let name = name.to_owned();
-        self.then(move |outbox, id| outbox.forget_timer(id, &name));
+        let (Some(recovered), Some((entity, _))) = (self.recovered.get_mut(), &self.entity) else {
+            return;
+        };
+        let (kind, name) = (NoteKind::Timer, named(name));
+        recovered.pending.notes.push(NoteChange::Remove { kind, key: name.clone() });
+        let removal = TimerChange::removal(&entity.outbox, self.timer_key(name));
+        self.when_stored(removal);
     }
 
     /// Returns the timers that this decision has set so far, and not cancelled again; of a [standalone](Self::standalone) state, all. The order
@@ -245,27 +249,32 @@ impl<E: EventSourced> Durable<E> {
     #[must_use]
     pub fn timers(&self) -> Vec<SetTimer> {
         if let Some(standalone) = &self.standalone {
-            return standalone.timers.clone();
+            return standalone.timers.to_vec();
         }
-        let mut timers = Vec::<SetTimer>::new();
-        for note in &self.recovered.get().expect(IS_READY).pending.notes {
+        let notes = &self.recovered.get().expect(IS_READY).pending.notes;
+        let mut seen = HashSet::new();
+        // From the last one on, which counts.
+        let last = notes.iter().rev().filter(|note| {
             let (NoteChange::Put { kind, key, .. } | NoteChange::Remove { kind, key }) = note;
-            if *kind != NoteKind::Timer {
-                continue;
+            *kind == NoteKind::Timer && seen.insert(key)
+        });
+        let set = last.filter_map(|note| match note {
+            NoteChange::Put { key, rank, value, .. } => {
+                let stored = read::<StoredMessage>(value).ok()?;
+                Some(stored.timer(name_of(key), *rank))
             }
-            let name = name_of(key);
-            timers.retain(|timer| timer.name != name);
-            if let NoteChange::Put { rank, value, .. } = note {
-                let stored = read::<StoredMessage>(value).ok();
-                timers.extend(stored.map(|message| message.timer(name, *rank)));
-            }
-        }
+            NoteChange::Remove { .. } => None,
+        });
+        let mut timers: Vec<_> = set.collect();
+        timers.reverse();
         timers
     }
 
-    /// Has all timers forgotten when the decision is stored.
-    pub(crate) fn forget_timers(&mut self) {
-        self.then(|outbox, id| outbox.forget_timers(id));
+    /// Has all timers removed when the decision is stored.
+    pub(crate) fn delete_timers(&mut self) {
+        let Some((entity, _)) = &self.entity else { return };
+        let deletion = TimerChange::deletion(&entity.outbox, entity.id.clone());
+        self.when_stored(deletion);
     }
 
     /// Returns the time by which [timers](Self::set_timer) are due: that of the system, and in the deterministic mode a virtual one, which
@@ -280,58 +289,36 @@ impl<E: EventSourced> Durable<E> {
         self.recovered.get_mut().expect(IS_READY).pending.taken.push(note);
     }
 
-    /// Takes note that a timer is due. Returns false if it is another one by now, or none.
-    pub(crate) fn begin_timer(&mut self, name: &str, due: u64) -> bool {
-        let Some(Recovered { timers, .. }) = self.recovered.get_mut() else { return false };
-        let is_it = !timers.is_stale(name, due);
-        if is_it {
-            timers.is_over(name);
-        }
+    /// Takes a timer that is due with this decision. Returns false if it is another one by now, or none.
+    pub(crate) fn take_timer(&mut self, note: &NoteId) -> bool {
+        let Some((entity, _)) = &self.entity else { return false };
+        let taking = TimerChange::taking(&entity.outbox, note);
+        let is_it = taking.is_some();
+        taking.into_iter().for_each(|taking| self.when_stored(taking));
         is_it
     }
 
-    pub(crate) fn put_timer(&mut self, name: &str, due: u64, value: Event) {
-        let due = self.unlike_before(name, due);
-        let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
-        timers.change(name, Some(due));
-        self.put(NoteKind::Timer, named(name), due, value);
+    pub(crate) fn put_timer(&mut self, name: NoteKey, due: u64, value: Event) {
+        let Some((entity, _)) = &self.entity else { return };
+        let key = self.timer_key(name);
+        let setting = TimerChange::setting(&entity.outbox, key, due, value);
+        setting.note().into_iter().for_each(|note| self.put(note.clone()));
+        self.when_stored(setting);
     }
 
-    /// Returns when a timer is due that is to be due then: some milliseconds later, if it was set for then before. So each is known by its
-    /// time, and the one before does not take the note of this one.
-    fn unlike_before(&mut self, name: &str, due: u64) -> u64 {
-        let mut id = NoteId {
-            entity: self.id().clone(),
-            kind: NoteKind::Timer,
-            key: named(name),
-            rank: due.min(LATEST),
-        };
-        let Recovered { timers, .. } = self.recovered.get_mut().expect(IS_READY);
-        // (The state may have been recovered since then, and know nothing of it.)
-        let is_set = |id: &NoteId| {
-            timers.is_set(name, id.rank)
-                || self.entity.as_ref().is_some_and(|(entity, _)| entity.outbox.has_timer(id))
-        };
-        while is_set(&id) && id.rank < LATEST {
-            id.rank += 1;
-        }
-        id.rank
+    fn timer_key(&self, name: NoteKey) -> TimerKey {
+        TimerKey { entity: self.id().clone(), name }
     }
 
-    /// Stores a note, which is delivered then.
-    fn put(&mut self, kind: NoteKind, key: NoteKey, rank: u64, value: Event) {
-        let note = Note { entity: self.id().clone(), kind, key, rank, value };
-        let Note { kind, key, rank, value, .. } = note.clone();
+    /// Stores a note of the entity.
+    fn put(&mut self, Note { kind, key, rank, value, .. }: Note) {
         let pending = &mut self.recovered.get_mut().expect(IS_READY).pending;
         pending.notes.push(NoteChange::Put { kind, key, rank, value });
-        self.then(move |outbox, _| outbox.add(note));
     }
 
-    /// Has something done to what waits to be delivered.
-    fn then(&mut self, change: impl FnOnce(&Arc<Outbox>, &EntityId) + Send + 'static) {
-        let Some((entity, _)) = &self.entity else { return };
-        let entity = Arc::clone(entity);
-        self.on_commit(move || change(&entity.outbox, &entity.id));
+    /// Applies a change of timers when the decision is stored.
+    fn when_stored(&mut self, change: TimerChange) {
+        self.effects.push(Effect::new(move |position| change.apply(position)));
     }
 
     #[track_caller]

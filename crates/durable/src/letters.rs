@@ -8,12 +8,12 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{EntityId, Event, Note, NoteId, NoteKind, Refusal, StoreError, date};
+use coact_persist::{EntityId, Event, Note, NoteId, NoteKind, Position, Refusal, StoreError, date};
 
 use crate::access::Access;
 use crate::journal::Journal;
 use crate::outbox::Outbox;
-use crate::outgoing::{StoredMessage, now, rank_of};
+use crate::outgoing::{StoredMessage, present_rank};
 use crate::ranked::{ByRank, Damaged, PAGE};
 
 impl Journal {
@@ -80,7 +80,7 @@ impl Journal {
     /// [`Refusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
     pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
-        let outgoing = Note { kind: NoteKind::Outgoing, rank: rank_of(now()), ..dead.clone() };
+        let outgoing = Note { kind: NoteKind::Outgoing, rank: present_rank(), ..dead.clone() };
         let access = Arc::clone(&self.0.access);
         spawn_future(async move {
             access.open_store().map_err(Refusal::Store)?;
@@ -99,7 +99,7 @@ impl Journal {
         let access = Arc::clone(&self.0.access);
         spawn_future(async move {
             access.open_store().map_err(Refusal::Store)?;
-            outbox.exchange(vec![dead], Vec::new()).await
+            outbox.exchange(vec![dead], Vec::new()).await.map(drop)
         })
     }
 }
@@ -122,6 +122,8 @@ async fn read_kind(
     kind: NoteKind,
     resumed: &mut Resumed,
 ) -> Result<(), StoreError> {
+    // Before they are read: what they say is of this position, or newer.
+    let position = access.ask_again(|store, done| store.position(done)).await?;
     let mut notes = ByRank::new(access, kind, true);
     let mut damage = None;
     // Of these a message is damaged: those behind it keep their order, and stay as well.
@@ -135,7 +137,7 @@ async fn read_kind(
         for found in found {
             match found.and_then(|note| legible(note).map(|(note, _)| note)) {
                 Ok(note) if held_up.contains(&note.entity) => {}
-                Ok(note) => resumed.take_over(note, outbox),
+                Ok(note) => resumed.take_over(note, position, outbox),
                 Err(Damaged { note, why }) => {
                     tracing::error!(entity = %note.entity, key = ?note.key, "a message is damaged, and stays: {why}");
                     if kind == NoteKind::Outgoing {
@@ -171,14 +173,17 @@ pub struct Resumed {
 }
 
 impl Resumed {
-    fn take_over(&mut self, note: Note, outbox: &Arc<Outbox>) {
+    fn take_over(&mut self, note: Note, position: Position, outbox: &Arc<Outbox>) {
         match note.kind {
             NoteKind::Timer => self.timers += 1,
             _ => self.messages += 1,
         }
         let unknown = outbox.unknown(&note).filter(|name| !self.unknown.contains(name));
         self.unknown.extend(unknown);
-        outbox.resume(note);
+        match note.kind {
+            NoteKind::Timer => outbox.resume_timer(note, position),
+            _ => outbox.resume_message(note),
+        }
     }
 }
 

@@ -5,57 +5,26 @@
 //!
 //! Messages of one entity to one receiver form a *lane*, in which they go one after the other.
 
-use std::collections::{HashMap, VecDeque};
-use std::mem::replace;
-use std::pin::{Pin, pin};
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::mem::{replace, take};
+use std::pin::pin;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::Duration;
 
-use coact_core::internals::catch;
+use coact_core::internals::{beside_decision, catch};
 use coact_core::promise::Resolver;
-use coact_core::runtime::spawn_future;
+use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
 use coact_persist::{
-    Commit, CommitId, EntityId, Note, NoteId, NoteKey, NoteKind, Position, Refusal,
+    Commit, CommitId, EntityId, Event, Note, NoteId, NoteKey, NoteKind, Position, Refusal,
 };
 
 use crate::access::{Access, Alarm, Tell, lock};
-use crate::outgoing::{StoredMessage, name_of, named, now, rank_of};
+use crate::outgoing::{StoredMessage, name_of, named, present_rank, time_until};
+use crate::post::{Handed, Parcel, Post};
 use crate::ranked::ByRank;
-
-/// Hands messages over, by the types that a program has said it receives.
-pub(crate) trait Post: Send + Sync {
-    /// Whether it knows entities of this kind to receive messages of this name, or, without a kind, who publishes them.
-    fn knows(&self, kind: Option<&str>, name: &str) -> bool;
-
-    /// Hands a message over. `None` if the journal is gone, or does not know the message.
-    fn hand(&self, parcel: Parcel) -> Option<Handing>;
-}
-
-/// A message that is handed over.
-pub(crate) struct Parcel {
-    pub(crate) note: NoteId,
-    pub(crate) message: StoredMessage,
-    /// Who receives it. `None` for one that is published.
-    pub(crate) to: Option<EntityId>,
-    /// How often that was tried before.
-    pub(crate) failures: u32,
-}
-
-pub(crate) type Handing = Pin<Box<dyn Future<Output = Handed> + Send>>;
-
-/// What has become of it.
-pub(crate) enum Handed {
-    /// It was received, and is taken, or was before.
-    Received,
-    /// It was published, and is to be taken.
-    Published,
-    /// It was not; `is_final` if it never will be, as it cannot be read.
-    Failed { why: String, is_final: bool },
-    /// The store cannot be reached.
-    Later,
-}
+use crate::timer_table::{TimerKey, TimerTable};
 
 /// What waits to be delivered.
 pub(crate) struct Outbox {
@@ -72,10 +41,11 @@ struct Work {
     resuming: usize,
     /// Whether what they have left is taken over, or it was told that it is not.
     is_resumed_or_told: bool,
-    /// How many with this identity are in lanes. (A timer may be set again for the same time while it is delivered.)
+    /// How many with this identity are in lanes. (A dead letter may be redelivered before its lane is done with it.)
     known: HashMap<NoteId, usize>,
-    timers: HashMap<EntityId, HashMap<String, Armed>>,
-    next: u64,
+    /// Those that have left lanes while it is read what earlier processes have left, and may have been read before.
+    left_lanes: HashSet<NoteId>,
+    timers: TimerTable<SetMessage>,
     /// How many answers were stored since old ones were removed.
     answers: usize,
 }
@@ -83,18 +53,8 @@ struct Work {
 /// After how many answers old ones are removed, and how many at most.
 const ANSWERS: usize = 1_024;
 
-/// A timer that is not due yet.
-struct Armed {
-    /// It grows from each to the next.
-    number: u64,
-    /// The rank of its note.
-    due: u64,
-    /// Cancelled when it is dropped.
-    _alarm: Option<Alarm>,
-}
-
-/// From whom, and to whom: an entity, or those who are told of a message of this name. Each timer has one.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// From whom, and to whom: an entity, or those who are told of a message of this name.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 struct Lane {
     from: EntityId,
     to: Option<EntityId>,
@@ -112,12 +72,9 @@ struct Letters {
 }
 
 impl Letters {
-    /// Adds a letter in the order in which they were left: that of their keys, which the clock has nothing to do with. Timers come one
-    /// behind the other.
+    /// Adds a letter in the order in which they were left: that of their keys, which the clock has nothing to do with.
     fn add(&mut self, letter: Letter) {
-        let is_before = |other: &Letter| {
-            letter.note.kind == NoteKind::Timer || other.note.key <= letter.note.key
-        };
+        let is_before = |other: &Letter| other.note.key <= letter.note.key;
         // (The first is being delivered.)
         let first = usize::from(self.is_running).min(self.queue.len());
         let behind =
@@ -132,24 +89,35 @@ struct Letter {
     message: StoredMessage,
 }
 
+impl Letter {
+    /// Reads the message in a note.
+    fn read(note: Note) -> Option<Self> {
+        match StoredMessage::of(&note) {
+            Ok(message) => Some(Self { note, message }),
+            Err(error) => {
+                tracing::error!(entity = %note.entity, key = ?note.key, "a message cannot be read, and stays: {error}");
+                None
+            }
+        }
+    }
+}
+
 /// After how many failures a message is a dead letter, unless it is set.
 pub(crate) const ATTEMPTS: u32 = 16;
 
-/// How long a timer sleeps at most before it looks at the clock, which may be set.
-const NAP: Duration = Duration::from_secs(60);
-
 impl Work {
-    fn forget_timer(&mut self, entity: &EntityId, name: &str) -> Option<Armed> {
-        let names = self.timers.get_mut(entity)?;
-        let forgotten = names.remove(name);
-        if names.is_empty() {
-            self.timers.remove(entity);
+    /// Adds an outgoing message to its lane. Returns that, unless the message stays in the store, as those before it do.
+    fn add(&mut self, letter: Letter) -> Option<Lane> {
+        let to = letter.message.to();
+        let name = if to.is_some() { String::new() } else { letter.message.name().into() };
+        let lane = Lane { from: letter.note.entity.clone(), to, name };
+        let letters = self.lanes.entry(lane.clone()).or_default();
+        if letters.is_stuck {
+            return None;
         }
-        forgotten
-    }
-
-    fn timer(&mut self, entity: &EntityId, name: &str) -> Option<&mut Armed> {
-        self.timers.get_mut(entity)?.get_mut(name)
+        *self.known.entry(letter.note.id()).or_default() += 1;
+        letters.add(letter);
+        Some(lane)
     }
 
     /// Returns whether a future is to be started for a lane, and takes note that it is.
@@ -163,6 +131,9 @@ impl Work {
 
     /// One with this identity is not in a lane any more.
     fn is_gone(&mut self, id: &NoteId) {
+        if self.resuming > 0 {
+            self.left_lanes.insert(id.clone());
+        }
         if let Some(count) = self.known.get_mut(id) {
             *count -= 1;
             if *count == 0 {
@@ -200,48 +171,50 @@ impl Outbox {
         (!is_known).then(|| message.name().to_owned())
     }
 
-    /// Has lanes wait until what is returned is dropped.
+    /// Has lanes, and timers, wait until what is returned is dropped.
     pub(crate) fn begin_resuming(self: &Arc<Self>) -> Resuming {
         let mut work = self.work();
         work.resuming += 1;
         work.is_resumed_or_told = true;
+        let read = work.timers.open_read();
         drop(work);
-        Resuming(Arc::clone(self))
+        Resuming { outbox: Arc::clone(self), read }
     }
 
-    /// Takes over what an earlier process has stored, unless it has that.
-    pub(crate) fn resume(self: &Arc<Self>, note: Note) {
-        let is_known = {
-            let mut work = self.work();
-            // One that is set for that time is set again: its alarm may have been of a runtime that has ended.
-            let is_another = note.kind == NoteKind::Timer
-                && work
-                    .timer(&note.entity, &name_of(&note.key))
-                    .is_some_and(|armed| armed.due != note.rank);
-            is_another || work.known.contains_key(&note.id())
-        };
-        if !is_known {
-            self.add(note);
+    /// Takes over a message that an earlier process has stored, unless it has that.
+    pub(crate) fn resume_message(&self, note: Note) {
+        let Some(letter) = Letter::read(note) else { return };
+        let mut work = self.work();
+        let id = letter.note.id();
+        if !work.known.contains_key(&id) && !work.left_lanes.contains(&id) {
+            work.add(letter);
         }
     }
 
-    /// Takes over what was stored: outgoing messages, and timers.
+    /// Takes over a timer that an earlier process has stored, and that was read behind this position, unless it knows of something newer.
+    pub(crate) fn resume_timer(self: &Arc<Self>, note: Note, position: Position) {
+        // (One that it knows is set anew: its alarm may have been of a runtime that has ended.)
+        self.set_timer(TimerKey::of(&note.id()), note, position, None);
+    }
+
+    /// Delivers a message that was stored.
     pub(crate) fn add(self: &Arc<Self>, note: Note) {
         // It stays in the store.
         if self.access.is_closing() {
             return;
         }
-        let message = match StoredMessage::of(&note) {
-            Ok(message) => message,
-            Err(error) => {
-                tracing::error!(entity = %note.entity, key = ?note.key, "a message cannot be read, and stays: {error}");
-                return;
-            }
+        let Some(letter) = Letter::read(note) else { return };
+        let lane = {
+            let mut work = self.work();
+            let lane = work.add(letter);
+            lane.filter(|lane| work.starts(lane))
         };
-        match note.kind {
-            NoteKind::Timer => self.set_timer(note, message),
-            _ => self.deliver(note, message),
-        }
+        lane.into_iter().for_each(|lane| self.start(lane));
+        self.say_if_not_resumed();
+    }
+
+    /// Says once if what earlier processes have left is not taken over.
+    fn say_if_not_resumed(&self) {
         let is_told = replace(&mut self.work().is_resumed_or_told, true);
         if !is_told {
             tracing::warn!(
@@ -250,103 +223,10 @@ impl Outbox {
         }
     }
 
-    /// Whether a timer that has this identity is set, or delivered.
-    pub(crate) fn has_timer(&self, id: &NoteId) -> bool {
-        let mut work = self.work();
-        let is_set = |armed: &mut Armed| armed.due == id.rank;
-        work.timer(&id.entity, &name_of(&id.key)).is_some_and(is_set) || work.known.contains_key(id)
-    }
-
-    /// Has a timer of an entity forgotten.
-    pub(crate) fn forget_timer(&self, entity: &EntityId, name: &str) {
-        let forgotten = self.work().forget_timer(entity, name);
-        drop(forgotten);
-    }
-
-    /// Has all timers of an entity forgotten.
-    pub(crate) fn forget_timers(&self, entity: &EntityId) {
-        let forgotten = self.work().timers.remove(entity);
-        drop(forgotten);
-    }
-
-    fn set_timer(self: &Arc<Self>, note: Note, message: StoredMessage) {
-        let (entity, name) = (note.entity.clone(), name_of(&note.key));
-        let left = Duration::from_millis(note.rank.saturating_sub(rank_of(now())));
-        if left.is_zero() {
-            self.forget_timer(&entity, &name);
-            return self.deliver(note, message);
-        }
-        let (number, before) = {
-            let mut work = self.work();
-            work.next += 1;
-            let number = work.next;
-            let names = work.timers.entry(entity.clone()).or_default();
-            (number, names.insert(name.clone(), Armed { number, due: note.rank, _alarm: None }))
-        };
-        drop(before);
-        let (this, its) = (Arc::downgrade(self), (entity.clone(), name.clone()));
-        let is_it = move |armed: &Armed| armed.number == number;
-        // Without the lock: this schedules.
-        let alarm = Alarm::new(after(left.min(NAP), (), move |()| {
-            if let Some(this) = this.upgrade()
-                && this.work().timer(&its.0, &its.1).is_some_and(|armed| is_it(armed))
-            {
-                this.set_timer(note, message);
-            }
-        }));
-        let mut work = self.work();
-        match work.timer(&entity, &name).filter(|armed| is_it(armed)) {
-            Some(armed) => armed._alarm = Some(alarm),
-            None => {
-                // It was forgotten meanwhile.
-                drop(work);
-                drop(alarm);
-            }
-        }
-    }
-
-    fn deliver(self: &Arc<Self>, note: Note, message: StoredMessage) {
-        let lane = match note.kind {
-            NoteKind::Timer => Lane {
-                from: note.entity.clone(),
-                to: Some(note.entity.clone()),
-                name: name_of(&note.key),
-            },
-            _ => {
-                let to = message.to();
-                let name = if to.is_some() { String::new() } else { message.name().into() };
-                Lane { from: note.entity.clone(), to, name }
-            }
-        };
-        let starts = {
-            let mut work = self.work();
-            let letters = work.lanes.entry(lane.clone()).or_default();
-            if letters.is_stuck {
-                return;
-            }
-            letters.add(Letter { note: note.clone(), message });
-            *work.known.entry(note.id()).or_default() += 1;
-            work.starts(&lane)
-        };
-        if starts {
-            drop(spawn_future(Arc::clone(self).run(lane)));
-        }
-    }
-
-    /// Delivers what is in a lane, until it is empty.
-    async fn run(self: Arc<Self>, lane: Lane) {
-        let _open = self.access.deliveries.begin();
-        // (A shutdown drops this future: what is left in the lane waits for the next one.)
-        let mut running = Running { outbox: &self, lane: &lane, is_over: false };
-        while let Some(letter) = self.first(&lane) {
-            let is_stuck = !self.deliver_one(&lane, letter.clone()).await;
-            if is_stuck {
-                self.get_stuck(&lane);
-                break;
-            }
-            self.remove(&lane, &letter);
-        }
-        running.is_over = true;
+    /// Starts to deliver what is in a lane.
+    fn start(self: &Arc<Self>, lane: Lane) {
+        let run = LaneRun { outbox: Arc::clone(self), lane, is_over: false };
+        drop(spawn_future(run.run()));
     }
 
     fn first(&self, lane: &Lane) -> Option<Letter> {
@@ -377,31 +257,36 @@ impl Outbox {
         drop(left);
     }
 
-    /// Tries until it is received, or is a dead letter. Returns false if this program has no receiver.
-    async fn deliver_one(self: &Arc<Self>, lane: &Lane, letter: Letter) -> bool {
+    /// Tries until a message is received, or is a dead letter.
+    async fn deliver_one(self: &Arc<Self>, to: Option<&EntityId>, letter: &Letter) -> Delivery {
         let Letter { note, message } = letter;
+        let id = note.id();
         let (mut failures, mut outages) = (0, 0);
         loop {
             if self.access.is_closing() {
-                return false;
+                return Delivery::NoReceiver;
             }
-            let (to, id) = (lane.to.clone(), note.id());
-            let parcel = Parcel { note: id.clone(), message: message.clone(), to, failures };
+            if note.kind == NoteKind::Timer && !self.is_current_timer(&id) {
+                return Delivery::Over;
+            }
+            let (note, stored) = (id.clone(), message.clone());
+            let parcel = Parcel { note, message: stored, to: to.cloned(), failures };
             // (It runs code of the program, which reads the message.)
             let handed = match catch(|| self.post.get().and_then(|post| post.hand(parcel))) {
                 Ok(Some(handing)) => handing.await,
                 Ok(None) => {
-                    tracing::warn!(entity = %note.entity, message = message.name(),
+                    tracing::warn!(entity = %id.entity, message = message.name(),
                         "a message waits: the journal was not told who receives it, or is gone");
-                    return false;
+                    return Delivery::NoReceiver;
                 }
                 Err(broken) => Handed::Failed { why: broken.to_string(), is_final: false },
             };
             match handed {
-                Handed::Received => return true,
+                Handed::Received => return Delivery::Over,
+                Handed::Gone => return Delivery::Gone,
                 Handed::Published => {
                     self.take(&id, Vec::new()).await;
-                    return true;
+                    return Delivery::Gone;
                 }
                 Handed::Later => {
                     self.pause(outages).await;
@@ -410,10 +295,10 @@ impl Outbox {
                 Handed::Failed { why, is_final } => {
                     failures += 1;
                     if is_final || failures >= self.attempts {
-                        tracing::warn!(entity = %note.entity, message = message.name(), why,
+                        tracing::warn!(entity = %id.entity, message = message.name(), why,
                             "a message could not be delivered, and is a dead letter");
-                        self.bury(lane, &note, &message, &why).await;
-                        return true;
+                        self.bury(to, letter, &why).await;
+                        return Delivery::Gone;
                     }
                     self.pause(failures).await;
                 }
@@ -422,19 +307,27 @@ impl Outbox {
     }
 
     /// Makes a message a dead letter. A timer with a period goes on.
-    async fn bury(self: &Arc<Self>, lane: &Lane, note: &Note, message: &StoredMessage, why: &str) {
-        let letter = Note {
+    async fn bury(self: &Arc<Self>, to: Option<&EntityId>, letter: &Letter, why: &str) {
+        let Letter { note, message } = letter;
+        let dead = Note {
             kind: NoteKind::DeadLetter,
             key: dead_key(note),
-            rank: rank_of(now()),
-            value: message.clone().failed(lane.to.as_ref(), why).to_event(),
+            rank: present_rank(),
+            value: message.clone().failed(to, why).to_event(),
             ..note.clone()
         };
-        let next = message.due_after(note.rank, rank_of(now()));
-        let next = next.map(|due| Note { rank: due, ..note.clone() });
-        let left = std::iter::once(letter).chain(next.clone()).collect();
-        if self.take(&note.id(), left).await {
-            next.into_iter().for_each(|next| self.add(next));
+        let id = note.id();
+        let timer = (note.kind == NoteKind::Timer).then(|| {
+            let key = TimerKey::of(&id);
+            match message.due_after(note.rank, present_rank()) {
+                Some(due) => TimerChange::setting(self, key, due, note.value.clone()),
+                None => TimerChange::removal(self, key),
+            }
+        });
+        let next = timer.as_ref().and_then(|timer| timer.note().cloned());
+        let left = std::iter::once(dead).chain(next).collect();
+        if let (Some(position), Some(timer)) = (self.take(&id, left).await, timer) {
+            timer.apply(position);
         }
     }
 
@@ -453,7 +346,7 @@ impl Outbox {
 
     async fn forget_answers(&self) {
         let notes = ByRank::new(&self.access, NoteKind::ClientAnswer, false);
-        let mut notes = notes.up_to(rank_of(now()));
+        let mut notes = notes.up_to(present_rank());
         let mut old = Vec::new();
         while old.len() < 2 * ANSWERS {
             // What fails is tried again with the next ones.
@@ -470,16 +363,16 @@ impl Outbox {
         let _ = self.exchange(old, Vec::new()).await;
     }
 
-    /// Takes a note away, and leaves others. Waits until that has happened, or another has taken it, or the journal is gone: then it returns
-    /// false.
-    async fn take(&self, note: &NoteId, left: Vec<Note>) -> bool {
+    /// Takes a note away, and leaves others. Waits until that is stored, and returns its position; or until another has taken the note, or the
+    /// journal is gone.
+    async fn take(&self, note: &NoteId, left: Vec<Note>) -> Option<Position> {
         let mut failures = 0;
         loop {
             match self.exchange(vec![note.clone()], left.clone()).await {
-                Ok(()) => return true,
-                Err(Refusal::Gone(_)) => return false,
+                Ok(position) => return Some(position),
+                Err(Refusal::Gone(_)) => return None,
                 // The store was away, or the commit was settled as aborted, as its outcome was unknown.
-                Err(_) if self.access.is_gone() => return false,
+                Err(_) if self.access.is_gone() => return None,
                 Err(_) => {
                     self.pause(failures).await;
                     failures += 1;
@@ -495,7 +388,7 @@ impl Outbox {
 
     /// Forgets all timers: they stay in the store.
     pub(crate) fn close(&self) {
-        let timers = std::mem::take(&mut self.work().timers);
+        let timers = self.work().timers.clear();
         drop(timers);
     }
 
@@ -504,7 +397,7 @@ impl Outbox {
         &self,
         taken: Vec<NoteId>,
         left: Vec<Note>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<Position, Refusal> {
         let mut commit = Commit::new();
         taken.into_iter().for_each(|note| commit.take_note(note));
         left.into_iter().for_each(|note| commit.leave_note(note));
@@ -519,7 +412,7 @@ impl Outbox {
 struct Exchanged {
     access: Arc<Access>,
     place: Cown<()>,
-    resolver: Resolver<Result<(), Refusal>>,
+    resolver: Resolver<Result<Position, Refusal>>,
 }
 
 impl Tell for Exchanged {
@@ -528,7 +421,7 @@ impl Tell for Exchanged {
     }
 
     fn tell(self, outcome: Result<Position, Refusal>) {
-        self.resolver.resolve(outcome.map(drop));
+        self.resolver.resolve(outcome);
     }
 }
 
@@ -551,45 +444,319 @@ async fn pause(failures: u32) {
     let _ = sleep(delay).await;
 }
 
-/// Who runs a lane. However it ends, the lane is not taken for one that is run.
-struct Running<'a> {
-    outbox: &'a Outbox,
-    lane: &'a Lane,
+/// What has become of a message.
+enum Delivery {
+    /// It was received; or it is a timer that is not set any more.
+    Over,
+    /// It is not in the store any more.
+    Gone,
+    /// This program has no receiver, or the journal is closed. It stays in the store.
+    NoReceiver,
+}
+
+/// Delivers what is in a lane. However it ends, the lane is not taken for one that is run.
+struct LaneRun {
+    outbox: Arc<Outbox>,
+    lane: Lane,
     /// Whether the lane was found empty, and is gone, or is stuck.
     is_over: bool,
 }
 
-impl Drop for Running<'_> {
+impl LaneRun {
+    /// Delivers what is in the lane, until it is empty.
+    async fn run(mut self) {
+        // (A shutdown drops this future, perhaps before it begins: what is left in the lane waits for the next one.)
+        let (outbox, lane) = (Arc::clone(&self.outbox), self.lane.clone());
+        let _open = outbox.access.deliveries.begin();
+        while let Some(letter) = outbox.first(&lane) {
+            match outbox.deliver_one(lane.to.as_ref(), &letter).await {
+                Delivery::Over | Delivery::Gone => outbox.remove(&lane, &letter),
+                Delivery::NoReceiver => {
+                    outbox.get_stuck(&lane);
+                    break;
+                }
+            }
+        }
+        self.is_over = true;
+    }
+}
+
+impl Drop for LaneRun {
     fn drop(&mut self) {
         if self.is_over {
             return;
         }
-        if let Some(letters) = self.outbox.work().lanes.get_mut(self.lane) {
+        if let Some(letters) = self.outbox.work().lanes.get_mut(&self.lane) {
             letters.is_running = false;
         }
     }
 }
 
+/// How long an alarm sleeps at most before it looks at the clock, which may be set.
+const NAP: Duration = Duration::from_secs(60);
+
+/// The message of a timer, and its alarm.
+struct SetMessage {
+    letter: Arc<Letter>,
+    /// Cancelled when it is dropped. `None` if the timer is due.
+    alarm: Option<Alarm>,
+}
+
+impl TimerKey {
+    pub(crate) fn of(note: &NoteId) -> Self {
+        Self { entity: note.entity.clone(), name: note.key.clone() }
+    }
+}
+
+/// A change of timers, which is open until it is applied, or dropped.
+pub(crate) struct TimerChange {
+    outbox: Arc<Outbox>,
+    home: RuntimeHandle,
+    number: u64,
+    what: ChangeKind,
+}
+
+enum ChangeKind {
+    Setting(TimerKey, Note),
+    Removal(TimerKey),
+    Deletion(EntityId),
+    /// It was applied.
+    Applied,
+}
+
+impl TimerChange {
+    /// Sets a timer. Its [note](Self::note) has the time at which it is due, which may be a millisecond later.
+    pub(crate) fn setting(outbox: &Arc<Outbox>, key: TimerKey, due: u64, value: Event) -> Self {
+        let (number, rank) = outbox.work().timers.open_set(&key, due);
+        let (entity, name) = (key.entity.clone(), key.name.clone());
+        let note = Note { entity, kind: NoteKind::Timer, key: name, rank, value };
+        Self::new(outbox, number, ChangeKind::Setting(key, note))
+    }
+
+    /// Removes a timer.
+    pub(crate) fn removal(outbox: &Arc<Outbox>, key: TimerKey) -> Self {
+        let number = outbox.work().timers.open_change(&key);
+        Self::new(outbox, number, ChangeKind::Removal(key))
+    }
+
+    /// Removes a timer that is due, and was delivered. `None` if it is another one by now, or none, or about to be.
+    pub(crate) fn taking(outbox: &Arc<Outbox>, note: &NoteId) -> Option<Self> {
+        let key = TimerKey::of(note);
+        let number = outbox.work().timers.open_taking(&key, note.rank)?;
+        Some(Self::new(outbox, number, ChangeKind::Removal(key)))
+    }
+
+    /// Removes the timers of an entity.
+    pub(crate) fn deletion(outbox: &Arc<Outbox>, entity: EntityId) -> Self {
+        let number = outbox.work().timers.open_deletion(&entity);
+        Self::new(outbox, number, ChangeKind::Deletion(entity))
+    }
+
+    fn new(outbox: &Arc<Outbox>, number: u64, what: ChangeKind) -> Self {
+        let (outbox, home) = (Arc::clone(outbox), RuntimeHandle::current());
+        Self { outbox, home, number, what }
+    }
+
+    /// The note that is to be stored, of one that sets a timer.
+    pub(crate) fn note(&self) -> Option<&Note> {
+        match &self.what {
+            ChangeKind::Setting(_, note) => Some(note),
+            _ => None,
+        }
+    }
+
+    /// Applies it: the commit at this position has stored it.
+    pub(crate) fn apply(mut self, position: Position) {
+        let (outbox, number) = (Arc::clone(&self.outbox), self.number);
+        match replace(&mut self.what, ChangeKind::Applied) {
+            ChangeKind::Setting(key, note) => {
+                outbox.set_timer(key, note, position, Some(number));
+                outbox.say_if_not_resumed();
+            }
+            ChangeKind::Removal(key) => {
+                let mut work = outbox.work();
+                let removed = work.timers.remove(&key, position);
+                work.timers.close(number);
+                drop(work);
+                drop(removed);
+            }
+            ChangeKind::Deletion(entity) => {
+                let mut work = outbox.work();
+                let removed = work.timers.delete(&entity, position);
+                work.timers.close(number);
+                drop(work);
+                drop(removed);
+            }
+            ChangeKind::Applied => {}
+        }
+        outbox.start_couriers();
+    }
+}
+
+impl Drop for TimerChange {
+    /// It was not stored, or is lost with its runtime.
+    fn drop(&mut self) {
+        if matches!(self.what, ChangeKind::Applied) {
+            return;
+        }
+        self.outbox.work().timers.close(self.number);
+        // Otherwise whatever comes next starts those that have waited for this.
+        if RuntimeHandle::current() == self.home && !self.home.is_cancelled() {
+            beside_decision(|| self.outbox.start_couriers());
+        }
+    }
+}
+
+impl Outbox {
+    /// Sets a timer as a note says, which is stored at a position, or was read behind that. Closes a change.
+    fn set_timer(
+        self: &Arc<Self>,
+        key: TimerKey,
+        note: Note,
+        position: Position,
+        change: Option<u64>,
+    ) {
+        let due = note.rank;
+        // It stays in the store if the journal is closed.
+        let letter = if self.access.is_closing() { None } else { Letter::read(note).map(Arc::new) };
+        let is_due = due <= present_rank();
+        let mut work = self.work();
+        let Some(letter) = letter else {
+            return change.into_iter().for_each(|change| work.timers.close(change));
+        };
+        let payload = SetMessage { letter, alarm: None };
+        let (number, unused) = work.timers.set(&key, (due, is_due), position, payload);
+        change.into_iter().for_each(|change| work.timers.close(change));
+        drop(work);
+        drop(unused);
+        if let Some(number) = number
+            && !is_due
+        {
+            self.set_alarm(key, number, due);
+        }
+    }
+
+    /// Has a timer ring when it is due.
+    fn set_alarm(self: &Arc<Self>, key: TimerKey, number: u64, due: u64) {
+        let (this, its) = (Arc::downgrade(self), key.clone());
+        // Without the lock: this schedules.
+        let alarm = Alarm::new(after(time_until(due).min(NAP), (), move |()| {
+            if let Some(this) = this.upgrade() {
+                this.ring(its, number);
+            }
+        }));
+        let mut work = self.work();
+        let Some(waiting) = work.timers.waiting(&key, number) else {
+            // It was replaced, or removed, or has rung.
+            drop(work);
+            return drop(alarm);
+        };
+        let before = waiting.alarm.replace(alarm);
+        drop(work);
+        drop(before);
+    }
+
+    fn ring(self: &Arc<Self>, key: TimerKey, number: u64) {
+        let mut work = self.work();
+        let alarm = work.timers.waiting(&key, number).and_then(|waiting| waiting.alarm.take());
+        let later = work.timers.ring(&key, number, present_rank());
+        drop(work);
+        drop(alarm);
+        match later {
+            Some(due) => self.set_alarm(key, number, due),
+            None => self.start_couriers(),
+        }
+    }
+
+    /// Starts couriers for timers that are due, unless it is read what earlier processes have left.
+    fn start_couriers(self: &Arc<Self>) {
+        let ready = {
+            let mut work = self.work();
+            if work.resuming > 0 { Vec::new() } else { work.timers.take_ready() }
+        };
+        // Without the lock: this schedules.
+        for key in ready {
+            let courier = TimerCourier { outbox: Arc::clone(self), key, is_over: false };
+            drop(spawn_future(courier.run()));
+        }
+    }
+
+    /// Whether a timer that is delivered is still the one that is set.
+    fn is_current_timer(&self, id: &NoteId) -> bool {
+        self.work().timers.is_current(&TimerKey::of(id), id.rank)
+    }
+}
+
+/// Delivers one timer, as long as it is due.
+struct TimerCourier {
+    outbox: Arc<Outbox>,
+    key: TimerKey,
+    is_over: bool,
+}
+
+impl TimerCourier {
+    async fn run(mut self) {
+        let outbox = Arc::clone(&self.outbox);
+        let _open = outbox.access.deliveries.begin();
+        while let Some((due, letter)) = self.next() {
+            let receiver = Some(self.key.entity.clone());
+            let delivery = outbox.deliver_one(receiver.as_ref(), &letter).await;
+            // What is received is removed by then. (What has no receiver is not tried again, and stays in the store.)
+            let is_gone = !matches!(delivery, Delivery::Over);
+            let gone = outbox.work().timers.end_delivery(&self.key, due, is_gone);
+            drop(gone);
+        }
+        self.is_over = true;
+    }
+
+    fn next(&self) -> Option<(u64, Arc<Letter>)> {
+        let mut work = self.outbox.work();
+        let (due, payload) = work.timers.begin_delivery(&self.key)?;
+        Some((due, Arc::clone(&payload.letter)))
+    }
+}
+
+impl Drop for TimerCourier {
+    /// A shutdown has dropped it, perhaps before it has begun.
+    fn drop(&mut self) {
+        if !take(&mut self.is_over) {
+            self.outbox.work().timers.abandon_delivery(&self.key);
+        }
+    }
+}
+
 /// As long as it is read what earlier processes have left.
-pub(crate) struct Resuming(Arc<Outbox>);
+pub(crate) struct Resuming {
+    outbox: Arc<Outbox>,
+    /// The number of the read of timers.
+    read: u64,
+}
 
 impl Resuming {
-    /// Has the lanes go on.
+    /// Has lanes, and timers, go on.
     pub(crate) fn end(self) {
-        let outbox = Arc::clone(&self.0);
+        let outbox = Arc::clone(&self.outbox);
         drop(self);
         let lanes: Vec<Lane> = {
             let mut work = outbox.work();
-            let lanes: Vec<_> = work.lanes.keys().cloned().collect();
+            let mut lanes: Vec<_> = work.lanes.keys().cloned().collect();
+            // So that a simulation always does this in the same order.
+            lanes.sort_unstable();
             lanes.into_iter().filter(|lane| work.starts(lane)).collect()
         };
         // Without the lock: this schedules.
-        lanes.into_iter().for_each(|lane| drop(spawn_future(Arc::clone(&outbox).run(lane))));
+        lanes.into_iter().for_each(|lane| outbox.start(lane));
+        outbox.start_couriers();
     }
 }
 
 impl Drop for Resuming {
     fn drop(&mut self) {
-        self.0.work().resuming -= 1;
+        let mut work = self.outbox.work();
+        work.timers.close(self.read);
+        work.resuming -= 1;
+        if work.resuming == 0 {
+            work.left_lanes = HashSet::new();
+        }
     }
 }

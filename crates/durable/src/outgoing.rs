@@ -1,5 +1,6 @@
 //! What is stored of messages that are to be delivered: outgoing ones, dead letters, and timers.
 
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -31,6 +32,38 @@ pub struct SetTimer {
     pub period: Option<Duration>,
     /// What the entity gets then, which [`read`](crate::read) reads.
     pub message: Event,
+}
+
+/// The timers of a state without a store, in the order in which they were set.
+#[derive(Default)]
+pub(crate) struct TimerList {
+    by_number: BTreeMap<u64, SetTimer>,
+    numbers: HashMap<String, u64>,
+    next: u64,
+}
+
+impl TimerList {
+    /// Adds a timer, instead of the one of its name.
+    pub(crate) fn set(&mut self, timer: SetTimer) {
+        self.next += 1;
+        let before = self.numbers.insert(timer.name.clone(), self.next);
+        before.into_iter().for_each(|before| drop(self.by_number.remove(&before)));
+        self.by_number.insert(self.next, timer);
+    }
+
+    pub(crate) fn cancel(&mut self, name: &str) {
+        if let Some(number) = self.numbers.remove(name) {
+            self.by_number.remove(&number);
+        }
+    }
+
+    pub(crate) fn clear(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(crate) fn to_vec(&self) -> Vec<SetTimer> {
+        self.by_number.values().cloned().collect()
+    }
 }
 
 /// A message, as it is stored in a note.
@@ -147,12 +180,24 @@ pub(crate) fn now() -> SystemTime {
     if is_simulated() { UNIX_EPOCH + RuntimeHandle::current().elapsed() } else { SystemTime::now() }
 }
 
-/// A time as a rank: milliseconds since 1970. One before is 0.
-pub(crate) fn rank_of(time: SystemTime) -> u64 {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Not before it, by less than a millisecond.
+/// A time at which something is due, as a rank: milliseconds since 1970, rounded up, so that the rank is not before it. One before
+/// 1970 is 0.
+pub(crate) fn rank_of(due: SystemTime) -> u64 {
+    let since = due.duration_since(UNIX_EPOCH).unwrap_or_default();
     let millis = since.as_nanos().div_ceil(1_000_000);
     u64::try_from(millis).unwrap_or(LATEST).min(LATEST)
+}
+
+/// The present, as a rank: rounded down, so that what is due at this rank is due by now.
+pub(crate) fn present_rank() -> u64 {
+    let since = now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(LATEST).min(LATEST)
+}
+
+/// How long it is until the time that a rank means.
+pub(crate) fn time_until(rank: u64) -> Duration {
+    let due = UNIX_EPOCH + Duration::from_millis(rank);
+    due.duration_since(now()).unwrap_or_default()
 }
 
 /// A name as the key of a note.
@@ -163,4 +208,28 @@ pub(crate) fn named(name: &str) -> NoteKey {
 /// The name that a key of a note is.
 pub(crate) fn name_of(key: &NoteKey) -> String {
     String::from_utf8_lossy(key.as_bytes()).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MICRO: Duration = Duration::from_micros(1);
+
+    #[test]
+    fn what_is_due_is_rounded_up_and_the_present_down() {
+        let ranks = [0, 1, 999, 1_000, 1_001].map(|micros| rank_of(UNIX_EPOCH + micros * MICRO));
+        assert_eq!(ranks, [0, 1, 1, 1, 2]);
+        assert_eq!(rank_of(UNIX_EPOCH - MICRO), 0);
+        for _ in 0..1_000 {
+            let before = now();
+            let rank = present_rank();
+            let present = UNIX_EPOCH + Duration::from_millis(rank);
+            assert!(present <= now() && before < present + 1_000 * MICRO);
+            assert_eq!(time_until(rank), Duration::ZERO);
+            // Not less than what is left, by the time that has passed since.
+            let left = time_until(rank + 5);
+            assert!(now() + left >= present + 5_000 * MICRO);
+        }
+    }
 }

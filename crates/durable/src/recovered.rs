@@ -25,7 +25,6 @@ pub(crate) struct Recovered<E> {
     pub(crate) snapshots: Kept,
     /// The number of the last message that this owner has left to be delivered.
     pub(crate) sent: u64,
-    pub(crate) timers: Timers,
     pub(crate) answers: Answers,
     /// What the closure or command that runs has added to that.
     pub(crate) pending: Pending,
@@ -39,55 +38,6 @@ pub(crate) struct Kept {
     /// The last event when one was tried, and the bytes of events since then.
     pub(crate) tried: Seq,
     pub(crate) bytes: u64,
-}
-
-/// What this owner has done to timers.
-#[derive(Default)]
-pub(crate) struct Timers {
-    /// When those are due that it has set; `None` for those that are no more.
-    changed: HashMap<String, Option<u64>>,
-    /// Whether it has deleted the entity, and with it those of earlier owners.
-    deleted: bool,
-}
-
-/// How many changes of timers are remembered, and those that are set.
-const MANY_TIMERS: usize = 1_024;
-
-impl Timers {
-    /// Forgets all, and what the decision has done to them.
-    pub(crate) fn delete(&mut self, pending: &mut Pending) {
-        let is_timer = |note: &NoteChange| note.kind() == NoteKind::Timer;
-        pending.notes.retain(|note| !is_timer(note));
-        self.changed.clear();
-        self.deleted = true;
-    }
-
-    /// Whether this owner has set one for then.
-    pub(crate) fn is_set(&self, name: &str, due: u64) -> bool {
-        self.changed.get(name) == Some(&Some(due))
-    }
-
-    /// Takes note that one is due then, or is no more.
-    pub(crate) fn change(&mut self, name: &str, due: Option<u64>) {
-        self.changed.insert(name.to_owned(), due);
-        // (One that is delivered though it was cancelled a while ago is found by the store.)
-        if self.changed.len() > MANY_TIMERS && due.is_none() {
-            self.changed.retain(|_, due| due.is_some());
-        }
-    }
-
-    /// Takes note that one was due.
-    pub(crate) fn is_over(&mut self, name: &str) {
-        self.changed.remove(name);
-    }
-
-    /// Whether one that was due then is another one by now, or none.
-    pub(crate) fn is_stale(&self, name: &str, due: u64) -> bool {
-        match self.changed.get(name) {
-            Some(changed) => changed.is_none_or(|now| due < now),
-            None => self.deleted,
-        }
-    }
 }
 
 /// Answers to commands with keys.
@@ -125,6 +75,11 @@ impl Pending {
             self.tags.push((self.events.len(), tags));
         }
         self.events.push(event);
+    }
+
+    /// Forgets what was done to timers.
+    pub(crate) fn forget_timers(&mut self) {
+        self.notes.retain(|note| note.kind() != NoteKind::Timer);
     }
 
     pub(crate) fn is_empty(&self) -> bool {

@@ -15,7 +15,7 @@ use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::outgoing::{first_number, now};
 use crate::owner::{Owner, Recovering};
-use crate::recovered::{Answers, Kept, Pending, Recovered, Timers};
+use crate::recovered::{Answers, Kept, Pending, Recovered};
 use crate::recovery_error::{RecoveryError, RecoveryFault};
 use crate::snapshots::Snapshots;
 use crate::store_questions::{RecoveryEnd, StoreQuestions};
@@ -169,7 +169,6 @@ impl History<'_> {
             hash,
             snapshots,
             sent: first_number(now()),
-            timers: Timers::default(),
             answers: Answers::default(),
             pending: Pending::default(),
         })

@@ -8,7 +8,7 @@ use coact_core::internals::catch;
 use coact_core::runtime::spawn_future;
 use coact_persist::{EntityId, Format, read};
 
-use crate::outbox::{Handed, Handing, Parcel};
+use crate::post::{Handed, Handing, Parcel};
 
 /// A message that is published.
 #[derive(Clone, Debug)]
