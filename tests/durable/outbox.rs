@@ -16,6 +16,7 @@ use coact_tests::{Dice, everywhere, everywhere_with_faults};
 use crate::failures::pass;
 use crate::histories::seeds;
 use crate::layers::{Layer, Work, layer};
+use crate::manual::Manual;
 
 /// A party that sends numbered letters, and knows which it has got from whom.
 #[derive(Default, Clone, Debug, PartialEq)]
@@ -609,4 +610,41 @@ fn e17_what_is_published_behind_a_backup_is_not_taken_for_what_was() {
         told.recv().unwrap()
     });
     assert_ne!(ids[0], ids[1]);
+}
+
+/// What is delivered waits for a receiver that has another owner by then. That is no failure of the message.
+#[test]
+fn e16_a_message_whose_receiver_was_replaced_is_delivered() {
+    everywhere_with_faults(|_| {
+        // A message that no process delivers any more.
+        let before = MemoryStore::new();
+        let first = Journal::builder(Untaken(before.clone())).receives::<Party, Letter>().build();
+        call(&first.entity::<Party>("a"), |a| post(a, "b")).wait().unwrap();
+        let left = Notes::Ranked { kind: NoteKind::Outgoing, after: None, up_to: u64::MAX };
+        let left = wait(|done| before.notes(left, 1, done)).unwrap().remove(0);
+        let store = Manual::default();
+        wait(|done| store.1.claim(EntityId::new("party", "a"), done)).unwrap();
+        let mut commit = Commit::new();
+        commit.leave_note(left);
+        assert!(matches!(wait(|done| store.1.commit(commit, done)), Outcome::Committed(_)));
+        let journal = Journal::builder(store.clone()).receives::<Party, Letter>().attempts(1);
+        let journal = journal.build();
+        let b = journal.entity::<Party>("b");
+        call(&b, |b| b.persist(PartyEvent::Sent("no one".into()))).wait().unwrap();
+        // It is held until the step is stored.
+        store.hold();
+        let step = call(&b, |b| b.persist(PartyEvent::Sent("no one".into())));
+        while store.len() < 1 {
+            pass(Duration::from_millis(1));
+        }
+        assert_eq!(journal.resume().wait().unwrap().unwrap().messages, 1);
+        pass(Duration::from_millis(5));
+        let owner = wait(|done| store.1.claim(EntityId::new("party", "b"), done)).unwrap();
+        assert!(owner.epoch.get() > 1);
+        store.release();
+        assert!(step.wait().is_err());
+        settle(&store.1);
+        assert_eq!(outgoing(&store.1, NoteKind::DeadLetter), 0);
+        assert_eq!(seen(&journal, "b").got, [("a".into(), 0)]);
+    });
 }

@@ -124,7 +124,9 @@ impl JournalBuilder {
     }
 
     /// Sets after how many failures a message is a [dead letter](Journal::dead_letters) (by default 16, which takes about four minutes: each time it
-    /// is waited twice as long, from 20 ms up to a minute). An outage of the store does not count.
+    /// is waited twice as long, from 20 ms up to a minute). A failure is that its decision panics,
+    /// that it cannot be read, or that its receiver cannot be recovered; not that the store is away, or that its receiver was stopped, or
+    /// replaced by another owner.
     pub fn attempts(mut self, most: u32) -> Self {
         self.attempts = most.max(1);
         self
@@ -204,20 +206,23 @@ fn receive<E: Decide<M>, M: Message + Format>(
     })
 }
 
+/// Says whether a message was at fault, or its receiver, which did not take it: it is tried again in any case.
 fn failed(error: &AskError, note: &NoteId) -> Handed {
-    if let AskError::NotCommitted(why) = error {
-        // (Another note may be gone, which a decision before this one was to take.)
-        if let Some(Refusal::Gone(gone)) = why.why::<Refusal>()
-            && gone == note
-        {
-            return Handed::Gone;
-        }
-        // Nor is any other refusal of the store its fault.
-        if why.why::<RecoveryError>().is_none() {
-            return Handed::Later;
-        }
+    let is_at_fault = match error {
+        AskError::Panicked(_) => true,
+        AskError::NotCommitted(why) => match why.why::<Refusal>() {
+            // (Another note may be gone, which a decision before this one was to take.)
+            Some(Refusal::Gone(gone)) if gone == note => return Handed::Gone,
+            _ => why.why::<RecoveryError>().is_some(),
+        },
+        // Its receiver was stopped.
+        _ => false,
+    };
+    if is_at_fault {
+        Handed::Failed { why: error.to_string(), is_final: false }
+    } else {
+        Handed::Later
     }
-    Handed::Failed { why: error.to_string(), is_final: false }
 }
 
 impl fmt::Debug for JournalBuilder {
