@@ -5,6 +5,10 @@ use std::time::Duration;
 
 use coact::Context;
 use coact::actor::WeakAddr;
+use coact::durable::{
+    Commit, Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, NoteId, NoteKey,
+    NoteKind, stored,
+};
 use coact::prelude::*;
 use coact::pubsub::{Subscription, Topic};
 use coact::registry::wait_for;
@@ -268,5 +272,95 @@ fn those_who_wait_for_a_name_give_up() {
             let waiting: Vec<_> = (0..count).map(|_| wait_for::<Ear>("nobody")).collect();
             waiting.into_iter().rev().for_each(drop);
         });
+    });
+}
+
+/// Sets timers.
+struct Clock;
+
+#[stored(name = "never")]
+struct Never;
+
+impl EventSourced for Clock {
+    const KIND: &'static str = "clock";
+    type Event = Never;
+
+    fn new(_: &EntityId) -> Self {
+        Self
+    }
+
+    fn apply(&mut self, _: &Never) {}
+}
+
+#[stored(name = "ring")]
+#[derive(Message)]
+struct Ring;
+
+impl Decide<Ring> for Clock {
+    fn decide(_: &mut Durable<Self>, _: Ring) {}
+}
+
+/// Sets timers, twice each, looks at them, and cancels them.
+fn use_timers(clock: &mut Durable<Clock>, count: usize) {
+    let names: Vec<_> = (0..count).map(|n| format!("timer {n}")).collect();
+    let due = clock.now() + Duration::from_secs(1_000_000);
+    names.iter().chain(&names).for_each(|name| clock.set_timer(name, due, Ring));
+    assert_eq!(clock.timers().len(), count);
+    names.iter().rev().for_each(|name| clock.cancel_timer(name));
+    assert!(clock.timers().is_empty());
+}
+
+#[test]
+fn one_decision_uses_many_timers() {
+    grows_with_their_number(|count| {
+        use_timers(&mut Durable::standalone(Clock), count);
+        let runtime = runtime();
+        runtime.run(|| {
+            let journal = Journal::builder(MemoryStore::new()).receives::<Clock, Ring>().build();
+            let clock = journal.entity::<Clock>("clock");
+            call(&clock, move |clock| use_timers(clock, count)).wait().unwrap();
+        });
+    });
+}
+
+#[test]
+fn one_entity_has_many_timers() {
+    grows_with_their_number(|count| {
+        let runtime = runtime();
+        runtime.run(|| {
+            let journal = Journal::builder(MemoryStore::new()).receives::<Clock, Ring>().build();
+            let clock = journal.entity::<Clock>("clock");
+            let set = call(&clock, move |clock| {
+                let due = clock.now() + Duration::from_secs(1_000_000);
+                (0..count).for_each(|n| clock.set_timer(&n.to_string(), due, Ring));
+            });
+            set.wait().unwrap();
+            let cancel = call(&clock, move |clock| {
+                (0..count).for_each(|n| clock.cancel_timer(&n.to_string()));
+            });
+            cancel.wait().unwrap();
+        });
+    });
+}
+
+#[test]
+fn one_commit_takes_many_notes() {
+    let id = |n: usize| NoteId {
+        entity: EntityId::new("clock", "clock"),
+        kind: NoteKind::ClientAnswer,
+        key: NoteKey::from(&*n.to_string()),
+        rank: 0,
+    };
+    grows_with_their_number(|count| {
+        let mut commit = Commit::new();
+        (0..count).for_each(|n| commit.take_note(id(n)));
+        assert_eq!(commit.taken().len(), count);
+        // (Few are looked at in another way than many.)
+        for (taken, n) in [(1, 0), (count, 3), (count, count - 1)] {
+            let mut commit = Commit::new();
+            (0..taken).for_each(|n| commit.take_note(id(n)));
+            let message = coact_tests::panic_of(move || commit.take_note(id(n)));
+            assert!(message.contains("taken twice"), "{message}");
+        }
     });
 }

@@ -1,6 +1,6 @@
 //! One step over entities: what it writes, and what has come of it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
@@ -65,9 +65,15 @@ pub struct Commit {
     /// All of them, if there are several.
     several: BTreeMap<EntityId, Member>,
     taken: Vec<NoteId>,
+    /// The same, if they are many.
+    #[expect(clippy::box_collection, reason = "few commits have one, and all are moved")]
+    many_taken: Option<Box<HashSet<NoteId>>>,
     left: Vec<Note>,
     is_check: bool,
 }
+
+/// How many taken notes are looked at one by one.
+const FEW: usize = 16;
 
 /// See [`Commit::memory`].
 #[derive(Debug)]
@@ -100,8 +106,9 @@ impl Commit {
     #[expect(clippy::new_without_default, reason = "no two are equal")]
     pub fn new() -> Self {
         let (only, several) = (None, BTreeMap::new());
-        let (taken, left) = (Vec::new(), Vec::new());
-        Self { id: CommitId::unique(), only, several, taken, left, is_check: false }
+        let (taken, many_taken, left) = (Vec::new(), None, Vec::new());
+        let id = CommitId::unique();
+        Self { id, only, several, taken, many_taken, left, is_check: false }
     }
 
     /// Makes it a check: it only asks whether all members are as the writer knows them, at one moment, behind what was submitted before.
@@ -170,7 +177,13 @@ impl Commit {
     /// # Panics
     /// If it is to be taken already.
     pub fn take_note(&mut self, note: NoteId) {
-        assert!(!self.taken.contains(&note), "a note that is taken twice: {note:?}");
+        let is_new = if self.taken.len() < FEW {
+            !self.taken.contains(&note)
+        } else {
+            let all = || Box::new(self.taken.iter().cloned().collect());
+            self.many_taken.get_or_insert_with(all).insert(note.clone())
+        };
+        assert!(is_new, "a note that is taken twice: {note:?}");
         self.taken.push(note);
     }
 
