@@ -56,6 +56,66 @@ impl Address {
         Ok(Self { config, verify, server })
     }
 
+    /// How many servers there are.
+    pub(crate) fn servers(&self) -> usize {
+        self.config.get_hosts().len().max(self.config.get_hostaddrs().len())
+    }
+
+    /// The configuration for one of them alone, so that another one that hangs does not take its time.
+    pub(crate) fn config_of(&self, server: usize) -> Config {
+        let all = &self.config;
+        if self.servers() == 1 {
+            return all.clone();
+        }
+        let mut one = Config::new();
+        match all.get_hosts().get(server) {
+            Some(Host::Tcp(host)) => _ = one.host(host),
+            #[cfg(unix)]
+            Some(Host::Unix(path)) => _ = one.host_path(path),
+            None => {}
+        }
+        if let Some(address) = all.get_hostaddrs().get(server) {
+            one.hostaddr(*address);
+        }
+        if let Some(port) = all.get_ports().get(server).or(all.get_ports().first()) {
+            one.port(*port);
+        }
+        if let Some(user) = all.get_user() {
+            one.user(user);
+        }
+        if let Some(password) = all.get_password() {
+            one.password(password);
+        }
+        if let Some(database) = all.get_dbname() {
+            one.dbname(database);
+        }
+        if let Some(options) = all.get_options() {
+            one.options(options);
+        }
+        if let Some(name) = all.get_application_name() {
+            one.application_name(name);
+        }
+        if let Some(timeout) = all.get_connect_timeout() {
+            one.connect_timeout(*timeout);
+        }
+        if let Some(timeout) = all.get_tcp_user_timeout() {
+            one.tcp_user_timeout(*timeout);
+        }
+        if let Some(interval) = all.get_keepalives_interval() {
+            one.keepalives_interval(interval);
+        }
+        if let Some(retries) = all.get_keepalives_retries() {
+            one.keepalives_retries(retries);
+        }
+        one.keepalives(all.get_keepalives()).keepalives_idle(all.get_keepalives_idle());
+        one.ssl_mode(all.get_ssl_mode())
+            .ssl_negotiation(all.get_ssl_negotiation())
+            .target_session_attrs(all.get_target_session_attrs())
+            .channel_binding(all.get_channel_binding())
+            .load_balance_hosts(all.get_load_balance_hosts());
+        one
+    }
+
     pub(crate) fn user(&self) -> String {
         self.config.get_user().unwrap_or("(that of the process)").to_owned()
     }
@@ -198,6 +258,29 @@ mod tests {
             (SslMode::Require, Verify::Host(Roots::File("x.pem".into())))
         );
         assert!(Address::parse("postgres://u:p@h/db?sslmode=allow").is_err());
+    }
+
+    #[test]
+    fn each_server_has_all_that_is_said_of_them() {
+        let all = read(
+            "postgres://u:p@h1:1,h2:2/db?application_name=x&connect_timeout=3&options=-c%20x%3D1&sslmode=require\
+             &keepalives_idle=7&keepalives_retries=9&tcp_user_timeout=5&channel_binding=disable",
+        );
+        assert_eq!(all.servers(), 2);
+        for (server, name) in ["h1", "h2"].into_iter().enumerate() {
+            let one = all.config_of(server);
+            assert_eq!(one.get_hosts(), [Host::Tcp(name.into())]);
+            assert_eq!(one.get_ports(), [server as u16 + 1]);
+            // All else is the same.
+            let text = |config: &Config| {
+                let text = format!("{config:?}");
+                let (before, behind) = text.split_once("host: ").unwrap();
+                let (_, behind) = behind.split_once(", connect_timeout: ").unwrap();
+                format!("{before}{behind}")
+            };
+            assert_eq!(text(&one), text(&all.config));
+            assert_eq!(one.get_password(), all.config.get_password());
+        }
     }
 
     #[test]

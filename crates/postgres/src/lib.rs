@@ -30,7 +30,7 @@
 //!
 //! | | is given up after | |
 //! | --- | --- | --- |
-//! | an attempt to connect | 5 s | [`Builder::connect_timeout`], or `connect_timeout` in the address |
+//! | an attempt to connect to a server | 5 s | [`Builder::connect_timeout`], or `connect_timeout` in the address |
 //! | a statement, a lock, a transaction that does not go on | 10 s, by the server | [`Builder::operation_timeout`] |
 //! | an answer | 12.5 s: a quarter more | |
 //! | data that is not acknowledged | 10 s | `tcp_user_timeout` in the address; by the server, the operation timeout |
@@ -40,9 +40,9 @@
 //!
 //! | a wait for | ends | is told meanwhile |
 //! | --- | --- | --- |
-//! | a store, or a reader, that is connected | with an answer, or after the time to connect and one operation for each step | the caller, who waits |
+//! | a store, or a reader, that is connected | with an answer, or after the time to connect to each server, and that of one operation for each step | the caller, who waits |
 //! | the transaction before, or questions before | when that is answered: each half of a transaction is given up after the times above | all in order |
-//! | the first attempt to connect again | after the time to connect and that of one operation | all that is asked, when it has failed |
+//! | the first attempt to connect again | after the time to connect to each server, and that of one operation | all that is asked, when it has failed |
 //! | later attempts | the same; by themselves, and a store that is closed or dropped ends them | all that is asked, at once |
 //! | another transaction's lock | after the time of an operation, by the server | those of the same transaction, as refused |
 //! | others that collide (`40001`, `40P01`) | after ten tries | the same |
@@ -73,7 +73,7 @@
 //! # What else to know
 //!
 //! * A pooler that gives each transaction another connection will not do: statements are prepared, and sessions have settings.
-//! * If the address names several servers, the first one that can be written is taken.
+//! * If the address names several servers, the first one that can be written is taken. They are tried one after the other, and one that hangs takes no time of the others.
 //! * A commit of more than 512 MiB is refused.
 //! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it changes nothing, and takes no locks.
 //!

@@ -126,10 +126,9 @@ impl<S: Prepared> Link<S> {
 
 /// Opens a session, and ends those that were lost.
 async fn attempt<S: Prepared>(settings: Settings, lost: Vec<Backend>) -> Result<S, String> {
-    let Settings { connect_timeout, operation_timeout, .. } = settings;
     let server = &settings.address.server;
     let opening = S::open(&settings, Tables::AreThere);
-    let opened = timeout(connect_timeout + operation_timeout, opening).await;
+    let opened = timeout(settings.attempt_timeout(), opening).await;
     let opened = opened.map_err(|_| format!("PostgreSQL at {server} does not answer"))?;
     let mut session = opened.map_err(|error| error.to_string())?;
     if let Err(failure) = session.session().end(&lost, settings.patience()).await {

@@ -9,7 +9,9 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::{Client, Error, SimpleQueryMessage, Statement};
+use tokio_postgres::tls::MakeTlsConnect;
+use tokio_postgres::{Client, Error, SimpleQueryMessage, Socket, Statement};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means, chain};
@@ -34,18 +36,7 @@ struct Connection(JoinHandle<()>);
 impl Session {
     /// Connects. The role is let in, and nothing is known yet of the database.
     pub(crate) async fn open(settings: &Settings, access: Access) -> Result<Self, ConnectError> {
-        let config = settings.config(access);
-        let opened = timeout(settings.connect_timeout, config.connect(settings.tls.clone()));
-        let (client, connection) = match opened.await {
-            Ok(opened) => opened.map_err(|error| of_postgres(settings, &error))?,
-            Err(_) => {
-                let why = format!("no answer within {:?}", settings.connect_timeout);
-                return Err(ConnectError::Unreachable {
-                    server: settings.address.server.clone(),
-                    why,
-                });
-            }
-        };
+        let (client, connection) = connect(settings, access).await?;
         // Why it has ended is told to those that wait for an answer.
         let connection = tokio::spawn(async move { drop(connection.await) });
         let connection = Connection(connection);
@@ -119,6 +110,26 @@ impl Drop for Connection {
         // It would wait for answers that do not come.
         self.0.abort();
     }
+}
+
+type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
+type Connected = (Client, tokio_postgres::Connection<Socket, Stream>);
+
+/// Connects to the first server that takes it. Each has the whole time to connect.
+async fn connect(settings: &Settings, access: Access) -> Result<Connected, ConnectError> {
+    let (server, time) = (&settings.address.server, settings.connect_timeout);
+    let mut failed = ConnectError::Unreachable { server: server.clone(), why: "none".into() };
+    for config in settings.configs(access) {
+        failed = match timeout(time, config.connect(settings.tls.clone())).await {
+            Ok(Ok(connected)) => return Ok(connected),
+            Ok(Err(error)) => of_postgres(settings, &error),
+            Err(_) => {
+                let why = format!("no answer within {time:?}");
+                ConnectError::Unreachable { server: server.clone(), why }
+            }
+        };
+    }
+    Err(failed)
 }
 
 /// How long to wait until the server has taken note.

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use tokio::time::timeout;
+use tokio_postgres::Config;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
@@ -75,13 +76,21 @@ impl Settings {
         timeout(patience, answers).await.unwrap_or_else(|_| Err(Failure::late(patience)))
     }
 
-    /// The configuration of a connection. Of several servers, one that can be written is looked for.
-    pub(crate) fn config(&self, access: Access) -> tokio_postgres::Config {
-        let mut config = self.address.config.clone();
-        if access == Access::Write {
-            config.target_session_attrs(TargetSessionAttrs::ReadWrite);
-        }
-        config
+    /// How long an attempt to connect may take: the servers are tried one after the other.
+    pub(crate) fn attempt_timeout(&self) -> Duration {
+        let servers = u32::try_from(self.address.servers()).unwrap_or(u32::MAX);
+        self.connect_timeout.saturating_mul(servers) + self.operation_timeout
+    }
+
+    /// The configurations of a connection, one for each server. Of several servers, one that can be written is looked for.
+    pub(crate) fn configs(&self, access: Access) -> impl Iterator<Item = Config> {
+        (0..self.address.servers()).map(move |server| {
+            let mut config = self.address.config_of(server);
+            if access == Access::Write {
+                config.target_session_attrs(TargetSessionAttrs::ReadWrite);
+            }
+            config
+        })
     }
 }
 

@@ -55,6 +55,26 @@ fn a_server_that_hangs_while_a_store_is_connected_is_told() {
     assert!(failed > 5, "{failed}");
 }
 
+#[test]
+fn a_server_that_hangs_takes_no_time_of_the_next_one() {
+    let Some(server) = server::shared() else { return };
+    let Some(private) = server.private() else { return };
+    let proxy = Proxy::new(private.port());
+    proxy.set_door(Door::Hung);
+    let port = private.port();
+    let url = private.swift_url(proxy.port()).replace(
+        &format!("127.0.0.1:{}", proxy.port()),
+        &format!("127.0.0.1:{},127.0.0.1:{port}", proxy.port()),
+    );
+    let store = PostgresStore::builder(&url)
+        .schema(server.schema())
+        .connect_timeout(Duration::from_secs(5))
+        .connect()
+        .unwrap_or_else(|error| panic!("{error}"));
+    assert!(proxy.hung() > 0);
+    assert_eq!(claim(&store, &account("alice")).epoch.get(), 1);
+}
+
 /// Only the first attempt is waited for: while others are made, all is refused, and the store is closed in the middle of one.
 #[test]
 fn an_outage_is_told_while_an_attempt_to_connect_hangs() {
