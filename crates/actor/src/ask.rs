@@ -8,7 +8,7 @@ use std::task::{Context as TaskContext, Poll};
 use std::time::Duration;
 
 use coact_core::cown::CownSet;
-use coact_core::internals::wait_as;
+use coact_core::internals::{refuse_volatile_beside_durable, wait_as};
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Sleep;
 use coact_core::{Broken, Promise};
@@ -145,6 +145,7 @@ impl<R: Send + 'static> Ask<R> {
         F: for<'a> FnOnce(S::Access<'a>, Result<R, AskError>) -> Q + Send + 'static,
         Q: Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         match self.timeout {
             None => self.promise.then(set, move |access, result| closure(access, flatten(result))),
             Some(_) => coact_core::runtime::spawn_future(self).then(set, move |access, result| {

@@ -56,7 +56,7 @@ pub mod internals {
     pub use crate::cown::mark_crowded;
     pub use crate::cown::set::{
         ConfirmedQuestion, Pipelined, SealedHandle, Unchecked, UncheckedHandle, confirmed,
-        pipelined,
+        pipelined, refuse_volatile_beside_durable,
     };
     pub use crate::cown::settling::{Kept, Readiness, Settled, Settling, Unsettled, Wake};
     pub use crate::cown::thread_bound_value::ThreadBound;

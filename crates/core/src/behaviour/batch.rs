@@ -11,7 +11,7 @@ use super::settle;
 use super::spawn::{self, panic_refused};
 use super::spawn_checks::{self, count_members, is_set_out_of_reach};
 use crate::body::{Completion, Forget};
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::current::{Entered, refuse_in_decision};
 use crate::drop_depth;
 use crate::panic::drop_quietly;
@@ -97,6 +97,7 @@ impl Batch {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         match self.try_add(&set, closure) {
             Ok(()) => set.give(),
             // As with the function `when`, a closed runtime drops the closure.
@@ -140,6 +141,7 @@ impl Batch {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         match self.try_add(&set, closure) {
             Ok(()) => {
                 set.give();

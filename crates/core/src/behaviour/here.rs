@@ -9,7 +9,7 @@ mod where_to_run;
 
 use crate::behaviour::ready_or_promised::Answer;
 use crate::body::{Completion, Forget};
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::current;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
@@ -66,6 +66,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     if S::SETTLES {
         return settling::decide_here(set, closure, Forget);
     }
@@ -103,6 +104,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
     R: Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     if S::SETTLES {
         let (resolver, promise) = Promise::channel();
         settling::decide_here(set, closure, resolver);
@@ -158,6 +160,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     if S::SETTLES {
         return spawn_instead(set, closure);
     }

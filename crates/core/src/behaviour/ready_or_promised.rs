@@ -5,7 +5,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::promise::Promise;
 
@@ -86,6 +86,7 @@ impl<R: Send + 'static> Answer<R> {
         F: for<'a> FnOnce(S::Access<'a>, Result<R, Broken>) -> Q + Send + 'static,
         Q: Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         match self.0 {
             AnswerState::Ready(result) => {
                 let result = result.expect(TAKEN);

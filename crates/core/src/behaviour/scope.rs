@@ -12,7 +12,7 @@ use super::settle;
 use super::spawn;
 use super::spawn_checks::{self, count_members};
 use crate::body::Completion;
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::panic::{self, Payload, drop_quietly};
 use crate::sched::{context, runtime_shared};
@@ -106,6 +106,7 @@ impl<'scope> Scope<'scope, '_> {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'scope,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         assert!(
             !is_for_own_pump(&set),
             "the scope would wait forever for a behaviour on a cown of this thread's own pump: \

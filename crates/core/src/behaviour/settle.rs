@@ -22,7 +22,7 @@ use super::detain::{self, Detained, RunHere, Stages, Step, StepTurn};
 use super::refusal::Refusal;
 use super::spawn;
 use crate::body::{Completion, Ended, Forget, Name};
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::cown::settling::{Kept, Readiness, SettlingMember, Unsettled};
 use crate::current::{self, deciding, refuse_in_decision};
 use crate::fault::{Broken, NotCommitted};
@@ -117,12 +117,8 @@ where
     C: Completion,
     C::Value: Send,
 {
-    const {
-        assert!(
-            !(S::SETTLES && S::HAS_VOLATILE),
-            "beside durable members, others can only be read: name them with `.read()`, and change them in `on_commit`"
-        );
-    }
+    // (Each function that a program calls says so as well, where the error has the program's line.)
+    const { refuse_volatile_beside_durable::<S>() };
     let state = Settler { closure: Some(closure), outcome: Outcome::Owed(completion), decider };
     let stages: Box<dyn Stages<S::Owned> + '_> = Box::new(state);
     // SAFETY: only the lifetime changes. A node without stages holds its closure and its completion just so, type-erased:

@@ -5,7 +5,7 @@ use std::any::type_name;
 use super::settle;
 use super::spawn_checks::assert_spawnable;
 use crate::body::Completion;
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::promise::{Promise, Resolver};
 use crate::simulated;
@@ -37,6 +37,7 @@ impl<R: Send + 'static> Promise<R> {
         F: for<'a> FnOnce(S::Access<'a>, Result<R, Broken>) -> Q + Send + 'static,
         Q: Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         assert_spawnable(&set);
         let set = set.to_owned_set();
         let (resolver, promise) = Promise::channel();

@@ -5,7 +5,7 @@ use super::settle;
 use super::spawn::panic_refused;
 use super::spawn_checks;
 use crate::body::{Completion, Forget};
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::promise::Promise;
 use crate::simulated;
@@ -59,6 +59,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
     if let Err(refused) = settle::spawn(set, closure, Forget) {
         panic_refused(refused);
@@ -97,6 +98,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     G: FnOnce(Broken) + Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
     if let Err(refused) = settle::spawn(set, closure, Otherwise(otherwise)) {
         panic_refused(refused);
@@ -138,6 +140,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     if spawn_checks::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
@@ -169,6 +172,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
     R: Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     let (resolver, promise) = Promise::channel();
     if let Err(refused) = settle::spawn(set, closure, resolver) {
         panic_refused(refused);
@@ -201,6 +205,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> R + Send + 'static,
     R: Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     if spawn_checks::is_closed(&set) {
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }

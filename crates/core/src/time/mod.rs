@@ -18,7 +18,7 @@ use timers::{Run, TimerEntry, nanos};
 use crate::behaviour::settle;
 use crate::behaviour::spawn_checks::{self, assert_spawnable};
 use crate::body::{Completion, Forget};
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared;
@@ -56,6 +56,7 @@ where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     assert_spawnable(&set);
     RuntimeHandle(spawn_checks::home_of(&set)).after(delay, set, closure)
 }
@@ -92,6 +93,7 @@ where
     S::Owned: Sync,
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     assert_spawnable(&set);
     RuntimeHandle(spawn_checks::home_of(&set)).every(period, set, closure)
 }
@@ -121,6 +123,7 @@ impl RuntimeHandle {
         S: CownSet,
         F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         assert_spawnable(&set);
         let set = set.to_owned_set();
         let fire = move || settle::with_owned::<S, _, _>(set, closure, Forget);
@@ -138,6 +141,7 @@ impl RuntimeHandle {
         S::Owned: Sync,
         F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         assert!(!period.is_zero(), "a timer must not have a period of zero");
         assert_spawnable(&set);
         let (set, closure) = (Arc::new(set.to_owned_set()), Arc::new(closure));
@@ -166,6 +170,7 @@ impl RuntimeHandle {
         S::Owned: Sync,
         F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         assert_spawnable(&set);
         let (set, closure) = (set.to_owned_set(), Arc::new(closure));
         self.repeat(delay, move |run| {
@@ -216,6 +221,7 @@ where
     S::Owned: Sync,
     F: for<'a> Fn(S::Access<'a>) + Send + Sync + 'static,
 {
+    const { refuse_volatile_beside_durable::<S>() };
     assert_spawnable(&set);
     RuntimeHandle(spawn_checks::home_of(&set)).every_with_fixed_delay(delay, set, closure)
 }

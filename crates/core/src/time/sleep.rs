@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use super::Timer;
 use super::timers::TimerEntry;
-use crate::cown::set::CownSet;
+use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::promise::{Promise, Resolver};
 use crate::sched::runtime_handle::RuntimeHandle;
@@ -94,6 +94,7 @@ impl Sleep {
         F: for<'a> FnOnce(S::Access<'a>, Result<(), Broken>) -> Q + Send + 'static,
         Q: Send + 'static,
     {
+        const { refuse_volatile_beside_durable::<S>() };
         self.into_promise().then(set, closure)
     }
 

@@ -182,6 +182,18 @@ pub trait CownSet: sealed::Sealed {
     unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>);
 }
 
+/// Refuses a set with durable members and with others that the closure may change, which nothing would undo.
+///
+/// For an inline constant in each function that takes a set: so the compiler's error names the line of the program that calls it. It is
+/// found when code is generated for that call (by `cargo build`, not by `cargo check`). A bound cannot say it: whether a handle
+/// settles is a constant of the actor's type, which has a default, and associated types have none.
+pub const fn refuse_volatile_beside_durable<S: CownSet>() {
+    assert!(
+        !(S::SETTLES && S::HAS_VOLATILE),
+        "beside durable members, others can only be read: name them with `.read()`, and change them in `on_commit`"
+    );
+}
+
 pub(crate) mod sealed {
     use crate::credits::Permit;
     use crate::queue::requested_cown::RequestedCown;
