@@ -12,8 +12,8 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, LogEntry, Logs,
-    MemoryStore, Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, pipelined, read,
-    stored, wait,
+    MemoryStore, Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, confirmed,
+    pipelined, read, stored, wait,
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};
@@ -95,19 +95,15 @@ enum Told {
     Behaviour { of: Vec<usize>, result: Promise<Vec<Vec<u64>>> },
 }
 
-/// What was told, or `None` if that is neither stored nor refused.
-fn is_kept(told: &Result<Vec<(usize, Vec<u64>)>, Why>) -> Option<bool> {
-    match told {
-        Ok(_) => Some(true),
-        Err(Why::NotCommitted) => Some(false),
-        Err(Why::Ended) => None,
-    }
+/// Whether what was decided is stored, by what was told.
+fn is_kept(told: &Result<Vec<(usize, Vec<u64>)>, Why>) -> bool {
+    told.is_ok()
 }
 
 #[derive(Debug)]
 enum Why {
     NotCommitted,
-    /// The actor has ended before it was decided, or before that was known.
+    /// The actor had ended before it was decided on.
     Ended,
 }
 
@@ -117,7 +113,7 @@ impl Told {
             Told::Command { of, answer } => match answer.wait() {
                 Ok(seen) => Ok(vec![(of, seen)]),
                 Err(AskError::NotCommitted(_)) => Err(Why::NotCommitted),
-                Err(AskError::Stopped(_) | AskError::NoReply) => Err(Why::Ended),
+                Err(AskError::Stopped(_)) => Err(Why::Ended),
                 Err(other) => panic!("{other}"),
             },
             Told::Behaviour { of, result } => match result.wait() {
@@ -208,7 +204,11 @@ impl Program {
     fn command(&mut self, owner: usize, step: u64) {
         let (of, writes) = (self.dice.below(ENTITIES), self.dice.below(4) > 0);
         let done = self.done.clone();
-        let answer = self.address(owner, of).ask(Command { step, writes, done });
+        let (address, command) = (self.address(owner, of), Command { step, writes, done });
+        let answer = match self.dice.below(4) {
+            0 => address.ask(confirmed(command)),
+            _ => address.ask(command),
+        };
         let written = if writes { vec![of] } else { Vec::new() };
         let used = vec![(of, true)];
         self.steps.push(Step { owner, used, written, told: Told::Command { of, answer } });
@@ -278,10 +278,11 @@ impl Program {
                     a.on_commit(move || done.push(step));
                     vec![a.steps.clone(), b.steps.clone()]
                 };
-                let none = if is_pipelined {
-                    call(pipelined((&a, b.read())), decide)
-                } else {
-                    call((&a, b.read()), decide)
+                let none = match (self.dice.below(3), is_pipelined) {
+                    (0, false) => call(confirmed((&a, b.read())), decide),
+                    (0, true) => call((pipelined(&a), confirmed(b.read())), decide),
+                    (_, false) => call((&a, b.read()), decide),
+                    (_, true) => call(pipelined((&a, b.read())), decide),
                 };
                 (vec![(first, true), (second, false)], Vec::new(), none)
             }
@@ -335,7 +336,8 @@ fn compare(store: &MemoryStore, steps: &[Known], done: &[u64], found: &[(usize, 
         assert!(stored == 0 || stored == written.len(), "step {number} happened in a part");
         let elsewhere = (0..ENTITIES).filter(|entity| !written.contains(entity));
         assert_eq!(elsewhere.filter(|entity| is_in(*entity, *number)).count(), 0);
-        if let Some(kept) = is_kept(told).filter(|_| !written.is_empty()) {
+        if !written.is_empty() {
+            let kept = is_kept(told);
             assert_eq!(stored > 0, kept, "step {number}: told {told:?}, and stored {stored}");
         }
         for (entity, seen) in told.iter().flatten() {
@@ -378,15 +380,10 @@ fn compare(store: &MemoryStore, steps: &[Known], done: &[u64], found: &[(usize, 
     }
     let mut times = HashMap::<u64, usize>::new();
     done.iter().for_each(|step| *times.entry(*step).or_default() += 1);
-    for Known { number, written, told, .. } in steps {
-        let is_stored = written.iter().all(|entity| is_in(*entity, *number)) && !written.is_empty();
+    for Known { number, told, .. } in steps {
         let is_done = times.get(number).copied().unwrap_or(0);
         assert!(is_done <= 1, "done {is_done} times for step {number}");
-        match is_kept(told) {
-            Some(kept) => assert_eq!(is_done == 1, kept, "what step {number} was to do: {told:?}"),
-            // Its answer was lost with the actor.
-            None => assert!(is_done == 0 || is_stored || written.is_empty()),
-        }
+        assert_eq!(is_done == 1, is_kept(told), "what step {number} was to do: {told:?}");
     }
 }
 

@@ -25,4 +25,5 @@ mod states;
 mod steps;
 mod tags;
 mod timers;
+mod told;
 mod waits;
