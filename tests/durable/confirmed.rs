@@ -170,7 +170,7 @@ fn e27_an_owner_that_was_replaced_confirms_nothing_and_stops() {
             );
             // The owner of now is none the wiser, and nothing was stored.
             assert_eq!((question(&new).is_ok(), position(&store)), (true, before));
-            assert_eq!(new.ask(Deposit(4)).wait().is_ok(), true);
+            assert!(new.ask(Deposit(4)).wait().is_ok());
         }
     });
 }
@@ -287,7 +287,7 @@ fn e27_a_store_that_is_away_confirms_nothing() {
             assert_refused(call(confirmed(&alice), |one| one.balance).wait(), is_unavailable);
             let told = call(confirmed(pipelined(alice.read())), |one| one.balance);
             assert_refused(told.wait(), is_unavailable);
-            assert_eq!(alice.ask(Pay(7)).wait().is_err(), true);
+            assert!(alice.ask(Pay(7)).wait().is_err());
             assert!(seen.is_empty());
             assert_eq!(alice.ask(Balance).wait(), Ok(1));
             assert_eq!(others.load(SeqCst), 0, "nothing else was asked of the store");
@@ -299,7 +299,8 @@ fn e27_a_store_that_is_away_confirms_nothing() {
     });
 }
 
-/// A commit before it whose outcome is unknown is settled first; a question that is lost with it is none.
+/// A commit before it whose outcome is unknown is settled first; a question that is lost with it is
+/// none.
 #[test]
 fn e27_an_unknown_outcome_is_settled_before_the_question_behind_it() {
     everywhere(|| {
@@ -449,8 +450,8 @@ fn e27_what_waits_for_the_store_at_the_end_of_a_runtime_is_cancelled() {
     store.release();
 }
 
-/// Two processes take an account from each other all the time. Each answer that is confirmed has in it all that was told to be
-/// stored before it was asked for, by whichever of them.
+/// Two processes take an account from each other all the time. Each answer that is confirmed has in
+/// it all that was told to be stored before it was asked for, by whichever of them.
 #[test]
 fn e27_a_confirmed_answer_is_never_older_than_what_was_told_before() {
     everywhere_with_faults(|_| {

@@ -115,7 +115,7 @@ fn e28_a_log_reads_up_to_what_a_recovery_has_found() {
             })
             .into_iter()
             .unzip();
-        let [first, second, third] = reached.try_into().ok().expect("there are three");
+        let [first, second, third] = reached.try_into().expect("there are three");
         spawn(Total { journal: here.clone(), sum: 0, awaited });
         let bob = account(&here, "bob");
         assert_eq!(bob.ask(Deposit(1)).wait(), Ok(1));
@@ -133,7 +133,8 @@ fn e28_a_log_reads_up_to_what_a_recovery_has_found() {
     });
 }
 
-/// Who was replaced, and looks an answer up, would find that of the next owner: it is that one's to tell.
+/// Who was replaced, and looks an answer up, would find that of the next owner: it is that one's to
+/// tell.
 #[test]
 fn e28_an_owner_that_was_replaced_tells_no_answer_of_the_next_one() {
     everywhere(|| {

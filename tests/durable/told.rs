@@ -1,4 +1,5 @@
-//! What is told without an answer, and whether what was decided is stored: each row of the guide's table that has no test elsewhere.
+//! What is told without an answer, and whether what was decided is stored: each row of the guide's
+//! table that has no test elsewhere.
 
 use std::time::Duration;
 

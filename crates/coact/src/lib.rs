@@ -221,9 +221,10 @@ pub mod dynamic {
 /// # Ok::<(), coact::Broken>(())
 /// ```
 ///
-/// Stores are in memory ([`MemoryStore`](durable::MemoryStore)), in a file (`coact_sqlite::SqliteStore`) and in a database
-/// (`coact_postgres::PostgresStore`): crates of their own. The guide is `docs/actors/durable.md` of the repository, the promises are E1 to E23 of
-/// `docs/semantics.md`, and `examples/bank` is a program that can be killed at any time.
+/// Stores are in memory ([`MemoryStore`](durable::MemoryStore)), in a file
+/// (`coact_sqlite::SqliteStore`) and in a database (`coact_postgres::PostgresStore`): crates of
+/// their own. The guide is `docs/actors/durable.md` of the repository, the promises are those with
+/// an E in `docs/semantics.md`, and `examples/bank` is a program that can be killed at any time.
 #[cfg(feature = "durable")]
 pub mod durable {
     #[doc(inline)]

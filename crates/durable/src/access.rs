@@ -371,7 +371,8 @@ pub(crate) trait Tell: Send + 'static {
 struct Unanswered<T: Tell>(Option<Owed<T>>);
 
 struct Owed<T> {
-    /// By what it is settled if its outcome is unknown. `None` for a check, of which nothing is stored.
+    /// By what it is settled if its outcome is unknown. `None` for a check, of which nothing is
+    /// stored.
     settles: Option<CommitId>,
     told: T,
 }

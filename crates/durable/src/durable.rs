@@ -215,9 +215,9 @@ impl<E: EventSourced> Durable<E> {
         pending.persist(written, tags);
     }
 
-    /// Has this decision told only if the store confirms what it has seen, also if it persists nothing: as if it had been asked
-    /// for as a [confirmed](crate::confirmed) question. For handlers whose answers are to be right whoever asks, such as a
-    /// rejection.
+    /// Asks the store to confirm what this decision has seen, also if it persists nothing: as if it
+    /// had been asked for as a [confirmed](crate::confirmed) question. For handlers whose answers
+    /// are to be right whoever asks, such as a rejection.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, stored};
@@ -450,7 +450,8 @@ impl<E: EventSourced> Durable<E> {
         self.entity.as_ref().map(|(_, place)| place)
     }
 
-    /// Takes what a command has decided: a commit, or a check, its size, and what is to be done then.
+    /// Takes what a command has decided: a commit, or a check, its size, and what is to be done
+    /// then.
     pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<Effect>) {
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
         let mut commit = Commit::new();

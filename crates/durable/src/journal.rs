@@ -368,9 +368,10 @@ impl Journal {
         TagLog::new(Arc::clone(&self.0.access), tag.into(), after)
     }
 
-    /// Returns the position of the last commit that this journal knows to be stored: at least that of each one whose answer, or result,
-    /// the caller has, be it an answer that a former process has given first, and of each one that is in a state which was recovered. A
-    /// projection that has [read up to there](EventLog::position) shows it.
+    /// Returns the position of the last commit that this journal knows to be stored: at least that
+    /// of each one whose answer, or result, the caller has, be it an answer that a former process
+    /// has given first, and of each one that is in a state which was recovered. A projection that
+    /// has [read up to there](EventLog::position) shows it.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Position, stored};

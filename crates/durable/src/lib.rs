@@ -75,17 +75,20 @@ pub use self::state::DurableState;
 pub use self::tag_log::TagLog;
 pub use self::transaction::TwoStores;
 pub use coact_core::behaviour::NotCommitted;
-/// Has a command, or a behaviour, told its answer only if the store confirms the states that it has seen.
+/// Asks a question, a command or a set of durable members, whose answer the store confirms.
 ///
-/// A command or behaviour that persists nothing is answered from what the entity's actor has read: in the ordinary case that is
-/// all that is stored. But another process may have taken the entity over, and then the actor here goes on answering from what
-/// it has until it first stores something. A confirmed question asks the store, behind the decision: whether all
-/// members are, at one moment, as the decision has seen them, and still owned by their actors here. So the answer has in it all that was told
-/// to be stored, by any process, before it was asked for (databases call such a read *linearizable*).
+/// A command or behaviour that persists nothing is answered from what the entity's actor has read:
+/// in the ordinary case that is all that is stored. But another process may have taken the entity
+/// over, and then the actor here goes on answering from what it has until it first stores
+/// something. A confirmed question asks the store, behind the decision: whether all members are, at
+/// one moment, as the decision has seen them, and still owned by their actors here. So the answer
+/// has in it all that was told to be stored, by any process, before it was asked for (databases
+/// call such a read *linearizable*).
 ///
-/// If another process owns a member, the question fails as a commit does: with `NotCommitted`, whose reason is
-/// [`Refusal::Fenced`], and the actor here stops. If the store cannot be reached, or the answer of the store is lost, it fails with
-/// [`StoreError::Unavailable`], and nothing else changes.
+/// If another process owns a member, the question fails as a commit does: with `NotCommitted`,
+/// whose reason is [`Refusal::Fenced`], and the actor here stops. If the store cannot be reached,
+/// or the answer of the store is lost, it fails with [`StoreError::Unavailable`], and nothing else
+/// changes.
 ///
 /// ```
 /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -123,9 +126,8 @@ pub use coact_core::behaviour::NotCommitted;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// What persists something is confirmed as it is; so is what a [pipelined](pipelined()) behaviour or a command has seen of
-/// others before it. A handler that wants its answers confirmed, whoever asks, says
-/// [`Durable::confirm`].
+/// What persists something is confirmed by its own commit. A handler that wants its answers
+/// confirmed, whoever asks, calls [`Durable::confirm`]. Sets may be [pipelined](pipelined()) too.
 ///
 /// The compiler refuses a set without durable members:
 ///
@@ -136,8 +138,9 @@ pub use coact_core::behaviour::NotCommitted;
 /// call(confirmed(&count), |count| *count);
 /// ```
 ///
-/// **Cost.** What a commit costs but for what that writes: a round trip to the store, which it shares with other commits and
-/// checks that wait. Nothing is written, nor flushed to a disk. Members are held as for a commit.
+/// **Cost.** What a commit costs but for what that writes: a round trip to the store, which it
+/// shares with other commits and checks that wait. Nothing is written, nor flushed to a disk.
+/// Members are held as for a commit.
 pub use coact_core::internals::confirmed;
 /// Has a behaviour decide on what is not stored yet, as [commands](crate::Decide) do, so that it waits for no commit but its own.
 ///

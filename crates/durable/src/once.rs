@@ -26,6 +26,10 @@ use crate::recovered::Answers;
 /// The answer is stored with what was decided, and kept for [some days](crate::JournalBuilder::answers_for); so `C::Reply` is a type that is encoded by
 /// [`minicbor`]. A decision that panics, or is not stored, has no answer, and is made anew with the same key.
 ///
+/// An answer that is found in the store is [confirmed](crate::confirmed) before it is told: if another
+/// process owns the entity by now, it is that one's to tell. So a command that comes again costs two
+/// round trips to the store.
+///
 /// One key is for one command of one entity: another command with the same key is refused ([`OtherCommand`]) if the answer to the first
 /// cannot be one to it, and otherwise has that.
 ///
@@ -185,7 +189,8 @@ impl<E: EventSourced> Durable<E> {
         answer.ok().flatten()
     }
 
-    /// Whether the answer that was looked up last was found in the store, and not among those on their way there.
+    /// Whether the answer that was looked up last was found in the store, and not among those on
+    /// their way there.
     fn is_answer_of_store(&self) -> bool {
         self.recovered.get().is_some_and(|recovered| recovered.answers.is_of_store)
     }

@@ -303,7 +303,8 @@ impl Owner {
         let _ = changed.await;
     }
 
-    /// Stores a step, or checks it. `then` is called, on a worker, behind those of the steps before.
+    /// Stores a step, or checks it. `then` is called, on a worker, behind those of the steps
+    /// before.
     pub(crate) fn submit(
         self: &Arc<Self>,
         (commit, bytes): (Commit, usize),
@@ -479,7 +480,8 @@ impl Owner {
         waiters.into_iter().for_each(drop_quietly);
     }
 
-    /// Takes note of what has become of a command's commit, or of a check or a step that the entity was a member of.
+    /// Ends the actor if its entity was taken over, or undoes its state if a command was refused: what follows from the outcome of a
+    /// command's commit, a check, or a step that the entity was a member of.
     pub(crate) fn note(&self, outcome: &Result<Position, Refusal>, is_step: bool) {
         match outcome {
             Err(refusal @ Refusal::Fenced { entity, .. }) if *entity == self.entity.id => {

@@ -111,12 +111,14 @@ impl Commit {
         Self { id, only, several, taken, many_taken, left, is_check: false }
     }
 
-    /// Makes it a check: it only asks whether all members are as the writer knows them, at one moment, behind what was submitted before.
+    /// Makes it a check: it only asks whether all members are as the writer knows them, at one
+    /// moment, behind what was submitted before.
     ///
-    /// Nothing is stored of a check, not even that it was made, and it has no position of its own: if it passes, it is told to be
-    /// [committed](Outcome::Committed) at the position of the last commit that the store has by then. If it is
-    /// not known whether it has passed, it is not [settled](crate::Store::settle), but made anew. A store that
-    /// does not know checks stores it as any other commit, which costs a row.
+    /// Nothing is stored of a check, not even that it was made, and it has no position of its own:
+    /// if it passes, it is told to be [committed](Outcome::Committed) at the position of the last
+    /// commit that the store has by then. If it is not known whether it has passed, it is not
+    /// [settled](crate::Store::settle), but made anew. A store that does not know checks stores it
+    /// as any other commit, which costs a row.
     ///
     /// ```
     /// use coact_persist::{Commit, EntityId, MemoryStore, Outcome, Reader, Refusal, Store, wait};

@@ -383,8 +383,9 @@ fn checks_come_behind(store: &dyn Store) {
     assert_eq!(fenced[1], Outcome::Committed(Position::new(2)));
 }
 
-/// Another owner takes both entities, one after the other, again and again. Whatever passes was so at one moment: so that of the
-/// second is never older than that of the first, which is taken first.
+/// Another owner takes both entities, one after the other, again and again. Whatever passes was so
+/// at one moment: so that of the second is never older than that of the first, which is taken
+/// first.
 fn checks_are_of_one_moment(store: &dyn Store) {
     const ROUNDS: u64 = 60;
     let (alice, bob) = (account("alice"), account("bob"));

@@ -72,8 +72,8 @@ pub trait Store: Reader {
     /// Stores a commit. Once it is told to be committed, it is durable. A commit that comes twice is stored once, and
     /// told the same.
     ///
-    /// A [check](Commit::make_check) is compared, and not stored. It sees what was told to be committed, or
-    /// claimed, before it was submitted, through any handle of the store.
+    /// A [check](Commit::make_check) is compared, and not stored. It sees what was told to be
+    /// committed, or claimed, before it was submitted, through any handle of the store.
     fn commit(&self, commit: Commit, done: Done<Outcome>);
 
     /// Decides whether a commit whose outcome is [unknown](Outcome::Unknown) has happened: if it is not stored by now,

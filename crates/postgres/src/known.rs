@@ -120,8 +120,8 @@ fn each_of<'a>(asked: &'a Write, mut is_about: impl FnMut(&'a EntityId, bool)) {
     match asked {
         Write::Claim(id, _) => is_about(id, true),
         Write::Commit(commit, _) => {
-            // One that was never claimed has a row as well, which can be locked.
-            // (A check makes none: what is not there has nothing that others could change but by making it.)
+            // One that was never claimed has a row as well, which can be locked. (A check makes
+            // none: what is not there has nothing that others could change but by making it.)
             let is_made = |epoch| epoch == Epoch::ZERO && !commit.is_check();
             commit.members().for_each(|(id, member)| is_about(id, is_made(member.epoch())));
             commit.taken().iter().for_each(|note| is_about(&note.entity, false));

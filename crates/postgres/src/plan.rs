@@ -52,7 +52,8 @@ pub(crate) enum Decision {
 /// What has come of what was asked, if the transaction is committed.
 #[derive(Debug)]
 pub(crate) enum Answer {
-    /// Without the position, which is that of the last commit before it: the number of that in this transaction.
+    /// Without the position, which is that of the last commit before it: the number of that in this
+    /// transaction.
     Claim(Claim, u64),
     Commit(Result<Decision, Refusal>),
     /// The number of the last commit before it in this transaction, or 0.

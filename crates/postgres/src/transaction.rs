@@ -106,13 +106,15 @@ const TEXTS: [&str; 24] = [
      ORDER BY e.id
      FOR NO KEY UPDATE OF e",
     "SELECT d.id, d.position FROM decision d WHERE d.id = ANY($1::bytea[])",
-    // All that checks are, if the entities are as they are known: nothing is locked, nor written. (One statement sees one moment.)
+    // All that checks are, if the entities are as they are known: nothing is locked, nor written.
+    // (One statement sees one moment.)
     "SELECT c.last,
         (SELECT count(*) FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
             JOIN entity e ON e.id = n.id AND e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash)
      FROM counter c",
-    // Behind the locks, and not with them: a statement that has waited for one sees other rows as they were when it began. In each row
-    // comes the position of the last commit; if there is no snapshot, it comes alone.
+    // Behind the locks, and not with them: a statement that has waited for one sees other rows as
+    // they were when it began. In each row comes the position of the last commit; if there is no
+    // snapshot, it comes alone.
     "SELECT c.last, s.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
      FROM counter c LEFT JOIN (
         SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
@@ -172,7 +174,8 @@ const TEXTS: [&str; 24] = [
 pub(crate) struct Done {
     /// What has come of each thing that was asked.
     pub(crate) answers: Vec<Answer>,
-    /// Before that of the first commit that it has stored; of one that has stored none, that of the last one that there is.
+    /// Before that of the first commit that it has stored; of one that has stored none, that of the
+    /// last one that there is.
     pub(crate) before: Position,
 }
 
@@ -351,7 +354,8 @@ impl WriteSession {
         }
     }
 
-    /// Has checks compared, all at one moment, given what is known of the entities and that they pass by that.
+    /// Compares checks, all at one moment, with what is stored, given what is known of the
+    /// entities: by that they pass.
     async fn compare(
         &self,
         Planned { answers, .. }: Planned<'_>,

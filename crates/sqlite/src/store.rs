@@ -375,7 +375,8 @@ impl Writer {
         match done {
             Ok(results) => {
                 if !all.iter().all(Write::is_check) {
-                    // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told, so that who is told has it in the count.)
+                    // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told,
+                    // so that who is told has it in the count.)
                     self.transactions.fetch_add(1, Ordering::Relaxed);
                 }
                 if !self.unknown.is_empty() {

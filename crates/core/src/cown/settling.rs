@@ -48,8 +48,8 @@ pub trait Settling {
 
 /// What a behaviour leaves to be kept. Its members recognise it by its type.
 pub trait Unsettled: Any + Send {
-    /// Has it kept, and told to be, only if all members are where they are kept as the closure has seen them: also if there is
-    /// nothing else to be kept.
+    /// Requires that all members are, where they are kept, as the closure has seen them: also if
+    /// there is nothing else to be kept.
     fn confirm(&mut self);
 
     /// Returns whether there is nothing to be kept after all, nor to be done then; and, of a pipelined behaviour, nothing that it

@@ -162,6 +162,24 @@ fn a_check_writes_and_locks_nothing() {
     ));
 }
 
+/// It tells of what that one has stored, so its position is not one from before the wait.
+#[test]
+fn a_claim_that_waits_for_a_commit_has_its_position() {
+    let Some(server) = server::shared() else { return };
+    let (schema, alice) = (server.schema(), account("alice"));
+    let store = server.store(&schema);
+    let first = claim(&store, &alice);
+    let position = committed(&store, step(&[(&alice, &first)], "1"));
+    // Another process, in the middle of a commit.
+    let raw = server.raw(&schema);
+    raw.run("BEGIN; UPDATE entity SET last = 2; UPDATE counter SET last = last + 1");
+    let told = ask(|done| store.claim(alice, done));
+    raw.until_it_is_waited_for();
+    raw.run("COMMIT");
+    let claimed = told.recv().expect("it is told").expect("the store is there");
+    assert_eq!((claimed.last, claimed.position), (Seq::new(2), position.next()));
+}
+
 /// Each of two stores commits over the same entities, in the other's order: they refuse each other, and nothing else happens.
 #[test]
 fn two_stores_that_want_the_same_entities_only_fence_each_other() {

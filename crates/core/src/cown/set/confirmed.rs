@@ -1,5 +1,5 @@
-//! Sets of states that [settle](super::AsCown::SETTLES), for behaviours whose result is told only if what they have seen is confirmed where it is
-//! kept, also if they leave nothing to be kept.
+//! Sets of states that [settle](super::AsCown::SETTLES), for behaviours whose result is told only
+//! if what they have seen is confirmed where it is kept, also if they leave nothing to be kept.
 
 use super::CownSet;
 use super::sealed::{Sealed, SetAdmission, Visitor};

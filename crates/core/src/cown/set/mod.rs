@@ -117,8 +117,8 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     const PIPELINED: bool = false;
 
-    /// Whether the result of a behaviour on such a set is told only if what it has seen is confirmed where it is kept:
-    /// [`ConfirmedQuestion`].
+    /// Whether the result of a behaviour on such a set is told only if what it has seen is
+    /// confirmed where it is kept: [`ConfirmedQuestion`].
     #[doc(hidden)]
     const CONFIRMED: bool = false;
 
@@ -182,11 +182,13 @@ pub trait CownSet: sealed::Sealed {
     unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>);
 }
 
-/// Refuses a set with durable members and with others that the closure may change, which nothing would undo.
+/// Refuses a set with durable members and with others that the closure may change, which nothing
+/// would undo.
 ///
-/// For an inline constant in each function that takes a set: so the compiler's error names the line of the program that calls it. It is
-/// found when code is generated for that call (by `cargo build`, not by `cargo check`). A bound cannot say it: whether a handle
-/// settles is a constant of the actor's type, which has a default, and associated types have none.
+/// For an inline constant in each function that takes a set: so the compiler's error names the line
+/// of the program that calls it. It is found when code is generated for that call: by
+/// `cargo build`, not by `cargo check`. A bound cannot say it: whether a handle settles is a
+/// constant of the actor's type, which has a default, and associated types have none.
 pub const fn refuse_volatile_beside_durable<S: CownSet>() {
     assert!(
         !(S::SETTLES && S::HAS_VOLATILE),
