@@ -368,6 +368,26 @@ fn c7_a_flush_has_a_store_tried_again_at_once() {
     });
 }
 
+#[test]
+fn c7_the_end_of_a_cache_has_a_store_tried_again_at_once() {
+    Sim::new().config(Config::new().runs(20)).check(|| {
+        let (table, hour) = (Table::new(), Duration::from_secs(3600));
+        table.fate(|_| Fate::Fails);
+        let settings = WriteBehind::new().delay(Duration::ZERO).backoff(hour, hour);
+        let cache = behind(&table, settings).spawn();
+        cache.put(1, 1).wait().unwrap().unwrap();
+        while cache.counts().wait().unwrap().write_failures == 0 {
+            sleep(MS).wait().unwrap();
+        }
+        table.fate(|_| Fate::Done);
+        cache.stop().unwrap();
+        while table.get(1).is_none() {
+            sleep(MS).wait().unwrap();
+        }
+        assert!(coact::sim::elapsed() < hour);
+    });
+}
+
 /// The queue is that of the specification. The end of a runtime that has written for all is not
 /// that of the others.
 #[test]

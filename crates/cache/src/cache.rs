@@ -235,8 +235,35 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     // Gets.
 
-    pub(crate) fn get(&mut self, key: K, request: GetRequest<K, V>, context: &mut Context<Self>) {
+    pub(crate) fn get(&mut self, key: K, reply: GetReply<V>, context: &mut Context<Self>) {
         let key = Quiet::new(key);
+        match self.locate(&key) {
+            Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
+                let request = GetRequest { reply, load: None };
+                self.busy().get_mut(at).queue.push_back(Operation::Get(request));
+            }
+            // A value that is there leads here, so this has nothing of loads.
+            Ok((hash, busy)) => match self.answer(hash, &key, reply) {
+                Answer::Given => {}
+                Answer::RefreshDue => self.refresh(hash, key, busy, context),
+                Answer::Missing(reply) => {
+                    let request = GetRequest { reply, load: None };
+                    self.load_for(hash, key, busy, request, context);
+                }
+            },
+            Err(panic) => fail(reply, panic),
+        }
+    }
+
+    pub(crate) fn get_with(
+        &mut self,
+        key: K,
+        load: OnceLoader<K, V>,
+        reply: GetReply<V>,
+        context: &mut Context<Self>,
+    ) {
+        let (key, load) = (Quiet::new(key), Some(Quiet::new(load)));
+        let request = GetRequest { reply, load };
         match self.locate(&key) {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
                 self.busy().get_mut(at).queue.push_back(Operation::Get(request));
@@ -255,18 +282,57 @@ impl<K: Key, V: Value> Cache<K, V> {
         GetRequest { reply, load }: GetRequest<K, V>,
         context: &mut Context<Self>,
     ) {
-        match catch(|| self.known(hash, &key)) {
-            Ok(Some((answer, is_refresh_due))) => {
+        match self.answer(hash, &key, reply) {
+            Answer::Given => {}
+            Answer::RefreshDue => self.refresh(hash, key, busy, context),
+            Answer::Missing(reply) => {
+                self.load_for(hash, key, busy, GetRequest { reply, load }, context);
+            }
+        }
+    }
+
+    /// Answers a get from what is known of its key.
+    #[inline]
+    fn answer(&mut self, hash: u64, key: &K, reply: GetReply<V>) -> Answer<V> {
+        match catch(|| self.known(hash, key)) {
+            Ok(Some(answer)) => {
                 self.hits.raise();
                 reply.send(answer);
-                if is_refresh_due {
-                    self.refresh(hash, key, busy, context);
+                let refreshes = self.parts.bounds.refresh_after_write.is_some();
+                if refreshes && self.is_refresh_due(hash, key) {
+                    return Answer::RefreshDue;
                 }
-                return;
+                Answer::Given
             }
-            Ok(None) => self.misses.raise(),
-            Err(panic) => return fail(reply, panic),
+            Ok(None) => {
+                self.misses.raise();
+                Answer::Missing(reply)
+            }
+            Err(panic) => {
+                fail(reply, panic);
+                Answer::Given
+            }
         }
+    }
+
+    /// Whether the value of a key is to be loaded again ahead of its expiry.
+    #[cold]
+    fn is_refresh_due(&self, hash: u64, key: &K) -> bool {
+        let found = catch(|| self.entries.find(hash, key));
+        let now = self.now();
+        // What panics was reported.
+        found.ok().flatten().is_some_and(|at| self.entries.is_refresh_due(at, now))
+    }
+
+    /// Leaves a get to a load, which it begins or joins.
+    fn load_for(
+        &mut self,
+        hash: u64,
+        key: Quiet<K>,
+        busy: Option<usize>,
+        GetRequest { reply, load }: GetRequest<K, V>,
+        context: &mut Context<Self>,
+    ) {
         if load.is_none() && self.parts.loader.is_none() {
             return reply.send(Ok(None));
         }
@@ -294,10 +360,9 @@ impl<K: Key, V: Value> Cache<K, V> {
         self.start_load(at, key, load, Some(reply), context);
     }
 
-    /// Returns what is known of a key, and whether a refresh of it is due. May panic before it
-    /// changes anything but the order of use.
+    /// Returns what is known of a key. May panic before it changes anything but the order of use.
     #[inline]
-    fn known(&mut self, hash: u64, key: &K) -> Option<(Loaded<V>, bool)> {
+    fn known(&mut self, hash: u64, key: &K) -> Option<Loaded<V>> {
         if let Some(at) = self.entries.find(hash, key) {
             let now = self.now();
             if !self.entries.is_over(at, now) {
@@ -307,12 +372,12 @@ impl<K: Key, V: Value> Cache<K, V> {
                     Known::Failed(error) => Err(error.clone()),
                 };
                 self.entries.touch(at, now);
-                return Some((answer, self.entries.is_refresh_due(at, now)));
+                return Some(answer);
             }
             self.entries.expire(at);
         }
         match &self.parts.writing {
-            Writing::Behind(queue) => queue.latest(hash, key).map(|value| (Ok(value), false)),
+            Writing::Behind(queue) => queue.latest(hash, key).map(Ok),
             _ => None,
         }
     }
@@ -326,7 +391,7 @@ impl<K: Key, V: Value> Cache<K, V> {
             catch(|| self.known(hash, &key))
         });
         match known {
-            Ok(Some((Ok(Some(value)), _))) => {
+            Ok(Some(Ok(Some(value)))) => {
                 self.hits.raise();
                 reply.send(Some(value));
             }
@@ -828,6 +893,15 @@ impl<K: Key, V: Value> Cache<K, V> {
             busy.into_iter().for_each(|at| self.drop_if_over(at));
         }
     }
+}
+
+/// What has become of a get.
+enum Answer<V: Value> {
+    Given,
+    /// It is given, and the value is to be loaded again.
+    RefreshDue,
+    /// Nothing is known of the key.
+    Missing(GetReply<V>),
 }
 
 /// A write with what it needs of the program's code.

@@ -217,7 +217,7 @@ impl<K, V> Entries<K, V> {
         now: Duration,
     ) -> bool {
         if let Some(before) = before {
-            if self.is_over(before, now) {
+            if self.bounds.is_timed && self.is_over(before, now) {
                 self.expire(before);
             } else {
                 self.forget(before, RemovalCause::Replaced);
@@ -226,7 +226,9 @@ impl<K, V> Entries<K, V> {
         let after = |limit: Option<Duration>| {
             limit.map_or(Duration::MAX, |limit| since.saturating_add(limit))
         };
-        let (expires, refreshes) = if known.is_value() {
+        let (expires, refreshes) = if !self.bounds.is_timed {
+            (Duration::MAX, Duration::MAX)
+        } else if known.is_value() {
             let lives = after(self.bounds.time_to_live).min(after(time_to_live));
             (lives, after(self.bounds.refresh_after_write))
         } else {

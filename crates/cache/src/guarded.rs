@@ -20,7 +20,7 @@ pub(crate) struct Guarded<R>(Option<Quiet<BoxFuture<R>>>);
 pub(crate) enum Unfinished {
     /// The time is over.
     TimedOut(Duration),
-    /// The runtime has ended before.
+    /// The runtime has ended before, or has no timers.
     Cancelled,
 }
 
@@ -58,7 +58,8 @@ pub(crate) async fn within<F: Future + Unpin>(
     future: &mut F,
 ) -> Result<F::Output, Unfinished> {
     let Some(limit) = limit else { return Ok(future.await) };
-    let mut timer = sleep(limit);
+    // Without a thread for timers it panics, which is reported: nothing may wait for ever then.
+    let Ok(mut timer) = catch(|| sleep(limit)) else { return Err(Unfinished::Cancelled) };
     poll_fn(|context| {
         if let Poll::Ready(output) = Pin::new(&mut *future).poll(context) {
             return Poll::Ready(Ok(output));

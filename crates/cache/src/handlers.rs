@@ -9,8 +9,6 @@ use crate::errors::{LoadError, WriteError};
 use crate::messages::{
     Counts, Flush, Get, GetCached, GetWith, Invalidate, InvalidateAll, Put, Remove,
 };
-use crate::quiet::Quiet;
-use crate::under_way::GetRequest;
 
 impl<K: Key, V: Value> Actor for Cache<K, V> {
     fn started(&mut self, context: &mut Context<Self>) {
@@ -29,7 +27,7 @@ impl<K: Key, V: Value> Receive<Get<K, V>> for Cache<K, V> {
         reply: Reply<Result<Option<V>, LoadError>>,
         context: &mut Context<Self>,
     ) {
-        self.get(get.0, GetRequest { reply, load: None }, context);
+        self.get(get.0, reply, context);
     }
 }
 
@@ -40,8 +38,7 @@ impl<K: Key, V: Value> Receive<GetWith<K, V>> for Cache<K, V> {
         reply: Reply<Result<Option<V>, LoadError>>,
         context: &mut Context<Self>,
     ) {
-        let load = Some(Quiet::new(load));
-        self.get(key, GetRequest { reply, load }, context);
+        self.get_with(key, load, reply, context);
     }
 }
 

@@ -1,3 +1,5 @@
+//! The writes through of several actors.
+
 use std::panic::resume_unwind;
 
 use coact_actor::{Actor, spawn};

@@ -1,3 +1,5 @@
+//! Waits that are cut off.
+
 use std::future::{Future, pending};
 use std::pin::pin;
 use std::task::{Context, Poll, Waker};

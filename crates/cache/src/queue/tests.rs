@@ -1,3 +1,5 @@
+//! Who is told of news, and for how long.
+
 use std::future::pending;
 use std::sync::Arc;
 use std::time::Duration;
