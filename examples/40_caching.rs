@@ -5,7 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use coact::cache::{Backing, BackingError, BoxError, Cache, Caching, Put, Write, WriteBehind};
+use coact::cache::{
+    Backing, BackingError, BoxError, Cache, Caching, Put, RemovalCause, Write, WriteBehind,
+};
 use coact::prelude::*;
 use coact::time::sleep;
 
@@ -69,6 +71,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(table.rows.lock().unwrap().len(), 10);
     assert_eq!(table.rows.lock().unwrap()[&9], "version 49");
     println!("{} batches for 50 writes", table.batches.load(Ordering::Relaxed));
+
+    // With a loader of its own, a value ahead of its expiry, and a hook for what is dropped.
+    let (sender, removed) = std::sync::mpsc::channel();
+    let quotes = Cache::builder()
+        .max_entries(1)
+        .expire_after(|_: &&str, quote: &u64| Some(Duration::from_secs(*quote)))
+        .refresh_after_write(Duration::from_secs(30))
+        .load(|name: &'static str| async move { Ok(Some(name.len() as u64)) })
+        .max_loads(10)
+        .eviction_listener(move |entry| _ = sender.send((entry.key, entry.value, entry.cause)))
+        .build()?
+        .spawn();
+    assert_eq!(quotes.get("gold").wait()??, Some(4));
+    assert_eq!(quotes.get_with("tin", |_| async { Ok(Some(30)) }).wait()??, Some(30));
+    assert_eq!(removed.recv()?, ("gold", 4, RemovalCause::Size));
 
     // A behaviour that reads runs beside others that read.
     let lengths = call(cache.read(), |cache| {
