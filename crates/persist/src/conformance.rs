@@ -1,13 +1,13 @@
 //! The tests that every store has to pass: call [`all`] with a function that makes an empty one.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::thread;
 
 use crate::{
     Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind,
-    Notes, Outcome, Position, Refusal, Seq, Settled, Snapshot, Store, StoredEvent, Summary, Tags,
-    wait,
+    Notes, Outcome, Position, Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent,
+    Summary, Tags, wait,
 };
 
 /// Makes an empty store.
@@ -58,6 +58,7 @@ pub const TESTS: &[Test] = &[
     ("a key of a note is any bytes", any_key),
     ("identities are any text", any_text),
     ("large and empty payloads", payloads),
+    ("a store that is closed has told all that was asked before", closed),
     ("ten thousand events in one commit", many_events),
     ("many writers keep a sum", many_writers),
 ];
@@ -999,6 +1000,39 @@ fn payloads(store: &dyn Store) {
     let read = events(store, &alice, 0, 10);
     assert_eq!(*read[0].event.payload, *large);
     assert_eq!((&*read[1].event.name, read[1].event.payload.len()), ("", 0));
+}
+
+fn closed(store: &dyn Store) {
+    let (tell, told) = mpsc::channel();
+    for n in 0..50 {
+        let mut commit = Commit::new();
+        let id = account(&format!("closed {n}"));
+        let member = commit.member(id.clone(), Epoch::ZERO, Seq::ZERO);
+        member.event(event("before"), EventHash::of(&id));
+        let tell = tell.clone();
+        store.commit(commit, Box::new(move |outcome| tell.send(outcome).unwrap()));
+    }
+    wait(|done| store.close(done));
+    // Whatever was told is there by now.
+    let before: Vec<Outcome> = told.try_iter().collect();
+    assert_eq!(before.len(), 50);
+    for outcome in before {
+        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+    }
+    // What is asked later is refused, or done by a store that has nothing to release; but told.
+    match commit(store, Commit::new()) {
+        Outcome::Committed(_) | Outcome::Refused(Refusal::Store(StoreError::Closed)) => {}
+        other => panic!("{other:?}"),
+    }
+    match wait(|done| store.claim(account("late"), done)) {
+        Ok(_) | Err(StoreError::Closed) => {}
+        other => panic!("{other:?}"),
+    }
+    match wait(|done| store.position(done)) {
+        Ok(_) | Err(StoreError::Closed) => {}
+        other => panic!("{other:?}"),
+    }
+    wait(|done| store.close(done));
 }
 
 fn many_events(store: &dyn Store) {
