@@ -41,9 +41,11 @@ struct Work {
     resuming: usize,
     /// Whether what they have left is taken over, or it was told that it is not.
     is_resumed_or_told: bool,
-    /// How many with this identity are in lanes. (A dead letter may be redelivered before its lane is done with it.)
+    /// How many with this identity are in lanes. (A dead letter may be redelivered before its lane is
+    /// done with it.)
     known: HashMap<NoteId, usize>,
-    /// Those that have left lanes while it is read what earlier processes have left, and may have been read before.
+    /// Those that have left lanes while it is read what earlier processes have left, and may have been
+    /// read before.
     left_lanes: HashSet<NoteId>,
     timers: TimerTable<SetMessage>,
     /// How many answers were stored since old ones were removed.
@@ -106,7 +108,8 @@ impl Letter {
 pub(crate) const ATTEMPTS: u32 = 16;
 
 impl Work {
-    /// Adds an outgoing message to its lane. Returns that, unless the message stays in the store, as those before it do.
+    /// Adds an outgoing message to its lane. Returns that, unless the message stays in the store, as
+    /// those before it do.
     fn add(&mut self, letter: Letter) -> Option<Lane> {
         let to = letter.message.to();
         let name = if to.is_some() { String::new() } else { letter.message.name().into() };
@@ -191,7 +194,8 @@ impl Outbox {
         }
     }
 
-    /// Takes over a timer that an earlier process has stored, and that was read behind this position, unless it knows of something newer.
+    /// Takes over a timer that an earlier process has stored, and that was read behind this position,
+    /// unless it knows of something newer.
     pub(crate) fn resume_timer(self: &Arc<Self>, note: Note, position: Position) {
         // (One that it knows is set anew: its alarm may have been of a runtime that has ended.)
         self.set_timer(TimerKey::of(&note.id()), note, position, None);
@@ -363,8 +367,8 @@ impl Outbox {
         let _ = self.exchange(old, Vec::new()).await;
     }
 
-    /// Takes a note away, and leaves others. Waits until that is stored, and returns its position; or until another has taken the note, or the
-    /// journal is gone.
+    /// Takes a note away, and leaves others. Waits until that is stored, and returns its position; or
+    /// until another has taken the note, or the journal is gone.
     async fn take(&self, note: &NoteId, left: Vec<Note>) -> Option<Position> {
         let mut failures = 0;
         loop {
@@ -717,7 +721,7 @@ impl TimerCourier {
 }
 
 impl Drop for TimerCourier {
-    /// A shutdown has dropped it, perhaps before it has begun.
+    /// A shutdown has dropped it, perhaps before it has begun: whatever comes next starts another.
     fn drop(&mut self) {
         if !take(&mut self.is_over) {
             self.outbox.work().timers.abandon_delivery(&self.key);

@@ -207,8 +207,8 @@ impl<T> TimerTable<T> {
 
 /// Applying.
 impl<T> TimerTable<T> {
-    /// Sets a timer for then, as the commit at a position has, or as it was read behind that. Returns its number, unless something newer
-    /// is known; and a payload that is not needed any more.
+    /// Sets a timer for then, as the commit at a position has, or as it was read behind that. Returns
+    /// its number, unless something newer is known; and a payload that is not needed any more.
     pub(crate) fn set(
         &mut self,
         key: &TimerKey,
@@ -349,10 +349,11 @@ impl<T> TimerTable<T> {
         if gone { entry.timer.take().map(|timer| timer.payload) } else { None }
     }
 
-    /// Says that a courier has ended, as its runtime has: what it has waits until it is set again.
+    /// Says that a courier has ended, as its runtime has: the timer is to have another one.
     pub(crate) fn abandon_delivery(&mut self, key: &TimerKey) {
         if let Some(entry) = self.found(key) {
             (entry.delivering, entry.has_courier) = (None, false);
+            self.offer(key);
             self.tidy(key);
         }
     }
