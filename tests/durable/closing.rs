@@ -217,7 +217,8 @@ impl Handler<Next> for Reads {
     }
 }
 
-/// Neither the owner's commit nor that of a step: what waits for them is told at half of the deadline, and the entities are named.
+/// Neither the owner's commit nor that of a step: what waits for them is told at half of the
+/// deadline, and the entities are named.
 #[test]
 fn e25_what_is_unknown_at_the_deadline_is_told_and_named() {
     everywhere_with_faults(|_| {
@@ -326,7 +327,8 @@ impl Decide<Mail> for Account {
     }
 }
 
-/// One that is under way is published once, timers stay in the store, and the runtime does not wait for them.
+/// One that is under way is published once, timers stay in the store, and the runtime does not wait
+/// for them.
 #[test]
 fn e25_messages_and_timers_stay_in_the_store() {
     everywhere_with_faults(|_| {
@@ -339,7 +341,7 @@ fn e25_messages_and_timers_stay_in_the_store() {
                 let (resolver, gone_on) = Promise::channel();
                 when(&count, |count| *count += 1);
                 when(&waits, move |waits| *waits = Some(resolver));
-                async move { gone_on.await }
+                gone_on
             })
             .build();
         let resumed = journal.resume().wait().unwrap().unwrap();

@@ -8,6 +8,7 @@ mod corners;
 mod damage;
 mod decisions;
 mod ends;
+mod every_wait;
 mod failures;
 mod histories;
 mod layers;

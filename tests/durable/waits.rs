@@ -1,4 +1,5 @@
-//! What waits for a store that cannot be reached, or does not answer: who is told, and what ends it.
+//! What waits for a store that cannot be reached, or does not answer: who is told, and what ends
+//! it.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -170,7 +171,8 @@ fn e10_what_is_read_meanwhile_ends_no_outage_of_claims() {
     });
 }
 
-/// The program ends in order while the store is down: `everywhere` waits until nothing is left to do.
+/// The program ends in order while the store is down: `everywhere` waits until nothing is left to
+/// do.
 #[test]
 fn e24_what_is_not_wanted_any_more_does_not_wait_for_the_store() {
     everywhere(|| {

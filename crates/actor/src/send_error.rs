@@ -137,11 +137,13 @@ pub enum AskError {
     /// The answer could never have arrived: the actor that asked is held until it does, and the
     /// actor that should answer waits for the asker, perhaps by way of others.
     Cycle(Arc<AskCycle>),
-    /// The actor's runtime was shut down, and the deadline passed before there was an answer. Or the
-    /// actor is durable, and its journal was closed before it was known whether its decision is stored.
+    /// The actor's runtime was shut down, and the deadline passed before there was an answer. Or
+    /// the actor is durable, and its journal was closed before it was known whether its decision is
+    /// stored.
     Cancelled,
-    /// The actor is durable, and nothing of what it has decided, or would have, is stored: it has not happened. Also where
-    /// the actor has ended since it cannot have its entity: that cannot be recovered, or another process has it.
+    /// The actor is durable, and nothing of what it has decided, or would have, is stored: it has
+    /// not happened. Also where the actor has ended since it cannot have its entity: that cannot be
+    /// recovered, or another process has it.
     NotCommitted(NotCommitted),
 }
 
@@ -156,9 +158,9 @@ impl fmt::Display for AskError {
             AskError::Timeout(after) => write!(f, "no answer within {after:?}"),
             AskError::NoReply => f.write_str("the `Reply` was dropped without an answer"),
             AskError::Cycle(cycle) => write!(f, "the ask would have waited forever: {cycle}"),
-            AskError::Cancelled => {
-                f.write_str("the runtime was shut down before there was an answer")
-            }
+            AskError::Cancelled => f.write_str(
+                "the runtime was shut down, or the journal closed, before there was an answer",
+            ),
             AskError::NotCommitted(why) => why.fmt(f),
         }
     }

@@ -219,8 +219,8 @@ impl SharedState {
         }
     }
 
-    /// Sets what asks are told that wait, or come, when the actor ends for this reason. To be called before the actor is
-    /// told to end.
+    /// Sets what asks are told that wait, or come, when the actor ends for this reason. To be
+    /// called before the actor is told to end.
     pub(crate) fn set_ask_refusal(&self, reason: ExitReason, why: NotCommitted) {
         let before = self.control().ask_refusal.lock().replace((reason, why));
         drop(before);

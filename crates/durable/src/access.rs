@@ -33,7 +33,8 @@ pub(crate) struct Access {
     closing: Latch,
     /// Whether its last handle is gone, or it is closed: nothing is tried again for it.
     gone: Latch,
-    /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is closed.
+    /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is
+    /// closed.
     pub(crate) abandoned: Latch,
     pub(crate) deliveries: Deliveries,
     /// The position of the last commit that is known to be stored, by this journal or by others.
@@ -149,7 +150,8 @@ impl Access {
         self.gone.is_open()
     }
 
-    /// Waits before something is tried again, unless that is for a journal that is gone. Returns whether it is not.
+    /// Waits before something is tried again, unless that is for a journal that is gone. Returns
+    /// whether it is not.
     pub(crate) async fn pause(&self, pause: impl Future + Unpin) -> bool {
         unless(&mut self.gone.opened(), pause).await.is_some()
     }
@@ -284,7 +286,8 @@ impl Access {
         }
     }
 
-    /// Settles a commit, however long the store cannot be reached: `None` if the store is closed first.
+    /// Settles a commit, however long the store cannot be reached: `None` if the store is closed
+    /// first.
     async fn settled(&self, id: CommitId) -> Option<Settled> {
         let mut backoff = Backoff::default();
         loop {

@@ -16,23 +16,27 @@ use crate::journal::{Journal, Shared};
 use crate::race::unless;
 
 impl Journal {
-    /// Closes the journal and its store, whatever clones, addresses and logs there are. When it has, the store's file, or database, can be opened again at
-    /// once, in this process or another.
+    /// Closes the journal and its store, whatever clones, addresses and logs there are. When it
+    /// has, the store's file, or database, can be opened again at once, in this process or another.
     ///
-    /// From this call on, nothing new is decided: actors of entities stop, and what they are asked, or were and have not decided
-    /// on, fails with [`StoreError::Closed`](crate::StoreError::Closed) (as the cause of [`NotCommitted`](crate::NotCommitted)).
-    /// So do commands of addresses that are got later, and all other questions to the journal; logs end with it. Messages and
-    /// timers stay in the store. What has been decided is stored, and told, and futures that
-    /// [publish](crate::JournalBuilder::publishes) a message end, until half of the time is over. Then the store is closed. A behaviour
-    /// over an actor that was stopped is told [`Broken::Closed`](coact_core::Broken::Closed).
+    /// From this call on, nothing new is decided: actors of entities stop, and what they are asked,
+    /// or were and have not decided on, fails with
+    /// [`StoreError::Closed`](crate::StoreError::Closed) (as the cause of
+    /// [`NotCommitted`](crate::NotCommitted)). So do commands of addresses that are got later, and
+    /// all other questions to the journal; logs end with it. Messages and timers stay in the store.
+    /// What has been decided is stored, and told, and futures that
+    /// [publish](crate::JournalBuilder::publishes) a message end, until half of the time is over.
+    /// Then the store is closed. A behaviour over an actor that was stopped is told
+    /// [`Broken::Closed`](coact_core::Broken::Closed).
     ///
     /// A supervisor of durable actors is stopped first: it would start them again, which fails.
     ///
     /// # Errors
-    /// Something was not done in time; [`CloseError`] says what. Those who wait for a decision whose outcome is unknown by
-    /// then are told that it was cancelled: it may be stored. (If the store has not answered at all, a behaviour over several entities, or one
-    /// that is not pipelined, goes on waiting for that, or for the end of its runtime.) The store is closed as soon as it has
-    /// answered; to call this again waits for that.
+    /// Something was not done in time; [`CloseError`] says what. Those who wait for a decision
+    /// whose outcome is unknown by then are told that it was cancelled: it may be stored. (If the
+    /// store has not answered at all, a behaviour that is not pipelined goes on waiting for that, or
+    /// for the end of its runtime.) The store is closed as soon as it has answered; to call this
+    /// again waits for that.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, StoreError, stored};
@@ -97,13 +101,14 @@ async fn close(
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct CloseError {
-    /// The entities of which something was pending when half of the time was over: a decision whose outcome was unknown, so that it
-    /// may be stored, or whose closure was running.
+    /// The entities of which something was pending when half of the time was over: a decision whose
+    /// outcome was unknown, so that it may be stored, or whose closure was running.
     pub unsettled: Vec<EntityId>,
-    /// How many lanes had a message that was being delivered, or published, then. It stays in the store, and comes again with
-    /// [`Journal::resume`].
+    /// How many lanes had a message that was being delivered, or published, then. It stays in the
+    /// store, and comes again with [`Journal::resume`].
     pub deliveries: usize,
-    /// Whether the store still has what it has opened, so that its place cannot be opened again yet.
+    /// Whether the store still has what it has opened, so that its place cannot be opened again
+    /// yet.
     pub is_store_open: bool,
 }
 

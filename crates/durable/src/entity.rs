@@ -84,10 +84,12 @@ impl Entity {
         Arc::new(Place { entity: Arc::clone(self), number, is_by_key })
     }
 
-    /// Adds an owner for a place. Returns false if the journal is closed, so that it may own nothing.
+    /// Adds an owner for a place. Returns false if the journal is closed, so that it may own
+    /// nothing.
     pub(crate) fn add_owner(&self, place: &Place, owner: Weak<dyn EntityOwner>) -> bool {
         self.line().owners.push((place.number, owner));
-        // (Whoever closes the journal says that first, and looks for owners under the lock then: one of the two finds the other.)
+        // (Whoever closes the journal says that first, and looks for owners under the lock then:
+        // one of the two finds the other.)
         !self.access.is_closing()
     }
 

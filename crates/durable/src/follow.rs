@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use coact_core::time::after;
+use coact_core::time::{Sleep, sleep};
 use coact_core::{Broken, Promise};
 use coact_persist::{LogEntry, Logs, Position, StoreError};
 
@@ -48,8 +48,10 @@ enum Step {
     Wait(Promise<Result<Vec<LogEntry>, StoreError>>),
     /// For the last position in the store, since there is nothing behind that from which it is to go on.
     Look(Promise<Result<Position, StoreError>>),
-    /// Before it is asked again.
+    /// For another commit, before it is asked again.
     Pause(Promise<()>, Option<Waits>),
+    /// Before a store is asked again that could not be reached.
+    BackOff(Sleep),
 }
 
 /// How many events are read at once.
@@ -98,6 +100,7 @@ impl Follow {
                 Step::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
                 Step::Look(last) => self.begin(or_unavailable(last.wait()))?,
                 Step::Pause(pause, _waits) => self.paused(pause.wait())?,
+                Step::BackOff(pause) => self.paused(pause.into_promise().wait())?,
             }
         }
     }
@@ -130,6 +133,11 @@ impl Follow {
                     self.begin(or_unavailable(last))
                 }
                 Step::Pause(pause, _) => {
+                    let pause = ready!(Pin::new(pause).poll(context));
+                    self.step = Step::Ask;
+                    self.paused(pause)
+                }
+                Step::BackOff(pause) => {
                     let pause = ready!(Pin::new(pause).poll(context));
                     self.step = Step::Ask;
                     self.paused(pause)
@@ -212,9 +220,7 @@ impl Follow {
         let StoreError::Unavailable { .. } = why else {
             return Err(self.end(LogError::Store(why)));
         };
-        let (resolver, pause) = Promise::channel();
-        after(self.backoff.next(), (), move |()| resolver.resolve(()));
-        self.step = Step::Pause(pause, None);
+        self.step = Step::BackOff(sleep(self.backoff.next()));
         Ok(())
     }
 

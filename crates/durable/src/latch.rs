@@ -17,7 +17,8 @@ impl Latch {
     pub(crate) fn open(&self) {
         let waiters = {
             let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
-            // ORDERING: Release pairs with the Acquire of `is_open`: who finds it open finds what was done before.
+            // ORDERING: Release pairs with the Acquire of `is_open`: who finds it open finds what
+            // was done before.
             self.is_open.store(true, Ordering::Release);
             std::mem::take(&mut *waiters)
         };

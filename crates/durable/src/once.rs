@@ -150,7 +150,8 @@ async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Ev
     })
 }
 
-/// Looks an answer up, again and again while the store cannot be reached, as long as the journal is patient.
+/// Looks an answer up, again and again while the store cannot be reached, as long as the journal is
+/// patient.
 async fn find_answer(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
     let (access, since) = (&entity.access, entity.access.now());
     let mut backoff = Backoff::default();

@@ -1,5 +1,5 @@
-//! Outages of a store, as the recoveries of a journal find them: those that wait for their turn learn of one from those
-//! that ask the store.
+//! Outages of a store, as the recoveries of a journal find them: those that wait for their turn
+//! learn of one from those that ask the store.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
@@ -12,7 +12,8 @@ pub(crate) trait QueuedOwner: Send + Sync {
     fn wake_waiters(&self);
 }
 
-/// What a recovery asks a store, which may fail by itself: on a full disk, for instance, what is stored can be read.
+/// What a recovery asks a store, which may fail by itself: on a full disk, for instance, what is
+/// stored can be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Question {
     Claim,
@@ -24,7 +25,8 @@ pub(crate) struct Outages(Mutex<OutageState>);
 
 #[derive(Default)]
 struct OutageState {
-    /// The recoveries that ask the store, or wait for their turn. Without any, nothing is known of the store.
+    /// The recoveries that ask the store, or wait for their turn. Without any, nothing is known of
+    /// the store.
     recoveries: usize,
     outage: Option<Outage>,
     /// The owners whose recoveries wait for their turn.
@@ -79,7 +81,8 @@ impl Outages {
         state.outage.as_ref().filter(|outage| outage.has_lasted).map(|outage| outage.why.clone())
     }
 
-    /// Says that the outage, if there is one, has lasted for the journal's patience: tells those who wait for their turn.
+    /// Says that the outage, if there is one, has lasted for the journal's patience: tells those
+    /// who wait for their turn.
     pub(crate) fn has_lasted(&self) {
         let queue: Vec<_> = {
             let mut state = self.state();

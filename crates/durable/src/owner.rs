@@ -70,7 +70,8 @@ struct Progress {
     /// How many commits have an outcome that is unknown, and since when there are some.
     unknown: usize,
     settling: Option<Obstacle>,
-    /// Whether a recovery waits for its turn: then the outage that others find decides what those who wait are told.
+    /// Whether a recovery waits for its turn: then the outage that others find decides what those
+    /// who wait are told.
     waits_for_turn: bool,
     waiters: Vec<internals::Wake>,
 }
@@ -259,8 +260,8 @@ impl Owner {
         }
     }
 
-    /// Says that the outcome of a commit is unknown. When that has lasted for the journal's patience, those who wait, and whose commands and
-    /// behaviours were not decided on, are told.
+    /// Says that the outcome of a commit is unknown. When that has lasted for the journal's
+    /// patience, those who wait, and whose commands and behaviours were not decided on, are told.
     pub(crate) fn begin_settling(self: &Arc<Self>, why: &StoreError) {
         let is_first = {
             let mut progress = self.progress();
@@ -557,7 +558,8 @@ impl Owner {
         }
     }
 
-    /// Sets what a recovery waits for. When that has lasted for the journal's patience, those who wait look again.
+    /// Sets what a recovery waits for. When that has lasted for the journal's patience, those who
+    /// wait look again.
     fn waits_for(self: &Arc<Self>, why: NotCommitted, question: Option<Question>) {
         if let Some(obstacle) = &mut self.progress().obstacle {
             obstacle.why = why;
@@ -574,7 +576,8 @@ impl Owner {
         self.waits_for(why, Some(question));
     }
 
-    /// Says that a recovery waits for an answer of the store, unless it is known to wait for something.
+    /// Says that a recovery waits for an answer of the store, unless it is known to wait for
+    /// something.
     pub(crate) fn waits_for_answer(self: &Arc<Self>, question: Question) {
         let is_known = self.progress().obstacle.is_some();
         if !is_known {
@@ -583,12 +586,14 @@ impl Owner {
         }
     }
 
-    /// Tells the other recoveries that the store has not answered this question for the journal's patience.
+    /// Tells the other recoveries that the store has not answered this question for the journal's
+    /// patience.
     fn outage_has_lasted(&self, question: Question) {
         let outages = &self.entity.access.outages;
         let why = {
             let progress = self.progress();
-            // One that waits for its turn asks nothing, and learns from others whether the outage lasts.
+            // One that waits for its turn asks nothing, and learns from others whether the outage
+            // lasts.
             let obstacle = progress.obstacle.as_ref().filter(|_| !progress.waits_for_turn);
             obstacle.map(|obstacle| obstacle.why.clone())
         };
@@ -663,7 +668,8 @@ impl Progress {
         number
     }
 
-    /// Returns why nothing is decided, if the outcome of a commit has been unknown for the journal's patience.
+    /// Returns why nothing is decided, if the outcome of a commit has been unknown for the
+    /// journal's patience.
     fn is_unsettled(&self) -> Option<NotCommitted> {
         self.settling.as_ref().and_then(Obstacle::lasting)
     }
@@ -773,7 +779,8 @@ impl Tell for Told {
 }
 
 impl Drop for Told {
-    /// If it was not told, the runtime in which it was waited for has ended, or the store is closed.
+    /// If it was not told, the runtime in which it was waited for has ended, or the store is
+    /// closed.
     fn drop(&mut self) {
         self.end_settling();
         if !self.is_told {

@@ -60,8 +60,9 @@ impl<E> Drop for Recovery<E> {
     }
 }
 
-/// Recovers an entity for an owner. Waits for the owner before it, for pending commits, and while the store cannot be
-/// reached. Once its result is not wanted any more, it ends as soon as no question to the store is open.
+/// Recovers an entity for an owner. Waits for the owner before it, for pending commits, and while
+/// the store cannot be reached. Once its result is not wanted any more, it ends as soon as no
+/// question to the store is open.
 async fn recover<E: EventSourced>(
     recovering: Recovering,
     place: Arc<Place>,

@@ -1,4 +1,5 @@
-//! What a recovery asks the store: in turn with other recoveries, and again while the store cannot be reached.
+//! What a recovery asks the store: in turn with other recoveries, and again while the store cannot
+//! be reached.
 
 use std::pin::pin;
 use std::sync::Arc;
@@ -35,7 +36,8 @@ impl From<RecoveryError> for RecoveryEnd {
 /// Asks a store for a recovery.
 pub(crate) struct StoreQuestions<'a> {
     owner: &'a Arc<Owner>,
-    /// As long as it is its turn: not while it waits until it asks a store again that could not be reached.
+    /// As long as it is its turn: not while it waits until it asks a store again that could not be
+    /// reached.
     turn: Option<Permit>,
     /// Told when the result is not wanted any more.
     dropped: Promise<()>,
@@ -102,7 +104,8 @@ impl<'a> StoreQuestions<'a> {
         }
     }
 
-    /// Waits for the answer, whether it is wanted or not: a claim that is open might come behind that of the next owner.
+    /// Waits for the answer, whether it is wanted or not: a claim that is open might come behind
+    /// that of the next owner.
     async fn answer<T: Send>(
         &self,
         which: Question,
@@ -117,8 +120,8 @@ impl<'a> StoreQuestions<'a> {
         })
     }
 
-    /// Waits for its turn. A queue of recoveries is no outage: only if others find that the store cannot be reached,
-    /// those who wait for this entity are told so.
+    /// Waits for its turn. A queue of recoveries is no outage: only if others find that the store
+    /// cannot be reached, those who wait for this entity are told so.
     async fn take_turn(&mut self) -> Result<(), RecoveryEnd> {
         if self.turn.is_some() {
             return Ok(());

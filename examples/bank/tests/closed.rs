@@ -1,4 +1,5 @@
-//! A file is opened again as soon as its journal is closed, though there are handles and addresses yet.
+//! A file is opened again as soon as its journal is closed, though there are handles and addresses
+//! yet.
 
 use std::time::Duration;
 

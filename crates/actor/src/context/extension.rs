@@ -199,8 +199,8 @@ pub fn restarting_itself<A: Actor>(spawn: Spawn<A>, most: u32, within: Duration)
     spawn.restarts_itself(Intensity::new(most, within))
 }
 
-/// Stops an actor for a reason of its own, after what it is doing and before all that waits. Asks that wait, or come later,
-/// fail with [`AskError::NotCommitted`].
+/// Stops an actor for a reason of its own, after what it is doing and before all that waits. Asks
+/// that wait, or come later, fail with [`AskError::NotCommitted`].
 pub fn stop_refusing<A: Actor>(actor: &WeakAddr<A>, reason: ExitReason, why: NotCommitted) {
     actor.shared().set_ask_refusal(reason.clone(), why);
     let _ = actor.signal(Signal::Stop(reason));
