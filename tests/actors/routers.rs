@@ -4,10 +4,12 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use coact::Context;
+use coact::actor::Recipient;
 use coact::prelude::*;
 use coact::pubsub::Topic;
 use coact::routing::{RouteError, Router, Routing};
 use coact::sim;
+use coact::system::Host;
 use coact_tests::{Log, check, check_with_faults, finally};
 
 /// Writes down what it gets.
@@ -413,6 +415,41 @@ fn routers_in_a_circle_end() {
             for router in &routers {
                 router.routees().iter().for_each(|routee| _ = router.remove(routee.id()));
             }
+        });
+    });
+}
+
+/// Sends further items through routers when it gets one.
+struct Further(Option<Recipient<Item>>, Log<u32>);
+
+impl Actor for Further {}
+
+impl Handler<Item> for Further {
+    fn handle(&mut self, Item(n): Item, _: &mut Context<Self>) -> usize {
+        self.1.push(n);
+        if let Some(routers) = self.0.as_ref().filter(|_| n < 3) {
+            routers.send(Item(n + 1)).unwrap();
+        }
+        0
+    }
+}
+
+/// What a routee on its callers sends is another message, which may pass the same routers.
+#[test]
+fn a_routee_on_its_callers_sends_through_the_routers_that_it_is_called_from() {
+    check(|| {
+        let log = Log::new();
+        let further = actor(Further(None, log.clone())).on(Host::caller()).spawn();
+        let [outer, inner] = [(); 2].map(|()| Router::<Item>::new(Routing::RoundRobin));
+        assert!(outer.add(inner.clone()) && inner.add(further.clone()));
+        let routers = outer.to_recipient();
+        let again = routers.clone();
+        call(&further, move |further| further.0 = Some(again)).wait().unwrap();
+        routers.send(Item(1)).unwrap();
+        finally(move || {
+            assert_eq!(log.take(), [1, 2, 3]);
+            // They keep each other alive.
+            inner.remove(further.id());
         });
     });
 }

@@ -40,11 +40,19 @@ thread_local! {
     static SCOPED: Cell<ScopeList<Option<Scoped>>> = const { Cell::new(ScopeList::EMPTY) };
 }
 
-/// A stack, and the number of bodies on it.
-type StackPlace = (*const (), u32);
+/// A place on the stacks of a thread: it differs for a body that is called inline, and on a fiber.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StackPlace {
+    stack: *const (),
+    bodies: u32,
+}
 
-fn current_place() -> StackPlace {
-    (stack::current(), BODIES.get())
+impl StackPlace {
+    /// Returns the place of the caller.
+    #[must_use]
+    pub fn current() -> Self {
+        Self { stack: stack::current(), bodies: BODIES.get() }
+    }
 }
 
 #[cfg(any(debug_assertions, feature = "sim"))]
@@ -243,7 +251,7 @@ pub(crate) struct Cancelling {
 
 impl Cancelling {
     pub(crate) fn enter() -> Self {
-        let before = CANCELLING.replace(Some(current_place()));
+        let before = CANCELLING.replace(Some(StackPlace::current()));
         Self { before, _pinned: PinnedStack::new() }
     }
 }
@@ -256,7 +264,7 @@ impl Drop for Cancelling {
 
 /// Returns whether the caller drops work of a runtime past its deadline.
 pub(crate) fn is_cancelling() -> bool {
-    CANCELLING.get() == Some(current_place())
+    CANCELLING.get() == Some(StackPlace::current())
 }
 
 /// Returns the runtime that objects created by this thread belong to, unless it would first have to

@@ -3,20 +3,21 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use coact_core::internals::thread_extension;
+use coact_core::internals::{StackPlace, thread_extension};
 
 use crate::id::ActorId;
 
-/// The routers that a message passes on this thread, each a routee of the one before; and those
-/// that have refused it.
+/// The routers that messages pass on this thread, each a routee of the one before; and those that
+/// have refused them. Each with the place where the message passes: what an actor on its callers
+/// sends when the message has reached it is another message.
 #[derive(Default)]
 struct RoutePath {
-    passed: RefCell<Vec<ActorId>>,
-    refused: RefCell<Vec<ActorId>>,
+    passed: RefCell<Vec<(StackPlace, ActorId)>>,
+    refused: RefCell<Vec<(StackPlace, ActorId)>>,
 }
 
 /// Keeps a router on the path while it routes.
-pub(super) struct Passing(Rc<RoutePath>);
+pub(super) struct Passing(Rc<RoutePath>, (StackPlace, ActorId));
 
 /// The maximum number of routers that may be routees of each other.
 const MOST_NESTED: usize = 32;
@@ -24,22 +25,23 @@ const MOST_NESTED: usize = 32;
 impl Passing {
     pub(super) fn enter(router: ActorId) -> Option<Self> {
         let path = thread_extension::<RoutePath>();
+        let here = (StackPlace::current(), router);
         {
             let mut passed = path.passed.borrow_mut();
-            let is_known = passed.contains(&router) || path.refused.borrow().contains(&router);
-            if is_known || passed.len() >= MOST_NESTED {
+            let is_known = passed.contains(&here) || path.refused.borrow().contains(&here);
+            if is_known || passed.iter().filter(|(at, _)| *at == here.0).count() >= MOST_NESTED {
                 return None;
             }
-            passed.push(router);
+            passed.push(here);
         }
-        Some(Self(path))
+        Some(Self(path, here))
     }
 
     /// Notes that the router has refused: it need not be tried again, whatever way the message
     /// reaches it.
     pub(super) fn note<T, E>(&self, taken: Result<T, E>) -> Result<T, E> {
         if taken.is_err() {
-            self.0.refused.borrow_mut().extend(self.0.passed.borrow().last());
+            self.0.refused.borrow_mut().push(self.1);
         }
         taken
     }
@@ -47,10 +49,12 @@ impl Passing {
 
 impl Drop for Passing {
     fn drop(&mut self) {
-        let mut passed = self.0.passed.borrow_mut();
-        passed.pop();
-        if passed.is_empty() {
-            self.0.refused.borrow_mut().clear();
+        let (here, mut passed) = (self.1, self.0.passed.borrow_mut());
+        if let Some(own) = passed.iter().rposition(|at| *at == here) {
+            passed.remove(own);
+        }
+        if passed.iter().all(|(at, _)| *at != here.0) {
+            self.0.refused.borrow_mut().retain(|(at, _)| *at != here.0);
         }
     }
 }

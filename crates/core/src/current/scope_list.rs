@@ -9,9 +9,7 @@ use std::cell::Cell;
 use std::ptr::null;
 use std::thread::LocalKey;
 
-use coact_sync::stack;
-
-use super::nested_bodies;
+use super::StackPlace;
 
 /// The list of a thread: its newest entry.
 pub(super) struct ScopeList<T>(*const ScopeEntry<T>);
@@ -37,9 +35,7 @@ impl<T> Default for ScopeList<T> {
 /// A call that lends something, on the stack of that call.
 struct ScopeEntry<T> {
     value: T,
-    /// Which stack that is, and how many bodies are on it.
-    stack: *const (),
-    bodies: u32,
+    at: StackPlace,
     older: Cell<*const Self>,
     newer: Cell<*const Self>,
 }
@@ -73,9 +69,8 @@ pub(super) fn lend<T: Copy + 'static, R>(
             }
         }
     }
-    let (stack, bodies, older) = (stack::current(), nested_bodies(), list.get().0);
-    let (older, newer) = (Cell::new(older), Cell::new(null()));
-    let entry = ScopeEntry { value, stack, bodies, older, newer };
+    let (older, newer) = (Cell::new(list.get().0), Cell::new(null()));
+    let entry = ScopeEntry { value, at: StackPlace::current(), older, newer };
     // SAFETY: an entry of the list has not been dropped (see `Unlink`). This one does not move.
     if let Some(older) = unsafe { entry.older.get().as_ref() } {
         older.newer.set(&raw const entry);
@@ -88,12 +83,12 @@ pub(super) fn lend<T: Copy + 'static, R>(
 /// Returns the value of the innermost [`lend`] on the current stack, unless a body was called inline
 /// since. That call is below the caller on this very stack, and ends after it.
 pub(super) fn innermost<T: Copy + 'static>(list: &'static ScopeKey<T>) -> Option<T> {
-    let here = stack::current();
+    let here = StackPlace::current();
     let mut next = list.get().0;
     // SAFETY: an entry of the list has not been dropped (see `Unlink`).
     while let Some(entry) = unsafe { next.as_ref() } {
-        if entry.stack == here {
-            return (entry.bodies == nested_bodies()).then_some(entry.value);
+        if entry.at.stack == here.stack {
+            return (entry.at == here).then_some(entry.value);
         }
         next = entry.older.get();
     }
