@@ -1,15 +1,14 @@
 //! `check_determinism`: a program that depends on something else than the schedule is found.
-#![cfg(feature = "sim")]
 
 use std::cell::Cell;
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
-use coact_core::runtime::spawn_future;
-use coact_core::sim::{self, Bounds, Config, Method, Sim};
-use coact_core::time::{after, sleep};
-use coact_core::{Cown, Runtime, call, scope, when};
+use coact::runtime::spawn_future;
+use coact::sim::{self, Bounds, Config, Method, Sim};
+use coact::time::{after, sleep};
+use coact::{Cown, Runtime, call, scope, when};
+use coact_tests::panic_of;
 
 /// The report on a program whose runs differ.
 #[track_caller]
@@ -171,14 +170,9 @@ fn p10_a_failure_is_reported_if_it_comes_again() {
 
 #[test]
 fn what_fails_to_be_repeated_panics_with_the_report() {
-    let check = || sim::check_determinism(|| sim::trace(run_number()));
-    let payload = catch_unwind(AssertUnwindSafe(check)).expect_err("its runs differ");
-    let text = payload.downcast_ref::<String>().expect("a report is a text");
-    assert!(text.starts_with("run 1 failed: the program is not deterministic"), "{text}");
-    assert!(text.contains("COACT_SIM_SCHEDULE="), "{text}");
-    let outside = catch_unwind(|| sim::trace(1)).expect_err("there is no run");
-    assert!(
-        outside.downcast_ref::<String>().is_some_and(|why| why.contains("simulated"))
-            || outside.downcast_ref::<&str>().is_some_and(|why| why.contains("simulated"))
-    );
+    let report = panic_of(|| sim::check_determinism(|| sim::trace(run_number())));
+    assert!(report.starts_with("run 1 failed: the program is not deterministic"), "{report}");
+    assert!(report.contains("COACT_SIM_SCHEDULE="), "{report}");
+    let outside = panic_of(|| sim::trace(1));
+    assert!(outside.contains("only simulated programs can do this"), "{outside}");
 }

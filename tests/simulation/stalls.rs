@@ -1,13 +1,12 @@
 //! A run that blocks in real time is reported while it blocks.
-#![cfg(all(feature = "sim", target_os = "linux"))]
 
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use coact_core::sim::{self, Config, Sim};
-use coact_core::{Cown, call, when};
+use coact::sim::{self, Config, Sim};
+use coact::{Cown, call, when};
 
 /// Set in the processes of programs that block for ever.
 const CHILD: &str = "COACT_TEST_BLOCKS";
@@ -74,13 +73,12 @@ fn p9_a_lock_that_is_held_across_a_wait_is_reported() {
     if std::env::var_os(CHILD).is_some() {
         return explore(blocks_at_a_lock);
     }
-    let report = report_of("p9_a_lock_that_is_held_across_a_wait_is_reported");
-    let who =
-        "`sim_stalls::blocks_at_a_lock::{{closure}}` on runtime `simulated`, blocks in real time";
+    let report = report_of("stalls::p9_a_lock_that_is_held_across_a_wait_is_reported");
+    let who = "`simulation::stalls::blocks_at_a_lock::{{closure}}` on runtime `simulated`, blocks in real time";
     assert!(report.contains(who), "{report}");
     assert!(report.contains("used no processor time for a second"), "{report}");
     // Who has the lock, and where that waits.
-    let line = include_str!("sim_stalls.rs").lines().position(|line| line.ends_with("// holds"));
+    let line = include_str!("stalls.rs").lines().position(|line| line.ends_with("// holds"));
     let holds = format!("#0, the main program, waits at {}:{}:", file!(), line.unwrap() + 1);
     assert!(report.contains(&holds), "{report}");
     assert!(report.contains("COACT_SIM_SCHEDULE=coact1-"), "{report}");
@@ -91,7 +89,7 @@ fn p9_a_thread_of_std_that_is_joined_is_reported() {
     if std::env::var_os(CHILD).is_some() {
         return explore(blocks_at_a_join);
     }
-    let report = report_of("p9_a_thread_of_std_that_is_joined_is_reported");
+    let report = report_of("stalls::p9_a_thread_of_std_that_is_joined_is_reported");
     let who = format!("the thread of {}", file!());
     assert!(report.contains(&who) && report.contains("blocks in real time"), "{report}");
 }
