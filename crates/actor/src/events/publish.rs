@@ -10,7 +10,7 @@ use super::kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, LateReply,
     MessageDropped,
 };
-use super::undelivered::{UndeliveredCause, hand_over};
+use super::undelivered::UndeliveredCause;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
@@ -19,8 +19,8 @@ use crate::runtime_singleton::RuntimeService;
 /// The actor that an event is about. Its type is only a name here, so that this code exists once.
 #[derive(Clone, Copy)]
 pub(crate) struct Subject {
-    pub(super) actor: ActorId,
-    pub(super) actor_type: &'static str,
+    actor: ActorId,
+    actor_type: &'static str,
 }
 
 impl Subject {
@@ -100,7 +100,8 @@ pub(crate) fn message_dropped<M: Message>(
 ) {
     let bus = Bus::of(home);
     report_dropped(bus, subject.actor, type_name::<M>(), cause);
-    hand_over(bus, subject, message, || UndeliveredCause::Dropped(cause));
+    let Subject { actor, actor_type } = subject;
+    bus.hooks.hand_over(message, actor, actor_type, || UndeliveredCause::Dropped(cause));
 }
 
 #[cold]
@@ -116,7 +117,9 @@ fn report_dropped(bus: &Bus, actor: ActorId, message: &'static str, cause: DropC
 /// Hands a dead letter to its hook.
 #[cold]
 pub(crate) fn drop_undelivered<M: Message>(subject: Subject, message: M, reason: &ExitReason) {
-    hand_over(Bus::here(), subject, message, || UndeliveredCause::Ended(reason.clone()));
+    let Subject { actor, actor_type } = subject;
+    let cause = || UndeliveredCause::Ended(reason.clone());
+    Bus::here().hooks.hand_over(message, actor, actor_type, cause);
 }
 
 /// Reports that an answer of this type arrived too late.

@@ -11,9 +11,7 @@ use coact_core::cown::Deep;
 use coact_core::internals::{catch, drop_quietly, thread_extension};
 use coact_sync::shim::process::RwLock;
 
-use super::bus::Bus;
 use super::kinds::DropCause;
-use super::publish::Subject;
 use crate::catch_drop::CatchDrop;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
@@ -141,6 +139,32 @@ impl MessageHooks {
         }
     }
 
+    /// Hands a message that was not delivered to the hook for its type, if there is one, and drops
+    /// it otherwise. A panic of the hook or of the destructor is reported.
+    #[cold]
+    pub(super) fn hand_over<M: Message>(
+        &self,
+        message: M,
+        actor: ActorId,
+        actor_type: &'static str,
+        cause: impl FnOnce() -> UndeliveredCause,
+    ) {
+        let Some(hook) = self.find(TypeId::of::<M>()) else {
+            return drop_quietly(move || drop(message));
+        };
+        let Some(TypedHook(call)) = hook.downcast_ref::<TypedHook<M>>() else {
+            unreachable!("hooks are kept by the types of their messages")
+        };
+        let undelivered = UndeliveredMessage { message, actor, actor_type, cause: cause() };
+        // What a hook sends may be lost in turn, within that call.
+        let is_in_hook = thread_extension::<IsInHook>();
+        if is_in_hook.0.replace(true) {
+            return drop_quietly(move || drop(undelivered));
+        }
+        let _ = catch(|| call(undelivered));
+        is_in_hook.0.set(false);
+    }
+
     fn find(&self, message: TypeId) -> Option<Arc<dyn Any + Send + Sync>> {
         // ORDERING: Relaxed. See `set`.
         if !self.is_used.load(Ordering::Relaxed) {
@@ -159,30 +183,4 @@ impl Unsubscribe for MessageHooks {
         };
         drop(removed);
     }
-}
-
-/// Hands a message that was not delivered to the hook for its type, if there is one, and drops it
-/// otherwise. A panic of the hook or of the destructor is reported.
-#[cold]
-pub(super) fn hand_over<M: Message>(
-    bus: &Bus,
-    subject: Subject,
-    message: M,
-    cause: impl FnOnce() -> UndeliveredCause,
-) {
-    let Some(hook) = bus.hooks.find(TypeId::of::<M>()) else {
-        return drop_quietly(move || drop(message));
-    };
-    let Some(TypedHook(call)) = hook.downcast_ref::<TypedHook<M>>() else {
-        unreachable!("hooks are kept by the types of their messages")
-    };
-    let Subject { actor, actor_type } = subject;
-    let undelivered = UndeliveredMessage { message, actor, actor_type, cause: cause() };
-    // What a hook sends may be lost in turn, within that call.
-    let is_in_hook = thread_extension::<IsInHook>();
-    if is_in_hook.0.replace(true) {
-        return drop_quietly(move || drop(undelivered));
-    }
-    let _ = catch(|| call(undelivered));
-    is_in_hook.0.set(false);
 }

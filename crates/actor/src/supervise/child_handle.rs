@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::readiness::ReadyPromise;
 use super::strategy::StopMode;
-use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::signal::Signal;
@@ -31,9 +31,9 @@ impl ChildHandle {
         self.child.id()
     }
 
-    /// Returns its address, if it is a supervisor.
-    pub(crate) fn as_supervisor(&self) -> Option<&Addr<SupervisorActor>> {
-        self.child.as_supervisor()
+    /// Asks whether it and all below it are up, if it is a supervisor.
+    pub(super) fn ask_ready(&self) -> Option<ReadyPromise> {
+        self.child.ask_ready()
     }
 
     pub(crate) fn start(&self, by: Box<dyn AnySupervisor>, run: u64) {
@@ -77,7 +77,8 @@ pub(crate) trait AnyChild: Send {
     fn push_signal_first(&self, signal: Signal);
     fn stop(&self, run: u64, last: bool);
     fn drain(&self, run: u64, last: bool);
-    fn as_supervisor(&self) -> Option<&Addr<SupervisorActor>> {
+    /// Asks a supervisor whether it and all below it are up.
+    fn ask_ready(&self) -> Option<ReadyPromise> {
         None
     }
 }

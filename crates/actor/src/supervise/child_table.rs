@@ -5,11 +5,9 @@ use std::collections::BTreeMap;
 use super::child_handle::ChildHandle;
 use super::info::ChildInfo;
 use super::plan::{Action, ChildSpec, ChildState, Plan};
-use super::readiness::Readiness;
-use super::supervisor_actor::SupervisorActor;
+use super::readiness::{Readiness, ReadyPromise};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::types::Addr;
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {
@@ -46,10 +44,10 @@ impl ChildTable {
         }
     }
 
-    /// Returns the children that are up and supervisors themselves.
-    pub(super) fn supervisors(&self) -> Vec<Addr<SupervisorActor>> {
+    /// Asks the children that are up and supervisors themselves whether all below them are up.
+    pub(super) fn ask_below(&self) -> Vec<ReadyPromise> {
         let up = self.plan.view().filter(|view| view.state == ChildState::Running);
-        up.filter_map(|view| self.handles[&view.child].as_supervisor().cloned()).collect()
+        up.filter_map(|view| self.handles[&view.child].ask_ready()).collect()
     }
 
     pub(super) fn info(&self) -> Vec<ChildInfo> {

@@ -1,8 +1,9 @@
 //! A supervisor as the child of another one.
 
 use super::child_handle::AnyChild;
+use super::readiness::ReadyPromise;
 use super::supervisor_actor::SupervisorActor;
-use super::supervisor_requests::StopRequest;
+use super::supervisor_requests::{StopRequest, ask_ready};
 use crate::id::ActorId;
 use crate::signal::Signal;
 use crate::types::Addr;
@@ -32,7 +33,7 @@ impl AnyChild for ChildSupervisor {
         self.stop(run, last);
     }
 
-    fn as_supervisor(&self) -> Option<&Addr<SupervisorActor>> {
-        Some(&self.0)
+    fn ask_ready(&self) -> Option<ReadyPromise> {
+        Some(ask_ready(&self.0))
     }
 }

@@ -1,12 +1,14 @@
 //! Who waits until a supervisor and all below it are up.
 
+use coact_core::Promise;
 use coact_core::internals::catch;
 use coact_core::promise::Resolver;
 
 use super::error::ReadyError;
-use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
-use crate::types::WeakAddr;
+
+/// Completes when a supervisor and all below it are up.
+pub(crate) type ReadyPromise = Promise<Result<(), ReadyError>>;
 
 /// The callers of [`Supervisor::ready`](crate::supervise::Supervisor::ready) of one supervisor. It
 /// outlives the supervisor's restarts.
@@ -115,15 +117,16 @@ impl Readiness {
 pub(crate) struct ReadyWaiter {
     /// Taken when it is used.
     answer: Option<Resolver<Result<(), ReadyError>>>,
-    supervisor: WeakAddr<SupervisorActor>,
+    /// Returns why the supervisor has ended, if it has.
+    end: Box<dyn Fn() -> Option<ExitReason> + Send>,
 }
 
 impl ReadyWaiter {
     pub(super) fn new(
         answer: Resolver<Result<(), ReadyError>>,
-        supervisor: WeakAddr<SupervisorActor>,
+        end: impl Fn() -> Option<ExitReason> + Send + 'static,
     ) -> Self {
-        Self { answer: Some(answer), supervisor }
+        Self { answer: Some(answer), end: Box::new(end) }
     }
 
     fn is_abandoned(&self) -> bool {
@@ -144,7 +147,7 @@ impl ReadyWaiter {
 
 impl Drop for ReadyWaiter {
     fn drop(&mut self) {
-        let reason = self.supervisor.shared().end().cloned();
-        self.tell(Err(ReadyError::Ended(reason.unwrap_or(ExitReason::Killed))));
+        let reason = (self.end)().unwrap_or(ExitReason::Killed);
+        self.tell(Err(ReadyError::Ended(reason)));
     }
 }

@@ -17,7 +17,6 @@ use super::command_waiters::CommandWaiter;
 use super::error::ReadyError;
 use super::log;
 use super::plan::{Action, ChildOutcome, Plan, Refused};
-use super::supervisor_requests::{SubtreeAnswer, ask_ready};
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
@@ -91,11 +90,11 @@ impl SupervisorActor {
         while table.readiness.is_awaited() && table.plan.are_all_up() {
             let changes = table.plan.changes();
             let Some(check) = table.readiness.begin_check(changes) else { return };
-            let below = table.supervisors();
+            let below = table.ask_below();
             table.readiness.await_answers(below.len());
-            for supervisor in &below {
+            for answer in below {
                 let this = context.weak();
-                let answer = ask_ready(supervisor).then((), move |(), answer| {
+                let answer = answer.then((), move |(), answer| {
                     let answer = answer.unwrap_or_else(|broken| Err(broken.into()));
                     // A supervisor that has ended has told its callers.
                     let _ = this.send(SubtreeAnswer { check, answer });
@@ -209,5 +208,23 @@ impl Handler<Wake> for SupervisorActor {
             self.alarm = None;
         }
         self.decide(context, Plan::on_time);
+    }
+}
+
+/// The answer of a supervisor below to a check of the tree.
+struct SubtreeAnswer {
+    check: u64,
+    answer: Result<(), ReadyError>,
+}
+
+impl Message for SubtreeAnswer {
+    type Reply = ();
+}
+
+impl Handler<SubtreeAnswer> for SupervisorActor {
+    fn handle(&mut self, message: SubtreeAnswer, context: &mut Context<Self>) {
+        let SubtreeAnswer { check, answer } = message;
+        self.table().readiness.on_answer(check, answer);
+        self.check_ready(context);
     }
 }

@@ -5,10 +5,9 @@ use coact_core::internals::{Ending, owed_by};
 
 use super::child_handle::ChildHandle;
 use super::command_waiters::{CommandReply, CommandWaiter, Until};
-use super::error::ReadyError;
 use super::info::ChildInfo;
 use super::plan::{ChildSpec, Plan};
-use super::readiness::ReadyWaiter;
+use super::readiness::{ReadyPromise, ReadyWaiter};
 use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
 use crate::handler::Handler;
@@ -173,11 +172,13 @@ impl Handler<Children> for SupervisorActor {
 }
 
 /// Asks whether a supervisor and all below it are up.
-pub(super) fn ask_ready(supervisor: &Addr<SupervisorActor>) -> Promise<Result<(), ReadyError>> {
+pub(super) fn ask_ready(supervisor: &Addr<SupervisorActor>) -> ReadyPromise {
     let (answer, promise) = Promise::channel();
     owed_by(&promise, |f| f.write_str("a supervisor, until all below it are up"));
     // If the send fails, the request is dropped, and says why.
-    let _ = supervisor.send(AwaitReady(ReadyWaiter::new(answer, supervisor.downgrade())));
+    let this = supervisor.downgrade();
+    let waiter = ReadyWaiter::new(answer, move || this.shared().end().cloned());
+    let _ = supervisor.send(AwaitReady(waiter));
     promise
 }
 
@@ -190,24 +191,6 @@ impl Message for AwaitReady {
 impl Handler<AwaitReady> for SupervisorActor {
     fn handle(&mut self, AwaitReady(waiter): AwaitReady, context: &mut Context<Self>) {
         self.table().readiness.push(waiter);
-        self.check_ready(context);
-    }
-}
-
-/// The answer of a supervisor below to a check of the tree.
-pub(super) struct SubtreeAnswer {
-    pub(super) check: u64,
-    pub(super) answer: Result<(), ReadyError>,
-}
-
-impl Message for SubtreeAnswer {
-    type Reply = ();
-}
-
-impl Handler<SubtreeAnswer> for SupervisorActor {
-    fn handle(&mut self, message: SubtreeAnswer, context: &mut Context<Self>) {
-        let SubtreeAnswer { check, answer } = message;
-        self.table().readiness.on_answer(check, answer);
         self.check_ready(context);
     }
 }
