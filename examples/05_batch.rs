@@ -15,11 +15,12 @@ fn main() {
             let (log, audit) = (&log, &audit);
             threads.spawn(move || {
                 for _ in 0..100 {
-                    batch()
-                        .when(log, move |log| log.push((writer, "begin")))
-                        .when(audit, move |audit| audit.push(writer))
-                        .when(log, move |log| log.push((writer, "end")))
-                        .spawn();
+                    batch(|batch| {
+                        batch
+                            .when(log, move |log| log.push((writer, "begin")))
+                            .when(audit, move |audit| audit.push(writer))
+                            .when(log, move |log| log.push((writer, "end")))
+                    });
                 }
             });
         }

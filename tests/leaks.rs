@@ -40,7 +40,7 @@ fn life(seed: u64, end: impl FnOnce(Runtime)) {
     let mut dice = Dice::new(seed + 1);
     (0..200).for_each(|_| bank.work(&mut dice));
     let cown = Cown::new(1);
-    drop(batch().when(&cown, |n| *n = 2));
+    drop(Batch::new().when(&cown, |n| *n = 2));
     drop(try_when((&cown, &cown), |_| ()));
     drop(Promise::<u8>::channel());
     let weak = cown.downgrade();
@@ -78,7 +78,7 @@ fn nothing_is_left() {
     let runtime = runtime(1, &Faults::new());
     let cowns = runtime.run(|| (0..10).map(|_| Cown::new(0)).collect::<Vec<_>>());
     assert_eq!(outstanding(), before + 10);
-    let kept = batch().when((&cowns[0], &cowns[1]), |_| ());
+    let kept = Batch::new().when((&cowns[0], &cowns[1]), |_| ());
     assert_eq!(outstanding(), before + 11);
     drop((kept, cowns));
     assert_eq!(outstanding(), before);

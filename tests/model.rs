@@ -167,7 +167,7 @@ impl Run {
             }
             Op::Batch(spawns) => spawns,
         };
-        let mut together = Some(batch());
+        let mut together = Some(Batch::new());
         let accepted = spawns.iter().all(|spawn| self.spawn(Way::Batch(&mut together), op, spawn));
         if let Some(batch) = together {
             batch.spawn();

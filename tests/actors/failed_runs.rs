@@ -10,7 +10,7 @@ use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Config, Failure, Method, Sim};
 use coact::supervise::{Supervisor, Tree, permanent};
-use coact::{Context, batch, when_here};
+use coact::{Batch, Context, when_here};
 use coact_tests::panic_of;
 
 use crate::world::{Bomb, Diary, Do, Note};
@@ -311,7 +311,7 @@ fn a_thread_outside_is_refused() {
                 refused(|| when(diary, |_| ()));
                 refused(|| when((&cown, diary), |_| ()));
                 refused(|| call((diary.read(), &cown), |_| ()).wait());
-                refused(|| batch().when(diary, |_| ()).spawn());
+                refused(|| Batch::new().when(diary, |_| ()).spawn());
                 refused(|| when_here(diary, |_| ()));
             }
             assert!(plain.ask(Note("from inside")).wait().is_ok());

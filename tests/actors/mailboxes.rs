@@ -95,7 +95,7 @@ fn dropping_keeps_the_order_with_behaviours() {
         }
         when((&other, &diary), |((), diary)| diary.log.push("behaviour".into()));
         diary.send(Note("three")).unwrap();
-        batch().when(&diary, |diary| diary.log.push("batch".into())).spawn();
+        Batch::new().when(&diary, |diary| diary.log.push("batch".into())).spawn();
         diary.send(Note("four")).unwrap();
         when(&diary, |diary| diary.log.push("end".into()));
         diary.resume().unwrap();
@@ -473,7 +473,7 @@ mod behaviours {
             let refused = try_when((&free, &full), |_| panic!("it is refused")).unwrap_err();
             assert_eq!(refused.refusal, FULL);
             assert_eq!(try_call([&free, &full], |_| ()).unwrap_err().refusal, FULL);
-            assert_eq!(batch().try_when((&free, &full), |_| ()).unwrap_err().refusal, FULL);
+            assert_eq!(Batch::new().try_when((&free, &full), |_| ()).unwrap_err().refusal, FULL);
             let read = try_when((full.read(), &free), |_| ()).unwrap_err();
             assert_eq!(read.refusal, Refusal::Full { position: 0 });
             let view = full.mailbox().behaviours().unwrap();
@@ -512,11 +512,12 @@ mod behaviours {
         check(|| {
             let full = bounded(2);
             full.suspend().unwrap();
-            let batch = batch().when(&full, |full| full.0 += 1).when(&full, |full| full.0 += 1);
+            let batch =
+                Batch::new().when(&full, |full| full.0 += 1).when(&full, |full| full.0 += 1);
             assert_eq!(try_when(&full, |_| ()).unwrap_err().refusal, Refusal::Full { position: 0 });
             drop(batch);
             let again =
-                coact::batch().when(&full, |full| full.0 += 1).when(&full, |full| full.0 += 1);
+                coact::Batch::new().when(&full, |full| full.0 += 1).when(&full, |full| full.0 += 1);
             again.spawn();
             assert!(try_when(&full, |_| ()).is_err());
             full.resume().unwrap();

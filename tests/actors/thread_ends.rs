@@ -92,7 +92,7 @@ fn behaviours_of_all_kinds_run() {
         log.push(call((&a, &b), |(a, b)| *a * 10 + *b).wait().unwrap());
         log.push(call(&a, |a| *a).then(&b, |b, a| *b + a.unwrap()).wait().unwrap());
         when_here((&a, &b), |(a, b)| *a += *b);
-        batch().when(&a, |a| *a *= 2).when(&b, |b| *b *= 2).spawn();
+        Batch::new().when(&a, |a| *a *= 2).when(&b, |b| *b *= 2).spawn();
         scope(|scope| {
             scope.when(&a, |a| log.push(*a));
         });

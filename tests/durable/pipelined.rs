@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use coact::actor::AskError;
-use coact::behaviour::{batch, scope};
+use coact::behaviour::{Batch, scope};
 use coact::cown::read_all;
 use coact::durable::{Fault, Journal, MemoryStore, Operation, TwoStores, pipelined};
 use coact::prelude::*;
@@ -287,7 +287,7 @@ fn e23_all_forms_of_behaviours_can_be_pipelined() {
             (a.balance, b.balance)
         });
         when(pipelined(&all), |all| all.into_iter().for_each(|one| one.persist(Changed { by: 4 })));
-        batch()
+        Batch::new()
             .when(pipelined(a), |a| a.persist(Changed { by: 5 }))
             .when((a, b), |(a, b)| {
                 a.persist(Changed { by: 6 });

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use coact::behaviour::{Refusal, batch, scope};
+use coact::behaviour::{Batch, Refusal, scope};
 use coact::cown::read_all;
 use coact::durable::{Journal, MemoryStore, TwoStores};
 use coact::prelude::*;
@@ -87,7 +87,7 @@ fn e3_all_forms_of_behaviours_store_what_they_decide() {
             Ok(10)
         );
         when(&all, |all| all.into_iter().for_each(|one| one.persist(Changed { by: 5 })));
-        batch()
+        Batch::new()
             .when(a, |a| a.persist(Changed { by: 6 }))
             .when((a, b), |(a, b)| {
                 a.persist(Changed { by: 7 });

@@ -68,7 +68,7 @@ fn a_handle_given_away_is_dropped_with_its_behaviour() {
                         when(&two, |body| body.1.push("busy"));
                     }
                     when(one, write("given"));
-                    batch().when(two, write("first")).when(twin, write("second")).spawn();
+                    Batch::new().when(two, write("first")).when(twin, write("second")).spawn();
                     [(busy, vec!["given"], log), (busy, vec!["first", "second"], far)]
                 })
                 .collect();
@@ -90,7 +90,7 @@ fn a_handle_that_is_kept_keeps_the_state() {
     check(|| {
         let count = Count::default();
         let (kept, log) = body(&count);
-        batch()
+        Batch::new()
             .when(&kept, |body| body.1.push("lent"))
             .when(kept.clone(), |held| {
                 held.1.push("given");
@@ -509,7 +509,7 @@ fn batches_are_atomic() {
                 let cowns = cowns.clone();
                 when((), move |()| {
                     let write = move |list: &mut Vec<usize>| list.push(number);
-                    batch()
+                    Batch::new()
                         .when(&cowns[0], write)
                         .when(&cowns[1], write)
                         .when(&cowns[2], write)

@@ -566,14 +566,14 @@ fn t4_after_a_shutdown_nothing_is_spawned_and_everything_is_told_so() {
     };
     when(&cown, capture());
     assert!(!when_here(&cown, capture()));
-    batch().when(&cown, capture()).spawn();
+    Batch::new().when(&cown, capture()).spawn();
     assert_eq!(call(&cown, |_| ()).wait(), Err(Broken::Cancelled));
     let error = try_when(&cown, capture()).unwrap_err();
     assert_eq!(error.refusal, Refusal::Closed);
     assert_eq!(error.to_string(), "the runtime of the cowns is shut down");
     drop(error);
     assert_eq!(try_call(&cown, |_| ()).unwrap_err().refusal, Refusal::Closed);
-    let error = batch().try_when(&cown, capture()).unwrap_err();
+    let error = Batch::new().try_when(&cown, capture()).unwrap_err();
     drop(error);
     let chained = Promise::ready(()).then(&cown, |_, _| ());
     assert_eq!(chained.wait(), Err(Broken::Cancelled));

@@ -144,7 +144,7 @@ fn h7_all_that_is_spawned_after_the_move_runs_in_the_new_home() {
             call(&cown, move |()| home()),
         ];
         let (resolver, batched) = Promise::channel();
-        batch().when((&cown, &other), move |_| resolver.resolve(home())).spawn();
+        Batch::new().when((&cown, &other), move |_| resolver.resolve(home())).spawn();
         // A set runs where the first of its cowns is.
         let elsewhere = call((&other, &cown), move |_| home());
         go.send(()).unwrap();

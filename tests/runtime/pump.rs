@@ -138,7 +138,7 @@ fn h2_two_pumps_do_not_mix() {
     let Refusal::PinnedApart(apart) = error.refusal else { panic!("{error}") };
     assert_eq!((apart.first, apart.second), (1, 2));
     assert!(try_call((&b, &a), |_| ()).is_err());
-    assert!(batch().try_when((&a, &b), |_| ()).is_err());
+    assert!(Batch::new().try_when((&a, &b), |_| ()).is_err());
     let message = "members 0 and 1 of the set belong to different pumps: no thread may access both";
     assert_eq!(panic_of(|| when((&a, &b), |_| ())), message);
     assert_eq!(panic_of(|| when_here((&a, &b), |_| ())), message);
@@ -395,7 +395,7 @@ fn the_hook_is_called_when_a_batch_is_queued_as_a_whole() {
     is_busy.recv_timeout(PATIENCE).unwrap();
     let far = (pinned.clone(), cown.clone());
     thread::spawn(move || {
-        batch().when(&far.0, |()| ()).when(&far.1, |()| ()).spawn();
+        Batch::new().when(&far.0, |()| ()).when(&far.1, |()| ()).spawn();
         queued.send(()).unwrap();
     });
     assert!(

@@ -13,7 +13,7 @@ use coact_tests::{
 fn o3_a_batch_runs_in_its_order() {
     everywhere(|| {
         let (log, other) = (Cown::new(Vec::new()), Cown::new(()));
-        batch()
+        Batch::new()
             .when(&log, |log| log.push(1))
             .when((&other, &log), |(_, log)| log.push(2))
             .when(&other, |_| ())
@@ -24,10 +24,41 @@ fn o3_a_batch_runs_in_its_order() {
 }
 
 #[test]
+fn o3_what_a_closure_adds_is_one_batch() {
+    everywhere(|| {
+        let (log, other) = (Cown::new(Vec::new()), Cown::new(()));
+        let (first, second) = (log.clone(), log.clone());
+        batch(|batch| {
+            when(&log, |log| log.push("outside"));
+            batch
+                .when(&first, |log| log.push("one"))
+                .when((&other, &second), |(_, log)| log.push("two"))
+        });
+        let written = call(&log, |log| log.clone()).wait();
+        assert_eq!(written, Ok(vec!["outside", "one", "two"]));
+    });
+}
+
+#[test]
+fn a_closure_that_panics_spawns_nothing() {
+    everywhere(|| {
+        let cown = Cown::new(0);
+        let refused = panic_of(|| {
+            batch(|batch| -> Batch {
+                let _filled = batch.when(&cown, |n| *n = 1);
+                panic!("no batch");
+            });
+        });
+        assert_eq!(refused, "no batch");
+        assert_eq!(call(&cown, |n| *n).wait(), Ok(0));
+    });
+}
+
+#[test]
 fn nothing_runs_before_the_batch_is_spawned() {
     everywhere(|| {
         let log = Cown::new(Vec::new());
-        let together = batch().when(&log, |log| log.push("batch"));
+        let together = Batch::new().when(&log, |log| log.push("batch"));
         assert_eq!((together.len(), together.is_empty()), (1, false));
         assert_eq!(call(&log, |log| log.len()).wait(), Ok(0));
         together.spawn();
@@ -40,7 +71,7 @@ fn a_batch_that_is_dropped_spawns_nothing() {
     everywhere(|| {
         let (cown, captured) = (Cown::new(0), std::sync::Arc::new(()));
         let kept = captured.clone();
-        drop(batch().when(&cown, move |n| {
+        drop(Batch::new().when(&cown, move |n| {
             *n = 1;
             drop(kept);
         }));
@@ -52,9 +83,9 @@ fn a_batch_that_is_dropped_spawns_nothing() {
 #[test]
 fn an_empty_batch_is_nothing() {
     everywhere(|| {
-        assert!(batch().is_empty());
-        batch().spawn();
-        batch().when((), |()| ()).spawn();
+        assert!(Batch::new().is_empty());
+        Batch::new().spawn();
+        Batch::new().when((), |()| ()).spawn();
     });
 }
 
@@ -64,7 +95,7 @@ fn a_batch_keeps_its_cowns_alive() {
     everywhere(|| {
         let (cown, log) = (Cown::new(Noisy(Log::new())), Log::new());
         let far = log.clone();
-        let together = batch().when(&cown, move |state| state.0 = far);
+        let together = Batch::new().when(&cown, move |state| state.0 = far);
         drop(cown);
         assert!(log.is_empty());
         together.spawn();
@@ -101,7 +132,7 @@ fn o3_nothing_comes_between_the_behaviours_of_a_batch() {
                 });
             }
             for _ in 0..BATCHES {
-                batch()
+                Batch::new()
                     .when(&a, |a| a.push("first"))
                     .when((&b, &a), |(b, a)| (a.push("second"), b.push("first")).1)
                     .when(&b, |b| b.push("second"))
@@ -133,7 +164,7 @@ fn o3_a_batch_over_cowns_that_nothing_links() {
         thread::scope(|scope| {
             scope.spawn(|| {
                 for n in 1..500 {
-                    batch().when(&a, move |a| *a = n).when(&b, move |b| *b = n).spawn();
+                    Batch::new().when(&a, move |a| *a = n).when(&b, move |b| *b = n).spawn();
                 }
             });
             for _ in 0..500 {
@@ -161,7 +192,7 @@ fn readers_of_a_batch_run_at_the_same_time() {
             move || met.push(both.wait())
         };
         let (first, second) = (attend(), attend());
-        batch()
+        Batch::new()
             .when(a.read(), move |_| first())
             .when(&b, |_| ())
             .when(a.read(), move |_| second())
@@ -180,7 +211,7 @@ fn o3_readers_and_writers_of_a_batch_keep_their_order() {
         };
         let looks = [look(), look(), look(), look()];
         let [first, second, third, fourth] = looks;
-        batch()
+        Batch::new()
             .when(a.read(), move |n| first(n))
             .when(&a, |n| *n += 1)
             .when(a.read(), move |n| second(n))
@@ -197,7 +228,7 @@ fn o3_readers_and_writers_of_a_batch_keep_their_order() {
 fn a_panic_in_a_batch_takes_nothing_else_with_it() {
     everywhere_with_faults(|faults| {
         let (a, b) = (Cown::new(0), Cown::new(0));
-        batch()
+        Batch::new()
             .when(&b, |b| *b += 1)
             .when(&a, |_| fail("in a batch"))
             .when((&a, &b), |(_, b)| *b += 10)
@@ -216,7 +247,7 @@ fn a_panic_in_a_batch_takes_nothing_else_with_it() {
 fn a_batch_may_be_spawned_by_a_behaviour_and_sent_to_it() {
     everywhere(|| {
         let log = Cown::new(Vec::new());
-        let together = batch().when(&log, |log| log.push(1)).when(&log, |log| log.push(2));
+        let together = Batch::new().when(&log, |log| log.push(1)).when(&log, |log| log.push(2));
         call((), move |()| together.spawn()).wait().unwrap();
         assert_eq!(call(&log, |log| log.clone()).wait(), Ok(vec![1, 2]));
     });
@@ -240,15 +271,16 @@ fn f6_a_closure_that_a_batch_refuses_and_whose_destructor_panics() {
     let (gone, cown) = (ended.run(|| Cown::new(0)), alive.run(|| Cown::new(0)));
     drop(ended);
     let bomb = Bomb;
-    let first = batch().when(&cown, |n| *n += 1).when(&gone, move |_| drop(bomb));
+    let first = Batch::new().when(&cown, |n| *n += 1).when(&gone, move |_| drop(bomb));
     first.when(&cown, |n| *n += 1).spawn();
     assert_eq!(faults.take().into_iter().map(message).collect::<Vec<_>>(), ["refused"]);
     assert_eq!(call(&cown, |n| *n).wait(), Ok(2));
     // A set that cannot be used: the closure is dropped before the panic that says so.
     let _entered = alive.enter();
     let bomb = Bomb;
-    let refused =
-        panic_of(|| drop(batch().when(&cown, |_| ()).when((&cown, &cown), move |_| drop(bomb))));
+    let refused = panic_of(|| {
+        drop(Batch::new().when(&cown, |_| ()).when((&cown, &cown), move |_| drop(bomb)))
+    });
     assert!(refused.contains("are the same cown"), "{refused}");
     assert_eq!(others.take().into_iter().map(message).collect::<Vec<_>>(), ["refused"]);
 }

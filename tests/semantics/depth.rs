@@ -272,7 +272,7 @@ fn batches_whose_behaviours_own_the_next() {
     let cowns = std::sync::OnceLock::new();
     drop_a_chain(move |counted, next: Option<Batch>| {
         let cown: &Cown<()> = cowns.get_or_init(|| Cown::new(()));
-        batch().when(cown, move |()| drop((counted, next)))
+        Batch::new().when(cown, move |()| drop((counted, next)))
     });
 }
 

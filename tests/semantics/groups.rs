@@ -73,7 +73,7 @@ fn g2_behaviours_run_in_the_order_of_spawning_across_members() {
                 0 => when(&cowns[0], move |()| log.push(n)),
                 1 => when((&cowns[2], &cowns[1]), move |_| log.push(n)),
                 2 => when(cowns[1].read(), move |()| log.push(n)),
-                _ => batch().when(&cowns[n % 3], move |()| log.push(n)).spawn(),
+                _ => Batch::new().when(&cowns[n % 3], move |()| log.push(n)).spawn(),
             }
         }
         call(&cowns[0], |()| ()).wait().unwrap();
@@ -200,7 +200,7 @@ fn g3_naming_a_member_twice_is_an_overlap() {
         assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 0, second: 2 }));
         let error = try_when((&Cown::new(0), a.read(), &b, &a), |_| ()).unwrap_err();
         assert_eq!(error.refusal, Refusal::Overlap(Overlap { first: 1, second: 3 }));
-        let error = batch().try_when((&a, &a), |_| ()).unwrap_err();
+        let error = Batch::new().try_when((&a, &a), |_| ()).unwrap_err();
         assert!(matches!(error.refusal, Refusal::Overlap(_)));
         let here = std::panic::catch_unwind(|| when_here((&a, &b, &a), |_| ()));
         assert!(here.is_err());

@@ -268,7 +268,7 @@ fn a_long_list_of_cowns_is_dropped() {
     // By `into_inner`, by a closure that is never run, and by the value of a promise.
     drop(list(LENGTH).into_inner().ok());
     let head = list(LENGTH);
-    drop(batch().when((), move |()| drop(head)));
+    drop(Batch::new().when((), move |()| drop(head)));
     drop(call((), |()| list(LENGTH)).then((), |(), list| drop(list)));
     runtime.wait_idle();
 }

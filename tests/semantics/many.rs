@@ -86,7 +86,7 @@ fn members_of_a_behaviour_that_waits() {
 fn behaviours_of_a_batch() {
     run(|| {
         let (all, one) = (cowns(), Cown::new(0));
-        let mut many = batch();
+        let mut many = Batch::new();
         for cown in &all {
             many = many.when((cown, &one), |(n, one)| *one += *n);
         }
@@ -222,7 +222,7 @@ fn s6_more_members_than_memory_could_hold_are_refused() {
     let all = &[Everywhere; 1 << 32];
     let refused = try_when(all, |_| ()).unwrap_err();
     assert_eq!(refused.refusal, Refusal::TooMany { members: 1 << 32 });
-    let refused = batch().try_when(all, |_| ()).unwrap_err();
+    let refused = Batch::new().try_when(all, |_| ()).unwrap_err();
     assert_eq!(refused.refusal, Refusal::TooMany { members: 1 << 32 });
     let message = "a behaviour can name up to 4294967295 cowns, not 4294967296";
     assert_eq!(panic_of(|| when(all, |_| ())), message);

@@ -42,7 +42,7 @@ fn o1_single_and_multiple_requests_share_one_order() {
             when(&log, move |log| log.push(n));
             when((&other, &log), move |(_, log)| log.push(n + 1));
             when(log.checked(), move |log| log.unwrap().push(n + 2));
-            batch().when(&log, move |log| log.push(n + 3)).spawn();
+            Batch::new().when(&log, move |log| log.push(n + 3)).spawn();
         }
         assert_eq!(call(&log, |log| log.clone()).wait().unwrap(), (0..60).collect::<Vec<_>>());
     });

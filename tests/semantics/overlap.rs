@@ -68,7 +68,7 @@ fn s1_the_others_panic_in_the_caller() {
         panic_of(|| after(day, (&a, &b, &a), |_| ())),
         panic_of(|| every(day, (&a, &b, &a), |_| ())),
         panic_of(|| Promise::ready(()).then((&a, &b, &a), |_, _| ())),
-        panic_of(|| batch().when(&b, |_| ()).when((&a, &b, &a), |_| ()).spawn()),
+        panic_of(|| Batch::new().when(&b, |_| ()).when((&a, &b, &a), |_| ()).spawn()),
         panic_of(|| scope(|s| s.when((&a, &b, &a), |_| ()))),
     ];
     for message in messages {
@@ -95,7 +95,7 @@ fn s1_nothing_is_enqueued() {
     everywhere(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
         let _ = try_when((&b, &a, &a), |(b, a, _)| (*a, *b) = (1, 1)).unwrap_err();
-        let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
+        let error = Batch::new().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
         assert!(matches!(error.refusal, Refusal::Overlap(_)));
         drop(error.batch);
         // They are free, and nothing has run on them.
@@ -107,7 +107,7 @@ fn s1_nothing_is_enqueued() {
 fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
     everywhere(|| {
         let (a, b) = (Cown::new(0), Cown::new(0));
-        let error = batch().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
+        let error = Batch::new().when(&b, |b| *b = 1).try_when((&a, &a), |_| ()).unwrap_err();
         error.batch.when(&a, |a| *a = 2).spawn();
         assert_eq!(call((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 1)));
     });
@@ -118,7 +118,7 @@ fn a_batch_lives_on_without_the_behaviour_that_overlaps() {
 fn behaviours_of_a_batch_may_share_cowns() {
     everywhere(|| {
         let (a, b) = (Cown::new(1), Cown::new(1));
-        batch().when((&a, &b), |(a, b)| *a += *b).when((&b, &a), |(b, a)| *b += *a).spawn();
+        Batch::new().when((&a, &b), |(a, b)| *a += *b).when((&b, &a), |(b, a)| *b += *a).spawn();
         assert_eq!(call((&a, &b), |(a, b)| (*a, *b)).wait(), Ok((2, 3)));
     });
 }
@@ -127,7 +127,7 @@ fn behaviours_of_a_batch_may_share_cowns() {
 #[test]
 fn errors_of_different_closures_come_together() {
     fn add(which: u32, a: &Cown<u32>) -> Result<Batch, coact::behaviour::BatchRefusal> {
-        let all = batch().when(a, |a| *a += 1);
+        let all = Batch::new().when(a, |a| *a += 1);
         Ok(match which {
             0 => all.try_when((a, a), |(a, b)| *a += *b)?,
             1 => all.try_when([a, a], |[a, b]| *a += *b)?,
@@ -138,13 +138,13 @@ fn errors_of_different_closures_come_together() {
         match which {
             0 => try_when((a, a), |(a, b)| *a += *b)?,
             1 => _ = try_call([a, a], |[a, _]| *a)?,
-            2 => batch().try_when((a, a), |_| ())?.spawn(),
+            2 => Batch::new().try_when((a, a), |_| ())?.spawn(),
             _ => add(0, a)?.spawn(),
         }
         Ok(())
     }
     fn boxed(a: &Cown<u32>) -> Result<(), Box<dyn std::error::Error>> {
-        batch().try_when((a, a), |_| ())?.spawn();
+        Batch::new().try_when((a, a), |_| ())?.spawn();
         Ok(())
     }
     everywhere(|| {

@@ -75,7 +75,7 @@ fn of_a_behaviour() {
     // Several in one set, in a batch, and on the spot.
     let other = runtime.run(|| Cown::new(()));
     when((cown.checked(), other.checked()), |_| Bomb::endless().throw());
-    batch().when(cown.checked(), |_| Bomb::endless().throw()).spawn();
+    Batch::new().when(cown.checked(), |_| Bomb::endless().throw()).spawn();
     runtime.wait_idle();
     assert!(when_here(cown.checked(), |_| Bomb::endless().throw()));
     assert_alive(&runtime);

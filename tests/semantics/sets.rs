@@ -216,7 +216,7 @@ fn slices_of_references() {
             (even.iter().copied().collect::<Vec<_>>(), *one)
         });
         assert_eq!(seen.wait(), Ok((vec![1, 112, 24], 10)));
-        batch().when(&even, |mut even| even[0] = 0).spawn();
+        Batch::new().when(&even, |mut even| even[0] = 0).spawn();
         let first = Promise::ready(()).then(&even, |even, _| even[0]);
         assert_eq!(first.wait(), Ok(0));
         assert!(try_when(&[even[0], even[0]], |_| ()).is_err());

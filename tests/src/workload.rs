@@ -107,7 +107,7 @@ impl Bank {
 
     /// A withdrawal and a deposit that nothing can come between.
     fn batch(&self, done: Done, a: &Cown<i64>, b: &Cown<i64>, amount: i64) {
-        batch()
+        Batch::new()
             .when(a, move |a| *a -= amount)
             .when((), move |()| done.tell())
             .when(b, move |b| *b += amount)
@@ -124,7 +124,7 @@ impl Bank {
 
     /// A panic, whose poison is cleared before anybody else comes by.
     fn panicking(&self, done: Done, a: &Cown<i64>) {
-        batch()
+        Batch::new()
             .when(a, |_| fail("on purpose"))
             .when(a.checked(), move |a| {
                 a.unwrap_err().clear();

@@ -9,7 +9,7 @@ use coact_actor::routing::{RouteError, Router, Routing};
 use coact_actor::supervise::{ChildError, StartError};
 use coact_actor::{Actor, Context, Message, spawn};
 use coact_core::behaviour::{BatchRefusal, Overlap, Refusal};
-use coact_core::{Cown, batch, try_when};
+use coact_core::{Batch, Cown, try_when};
 
 struct Idle;
 
@@ -96,9 +96,9 @@ fn errors_of_spawns_return_the_refusal() {
     let error = try_when((&cown, &cown), |_| {}).unwrap_err();
     assert_depth(error.refusal, 1);
     assert_root(error, &overlap);
-    let error = batch().try_when((&cown, &cown), |_| {}).unwrap_err();
+    let error = Batch::new().try_when((&cown, &cown), |_| {}).unwrap_err();
     assert_root(BatchRefusal::from(error), &overlap);
-    let error = batch().try_when((&cown, &cown), |_| {}).unwrap_err();
+    let error = Batch::new().try_when((&cown, &cown), |_| {}).unwrap_err();
     assert_root(error, &overlap);
     assert_depth(Refusal::Closed, 0);
 }

@@ -50,7 +50,7 @@
 //! | have a result | [`call`], which gives a [`Promise`]: await it, wait for it, or chain cowns to it |
 //! | run on the spot if the cowns are free | [`when_here`]; with a result: [`call_here`] |
 //! | be told if it cannot run to its end | [`when_or_else`] |
-//! | spawn several behaviours as one step | [`batch`] |
+//! | spawn several behaviours as one step | [`batch`]; later, or in a loop: [`Batch`] |
 //! | keep the cowns until something else is done, without a thread | [`detain`](behaviour::detain) |
 //! | borrow from the stack | [`scope`] |
 //! | work later, or again and again | [`after`], [`every`], [`sleep`] |
@@ -152,8 +152,8 @@
 #[cfg(feature = "actors")]
 pub use coact_actor::{Actor, Addr, Context, Handler, Message, spawn};
 pub use coact_core::{
-    Broken, Cown, Group, Promise, Runtime, WeakCown, batch, call, call_here, scope, try_call,
-    try_when, when, when_here, when_or_else,
+    Batch, Broken, Cown, Group, Promise, Runtime, WeakCown, batch, call, call_here, scope,
+    try_call, try_when, when, when_here, when_or_else,
 };
 #[cfg(feature = "macros")]
 pub use coact_macros::{Actor, Message, handlers, message};
@@ -256,7 +256,7 @@ pub mod prelude {
     pub use coact_core::time::{after, every};
     #[doc(no_inline)]
     pub use coact_core::{
-        Broken, Cown, Group, Promise, Runtime, batch, call, scope, try_when, when, when_here,
+        Batch, Broken, Cown, Group, Promise, Runtime, batch, call, scope, try_when, when, when_here,
     };
     #[cfg(feature = "macros")]
     #[doc(no_inline)]

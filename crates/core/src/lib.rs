@@ -36,7 +36,7 @@ mod task;
 mod tests;
 pub mod time;
 
-pub use behaviour::batch::batch;
+pub use behaviour::batch::{Batch, batch};
 pub use behaviour::here::{call_here, when_here};
 pub use behaviour::scope::scope;
 pub use behaviour::when::{call, try_call, try_when, when, when_or_else};

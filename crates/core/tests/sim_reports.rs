@@ -4,7 +4,7 @@
 use coact_core::credits::Credits;
 use coact_core::runtime::{blocking, spawn_future};
 use coact_core::sim::{self, Config, Failure, Method, Sim};
-use coact_core::{Cown, Promise, Runtime, batch, call, scope, when};
+use coact_core::{Batch, Cown, Promise, Runtime, call, scope, when};
 
 /// The report on a program that fails, which is the same in a replay.
 #[track_caller]
@@ -196,7 +196,7 @@ fn behaviours_and_futures() {
         when(&a, |_| ()); // behind
         when((&a, &b), |_| ()); // both
         when(&b, |_| ()); // behind both
-        batch().when(&b, |_| ()).spawn(); // batch
+        Batch::new().when(&b, |_| ()).spawn(); // batch
         when(&c, |_| ()); // no thread
         let entered = files.enter();
         drop(spawn_future(async { never().await }));

@@ -20,7 +20,8 @@ use crate::queue::multi_block::Multi;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 
-/// Creates an empty batch: behaviours to be spawned in one atomic step.
+/// Spawns several behaviours in one atomic step: those that the closure adds to the batch that it
+/// is given, and returns.
 ///
 /// Nothing comes between the behaviours of a batch: in the order of every cown they are adjacent,
 /// and another thread's behaviour comes before all of them or after all of them. Among themselves
@@ -31,17 +32,62 @@ use crate::simulated;
 /// use coact::{Cown, call, batch};
 ///
 /// let (order, stock) = (Cown::new(Vec::new()), Cown::new(10));
-/// batch()
-///     .when(&order, |order| order.push("pens"))
-///     .when(&stock, |stock| *stock -= 1)
-///     .spawn();
+/// batch(|batch| {
+///     batch.when(&order, |order| order.push("pens")).when(&stock, |stock| *stock -= 1)
+/// });
 /// assert_eq!(call((&order, &stock), |(o, s)| (o.len(), *s)).wait(), Ok((1, 9)));
 /// ```
-pub fn batch() -> Batch {
-    Batch { entries: Vec::new(), requests: Vec::new() }
+///
+/// A batch that is filled elsewhere, or spawned later or not at all, is a [`Batch`] of its own. If
+/// the closure panics, nothing is spawned.
+pub fn batch<F, B>(fill: F)
+where
+    F: FnOnce(Batch) -> B,
+    B: IntoBatch,
+{
+    fill(Batch::new()).into_batch().spawn();
 }
 
-/// A batch under construction; see [`batch`]. Dropping it spawns nothing.
+/// What the closure of [`batch`] returns: the [`Batch`] that it was given.
+#[diagnostic::on_unimplemented(
+    message = "the closure of `batch` returns the batch to be spawned, not `{Self}`",
+    label = "the closure returns `{Self}`",
+    note = "add behaviours in a row, without a semicolon behind: `batch(|batch| batch.when(&a, ..).when(&b, ..))`",
+    note = "or one by one: `batch(|mut batch| {{ batch = batch.when(&a, ..); batch = batch.when(&b, ..); batch }})`"
+)]
+pub trait IntoBatch: sealed::Sealed {
+    /// Returns the batch.
+    #[doc(hidden)]
+    fn into_batch(self) -> Batch;
+}
+
+impl IntoBatch for Batch {
+    fn into_batch(self) -> Batch {
+        self
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for super::Batch {}
+}
+
+/// Behaviours to be spawned in one atomic step: see [`batch`]. Dropping it spawns nothing.
+///
+/// ```
+/// # use coact_core as coact;
+/// use coact::{Batch, Cown, call};
+///
+/// let accounts = [1, 2, 3].map(Cown::new);
+/// let mut interest = Batch::new();
+/// for account in &accounts {
+///     interest = interest.when(account, |balance| *balance *= 2);
+/// }
+/// assert_eq!(interest.len(), 3);
+/// interest.spawn();
+/// assert_eq!(call(&accounts[2], |balance| *balance).wait(), Ok(6));
+/// ```
+#[derive(Default)]
 #[must_use = "a batch does nothing until `spawn` is called"]
 pub struct Batch {
     entries: Vec<BatchEntry>,
@@ -87,6 +133,11 @@ impl Drop for AnnouncedEntries<'_> {
 unsafe impl Send for Batch {}
 
 impl Batch {
+    /// Creates an empty batch.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
     /// Adds a behaviour, like [`when`](crate::when), to be spawned by [`spawn`](Self::spawn).
     ///
     /// # Panics
@@ -117,11 +168,11 @@ impl Batch {
     ///
     /// ```
     /// # use coact_core as coact;
-    /// use coact::{Cown, batch};
-    /// use coact::behaviour::{Batch, BatchRefusal};
+    /// use coact::{Batch, Cown};
+    /// use coact::behaviour::BatchRefusal;
     ///
     /// fn order(book: bool, a: &Cown<u32>, b: &Cown<u32>) -> Result<Batch, BatchRefusal> {
-    ///     let all = batch();
+    ///     let all = Batch::new();
     ///     // Two closures have two types: `?` drops them.
     ///     Ok(if book { all.try_when(a, |a| *a -= 1)? } else { all.try_when((a, b), |(a, b)| *a += *b)? })
     /// }
@@ -166,7 +217,7 @@ impl Batch {
             Err(refusal) => return Err((refusal, closure)),
         };
         if is_set_out_of_reach(set) {
-            spawn::refuse_outside(closure, std::mem::replace(self, batch()));
+            spawn::refuse_outside(closure, std::mem::take(self));
         }
         simulated::spawns();
         let handles = set.to_owned_set();

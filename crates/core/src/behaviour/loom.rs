@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use loom::thread;
 
-use crate::behaviour::batch::batch;
+use crate::behaviour::batch::Batch;
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;
 use crate::queue::header::Flags;
@@ -314,7 +314,7 @@ fn single_request_against_a_batch() {
                 run_ready();
             }
         });
-        let one = batch().when(&x, |log: &mut Log| log.push(1));
+        let one = Batch::new().when(&x, |log: &mut Log| log.push(1));
         let both = one.when((&y, &x), |(y, x): (&mut Log, &mut Log)| {
             y.push(2);
             x.push(2);

@@ -28,7 +28,7 @@ mod then;
 pub(crate) mod when;
 
 pub use crate::fault::NotCommitted;
-pub use batch::{Batch, BatchError, BatchRefusal, batch};
+pub use batch::{Batch, BatchError, BatchRefusal, IntoBatch, batch};
 pub use detain::{Detained, detain, try_detain};
 pub use here::{MAX_NESTED_HERE, call_here, serve_here, when_here};
 pub use ready_or_promised::Answer;
