@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::actor::AskError;
-use coact::behaviour::{batch, scope};
+use coact::behaviour::scope;
 use coact::cown::read_all;
 use coact::durable::{
     Commit, CommitId, Decide, Done, Durable, Fault, Journal, MemoryStore, NotCommitted, Operation,
@@ -393,7 +393,7 @@ fn e27_all_forms_of_behaviours_can_be_confirmed() {
             let balance = first.balance;
             first.on_commit(move || second(balance));
         });
-        batch()
+        Batch::new()
             .when(confirmed(a), move |a| {
                 let balance = a.balance;
                 a.on_commit(move || third(balance));

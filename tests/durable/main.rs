@@ -1,5 +1,6 @@
 //! Durable actors: what is stored, what is seen when, and what a store that fails may do.
 
+mod answers;
 mod bank;
 mod changed;
 mod closing;
@@ -26,5 +27,5 @@ mod states;
 mod steps;
 mod tags;
 mod timers;
-mod told;
+
 mod waits;
