@@ -238,13 +238,13 @@ fn e25_what_is_unknown_at_the_deadline_is_told_and_named() {
             pass(Duration::from_millis(1));
         }
         let closed = journal.close(Duration::from_millis(50)).wait().unwrap();
-        let Err(CloseError { mut unsettled, deliveries: 0, is_store_open: false, .. }) = closed
-        else {
+        let Err(CloseError { unsettled, deliveries: 0, is_store_open: false, .. }) = closed else {
             panic!("{closed:?}")
         };
-        unsettled.sort();
-        let keys: Vec<_> = unsettled.iter().map(|id| id.key()).collect();
-        assert_eq!(keys, ["alice", "bob"]);
+        // (On a busy machine, another actor may not have ended then.)
+        for key in ["alice", "bob"] {
+            assert!(unsettled.iter().any(|id| id.key() == key), "{unsettled:?}");
+        }
         assert_eq!(asked.wait(), Err(AskError::Cancelled));
         assert_eq!(called.wait(), Err(Broken::Cancelled));
         is_told(carol.ask(Deposit(1)).wait());

@@ -13,7 +13,7 @@ use coact_persist::EntityId;
 
 use crate::entity::Entity;
 use crate::journal::{Journal, Shared};
-use crate::race::unless;
+use crate::race::{poll_once, unless};
 
 impl Journal {
     /// Closes the journal and its store, whatever clones, addresses and logs there are. When it
@@ -76,14 +76,15 @@ async fn close(
 ) -> Result<(), CloseError> {
     let access = &shared.access;
     let (mut half, mut deadline) = (sleep(within / 2), sleep(within));
-    let pending = pin!(async {
+    let mut pending = pin!(async {
         for entity in &entities {
             entity.released().await;
         }
         access.deliveries.end().await;
     });
     let mut error = CloseError { unsettled: Vec::new(), deliveries: 0, is_store_open: false };
-    if unless(&mut half, pending).await.is_none() {
+    // (What is done is found to be, however late that is looked for.)
+    if unless(&mut pending, &mut half).await.is_some() {
         error.deliveries = access.deliveries.count();
         let unsettled = entities.iter().filter(|entity| entity.has_owners());
         error.unsettled.extend(unsettled.map(|entity| entity.id.clone()));
@@ -91,9 +92,13 @@ async fn close(
         entities.iter().for_each(|entity| entity.give_up());
     }
     drop(half);
-    let (resolver, closed) = Promise::channel();
+    let (resolver, mut closed) = Promise::channel();
     access.store().close(Box::new(move |()| resolver.resolve(())));
-    error.is_store_open = !matches!(unless(&mut deadline, closed).await, Some(Ok(())));
+    let told = match unless(&mut deadline, &mut closed).await {
+        None => poll_once(&mut closed).await,
+        told => told,
+    };
+    error.is_store_open = !matches!(told, Some(Ok(())));
     if error.is_nothing() { Ok(()) } else { Err(error) }
 }
 
