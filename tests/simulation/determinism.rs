@@ -93,7 +93,7 @@ fn p10_the_order_of_a_hash_map_is_found() {
 fn p10_behaviours_that_depend_on_earlier_runs_are_found() {
     let report = difference(few(), || {
         let cown = Cown::new(0);
-        if run_number() % 2 == 0 {
+        if run_number().is_multiple_of(2) {
             when(&cown, |n| *n += 1);
         }
         when(&cown, |n| *n += 2);
@@ -114,7 +114,7 @@ fn p10_a_run_that_ends_earlier_or_later_is_found() {
     assert!(more.contains("the second run:  `sim::choose(2)` returned"), "{more}");
     assert!(more.contains("the first run:   nothing more: it ended"), "{more}");
     let less = difference(few(), || {
-        if run_number() % 2 == 0 {
+        if run_number().is_multiple_of(2) {
             sim::choose(2);
         }
     });

@@ -3,16 +3,13 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, Mutex, mpsc};
-use std::time::Duration;
 
 use coact::sim::{self, Config, Sim};
 use coact::{Cown, call, when};
+use coact_tests::PATIENCE;
 
 /// Set in the processes of programs that block for ever.
 const CHILD: &str = "COACT_TEST_BLOCKS";
-
-/// The child ends by itself if it is not killed: then there was no report.
-const PATIENCE: Duration = Duration::from_secs(120);
 
 /// A lock is held across a wait in simulated time, and a behaviour takes it.
 fn blocks_at_a_lock() {
@@ -28,7 +25,9 @@ fn blocks_at_a_lock() {
 /// A simulated thread waits for a thread of `std`, which waits for ever.
 fn blocks_at_a_join() {
     let thread = sim::thread(|| {
-        std::thread::spawn(|| std::thread::sleep(PATIENCE)).join().unwrap();
+        let (keep, never) = mpsc::channel::<()>();
+        std::mem::forget(keep);
+        std::thread::spawn(move || never.recv()).join().unwrap().unwrap();
     });
     let _ = thread.wait();
 }
@@ -44,27 +43,29 @@ fn report_of(test: &str) -> String {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    let lines = BufReader::new(child.stderr.take().unwrap()).lines().map(Result::unwrap);
+    let lines = BufReader::new(child.stderr.take().unwrap()).lines();
+    let (write, read) = mpsc::channel();
+    let reader = std::thread::spawn(move || {
+        lines.map_while(Result::ok).try_for_each(|line| write.send(line)).is_ok()
+    });
     let mut report = String::new();
-    for line in lines {
+    // Without a report the test fails for what it has read.
+    while let Ok(line) = read.recv_timeout(PATIENCE) {
         report += &line;
         report.push('\n');
-        // The last lines of a report.
+        // The last line of a report.
         if line.contains("COACT_SIM_RUNS=") {
             break;
         }
     }
+    drop(read);
     child.kill().unwrap();
     child.wait().unwrap();
+    reader.join().unwrap();
     report
 }
 
 fn explore(program: fn()) {
-    // Without a report the process ends, and the test fails.
-    std::thread::spawn(|| {
-        std::thread::sleep(PATIENCE);
-        std::process::exit(1);
-    });
     Sim::new().config(Config::new().runs(100)).check(program);
 }
 
