@@ -92,10 +92,7 @@ impl CaughtPanic {
         let Self(here, panics) = self;
         // If an earlier task has left callbacks, the program itself has caught that panic.
         for panic in panics.iter().filter(|panic| panic.at.task == here.task) {
-            // A body that was called inline has come to its end if its panic was not caught there:
-            // it was the panic around it that its destructors have seen.
-            let own = panic.at.bodies <= here.bodies;
-            panic.listeners.tell(own.then_some(message));
+            panic.listeners.tell((!panic.at.is_within(here)).then_some(message));
         }
     }
 }
@@ -130,7 +127,11 @@ impl Unwinding {
     /// Returns the callbacks of the panic that unwinds the thread now.
     fn listeners(&self, limit: impl FnOnce(TellRest) -> Option<Revoke>) -> Arc<Listeners> {
         let here = Spot::here();
-        drop(self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here));
+        let over = self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here);
+        for panic in over.iter().filter(|panic| panic.at.is_within(here)) {
+            panic.listeners.tell(None);
+        }
+        drop(over);
         let known = self.0.borrow().last().filter(|panic| panic.at == here).map(Panic::listeners);
         known.unwrap_or_else(|| {
             let panic = Panic::new(here, limit);
@@ -160,6 +161,13 @@ impl Spot {
     fn here() -> Self {
         let task = current::worker().map_or(0, |worker| worker.ticks());
         Self { bodies: current::nested_bodies(), task }
+    }
+
+    /// Whether this is in a body that was called inline from the other one, and has ended. If that
+    /// body had panicked, it would have been caught there: what its destructors have seen is the panic
+    /// around it.
+    fn is_within(self, outer: Self) -> bool {
+        self.task == outer.task && self.bodies > outer.bodies
     }
 }
 
