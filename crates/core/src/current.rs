@@ -3,6 +3,7 @@
 
 pub(crate) mod default_runtime;
 mod scope_list;
+mod stack_place;
 mod thread_extensions;
 
 use std::any::Any;
@@ -11,15 +12,16 @@ use std::ptr::{NonNull, null};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use coact_sync::stack::{self, PinnedStack};
+use coact_sync::stack::PinnedStack;
 
 use scope_list::{ScopeList, innermost, lend};
+use stack_place::BODIES;
+pub use stack_place::StackPlace;
 #[cfg(feature = "sim")]
 pub(crate) use thread_extensions::end;
 pub(crate) use thread_extensions::find_extension;
 pub use thread_extensions::thread_extension;
 
-use crate::drop_depth;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
@@ -31,28 +33,12 @@ use crate::simulated;
 thread_local! {
     static WORKER: Cell<*const dyn AnyWorker> = const { Cell::new(null::<NoWorker>()) };
     static ENTERED: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
-    static BODIES: Cell<u32> = const { Cell::new(0) };
     static SERVES: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static THREAD: Cell<u64> = const { Cell::new(0) };
     static CANCELLING: Cell<Option<StackPlace>> = const { Cell::new(None) };
     static PRINCIPALS: Cell<ScopeList<Option<NonNull<Principal>>>> =
         const { Cell::new(ScopeList::EMPTY) };
     static SCOPED: Cell<ScopeList<Option<Scoped>>> = const { Cell::new(ScopeList::EMPTY) };
-}
-
-/// A place on the stacks of a thread: it differs for a body that is called inline, and on a fiber.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StackPlace {
-    stack: *const (),
-    bodies: u32,
-}
-
-impl StackPlace {
-    /// Returns the place of the caller.
-    #[must_use]
-    pub fn current() -> Self {
-        Self { stack: stack::current(), bodies: BODIES.get() }
-    }
 }
 
 #[cfg(any(debug_assertions, feature = "sim"))]
@@ -284,6 +270,7 @@ pub fn may_block() -> bool {
 }
 
 /// Returns the number of bodies nested on this thread's stack through `when_here`.
+#[inline]
 pub(crate) fn nested_bodies() -> u32 {
     BODIES.get()
 }
@@ -327,14 +314,6 @@ impl Drop for RestoreBodies {
 pub fn on_other_stack<R>(work: impl FnOnce() -> R) -> R {
     let _restore = RestoreBodies::none();
     work()
-}
-
-/// Returns how much of this thread's state calls on its stacks have changed that are still running:
-/// it is larger inside of a body, of a destructor that the runtime runs, and where the stack is
-/// [pinned](PinnedStack).
-#[inline(always)]
-pub fn stack_depth() -> u32 {
-    BODIES.get().wrapping_add(stack::pins()).wrapping_add(drop_depth::nested())
 }
 
 /// Runs `work` as a body: it must not block.
@@ -461,7 +440,7 @@ impl ThreadState {
             serves: SERVES.replace(self.serves),
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
-            pins: stack::set_pins(self.pins),
+            pins: coact_sync::stack::set_pins(self.pins),
             cancelling: CANCELLING.replace(self.cancelling),
             decides: decides_from_now(self.decides),
             extensions: thread_extensions::swap(self.extensions),

@@ -16,7 +16,9 @@ use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicPtr, End, Ordering};
+use coact_sync::stack;
 
+use crate::current::nested_bodies;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
@@ -46,10 +48,12 @@ impl Depth {
     }
 }
 
-/// Returns the number of such destructors on this thread's stacks.
+/// Returns how much of this thread's state calls on its stacks have changed that are still running:
+/// it is larger inside of a body, of a destructor that the runtime runs, and where the stack is
+/// [pinned](coact_sync::stack::PinnedStack).
 #[inline(always)]
-pub(crate) fn nested() -> u32 {
-    NESTED.get()
+pub fn stack_depth() -> u32 {
+    nested_bodies().wrapping_add(stack::pins()).wrapping_add(NESTED.get())
 }
 
 /// Runs the destructors deferred on this thread.

@@ -63,8 +63,9 @@ pub mod internals {
     pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
     pub use crate::current::{
         IdleWait, Principal, StackPlace, as_body, beside_decision, deciding, on_behalf_of,
-        on_other_stack, principal, scoped, stack_depth, thread_extension, with_scoped,
+        on_other_stack, principal, scoped, thread_extension, with_scoped,
     };
+    pub use crate::drop_depth::stack_depth;
     pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, MessageTo, SendPath, UnreachableCown};
     pub use crate::panic::after_caught::drop_quietly;

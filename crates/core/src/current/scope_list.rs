@@ -9,7 +9,7 @@ use std::cell::Cell;
 use std::ptr::null;
 use std::thread::LocalKey;
 
-use super::StackPlace;
+use super::stack_place::StackPlace;
 
 /// The list of a thread: its newest entry.
 pub(super) struct ScopeList<T>(*const ScopeEntry<T>);
@@ -87,7 +87,7 @@ pub(super) fn innermost<T: Copy + 'static>(list: &'static ScopeKey<T>) -> Option
     let mut next = list.get().0;
     // SAFETY: an entry of the list has not been dropped (see `Unlink`).
     while let Some(entry) = unsafe { next.as_ref() } {
-        if entry.at.stack == here.stack {
+        if entry.at.is_on_stack_of(here) {
             return (entry.at == here).then_some(entry.value);
         }
         next = entry.older.get();

@@ -1,3 +1,5 @@
+//! What is lent, and who sees it.
+
 use crate::current::{Nested, on_behalf_of, principal, scoped, with_scoped};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

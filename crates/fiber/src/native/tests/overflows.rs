@@ -104,8 +104,8 @@ fn an_access_far_below_the_stack_is_reported() {
         // Beside others, so that there is memory below the guard.
         let _others: Vec<_> = (0..4).map(|_| super::small()).collect();
         fiber::<(), ()>(|()| {
-            let mut frame = 0_u8;
-            let here = ptr::from_ref(std::hint::black_box(&mut frame)).addr();
+            let frame = 0_u8;
+            let here = ptr::from_ref(std::hint::black_box(&frame)).addr();
             let below = here - crate::remaining_stack().unwrap() - 60 * 1024;
             // SAFETY: not sound: the test expects the fault.
             let value = unsafe { ptr::with_exposed_provenance::<u8>(below).read_volatile() };
