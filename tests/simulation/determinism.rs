@@ -58,6 +58,31 @@ fn much() {
     files.wait_idle();
 }
 
+/// What the timers of one run leave behind decides nothing in the next one.
+#[test]
+fn p10_timers_of_an_earlier_run_make_no_difference() {
+    let cancels = || {
+        let cown = Cown::new(());
+        let timer = after(Duration::from_secs(30), &cown, |()| ());
+        when(&cown, move |()| assert!(timer.cancel()));
+        sleep(Duration::from_secs(60)).wait().unwrap();
+    };
+    std::thread::spawn(move || few().check_determinism(cancels)).join().unwrap();
+}
+
+/// Runtimes of a run have the ids, and so the order, that they had in the one before.
+#[test]
+fn p10_several_runtimes_of_a_run_are_ordered_as_in_the_one_before() {
+    few().check_determinism(|| {
+        let runtimes: Vec<_> =
+            (0..3).map(|_| Runtime::builder().workers(2).build().unwrap()).collect();
+        let cowns: Vec<_> = runtimes.iter().map(|it| it.run(|| Cown::new(0))).collect();
+        when(cowns.as_slice(), |all| all.into_iter().for_each(|n| *n += 1));
+        cowns.iter().for_each(|cown| when(cown, |n| *n += 1));
+        runtimes.iter().for_each(Runtime::wait_idle);
+    });
+}
+
 #[test]
 fn p10_a_program_that_depends_on_the_schedule_only_passes() {
     few().check_determinism(much);

@@ -215,6 +215,17 @@ impl Timers {
         self.state.lock().wheel.next_deadline()
     }
 
+    /// Begins at time 0 again, for another run of a simulation: so that what the wheel does depends
+    /// on that run alone.
+    #[cfg(feature = "sim")]
+    pub(crate) fn begin_run(&self) {
+        let mut state = self.state.lock();
+        if state.places.is_empty() {
+            state.wheel = Wheel::new(nanos(TICK));
+            state.next_number = 0;
+        }
+    }
+
     /// Fires the timers that are due.
     #[cfg(feature = "sim")]
     pub(crate) fn fire_due(&self, now: u64) {

@@ -16,6 +16,7 @@ use crate::sim::stall_watch::StallWatch;
 use crate::sim::trace::RunTrace;
 use crate::sim::wait_tables::WaitTables;
 use crate::simulated::{self, Simulation};
+use crate::time::Timers;
 
 thread_local! {
     /// The simulated runtime of this thread; reused by all runs that end well.
@@ -53,6 +54,7 @@ pub(in crate::sim) fn run(
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
     shared.config.extensions.forget();
+    shared.find_service::<Timers>().into_iter().for_each(Timers::begin_run);
     observers.watch.begin_run(explorer);
     let engine = Engine {
         shared,
@@ -88,7 +90,8 @@ pub(in crate::sim) fn run(
     match result {
         Ok(Ok(())) => {
             RUNTIME.set(Some(shared));
-            FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().map(|shared| shared.id)));
+            // So that the next run takes them in the same order.
+            FREE_IDS.with_borrow_mut(|ids| ids.extend(built.iter().rev().map(|shared| shared.id)));
             Ok(())
         }
         failed => {
