@@ -10,6 +10,10 @@ impl<A: Actor> Addr<A> {
     /// Stops the actor after its current message: messages that wait are dropped. A future that
     /// [holds](crate::Context::hold) the actor is dropped at its await.
     ///
+    /// A child of a supervisor that is down, or that has not begun yet, has no state to end: the
+    /// stop is ignored there. Wait for [`Supervisor::ready`](crate::supervise::Supervisor::ready)
+    /// first, or use [`terminate_child`](crate::supervise::Supervisor::terminate_child).
+    ///
     /// # Errors
     /// Fails if the actor has ended.
     #[doc(alias = "system message")]

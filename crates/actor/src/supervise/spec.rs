@@ -231,6 +231,7 @@ impl<A: Actor> Child<A> {
     /// let connection = session.child(transient(|| Connection).significant());
     /// let keepalive = session.child(permanent(|| Keepalive));
     /// let session = session.spawn();
+    /// session.ready().wait()?;
     /// connection.stop()?; // It is done. So is the session.
     /// assert_eq!(session.ended().wait(), Ok(ExitReason::Shutdown));
     /// assert!(keepalive.has_ended());
