@@ -1,8 +1,8 @@
 //! The store in memory with something in front of it.
 
 use coact::durable::{
-    Claim, Commit, Done, EntityId, MemoryStore, Note, Notes, Outcome, Reader, Seq, Store,
-    StoreError, StoredEvent,
+    Claim, Commit, CommitId, Done, EntityId, MemoryStore, Note, Notes, Outcome, Reader, Seq,
+    Settled, Store, StoreError, StoredEvent,
 };
 
 /// An operation that the store is yet to do.
@@ -30,6 +30,10 @@ pub trait Layer {
 
     fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
         self.pass(Box::new(move |store| store.commit(commit, done)));
+    }
+
+    fn take_settle(&self, commit: CommitId, done: Told<Settled>) {
+        self.pass(Box::new(move |store| store.settle(commit, done)));
     }
 
     fn end(&self, done: Done<()>) {
@@ -100,7 +104,7 @@ macro_rules! layer {
                 }
 
                 fn settle(&self, commit: CommitId, done: Told<Settled>) {
-                    self.pass(Box::new(move |store| store.settle(commit, done)));
+                    self.take_settle(commit, done);
                 }
 
                 fn close(&self, done: Done<()>) {

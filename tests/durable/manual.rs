@@ -3,7 +3,7 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-use coact::durable::{Commit, Done, MemoryStore, Outcome, Refusal, Store, StoreError};
+use coact::durable::{Commit, Done, MemoryStore, Outcome, Refusal, Store, StoreError, wait};
 
 use crate::layers::{Layer, Work, layer};
 
@@ -37,6 +37,15 @@ impl Manual {
     /// Stores what it has, and what comes.
     pub fn release(&self) {
         self.let_go().into_iter().for_each(|(commit, done)| self.1.commit(commit, done));
+    }
+
+    /// Stores what it has, and what comes. Returns what tells the outcomes.
+    pub fn store_untold(&self) -> Vec<Box<dyn FnOnce()>> {
+        let tell = |(commit, done): (Commit, Done<Outcome>)| {
+            let outcome = wait(|told| self.1.commit(commit, told));
+            Box::new(move || done(outcome)) as Box<dyn FnOnce()>
+        };
+        self.let_go().into_iter().map(tell).collect()
     }
 
     /// Stores the first of what it has, and keeps the others, and what comes.

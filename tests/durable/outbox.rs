@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use coact::durable::{
     Commit, DeadLetter, Decide, Done, Durable, EntityId, EventSourced, Fault, InTransit, Journal,
-    JournalBuilder, MemoryStore, NoteKey, NoteKind, Notes, Operation, Outcome, Publication, Reader,
-    Refusal, Store, StoreError, read, stored, wait,
+    JournalBuilder, MemoryStore, Note as StoredNote, NoteKey, NoteKind, Notes, Operation, Outcome,
+    Publication, Reader, Refusal, Store, StoreError, pipelined, read, stored, wait,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -15,7 +15,7 @@ use coact_tests::{Dice, everywhere, everywhere_with_faults};
 
 use crate::failures::pass;
 use crate::histories::seeds;
-use crate::layers::{Layer, Work, layer};
+use crate::layers::{Layer, Told, Work, layer};
 use crate::manual::Manual;
 
 /// A party that sends numbered letters, and knows which it has got from whom.
@@ -146,6 +146,84 @@ fn e16_what_is_delivered_is_decided_on_once_and_in_order() {
         settle(&store);
         assert_all_got(&journal, &keys);
         assert_eq!(outgoing(&store, NoteKind::DeadLetter), 0);
+    });
+}
+
+/// Commits of `a` are stored and told, and notes are read, when the test says so.
+#[derive(Clone, Default)]
+struct Paused {
+    manual: Manual,
+    reads: Arc<Mutex<Option<Vec<Work>>>>,
+}
+
+layer!(Paused);
+
+impl Layer for Paused {
+    fn pass(&self, work: Work) {
+        work(&self.manual.1);
+    }
+
+    fn read_notes(&self, which: Notes, most: usize, done: Told<Vec<StoredNote>>) {
+        let work: Work = Box::new(move |store| store.notes(which, most, done));
+        match &mut *self.reads.lock().unwrap() {
+            Some(reads) => reads.push(work),
+            None => work(&self.manual.1),
+        }
+    }
+
+    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+        if commit.members().any(|(id, _)| id.key() == "a") {
+            self.manual.take_commit(commit, done);
+        } else {
+            self.manual.1.commit(commit, done);
+        }
+    }
+}
+
+impl Paused {
+    fn read_one(&self) {
+        while self.reads.lock().unwrap().as_ref().is_none_or(Vec::is_empty) {
+            pass(Duration::from_millis(1));
+        }
+        let read = self.reads.lock().unwrap().as_mut().unwrap().remove(0);
+        read(&self.manual.1);
+    }
+}
+
+/// What `resume` reads of this process's own messages is not all, nor in their order: they come when they are told to be stored.
+#[test]
+fn e16_a_message_that_is_left_during_a_resume_overtakes_none_before_it() {
+    everywhere(|| {
+        let paused = Paused::default();
+        *paused.reads.lock().unwrap() = Some(Vec::new());
+        let journal = Journal::builder(paused.clone()).receives::<Party, Letter>().build();
+        let [a, z] = ["a", "z"].map(|key| journal.entity::<Party>(key));
+        call((&a, &z), |_| ()).wait().unwrap();
+        let resumed = journal.resume();
+        paused.manual.hold();
+        // Decided on first, so of a lower rank than that of `z`, which is stored first.
+        when(pipelined(&a), |a| post(a, "b"));
+        while paused.manual.len() < 1 {
+            pass(Duration::from_millis(1));
+        }
+        pass(Duration::from_millis(5));
+        call(&z, |z| post(z, "y")).wait().unwrap();
+        pass(Duration::from_millis(5));
+        paused.read_one();
+        // Behind the first page: the next one has the second message of `a`, and not the first.
+        when(pipelined(&a), |a| post(a, "b"));
+        while paused.manual.len() < 2 {
+            pass(Duration::from_millis(1));
+        }
+        let late = paused.manual.store_untold();
+        let rest = paused.reads.lock().unwrap().take();
+        rest.into_iter().flatten().for_each(|read| read(&paused.manual.1));
+        resumed.wait().unwrap().unwrap();
+        pass(Duration::from_millis(50));
+        late.into_iter().for_each(|tell| tell());
+        settle(&paused.manual.1);
+        assert_all_got(&journal, &["a", "b", "y", "z"]);
+        assert_eq!(seen(&journal, "b").got.len(), 2);
     });
 }
 

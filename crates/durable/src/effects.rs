@@ -12,7 +12,7 @@ use coact_persist::{
 use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
-use crate::outbox::TimerChange;
+use crate::outbox::{PendingMessage, TimerChange};
 use crate::outgoing::{
     Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, present_rank, rank_of,
 };
@@ -119,11 +119,11 @@ impl<E: EventSourced> Durable<E> {
         recovered.sent += 1;
         let key = key_of(recovered.epoch.get(), recovered.sent);
         let Some((entity, _)) = &self.entity else { return };
-        let (outbox, entity, kind) =
-            (Arc::clone(&entity.outbox), entity.id.clone(), NoteKind::Outgoing);
-        let note = Note { entity, kind, key, rank, value };
-        self.put(note.clone());
-        self.on_commit(move || outbox.add(note));
+        let (id, kind) = (entity.id.clone(), NoteKind::Outgoing);
+        let note = Note { entity: id, kind, key, rank, value };
+        let message = PendingMessage::new(&entity.outbox, note.clone());
+        self.put(note);
+        self.on_commit(move || message.deliver());
     }
 
     /// Returns the messages that this decision has left to be delivered so far; of a [standalone](Self::standalone) state, all.

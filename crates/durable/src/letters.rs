@@ -12,7 +12,7 @@ use coact_persist::{EntityId, Event, Note, NoteId, NoteKind, Position, Refusal, 
 
 use crate::access::Access;
 use crate::journal::Journal;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, PendingMessage};
 use crate::outgoing::{StoredMessage, present_rank};
 use crate::ranked::{ByRank, Damaged, PAGE};
 
@@ -84,8 +84,9 @@ impl Journal {
         let access = Arc::clone(&self.0.access);
         spawn_future(async move {
             access.open_store().map_err(Refusal::Store)?;
-            outbox.exchange(vec![dead.id()], vec![outgoing.clone()]).await?;
-            outbox.add(outgoing);
+            let message = PendingMessage::new(&outbox, outgoing.clone());
+            outbox.exchange(vec![dead.id()], vec![outgoing]).await?;
+            message.deliver();
             Ok(())
         })
     }

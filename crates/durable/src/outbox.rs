@@ -44,6 +44,9 @@ struct Work {
     /// How many with this identity are in lanes. (A dead letter may be redelivered before its lane is
     /// done with it.)
     known: HashMap<NoteId, usize>,
+    /// Those whose commit is pending: they come by [`PendingMessage::deliver`], and in order, so that a
+    /// resume that reads them leaves them alone.
+    pending: HashSet<NoteId>,
     /// Those that have left lanes while it is read what earlier processes have left, and may have been
     /// read before.
     left_lanes: HashSet<NoteId>,
@@ -123,6 +126,11 @@ impl Work {
         Some(lane)
     }
 
+    /// Whether a message is to be delivered, or was, or comes when its commit is told.
+    fn knows(&self, id: &NoteId) -> bool {
+        self.known.contains_key(id) || self.left_lanes.contains(id) || self.pending.contains(id)
+    }
+
     /// Returns whether a future is to be started for a lane, and takes note that it is.
     fn starts(&mut self, lane: &Lane) -> bool {
         if self.resuming > 0 {
@@ -189,7 +197,7 @@ impl Outbox {
         let Some(letter) = Letter::read(note) else { return };
         let mut work = self.work();
         let id = letter.note.id();
-        if !work.known.contains_key(&id) && !work.left_lanes.contains(&id) {
+        if !work.knows(&id) {
             work.add(letter);
         }
     }
@@ -202,7 +210,7 @@ impl Outbox {
     }
 
     /// Delivers a message that was stored.
-    pub(crate) fn add(self: &Arc<Self>, note: Note) {
+    fn add(self: &Arc<Self>, note: Note) {
         // It stays in the store.
         if self.access.is_closing() {
             return;
@@ -493,6 +501,31 @@ impl Drop for LaneRun {
         if let Some(letters) = self.outbox.work().lanes.get_mut(&self.lane) {
             letters.is_running = false;
         }
+    }
+}
+
+/// A message whose commit is pending. It is dropped if that stores nothing.
+pub(crate) struct PendingMessage {
+    outbox: Arc<Outbox>,
+    note: Note,
+}
+
+impl PendingMessage {
+    pub(crate) fn new(outbox: &Arc<Outbox>, note: Note) -> Self {
+        outbox.work().pending.insert(note.id());
+        Self { outbox: Arc::clone(outbox), note }
+    }
+
+    /// Delivers it: the commit has stored it.
+    pub(crate) fn deliver(self) {
+        self.outbox.add(self.note.clone());
+    }
+}
+
+impl Drop for PendingMessage {
+    fn drop(&mut self) {
+        // (Behind `add`, so that there is no moment at which it is not known.)
+        self.outbox.work().pending.remove(&self.note.id());
     }
 }
 
