@@ -6,16 +6,16 @@ use std::time::Duration;
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    CloseError, Commit, Decide, Done, Durable, EntityId, EventSourced, Fault, Journal, LogError,
-    MemoryStore, NotCommitted, Once, Operation, Outcome, Position, Publication, Reader, Refusal,
-    Seq, StoreError, pipelined, stored, wait,
+    CloseError, Commit, CommitId, Decide, Done, Durable, EntityId, EventSourced, Fault, Journal,
+    LogError, MemoryStore, NotCommitted, Once, Operation, Outcome, Position, Publication, Reader,
+    Refusal, Seq, Settled, StoreError, pipelined, stored, wait,
 };
 use coact::prelude::*;
 use coact_tests::everywhere_with_faults;
 
 use crate::bank::{Account, Balance, Changed, Deposit, account, found};
 use crate::failures::pass;
-use crate::layers::{Layer, Work, layer};
+use crate::layers::{Layer, Told, Work, layer};
 use crate::manual::Manual;
 use crate::slow::Slow;
 
@@ -252,6 +252,102 @@ fn e25_what_is_unknown_at_the_deadline_is_told_and_named() {
         // It may be stored, and is.
         assert_eq!((found(&store, "alice").balance, found(&store, "bob").balance), (1, 1));
     });
+}
+
+/// A store that does not answer whether a commit has happened, and counts commits behind its end.
+#[derive(Clone)]
+struct Silent {
+    store: MemoryStore,
+    unanswered: Arc<Mutex<Vec<Told<Settled>>>>,
+    late: Arc<Mutex<Option<usize>>>,
+}
+
+layer!(Silent);
+
+impl Layer for Silent {
+    fn pass(&self, work: Work) {
+        self.late.lock().unwrap().iter_mut().for_each(|late| *late += 1);
+        work(&self.store);
+    }
+
+    fn take_settle(&self, _: CommitId, done: Told<Settled>) {
+        self.unanswered.lock().unwrap().push(done);
+    }
+
+    fn end(&self, done: Done<()>) {
+        self.late.lock().unwrap().get_or_insert(0);
+        done(());
+    }
+}
+
+impl Silent {
+    fn new() -> Self {
+        let (store, unanswered, late) = Default::default();
+        Self { store, unanswered, late }
+    }
+
+    /// Loses the answers of commits.
+    fn lose_answers(&self) {
+        self.store.fail(|operation| match operation {
+            Operation::Commit(_) => Fault::AnswerLost,
+            _ => Fault::None,
+        });
+    }
+}
+
+/// Neither behaviours nor commands wait for that, and each who has closed the journal hears of it.
+#[test]
+fn e25_an_outcome_that_no_one_settles_is_given_up_by_each_that_closes() {
+    everywhere_with_faults(|_| {
+        let silent = Silent::new();
+        let journal = Journal::new(silent.clone());
+        let [alice, bob, carol] = ["alice", "bob", "carol"].map(|key| account(&journal, key));
+        assert_eq!(call((&alice, &bob, &carol), |_| ()).wait(), Ok(()));
+        silent.lose_answers();
+        let step = call((&alice, &bob), |(alice, bob)| {
+            alice.persist(Changed { by: 1 });
+            bob.persist(Changed { by: 1 });
+        });
+        let asked = carol.ask(Deposit(1));
+        while silent.unanswered.lock().unwrap().len() < 2 {
+            pass(Duration::from_millis(1));
+        }
+        let patient = journal.close(LONG);
+        let hasty = journal.close(Duration::from_millis(20));
+        for closed in [hasty, patient] {
+            let unsettled = closed.wait().unwrap().unwrap_err().unsettled;
+            for key in ["alice", "bob", "carol"] {
+                assert!(unsettled.iter().any(|id| id.key() == key), "{unsettled:?}");
+            }
+        }
+        assert_eq!(step.wait(), Err(Broken::Cancelled));
+        assert_eq!(asked.wait(), Err(AskError::Cancelled));
+        silent.unanswered.lock().unwrap().clear();
+    });
+}
+
+/// A decision that is made when the deadline is over stores nothing, and is told so.
+#[test]
+fn e25_a_store_is_asked_nothing_behind_its_end() {
+    let silent = Silent::new();
+    let journal = Journal::new(silent.clone());
+    let alice = account(&journal, "alice");
+    assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
+    let (begins, begun) = std::sync::mpsc::channel();
+    let (goes_on, may_go_on) = std::sync::mpsc::channel();
+    let step = call(&alice, move |alice| {
+        begins.send(()).unwrap();
+        may_go_on.recv().unwrap();
+        alice.persist(Changed { by: 1 });
+    });
+    begun.recv().unwrap();
+    let closed = journal.close(Duration::ZERO).wait().unwrap();
+    assert_eq!(closed.unwrap_err().unsettled.len(), 1);
+    goes_on.send(()).unwrap();
+    let told = step.wait();
+    assert!(matches!(&told, Err(Broken::NotCommitted(why)) if is_closed(why)), "{told:?}");
+    assert_eq!(*silent.late.lock().unwrap(), Some(0));
+    assert_eq!(found(&silent.store, "alice").balance, 1);
 }
 
 /// How many events of an account are stored.

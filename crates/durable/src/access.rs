@@ -16,6 +16,7 @@ use coact_persist::{
     Commit, CommitId, Done, Outcome, Position, Refusal, Settled, Store, StoreError,
 };
 
+use crate::abandonment::Abandonment;
 use crate::deliveries::Deliveries;
 use crate::latch::Latch;
 use crate::outages::Outages;
@@ -35,7 +36,7 @@ pub(crate) struct Access {
     gone: Latch,
     /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is
     /// closed.
-    pub(crate) abandoned: Latch,
+    pub(crate) abandonment: Abandonment,
     pub(crate) deliveries: Deliveries,
     /// The position of the last commit that is known to be stored, by this journal or by others.
     position: AtomicU64,
@@ -104,7 +105,7 @@ impl Access {
     pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
         let recoveries = Credits::new(settings.recoveries);
         let (outages, news, position) = (Outages::default(), Mutex::default(), AtomicU64::new(0));
-        let (closing, gone, abandoned) = Default::default();
+        let (closing, gone, abandonment) = Default::default();
         let deliveries = Deliveries::default();
         Self {
             store,
@@ -114,7 +115,7 @@ impl Access {
             news,
             closing,
             gone,
-            abandoned,
+            abandonment,
             deliveries,
             position,
         }
@@ -262,6 +263,9 @@ impl Access {
     pub(crate) fn commit<T: Tell>(&self, commit: Commit, told: T) {
         let owed = Owed { settles: (!commit.is_check()).then(|| commit.id()), told };
         let unanswered = Unanswered(Some(owed));
+        if self.abandonment.has_begun() {
+            return unanswered.tell(Outcome::Refused(Refusal::Store(StoreError::Closed)));
+        }
         let done: Done<_> = Box::new(move |outcome| unanswered.tell(outcome));
         // A panic of the store drops the question. It was reported.
         let _ = catch(|| self.store.commit(commit, done));
@@ -289,15 +293,15 @@ impl Access {
     /// Settles a commit, however long the store cannot be reached: `None` if the store is closed
     /// first.
     async fn settled(&self, id: CommitId) -> Option<Settled> {
-        let mut backoff = Backoff::default();
+        let (mut backoff, mut given_up) = (Backoff::default(), self.abandonment.begun());
         loop {
-            match ask(|done| self.store.settle(id, done)).await {
+            let settled = pin!(ask(|done| self.store.settle(id, done)));
+            match unless(&mut given_up, settled).await? {
                 Ok(settled) => return Some(settled),
                 Err(StoreError::Closed) => return None,
                 Err(error) => {
                     tracing::warn!(commit = %id, "it is not known yet whether a commit has happened, and its members wait: {error}");
-                    let mut abandoned = self.abandoned.opened();
-                    unless(&mut abandoned, pin!(backoff.wait())).await?;
+                    unless(&mut given_up, pin!(backoff.wait())).await?;
                 }
             }
         }

@@ -11,6 +11,7 @@ use coact_core::runtime::spawn_future;
 use coact_core::time::sleep;
 use coact_persist::EntityId;
 
+use crate::abandonment::PendingWork;
 use crate::entity::Entity;
 use crate::journal::{Journal, Shared};
 use crate::race::{poll_once, unless};
@@ -82,13 +83,13 @@ async fn close(
         }
         access.deliveries.end().await;
     });
-    let mut error = CloseError { unsettled: Vec::new(), deliveries: 0, is_store_open: false };
     // (What is done is found to be, however late that is looked for.)
     if unless(&mut pending, &mut half).await.is_some() {
-        error.deliveries = access.deliveries.count();
         let unsettled = entities.iter().filter(|entity| entity.has_owners());
-        error.unsettled.extend(unsettled.map(|entity| entity.id.clone()));
-        access.abandoned.open();
+        access.abandonment.begin(PendingWork {
+            entities: unsettled.map(|entity| entity.id.clone()).collect(),
+            deliveries: access.deliveries.count(),
+        });
         entities.iter().for_each(|entity| entity.give_up());
     }
     drop(half);
@@ -98,7 +99,10 @@ async fn close(
         None => poll_once(&mut closed).await,
         told => told,
     };
-    error.is_store_open = !matches!(told, Some(Ok(())));
+    // (Another call may have given up what this one has waited for.)
+    let PendingWork { entities: unsettled, deliveries } = access.abandonment.left();
+    let is_store_open = !matches!(told, Some(Ok(())));
+    let error = CloseError { unsettled, deliveries, is_store_open };
     if error.is_nothing() { Ok(()) } else { Err(error) }
 }
 

@@ -8,12 +8,13 @@
 //!
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
 //! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `outcome` and `owner` (what is on its way to the store), `entity` (who has
-//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access`, `race` and `latch` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `post`, `timer_table`, `outbox`, `routes` and
+//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access`, `race`, `latch` and `abandonment` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `post`, `timer_table`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, `close` and `deliveries` (the end of a journal), and `replay`.
 
 #![forbid(unsafe_code)]
 
+mod abandonment;
 mod access;
 mod active;
 mod builder;

@@ -1,0 +1,49 @@
+//! What a journal gives up when it is closed before all of it is done.
+
+use std::sync::{Mutex, PoisonError};
+
+use coact_core::Promise;
+use coact_persist::EntityId;
+
+use crate::latch::Latch;
+
+/// Says once that outcomes which are pending are not waited for any longer, and remembers which.
+#[derive(Default)]
+pub(crate) struct Abandonment {
+    latch: Latch,
+    left: Mutex<PendingWork>,
+}
+
+/// What was pending.
+#[derive(Clone, Default)]
+pub(crate) struct PendingWork {
+    pub(crate) entities: Vec<EntityId>,
+    /// Lanes with a message that was being delivered.
+    pub(crate) deliveries: usize,
+}
+
+impl Abandonment {
+    /// Gives up what is pending. Does nothing if that was done already.
+    pub(crate) fn begin(&self, pending: PendingWork) {
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        if !self.latch.is_open() {
+            *left = pending;
+            drop(left);
+            self.latch.open();
+        }
+    }
+
+    pub(crate) fn has_begun(&self) -> bool {
+        self.latch.is_open()
+    }
+
+    /// Returns what is told when it begins.
+    pub(crate) fn begun(&self) -> Promise<()> {
+        self.latch.opened()
+    }
+
+    /// Returns what was given up.
+    pub(crate) fn left(&self) -> PendingWork {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
