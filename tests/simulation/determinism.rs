@@ -7,7 +7,7 @@ use std::time::Duration;
 use coact::runtime::spawn_future;
 use coact::sim::{self, Bounds, Config, Method, Sim};
 use coact::time::{after, sleep};
-use coact::{Cown, Runtime, call, scope, when};
+use coact::{Actor, Context, Cown, Handler, Message, Runtime, call, scope, spawn, when};
 use coact_tests::panic_of;
 
 /// The report on a program whose runs differ.
@@ -81,6 +81,36 @@ fn p10_several_runtimes_of_a_run_are_ordered_as_in_the_one_before() {
         cowns.iter().for_each(|cown| when(cown, |n| *n += 1));
         runtimes.iter().for_each(Runtime::wait_idle);
     });
+}
+
+/// The end of a runtime treats its actors in the order of their creation, wherever the actors of
+/// earlier runs have left room for them.
+#[test]
+fn p10_a_runtime_that_ends_before_its_actors_does_the_same_in_each_run() {
+    few().check_determinism(|| {
+        let runtime = Runtime::builder().workers(2).build().unwrap();
+        let busy: Vec<_> = runtime.run(|| (0..5).map(|_| spawn(Busy(0))).collect());
+        busy.iter().for_each(|actor| actor.send(Turn).unwrap());
+        // Some of them have turns left, and are sending themselves the next.
+        drop(runtime);
+    });
+}
+
+/// Sends itself two more messages.
+#[derive(Actor)]
+struct Busy(u32);
+
+#[derive(Message)]
+struct Turn;
+
+impl Handler<Turn> for Busy {
+    fn handle(&mut self, _: Turn, context: &mut Context<Self>) {
+        self.0 += 1;
+        if self.0 < 3 {
+            // Refused once the runtime has ended.
+            let _ = context.address().send(Turn);
+        }
+    }
 }
 
 #[test]

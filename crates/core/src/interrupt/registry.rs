@@ -123,7 +123,8 @@ pub(crate) fn note_move() {
     TABLE.note_move();
 }
 
-/// Returns the cowns of some runtimes whose state has not ended, and keeps them alive.
+/// Returns the cowns of some runtimes whose state has not ended, and keeps them alive. Their order
+/// means nothing: it depends on which entries earlier cowns have left.
 pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
     TABLE.find(homes)
 }

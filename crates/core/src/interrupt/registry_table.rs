@@ -134,7 +134,8 @@ impl CownTable {
         self.moved.store(true, Ordering::Relaxed);
     }
 
-    /// Returns the cowns of some runtimes whose state has not ended, and keeps them alive.
+    /// Returns the cowns of some runtimes whose state has not ended, and keeps them alive. Their
+    /// order is that of the entries, which means nothing.
     pub(super) fn find(&self, homes: &[RuntimeHandle]) -> Vec<LiveCown> {
         let rows = self.rows.lock();
         // ORDERING: Relaxed. The barrier orders it before the loads of entries.
@@ -176,7 +177,7 @@ impl LiveCown {
     pub(crate) fn number(&self) -> (u64, usize) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
         let number = unsafe { (interrupt_header::vtable(self.0).number)(self.0) };
-        (number, self.0.as_ptr().addr())
+        (number, CownHeader::rank(self.0))
     }
 
     /// Tells the state that its runtime ends, and interrupts it.

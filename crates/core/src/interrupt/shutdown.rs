@@ -6,6 +6,7 @@
 //! [cancelled](super::Interruptible::cancel).
 
 use crate::sched::ending::Ending;
+use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::time::Duration;
 
@@ -37,7 +38,7 @@ pub(crate) fn end_in_order(
     let mut ending = Ending { homes: homes.into(), forced: false };
     let mut told = HashMap::new();
     loop {
-        let living = registry::find(homes);
+        let living = youngest_first(homes);
         if living.is_empty() {
             return wait(left());
         }
@@ -56,14 +57,21 @@ pub(crate) fn end_in_order(
     }
 }
 
-/// Tells those that do not know yet, the youngest first; returns whether there are any.
+/// Returns the live cowns of the runtimes. Their handles are given up in this order as well: other
+/// threads can observe that, so in a simulation it must not depend on their places in the table.
+fn youngest_first(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
+    let mut living = registry::find(homes);
+    living.sort_by_cached_key(|living| Reverse(living.number()));
+    living
+}
+
+/// Tells those that do not know yet, in this order; returns whether there are any.
 fn tell(
     mut living: Vec<LiveCown>,
     ending: &Ending,
     told: &mut HashMap<(u64, usize), bool>,
 ) -> bool {
     living.retain(|living| told.insert(living.number(), ending.forced) != Some(ending.forced));
-    living.sort_unstable_by_key(|living| std::cmp::Reverse(living.number()));
     let any = !living.is_empty();
     living.into_iter().for_each(|living| living.end(ending));
     any
@@ -75,9 +83,7 @@ pub(crate) fn cut_off(home: RuntimeHandle) {
     // here before (the record of the move, and the cown's new home), or the mover sees that the
     // runtime drops what is queued.
     fence(Ordering::SeqCst);
-    let mut living = registry::find(&[home]);
-    living.sort_unstable_by_key(|living| std::cmp::Reverse(living.number()));
-    living.into_iter().for_each(|living| living.interrupt());
+    youngest_first(&[home]).into_iter().for_each(|living| living.interrupt());
 }
 
 /// Something was moved to a runtime. If the runtime has ended meanwhile, it has not seen that.
