@@ -323,6 +323,18 @@ fn settings_that_make_no_sense_are_refused() {
     assert_eq!(refresh(zero), BuildError::Zero("refresh_after_write"));
     assert_eq!(refresh(MS), BuildError::NoLoader("refresh_after_write"));
     assert!(refresh(MS).to_string().contains("needs a loader"));
+    let late = |refresh_after_write, time_to_live| {
+        let spec = builder().load(|key: u32| async move { Ok(Some(u64::from(key))) });
+        let spec = spec.time_to_live(time_to_live).refresh_after_write(refresh_after_write).build();
+        assert_eq!(
+            error(spec),
+            BuildError::RefreshAfterExpiry { refresh_after_write, time_to_live }
+        );
+    };
+    late(MS, MS);
+    late(2 * MS, MS);
+    let spec = builder().load(|key: u32| async move { Ok(Some(u64::from(key))) });
+    assert!(spec.time_to_live(2 * MS).refresh_after_write(MS).build().is_ok());
     let negative = builder().negative_time_to_live(zero).build();
     assert_eq!(error(negative), BuildError::Zero("negative_time_to_live"));
     let behind = |settings| error(builder().write_behind(Table::new(), settings).build());

@@ -23,6 +23,13 @@ pub enum BuildError {
     Zero(&'static str),
     /// This setting needs a loader.
     NoLoader(&'static str),
+    /// Values would expire before they are loaded again, so they would be waited for all the same.
+    RefreshAfterExpiry {
+        /// The [`refresh_after_write`](crate::CacheBuilder::refresh_after_write).
+        refresh_after_write: Duration,
+        /// The [`time_to_live`](crate::CacheBuilder::time_to_live).
+        time_to_live: Duration,
+    },
 }
 
 impl fmt::Display for BuildError {
@@ -35,6 +42,10 @@ impl fmt::Display for BuildError {
             BuildError::NoLoader(setting) => {
                 write!(f, "`{setting}` of a cache needs a loader: `load`, `read_through`, a store")
             }
+            BuildError::RefreshAfterExpiry { refresh_after_write, time_to_live } => write!(
+                f,
+                "`refresh_after_write` of a cache ({refresh_after_write:?}) is shorter than its `time_to_live` ({time_to_live:?})"
+            ),
         }
     }
 }

@@ -157,7 +157,8 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 
     /// Sets after what time since it was put, or since its load began, a value is loaded again when
     /// a get asks for it. The old value is answered meanwhile, as long as it has not expired. So
-    /// what is asked for often is never waited for.
+    /// what is asked for often is never waited for. It is shorter than the
+    /// [`time_to_live`](Self::time_to_live).
     ///
     /// A refresh that fails changes nothing but the counts, and is a `tracing` event; the next get
     /// begins another one. One that finds no value drops the entry. A refresh is a load in all
@@ -185,7 +186,10 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Sets what is called with each value that the cache drops, once, and with the reason. It is
+    /// Sets what is called with each value that the cache drops, once, and with the reason. A value
+    /// whose time is over is dropped late, when its key is next asked for or something else is kept:
+    /// in an idle cache never. A refresh replaces the value
+    /// ([`Replaced`](crate::RemovalCause::Replaced)). The listener is
     /// called in the turn of the cache, so it should not take long; what takes longer is for an
     /// actor that it sends the value to. A panic of it is reported.
     ///
@@ -237,7 +241,8 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Sets what loads a value that is not there: a future, run beside the cache.
+    /// Sets what loads a value that is not there: a future, run beside the cache. `?` makes a
+    /// [`BoxError`] of any error: `|key| async move { Ok(fetch(key).await?) }`.
     pub fn load<F, L>(mut self, load: F) -> Self
     where
         F: Fn(K) -> L + Send + Sync + 'static,
@@ -305,8 +310,8 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     /// Makes the specification.
     ///
     /// # Errors
-    /// Fails if there is no bound of entries or weight, if a setting is zero, or if there is no
-    /// loader for a refresh.
+    /// Fails if there is no bound of entries or weight, if a setting is zero, if there is no loader
+    /// for a refresh, or if values would expire before they are refreshed.
     pub fn build(mut self) -> Result<CacheSpec<K, V>, BuildError> {
         self.check()?;
         self.bounds.is_timed = self.bounds.are_timed();
@@ -359,6 +364,12 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         }
         if bounds.refresh_after_write.is_some() && self.loader.is_none() {
             return Err(BuildError::NoLoader("refresh_after_write"));
+        }
+        if let (Some(refresh_after_write), Some(time_to_live)) =
+            (bounds.refresh_after_write, bounds.time_to_live)
+            && refresh_after_write >= time_to_live
+        {
+            return Err(BuildError::RefreshAfterExpiry { refresh_after_write, time_to_live });
         }
         Ok(())
     }
