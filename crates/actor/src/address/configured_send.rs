@@ -246,7 +246,7 @@ impl<A: Actor> Addr<A> {
             return self.give_back(message, reply);
         }
         match self.admit(lane, TypeId::of::<M>()) {
-            Admission::Unsorted(permit) => self.put(permit, message, reply),
+            Admission::Unsorted(permit) => self.put_unsorted(permit, message, reply),
             Admission::Sorted(lane, permit) => self.sort(lane, permit, message, reply),
             Admission::Drop => {
                 drop_for_room::<A, M>(self.runtime(), self.id(), message, reply);
@@ -284,7 +284,7 @@ impl<A: Actor> Addr<A> {
             return self.send_with_reply(message, reply);
         }
         match self.shared().queue().filter(|queue| queue.sorted.is_some()) {
-            None => self.put(permit, message, reply),
+            None => self.put_unsorted(permit, message, reply),
             Some(queue) => self.sort(queue.lane_of(TypeId::of::<M>()), permit, message, reply),
         }
         Ok(())
@@ -318,7 +318,7 @@ impl<A: Actor> Addr<A> {
     /// Puts a message into the queue of the cown. An actor that runs on its callers handles it at
     /// once if it is idle.
     #[cfg_attr(feature = "sim", track_caller)]
-    fn put<M>(&self, permit: Option<Permit>, message: M, reply: Reply<M::Reply>)
+    fn put_unsorted<M>(&self, permit: Option<Permit>, message: M, reply: Reply<M::Reply>)
     where
         M: MessageTo<A>,
     {

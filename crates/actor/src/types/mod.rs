@@ -61,7 +61,8 @@ use crate::timeout_slots::Timeouts;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not an actor",
     label = "an actor is needed here",
-    note = "derive it: `#[derive(Actor)]`, or write `impl Actor for {Self} {{}}`: all of its hooks have defaults"
+    note = "derive it: `#[derive(Actor)]`, or write `impl Actor for {Self} {{}}`: all of its hooks have defaults",
+    note = "if it is the state of a durable actor: the actor is `Durable<{Self}>`, its address an `Addr<Durable<{Self}>>`, and a command of it an `impl Decide<..> for {Self}`"
 )]
 pub trait Actor: Sized + 'static {
     /// Called once, before the first message.
