@@ -133,7 +133,7 @@ fn e18_an_answer_that_is_refused_is_not_told_to_who_asks_again() {
 }
 
 #[test]
-fn a_key_is_for_one_command() {
+fn e18_a_key_is_for_one_command() {
     everywhere_with_faults(|_| {
         let alice = account(&Journal::new(MemoryStore::new()), "alice");
         assert_eq!(alice.ask(Once::new("a", Deposit(1))).wait(), Ok(1));
@@ -142,6 +142,10 @@ fn a_key_is_for_one_command() {
         assert!(why.why::<OtherCommand>().is_some(), "{why}");
         assert_eq!(alice.ask(Balance).wait(), Ok(1));
         assert_eq!(alice.ask(Once::new("a", Deposit(1))).wait(), Ok(1));
+        // The answer could be one to this: it is, and nothing is decided.
+        assert_eq!(alice.ask(Once::new("a", Deposit(5))).wait(), Ok(1));
+        assert_eq!(alice.ask(Deposit(2)).wait(), Ok(3));
+        assert_eq!(alice.ask(Once::new("a", Balance)).wait(), Ok(1));
     });
 }
 

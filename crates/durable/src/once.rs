@@ -23,15 +23,21 @@ use crate::recovered::Answers;
 /// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
 /// the same. For clients that send again what was not answered, as a connection, or this process, broke down.
 ///
-/// The answer is stored with what was decided, and kept for [some days](crate::JournalBuilder::answers_for); so `C::Reply` is a type that is encoded by
-/// [`minicbor`]. A decision that panics, or is not stored, has no answer, and is made anew with the same key.
+/// The answer is stored with what was decided, and kept for [some days](crate::JournalBuilder::answers_for).
+/// So `C::Reply` is a type that can be stored: one that [`minicbor`] encodes and that owns what it has
+/// (`Result<u64, String>`, not `Result<u64, &'static str>`), or one of the program's own that is
+/// `#[stored(name = "..")]`. A decision that panics, or is not stored, has no answer, and is made anew
+/// with the same key.
 ///
 /// An answer that is found in the store is [confirmed](crate::confirmed) before it is told: if another
 /// process owns the entity by now, it is that one's to tell. So a command that comes again costs two
 /// round trips to the store.
 ///
-/// One key is for one command of one entity: another command with the same key is refused ([`OtherCommand`]) if the answer to the first
-/// cannot be one to it, and otherwise has that.
+/// **One key is for one command of one entity.** Begin it with the command (`deposit/17`), and use it for
+/// no other as long as answers are kept, also when the client counts from 1 again. The type of the
+/// command is not stored: another command with the same key is refused ([`OtherCommand`]) if the
+/// answer to the first cannot be read as a `C::Reply`. Otherwise it is **not decided on**, and is
+/// answered with the answer to the first.
 ///
 /// ```
 /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -46,22 +52,34 @@ use crate::recovered::Answers;
 /// #     fn new(_: &EntityId) -> Self { Self::default() }
 /// #     fn apply(&mut self, Changed(by): &Changed) { self.balance += by }
 /// # }
-/// # #[derive(Message)]
-/// # #[message(reply = i64)]
-/// # struct Deposit(i64);
-/// # impl Decide<Deposit> for Account {
-/// #     fn decide(account: &mut Durable<Self>, Deposit(by): Deposit) -> i64 {
-/// #         account.persist(Changed(by));
-/// #         account.balance
-/// #     }
-/// # }
 /// use coact::durable::Once;
+///
+/// #[derive(Message)]
+/// #[message(reply = Result<i64, Refused>)]
+/// struct Deposit(i64);
+///
+/// #[stored(name = "refused")]
+/// #[derive(PartialEq, Debug)]
+/// enum Refused {
+///     #[n(0)]
+///     TooLittle,
+/// }
+///
+/// impl Decide<Deposit> for Account {
+///     fn decide(account: &mut Durable<Self>, Deposit(by): Deposit) -> Result<i64, Refused> {
+///         if by <= 0 {
+///             return Err(Refused::TooLittle);
+///         }
+///         account.persist(Changed(by));
+///         Ok(account.balance)
+///     }
+/// }
 ///
 /// let alice = Journal::new(MemoryStore::new()).entity::<Account>("alice");
 /// for _ in 0..3 {
-///     assert_eq!(alice.ask(Once::new("payment-17", Deposit(5))).wait()?, 5);
+///     assert_eq!(alice.ask(Once::new("deposit/17", Deposit(5))).wait()?, Ok(5));
 /// }
-/// assert_eq!(alice.ask(Once::new("payment-18", Deposit(5))).wait()?, 10);
+/// assert_eq!(alice.ask(Once::new("deposit/18", Deposit(5))).wait()?, Ok(10));
 /// # Ok::<(), coact::actor::AskError>(())
 /// ```
 #[derive(Clone, Debug)]
@@ -131,7 +149,11 @@ pub struct OtherCommand {
 
 impl fmt::Display for OtherCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the key {:?} is that of another command: each has a key of its own", self.key)
+        write!(
+            f,
+            "the key {:?} is that of another command: begin each key with its command, as in `deposit/17`",
+            self.key
+        )
     }
 }
 
