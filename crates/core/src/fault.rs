@@ -70,7 +70,17 @@ impl NotCommitted {
         &*self.0
     }
 
-    /// Returns the reason, if it is of this type.
+    /// Returns the reason, if it is of this type: `error.why::<StoreError>()`.
+    ///
+    /// ```
+    /// # use coact_core as coact;
+    /// use coact::behaviour::NotCommitted;
+    /// use std::io::{Error, ErrorKind};
+    ///
+    /// let error = NotCommitted::new(Error::from(ErrorKind::StorageFull));
+    /// assert_eq!(error.why::<Error>().map(Error::kind), Some(ErrorKind::StorageFull));
+    /// assert!(error.why::<std::fmt::Error>().is_none());
+    /// ```
     #[must_use]
     pub fn why<E: Error + 'static>(&self) -> Option<&E> {
         self.0.downcast_ref()

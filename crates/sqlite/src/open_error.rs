@@ -9,7 +9,8 @@ use std::path::PathBuf;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Another store has it: of this process, or of another one.
+    /// Another store has it: of this process, or of another one. A journal that was dropped may still have
+    /// it: `Journal::close` completes when it does not any more.
     InUse {
         /// The file.
         path: PathBuf,
@@ -97,7 +98,7 @@ impl Display for OpenError {
         match self {
             Self::InUse { path } => write!(
                 f,
-                "`{}` is in use by another store: end that, or open another file",
+                "`{}` is in use by another store: close the journal that has it (`Journal::close`), end its process, or open another file",
                 path.display()
             ),
             Self::NotFound { path, missing } if path == missing => {
