@@ -228,24 +228,31 @@ impl Access {
     ) -> (Promise<()>, Option<Waits>) {
         let (resolver, told) = Promise::channel();
         let waiter: Waiter = Arc::new(Mutex::new(Some(resolver)));
-        let mut news = lock(&self.news);
-        // (Under the lock: those who are told of the end are told behind this.)
-        if news.count != seen || self.is_closing() {
+        // Without the lock, here and below: these schedule.
+        if !self.wait_for_news(seen, &waiter) {
             return (Promise::ready(()), None);
         }
-        // Those whose time has passed.
-        if news.waiters.len() >= 64 && news.waiters.len().is_power_of_two() {
-            news.waiters.retain(|waiter| lock(waiter).is_some());
-        }
-        news.waiters.push(Arc::clone(&waiter));
-        drop(news);
-        // Without the lock: these schedule.
         let home = RuntimeHandle::current();
         let at_end = Arc::new(AtEnd { home, waiter: Arc::downgrade(&waiter) });
         let _at_end = home.on_cancel(at_end.into());
         let at_last = Arc::clone(&waiter);
         let _alarm = at_most.map(|time| Alarm::new(after(time, (), move |()| tell(&at_last))));
         (told, Some(Waits { waiter, _at_end, _alarm }))
+    }
+
+    /// Adds one who waits for another commit. Returns false if there is one, or the journal is closed.
+    fn wait_for_news(&self, seen: u64, waiter: &Waiter) -> bool {
+        let mut news = lock(&self.news);
+        // (Under the lock: those who are told of the end are told behind this.)
+        let waits = news.count == seen && !self.is_closing();
+        if waits {
+            // Those whose time has passed.
+            if news.waiters.len() >= 64 && news.waiters.len().is_power_of_two() {
+                news.waiters.retain(|waiter| lock(waiter).is_some());
+            }
+            news.waiters.push(Arc::clone(waiter));
+        }
+        waits
     }
 
     fn has_stored(&self) {

@@ -32,17 +32,24 @@ impl Latch {
 
     /// Returns what is told when it is open.
     pub(crate) fn opened(&self) -> Promise<()> {
+        // Before the lock: another simulated thread may go on here.
+        let (resolver, opened) = Promise::channel();
+        self.add(resolver).into_iter().for_each(|waiter| waiter.resolve(()));
+        opened
+    }
+
+    /// Adds one who waits. Returns those who wait no longer: this one, if it is open.
+    fn add(&self, waiter: Resolver<()>) -> Vec<Resolver<()>> {
         let mut waiters = self.waiters.lock().unwrap_or_else(PoisonError::into_inner);
         // (Under the lock, under which it is opened.)
         if self.is_open() {
-            return Promise::ready(());
+            return vec![waiter];
         }
-        // Those who do not wait any more.
+        let mut gone = Vec::new();
         if waiters.len() >= 64 && waiters.len().is_power_of_two() {
-            waiters.retain(|waiter| !waiter.is_abandoned());
+            gone.extend(waiters.extract_if(.., |waiter| waiter.is_abandoned()));
         }
-        let (resolver, opened) = Promise::channel();
-        waiters.push(resolver);
-        opened
+        waiters.push(waiter);
+        gone
     }
 }
