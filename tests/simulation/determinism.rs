@@ -7,7 +7,7 @@ use std::time::Duration;
 use coact::runtime::spawn_future;
 use coact::sim::{self, Bounds, Config, Method, Sim};
 use coact::time::{after, sleep};
-use coact::{Actor, Context, Cown, Handler, Message, Runtime, call, scope, spawn, when};
+use coact::{Actor, Context, Cown, Handler, Message, Runtime, call, scope, spawn, when, when_here};
 use coact_tests::panic_of;
 
 /// The report on a program whose runs differ.
@@ -93,6 +93,30 @@ fn p10_a_runtime_that_ends_before_its_actors_does_the_same_in_each_run() {
         busy.iter().for_each(|actor| actor.send(Turn).unwrap());
         // Some of them have turns left, and are sending themselves the next.
         drop(runtime);
+    });
+}
+
+/// How often a thread tries to run a behaviour inline does not depend on its luck in earlier runs.
+#[test]
+fn p10_inline_behaviours_are_tried_as_often_as_in_the_run_before() {
+    let sim = Sim::new().config(Config::new().runs(200));
+    sim.check_determinism(|| {
+        let (one, other) = (Cown::new(0), Cown::new(0));
+        for is_pair in [true, false, false] {
+            let (one, other) = (one.clone(), other.clone());
+            drop(sim::thread(move || {
+                for _ in 0..4 {
+                    if is_pair {
+                        when_here((&one, &other), |(one, other)| {
+                            *one += 1;
+                            *other += 1;
+                        });
+                    } else {
+                        when_here(&other, |n| *n += 1);
+                    }
+                }
+            }));
+        }
     });
 }
 
