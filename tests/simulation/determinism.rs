@@ -7,7 +7,9 @@ use std::time::Duration;
 use coact::runtime::spawn_future;
 use coact::sim::{self, Bounds, Config, Method, Sim};
 use coact::time::{after, sleep};
-use coact::{Actor, Context, Cown, Handler, Message, Runtime, call, scope, spawn, when, when_here};
+use coact::{
+    Actor, Context, Cown, Handler, Message, Promise, Runtime, call, scope, spawn, when, when_here,
+};
 use coact_tests::panic_of;
 
 /// The report on a program whose runs differ.
@@ -245,6 +247,32 @@ fn p10_a_failure_is_reported_if_it_comes_again() {
         assert!(report.contains("do the same and end differently"), "{report}");
         assert!(report.contains("the first run failed: number 0"), "{report}");
     }
+}
+
+/// It leaves the system's thread in that panic, and so cannot be made again there.
+#[test]
+fn p10_a_failure_in_the_middle_of_a_panic_is_reported_as_that() {
+    struct WaitInVain(Cown<()>);
+    impl Drop for WaitInVain {
+        fn drop(&mut self) {
+            when(&self.0, |()| ());
+            let (resolver, promise) = Promise::<()>::channel();
+            std::mem::forget(resolver);
+            let _ = promise.wait();
+        }
+    }
+    let compare = || {
+        let failure = few().compare_runs(|| {
+            let waits = WaitInVain(Cown::new(()));
+            drop(sim::thread(move || {
+                let _waits = waits;
+                panic!("in a thread");
+            }));
+        });
+        failure.unwrap_err().cause().to_owned()
+    };
+    let cause = std::thread::spawn(compare).join().unwrap();
+    assert!(cause.starts_with("deadlock: "), "{cause}");
 }
 
 #[test]

@@ -229,7 +229,9 @@ impl Sim {
     ///
     /// Compared are the tasks that can run at each decision, which behaviours are spawned from where
     /// on which cowns, the times, what the program adds with [`trace`](trace()), and how the runs
-    /// end. Not compared are values that decide nothing: add these with `trace`.
+    /// end. Not compared are values that decide nothing: add these with `trace`. A run that fails
+    /// with a thread in the middle of a panic is reported as it is: it cannot be made again on the
+    /// same thread of the system.
     ///
     /// The report says after how many events the runs part, what was the same before, what each of
     /// them did then, and what to look for.
@@ -278,7 +280,13 @@ impl Sim {
                 let program = Rc::clone(&program);
                 engine::run(explorer, &self.settings, observers, &Installed, move || program())
             };
+            let was_panicking = std::thread::panicking();
             let first = run(explorer);
+            if first.is_err() && std::thread::panicking() && !was_panicking {
+                // A fiber is stuck in the middle of a panic: the engine can no longer tell which
+                // of the next run's fibers are.
+                return first;
+            }
             trace.compare();
             let again = Config::new().method(Method::Replay(explorer.schedule().clone()));
             let mut again = again.explorer();
