@@ -89,6 +89,23 @@ fn e8_one_journal_has_one_actor_for_an_entity() {
     });
 }
 
+/// Whether it is dropped or closed: the actors that it has kept are given up in the same order.
+#[test]
+fn p10_the_end_of_a_journal_is_the_same_in_each_run() {
+    for is_closed in [false, true] {
+        let config = coact::sim::Config::new().runs(20);
+        coact::sim::Sim::new().config(config).check_determinism(move || {
+            let journal = Journal::new(MemoryStore::new());
+            for key in ["alice", "bob", "carol", "dave"] {
+                drop(account(&journal, key).ask(Deposit(1)));
+            }
+            if is_closed {
+                let _ = journal.close(Duration::from_secs(1)).wait();
+            }
+        });
+    }
+}
+
 #[test]
 fn e4_what_is_on_its_way_when_an_actor_ends_is_answered() {
     everywhere(|| {

@@ -57,3 +57,12 @@ impl Active {
         None
     }
 }
+
+impl Drop for Active {
+    fn drop(&mut self) {
+        // So that a simulation always gives them up in the same order: the longest unused first.
+        for id in std::mem::take(&mut self.by_turn).into_values() {
+            drop(self.by_entity.remove(&id));
+        }
+    }
+}

@@ -76,9 +76,11 @@ impl Shared {
         self.access.begin_to_close();
         self.outbox.close();
         let known = lock(&self.entities);
-        let entities: Vec<_> =
+        let mut entities: Vec<_> =
             known.known.values().filter_map(|known| known.entity.upgrade()).collect();
         drop(known);
+        // So that a simulation always closes them in the same order.
+        entities.sort_unstable_by(|one, other| one.id.cmp(&other.id));
         // (An actor that starts from now on finds that the journal is closed.)
         entities.iter().for_each(|entity| entity.close());
         entities
