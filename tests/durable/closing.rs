@@ -11,6 +11,7 @@ use coact::durable::{
     Refusal, Seq, Settled, StoreError, pipelined, stored, wait,
 };
 use coact::prelude::*;
+use coact::sim::{self, Config, Sim};
 use coact_tests::everywhere_with_faults;
 
 use crate::bank::{Account, Balance, Changed, Deposit, account, found};
@@ -323,6 +324,23 @@ fn e25_an_outcome_that_no_one_settles_is_given_up_by_each_that_closes() {
         assert_eq!(step.wait(), Err(Broken::Cancelled));
         assert_eq!(asked.wait(), Err(AskError::Cancelled));
         silent.unanswered.lock().unwrap().clear();
+    });
+}
+
+/// Nothing that closes a journal holds a lock where another simulated thread may go on.
+#[test]
+fn e25_a_journal_is_closed_twice_in_all_orders() {
+    Sim::new().config(Config::new().runs(200)).check(|| {
+        let store = MemoryStore::new();
+        let journal = Journal::builder(store)
+            .publishes(|_: Publication<Mail>| async { Ok::<_, Refusal>(()) })
+            .build();
+        assert_eq!(call(&account(&journal, "alice"), |alice| alice.publish(Mail)).wait(), Ok(()));
+        let mut log = journal.log::<Account>(Position::ZERO);
+        let follows = sim::thread(move || log.wait_next().is_err());
+        let closed = [(); 2].map(|()| journal.close(LONG));
+        closed.into_iter().for_each(|closed| assert_eq!(closed.wait().unwrap(), Ok(())));
+        assert_eq!(follows.wait(), Ok(true));
     });
 }
 
