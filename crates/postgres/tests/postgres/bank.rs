@@ -76,6 +76,9 @@ pub fn until_available<T>(mut ask: impl FnMut() -> Result<T, StoreError>) -> T {
             Ok(done) => return done,
             Err(StoreError::Unavailable { why }) => {
                 assert!(begun.elapsed().as_secs() < 60, "it does not go on by itself: {why}");
+                // It refuses at once while it connects: who asks again at once, as no journal does,
+                // takes the processors from that.
+                std::thread::sleep(std::time::Duration::from_millis(5));
             }
             Err(other) => panic!("{other}"),
         }
