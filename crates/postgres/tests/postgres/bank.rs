@@ -78,7 +78,7 @@ pub fn until_available<T>(mut ask: impl FnMut() -> Result<T, StoreError>) -> T {
                 assert!(begun.elapsed().as_secs() < 60, "it does not go on by itself: {why}");
                 // It refuses at once while it connects: who asks again at once, as no journal does,
                 // takes the processors from that.
-                std::thread::sleep(std::time::Duration::from_millis(5));
+                std::thread::park_timeout(std::time::Duration::from_millis(5));
             }
             Err(other) => panic!("{other}"),
         }
