@@ -1,6 +1,6 @@
 //! What a journal gives up when it is closed before all of it is done.
 
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use coact_core::Promise;
 use coact_persist::EntityId;
@@ -11,7 +11,7 @@ use crate::latch::Latch;
 #[derive(Default)]
 pub(crate) struct Abandonment {
     latch: Latch,
-    left: Mutex<PendingWork>,
+    left: Mutex<Option<PendingWork>>,
 }
 
 /// What was pending.
@@ -23,14 +23,14 @@ pub(crate) struct PendingWork {
 }
 
 impl Abandonment {
-    /// Gives up what is pending. Does nothing if that was done already.
+    /// Gives up what is pending. What the first call names is what is given up.
     pub(crate) fn begin(&self, pending: PendingWork) {
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
-        if !self.latch.is_open() {
-            *left = pending;
-            drop(left);
-            self.latch.open();
-        }
+        self.lock().get_or_insert(pending);
+        self.latch.open();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<PendingWork>> {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn has_begun(&self) -> bool {
@@ -44,6 +44,6 @@ impl Abandonment {
 
     /// Returns what was given up.
     pub(crate) fn left(&self) -> PendingWork {
-        self.left.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.lock().clone().unwrap_or_default()
     }
 }
