@@ -3,21 +3,20 @@
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};
-use std::sync::{Arc, Mutex, mpsc};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
 use coact::durable::{
-    Fault, InTransit, Journal, JournalBuilder, MemoryStore, Note, Notes, Once, Operation, Position,
-    pipelined,
+    Fault, InTransit, Journal, JournalBuilder, MemoryStore, Once, Operation, Position, pipelined,
 };
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
 use coact_tests::{Faults, PATIENCE, runtime};
 
 use crate::bank::{Account, Changed, Deposit, account};
-use crate::layers::{Layer, Told, Work, layer};
 use crate::manual::Manual;
+use crate::waits::Speechless;
 
 /// Waits on a thread of its own. Returns what it is told.
 type Waiter = Box<dyn FnOnce() -> String + Send>;
@@ -161,22 +160,6 @@ fn lose_commits(store: &MemoryStore) -> Arc<AtomicUsize> {
 fn until(condition: impl Fn() -> bool) {
     while !condition() {
         thread::yield_now();
-    }
-}
-
-/// A store in memory that answers nothing about notes, as long as it is there.
-#[derive(Clone, Default)]
-struct Speechless(MemoryStore, Arc<Mutex<Vec<Told<Vec<Note>>>>>);
-
-layer!(Speechless);
-
-impl Layer for Speechless {
-    fn pass(&self, work: Work) {
-        work(&self.0);
-    }
-
-    fn read_notes(&self, _: Notes, _: usize, done: Told<Vec<Note>>) {
-        self.1.lock().unwrap().push(done);
     }
 }
 

@@ -278,7 +278,7 @@ fn found_balance(account: &Addr<Durable<Account>>) -> i64 {
 
 /// A store in memory that answers nothing about notes, as long as it is there.
 #[derive(Clone, Default)]
-struct Speechless(MemoryStore, Arc<Mutex<Vec<Told<Vec<Note>>>>>);
+pub struct Speechless(pub MemoryStore, pub Arc<Mutex<Vec<Told<Vec<Note>>>>>);
 
 layer!(Speechless);
 
