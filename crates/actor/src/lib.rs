@@ -16,7 +16,6 @@ mod ask;
 mod attached_streams;
 mod backpressure;
 mod block_on;
-mod catch_drop;
 mod cell;
 mod context;
 mod context_extras;

@@ -8,10 +8,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use coact_core::internals::CatchDrop;
 use coact_core::runtime::spawn_future;
 use coact_sync::shim::process::Mutex;
 
-use crate::catch_drop::CatchDrop;
 use crate::id::ActorId;
 
 type PendingSend = Pin<Box<dyn Future<Output = ()> + Send>>;

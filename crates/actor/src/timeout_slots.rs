@@ -2,9 +2,8 @@
 
 use std::time::Duration;
 
+use coact_core::internals::CatchDrop;
 use coact_core::time::Timer;
-
-use crate::catch_drop::CatchDrop;
 
 /// The timeouts of an actor.
 pub(crate) struct Timeouts<F> {

@@ -8,9 +8,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use coact_core::internals::CatchDrop;
 use coact_core::time::Timer;
-
-use crate::catch_drop::CatchDrop;
 
 /// What can be the key of a timer: a `&'static str`, a number, an `enum`, or whatever else can be
 /// compared and hashed. See [`KeyedTimers`](crate::actor::KeyedTimers).

@@ -11,7 +11,7 @@ use coact_actor::Addr;
 use coact_actor::actor::{ActorId, AskError, Context, Reply, WeakAddr};
 use coact_actor::internals::call_with;
 use coact_core::Broken;
-use coact_core::internals::catch;
+use coact_core::internals::{CatchDrop, catch};
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 
 use crate::backing::{Key, Loader, OnceLoader, Store, Value, Write};
@@ -22,7 +22,6 @@ use crate::flusher::write_behind;
 use crate::guarded::{Guarded, Unfinished, within};
 use crate::keyed::Keyed;
 use crate::queue::{News, Subscription};
-use crate::quiet::Quiet;
 use crate::removal::RemovalCause;
 use crate::spec::{CacheBuilder, CacheSpec, Measure, Parts, Writing};
 use crate::under_way::{
@@ -236,7 +235,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     // Gets.
 
     pub(crate) fn get(&mut self, key: K, reply: GetReply<V>, context: &mut Context<Self>) {
-        let key = Quiet::new(key);
+        let key = CatchDrop::new(key);
         match self.locate(&key) {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
                 let request = GetRequest { reply, load: None };
@@ -262,7 +261,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         reply: GetReply<V>,
         context: &mut Context<Self>,
     ) {
-        let (key, load) = (Quiet::new(key), Some(Quiet::new(load)));
+        let (key, load) = (CatchDrop::new(key), Some(CatchDrop::new(load)));
         let request = GetRequest { reply, load };
         match self.locate(&key) {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
@@ -277,7 +276,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn get_here(
         &mut self,
         hash: u64,
-        key: Quiet<K>,
+        key: CatchDrop<K>,
         busy: Option<usize>,
         GetRequest { reply, load }: GetRequest<K, V>,
         context: &mut Context<Self>,
@@ -328,7 +327,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn load_for(
         &mut self,
         hash: u64,
-        key: Quiet<K>,
+        key: CatchDrop<K>,
         busy: Option<usize>,
         GetRequest { reply, load }: GetRequest<K, V>,
         context: &mut Context<Self>,
@@ -352,7 +351,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         }
         let at = match busy {
             Some(at) => at,
-            None => match catch(|| Quiet::new((*key).clone())) {
+            None => match catch(|| CatchDrop::new((*key).clone())) {
                 Ok(own_key) => self.busy_at(hash, own_key, None),
                 Err(panic) => return fail(reply, panic),
             },
@@ -383,7 +382,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     }
 
     pub(crate) fn get_cached(&mut self, key: K, reply: Reply<Option<V>>) {
-        let key = Quiet::new(key);
+        let key = CatchDrop::new(key);
         let known = self.locate(&key).and_then(|(hash, busy)| {
             if busy.is_some_and(|at| self.busy().get(at).is_blocked()) {
                 return Ok(None);
@@ -414,8 +413,8 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn start_load(
         &mut self,
         at: usize,
-        key: Quiet<K>,
-        once: Option<Quiet<OnceLoader<K, V>>>,
+        key: CatchDrop<K>,
+        once: Option<CatchDrop<OnceLoader<K, V>>>,
         asker: Option<GetReply<V>>,
         context: &mut Context<Self>,
     ) {
@@ -436,7 +435,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn refresh(
         &mut self,
         hash: u64,
-        key: Quiet<K>,
+        key: CatchDrop<K>,
         busy: Option<usize>,
         context: &mut Context<Self>,
     ) {
@@ -453,7 +452,7 @@ impl<K: Key, V: Value> Cache<K, V> {
                 Writing::Behind(queue) => !queue.has_pending(hash, &key),
                 _ => true,
             };
-            is_stored.then(|| Quiet::new((*key).clone()))
+            is_stored.then(|| CatchDrop::new((*key).clone()))
         });
         // What panics was reported.
         let Ok(Some(own_key)) = own_key else { return };
@@ -486,7 +485,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         context: &mut Context<Self>,
     ) {
         self.loading -= 1;
-        let Some(loaded) = loaded.map(Quiet::new) else { return };
+        let Some(loaded) = loaded.map(CatchDrop::new) else { return };
         let Some(under_way) = self.busy().try_get_mut(at) else { return };
         let Some((load, is_current)) = under_way.take_load(number) else { return };
         if let (Err(why), false) = (&*loaded, load.is_overdue) {
@@ -517,7 +516,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         let (parts, now) = (Arc::clone(&self.parts), self.now());
         let kept = catch(|| {
             let (hash, key) = self.busy().key(at);
-            let key = Quiet::new(key.clone());
+            let key = CatchDrop::new(key.clone());
             let before = self.entries.find(hash, &*key);
             let entry = |known, Measure { weight, time_to_live }| {
                 Some(NewEntry { known, weight, time_to_live })
@@ -526,7 +525,7 @@ impl<K: Key, V: Value> Cache<K, V> {
             let entry = match loaded {
                 Ok(Some(value)) => {
                     let measure = parts.measure(&key, value);
-                    entry(Known::Value(Quiet::new(value.clone())), measure)
+                    entry(Known::Value(CatchDrop::new(value.clone())), measure)
                 }
                 Ok(None) if keeps_failures => entry(Known::Absent, negative),
                 Ok(None) => None,
@@ -560,7 +559,7 @@ impl<K: Key, V: Value> Cache<K, V> {
             }
             let Some(operation) = under_way.queue.pop_front() else { break };
             let (hash, key) = self.busy().key(at);
-            let key = catch(|| Quiet::new(key.clone()));
+            let key = catch(|| CatchDrop::new(key.clone()));
             match (operation, key) {
                 (Operation::Get(request), Ok(key)) => {
                     self.get_here(hash, key, Some(at), request, context);
@@ -595,7 +594,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         reply: WriteReply,
         context: &mut Context<Self>,
     ) {
-        let (key, value) = (Quiet::new(key), Quiet::new(value));
+        let (key, value) = (CatchDrop::new(key), CatchDrop::new(value));
         self.arrived += 1;
         let request = WriteRequest { number: self.arrived, value, reply };
         match self.locate(&key) {
@@ -619,7 +618,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         let WriteRequest { value, reply, .. } = request;
         if reply.is_wanted() {
             reply.send(Err(WriteError::Full));
-        } else if let Ok(key) = catch(|| Quiet::new(self.busy().key(at).1.clone())) {
+        } else if let Ok(key) = catch(|| CatchDrop::new(self.busy().key(at).1.clone())) {
             let (key, value) = (key.into_inner(), value.into_inner());
             queue.lose(LostWrite { key, value, why: WriteError::Full });
         }
@@ -630,7 +629,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn write_here(
         &mut self,
         hash: u64,
-        key: Quiet<K>,
+        key: CatchDrop<K>,
         busy: Option<usize>,
         WriteRequest { number, value, reply }: WriteRequest<V>,
         context: &mut Context<Self>,
@@ -640,8 +639,8 @@ impl<K: Key, V: Value> Cache<K, V> {
         let prepared = catch(|| {
             let absence = Measure { weight: 1, time_to_live: None };
             let measure = (*value).as_ref().map_or(absence, |value| parts.measure(&key, value));
-            let own_key = Quiet::new((*key).clone());
-            let kept = (*value).clone().map(Quiet::new);
+            let own_key = CatchDrop::new((*key).clone());
+            let kept = (*value).clone().map(CatchDrop::new);
             (measure, own_key, kept, self.entries.find(hash, &*key))
         });
         let (measure, own_key, kept, before) = match prepared {
@@ -671,7 +670,7 @@ impl<K: Key, V: Value> Cache<K, V> {
                 let by = self.subscription.as_ref();
                 match catch(|| write_behind(queue, by, (hash, &key), value)) {
                     Ok(Ok(())) => {
-                        let value = Quiet::new(None);
+                        let value = CatchDrop::new(None);
                         self.settle(busy, Prepared { hash, key, value, kept, before }, context);
                         reply.send(Ok(()));
                     }
@@ -687,7 +686,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     }
 
     /// Returns where things are under way for a key, which may begin here.
-    fn busy_at(&mut self, hash: u64, key: Quiet<K>, busy: Option<usize>) -> usize {
+    fn busy_at(&mut self, hash: u64, key: CatchDrop<K>, busy: Option<usize>) -> usize {
         busy.unwrap_or_else(|| self.busy().insert(hash, key.into_inner(), UnderWay::default()))
     }
 
@@ -725,7 +724,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         context: &mut Context<Self>,
     ) {
         let Prepared { hash, key, value, kept, before } = write;
-        let own_keys = catch(|| [(); 2].map(|()| Quiet::new((*key).clone())));
+        let own_keys = catch(|| [(); 2].map(|()| CatchDrop::new((*key).clone())));
         let [own_key, far_key] = match own_keys {
             Ok(own_keys) => own_keys,
             Err(panic) => return fail(reply, panic),
@@ -839,7 +838,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     // Invalidation.
 
     pub(crate) fn invalidate(&mut self, key: K, reply: Reply<()>) {
-        let key = Quiet::new(key);
+        let key = CatchDrop::new(key);
         match self.locate(&key) {
             Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
                 self.busy().get_mut(at).queue.push_back(Operation::Invalidate(reply));
@@ -886,7 +885,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     }
 
     /// Forgets a key whose value in the store is not known any more.
-    fn forget(&mut self, key: Quiet<K>) {
+    fn forget(&mut self, key: CatchDrop<K>) {
         if let Ok((hash, busy)) = self.locate(&key) {
             // What panics was reported.
             let _ = self.forget_here(hash, &key, busy);
@@ -907,8 +906,8 @@ enum Answer<V: Value> {
 /// A write with what it needs of the program's code.
 struct Prepared<K, V> {
     hash: u64,
-    key: Quiet<K>,
-    value: Quiet<Option<V>>,
+    key: CatchDrop<K>,
+    value: CatchDrop<Option<V>>,
     kept: Kept<K, V>,
     /// The entry of the key.
     before: Option<usize>,
@@ -916,14 +915,14 @@ struct Prepared<K, V> {
 
 /// What is kept of a write.
 struct Kept<K, V> {
-    key: Quiet<K>,
+    key: CatchDrop<K>,
     entry: Option<NewEntry<V>>,
     since: Duration,
 }
 
 async fn run_load<K: Key, V: Value>(
     parts: Arc<Parts<K, V>>,
-    (key, once): (Quiet<K>, Option<Quiet<OnceLoader<K, V>>>),
+    (key, once): (CatchDrop<K>, Option<CatchDrop<OnceLoader<K, V>>>),
     cache: WeakAddr<Cache<K, V>>,
     id: (usize, u64),
 ) -> Loaded<V> {
@@ -950,7 +949,7 @@ async fn run_load<K: Key, V: Value>(
 
 async fn write_one<K: Key, V: Value>(
     store: Arc<dyn Store<K, V>>,
-    (key, value): (Quiet<K>, Quiet<Option<V>>),
+    (key, value): (CatchDrop<K>, CatchDrop<Option<V>>),
     timeout: Option<Duration>,
 ) -> Result<(), WriteError> {
     let mut write = Guarded::new(move || {

@@ -12,19 +12,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use coact_core::internals::drop_quietly;
+use coact_core::internals::{CatchDrop, drop_quietly};
 
 use crate::bounds::Bounds;
 use crate::counts::CacheCounts;
 use crate::errors::LoadError;
 use crate::keyed::Keyed;
 use crate::order::{Kind, Linked, Links, Order};
-use crate::quiet::Quiet;
 use crate::removal::{Listener, RemovalCause, RemovedEntry};
 
 /// What is known of a key.
 pub(crate) enum Known<V> {
-    Value(Quiet<V>),
+    Value(CatchDrop<V>),
     /// There is no value.
     Absent,
     /// It could not be loaded.
@@ -210,7 +209,7 @@ impl<K, V> Entries<K, V> {
     /// whether it is kept.
     pub(crate) fn insert(
         &mut self,
-        (hash, key): (u64, Quiet<K>),
+        (hash, key): (u64, CatchDrop<K>),
         before: Option<usize>,
         NewEntry { known, weight, time_to_live }: NewEntry<V>,
         since: Duration,
@@ -332,7 +331,7 @@ impl<K, V> Entries<K, V> {
     }
 
     /// Tells the listener of a value that is dropped, when all else is done.
-    fn tell(&self, key: Quiet<K>, known: Known<V>, cause: RemovalCause) {
+    fn tell(&self, key: CatchDrop<K>, known: Known<V>, cause: RemovalCause) {
         let (Some(listener), Known::Value(value)) = (&self.listener, known) else { return };
         let (key, value) = (key.into_inner(), value.into_inner());
         drop_quietly(|| listener(RemovedEntry { key, value, cause }));

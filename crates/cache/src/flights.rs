@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coact_actor::actor::ActorId;
-use coact_core::internals::catch;
-
-use crate::quiet::Quiet;
+use coact_core::internals::{CatchDrop, catch};
 
 /// The writes of all caches of one specification, by actor and number.
 pub(crate) struct Flights<K>(Mutex<ByActor<K>>);
@@ -16,7 +14,7 @@ type ByActor<K> = HashMap<ActorId, HashMap<u64, Flight<K>>>;
 struct Flight<K> {
     hash: u64,
     /// `None` while it is cloned, which happens outside of the lock.
-    key: Option<Quiet<K>>,
+    key: Option<CatchDrop<K>>,
 }
 
 /// One of them, until this is dropped.
@@ -39,7 +37,7 @@ impl<K> Flights<K> {
         self: &Arc<Self>,
         number: u64,
         actor: ActorId,
-        (hash, key): (u64, Quiet<K>),
+        (hash, key): (u64, CatchDrop<K>),
     ) -> InFlight<K> {
         let flight = Flight { hash, key: Some(key) };
         self.all().entry(actor).or_default().insert(number, flight);
@@ -47,7 +45,7 @@ impl<K> Flights<K> {
     }
 
     /// Returns the number, hash and key of each write of an actor.
-    pub(crate) fn of(&self, actor: ActorId) -> Vec<(u64, u64, Quiet<K>)>
+    pub(crate) fn of(&self, actor: ActorId) -> Vec<(u64, u64, CatchDrop<K>)>
     where
         K: Clone,
     {
@@ -60,8 +58,8 @@ impl<K> Flights<K> {
         }
         // In order of their numbers: a simulation repeats itself, and a hash map has no order.
         keys.sort_unstable_by_key(|(number, ..)| *number);
-        let copy = |(number, hash, key): &(u64, u64, Quiet<K>)| {
-            let copy = catch(|| Quiet::new((**key).clone())).ok()?;
+        let copy = |(number, hash, key): &(u64, u64, CatchDrop<K>)| {
+            let copy = catch(|| CatchDrop::new((**key).clone())).ok()?;
             Some((*number, *hash, copy))
         };
         let copies = keys.iter().filter_map(copy).collect();

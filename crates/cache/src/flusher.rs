@@ -7,6 +7,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use coact_core::Broken;
+use coact_core::internals::CatchDrop;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
@@ -14,15 +15,14 @@ use crate::backing::{Key, Value, Write};
 use crate::errors::{BackingError, WriteError};
 use crate::guarded::{Guarded, within};
 use crate::queue::{Next, Queue, Queued, Subscription};
-use crate::quiet::Quiet;
 
 /// Has a write wait for the store. May panic as [`Queue::push`] does.
 pub(crate) fn write_behind<K: Key, V: Value>(
     queue: &Arc<Queue<K, V>>,
     by: Option<&Subscription<K, V>>,
     (hash, key): (u64, &K),
-    value: Quiet<Option<V>>,
-) -> Result<(), Quiet<Option<V>>> {
+    value: CatchDrop<Option<V>>,
+) -> Result<(), CatchDrop<Option<V>>> {
     match queue.push(by, hash, key, value) {
         Queued::Full(value) => return Err(value),
         Queued::Yes => {}

@@ -6,15 +6,13 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use coact_core::Broken;
-use coact_core::internals::catch;
+use coact_core::internals::{CatchDrop, catch};
 use coact_core::time::sleep;
-
-use crate::quiet::Quiet;
 
 pub(crate) type BoxFuture<R> = Pin<Box<dyn Future<Output = R> + Send>>;
 
 /// A future whose panics are caught, reported, and its output; also when it is dropped.
-pub(crate) struct Guarded<R>(Option<Quiet<BoxFuture<R>>>);
+pub(crate) struct Guarded<R>(Option<CatchDrop<BoxFuture<R>>>);
 
 /// Why a future has not ended within its time.
 pub(crate) enum Unfinished {
@@ -30,7 +28,7 @@ impl<R> Guarded<R> {
     where
         R: 'static,
     {
-        Self(Some(Quiet::new(Box::pin(async move { make().await }))))
+        Self(Some(CatchDrop::new(Box::pin(async move { make().await }))))
     }
 }
 

@@ -2,10 +2,9 @@
 
 use std::borrow::Borrow;
 
+use coact_core::internals::CatchDrop;
 use hashbrown::HashTable;
 use slab::Slab;
-
-use crate::quiet::Quiet;
 
 /// Entries by key. Hashes are given, and kept: so it never hashes, and compares keys before it changes anything.
 pub(crate) struct Keyed<K, T> {
@@ -15,7 +14,7 @@ pub(crate) struct Keyed<K, T> {
 
 struct Slot<K, T> {
     hash: u64,
-    key: Quiet<K>,
+    key: CatchDrop<K>,
     value: T,
 }
 
@@ -49,13 +48,13 @@ impl<K, T> Keyed<K, T> {
 
     /// Inserts an entry for a key that has none, and returns its place.
     pub(crate) fn insert(&mut self, hash: u64, key: K, value: T) -> usize {
-        let at = self.slots.insert(Slot { hash, key: Quiet::new(key), value });
+        let at = self.slots.insert(Slot { hash, key: CatchDrop::new(key), value });
         let slots = &self.slots;
         self.places.insert_unique(hash, at, |&at| slots[at].hash);
         at
     }
 
-    pub(crate) fn remove(&mut self, at: usize) -> (Quiet<K>, T) {
+    pub(crate) fn remove(&mut self, at: usize) -> (CatchDrop<K>, T) {
         let Slot { hash, key, value } = self.slots.remove(at);
         if let Ok(place) = self.places.find_entry(hash, |&other| other == at) {
             place.remove();
@@ -88,7 +87,7 @@ impl<K, T> Keyed<K, T> {
         (slot.hash, &slot.key)
     }
 
-    pub(crate) fn into_entries(self) -> impl Iterator<Item = (Quiet<K>, T)> {
+    pub(crate) fn into_entries(self) -> impl Iterator<Item = (CatchDrop<K>, T)> {
         self.slots.into_iter().map(|(_, Slot { key, value, .. })| (key, value))
     }
 

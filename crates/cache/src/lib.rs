@@ -18,8 +18,8 @@
 //! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`,
 //! `errors`, `counts`; then `entries` (what is kept, and what goes first) on `keyed` and `order`,
 //! `under_way` (what waits for what) with `abort`, `removal`, `flights`, `write_behind`, `queue`
-//! and `flusher`, and `cache`, which puts them together, with `handlers`. `quiet` and `guarded` are
-//! for the program's code, which may panic.
+//! and `flusher`, and `cache`, which puts them together, with `handlers`. `guarded` is for the
+//! program's code, which may panic.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +38,6 @@ mod keyed;
 mod messages;
 mod order;
 mod queue;
-mod quiet;
 mod removal;
 mod spec;
 mod under_way;

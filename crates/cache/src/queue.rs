@@ -10,7 +10,7 @@ use std::task::Waker;
 use std::time::Duration;
 
 use coact_actor::actor::Reply;
-use coact_core::internals::{catch, drop_quietly};
+use coact_core::internals::{CatchDrop, catch, drop_quietly};
 use coact_core::runtime::RuntimeHandle;
 use slab::Slab;
 
@@ -18,7 +18,6 @@ use crate::backing::{Key, Store, Value, Write};
 use crate::counts::CacheCounts;
 use crate::errors::WriteError;
 use crate::keyed::Keyed;
-use crate::quiet::Quiet;
 use crate::write_behind::{LostWrite, WriteBehind};
 
 /// What a cache is told by its queue, in its turn.
@@ -26,7 +25,7 @@ pub(crate) enum News<K> {
     /// There is room for writes again.
     Room,
     /// What was written of a key is lost.
-    Lost(Quiet<K>),
+    Lost(CatchDrop<K>),
 }
 
 /// Tells a cache, unless it has ended.
@@ -77,7 +76,7 @@ struct Pending<V> {
 }
 
 struct Written<V> {
-    value: Quiet<Option<V>>,
+    value: CatchDrop<Option<V>>,
     number: u64,
     since: Duration,
 }
@@ -104,7 +103,7 @@ pub(crate) enum Queued<V> {
     /// It waits, and there is no flusher.
     First,
     /// There is no room for another key: here is the value.
-    Full(Quiet<Option<V>>),
+    Full(CatchDrop<Option<V>>),
 }
 
 impl<K: Key, V: Value> Queue<K, V> {
@@ -147,7 +146,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         by: Option<&Subscription<K, V>>,
         hash: u64,
         key: &K,
-        value: Quiet<Option<V>>,
+        value: CatchDrop<Option<V>>,
     ) -> Queued<V> {
         let since = RuntimeHandle::current().elapsed();
         let mut state = self.state();
@@ -230,7 +229,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         let listeners: Vec<_> =
             self.state().listeners.iter().map(|(_, listener)| Arc::clone(listener)).collect();
         for listener in listeners {
-            if let Ok(key) = catch(|| Quiet::new(key.clone())) {
+            if let Ok(key) = catch(|| CatchDrop::new(key.clone())) {
                 listener(News::Lost(key));
             }
         }
@@ -246,7 +245,7 @@ impl<K: Key, V: Value> Queue<K, V> {
             let State { pending, in_flight, .. } = &mut *state;
             let (_, key) = pending.key(at);
             let Some(waiting) = &pending.get(at).waiting else { continue };
-            match catch(|| (Quiet::new(key.clone()), (*waiting.value).clone())) {
+            match catch(|| (CatchDrop::new(key.clone()), (*waiting.value).clone())) {
                 Ok((key, value)) => {
                     in_flight.get_or_insert(waiting.number);
                     writes.push(Write { key: key.into_inner(), value });
@@ -460,9 +459,9 @@ impl<K: Key, V: Value> State<K, V> {
     fn push(
         &mut self,
         at: usize,
-        value: Quiet<Option<V>>,
+        value: CatchDrop<Option<V>>,
         since: Duration,
-    ) -> Option<Quiet<Option<V>>> {
+    ) -> Option<CatchDrop<Option<V>>> {
         let pending = self.pending.get_mut(at);
         if let Some(waiting) = &mut pending.waiting {
             return Some(replace(&mut waiting.value, value));
@@ -485,7 +484,7 @@ impl<K: Key, V: Value> State<K, V> {
     }
 
     /// Takes a write that is not on its way any more, and its key, if nothing was written behind it.
-    fn landed(&mut self, at: usize) -> (Option<Quiet<K>>, Option<Written<V>>) {
+    fn landed(&mut self, at: usize) -> (Option<CatchDrop<K>>, Option<Written<V>>) {
         let pending = self.pending.get_mut(at);
         let written = pending.flying.take();
         let is_last = pending.waiting.is_none();

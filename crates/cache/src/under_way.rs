@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use coact_actor::actor::Reply;
 
+use coact_core::internals::CatchDrop;
+
 use crate::abort::AbortHandle;
 use crate::backing::{OnceLoader, Value};
 use crate::errors::{LoadError, WriteError};
-use crate::quiet::Quiet;
 
 pub(crate) type Loaded<V> = Result<Option<V>, LoadError>;
 pub(crate) type GetReply<V> = Reply<Loaded<V>>;
@@ -62,14 +63,14 @@ pub(crate) enum Operation<K, V: Value> {
 pub(crate) struct GetRequest<K, V: Value> {
     pub(crate) reply: GetReply<V>,
     /// What loads the value, instead of the loader of the cache.
-    pub(crate) load: Option<Quiet<OnceLoader<K, V>>>,
+    pub(crate) load: Option<CatchDrop<OnceLoader<K, V>>>,
 }
 
 /// A write that is asked for.
 pub(crate) struct WriteRequest<V: Value> {
     /// Its place in the order in which writes were asked for.
     pub(crate) number: u64,
-    pub(crate) value: Quiet<Option<V>>,
+    pub(crate) value: CatchDrop<Option<V>>,
     pub(crate) reply: WriteReply,
 }
 

@@ -69,6 +69,7 @@ pub mod internals {
     pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, MessageTo, SendPath, UnreachableCown};
     pub use crate::panic::after_caught::drop_quietly;
+    pub use crate::panic::catch_drop::CatchDrop;
     pub use crate::panic::{catch, named, tell_of_panic};
     pub use crate::path_coverage::FastPath;
     pub use crate::promise::internals::{

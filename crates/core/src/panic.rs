@@ -1,6 +1,7 @@
 //! Catches panics of user code, reports them, and passes them on to waiters.
 
 pub(crate) mod after_caught;
+pub(crate) mod catch_drop;
 mod report;
 
 use std::any::{Any, type_name};

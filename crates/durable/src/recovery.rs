@@ -4,7 +4,7 @@ use std::mem::replace;
 use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use coact_core::behaviour::NotCommitted;
-use coact_core::internals::{catch, drop_quietly};
+use coact_core::internals::{CatchDrop, catch, drop_quietly};
 use coact_core::promise::Resolver;
 use coact_core::runtime::spawn_future;
 use coact_core::{Broken, Promise};
@@ -133,7 +133,7 @@ impl History<'_> {
     ) -> Result<Recovered<E>, RecoveryEnd> {
         let mut history = History { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
         let Begun { state, mut passed_over } = history.begin::<E>(claim)?;
-        let mut state = Quiet(Some(state));
+        let mut state = CatchDrop::new(state);
         let last = history.last;
         let mut snapshots = Kept { last, tried: last, bytes: 0 };
         while history.last < claim.last {
@@ -162,9 +162,8 @@ impl History<'_> {
             return Err(history.fault(RecoveryFault::OtherHash).into());
         }
         let (last, hash) = (history.last, history.hash);
-        let state = state.0.take().expect("it is there until here");
         Ok(Recovered {
-            state,
+            state: state.into_inner(),
             epoch: claim.epoch,
             last,
             hash,
@@ -215,7 +214,7 @@ impl History<'_> {
 
     fn add<E: EventSourced>(
         &mut self,
-        state: &mut Quiet<E>,
+        state: &mut CatchDrop<E>,
         stored: &StoredEvent,
     ) -> Result<(), RecoveryError> {
         let seq = self.last.next();
@@ -228,7 +227,7 @@ impl History<'_> {
         }
         let applied = self.guarded(|| {
             let event = read::<E::Event>(&stored.event)?;
-            state.0.iter_mut().for_each(|state| state.apply(&event));
+            state.apply(&event);
             Ok(())
         })?;
         applied.map_err(|error| self.fault(RecoveryFault::Format(error)))?;
@@ -261,14 +260,4 @@ struct Begun<E> {
     state: E,
     /// Why not what is in the snapshot.
     passed_over: Option<RecoveryError>,
-}
-
-/// A state that is dropped without a panic, if it is not taken.
-struct Quiet<E>(Option<E>);
-
-impl<E> Drop for Quiet<E> {
-    fn drop(&mut self) {
-        let state = self.0.take();
-        drop_quietly(move || drop(state));
-    }
 }

@@ -7,12 +7,12 @@ use std::pin::Pin;
 use std::time::Duration;
 
 use coact_core::behaviour::NotCommitted;
+use coact_core::internals::CatchDrop;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 
 use crate::address::envelope;
 use crate::ask::Ask;
-use crate::catch_drop::CatchDrop;
 use crate::cycle::Holding;
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;

@@ -2,10 +2,10 @@
 
 use std::future::Future;
 
+use coact_core::internals::CatchDrop;
 use coact_core::runtime::spawn_future;
 
 use crate::address::Inside;
-use crate::catch_drop::CatchDrop;
 use crate::holding_future;
 use crate::reply::Reply;
 use crate::types::{Actor, Context, HeldFuture};

@@ -8,9 +8,9 @@
 
 use std::time::Duration;
 
+use coact_core::internals::CatchDrop;
 use coact_core::time::{Timer, after};
 
-use crate::catch_drop::CatchDrop;
 use crate::handler::Receive;
 use crate::message::Message;
 use crate::reply::Reply;

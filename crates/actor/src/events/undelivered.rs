@@ -8,11 +8,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_core::cown::Deep;
-use coact_core::internals::{catch, drop_quietly, thread_extension};
+use coact_core::internals::{CatchDrop, catch, drop_quietly, thread_extension};
 use coact_sync::shim::process::RwLock;
 
 use super::kinds::DropCause;
-use crate::catch_drop::CatchDrop;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;

@@ -6,14 +6,13 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll};
 
 use coact_core::credits::Credits;
-use coact_core::internals::catch;
+use coact_core::internals::{CatchDrop, catch};
 use coact_core::runtime::spawn_future;
 use coact_core::{Broken, Promise};
 use coact_sync::shim::process::Mutex;
 use futures_core::Stream;
 
 use crate::attached_streams::{Attached, FeedNumber, Stop};
-use crate::catch_drop::CatchDrop;
 use crate::exit::ExitReason;
 use crate::handler::Receive;
 use crate::message::Message;

@@ -4,12 +4,11 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use coact_core::internals::repeat;
+use coact_core::internals::{CatchDrop, repeat};
 use coact_core::runtime::RuntimeHandle;
 use coact_core::when;
 
 use super::check;
-use crate::catch_drop::CatchDrop;
 use crate::handler::MessageTo;
 use crate::reply::Reply;
 use crate::timer_table::TimerKey;

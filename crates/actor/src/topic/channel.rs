@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use coact_core::cown::Deep;
+use coact_core::internals::CatchDrop;
 use coact_sync::shim::process::RwLock;
 
 use super::pattern::Pattern;
 use super::subscription::Unsubscribe;
-use crate::catch_drop::CatchDrop;
 use crate::id::ActorId;
 
 pub(super) struct Channel<M: 'static> {

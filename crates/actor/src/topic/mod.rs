@@ -14,10 +14,9 @@ use std::sync::atomic::Ordering;
 use std::task::Poll;
 
 use coact_core::cown::Deep;
-use coact_core::internals::catch;
+use coact_core::internals::{CatchDrop, catch};
 
 use crate::block_on::block_on_room;
-use crate::catch_drop::CatchDrop;
 use crate::id::ActorId;
 
 use channel::{Channel, Subscriber, to_closure};

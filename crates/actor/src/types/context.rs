@@ -6,9 +6,10 @@ use std::sync::Arc;
 
 use coact_sync::shim::process::Mutex;
 
+use coact_core::internals::CatchDrop;
+
 use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakAddr};
 use crate::attached_streams::Feeds;
-use crate::catch_drop::CatchDrop;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};

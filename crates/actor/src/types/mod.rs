@@ -13,11 +13,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use coact_core::internals::{InterruptibleHandle, Settling, ThreadBound, WorkerPlace};
+use coact_core::internals::{CatchDrop, InterruptibleHandle, Settling, ThreadBound, WorkerPlace};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 
-use crate::catch_drop::CatchDrop;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::id::ActorId;

@@ -4,9 +4,9 @@ use std::panic::resume_unwind;
 
 use coact_actor::{Actor, spawn};
 use coact_core::Runtime;
+use coact_core::internals::CatchDrop;
 
 use super::Flights;
-use crate::quiet::Quiet;
 
 struct Idle;
 impl Actor for Idle {}
@@ -28,7 +28,7 @@ fn each_actor_has_its_own_and_what_has_ended_is_gone() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let [one, two, three] = runtime.run(|| [spawn(Idle), spawn(Idle), spawn(Idle)]);
     let flights = Flights::new();
-    let key = |key| (u64::from(key), Quiet::new(Key(key)));
+    let key = |key| (u64::from(key), CatchDrop::new(Key(key)));
     let first = flights.begin(1, one.id(), key(1));
     let second = flights.begin(2, one.id(), key(2));
     let broken = flights.begin(3, one.id(), key(0));

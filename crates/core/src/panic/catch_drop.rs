@@ -2,18 +2,20 @@
 
 use std::ops::{Deref, DerefMut};
 
-use coact_core::internals::drop_quietly;
+use super::drop_quietly;
 
 /// A user value. A panic of its destructor is reported and goes no further, so several can be
 /// dropped one after the other, and during unwinding, where a second panic would abort the process.
-pub(crate) struct CatchDrop<T>(Option<T>);
+pub struct CatchDrop<T>(Option<T>);
 
 impl<T> CatchDrop<T> {
-    pub(crate) fn new(value: T) -> Self {
+    /// Wraps a value.
+    pub fn new(value: T) -> Self {
         Self(Some(value))
     }
 
-    pub(crate) fn into_inner(mut self) -> T {
+    /// Returns the value, whose destructor is the caller's from now on.
+    pub fn into_inner(mut self) -> T {
         self.0.take().expect(TAKEN)
     }
 }
