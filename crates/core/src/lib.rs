@@ -51,6 +51,10 @@ pub use runtime::Runtime;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::behaviour::continuation::{Continuation, resolver_spawning};
+    pub use crate::cown::commit_participant::{
+        CommitOutcome, CommitParticipant, OutcomeCallback, PendingCommit, PostCommit, Readiness,
+        ReadyCallback,
+    };
     pub use crate::cown::last_handle_check::LastHandleCheck;
     #[cfg(feature = "sim")]
     pub use crate::cown::mark_crowded;
@@ -58,7 +62,6 @@ pub mod internals {
         ConfirmedQuestion, Pipelined, SealedHandle, Unchecked, UncheckedHandle, confirmed,
         pipelined, refuse_volatile_beside_durable,
     };
-    pub use crate::cown::settling::{Kept, Readiness, Settled, Settling, Unsettled, Wake};
     pub use crate::cown::thread_bound_value::ThreadBound;
     pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
     pub use crate::current::{

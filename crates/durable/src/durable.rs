@@ -7,7 +7,9 @@ use std::sync::{Arc, OnceLock};
 
 use coact_actor::actor::ActorId;
 use coact_core::behaviour::NotCommitted;
-use coact_core::internals::{Readiness, Settling, Unsettled, Wake, drop_quietly};
+use coact_core::internals::{
+    CommitParticipant, PendingCommit, Readiness, ReadyCallback, drop_quietly,
+};
 use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
 use crate::entity::{Entity, Place};
@@ -475,7 +477,7 @@ impl<E: EventSourced> Durable<E> {
 
 pub(crate) const IS_READY: &str = "a decision gets a state that is ready";
 
-impl<E: EventSourced> Settling for Durable<E> {
+impl<E: EventSourced> CommitParticipant for Durable<E> {
     fn readiness(&self, is_pipelined: bool) -> Readiness {
         self.look(is_pipelined)
     }
@@ -484,27 +486,27 @@ impl<E: EventSourced> Settling for Durable<E> {
         self.make_ready_for(is_pipelined)
     }
 
-    fn when_ready(&self, wake: Wake) {
+    fn when_ready(&self, wake: ReadyCallback) {
         match &self.owner {
             Some(owner) => owner.when_changed(wake),
             None => wake(),
         }
     }
 
-    fn collect_read(&self, unsettled: &mut Option<Box<dyn Unsettled>>) {
+    fn collect_read(&self, pending: &mut Option<Box<dyn PendingCommit>>) {
         let (Some(owner), Some(place)) = (&self.owner, self.place()) else { return };
         let Some(recovered) = self.recovered.get() else { return };
-        let commit = Transaction::of(unsettled).member(owner, place);
+        let commit = Transaction::of(pending).member(owner, place);
         let member = commit.member(owner.entity.id.clone(), recovered.epoch, recovered.last);
         member.rests_on(recovered.hash);
     }
 
-    fn collect(&mut self, unsettled: &mut Option<Box<dyn Unsettled>>) {
+    fn collect(&mut self, pending: &mut Option<Box<dyn PendingCommit>>) {
         self.assert_sound();
         let Some(owner) = self.owner.clone() else { return };
         let Some(place) = self.place().cloned() else { return };
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
-        let transaction = Transaction::of(unsettled);
+        let transaction = Transaction::of(pending);
         transaction.add_effects(effects);
         if confirms {
             transaction.confirm();
@@ -514,12 +516,14 @@ impl<E: EventSourced> Settling for Durable<E> {
         self.contributes = bytes.is_some();
     }
 
-    fn settled(&mut self, kept: &Result<(), NotCommitted>) {
+    fn commit_ended(&mut self, outcome: &Result<(), NotCommitted>) {
         let has_pending =
             self.recovered.get().is_some_and(|recovered| !recovered.pending.is_empty());
         let contributes = take(&mut self.contributes);
         let is_over = |owner: &Arc<Owner>| owner.is_over();
-        if kept.is_err() && (contributes || has_pending) && !self.owner.as_ref().is_none_or(is_over)
+        if outcome.is_err()
+            && (contributes || has_pending)
+            && !self.owner.as_ref().is_none_or(is_over)
         {
             self.recover();
         }

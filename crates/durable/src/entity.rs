@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 use coact_actor::actor::ActorId;
 use coact_core::Promise;
-use coact_core::internals::{Wake, drop_quietly};
+use coact_core::internals::{ReadyCallback, drop_quietly};
 use coact_persist::EntityId;
 
 use crate::access::{Access, lock};
@@ -31,7 +31,7 @@ struct Line {
     next: u64,
     /// The owners of places, until these are given up.
     owners: Vec<(u64, Weak<dyn EntityOwner>)>,
-    waiters: Vec<Wake>,
+    waiters: Vec<ReadyCallback>,
     /// How often an address of an actor that there was has been given away.
     lent: u64,
     /// The last actor that has ended with its last address.

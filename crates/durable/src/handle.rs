@@ -7,7 +7,7 @@ use coact_actor::actor::{
 };
 use coact_actor::internals::{have_attend, set_aside, stop_refusing};
 use coact_core::behaviour::NotCommitted;
-use coact_core::internals::{Readiness, Settling, deciding};
+use coact_core::internals::{CommitParticipant, Readiness, deciding};
 use coact_persist::NoteKey;
 
 use crate::decide::Decide;
@@ -48,13 +48,13 @@ impl<E: EventSourced> Actor for Durable<E> {
         self.retires()
     }
 
-    const SETTLES: bool = true;
+    const COMMITS: bool = true;
 
-    fn settling(&self) -> Option<&dyn Settling> {
+    fn commit_participant(&self) -> Option<&dyn CommitParticipant> {
         Some(self)
     }
 
-    fn settling_mut(&mut self, id: ActorId) -> Option<&mut dyn Settling> {
+    fn commit_participant_mut(&mut self, id: ActorId) -> Option<&mut dyn CommitParticipant> {
         self.is_found_at(id);
         Some(self)
     }

@@ -73,7 +73,7 @@ struct Progress {
     /// Whether a recovery waits for its turn: then the outage that others find decides what those
     /// who wait are told.
     waits_for_turn: bool,
-    waiters: Vec<internals::Wake>,
+    waiters: Vec<internals::ReadyCallback>,
 }
 
 struct Obstacle {
@@ -286,7 +286,7 @@ impl Owner {
     }
 
     /// Calls `wake` when the [standing](Self::standing) may have changed, at once if it is such that it may not.
-    pub(crate) fn when_changed(&self, wake: internals::Wake) {
+    pub(crate) fn when_changed(&self, wake: internals::ReadyCallback) {
         let mut progress = self.progress();
         if progress.recoveries == 0 && !progress.is_moving() {
             drop(progress);

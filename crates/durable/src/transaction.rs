@@ -8,7 +8,7 @@ use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use coact_core::behaviour::NotCommitted;
-use coact_core::internals::{Settled, Unsettled, drop_quietly};
+use coact_core::internals::{OutcomeCallback, PendingCommit, drop_quietly};
 use coact_core::{Cown, when};
 use coact_persist::{Commit, Position, Refusal, StoreError};
 
@@ -63,12 +63,12 @@ pub(crate) struct Transaction {
 
 impl Transaction {
     /// Returns the step that other members have begun, or begins it.
-    pub(crate) fn of(unsettled: &mut Option<Box<dyn Unsettled>>) -> &mut Self {
-        let unsettled = unsettled.get_or_insert_with(|| {
+    pub(crate) fn of(pending: &mut Option<Box<dyn PendingCommit>>) -> &mut Self {
+        let pending = pending.get_or_insert_with(|| {
             let (commit, members, effects) = (Commit::new(), Vec::new(), Vec::new());
             Box::new(Self { commit, members, effects, refused: None, is_confirmed: false })
         });
-        let any: &mut dyn Any = &mut **unsettled;
+        let any: &mut dyn Any = &mut **pending;
         any.downcast_mut().expect("all states that settle are durable actors")
     }
 
@@ -110,7 +110,7 @@ impl Transaction {
     }
 }
 
-impl Unsettled for Transaction {
+impl PendingCommit for Transaction {
     fn is_void(&self, is_pipelined: bool) -> bool {
         let has_nothing = !self.has_events() && self.effects.is_empty() && !self.is_confirmed;
         let is_empty = has_nothing && self.refused.is_none();
@@ -121,7 +121,7 @@ impl Unsettled for Transaction {
         self.is_confirmed = true;
     }
 
-    fn settle(mut self: Box<Self>, done: Settled) {
+    fn commit(mut self: Box<Self>, done: OutcomeCallback) {
         let asks_store = self.asks_store();
         let Self { commit, members, mut effects, refused, .. } = *self;
         let members: Vec<_> = members.into_iter().map(|member| member.owner).collect();
@@ -141,7 +141,7 @@ impl Unsettled for Transaction {
         }
     }
 
-    fn settle_behind(mut self: Box<Self>, done: Settled) {
+    fn commit_behind(mut self: Box<Self>, done: OutcomeCallback) {
         let asks_store = self.asks_store();
         let Self { commit, members, mut effects, refused, .. } = *self;
         effects.sort_by_key(|effect| effect.number);
@@ -265,7 +265,7 @@ struct Step {
     first: Arc<Owner>,
     members: Vec<Arc<Owner>>,
     effects: Vec<Effect>,
-    done: Settled,
+    done: OutcomeCallback,
 }
 
 impl Tell for Step {

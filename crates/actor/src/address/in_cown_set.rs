@@ -3,7 +3,7 @@
 use coact_core::Cown;
 use coact_core::cown::{AsCown, CownRef};
 use coact_core::credits::Permit;
-use coact_core::internals::{SealedHandle, Settling};
+use coact_core::internals::{CommitParticipant, SealedHandle};
 
 use super::Addr;
 use crate::types::{Actor, ActorCell};
@@ -29,15 +29,15 @@ impl<A: Actor> AsCown for Addr<A> {
         state.actor_mut()
     }
 
-    const SETTLES: bool = A::SETTLES;
+    const COMMITS: bool = A::COMMITS;
 
-    fn settling(state: &ActorCell<A>) -> Option<&dyn Settling> {
-        state.body.as_ref()?.actor.get().settling()
+    fn commit_participant(state: &ActorCell<A>) -> Option<&dyn CommitParticipant> {
+        state.body.as_ref()?.actor.get().commit_participant()
     }
 
-    fn settling_mut(state: &mut ActorCell<A>) -> Option<&mut dyn Settling> {
+    fn commit_participant_mut(state: &mut ActorCell<A>) -> Option<&mut dyn CommitParticipant> {
         let id = state.shared().id();
-        state.body.as_mut()?.actor.get_mut().settling_mut(id)
+        state.body.as_mut()?.actor.get_mut().commit_participant_mut(id)
     }
 
     #[inline]

@@ -98,7 +98,7 @@ impl<A: Actor> Interruptible for ActorCell<A> {
     /// Handles the loss of the last address. (The pending operations of its last messages have run
     /// before.)
     fn last_handle_gone(&mut self, shared: &SharedState, cown: &UnreachableCown<'_, Self>) {
-        if A::SETTLES
+        if A::COMMITS
             && let Some(body) = &mut self.body
             && !body.actor.get_mut().may_end()
         {

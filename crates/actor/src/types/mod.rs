@@ -13,7 +13,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use coact_core::internals::{CatchDrop, InterruptibleHandle, Settling, ThreadBound, WorkerPlace};
+use coact_core::internals::{CatchDrop, CommitParticipant, InterruptibleHandle, ThreadBound, WorkerPlace};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 
@@ -110,25 +110,26 @@ pub trait Actor: Sized + 'static {
         None
     }
 
-    /// Whether the state [settles](Settling): behaviours on the actor are detained until what they have done is kept.
+    /// Whether behaviours on the actor end with a [commit](CommitParticipant): they are detained until
+    /// what they have changed is committed.
     #[doc(hidden)]
-    const SETTLES: bool = false;
+    const COMMITS: bool = false;
 
-    /// Returns how the state settles.
+    /// Returns the state's part in a commit.
     #[doc(hidden)]
-    fn settling(&self) -> Option<&dyn Settling> {
+    fn commit_participant(&self) -> Option<&dyn CommitParticipant> {
         None
     }
 
     /// The same, for a behaviour that holds the actor exclusively. It is this one.
     #[doc(hidden)]
-    fn settling_mut(&mut self, id: ActorId) -> Option<&mut dyn Settling> {
+    fn commit_participant_mut(&mut self, id: ActorId) -> Option<&mut dyn CommitParticipant> {
         let _ = id;
         None
     }
 
-    /// Called when the last address is gone, if the state [settles](Self::SETTLES). Returns whether the actor ends: not if the
-    /// state knows that there is an address again.
+    /// Called when the last address is gone, if the state [commits](Self::COMMITS). Returns whether the actor
+    /// ends: not if the state knows that there is an address again.
     #[doc(hidden)]
     fn may_end(&mut self) -> bool {
         true

@@ -4,10 +4,10 @@ use std::fmt;
 use std::ptr::NonNull;
 
 use super::admission::{self, Admitted};
+use super::commit;
 use super::detain;
 use super::multi::Prepared;
 use super::refusal::Refusal;
-use super::settle;
 use super::spawn::{self, panic_refused};
 use super::spawn_checks::{self, count_members, is_set_out_of_reach};
 use crate::body::{Completion, Forget};
@@ -229,14 +229,14 @@ impl Batch {
             Err(refusal) => return Err((refusal, closure)),
         };
         match admitted {
-            admitted if S::SETTLES => self.add_settling(handles, closure, admitted),
+            admitted if S::COMMITS => self.add_committed(handles, closure, admitted),
             Some(admitted) => self.add(handles, len, closure, admitted),
             None => self.add(handles, len, closure, Forget),
         }
     }
 
-    /// Adds a behaviour over states that settle.
-    fn add_settling<S, F>(
+    /// Adds a behaviour that ends with a commit.
+    fn add_committed<S, F>(
         &mut self,
         set: S,
         closure: F,
@@ -248,7 +248,7 @@ impl Batch {
     {
         let before = self.requests.len();
         let mut requests = |request| self.requests.push(request);
-        match settle::prepare(&set, closure, admitted, &mut requests) {
+        match commit::prepare(&set, closure, admitted, &mut requests) {
             Ok(node) => {
                 let discard = detain::discard::<S>;
                 self.entries.push(BatchEntry { node, discard, handles: Box::new(set) });

@@ -31,9 +31,9 @@ use super::refusal::{Refusal, WhenError};
 use super::spawn::{Announced, Requests, panic_refused, refuse_outside, sort};
 use super::spawn_checks;
 use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
+use crate::cown::commit_participant::{CommitOutcome, HeldParticipant, PendingCommit};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
-use crate::cown::settling::{Kept, SettlingMember, Unsettled};
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -249,28 +249,29 @@ impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
         unsafe { self.members.fail(why) };
     }
 
-    /// Shows the members that settle.
-    pub(super) fn settling(&mut self, look: &mut dyn FnMut(SettlingMember<'_>)) {
+    /// Shows the members that take part in the commit.
+    pub(super) fn visit_participants(&mut self, look: &mut dyn FnMut(HeldParticipant<'_>)) {
         // SAFETY: as in `run`.
-        unsafe { S::settling(self.shape, &mut self.members.clone(), look) };
+        unsafe { S::visit_participants(self.shape, &mut self.members.clone(), look) };
     }
 }
 
 /// What a behaviour of several stages keeps between them. It is dropped when its cowns are released.
 pub(super) trait Stages<S: CownSet + Send + 'static>: Send {
-    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there meanwhile.) Returns what
-    /// a pipelined behaviour leaves to be kept, which ends then without these.
+    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there
+    /// meanwhile.) Returns what a pipelined behaviour leaves to be committed; it ends then, without
+    /// these.
     fn go_on(
         &mut self,
         turn: &mut StepTurn<'_, S>,
         guard: Detained<S>,
-    ) -> Option<Box<dyn Unsettled>>;
+    ) -> Option<Box<dyn PendingCommit>>;
 
-    /// Ends, with what has come of what the closure has left to be kept, if that is known.
-    fn settled(&mut self, turn: &mut StepTurn<'_, S>, kept: Option<Kept>);
+    /// Ends, with the outcome of the commit if it is known.
+    fn commit_ended(&mut self, turn: &mut StepTurn<'_, S>, outcome: Option<CommitOutcome>);
 
-    /// Says what has come of what a pipelined behaviour has left, which has ended.
-    fn settled_behind(&mut self, kept: Kept);
+    /// Tells the outcome of the commit of a pipelined behaviour, which has ended.
+    fn pipelined_commit_ended(&mut self, outcome: CommitOutcome);
 }
 
 /// How a behaviour is to go on.
@@ -458,7 +459,7 @@ where
 {
     const {
         assert!(
-            !S::SETTLES,
+            !S::COMMITS,
             "a behaviour over durable members is detained until it is committed: use `when` or `call`"
         );
     }

@@ -1,10 +1,10 @@
 //! Behaviours that run inline, on the calling thread, if their cowns are free.
 
 mod attempt;
+mod commit_here;
 mod one_or_two;
 mod release;
 mod run;
-mod settling;
 mod where_to_run;
 
 use crate::behaviour::ready_or_promised::Answer;
@@ -67,8 +67,8 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     const { refuse_volatile_beside_durable::<S>() };
-    if S::SETTLES {
-        return settling::decide_here(set, closure, Forget);
+    if S::COMMITS {
+        return commit_here::decide_here(set, closure, Forget);
     }
     match try_here_for_a_while(set, closure, Forget) {
         None => true,
@@ -105,9 +105,9 @@ where
     R: Send + 'static,
 {
     const { refuse_volatile_beside_durable::<S>() };
-    if S::SETTLES {
+    if S::COMMITS {
         let (resolver, promise) = Promise::channel();
-        settling::decide_here(set, closure, resolver);
+        commit_here::decide_here(set, closure, resolver);
         return Answer::pending(promise);
     }
     let mut result = None;
@@ -161,7 +161,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     const { refuse_volatile_beside_durable::<S>() };
-    if S::SETTLES {
+    if S::COMMITS {
         return spawn_instead(set, closure);
     }
     match serve(set, batch, closure, Forget) {

@@ -9,6 +9,7 @@
 
 mod admission;
 pub(crate) mod batch;
+pub(crate) mod commit;
 pub(crate) mod continuation;
 pub(crate) mod detain;
 pub(crate) mod here;
@@ -19,7 +20,6 @@ mod pair;
 pub(crate) mod ready_or_promised;
 pub(crate) mod refusal;
 pub(crate) mod scope;
-pub(crate) mod settle;
 pub(crate) mod single;
 pub(crate) mod single_in_group;
 pub(crate) mod spawn;

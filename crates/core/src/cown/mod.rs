@@ -10,6 +10,7 @@
 
 pub(crate) mod access_guards;
 pub(crate) mod checked_access;
+pub(crate) mod commit_participant;
 pub(crate) mod end_of_life;
 pub(crate) mod handle;
 pub(crate) mod iter;
@@ -18,7 +19,6 @@ pub(crate) mod layout;
 pub(crate) mod member_cursor;
 mod pin;
 pub(crate) mod set;
-pub(crate) mod settling;
 pub(crate) mod slice_access;
 pub(crate) mod thread_bound_value;
 

@@ -2,11 +2,11 @@
 //! handled.
 
 use super::interruptible::Interruptible;
+use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::sealed::{Sealed, SetAdmission, Visitor};
 use crate::cown::set::{CownSet, UncheckedIn};
-use crate::cown::settling::SettlingMember;
 use crate::sched::worker::bound::WorkerPlace;
 
 /// An interruptible cown in no group, whose behaviour always runs: on a certain worker, if the
@@ -31,13 +31,13 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
     const MAY_HAVE_PLACE: bool = T::MAY_HAVE_PLACE;
     const HAS_VOLATILE: bool = Inner::<'c, T>::HAS_VOLATILE;
 
-    unsafe fn settling(
+    unsafe fn visit_participants(
         shape: (),
         members: &mut MemberCursor<'_>,
-        look: &mut dyn FnMut(SettlingMember<'_>),
+        look: &mut dyn FnMut(HeldParticipant<'_>),
     ) {
         // SAFETY: the conditions are those of this function.
-        unsafe { Inner::<'c, T>::settling(shape, members, look) };
+        unsafe { Inner::<'c, T>::visit_participants(shape, members, look) };
     }
 
     #[inline]

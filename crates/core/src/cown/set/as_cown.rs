@@ -3,9 +3,9 @@
 use std::marker::PhantomData;
 use std::ptr::NonNull;
 
+use crate::cown::commit_participant::{CommitParticipant, HeldParticipant};
 use crate::cown::handle::{Cown, Read};
 use crate::cown::layout::CownBox;
-use crate::cown::settling::{Settling, SettlingMember};
 use crate::credits::Permit;
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
@@ -66,17 +66,18 @@ pub trait AsCown: SealedHandle + Clone + Send + 'static {
         Some(None)
     }
 
-    /// Whether the state [settles](Settling): behaviours on it are detained until what they have done is kept.
-    const SETTLES: bool = false;
+    /// Whether behaviours on the state end with a [commit](CommitParticipant): they are detained until
+    /// what they have changed is committed.
+    const COMMITS: bool = false;
 
-    /// Returns how the state settles, for a behaviour that holds it for reading.
-    fn settling(state: &Self::State) -> Option<&dyn Settling> {
+    /// Returns the state's part in a commit, for a behaviour that holds it for reading.
+    fn commit_participant(state: &Self::State) -> Option<&dyn CommitParticipant> {
         let _ = state;
         None
     }
 
-    /// Returns how the state settles, for a behaviour that holds it exclusively.
-    fn settling_mut(state: &mut Self::State) -> Option<&mut dyn Settling> {
+    /// Returns the state's part in a commit, for a behaviour that holds it exclusively.
+    fn commit_participant_mut(state: &mut Self::State) -> Option<&mut dyn CommitParticipant> {
         let _ = state;
         None
     }
@@ -170,7 +171,7 @@ pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(
     H::view_mut(unsafe { &mut *CownBox::<H::State>::state(cown) })
 }
 
-/// Shows how a held cown settles, if it does.
+/// Shows a held cown's part in a commit, if it has one.
 ///
 /// # Safety
 /// The cown is one of `H`'s, and held for as long as `look` runs: exclusively, unless `is_read`. There is no other
@@ -178,18 +179,18 @@ pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(
 pub(super) unsafe fn look_at<H: AsCown>(
     cown: NonNull<CownHeader>,
     is_read: bool,
-    look: &mut dyn FnMut(SettlingMember<'_>),
+    look: &mut dyn FnMut(HeldParticipant<'_>),
 ) {
-    if !H::SETTLES {
+    if !H::COMMITS {
         return;
     }
     // SAFETY: the cown is one of `H`'s, and held as this function requires.
     let member = unsafe {
         let state = CownBox::<H::State>::state(cown);
         if is_read {
-            H::settling(&*state).map(SettlingMember::Read)
+            H::commit_participant(&*state).map(HeldParticipant::Read)
         } else {
-            H::settling_mut(&mut *state).map(SettlingMember::Exclusive)
+            H::commit_participant_mut(&mut *state).map(HeldParticipant::Exclusive)
         }
     };
     member.into_iter().for_each(look);

@@ -1,11 +1,11 @@
-//! Sets of states that [settle](super::AsCown::SETTLES), for behaviours whose result is told only
-//! if what they have seen is confirmed where it is kept, also if they leave nothing to be kept.
+//! Sets of states that [commit](super::AsCown::COMMITS), for behaviours whose result is told only if
+//! the store confirms what they have seen, also if they change nothing.
 
 use super::CownSet;
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::wrapped::wrapped_set;
+use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::settling::SettlingMember;
 use crate::sched::worker::bound::WorkerPlace;
 
 /// A command, or a set of durable members, whose answer the store confirms; see [`confirmed`].
@@ -32,12 +32,12 @@ impl<Q> ConfirmedQuestion<Q> {
     }
 }
 
-const fn settles(settles: bool) -> bool {
+const fn commits(commits: bool) -> bool {
     assert!(
-        settles,
+        commits,
         "only behaviours over durable members are confirmed: no store has the state of others"
     );
-    settles
+    commits
 }
 
-wrapped_set!(ConfirmedQuestion, SETTLES: settles(S::SETTLES), PIPELINED: S::PIPELINED, CONFIRMED: true);
+wrapped_set!(ConfirmedQuestion, COMMITS: commits(S::COMMITS), PIPELINED: S::PIPELINED, CONFIRMED: true);

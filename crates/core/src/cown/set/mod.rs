@@ -12,8 +12,8 @@ mod wrapped;
 
 use std::mem::needs_drop;
 
+use super::commit_participant::HeldParticipant;
 use super::member_cursor::MemberCursor;
-use super::settling::SettlingMember;
 use crate::panic::drop_quietly;
 use crate::sched::worker::bound::WorkerPlace;
 
@@ -108,33 +108,33 @@ pub trait CownSet: sealed::Sealed {
         None
     }
 
-    /// Whether a member of such a set may [settle](AsCown::SETTLES).
+    /// Whether a member of such a set may take part in a [commit](AsCown::COMMITS).
     #[doc(hidden)]
-    const SETTLES: bool = false;
+    const COMMITS: bool = false;
 
-    /// Whether behaviours on such a set wait for nothing that is on its way to be kept, and release it when what they
-    /// leave is: [`Pipelined`].
+    /// Whether behaviours on such a set do not wait for pending commits, and release it as soon as
+    /// their own is pending: [`Pipelined`].
     #[doc(hidden)]
     const PIPELINED: bool = false;
 
-    /// Whether the result of a behaviour on such a set is told only if what it has seen is
-    /// confirmed where it is kept: [`ConfirmedQuestion`].
+    /// Whether the result of a behaviour on such a set is told only if the store confirms what it has
+    /// seen: [`ConfirmedQuestion`].
     #[doc(hidden)]
     const CONFIRMED: bool = false;
 
-    /// Whether a member of such a set that does not settle may be held exclusively.
+    /// Whether a member of such a set that takes part in no commit may be held exclusively.
     #[doc(hidden)]
     const HAS_VOLATILE: bool;
 
-    /// Shows the members that settle, in order.
+    /// Shows the members that take part in a commit, in order.
     ///
     /// # Safety
     /// See `access`, which this does not replace; there is no access to the members meanwhile.
     #[doc(hidden)]
-    unsafe fn settling(
+    unsafe fn visit_participants(
         shape: Self::Shape,
         members: &mut MemberCursor<'_>,
-        look: &mut dyn FnMut(SettlingMember<'_>),
+        look: &mut dyn FnMut(HeldParticipant<'_>),
     );
 
     #[doc(hidden)]
@@ -187,11 +187,11 @@ pub trait CownSet: sealed::Sealed {
 ///
 /// For an inline constant in each function that takes a set: so the compiler's error names the line
 /// of the program that calls it. It is found when code is generated for that call: by
-/// `cargo build`, not by `cargo check`. A bound cannot say it: whether a handle settles is a
+/// `cargo build`, not by `cargo check`. A bound cannot say it: whether a handle commits is a
 /// constant of the actor's type, which has a default, and associated types have none.
 pub const fn refuse_volatile_beside_durable<S: CownSet>() {
     assert!(
-        !(S::SETTLES && S::HAS_VOLATILE),
+        !(S::COMMITS && S::HAS_VOLATILE),
         "beside durable members, others can only be read: name them with `.read()`, and change them in `on_commit`"
     );
 }

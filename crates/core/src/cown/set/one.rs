@@ -11,10 +11,10 @@ use super::{
 };
 use crate::cown::access_guards::{Held, Poisoned};
 use crate::cown::checked_access::{self, PoisonedRead};
+use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::settling::SettlingMember;
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
 
@@ -32,15 +32,15 @@ macro_rules! one_cown {
             const HAS_READS: bool = !$single;
             const ANNOUNCES: bool = $announces;
             const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
-            const SETTLES: bool = <$handle as AsCown>::SETTLES;
-            const HAS_VOLATILE: bool = !Self::SETTLES && !$reads;
+            const COMMITS: bool = <$handle as AsCown>::COMMITS;
+            const HAS_VOLATILE: bool = !Self::COMMITS && !$reads;
             $(const UNCHECKED: bool = $unchecked;)?
             $(const GROUPED: Option<bool> = Some($grouped);)?
 
-            unsafe fn settling(
+            unsafe fn visit_participants(
                 (): (),
                 members: &mut MemberCursor<'_>,
-                look: &mut dyn FnMut(SettlingMember<'_>),
+                look: &mut dyn FnMut(HeldParticipant<'_>),
             ) {
                 let member = members.advance();
                 // SAFETY: the member is one of the handle's, and held, as this function requires.
@@ -145,10 +145,10 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     const EXCLUSIVE: Option<usize> = Some(1);
     const HAS_VOLATILE: bool = true;
 
-    unsafe fn settling(
+    unsafe fn visit_participants(
         (): (),
         members: &mut MemberCursor<'_>,
-        _: &mut dyn FnMut(SettlingMember<'_>),
+        _: &mut dyn FnMut(HeldParticipant<'_>),
     ) {
         members.advance();
     }
@@ -213,10 +213,10 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     const UNCHECKED: bool = true;
     const HAS_VOLATILE: bool = true;
 
-    unsafe fn settling(
+    unsafe fn visit_participants(
         (): (),
         members: &mut MemberCursor<'_>,
-        _: &mut dyn FnMut(SettlingMember<'_>),
+        _: &mut dyn FnMut(HeldParticipant<'_>),
     ) {
         members.advance();
     }

@@ -1,11 +1,11 @@
-//! Sets of states that [settle](super::AsCown::SETTLES), for behaviours that begin while what others have done to these is on its way to be kept, and
-//! release them when what they have done themselves is.
+//! Sets of states that [commit](super::AsCown::COMMITS), for behaviours that begin while commits of
+//! others are pending, and release the states as soon as their own commit is.
 
 use super::CownSet;
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::wrapped::wrapped_set;
+use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::settling::SettlingMember;
 use crate::sched::worker::bound::WorkerPlace;
 
 /// A set of durable members, for a behaviour that waits for no commit but its own; see [`pipelined`].
@@ -17,11 +17,11 @@ pub struct Pipelined<S>(S);
 pub fn pipelined<S: CownSet>(set: S) -> Pipelined<S> {
     const {
         assert!(
-            S::SETTLES,
+            S::COMMITS,
             "only behaviours over durable members are pipelined: others have nothing to wait for"
         );
     }
     Pipelined(set)
 }
 
-wrapped_set!(Pipelined, SETTLES: S::SETTLES, PIPELINED: true, CONFIRMED: S::CONFIRMED);
+wrapped_set!(Pipelined, COMMITS: S::COMMITS, PIPELINED: true, CONFIRMED: S::CONFIRMED);

@@ -5,8 +5,8 @@ use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlic
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget, look_at};
 use crate::cown::checked_access::{CheckedMembers, CheckedReadMembers};
+use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::settling::SettlingMember;
 use crate::cown::slice_access::{Members, ReadMembers};
 use crate::queue::requested_cown::RequestedCown;
 
@@ -19,13 +19,13 @@ macro_rules! slice_of_cowns {
             type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
             type Shape = usize;
             type Owned = $owned<$handle>;
-            const SETTLES: bool = <$handle as AsCown>::SETTLES;
-            const HAS_VOLATILE: bool = !Self::SETTLES && !$reads;
+            const COMMITS: bool = <$handle as AsCown>::COMMITS;
+            const HAS_VOLATILE: bool = !Self::COMMITS && !$reads;
 
-            unsafe fn settling(
+            unsafe fn visit_participants(
                 len: usize,
                 members: &mut MemberCursor<'_>,
-                look: &mut dyn FnMut(SettlingMember<'_>),
+                look: &mut dyn FnMut(HeldParticipant<'_>),
             ) {
                 for _ in 0..len {
                     let member = members.advance();

@@ -2,8 +2,8 @@
 
 use super::CownSet;
 use super::sealed::{Sealed, SetAdmission, Visitor};
+use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::settling::SettlingMember;
 
 impl<S: CownSet, const N: usize> Sealed for [S; N] {}
 
@@ -12,7 +12,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Shape = [S::Shape; N];
     type Owned = [S::Owned; N];
     const HAS_READS: bool = S::HAS_READS;
-    const SETTLES: bool = S::SETTLES;
+    const COMMITS: bool = S::COMMITS;
     const PIPELINED: bool = S::PIPELINED;
     const CONFIRMED: bool = S::CONFIRMED;
     const HAS_VOLATILE: bool = S::HAS_VOLATILE;
@@ -60,14 +60,14 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         shape.map(|shape| unsafe { S::access(shape, members) })
     }
 
-    unsafe fn settling(
+    unsafe fn visit_participants(
         shape: Self::Shape,
         members: &mut MemberCursor<'_>,
-        look: &mut dyn FnMut(SettlingMember<'_>),
+        look: &mut dyn FnMut(HeldParticipant<'_>),
     ) {
         // SAFETY: the members of the parts follow each other, in the order in which `visit` named
         // them.
-        shape.into_iter().for_each(|shape| unsafe { S::settling(shape, members, look) });
+        shape.into_iter().for_each(|shape| unsafe { S::visit_participants(shape, members, look) });
     }
 
     unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>) {
@@ -100,7 +100,7 @@ macro_rules! tuple_of_sets {
             type Shape = ($($name::Shape,)*);
             type Owned = ($($name::Owned,)*);
             const HAS_READS: bool = false $(|| $name::HAS_READS)*;
-            const SETTLES: bool = false $(|| $name::SETTLES)*;
+            const COMMITS: bool = false $(|| $name::COMMITS)*;
             const PIPELINED: bool = false $(|| $name::PIPELINED)*;
             const CONFIRMED: bool = false $(|| $name::CONFIRMED)*;
             const HAS_VOLATILE: bool = false $(|| $name::HAS_VOLATILE)*;
@@ -152,14 +152,14 @@ macro_rules! tuple_of_sets {
                 $(self.$index.admit_all(admission);)*
             }
 
-            unsafe fn settling(
+            unsafe fn visit_participants(
                 shape: Self::Shape,
                 members: &mut MemberCursor<'_>,
-                look: &mut dyn FnMut(SettlingMember<'_>),
+                look: &mut dyn FnMut(HeldParticipant<'_>),
             ) {
                 // SAFETY: the members of the parts follow each other, in the order in which `visit`
                 // named them.
-                unsafe { $($name::settling(shape.$index, members, look);)* }
+                unsafe { $($name::visit_participants(shape.$index, members, look);)* }
             }
 
             unsafe fn abandon(shape: Self::Shape, members: &mut MemberCursor<'_>) {

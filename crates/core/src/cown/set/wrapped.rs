@@ -1,4 +1,4 @@
-//! Sets that are another set in all but how their behaviours settle.
+//! Sets that are another set in all but how their behaviours commit.
 
 /// Implements [`CownSet`](super::CownSet) for a wrapper of a set, with these constants of its own.
 macro_rules! wrapped_set {
@@ -25,13 +25,13 @@ macro_rules! wrapped_set {
                 unsafe { S::place(members) }
             }
 
-            unsafe fn settling(
+            unsafe fn visit_participants(
                 shape: S::Shape,
                 members: &mut MemberCursor<'_>,
-                look: &mut dyn FnMut(SettlingMember<'_>),
+                look: &mut dyn FnMut(HeldParticipant<'_>),
             ) {
                 // SAFETY: see `place`.
-                unsafe { S::settling(shape, members, look) };
+                unsafe { S::visit_participants(shape, members, look) };
             }
 
             fn member_count(&self) -> usize {

@@ -1,12 +1,12 @@
-//! Behaviours over states that [settle](crate::cown::settling): they are detained until what they have done is kept.
+//! Behaviours that end with a commit: they have members that take
+//! [part in one](crate::cown::commit_participant), and are detained until it has ended.
 //!
-//! Such a behaviour waits until all of its members are ready, calls its closure, collects what its members have to
-//! keep, waits until that is kept, and then ends. Those who wait for its result, or for its cowns, see neither before.
+//! Such a behaviour waits until all of its members are ready, calls its closure, collects what its
+//! members have to commit, waits for the outcome, and then ends. Its result and its cowns are
+//! available to others only then.
 //!
-//! A [pipelined](crate::cown::set::Pipelined) one releases its cowns when what it leaves is on its way, and takes its stages along: its
-//! result is told when that is kept.
-//!
-//! All other behaviours pass through here at no cost: whether a set has such members is known when it is compiled.
+//! A [pipelined](crate::cown::set::Pipelined) one releases its cowns as soon as its commit has begun,
+//! and takes its stages along: its result is told when the commit has ended.
 
 use std::any::type_name;
 use std::error::Error;
@@ -22,8 +22,8 @@ use super::detain::{self, Detained, RunHere, Stages, Step, StepTurn};
 use super::refusal::Refusal;
 use super::spawn;
 use crate::body::{Completion, Ended, Forget, Name};
+use crate::cown::commit_participant::{CommitOutcome, HeldParticipant, PendingCommit, Readiness};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
-use crate::cown::settling::{Kept, Readiness, SettlingMember, Unsettled};
 use crate::current::{self, deciding, refuse_in_decision};
 use crate::fault::{Broken, NotCommitted};
 use crate::panic::{catch, drop_quietly, run_quietly};
@@ -41,14 +41,15 @@ where
     C::Value: Send,
 {
     refuse_in_decision();
-    if !S::SETTLES {
+    if !S::COMMITS {
         return spawn::spawn(set, closure, completion);
     }
-    spawn_settling(set, closure, completion, None)
+    spawn_committed(set, closure, completion, None)
 }
 
-/// The same for a set whose members may settle, and that may be run here.
-pub(super) fn spawn_settling<S, F, C>(
+/// The same for a set with members that commit. Runs on this thread as far as it can if `here` says
+/// how.
+pub(super) fn spawn_committed<S, F, C>(
     set: S,
     closure: F,
     completion: C,
@@ -67,7 +68,7 @@ where
         .map_err(|(refusal, (closure, completion))| (refusal, closure, completion))
 }
 
-/// Makes such a behaviour for a batch: see [`detain::prepare`].
+/// Makes a behaviour with a commit for a batch: see [`detain::prepare`].
 pub(super) fn prepare<S, F>(
     set: &S,
     closure: F,
@@ -108,9 +109,9 @@ where
     }
 }
 
-type Begun<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
+type FirstStep<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
 
-fn begin<S, F, C>(closure: F, completion: C, decider: Option<Decider>) -> Begun<S::Owned>
+fn begin<S, F, C>(closure: F, completion: C, decider: Option<Decider>) -> FirstStep<S::Owned>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -119,7 +120,8 @@ where
 {
     // (Each function that a program calls says so as well, where the error has the program's line.)
     const { refuse_volatile_beside_durable::<S>() };
-    let state = Settler { closure: Some(closure), outcome: Outcome::Owed(completion), decider };
+    let state =
+        CommitStages { closure: Some(closure), outcome: BodyOutcome::NotRun(completion), decider };
     let stages: Box<dyn Stages<S::Owned> + '_> = Box::new(state);
     // SAFETY: only the lifetime changes. A node without stages holds its closure and its completion just so, type-erased:
     // what they borrow from is a scope, which waits until the completion is dropped. This drops it last.
@@ -127,26 +129,27 @@ where
     (go_on(type_name::<F>), Some(stages))
 }
 
-/// The number of the thread that has called the closure.
+/// The number of the thread that has called a closure.
 pub(super) type Decider = Arc<AtomicU64>;
 
-/// The stages of a behaviour.
-struct Settler<F, C: Completion> {
+/// The stages of a behaviour with a commit: get ready, decide, commit.
+struct CommitStages<F, C: Completion> {
     /// Until it is called.
     closure: Option<F>,
-    outcome: Outcome<C>,
-    /// Is told who has called it.
+    outcome: BodyOutcome<C>,
+    /// Set by the thread that calls it.
     decider: Option<Decider>,
 }
 
-/// How far the outcome of a behaviour is known.
-enum Outcome<C: Completion> {
+/// How far the outcome of a behaviour's closure is known.
+enum BodyOutcome<C: Completion> {
     /// The closure was not called yet.
-    Owed(C),
-    /// It has ended, and what it has done is not kept yet.
-    Unsettled(Ended<C>),
-    Settled(Ended<C>),
-    Told,
+    NotRun(C),
+    /// The closure has ended, and its commit has not.
+    Uncommitted(Ended<C>),
+    /// It is delivered as soon as the cowns are released.
+    Final(Ended<C>),
+    Delivered,
 }
 
 /// Returns the step that goes on where a behaviour was left.
@@ -155,10 +158,10 @@ fn go_on<S: CownSet + Send + 'static>(name: Name) -> Step<S> {
         call: Box::new(|mut turn, guard| {
             let mut leaves = None;
             with_stages(&mut turn, |stages, turn| leaves = stages.go_on(turn, guard));
-            if let Some(unsettled) = leaves
+            if let Some(pending) = leaves
                 && let Some(stages) = turn.stages.take()
             {
-                leave_behind(&mut turn, stages, unsettled);
+                leave_behind(&mut turn, stages, pending);
             }
             false
         }),
@@ -166,16 +169,16 @@ fn go_on<S: CownSet + Send + 'static>(name: Name) -> Step<S> {
     }
 }
 
-/// Has kept what a pipelined behaviour leaves, which ends meanwhile.
+/// Commits what a pipelined behaviour leaves, which ends meanwhile.
 fn leave_behind<S: CownSet + Send + 'static>(
     turn: &mut StepTurn<'_, S>,
     mut stages: Box<dyn Stages<S>>,
-    unsettled: Box<dyn Unsettled>,
+    pending: Box<dyn PendingCommit>,
 ) {
-    // What was not told is dropped, and that tells that it was cut off.
-    let done = Box::new(move |kept| stages.settled_behind(kept));
+    // If the callback is dropped, so are the stages, which tell that they were cut off.
+    let done = Box::new(move |outcome| stages.pipelined_commit_ended(outcome));
     // A panic drops it. It was reported.
-    let _ = catch(move || unsettled.settle_behind(done));
+    let _ = catch(move || pending.commit_behind(done));
     tell_members(turn, &Ok(()));
 }
 
@@ -191,7 +194,7 @@ fn with_stages<S: CownSet + Send + 'static>(
     false
 }
 
-impl<S, F, C> Stages<S> for Settler<F, C>
+impl<S, F, C> Stages<S> for CommitStages<F, C>
 where
     S: CownSet + Send + 'static,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -202,14 +205,14 @@ where
         &mut self,
         turn: &mut StepTurn<'_, S>,
         guard: Detained<S>,
-    ) -> Option<Box<dyn Unsettled>> {
+    ) -> Option<Box<dyn PendingCommit>> {
         match get_ready(turn, guard, type_name::<F>) {
             Ok(guard) => {
-                let unsettled = self.decide(turn)?;
+                let pending = self.decide(turn)?;
                 if S::PIPELINED {
-                    return Some(unsettled);
+                    return Some(pending);
                 }
-                self.await_end(unsettled, guard);
+                self.await_end(pending, guard);
             }
             Err(Some(why)) => self.refuse(why),
             // It comes again.
@@ -218,48 +221,49 @@ where
         None
     }
 
-    fn settled(&mut self, turn: &mut StepTurn<'_, S>, kept: Option<Kept>) {
-        let (told, failure, mut then) = match kept {
+    fn commit_ended(&mut self, turn: &mut StepTurn<'_, S>, outcome: Option<CommitOutcome>) {
+        let (told, failure, mut then) = match outcome {
             Some(Ok(then)) => (Ok(()), None, Some(then)),
             Some(Err(why)) => (Err(why.clone()), Some(Broken::NotCommitted(why)), None),
-            None => (Err(NotCommitted::new(Untold)), Some(Broken::Cancelled), None),
+            None => (Err(NotCommitted::new(OutcomeUnknown)), Some(Broken::Cancelled), None),
         };
         tell_members(turn, &told);
         // Before the cowns are released, so that what it sends comes before what others send who see the states.
         run_quietly(&mut || then.take().into_iter().for_each(|then| then()));
-        self.has_settled(failure);
+        self.set_final(failure);
     }
 
-    fn settled_behind(&mut self, kept: Kept) {
-        match kept {
+    fn pipelined_commit_ended(&mut self, outcome: CommitOutcome) {
+        match outcome {
             Ok(then) => {
                 drop_quietly(then);
-                self.has_settled(None);
+                self.set_final(None);
             }
-            Err(why) => self.has_settled(Some(Broken::NotCommitted(why))),
+            Err(why) => self.set_final(Some(Broken::NotCommitted(why))),
         }
     }
 }
 
-impl<F, C: Completion> Settler<F, C> {
-    /// Calls the closure. Returns what is to be kept, if there is anything.
-    fn decide<S>(&mut self, turn: &mut StepTurn<'_, S>) -> Option<Box<dyn Unsettled>>
+impl<F, C: Completion> CommitStages<F, C> {
+    /// Calls the closure. Returns what it leaves to be committed, if there is anything.
+    fn decide<S>(&mut self, turn: &mut StepTurn<'_, S>) -> Option<Box<dyn PendingCommit>>
     where
         S: CownSet + Send + 'static,
         F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
         C::Value: Send,
     {
         let closure = self.closure.take()?;
-        let Outcome::Owed(completion) = replace(&mut self.outcome, Outcome::Told) else {
+        let BodyOutcome::NotRun(completion) = replace(&mut self.outcome, BodyOutcome::Delivered)
+        else {
             return None;
         };
         let mut ended = deciding(|| turn.run(closure, completion));
         // ORDERING: Relaxed. A thread that finds its own number has written it.
         self.decider.iter().for_each(|decider| decider.store(current::number(), Ordering::Relaxed));
-        let mut unsettled = None;
+        let mut pending = None;
         if let Ended::Done(..) = ended {
             match catch(|| collect(turn)) {
-                Ok(found) => unsettled = found,
+                Ok(found) => pending = found,
                 Err(why) => {
                     turn.fail(&why);
                     ended = failed(ended, why);
@@ -269,30 +273,30 @@ impl<F, C: Completion> Settler<F, C> {
         if let Ended::Failed(_, why @ Broken::Panicked(_)) = &ended {
             tell_members(turn, &Err(NotCommitted::new(why.clone())));
         }
-        // Before it can be settled.
-        self.outcome = match &unsettled {
-            Some(_) => Outcome::Unsettled(ended),
-            None => Outcome::Settled(ended),
+        // Before the commit can end.
+        self.outcome = match &pending {
+            Some(_) => BodyOutcome::Uncommitted(ended),
+            None => BodyOutcome::Final(ended),
         };
-        unsettled
+        pending
     }
 
-    /// Has kept what the closure has left, and goes on then.
+    /// Commits what the closure has left, and goes on when that has ended.
     fn await_end<S: CownSet + Send + 'static>(
         &self,
-        unsettled: Box<dyn Unsettled>,
+        pending: Box<dyn PendingCommit>,
         guard: Detained<S>,
     ) {
-        let owed = Owed { guard: Some(guard), name: type_name::<F> };
-        // A panic drops what is owed, and that is told. It was reported.
-        let _ = catch(move || unsettled.settle(Box::new(move |kept| owed.tell(kept))));
+        let receipt = CommitReceipt { guard: Some(guard), name: type_name::<F> };
+        // A panic drops the receipt, which tells the members. It was reported.
+        let _ = catch(move || pending.commit(Box::new(move |outcome| receipt.resolve(outcome))));
     }
 
-    /// Takes note of what has come of what the closure has left.
-    fn has_settled(&mut self, failure: Option<Broken>) {
-        self.outcome = match (replace(&mut self.outcome, Outcome::Told), failure) {
-            (Outcome::Unsettled(ended), Some(why)) => Outcome::Settled(failed(ended, why)),
-            (Outcome::Unsettled(ended), None) => Outcome::Settled(ended),
+    /// Completes the outcome with that of the commit.
+    fn set_final(&mut self, failure: Option<Broken>) {
+        self.outcome = match (replace(&mut self.outcome, BodyOutcome::Delivered), failure) {
+            (BodyOutcome::Uncommitted(ended), Some(why)) => BodyOutcome::Final(failed(ended, why)),
+            (BodyOutcome::Uncommitted(ended), None) => BodyOutcome::Final(ended),
             (other, _) => other,
         };
     }
@@ -301,25 +305,26 @@ impl<F, C: Completion> Settler<F, C> {
     fn refuse(&mut self, why: NotCommitted) {
         let mut closure = self.closure.take();
         run_quietly(&mut || drop(closure.take()));
-        if let Outcome::Owed(completion) = replace(&mut self.outcome, Outcome::Told) {
-            self.outcome = Outcome::Settled(Ended::Failed(completion, Broken::NotCommitted(why)));
+        if let BodyOutcome::NotRun(completion) = replace(&mut self.outcome, BodyOutcome::Delivered)
+        {
+            self.outcome = BodyOutcome::Final(Ended::Failed(completion, Broken::NotCommitted(why)));
         }
     }
 }
 
 /// Tells the outcome, when the cowns are released.
-impl<F, C: Completion> Drop for Settler<F, C> {
+impl<F, C: Completion> Drop for CommitStages<F, C> {
     fn drop(&mut self) {
         let mut closure = self.closure.take();
         run_quietly(&mut || drop(closure.take()));
-        match replace(&mut self.outcome, Outcome::Told) {
-            Outcome::Settled(ended) => ended.deliver(),
+        match replace(&mut self.outcome, BodyOutcome::Delivered) {
+            BodyOutcome::Final(ended) => ended.deliver(),
             // It was cut off.
-            Outcome::Owed(completion) => {
+            BodyOutcome::NotRun(completion) => {
                 Ended::<C>::Failed(completion, Broken::Cancelled).deliver()
             }
-            Outcome::Unsettled(ended) => failed(ended, Broken::Cancelled).deliver(),
-            Outcome::Told => {}
+            BodyOutcome::Uncommitted(ended) => failed(ended, Broken::Cancelled).deliver(),
+            BodyOutcome::Delivered => {}
         }
     }
 }
@@ -332,13 +337,13 @@ fn get_ready<S: CownSet + Send + 'static>(
     name: Name,
 ) -> Result<Detained<S>, Option<NotCommitted>> {
     let (mut guard, mut never) = (Some(guard), None);
-    turn.settling(&mut |mut member| {
+    turn.visit_participants(&mut |mut member| {
         if never.is_some() || guard.is_none() {
             return;
         }
         let readiness = match &mut member {
-            SettlingMember::Exclusive(state) => state.make_ready(S::PIPELINED),
-            SettlingMember::Read(state) => state.readiness(S::PIPELINED),
+            HeldParticipant::Exclusive(state) => state.make_ready(S::PIPELINED),
+            HeldParticipant::Read(state) => state.readiness(S::PIPELINED),
         };
         match readiness {
             Readiness::Ready => {}
@@ -352,8 +357,8 @@ fn get_ready<S: CownSet + Send + 'static>(
                     }
                 });
                 match member {
-                    SettlingMember::Exclusive(state) => state.when_ready(wake),
-                    SettlingMember::Read(state) => state.when_ready(wake),
+                    HeldParticipant::Exclusive(state) => state.when_ready(wake),
+                    HeldParticipant::Read(state) => state.when_ready(wake),
                 }
             }
         }
@@ -375,64 +380,67 @@ fn failed<C: Completion>(ended: Ended<C>, why: Broken) -> Ended<C> {
     }
 }
 
-/// Returns what the members have to keep, if there is anything.
-fn collect<S: CownSet + Send + 'static>(turn: &mut StepTurn<'_, S>) -> Option<Box<dyn Unsettled>> {
-    let mut unsettled: Option<Box<dyn Unsettled>> = None;
-    turn.settling(&mut |member| match member {
-        SettlingMember::Exclusive(state) => state.collect(&mut unsettled),
-        SettlingMember::Read(state) => state.collect_read(&mut unsettled),
+/// Returns what the members have to commit, if there is anything.
+fn collect<S: CownSet + Send + 'static>(
+    turn: &mut StepTurn<'_, S>,
+) -> Option<Box<dyn PendingCommit>> {
+    let mut pending: Option<Box<dyn PendingCommit>> = None;
+    turn.visit_participants(&mut |member| match member {
+        HeldParticipant::Exclusive(state) => state.collect(&mut pending),
+        HeldParticipant::Read(state) => state.collect_read(&mut pending),
     });
     if S::CONFIRMED {
-        unsettled.iter_mut().for_each(|unsettled| unsettled.confirm());
+        pending.iter_mut().for_each(|pending| pending.confirm());
     }
-    unsettled.filter(|unsettled| !unsettled.is_void(S::PIPELINED))
+    pending.filter(|pending| !pending.is_void(S::PIPELINED))
 }
 
 fn tell_members<S: CownSet + Send + 'static>(
     turn: &mut StepTurn<'_, S>,
-    kept: &Result<(), NotCommitted>,
+    outcome: &Result<(), NotCommitted>,
 ) {
-    turn.settling(&mut |member| {
-        if let SettlingMember::Exclusive(state) = member {
-            state.settled(kept);
+    turn.visit_participants(&mut |member| {
+        if let HeldParticipant::Exclusive(state) = member {
+            state.commit_ended(outcome);
         }
     });
 }
 
-/// The duty to say what has come of what a behaviour has left.
-struct Owed<S: CownSet + Send + 'static> {
+/// Takes the outcome of a commit to the behaviour that waits for it. If it is dropped instead, the
+/// outcome is unknown.
+struct CommitReceipt<S: CownSet + Send + 'static> {
     guard: Option<Detained<S>>,
     name: Name,
 }
 
-impl<S: CownSet + Send + 'static> Owed<S> {
-    fn tell(mut self, kept: Kept) {
-        self.go_on(Some(kept));
+impl<S: CownSet + Send + 'static> CommitReceipt<S> {
+    fn resolve(mut self, outcome: CommitOutcome) {
+        self.go_on(Some(outcome));
     }
 
-    fn go_on(&mut self, kept: Option<Kept>) {
+    fn go_on(&mut self, outcome: Option<CommitOutcome>) {
         let Some(guard) = self.guard.take() else { return };
         let step = move |mut turn: StepTurn<'_, S>, _guard: Detained<S>| {
-            with_stages(&mut turn, |stages, turn| stages.settled(turn, kept))
+            with_stages(&mut turn, |stages, turn| stages.commit_ended(turn, outcome))
         };
         guard.go_on(self.name, Box::new(step));
     }
 }
 
-impl<S: CownSet + Send + 'static> Drop for Owed<S> {
+impl<S: CownSet + Send + 'static> Drop for CommitReceipt<S> {
     fn drop(&mut self) {
         self.go_on(None);
     }
 }
 
-/// What was to keep a behaviour's work has gone without saying whether it has, as it does at the end of a runtime.
+/// The store was closed, as at the end of a runtime, before it told the outcome of the commit.
 #[derive(Debug)]
-struct Untold;
+struct OutcomeUnknown;
 
-impl fmt::Display for Untold {
+impl fmt::Display for OutcomeUnknown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("it was not told whether it is stored")
+        f.write_str("commit outcome unknown")
     }
 }
 
-impl Error for Untold {}
+impl Error for OutcomeUnknown {}

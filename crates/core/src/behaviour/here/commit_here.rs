@@ -1,13 +1,13 @@
-//! Behaviours over states that settle, as far as they get on the spot: they decide there, and what they have decided is kept
-//! by and by.
+//! Behaviours that end with a commit, as far as they can run inline: they decide at once, and commit
+//! later.
 
 use std::sync::Arc;
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
 use super::where_to_run::{may_nest, on_this_stack, place_elsewhere};
+use crate::behaviour::commit::spawn_committed;
 use crate::behaviour::detain::RunHere;
-use crate::behaviour::settle::spawn_settling;
 use crate::behaviour::spawn::panic_refused;
 use crate::body::Completion;
 use crate::cown::set::CownSet;
@@ -31,10 +31,10 @@ where
     let decider = Arc::new(AtomicU64::new(0));
     let may_run = may_nest() && place_elsewhere(&set).is_some();
     let here = may_run.then(|| (run as RunHere, Arc::clone(&decider)));
-    if let Err(refused) = spawn_settling(set, closure, completion, here) {
+    if let Err(refused) = spawn_committed(set, closure, completion, here) {
         panic_refused(refused);
     }
-    // ORDERING: Relaxed. See `Settler::decide`.
+    // ORDERING: Relaxed. See `CommitStages::decide`.
     decider.load(Ordering::Relaxed) == current::number()
 }
 
