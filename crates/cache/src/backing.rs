@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use coact_core::runtime::blocking;
 
+use crate::catch_panic::BoxFuture;
 use crate::errors::{BackingError, BoxError, LoadError};
-use crate::guarded::BoxFuture;
 
 /// What keys of a cache are. Every type that can be is one.
 pub trait Key: Hash + Eq + Clone + Send + 'static {}
@@ -75,15 +75,15 @@ pub struct Write<K, V> {
     pub value: Option<V>,
 }
 
-type Loaded<V> = Result<Option<V>, LoadError>;
+pub(crate) type LoadResult<V> = Result<Option<V>, LoadError>;
 
 /// A loader without its type.
-pub(crate) struct Loader<K, V> {
-    make: Box<dyn Fn(K) -> BoxFuture<Loaded<V>> + Send + Sync>,
+pub(crate) struct CacheLoader<K, V> {
+    make: Box<dyn Fn(K) -> BoxFuture<LoadResult<V>> + Send + Sync>,
     is_blocking: bool,
 }
 
-impl<K: Key, V: Value> Loader<K, V> {
+impl<K: Key, V: Value> CacheLoader<K, V> {
     pub(crate) fn of_async<F, L>(load: F) -> Self
     where
         F: Fn(K) -> L + Send + Sync + 'static,
@@ -108,11 +108,11 @@ impl<K: Key, V: Value> Loader<K, V> {
         Self { make, is_blocking: true }
     }
 
-    pub(crate) fn of_store(store: Arc<dyn Store<K, V>>) -> Self {
+    pub(crate) fn of_store(store: Arc<dyn DynBacking<K, V>>) -> Self {
         Self { make: Box::new(move |key| Arc::clone(&store).load(key)), is_blocking: false }
     }
 
-    pub(crate) fn load(&self, key: K) -> BoxFuture<Loaded<V>> {
+    pub(crate) fn load(&self, key: K) -> BoxFuture<LoadResult<V>> {
         (self.make)(key)
     }
 
@@ -123,7 +123,7 @@ impl<K: Key, V: Value> Loader<K, V> {
 }
 
 /// A loader of one value.
-pub(crate) type OnceLoader<K, V> = Box<dyn FnOnce(K) -> BoxFuture<Loaded<V>> + Send>;
+pub(crate) type OnceLoader<K, V> = Box<dyn FnOnce(K) -> BoxFuture<LoadResult<V>> + Send>;
 
 /// Makes a loader of one value without its type.
 pub(crate) fn once_loader<K, V, F, L>(load: F) -> OnceLoader<K, V>
@@ -142,14 +142,14 @@ fn failed(error: BoxError) -> LoadError {
 }
 
 /// A [`Backing`] without its type.
-pub(crate) trait Store<K, V>: Send + Sync {
-    fn load(self: Arc<Self>, key: K) -> BoxFuture<Loaded<V>>;
+pub(crate) trait DynBacking<K, V>: Send + Sync {
+    fn load(self: Arc<Self>, key: K) -> BoxFuture<LoadResult<V>>;
 
     fn write(self: Arc<Self>, writes: Vec<Write<K, V>>) -> BoxFuture<Result<(), BackingError>>;
 }
 
-impl<K: Key, V: Value, B: Backing<K, V>> Store<K, V> for B {
-    fn load(self: Arc<Self>, key: K) -> BoxFuture<Loaded<V>> {
+impl<K: Key, V: Value, B: Backing<K, V>> DynBacking<K, V> for B {
+    fn load(self: Arc<Self>, key: K) -> BoxFuture<LoadResult<V>> {
         Box::pin(async move { Backing::load(&*self, key).await.map_err(failed) })
     }
 

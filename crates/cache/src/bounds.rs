@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// The bounds of a cache. `None`: no bound.
 #[derive(Clone, Default)]
-pub(crate) struct Bounds {
+pub(crate) struct CacheBounds {
     pub(crate) max_entries: Option<usize>,
     pub(crate) max_weight: Option<u64>,
     pub(crate) time_to_live: Option<Duration>,
@@ -21,7 +21,7 @@ pub(crate) struct Bounds {
     pub(crate) is_segmented: bool,
 }
 
-impl Bounds {
+impl CacheBounds {
     /// How many of the entries may be safe from those that are used once: four fifths.
     pub(crate) fn max_protected(&self) -> (usize, u64) {
         let entries = self.max_entries.map_or(usize::MAX, |max| max - max.div_ceil(5));

@@ -14,21 +14,21 @@ use coact_core::Broken;
 use coact_core::internals::{CatchDrop, catch};
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 
-use crate::backing::{Key, Loader, OnceLoader, Store, Value, Write};
-use crate::counts::{CacheCounts, Counter};
-use crate::entries::{Entries, Known, NewEntry};
+use crate::backing::{CacheLoader, DynBacking, Key, LoadResult, OnceLoader, Value, Write};
+use crate::catch_panic::{CatchPanic, WaitError, within};
+use crate::counts::{CacheCounts, LookupCounter};
+use crate::entry_table::{EntryContent, EntryTable, NewEntry};
 use crate::errors::{LoadError, WriteError};
-use crate::flusher::write_behind;
-use crate::guarded::{Guarded, Unfinished, within};
-use crate::keyed::Keyed;
-use crate::queue::{News, Subscription};
-use crate::removal::RemovalCause;
-use crate::spec::{CacheBuilder, CacheSpec, Measure, Parts, Writing};
-use crate::under_way::{
-    GetReply, GetRequest, Load, LoadKind, Loaded, Operation, UnderWay, WriteReply, WriteRequest,
-    number,
+use crate::key_activity::{
+    GetReply, GetRequest, KeyActivity, LoadInFlight, LoadKind, QueuedRequest, WriteReply,
+    WriteRequest, next_number,
 };
+use crate::keyed_slab::KeyedSlab;
+use crate::removal::RemovalCause;
+use crate::spec::{CacheBuilder, CacheSettings, CacheSpec, EntryMeasure, WriteMode};
 use crate::write_behind::LostWrite;
+use crate::write_flusher::write_behind;
+use crate::write_queue::{QueueEvent, QueueSubscription};
 
 /// A cache, whose address is an `Addr<Cache<K, V>>`.
 ///
@@ -73,12 +73,12 @@ use crate::write_behind::LostWrite;
 /// **Panics of the program's code** (hashing, comparing, cloning, weighing, loading, writing, dropping of keys and values) fail what has
 /// called it, if anything, and are reported like those of behaviours. The cache goes on.
 pub struct Cache<K: Key, V: Value> {
-    parts: Arc<Parts<K, V>>,
-    entries: Entries<K, V>,
+    parts: Arc<CacheSettings<K, V>>,
+    entries: EntryTable<K, V>,
     /// Never locked: those who read a cache in parallel have nothing to do with it.
-    under_way: Mutex<Keyed<K, UnderWay<K, V>>>,
+    activities: Mutex<KeyedSlab<K, KeyActivity<K, V>>>,
     /// Tells this cache of news of the writes behind.
-    subscription: Option<Subscription<K, V>>,
+    subscription: Option<QueueSubscription<K, V>>,
     /// The keys whose first write waits for room among the writes behind, in order.
     for_room: VecDeque<usize>,
     /// The numbers of the writes that wait for room, or behind such a write of their key.
@@ -92,8 +92,8 @@ pub struct Cache<K: Key, V: Value> {
     loading: usize,
     /// Whose time entries have.
     home: Option<RuntimeHandle>,
-    hits: Counter,
-    misses: Counter,
+    hits: LookupCounter,
+    misses: LookupCounter,
     loads: u64,
     refreshes: u64,
     load_failures: u64,
@@ -121,7 +121,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         let at = self.entries.find(self.parts.hasher.hash_one(key), key);
         let now = self.now();
         match at.filter(|at| !self.entries.is_over(*at, now)).map(|at| (at, self.entries.get(at))) {
-            Some((at, Known::Value(value))) => {
+            Some((at, EntryContent::Value(value))) => {
                 self.entries.mark(at, now);
                 self.hits.raise_shared();
                 Some(value)
@@ -148,17 +148,17 @@ impl<K: Key, V: Value> Cache<K, V> {
             ..CacheCounts::default()
         };
         self.entries.count(&mut counts);
-        if let Writing::Behind(queue) = &self.parts.writing {
+        if let WriteMode::Behind(queue) = &self.parts.writing {
             queue.count(&mut counts);
         }
         counts
     }
 
-    pub(crate) fn new(parts: Arc<Parts<K, V>>) -> Self {
+    pub(crate) fn new(parts: Arc<CacheSettings<K, V>>) -> Self {
         Self {
-            entries: Entries::new(Arc::clone(&parts.bounds), parts.listener.clone()),
+            entries: EntryTable::new(Arc::clone(&parts.bounds), parts.listener.clone()),
             parts,
-            under_way: Mutex::default(),
+            activities: Mutex::default(),
             subscription: None,
             for_room: VecDeque::new(),
             held_writes: BTreeSet::new(),
@@ -167,8 +167,8 @@ impl<K: Key, V: Value> Cache<K, V> {
             arrived: 0,
             loading: 0,
             home: None,
-            hits: Counter::default(),
-            misses: Counter::default(),
+            hits: LookupCounter::default(),
+            misses: LookupCounter::default(),
             loads: 0,
             refreshes: 0,
             load_failures: 0,
@@ -181,12 +181,12 @@ impl<K: Key, V: Value> Cache<K, V> {
     pub(crate) fn begin(&mut self, id: ActorId, this: WeakAddr<Self>) {
         self.home = Some(RuntimeHandle::current());
         self.adopt_writes(id);
-        let Writing::Behind(queue) = &self.parts.writing else { return };
+        let WriteMode::Behind(queue) = &self.parts.writing else { return };
         let tell = move |news| {
             let Some(cache) = this.upgrade() else { return };
             call_with(&cache, move |cache, context| match news {
-                News::Room => cache.has_room(context),
-                News::Lost(key) => cache.forget(key),
+                QueueEvent::Room => cache.has_room(context),
+                QueueEvent::Lost(key) => cache.forget(key),
             });
         };
         self.subscription = Some(queue.listen(Arc::new(tell)));
@@ -194,17 +194,17 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     /// Blocks the keys of which the state before this one has a write under way.
     fn adopt_writes(&mut self, id: ActorId) {
-        for (number, hash, key) in self.parts.flights.of(id) {
+        for (number, hash, key) in self.parts.pending_writes.of(id) {
             // One at a time for a key.
-            let at = self.busy_at(hash, key, None);
-            self.busy().get_mut(at).writing = Some(number);
+            let at = self.activity_at(hash, key, None);
+            self.activities().get_mut(at).writing = Some(number);
             self.adopted.insert(number, at);
         }
     }
 
     /// Has what waits be written without delay: this cache will write no more.
     pub(crate) fn end(&self) {
-        if let Writing::Behind(queue) = &self.parts.writing {
+        if let WriteMode::Behind(queue) = &self.parts.writing {
             queue.hurry();
         }
     }
@@ -218,8 +218,8 @@ impl<K: Key, V: Value> Cache<K, V> {
         self.home.unwrap_or_else(RuntimeHandle::current).elapsed()
     }
 
-    fn busy(&mut self) -> &mut Keyed<K, UnderWay<K, V>> {
-        self.under_way.get_mut().unwrap_or_else(PoisonError::into_inner)
+    fn activities(&mut self) -> &mut KeyedSlab<K, KeyActivity<K, V>> {
+        self.activities.get_mut().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the hash of a key, and where things are under way for it.
@@ -227,7 +227,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn locate(&mut self, key: &K) -> Result<(u64, Option<usize>), Broken> {
         catch(|| {
             let hash = self.parts.hasher.hash_one(key);
-            let busy = self.busy();
+            let busy = self.activities();
             (hash, if busy.is_empty() { None } else { busy.find(hash, key) })
         })
     }
@@ -237,9 +237,9 @@ impl<K: Key, V: Value> Cache<K, V> {
     pub(crate) fn get(&mut self, key: K, reply: GetReply<V>, context: &mut Context<Self>) {
         let key = CatchDrop::new(key);
         match self.locate(&key) {
-            Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
+            Ok((_, Some(at))) if self.activities().get(at).is_blocked() => {
                 let request = GetRequest { reply, load: None };
-                self.busy().get_mut(at).queue.push_back(Operation::Get(request));
+                self.activities().get_mut(at).queue.push_back(QueuedRequest::Get(request));
             }
             // A value that is there leads here, so this has nothing of loads.
             Ok((hash, busy)) => match self.answer(hash, &key, reply) {
@@ -264,8 +264,8 @@ impl<K: Key, V: Value> Cache<K, V> {
         let (key, load) = (CatchDrop::new(key), Some(CatchDrop::new(load)));
         let request = GetRequest { reply, load };
         match self.locate(&key) {
-            Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
-                self.busy().get_mut(at).queue.push_back(Operation::Get(request));
+            Ok((_, Some(at))) if self.activities().get(at).is_blocked() => {
+                self.activities().get_mut(at).queue.push_back(QueuedRequest::Get(request));
             }
             Ok((hash, busy)) => self.get_here(hash, key, busy, request, context),
             Err(panic) => fail(request.reply, panic),
@@ -337,11 +337,11 @@ impl<K: Key, V: Value> Cache<K, V> {
         }
         if let Some(at) = busy {
             let limit = self.parts.load_timeout;
-            let under_way = self.busy().get_mut(at);
-            if under_way.is_overdue() {
+            let activity = self.activities().get_mut(at);
+            if activity.is_overdue() {
                 return reply.send(Err(LoadError::TimedOut(limit.unwrap_or_default())));
             }
-            if let Some(load) = &mut under_way.load {
+            if let Some(load) = &mut activity.load {
                 return load.waiters.push(reply);
             }
         }
@@ -352,7 +352,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         let at = match busy {
             Some(at) => at,
             None => match catch(|| CatchDrop::new((*key).clone())) {
-                Ok(own_key) => self.busy_at(hash, own_key, None),
+                Ok(own_key) => self.activity_at(hash, own_key, None),
                 Err(panic) => return fail(reply, panic),
             },
         };
@@ -361,14 +361,14 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     /// Returns what is known of a key. May panic before it changes anything but the order of use.
     #[inline]
-    fn known(&mut self, hash: u64, key: &K) -> Option<Loaded<V>> {
+    fn known(&mut self, hash: u64, key: &K) -> Option<LoadResult<V>> {
         if let Some(at) = self.entries.find(hash, key) {
             let now = self.now();
             if !self.entries.is_over(at, now) {
                 let answer = match self.entries.get(at) {
-                    Known::Value(value) => Ok(Some((**value).clone())),
-                    Known::Absent => Ok(None),
-                    Known::Failed(error) => Err(error.clone()),
+                    EntryContent::Value(value) => Ok(Some((**value).clone())),
+                    EntryContent::Absent => Ok(None),
+                    EntryContent::Failed(error) => Err(error.clone()),
                 };
                 self.entries.touch(at, now);
                 return Some(answer);
@@ -376,7 +376,7 @@ impl<K: Key, V: Value> Cache<K, V> {
             self.entries.expire(at);
         }
         match &self.parts.writing {
-            Writing::Behind(queue) => queue.latest(hash, key).map(Ok),
+            WriteMode::Behind(queue) => queue.latest(hash, key).map(Ok),
             _ => None,
         }
     }
@@ -384,7 +384,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     pub(crate) fn get_cached(&mut self, key: K, reply: Reply<Option<V>>) {
         let key = CatchDrop::new(key);
         let known = self.locate(&key).and_then(|(hash, busy)| {
-            if busy.is_some_and(|at| self.busy().get(at).is_blocked()) {
+            if busy.is_some_and(|at| self.activities().get(at).is_blocked()) {
                 return Ok(None);
             }
             catch(|| self.known(hash, &key))
@@ -418,10 +418,11 @@ impl<K: Key, V: Value> Cache<K, V> {
         asker: Option<GetReply<V>>,
         context: &mut Context<Self>,
     ) {
-        let is_blocking = once.is_none() && self.parts.loader.as_ref().is_some_and(Loader::blocks);
+        let is_blocking =
+            once.is_none() && self.parts.loader.as_ref().is_some_and(CacheLoader::blocks);
         let kind = if is_blocking { LoadKind::Blocking } else { LoadKind::Future };
         let now = self.now();
-        let (number, abort) = self.busy().get_mut(at).begin_load(now, kind, asker);
+        let (number, abort) = self.activities().get_mut(at).begin_load(now, kind, asker);
         self.loads += 1;
         self.loading += 1;
         let (parts, cache) = (Arc::clone(&self.parts), context.weak());
@@ -440,8 +441,8 @@ impl<K: Key, V: Value> Cache<K, V> {
         context: &mut Context<Self>,
     ) {
         let is_loading = busy.is_some_and(|at| {
-            let under_way = self.busy().get(at);
-            under_way.load.is_some() || under_way.is_overdue()
+            let activity = self.activities().get(at);
+            activity.load.is_some() || activity.is_overdue()
         });
         if is_loading || self.is_full_of_loads().is_some() {
             return;
@@ -449,21 +450,21 @@ impl<K: Key, V: Value> Cache<K, V> {
         let own_key = catch(|| {
             // What waits to be stored is newer than what the store has.
             let is_stored = match &self.parts.writing {
-                Writing::Behind(queue) => !queue.has_pending(hash, &key),
+                WriteMode::Behind(queue) => !queue.has_pending(hash, &key),
                 _ => true,
             };
             is_stored.then(|| CatchDrop::new((*key).clone()))
         });
         // What panics was reported.
         let Ok(Some(own_key)) = own_key else { return };
-        let at = self.busy_at(hash, own_key, busy);
+        let at = self.activity_at(hash, own_key, busy);
         self.refreshes += 1;
         self.start_load(at, key, None, None, context);
     }
 
     /// Returns the load with this number, if it is under way and not aborted.
-    fn load(&mut self, (at, number): (usize, u64)) -> Option<&mut Load<V>> {
-        self.busy().try_get_mut(at)?.load_mut(number)
+    fn load(&mut self, (at, number): (usize, u64)) -> Option<&mut LoadInFlight<V>> {
+        self.activities().try_get_mut(at)?.load_mut(number)
     }
 
     /// Tells those who wait that a load takes too long. It goes on.
@@ -481,13 +482,13 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn loaded(
         &mut self,
         (at, number): (usize, u64),
-        loaded: Option<Loaded<V>>,
+        loaded: Option<LoadResult<V>>,
         context: &mut Context<Self>,
     ) {
         self.loading -= 1;
         let Some(loaded) = loaded.map(CatchDrop::new) else { return };
-        let Some(under_way) = self.busy().try_get_mut(at) else { return };
-        let Some((load, is_current)) = under_way.take_load(number) else { return };
+        let Some(activity) = self.activities().try_get_mut(at) else { return };
+        let Some((load, is_current)) = activity.take_load(number) else { return };
         if let (Err(why), false) = (&*loaded, load.is_overdue) {
             self.load_failures += 1;
             if is_current && load.waiters.is_empty() {
@@ -511,29 +512,31 @@ impl<K: Key, V: Value> Cache<K, V> {
         self.go_on(at, context);
     }
 
-    fn keep_loaded(&mut self, at: usize, loaded: &Loaded<V>, since: Duration) {
+    fn keep_loaded(&mut self, at: usize, loaded: &LoadResult<V>, since: Duration) {
         let keeps_failures = self.parts.bounds.negative_time_to_live.is_some();
         let (parts, now) = (Arc::clone(&self.parts), self.now());
         let kept = catch(|| {
-            let (hash, key) = self.busy().key(at);
+            let (hash, key) = self.activities().key(at);
             let key = CatchDrop::new(key.clone());
             let before = self.entries.find(hash, &*key);
-            let entry = |known, Measure { weight, time_to_live }| {
+            let entry = |known, EntryMeasure { weight, time_to_live }| {
                 Some(NewEntry { known, weight, time_to_live })
             };
-            let negative = Measure { weight: 1, time_to_live: None };
+            let negative = EntryMeasure { weight: 1, time_to_live: None };
             let entry = match loaded {
                 Ok(Some(value)) => {
                     let measure = parts.measure(&key, value);
-                    entry(Known::Value(CatchDrop::new(value.clone())), measure)
+                    entry(EntryContent::Value(CatchDrop::new(value.clone())), measure)
                 }
-                Ok(None) if keeps_failures => entry(Known::Absent, negative),
+                Ok(None) if keeps_failures => entry(EntryContent::Absent, negative),
                 Ok(None) => None,
                 // A refresh that fails changes nothing.
                 Err(_) if before.is_some_and(|before| self.entries.is_usable(before, now)) => {
                     return None;
                 }
-                Err(error) if keeps_failures => entry(Known::Failed(error.clone()), negative),
+                Err(error) if keeps_failures => {
+                    entry(EntryContent::Failed(error.clone()), negative)
+                }
                 Err(_) => return None,
             };
             Some((hash, key, before, entry))
@@ -553,33 +556,33 @@ impl<K: Key, V: Value> Cache<K, V> {
     /// Goes on with what waits for something of its key that has ended.
     fn go_on(&mut self, at: usize, context: &mut Context<Self>) {
         loop {
-            let Some(under_way) = self.busy().try_get_mut(at) else { return };
-            if under_way.is_waiting() {
+            let Some(activity) = self.activities().try_get_mut(at) else { return };
+            if activity.is_waiting() {
                 return;
             }
-            let Some(operation) = under_way.queue.pop_front() else { break };
-            let (hash, key) = self.busy().key(at);
+            let Some(operation) = activity.queue.pop_front() else { break };
+            let (hash, key) = self.activities().key(at);
             let key = catch(|| CatchDrop::new(key.clone()));
             match (operation, key) {
-                (Operation::Get(request), Ok(key)) => {
+                (QueuedRequest::Get(request), Ok(key)) => {
                     self.get_here(hash, key, Some(at), request, context);
                 }
-                (Operation::Write(request), Ok(key)) => {
+                (QueuedRequest::Write(request), Ok(key)) => {
                     self.held_writes.remove(&request.number);
                     self.write_here(hash, key, Some(at), request, context);
                 }
-                (Operation::Invalidate(reply), Ok(key)) => {
+                (QueuedRequest::Invalidate(reply), Ok(key)) => {
                     match self.forget_here(hash, &key, Some(at)) {
                         Ok(()) => reply.send(()),
                         Err(panic) => fail(reply, panic),
                     }
                 }
-                (Operation::Get(request), Err(panic)) => fail(request.reply, panic),
-                (Operation::Write(request), Err(panic)) => {
+                (QueuedRequest::Get(request), Err(panic)) => fail(request.reply, panic),
+                (QueuedRequest::Write(request), Err(panic)) => {
                     self.held_writes.remove(&request.number);
                     fail(request.reply, panic);
                 }
-                (Operation::Invalidate(reply), Err(panic)) => fail(reply, panic),
+                (QueuedRequest::Invalidate(reply), Err(panic)) => fail(reply, panic),
             }
         }
         self.drop_if_over(at);
@@ -598,9 +601,9 @@ impl<K: Key, V: Value> Cache<K, V> {
         self.arrived += 1;
         let request = WriteRequest { number: self.arrived, value, reply };
         match self.locate(&key) {
-            Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
+            Ok((_, Some(at))) if self.activities().get(at).is_blocked() => {
                 let Some(request) = self.may_hold(at, request) else { return };
-                self.busy().get_mut(at).queue.push_back(Operation::Write(request));
+                self.activities().get_mut(at).queue.push_back(QueuedRequest::Write(request));
             }
             Ok((hash, busy)) => self.write_here(hash, key, busy, request, context),
             Err(panic) => fail(request.reply, panic),
@@ -610,7 +613,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     /// Refuses a write behind if too many are held already; returns one that may wait.
     fn may_hold(&mut self, at: usize, request: WriteRequest<V>) -> Option<WriteRequest<V>> {
         let parts = Arc::clone(&self.parts);
-        let Writing::Behind(queue) = &parts.writing else { return Some(request) };
+        let WriteMode::Behind(queue) = &parts.writing else { return Some(request) };
         if self.held_writes.len() < queue.max_waiting() {
             self.held_writes.insert(request.number);
             return Some(request);
@@ -618,7 +621,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         let WriteRequest { value, reply, .. } = request;
         if reply.is_wanted() {
             reply.send(Err(WriteError::Full));
-        } else if let Ok(key) = catch(|| CatchDrop::new(self.busy().key(at).1.clone())) {
+        } else if let Ok(key) = catch(|| CatchDrop::new(self.activities().key(at).1.clone())) {
             let (key, value) = (key.into_inner(), value.into_inner());
             queue.lose(LostWrite { key, value, why: WriteError::Full });
         }
@@ -637,7 +640,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         // All that may panic comes first.
         let parts = Arc::clone(&self.parts);
         let prepared = catch(|| {
-            let absence = Measure { weight: 1, time_to_live: None };
+            let absence = EntryMeasure { weight: 1, time_to_live: None };
             let measure = (*value).as_ref().map_or(absence, |value| parts.measure(&key, value));
             let own_key = CatchDrop::new((*key).clone());
             let kept = (*value).clone().map(CatchDrop::new);
@@ -650,32 +653,41 @@ impl<K: Key, V: Value> Cache<K, V> {
         let since = self.now();
         let is_absence_kept = parts.bounds.negative_time_to_live.is_some();
         let known = match kept {
-            Some(value) => Some(Known::Value(value)),
-            None => is_absence_kept.then_some(Known::Absent),
+            Some(value) => Some(EntryContent::Value(value)),
+            None => is_absence_kept.then_some(EntryContent::Absent),
         };
-        let Measure { weight, time_to_live } = measure;
+        let EntryMeasure { weight, time_to_live } = measure;
         let entry = known.map(|known| NewEntry { known, weight, time_to_live });
-        let write =
-            Prepared { hash, key, value, kept: Kept { key: own_key, entry, since }, before };
+        let write = PreparedWrite {
+            hash,
+            key,
+            value,
+            kept: EntryUpdate { key: own_key, entry, since },
+            before,
+        };
         match &parts.writing {
-            Writing::Nowhere => {
+            WriteMode::Nowhere => {
                 self.settle(busy, write, context);
                 reply.send(Ok(()));
             }
-            Writing::Through { store, timeout } => {
+            WriteMode::Through { store, timeout } => {
                 self.write_through(busy, write, (store, *timeout), reply, context);
             }
-            Writing::Behind(queue) => {
-                let Prepared { hash, key, value, kept, before } = write;
+            WriteMode::Behind(queue) => {
+                let PreparedWrite { hash, key, value, kept, before } = write;
                 let by = self.subscription.as_ref();
                 match catch(|| write_behind(queue, by, (hash, &key), value)) {
                     Ok(Ok(())) => {
                         let value = CatchDrop::new(None);
-                        self.settle(busy, Prepared { hash, key, value, kept, before }, context);
+                        self.settle(
+                            busy,
+                            PreparedWrite { hash, key, value, kept, before },
+                            context,
+                        );
                         reply.send(Ok(()));
                     }
                     Ok(Err(value)) => {
-                        let at = self.busy_at(hash, kept.key, busy);
+                        let at = self.activity_at(hash, kept.key, busy);
                         self.wait_for_room(at, before, WriteRequest { number, value, reply });
                         self.go_on(at, context);
                     }
@@ -686,13 +698,20 @@ impl<K: Key, V: Value> Cache<K, V> {
     }
 
     /// Returns where things are under way for a key, which may begin here.
-    fn busy_at(&mut self, hash: u64, key: CatchDrop<K>, busy: Option<usize>) -> usize {
-        busy.unwrap_or_else(|| self.busy().insert(hash, key.into_inner(), UnderWay::default()))
+    fn activity_at(&mut self, hash: u64, key: CatchDrop<K>, busy: Option<usize>) -> usize {
+        busy.unwrap_or_else(|| {
+            self.activities().insert(hash, key.into_inner(), KeyActivity::default())
+        })
     }
 
     /// Keeps what was written, and nothing older.
-    fn settle(&mut self, busy: Option<usize>, write: Prepared<K, V>, context: &mut Context<Self>) {
-        let Prepared { hash, kept: Kept { key, entry, since }, before, .. } = write;
+    fn settle(
+        &mut self,
+        busy: Option<usize>,
+        write: PreparedWrite<K, V>,
+        context: &mut Context<Self>,
+    ) {
+        let PreparedWrite { hash, kept: EntryUpdate { key, entry, since }, before, .. } = write;
         let is_value = entry.as_ref().is_some_and(NewEntry::is_value);
         let is_kept = match entry {
             Some(entry) => {
@@ -706,11 +725,11 @@ impl<K: Key, V: Value> Cache<K, V> {
             }
         };
         if let Some(at) = busy {
-            let under_way = self.busy().get_mut(at);
+            let activity = self.activities().get_mut(at);
             if is_value && is_kept {
-                under_way.release_beside();
+                activity.release_beside();
             }
-            under_way.supersede();
+            activity.supersede();
             self.go_on(at, context);
         }
     }
@@ -718,28 +737,28 @@ impl<K: Key, V: Value> Cache<K, V> {
     fn write_through(
         &mut self,
         busy: Option<usize>,
-        write: Prepared<K, V>,
-        (store, timeout): (&Arc<dyn Store<K, V>>, Option<Duration>),
+        write: PreparedWrite<K, V>,
+        (store, timeout): (&Arc<dyn DynBacking<K, V>>, Option<Duration>),
         reply: WriteReply,
         context: &mut Context<Self>,
     ) {
-        let Prepared { hash, key, value, kept, before } = write;
+        let PreparedWrite { hash, key, value, kept, before } = write;
         let own_keys = catch(|| [(); 2].map(|()| CatchDrop::new((*key).clone())));
         let [own_key, far_key] = match own_keys {
             Ok(own_keys) => own_keys,
             Err(panic) => return fail(reply, panic),
         };
         self.forget_before(before, value.is_some());
-        let at = self.busy_at(hash, own_key, busy);
-        let under_way = self.busy().get_mut(at);
-        under_way.supersede();
-        let number = number();
-        under_way.writing = Some(number);
-        let flight = self.parts.flights.begin(number, context.id(), (hash, far_key));
+        let at = self.activity_at(hash, own_key, busy);
+        let activity = self.activities().get_mut(at);
+        activity.supersede();
+        let number = next_number();
+        activity.writing = Some(number);
+        let flight = self.parts.pending_writes.begin(number, context.id(), (hash, far_key));
         let (cache, store) = (context.address(), Arc::clone(store));
         drop(spawn_future(async move {
             let written = write_one(store, (key, value), timeout).await;
-            let kept = if written.is_ok() { kept } else { Kept { entry: None, ..kept } };
+            let kept = if written.is_ok() { kept } else { EntryUpdate { entry: None, ..kept } };
             let is_stored = written.is_ok();
             drop(flight);
             // What is done first comes before what the answer leads to.
@@ -755,7 +774,7 @@ impl<K: Key, V: Value> Cache<K, V> {
         &mut self,
         (at, number): (usize, u64),
         hash: u64,
-        (kept, is_stored): (Kept<K, V>, bool),
+        (kept, is_stored): (EntryUpdate<K, V>, bool),
         context: &mut Context<Self>,
     ) {
         let count = if is_stored { &mut self.writes } else { &mut self.write_failures };
@@ -763,15 +782,15 @@ impl<K: Key, V: Value> Cache<K, V> {
         let Some(at) = self.writing_at((at, number)) else {
             return self.forget(kept.key);
         };
-        self.busy().get_mut(at).writing = None;
-        if let Kept { key, entry: Some(entry), since } = kept {
+        self.activities().get_mut(at).writing = None;
+        if let EntryUpdate { key, entry: Some(entry), since } = kept {
             let (now, is_value) = (self.now(), entry.is_value());
             if let Ok(before) = catch(|| self.entries.find(hash, &*key)) {
                 let is_kept = self.entries.insert((hash, key), before, entry, since, now);
                 if is_value && is_kept {
-                    let under_way = self.busy().get_mut(at);
-                    under_way.release_beside();
-                    under_way.supersede();
+                    let activity = self.activities().get_mut(at);
+                    activity.release_beside();
+                    activity.supersede();
                 }
             }
         }
@@ -781,8 +800,8 @@ impl<K: Key, V: Value> Cache<K, V> {
     /// Returns where a write through is under way: elsewhere than it was begun, if this state has it from the one before.
     fn writing_at(&mut self, (at, number): (usize, u64)) -> Option<usize> {
         let at = self.adopted.remove(&number).unwrap_or(at);
-        let under_way = self.busy().try_get(at)?;
-        (under_way.writing == Some(number)).then_some(at)
+        let activity = self.activities().try_get(at)?;
+        (activity.writing == Some(number)).then_some(at)
     }
 
     /// Drops an entry while another value of its key, or its removal, is being written.
@@ -795,19 +814,19 @@ impl<K: Key, V: Value> Cache<K, V> {
         let Some(request) = self.may_hold(at, request) else { return };
         self.forget_before(before, request.value.is_some());
         self.for_room.push_back(at);
-        let under_way = self.busy().get_mut(at);
-        under_way.supersede();
-        under_way.waits_for_room = true;
-        under_way.queue.push_front(Operation::Write(request));
+        let activity = self.activities().get_mut(at);
+        activity.supersede();
+        activity.waits_for_room = true;
+        activity.queue.push_front(QueuedRequest::Write(request));
     }
 
     /// Goes on with the writes that wait for room among the writes behind.
     fn has_room(&mut self, context: &mut Context<Self>) {
         for _ in 0..self.for_room.len() {
             let Some(at) = self.for_room.pop_front() else { break };
-            self.busy().get_mut(at).waits_for_room = false;
+            self.activities().get_mut(at).waits_for_room = false;
             self.go_on(at, context);
-            if self.busy().try_get_mut(at).is_some_and(|under_way| under_way.waits_for_room) {
+            if self.activities().try_get_mut(at).is_some_and(|activity| activity.waits_for_room) {
                 // It stays the first.
                 self.for_room.rotate_right(1);
                 break;
@@ -817,7 +836,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     }
 
     pub(crate) fn flush(&mut self, reply: WriteReply) {
-        let Writing::Behind(queue) = &self.parts.writing else { return reply.send(Ok(())) };
+        let WriteMode::Behind(queue) = &self.parts.writing else { return reply.send(Ok(())) };
         if self.held_writes.is_empty() {
             return queue.flush(reply);
         }
@@ -828,7 +847,7 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     /// Leaves to the queue the flushes before which no write is held any more.
     fn release_flushes(&mut self) {
-        let Writing::Behind(queue) = &self.parts.writing else { return };
+        let WriteMode::Behind(queue) = &self.parts.writing else { return };
         let first = self.held_writes.first().copied().unwrap_or(u64::MAX);
         while self.held_flushes.front().is_some_and(|(last, _)| *last < first) {
             self.held_flushes.pop_front().into_iter().for_each(|(_, reply)| queue.flush(reply));
@@ -840,8 +859,8 @@ impl<K: Key, V: Value> Cache<K, V> {
     pub(crate) fn invalidate(&mut self, key: K, reply: Reply<()>) {
         let key = CatchDrop::new(key);
         match self.locate(&key) {
-            Ok((_, Some(at))) if self.busy().get(at).is_blocked() => {
-                self.busy().get_mut(at).queue.push_back(Operation::Invalidate(reply));
+            Ok((_, Some(at))) if self.activities().get(at).is_blocked() => {
+                self.activities().get_mut(at).queue.push_back(QueuedRequest::Invalidate(reply));
             }
             Ok((hash, busy)) => {
                 let forgotten = self.forget_here(hash, &key, busy);
@@ -857,11 +876,11 @@ impl<K: Key, V: Value> Cache<K, V> {
 
     pub(crate) fn invalidate_all(&mut self) {
         self.entries.clear();
-        for at in self.busy().places().collect::<Vec<_>>() {
-            let under_way = self.busy().get_mut(at);
-            under_way.supersede();
-            if under_way.is_blocked() {
-                under_way.queue.push_back(Operation::Invalidate(Reply::unwanted()));
+        for at in self.activities().places().collect::<Vec<_>>() {
+            let activity = self.activities().get_mut(at);
+            activity.supersede();
+            if activity.is_blocked() {
+                activity.queue.push_back(QueuedRequest::Invalidate(Reply::unwanted()));
             }
             self.drop_if_over(at);
         }
@@ -872,15 +891,15 @@ impl<K: Key, V: Value> Cache<K, V> {
             self.entries.forget(at, RemovalCause::Explicit);
         }
         if let Some(at) = busy {
-            self.busy().get_mut(at).supersede();
+            self.activities().get_mut(at).supersede();
         }
         Ok(())
     }
 
     /// Drops the place of a key for which nothing is under way any more.
     fn drop_if_over(&mut self, at: usize) {
-        if self.busy().try_get(at).is_some_and(UnderWay::is_over) {
-            drop(self.busy().remove(at));
+        if self.activities().try_get(at).is_some_and(KeyActivity::is_over) {
+            drop(self.activities().remove(at));
         }
     }
 
@@ -904,63 +923,63 @@ enum Answer<V: Value> {
 }
 
 /// A write with what it needs of the program's code.
-struct Prepared<K, V> {
+struct PreparedWrite<K, V> {
     hash: u64,
     key: CatchDrop<K>,
     value: CatchDrop<Option<V>>,
-    kept: Kept<K, V>,
+    kept: EntryUpdate<K, V>,
     /// The entry of the key.
     before: Option<usize>,
 }
 
 /// What is kept of a write.
-struct Kept<K, V> {
+struct EntryUpdate<K, V> {
     key: CatchDrop<K>,
     entry: Option<NewEntry<V>>,
     since: Duration,
 }
 
 async fn run_load<K: Key, V: Value>(
-    parts: Arc<Parts<K, V>>,
+    parts: Arc<CacheSettings<K, V>>,
     (key, once): (CatchDrop<K>, Option<CatchDrop<OnceLoader<K, V>>>),
     cache: WeakAddr<Cache<K, V>>,
     id: (usize, u64),
-) -> Loaded<V> {
+) -> LoadResult<V> {
     let limit = parts.load_timeout;
-    let is_blocking = once.is_none() && parts.loader.as_ref().is_some_and(Loader::blocks);
-    let mut load = Guarded::new(move || match (once, &parts.loader) {
+    let is_blocking = once.is_none() && parts.loader.as_ref().is_some_and(CacheLoader::blocks);
+    let mut load = CatchPanic::new(move || match (once, &parts.loader) {
         (Some(once), _) => once.into_inner()(key.into_inner()),
         (None, Some(loader)) => loader.load(key.into_inner()),
         (None, None) => Box::pin(async { Ok(None) }),
     });
     let loaded = match within(limit, &mut load).await {
         Ok(loaded) => loaded,
-        Err(Unfinished::TimedOut(limit)) if is_blocking => {
+        Err(WaitError::TimedOut(limit)) if is_blocking => {
             if let Some(cache) = cache.upgrade() {
                 call_with(&cache, move |cache, _| cache.is_overdue(id, limit));
             }
             load.await
         }
-        Err(Unfinished::TimedOut(limit)) => return Err(LoadError::TimedOut(limit)),
-        Err(Unfinished::Cancelled) => return Err(LoadError::Cancelled),
+        Err(WaitError::TimedOut(limit)) => return Err(LoadError::TimedOut(limit)),
+        Err(WaitError::Cancelled) => return Err(LoadError::Cancelled),
     };
     loaded.unwrap_or_else(|panic| Err(panic.into()))
 }
 
 async fn write_one<K: Key, V: Value>(
-    store: Arc<dyn Store<K, V>>,
+    store: Arc<dyn DynBacking<K, V>>,
     (key, value): (CatchDrop<K>, CatchDrop<Option<V>>),
     timeout: Option<Duration>,
 ) -> Result<(), WriteError> {
-    let mut write = Guarded::new(move || {
+    let mut write = CatchPanic::new(move || {
         store.write(vec![Write { key: key.into_inner(), value: value.into_inner() }])
     });
     match within(timeout, &mut write).await {
         Ok(Ok(Ok(()))) => Ok(()),
         Ok(Ok(Err(error))) => Err(WriteError::Failed(error.into_shared())),
         Ok(Err(panic)) => Err(panic.into()),
-        Err(Unfinished::TimedOut(limit)) => Err(WriteError::TimedOut(limit)),
-        Err(Unfinished::Cancelled) => Err(WriteError::Cancelled),
+        Err(WaitError::TimedOut(limit)) => Err(WriteError::TimedOut(limit)),
+        Err(WaitError::Cancelled) => Err(WriteError::Cancelled),
     }
 }
 
@@ -989,11 +1008,11 @@ impl<K: Key, V: Value> Drop for Cache<K, V> {
     fn drop(&mut self) {
         self.end();
         let parts = Arc::clone(&self.parts);
-        let Writing::Behind(queue) = &parts.writing else { return };
-        for (key, under_way) in std::mem::take(self.busy()).into_entries() {
+        let WriteMode::Behind(queue) = &parts.writing else { return };
+        for (key, activity) in std::mem::take(self.activities()).into_entries() {
             let mut key = Some(key);
-            for operation in under_way.queue.into_iter().rev() {
-                let Operation::Write(WriteRequest { value, reply, .. }) = operation else {
+            for operation in activity.queue.into_iter().rev() {
+                let QueuedRequest::Write(WriteRequest { value, reply, .. }) = operation else {
                     continue;
                 };
                 // The one that came last stands for those before.

@@ -57,9 +57,9 @@ impl CacheCounts {
 
 /// A counter that readers in parallel raise as well.
 #[derive(Default)]
-pub(crate) struct Counter(AtomicU64);
+pub(crate) struct LookupCounter(AtomicU64);
 
-impl Counter {
+impl LookupCounter {
     #[inline]
     pub(crate) fn raise(&mut self) {
         *self.0.get_mut() += 1;

@@ -16,10 +16,10 @@
 //! Users depend on the crate `coact`, which has this as its module `cache` (feature `cache`).
 //!
 //! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`,
-//! `errors`, `counts`; then `entries` (what is kept, and what goes first) on `keyed` and `order`,
-//! `under_way` (what waits for what) with `abort`, `removal`, `flights`, `write_behind`, `queue`
-//! and `flusher`, and `cache`, which puts them together, with `handlers`. `guarded` is for the
-//! program's code, which may panic.
+//! `errors`, `counts`; then `entry_table` (the entries, and which goes first) on `keyed_slab` and
+//! `slab_list`, `key_activity` (loads and waiting requests of a key) with `abort`, `removal`,
+//! `pending_writes`, `write_behind`, `write_queue` and `write_flusher`, and `cache`, which puts them
+//! together, with `handlers`. `catch_panic` runs user futures, which may panic.
 
 #![forbid(unsafe_code)]
 
@@ -27,21 +27,21 @@ mod abort;
 mod backing;
 mod bounds;
 mod cache;
+mod catch_panic;
 mod counts;
-mod entries;
+mod entry_table;
 mod errors;
-mod flights;
-mod flusher;
-mod guarded;
 mod handlers;
-mod keyed;
+mod key_activity;
+mod keyed_slab;
 mod messages;
-mod order;
-mod queue;
+mod pending_writes;
 mod removal;
+mod slab_list;
 mod spec;
-mod under_way;
 mod write_behind;
+mod write_flusher;
+mod write_queue;
 
 pub use self::backing::{Backing, Key, Value, Write};
 pub use self::cache::Cache;

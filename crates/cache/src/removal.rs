@@ -48,4 +48,4 @@ pub struct RemovedEntry<K, V> {
     pub cause: RemovalCause,
 }
 
-pub(crate) type Listener<K, V> = Arc<dyn Fn(RemovedEntry<K, V>) + Send + Sync>;
+pub(crate) type RemovalListener<K, V> = Arc<dyn Fn(RemovedEntry<K, V>) + Send + Sync>;

@@ -6,46 +6,46 @@ use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::backing::{Backing, Key, Loader, Store, Value};
-use crate::bounds::Bounds;
+use crate::backing::{Backing, CacheLoader, DynBacking, Key, Value};
+use crate::bounds::CacheBounds;
 use crate::errors::{BoxError, BuildError};
-use crate::flights::Flights;
-use crate::queue::Queue;
-use crate::removal::{Listener, RemovedEntry};
+use crate::pending_writes::PendingWrites;
+use crate::removal::{RemovalListener, RemovedEntry};
 use crate::write_behind::WriteBehind;
+use crate::write_queue::WriteQueue;
 
 /// Says for how long a value may be used, if it has a time of its own.
-type Expiry<K, V> = dyn Fn(&K, &V) -> Option<Duration> + Send + Sync;
+type ExpiryFn<K, V> = dyn Fn(&K, &V) -> Option<Duration> + Send + Sync;
 
-type Weigher<K, V> = dyn Fn(&K, &V) -> u64 + Send + Sync;
+type WeigherFn<K, V> = dyn Fn(&K, &V) -> u64 + Send + Sync;
 
 /// What a cache is made of.
-pub(crate) struct Parts<K, V> {
-    pub(crate) bounds: Arc<Bounds>,
-    weigher: Option<Arc<Weigher<K, V>>>,
-    expiry: Option<Arc<Expiry<K, V>>>,
-    pub(crate) listener: Option<Listener<K, V>>,
-    pub(crate) loader: Option<Loader<K, V>>,
+pub(crate) struct CacheSettings<K, V> {
+    pub(crate) bounds: Arc<CacheBounds>,
+    weigher: Option<Arc<WeigherFn<K, V>>>,
+    expiry: Option<Arc<ExpiryFn<K, V>>>,
+    pub(crate) listener: Option<RemovalListener<K, V>>,
+    pub(crate) loader: Option<CacheLoader<K, V>>,
     pub(crate) load_timeout: Option<Duration>,
     pub(crate) max_loads: Option<usize>,
-    pub(crate) writing: Writing<K, V>,
+    pub(crate) writing: WriteMode<K, V>,
     /// The same for all states, as they share what is on its way.
     pub(crate) hasher: RandomState,
-    pub(crate) flights: Arc<Flights<K>>,
+    pub(crate) pending_writes: Arc<PendingWrites<K>>,
 }
 
 /// What the program says of a value.
 #[derive(Clone, Copy)]
-pub(crate) struct Measure {
+pub(crate) struct EntryMeasure {
     pub(crate) weight: u64,
     /// For how long it may be used, if that is not the same for all.
     pub(crate) time_to_live: Option<Duration>,
 }
 
-impl<K, V> Parts<K, V> {
+impl<K, V> CacheSettings<K, V> {
     /// Weighs a value, and asks how long it lives. Calls code of the program, which may panic.
-    pub(crate) fn measure(&self, key: &K, value: &V) -> Measure {
-        Measure {
+    pub(crate) fn measure(&self, key: &K, value: &V) -> EntryMeasure {
+        EntryMeasure {
             weight: self.weigher.as_ref().map_or(0, |weigh| weigh(key, value)),
             time_to_live: self.expiry.as_ref().and_then(|expiry| expiry(key, value)),
         }
@@ -53,37 +53,37 @@ impl<K, V> Parts<K, V> {
 }
 
 /// Where writes go.
-pub(crate) enum Writing<K, V> {
+pub(crate) enum WriteMode<K, V> {
     Nowhere,
-    Through { store: Arc<dyn Store<K, V>>, timeout: Option<Duration> },
-    Behind(Arc<Queue<K, V>>),
+    Through { store: Arc<dyn DynBacking<K, V>>, timeout: Option<Duration> },
+    Behind(Arc<WriteQueue<K, V>>),
 }
 
 /// Settings of a cache: see [`Cache::builder`](crate::Cache::builder).
 #[must_use = "nothing is made until `build` is called"]
 pub struct CacheBuilder<K, V> {
-    bounds: Bounds,
-    weigher: Option<Arc<Weigher<K, V>>>,
-    expiry: Option<Arc<Expiry<K, V>>>,
-    listener: Option<Listener<K, V>>,
-    loader: Option<Loader<K, V>>,
+    bounds: CacheBounds,
+    weigher: Option<Arc<WeigherFn<K, V>>>,
+    expiry: Option<Arc<ExpiryFn<K, V>>>,
+    listener: Option<RemovalListener<K, V>>,
+    loader: Option<CacheLoader<K, V>>,
     load_timeout: Option<Duration>,
     max_loads: Option<usize>,
     write_timeout: Option<Duration>,
-    writing: Writes<K, V>,
+    writing: WriteTarget<K, V>,
 }
 
 /// Where writes are to go.
-enum Writes<K, V> {
+enum WriteTarget<K, V> {
     Nowhere,
-    Through(Arc<dyn Store<K, V>>),
-    Behind(Arc<dyn Store<K, V>>, WriteBehind<K, V>),
+    Through(Arc<dyn DynBacking<K, V>>),
+    Behind(Arc<dyn DynBacking<K, V>>, WriteBehind<K, V>),
 }
 
 impl<K: Key, V: Value> CacheBuilder<K, V> {
     pub(crate) fn new() -> Self {
         Self {
-            bounds: Bounds::default(),
+            bounds: CacheBounds::default(),
             weigher: None,
             expiry: None,
             listener: None,
@@ -91,7 +91,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
             load_timeout: None,
             max_loads: None,
             write_timeout: None,
-            writing: Writes::Nowhere,
+            writing: WriteTarget::Nowhere,
         }
     }
 
@@ -248,7 +248,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         F: Fn(K) -> L + Send + Sync + 'static,
         L: Future<Output = Result<Option<V>, BoxError>> + Send + 'static,
     {
-        self.loader = Some(Loader::of_async(load));
+        self.loader = Some(CacheLoader::of_async(load));
         self
     }
 
@@ -257,13 +257,13 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     where
         F: Fn(K) -> Result<Option<V>, BoxError> + Send + Sync + 'static,
     {
-        self.loader = Some(Loader::of_blocking(load));
+        self.loader = Some(CacheLoader::of_blocking(load));
         self
     }
 
     /// Has values that are not there loaded from a store, which is not written to.
     pub fn read_through(mut self, store: impl Backing<K, V>) -> Self {
-        self.loader = Some(Loader::of_store(Arc::new(store)));
+        self.loader = Some(CacheLoader::of_store(Arc::new(store)));
         self
     }
 
@@ -287,9 +287,9 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 
     /// Has values loaded from a store, and written to it, before a write is answered.
     pub fn write_through(mut self, store: impl Backing<K, V>) -> Self {
-        let store: Arc<dyn Store<K, V>> = Arc::new(store);
-        self.loader.get_or_insert_with(|| Loader::of_store(Arc::clone(&store)));
-        self.writing = Writes::Through(store);
+        let store: Arc<dyn DynBacking<K, V>> = Arc::new(store);
+        self.loader.get_or_insert_with(|| CacheLoader::of_store(Arc::clone(&store)));
+        self.writing = WriteTarget::Through(store);
         self
     }
 
@@ -301,9 +301,9 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 
     /// Has values loaded from a store, and written to it after their writes are answered.
     pub fn write_behind(mut self, store: impl Backing<K, V>, settings: WriteBehind<K, V>) -> Self {
-        let store: Arc<dyn Store<K, V>> = Arc::new(store);
-        self.loader.get_or_insert_with(|| Loader::of_store(Arc::clone(&store)));
-        self.writing = Writes::Behind(store, settings);
+        let store: Arc<dyn DynBacking<K, V>> = Arc::new(store);
+        self.loader.get_or_insert_with(|| CacheLoader::of_store(Arc::clone(&store)));
+        self.writing = WriteTarget::Behind(store, settings);
         self
     }
 
@@ -316,11 +316,15 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self.check()?;
         self.bounds.is_timed = self.bounds.are_timed();
         let writing = match self.writing {
-            Writes::Nowhere => Writing::Nowhere,
-            Writes::Through(store) => Writing::Through { store, timeout: self.write_timeout },
-            Writes::Behind(store, settings) => Writing::Behind(Queue::new(store, settings)),
+            WriteTarget::Nowhere => WriteMode::Nowhere,
+            WriteTarget::Through(store) => {
+                WriteMode::Through { store, timeout: self.write_timeout }
+            }
+            WriteTarget::Behind(store, settings) => {
+                WriteMode::Behind(WriteQueue::new(store, settings))
+            }
         };
-        Ok(CacheSpec(Arc::new(Parts {
+        Ok(CacheSpec(Arc::new(CacheSettings {
             bounds: Arc::new(self.bounds),
             weigher: self.weigher,
             expiry: self.expiry,
@@ -330,7 +334,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
             max_loads: self.max_loads,
             writing,
             hasher: RandomState::new(),
-            flights: Flights::new(),
+            pending_writes: PendingWrites::new(),
         })))
     }
 
@@ -351,7 +355,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
             ("load_timeout", is_zero(self.load_timeout)),
             ("write_timeout", is_zero(self.write_timeout)),
         ];
-        if let Writes::Behind(_, settings) = &self.writing {
+        if let WriteTarget::Behind(_, settings) = &self.writing {
             zeros.extend([
                 ("max_batch", settings.max_batch == 0),
                 ("max_waiting", settings.max_waiting == 0),
@@ -400,7 +404,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 /// With [`write_behind`](CacheBuilder::write_behind), what waits to be written belongs to the specification. So the state that a restart makes
 /// has what the one before has left. Several caches of one specification share it; apart from that they know nothing of each
 /// other, and what one writes another sees when its own entry is gone.
-pub struct CacheSpec<K, V>(pub(crate) Arc<Parts<K, V>>);
+pub struct CacheSpec<K, V>(pub(crate) Arc<CacheSettings<K, V>>);
 
 impl<K, V> Clone for CacheSpec<K, V> {
     fn clone(&self) -> Self {

@@ -1,7 +1,7 @@
 //! Writes behind: those that wait for the store, by key.
 //!
 //! They belong to the settings of a cache, and not to the state of its actor: so a restart loses none of them, and the state that it makes sees
-//! them. The [flusher](crate::flusher) writes them.
+//! them. The [flusher](crate::write_flusher) writes them.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::mem::{replace, take};
@@ -14,14 +14,14 @@ use coact_core::internals::{CatchDrop, catch, drop_quietly};
 use coact_core::runtime::RuntimeHandle;
 use slab::Slab;
 
-use crate::backing::{Key, Store, Value, Write};
+use crate::backing::{DynBacking, Key, Value, Write};
 use crate::counts::CacheCounts;
 use crate::errors::WriteError;
-use crate::keyed::Keyed;
+use crate::keyed_slab::KeyedSlab;
 use crate::write_behind::{LostWrite, WriteBehind};
 
 /// What a cache is told by its queue, in its turn.
-pub(crate) enum News<K> {
+pub(crate) enum QueueEvent<K> {
     /// There is room for writes again.
     Room,
     /// What was written of a key is lost.
@@ -29,23 +29,23 @@ pub(crate) enum News<K> {
 }
 
 /// Tells a cache, unless it has ended.
-type Listener<K> = Arc<dyn Fn(News<K>) + Send + Sync>;
+type QueueListener<K> = Arc<dyn Fn(QueueEvent<K>) + Send + Sync>;
 
 /// The right of a cache to be told of news, until this is dropped.
-pub(crate) struct Subscription<K, V> {
-    queue: Arc<Queue<K, V>>,
+pub(crate) struct QueueSubscription<K, V> {
+    queue: Arc<WriteQueue<K, V>>,
     at: usize,
 }
 
-pub(crate) struct Queue<K, V> {
-    pub(crate) store: Arc<dyn Store<K, V>>,
+pub(crate) struct WriteQueue<K, V> {
+    pub(crate) store: Arc<dyn DynBacking<K, V>>,
     pub(crate) settings: WriteBehind<K, V>,
     /// While it is locked, no code of the program runs but `Eq`, `Clone` and destructors of keys and values.
-    state: Mutex<State<K, V>>,
+    state: Mutex<QueueState<K, V>>,
 }
 
-struct State<K, V> {
-    pending: Keyed<K, Pending<V>>,
+struct QueueState<K, V> {
+    pending: KeyedSlab<K, KeyWrites<V>>,
     /// The keys with a write that is not on its way, oldest first.
     order: VecDeque<usize>,
     next: u64,
@@ -58,8 +58,8 @@ struct State<K, V> {
     tries_again: bool,
     flusher: Option<Waker>,
     /// In the order in which they were asked for.
-    flushes: VecDeque<Flush>,
-    listeners: Slab<Listener<K>>,
+    flushes: VecDeque<FlushRequest>,
+    listeners: Slab<QueueListener<K>>,
     /// The listeners that want to be told of room.
     room_wanted: BTreeSet<usize>,
     writes: u64,
@@ -68,21 +68,21 @@ struct State<K, V> {
 }
 
 /// The writes of a key.
-struct Pending<V> {
+struct KeyWrites<V> {
     /// On its way to the store.
-    flying: Option<Written<V>>,
+    in_flight: Option<QueuedWrite<V>>,
     /// Behind that.
-    waiting: Option<Written<V>>,
+    waiting: Option<QueuedWrite<V>>,
 }
 
-struct Written<V> {
+struct QueuedWrite<V> {
     value: CatchDrop<Option<V>>,
     number: u64,
     since: Duration,
 }
 
 /// An ask for an answer when what was written before is stored.
-struct Flush {
+struct FlushRequest {
     /// The first number behind those that it waits for.
     before: u64,
     /// How many of these are lost.
@@ -91,13 +91,13 @@ struct Flush {
 }
 
 /// When the next batch is due.
-pub(crate) enum Next {
+pub(crate) enum BatchDue {
     Nothing,
     In(Duration),
 }
 
 /// What becomes of a write.
-pub(crate) enum Queued<V> {
+pub(crate) enum PushOutcome<V> {
     /// It waits.
     Yes,
     /// It waits, and there is no flusher.
@@ -106,12 +106,12 @@ pub(crate) enum Queued<V> {
     Full(CatchDrop<Option<V>>),
 }
 
-impl<K: Key, V: Value> Queue<K, V> {
-    pub(crate) fn new(store: Arc<dyn Store<K, V>>, settings: WriteBehind<K, V>) -> Arc<Self> {
-        Arc::new(Self { store, settings, state: Mutex::new(State::default()) })
+impl<K: Key, V: Value> WriteQueue<K, V> {
+    pub(crate) fn new(store: Arc<dyn DynBacking<K, V>>, settings: WriteBehind<K, V>) -> Arc<Self> {
+        Arc::new(Self { store, settings, state: Mutex::new(QueueState::default()) })
     }
 
-    fn state(&self) -> MutexGuard<'_, State<K, V>> {
+    fn state(&self) -> MutexGuard<'_, QueueState<K, V>> {
         // It is changed in one go: what may panic comes before.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -121,16 +121,16 @@ impl<K: Key, V: Value> Queue<K, V> {
     }
 
     /// Registers what tells a cache of news.
-    pub(crate) fn listen(self: &Arc<Self>, listener: Listener<K>) -> Subscription<K, V> {
+    pub(crate) fn listen(self: &Arc<Self>, listener: QueueListener<K>) -> QueueSubscription<K, V> {
         let at = self.state().listeners.insert(listener);
-        Subscription { queue: Arc::clone(self), at }
+        QueueSubscription { queue: Arc::clone(self), at }
     }
 
     /// Returns what was written of a key last and is not stored yet. Calls the program's `Eq` and `Clone`, which may panic.
     pub(crate) fn latest(&self, hash: u64, key: &K) -> Option<Option<V>> {
         let state = self.state();
         let pending = state.pending.get(state.pending.find(hash, key)?);
-        let latest = pending.waiting.as_ref().or(pending.flying.as_ref());
+        let latest = pending.waiting.as_ref().or(pending.in_flight.as_ref());
         latest.map(|written| (*written.value).clone())
     }
 
@@ -143,11 +143,11 @@ impl<K: Key, V: Value> Queue<K, V> {
     /// and `Clone`, which may panic: then nothing is queued.
     pub(crate) fn push(
         &self,
-        by: Option<&Subscription<K, V>>,
+        by: Option<&QueueSubscription<K, V>>,
         hash: u64,
         key: &K,
         value: CatchDrop<Option<V>>,
-    ) -> Queued<V> {
+    ) -> PushOutcome<V> {
         let since = RuntimeHandle::current().elapsed();
         let mut state = self.state();
         let at = match state.pending.find(hash, key) {
@@ -157,11 +157,11 @@ impl<K: Key, V: Value> Queue<K, V> {
                 let waker = state.flusher.take();
                 drop(state);
                 wake(waker);
-                return Queued::Full(value);
+                return PushOutcome::Full(value);
             }
             None => {
                 let key = key.clone();
-                state.pending.insert(hash, key, Pending::default())
+                state.pending.insert(hash, key, KeyWrites::default())
             }
         };
         let replaced = state.push(at, value, since);
@@ -171,7 +171,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         drop(state);
         drop(replaced);
         wake(waker);
-        if starts { Queued::First } else { Queued::Yes }
+        if starts { PushOutcome::First } else { PushOutcome::Yes }
     }
 
     /// Answers when all that was written before is stored, or lost.
@@ -182,7 +182,7 @@ impl<K: Key, V: Value> Queue<K, V> {
             return reply.send(Ok(()));
         }
         let before = state.next;
-        state.flushes.push_back(Flush { before, lost: 0, reply });
+        state.flushes.push_back(FlushRequest { before, lost: 0, reply });
         drop(state);
         self.hurry();
     }
@@ -230,7 +230,7 @@ impl<K: Key, V: Value> Queue<K, V> {
             self.state().listeners.iter().map(|(_, listener)| Arc::clone(listener)).collect();
         for listener in listeners {
             if let Ok(key) = catch(|| CatchDrop::new(key.clone())) {
-                listener(News::Lost(key));
+                listener(QueueEvent::Lost(key));
             }
         }
     }
@@ -242,7 +242,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         (state.in_flight, state.tries_again) = (None, false);
         while batch.len() < most {
             let Some(at) = state.order.pop_front() else { break };
-            let State { pending, in_flight, .. } = &mut *state;
+            let QueueState { pending, in_flight, .. } = &mut *state;
             let (_, key) = pending.key(at);
             let Some(waiting) = &pending.get(at).waiting else { continue };
             match catch(|| (CatchDrop::new(key.clone()), (*waiting.value).clone())) {
@@ -254,7 +254,7 @@ impl<K: Key, V: Value> Queue<K, V> {
                 Err(panic) => broken.push((at, WriteError::from(panic))),
             }
             let pending = pending.get_mut(at);
-            pending.flying = pending.waiting.take();
+            pending.in_flight = pending.waiting.take();
         }
         drop(state);
         if !broken.is_empty() {
@@ -267,7 +267,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         let mut state = self.state();
         state.writes += batch.len() as u64;
         state.in_flight = None;
-        let gone: Vec<_> = batch.iter().map(|at| state.landed(*at)).collect();
+        let gone: Vec<_> = batch.iter().map(|at| state.end_in_flight(*at)).collect();
         self.go_on(state);
         drop(gone);
     }
@@ -285,7 +285,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         let mut lost = Vec::new();
         for (at, why) in writes {
             // What is written behind it stands for it.
-            if let (Some(key), Some(written)) = state.landed(at) {
+            if let (Some(key), Some(written)) = state.end_in_flight(at) {
                 state.lost += 1;
                 let behind = state.flushes.iter_mut().rev();
                 behind
@@ -304,7 +304,7 @@ impl<K: Key, V: Value> Queue<K, V> {
     }
 
     /// Answers the flushes that wait for nothing more, and tells the caches of room.
-    fn go_on(&self, mut state: MutexGuard<'_, State<K, V>>) {
+    fn go_on(&self, mut state: MutexGuard<'_, QueueState<K, V>>) {
         // What is under way is not done either.
         let waiting = state.oldest().map(|oldest| oldest.number);
         let first = state.in_flight.into_iter().chain(waiting).min().unwrap_or(state.next);
@@ -318,10 +318,10 @@ impl<K: Key, V: Value> Queue<K, V> {
             Vec::new()
         };
         drop(state);
-        for Flush { lost, reply, .. } in done {
+        for FlushRequest { lost, reply, .. } in done {
             reply.send(if lost == 0 { Ok(()) } else { Err(WriteError::Lost(lost)) });
         }
-        wanting.into_iter().for_each(|listener| listener(News::Room));
+        wanting.into_iter().for_each(|listener| listener(QueueEvent::Room));
     }
 
     /// Has what was not stored be written again, before all that waits; but for what was replaced meanwhile.
@@ -332,13 +332,13 @@ impl<K: Key, V: Value> Queue<K, V> {
         let (mut replaced, mut moved) = (Vec::new(), HashSet::new());
         for at in batch {
             let pending = state.pending.get_mut(*at);
-            let Some(mut flying) = pending.flying.take() else { continue };
+            let Some(mut in_flight) = pending.in_flight.take() else { continue };
             if let Some(waiting) = pending.waiting.take() {
                 // In its place, so that those who wait for it wait for this one.
-                replaced.push(replace(&mut flying.value, waiting.value));
+                replaced.push(replace(&mut in_flight.value, waiting.value));
                 moved.insert(*at);
             }
-            pending.waiting = Some(flying);
+            pending.waiting = Some(in_flight);
         }
         if !moved.is_empty() {
             state.order.retain(|at| !moved.contains(at));
@@ -357,18 +357,18 @@ impl<K: Key, V: Value> Queue<K, V> {
         state.lost += pending.len() as u64;
         let wanting = state.take_room_wanted();
         drop(state);
-        for (key, Pending { flying, waiting }) in pending.into_entries() {
-            let Some(Written { value, .. }) = waiting.or(flying) else { continue };
+        for (key, KeyWrites { in_flight, waiting }) in pending.into_entries() {
+            let Some(QueuedWrite { value, .. }) = waiting.or(in_flight) else { continue };
             self.tell_caches(&key);
             let (key, value) = (key.into_inner(), value.into_inner());
             self.tell(LostWrite { key, value, why: WriteError::Cancelled });
         }
         flushes.into_iter().for_each(|flush| flush.reply.send(Err(WriteError::Cancelled)));
-        wanting.into_iter().for_each(|listener| listener(News::Room));
+        wanting.into_iter().for_each(|listener| listener(QueueEvent::Room));
     }
 
     /// Returns when the next batch is due. If nothing is left to be written, the flusher is not needed any more.
-    pub(crate) fn next(&self, now: Duration) -> Next {
+    pub(crate) fn next(&self, now: Duration) -> BatchDue {
         let mut state = self.state();
         let Some(oldest) = state.oldest() else {
             (state.has_flusher, state.hurries, state.tries_again) = (false, false, false);
@@ -376,13 +376,13 @@ impl<K: Key, V: Value> Queue<K, V> {
             let waker = state.flusher.take();
             drop(state);
             drop(waker);
-            return Next::Nothing;
+            return BatchDue::Nothing;
         };
         let waits_since = oldest.since;
         if state.is_urgent(self.settings.max_batch) {
-            return Next::In(Duration::ZERO);
+            return BatchDue::In(Duration::ZERO);
         }
-        Next::In(self.settings.delay.saturating_sub(now.saturating_sub(waits_since)))
+        BatchDue::In(self.settings.delay.saturating_sub(now.saturating_sub(waits_since)))
     }
 
     /// Whether the next batch is due, whatever the time is. Otherwise, the flusher is woken when it is.
@@ -396,7 +396,7 @@ impl<K: Key, V: Value> Queue<K, V> {
         self.watch(waker, |state| state.tries_again)
     }
 
-    fn watch(&self, waker: &Waker, is_true: impl Fn(&State<K, V>) -> bool) -> bool {
+    fn watch(&self, waker: &Waker, is_true: impl Fn(&QueueState<K, V>) -> bool) -> bool {
         let waker = waker.clone();
         let mut state = self.state();
         let is_true = is_true(&state);
@@ -407,7 +407,7 @@ impl<K: Key, V: Value> Queue<K, V> {
     }
 }
 
-impl<K, V> Drop for Subscription<K, V> {
+impl<K, V> Drop for QueueSubscription<K, V> {
     fn drop(&mut self) {
         let mut state = self.queue.state.lock().unwrap_or_else(PoisonError::into_inner);
         state.room_wanted.remove(&self.at);
@@ -421,10 +421,10 @@ fn wake(waker: Option<Waker>) {
     waker.into_iter().for_each(|waker| drop_quietly(|| waker.wake()));
 }
 
-impl<K, V> Default for State<K, V> {
+impl<K, V> Default for QueueState<K, V> {
     fn default() -> Self {
         Self {
-            pending: Keyed::default(),
+            pending: KeyedSlab::default(),
             order: VecDeque::new(),
             next: 0,
             in_flight: None,
@@ -442,15 +442,15 @@ impl<K, V> Default for State<K, V> {
     }
 }
 
-impl<V> Default for Pending<V> {
+impl<V> Default for KeyWrites<V> {
     fn default() -> Self {
-        Self { flying: None, waiting: None }
+        Self { in_flight: None, waiting: None }
     }
 }
 
-impl<K: Key, V: Value> State<K, V> {
+impl<K: Key, V: Value> QueueState<K, V> {
     /// Returns the oldest of those that are not on their way.
-    fn oldest(&self) -> Option<&Written<V>> {
+    fn oldest(&self) -> Option<&QueuedWrite<V>> {
         let waiting = self.order.iter().map(|at| self.pending.get(*at).waiting.as_ref());
         waiting.flatten().next()
     }
@@ -466,7 +466,7 @@ impl<K: Key, V: Value> State<K, V> {
         if let Some(waiting) = &mut pending.waiting {
             return Some(replace(&mut waiting.value, value));
         }
-        pending.waiting = Some(Written { value, number: self.next, since });
+        pending.waiting = Some(QueuedWrite { value, number: self.next, since });
         self.next += 1;
         self.order.push_back(at);
         None
@@ -478,15 +478,15 @@ impl<K: Key, V: Value> State<K, V> {
     }
 
     /// Takes the listeners that want to be told of room.
-    fn take_room_wanted(&mut self) -> Vec<Listener<K>> {
+    fn take_room_wanted(&mut self) -> Vec<QueueListener<K>> {
         let wanted = take(&mut self.room_wanted);
         wanted.into_iter().filter_map(|at| self.listeners.get(at).map(Arc::clone)).collect()
     }
 
     /// Takes a write that is not on its way any more, and its key, if nothing was written behind it.
-    fn landed(&mut self, at: usize) -> (Option<CatchDrop<K>>, Option<Written<V>>) {
+    fn end_in_flight(&mut self, at: usize) -> (Option<CatchDrop<K>>, Option<QueuedWrite<V>>) {
         let pending = self.pending.get_mut(at);
-        let written = pending.flying.take();
+        let written = pending.in_flight.take();
         let is_last = pending.waiting.is_none();
         (is_last.then(|| self.pending.remove(at).0), written)
     }

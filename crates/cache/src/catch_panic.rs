@@ -12,17 +12,17 @@ use coact_core::time::sleep;
 pub(crate) type BoxFuture<R> = Pin<Box<dyn Future<Output = R> + Send>>;
 
 /// A future whose panics are caught, reported, and its output; also when it is dropped.
-pub(crate) struct Guarded<R>(Option<CatchDrop<BoxFuture<R>>>);
+pub(crate) struct CatchPanic<R>(Option<CatchDrop<BoxFuture<R>>>);
 
 /// Why a future has not ended within its time.
-pub(crate) enum Unfinished {
+pub(crate) enum WaitError {
     /// The time is over.
     TimedOut(Duration),
     /// The runtime has ended before, or has no timers.
     Cancelled,
 }
 
-impl<R> Guarded<R> {
+impl<R> CatchPanic<R> {
     /// Makes the future on its first poll.
     pub(crate) fn new(make: impl FnOnce() -> BoxFuture<R> + Send + 'static) -> Self
     where
@@ -32,7 +32,7 @@ impl<R> Guarded<R> {
     }
 }
 
-impl<R> Future for Guarded<R> {
+impl<R> Future for CatchPanic<R> {
     type Output = Result<R, Broken>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -54,17 +54,17 @@ impl<R> Future for Guarded<R> {
 pub(crate) async fn within<F: Future + Unpin>(
     limit: Option<Duration>,
     future: &mut F,
-) -> Result<F::Output, Unfinished> {
+) -> Result<F::Output, WaitError> {
     let Some(limit) = limit else { return Ok(future.await) };
     // Without a thread for timers it panics, which is reported: nothing may wait for ever then.
-    let Ok(mut timer) = catch(|| sleep(limit)) else { return Err(Unfinished::Cancelled) };
+    let Ok(mut timer) = catch(|| sleep(limit)) else { return Err(WaitError::Cancelled) };
     poll_fn(|context| {
         if let Poll::Ready(output) = Pin::new(&mut *future).poll(context) {
             return Poll::Ready(Ok(output));
         }
         let over = Pin::new(&mut timer).poll(context);
         // A timer that fails was cancelled with the runtime: no time has passed.
-        over.map(|over| Err(over.map_or(Unfinished::Cancelled, |()| Unfinished::TimedOut(limit))))
+        over.map(|over| Err(over.map_or(WaitError::Cancelled, |()| WaitError::TimedOut(limit))))
     })
     .await
 }

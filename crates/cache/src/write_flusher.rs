@@ -12,22 +12,22 @@ use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
 use crate::backing::{Key, Value, Write};
+use crate::catch_panic::{CatchPanic, within};
 use crate::errors::{BackingError, WriteError};
-use crate::guarded::{Guarded, within};
-use crate::queue::{Next, Queue, Queued, Subscription};
+use crate::write_queue::{BatchDue, PushOutcome, QueueSubscription, WriteQueue};
 
-/// Has a write wait for the store. May panic as [`Queue::push`] does.
+/// Has a write wait for the store. May panic as [`WriteQueue::push`] does.
 pub(crate) fn write_behind<K: Key, V: Value>(
-    queue: &Arc<Queue<K, V>>,
-    by: Option<&Subscription<K, V>>,
+    queue: &Arc<WriteQueue<K, V>>,
+    by: Option<&QueueSubscription<K, V>>,
     (hash, key): (u64, &K),
     value: CatchDrop<Option<V>>,
 ) -> Result<(), CatchDrop<Option<V>>> {
     match queue.push(by, hash, key, value) {
-        Queued::Full(value) => return Err(value),
-        Queued::Yes => {}
-        Queued::First => {
-            let flusher = Flusher { queue: Arc::clone(queue), is_done: false };
+        PushOutcome::Full(value) => return Err(value),
+        PushOutcome::Yes => {}
+        PushOutcome::First => {
+            let flusher = WriteFlusher { queue: Arc::clone(queue), is_done: false };
             drop(spawn_future(async move { flusher.run().await }));
         }
     }
@@ -35,20 +35,20 @@ pub(crate) fn write_behind<K: Key, V: Value>(
 }
 
 /// Why a batch was not stored.
-enum Fault {
+enum BatchError {
     Refused(WriteError),
     /// It may be stored later, or be stored already.
     Passing,
 }
 
 /// What writes as long as there is anything to be written.
-struct Flusher<K: Key, V: Value> {
-    queue: Arc<Queue<K, V>>,
+struct WriteFlusher<K: Key, V: Value> {
+    queue: Arc<WriteQueue<K, V>>,
     /// Whether nothing was left to be written. If it is dropped before, the runtime has ended.
     is_done: bool,
 }
 
-impl<K: Key, V: Value> Flusher<K, V> {
+impl<K: Key, V: Value> WriteFlusher<K, V> {
     async fn run(mut self) {
         // How many times in a row it has failed, and how many are to be written one by one.
         let (mut failures, mut singly) = (0, 0_usize);
@@ -63,16 +63,16 @@ impl<K: Key, V: Value> Flusher<K, V> {
                     (failures, singly) = (0, singly.saturating_sub(1));
                     self.queue.stored(&batch);
                 }
-                Err(Fault::Refused(why)) if batch.len() == 1 => {
+                Err(BatchError::Refused(why)) if batch.len() == 1 => {
                     (failures, singly) = (0, singly.saturating_sub(1));
                     self.queue.refused(batch[0], why);
                 }
-                Err(Fault::Refused(_)) => {
+                Err(BatchError::Refused(_)) => {
                     // Which of them is to blame?
                     singly = batch.len();
                     self.queue.put_back(&batch);
                 }
-                Err(Fault::Passing) => {
+                Err(BatchError::Passing) => {
                     self.queue.put_back(&batch);
                     let (first, most) = self.queue.settings.backoff;
                     let wait = first.saturating_mul(1 << failures.min(20)).min(most);
@@ -92,12 +92,12 @@ impl<K: Key, V: Value> Flusher<K, V> {
         let queue = &self.queue;
         loop {
             match queue.next(RuntimeHandle::current().elapsed()) {
-                Next::Nothing => {
+                BatchDue::Nothing => {
                     self.is_done = true;
                     return false;
                 }
-                Next::In(Duration::ZERO) => return true,
-                Next::In(wait) => {
+                BatchDue::In(Duration::ZERO) => return true,
+                BatchDue::In(wait) => {
                     let mut timer = sleep(wait);
                     let waited = poll_fn(|context| {
                         if queue.is_due(context.waker()) {
@@ -126,24 +126,24 @@ impl<K: Key, V: Value> Flusher<K, V> {
         poll_fn(is_tried_again).await
     }
 
-    async fn write(&self, writes: Vec<Write<K, V>>) -> Result<(), Fault> {
+    async fn write(&self, writes: Vec<Write<K, V>>) -> Result<(), BatchError> {
         let store = Arc::clone(&self.queue.store);
-        let mut write = Guarded::new(move || store.write(writes));
+        let mut write = CatchPanic::new(move || store.write(writes));
         match within(self.queue.settings.timeout, &mut write).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(BackingError::Refused(why)))) => {
-                Err(Fault::Refused(WriteError::Failed(why.into())))
+                Err(BatchError::Refused(WriteError::Failed(why.into())))
             }
             Ok(Ok(Err(BackingError::Unavailable(why)))) => {
                 tracing::warn!(%why, "a store behind a cache is not available");
-                Err(Fault::Passing)
+                Err(BatchError::Passing)
             }
-            Ok(Err(_)) | Err(_) => Err(Fault::Passing),
+            Ok(Err(_)) | Err(_) => Err(BatchError::Passing),
         }
     }
 }
 
-impl<K: Key, V: Value> Drop for Flusher<K, V> {
+impl<K: Key, V: Value> Drop for WriteFlusher<K, V> {
     fn drop(&mut self) {
         if !self.is_done {
             self.queue.abandon();

@@ -7,29 +7,29 @@ use coact_actor::actor::ActorId;
 use coact_core::internals::{CatchDrop, catch};
 
 /// The writes of all caches of one specification, by actor and number.
-pub(crate) struct Flights<K>(Mutex<ByActor<K>>);
+pub(crate) struct PendingWrites<K>(Mutex<WritesByActor<K>>);
 
-type ByActor<K> = HashMap<ActorId, HashMap<u64, Flight<K>>>;
+type WritesByActor<K> = HashMap<ActorId, HashMap<u64, PendingWrite<K>>>;
 
-struct Flight<K> {
+struct PendingWrite<K> {
     hash: u64,
     /// `None` while it is cloned, which happens outside of the lock.
     key: Option<CatchDrop<K>>,
 }
 
 /// One of them, until this is dropped.
-pub(crate) struct InFlight<K> {
-    flights: Arc<Flights<K>>,
+pub(crate) struct PendingWriteGuard<K> {
+    all: Arc<PendingWrites<K>>,
     actor: ActorId,
     number: u64,
 }
 
-impl<K> Flights<K> {
+impl<K> PendingWrites<K> {
     pub(crate) fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::default()))
     }
 
-    fn all(&self) -> MutexGuard<'_, ByActor<K>> {
+    fn lock(&self) -> MutexGuard<'_, WritesByActor<K>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -38,10 +38,10 @@ impl<K> Flights<K> {
         number: u64,
         actor: ActorId,
         (hash, key): (u64, CatchDrop<K>),
-    ) -> InFlight<K> {
-        let flight = Flight { hash, key: Some(key) };
-        self.all().entry(actor).or_default().insert(number, flight);
-        InFlight { flights: Arc::clone(self), actor, number }
+    ) -> PendingWriteGuard<K> {
+        let write = PendingWrite { hash, key: Some(key) };
+        self.lock().entry(actor).or_default().insert(number, write);
+        PendingWriteGuard { all: Arc::clone(self), actor, number }
     }
 
     /// Returns the number, hash and key of each write of an actor.
@@ -50,9 +50,9 @@ impl<K> Flights<K> {
         K: Clone,
     {
         let mut keys = Vec::new();
-        if let Some(own) = self.all().get_mut(&actor) {
-            let key_of = |(number, flight): (&u64, &mut Flight<K>)| {
-                Some((*number, flight.hash, flight.key.take()?))
+        if let Some(own) = self.lock().get_mut(&actor) {
+            let key_of = |(number, write): (&u64, &mut PendingWrite<K>)| {
+                Some((*number, write.hash, write.key.take()?))
             };
             keys.extend(own.iter_mut().filter_map(key_of));
         }
@@ -64,11 +64,11 @@ impl<K> Flights<K> {
         };
         let copies = keys.iter().filter_map(copy).collect();
         let mut ended = Vec::new();
-        let mut all = self.all();
+        let mut all = self.lock();
         let mut own = all.get_mut(&actor);
         for (number, _, key) in keys {
             match own.as_mut().and_then(|own| own.get_mut(&number)) {
-                Some(flight) => flight.key = Some(key),
+                Some(write) => write.key = Some(key),
                 None => ended.push(key),
             }
         }
@@ -78,9 +78,9 @@ impl<K> Flights<K> {
     }
 }
 
-impl<K> Drop for InFlight<K> {
+impl<K> Drop for PendingWriteGuard<K> {
     fn drop(&mut self) {
-        let mut all = self.flights.all();
+        let mut all = self.all.lock();
         let Some(own) = all.get_mut(&self.actor) else { return };
         let ended = own.remove(&self.number);
         if own.is_empty() {

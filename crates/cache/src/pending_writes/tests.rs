@@ -6,7 +6,7 @@ use coact_actor::{Actor, spawn};
 use coact_core::Runtime;
 use coact_core::internals::CatchDrop;
 
-use super::Flights;
+use super::PendingWrites;
 
 struct Idle;
 impl Actor for Idle {}
@@ -27,14 +27,18 @@ impl Clone for Key {
 fn each_actor_has_its_own_and_what_has_ended_is_gone() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     let [one, two, three] = runtime.run(|| [spawn(Idle), spawn(Idle), spawn(Idle)]);
-    let flights = Flights::new();
+    let pending_writes = PendingWrites::new();
     let key = |key| (u64::from(key), CatchDrop::new(Key(key)));
-    let first = flights.begin(1, one.id(), key(1));
-    let second = flights.begin(2, one.id(), key(2));
-    let broken = flights.begin(3, one.id(), key(0));
-    let other = flights.begin(4, two.id(), key(4));
+    let first = pending_writes.begin(1, one.id(), key(1));
+    let second = pending_writes.begin(2, one.id(), key(2));
+    let broken = pending_writes.begin(3, one.id(), key(0));
+    let other = pending_writes.begin(4, two.id(), key(4));
     let of = |actor| -> Vec<_> {
-        flights.of(actor).into_iter().map(|(number, hash, key)| (number, hash, key.0)).collect()
+        pending_writes
+            .of(actor)
+            .into_iter()
+            .map(|(number, hash, key)| (number, hash, key.0))
+            .collect()
     };
     runtime.run(|| {
         // Twice: it keeps what it has copied.
@@ -47,5 +51,5 @@ fn each_actor_has_its_own_and_what_has_ended_is_gone() {
     drop(first);
     assert_eq!(of(one.id()), [(2, 2, 2)]);
     drop((second, broken, other));
-    assert!(flights.all().is_empty());
+    assert!(pending_writes.lock().is_empty());
 }

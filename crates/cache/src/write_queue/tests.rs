@@ -7,13 +7,13 @@ use std::time::Duration;
 use coact_actor::spawn;
 use coact_core::Runtime;
 
-use super::Queue;
-use crate::spec::Writing;
+use super::WriteQueue;
+use crate::spec::WriteMode;
 use crate::{Backing, BackingError, BoxError, Cache, CacheSpec, Caching, Write, WriteBehind};
 
-struct Store;
+struct StuckStore;
 
-impl Backing<u32, u32> for Store {
+impl Backing<u32, u32> for StuckStore {
     async fn load(&self, _: u32) -> Result<Option<u32>, BoxError> {
         Ok(None)
     }
@@ -27,12 +27,12 @@ impl Backing<u32, u32> for Store {
 }
 
 fn spec(settings: WriteBehind<u32, u32>) -> CacheSpec<u32, u32> {
-    Cache::builder().max_entries(10).write_behind(Store, settings).build().unwrap()
+    Cache::builder().max_entries(10).write_behind(StuckStore, settings).build().unwrap()
 }
 
-fn queue(spec: &CacheSpec<u32, u32>) -> Arc<Queue<u32, u32>> {
+fn queue(spec: &CacheSpec<u32, u32>) -> Arc<WriteQueue<u32, u32>> {
     match &spec.0.writing {
-        Writing::Behind(queue) => Arc::clone(queue),
+        WriteMode::Behind(queue) => Arc::clone(queue),
         _ => unreachable!("the specification says so"),
     }
 }

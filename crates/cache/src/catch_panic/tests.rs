@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use coact_core::Runtime;
 
-use super::{Guarded, Unfinished, within};
+use super::{CatchPanic, WaitError, within};
 
 /// Its timers are cancelled: that is no time that has passed.
 #[test]
@@ -15,8 +15,8 @@ fn what_is_cut_off_with_its_runtime_has_not_timed_out() {
     let runtime = Runtime::builder().workers(1).build().unwrap();
     runtime.cancel();
     let _entered = runtime.enter();
-    let mut never = Guarded::<()>::new(|| Box::pin(pending()));
+    let mut never = CatchPanic::<()>::new(|| Box::pin(pending()));
     let waiting = pin!(within(Some(Duration::from_secs(3600)), &mut never));
     let polled = waiting.poll(&mut Context::from_waker(Waker::noop()));
-    assert!(matches!(polled, Poll::Ready(Err(Unfinished::Cancelled))));
+    assert!(matches!(polled, Poll::Ready(Err(WaitError::Cancelled))));
 }

@@ -14,15 +14,15 @@ use std::time::Duration;
 
 use coact_core::internals::{CatchDrop, drop_quietly};
 
-use crate::bounds::Bounds;
+use crate::bounds::CacheBounds;
 use crate::counts::CacheCounts;
 use crate::errors::LoadError;
-use crate::keyed::Keyed;
-use crate::order::{Kind, Linked, Links, Order};
-use crate::removal::{Listener, RemovalCause, RemovedEntry};
+use crate::keyed_slab::KeyedSlab;
+use crate::removal::{RemovalCause, RemovalListener, RemovedEntry};
+use crate::slab_list::{ListKind, SlabLinks, SlabList, SlabNode};
 
 /// What is known of a key.
-pub(crate) enum Known<V> {
+pub(crate) enum EntryContent<V> {
     Value(CatchDrop<V>),
     /// There is no value.
     Absent,
@@ -30,8 +30,8 @@ pub(crate) enum Known<V> {
     Failed(LoadError),
 }
 
-struct Entry<V> {
-    known: Known<V>,
+struct CacheEntry<V> {
+    known: EntryContent<V>,
     weight: u64,
     /// When its time is over.
     expires: Duration,
@@ -42,16 +42,16 @@ struct Entry<V> {
     /// Whether it was used since it got its place in the order of use.
     is_marked: AtomicBool,
     is_protected: bool,
-    by_use: Links,
-    by_write: Links,
+    by_use: SlabLinks,
+    by_write: SlabLinks,
 }
 
-impl<V> Linked for Entry<V> {
+impl<V> SlabNode for CacheEntry<V> {
     #[inline]
-    fn links(&mut self, kind: Kind) -> &mut Links {
+    fn links(&mut self, kind: ListKind) -> &mut SlabLinks {
         match kind {
-            Kind::Use => &mut self.by_use,
-            Kind::Write => &mut self.by_write,
+            ListKind::Use => &mut self.by_use,
+            ListKind::Write => &mut self.by_write,
         }
     }
 }
@@ -62,31 +62,31 @@ impl<V> NewEntry<V> {
     }
 }
 
-impl<V> Known<V> {
+impl<V> EntryContent<V> {
     fn is_value(&self) -> bool {
-        matches!(self, Known::Value(_))
+        matches!(self, EntryContent::Value(_))
     }
 }
 
 /// What is to be kept of a key.
 pub(crate) struct NewEntry<V> {
-    pub(crate) known: Known<V>,
+    pub(crate) known: EntryContent<V>,
     pub(crate) weight: u64,
     /// For how long, if it has a time of its own.
     pub(crate) time_to_live: Option<Duration>,
 }
 
-pub(crate) struct Entries<K, V> {
-    all: Keyed<K, Entry<V>>,
-    bounds: Arc<Bounds>,
-    listener: Option<Listener<K, V>>,
+pub(crate) struct EntryTable<K, V> {
+    all: KeyedSlab<K, CacheEntry<V>>,
+    bounds: Arc<CacheBounds>,
+    listener: Option<RemovalListener<K, V>>,
     /// By use: those that may go, and those that are safe from entries that are used once.
-    probation: Order,
-    protected: Order,
+    probation: SlabList,
+    protected: SlabList,
     protected_weight: u64,
     /// By write: values, and what is not there. Of each, what was written first expires first.
-    values: Order,
-    absences: Order,
+    values: SlabList,
+    absences: SlabList,
     /// When values expire that have times of their own, by time and place.
     expiries: BTreeSet<(Duration, usize)>,
     weight: u64,
@@ -99,17 +99,17 @@ pub(crate) struct Entries<K, V> {
 /// How many entries whose time is over are dropped beside one that is inserted.
 const EXPIRED_AT_ONCE: usize = 16;
 
-impl<K, V> Entries<K, V> {
-    pub(crate) fn new(bounds: Arc<Bounds>, listener: Option<Listener<K, V>>) -> Self {
+impl<K, V> EntryTable<K, V> {
+    pub(crate) fn new(bounds: Arc<CacheBounds>, listener: Option<RemovalListener<K, V>>) -> Self {
         Self {
-            all: Keyed::default(),
+            all: KeyedSlab::default(),
             bounds,
             listener,
-            probation: Order::by(Kind::Use),
-            protected: Order::by(Kind::Use),
+            probation: SlabList::by(ListKind::Use),
+            protected: SlabList::by(ListKind::Use),
             protected_weight: 0,
-            values: Order::by(Kind::Write),
-            absences: Order::by(Kind::Write),
+            values: SlabList::by(ListKind::Write),
+            absences: SlabList::by(ListKind::Write),
             expiries: BTreeSet::new(),
             weight: 0,
             evicted: 0,
@@ -128,7 +128,7 @@ impl<K, V> Entries<K, V> {
         self.all.find(hash, key)
     }
 
-    pub(crate) fn get(&self, at: usize) -> &Known<V> {
+    pub(crate) fn get(&self, at: usize) -> &EntryContent<V> {
         &self.all.get(at).known
     }
 
@@ -242,14 +242,14 @@ impl<K, V> Entries<K, V> {
             self.tell(key, known, RemovalCause::Size);
         } else {
             self.make_room_for(weight);
-            let entry = Entry::new(known, weight, (expires, refreshes), now);
+            let entry = CacheEntry::new(known, weight, (expires, refreshes), now);
             self.add((hash, key.into_inner()), entry);
             return true;
         }
         false
     }
 
-    fn add(&mut self, (hash, key): (u64, K), entry: Entry<V>) {
+    fn add(&mut self, (hash, key): (u64, K), entry: CacheEntry<V>) {
         self.weight += entry.weight;
         let (is_value, expires) = (entry.known.is_value(), entry.expires);
         let at = self.all.insert(hash, key, entry);
@@ -274,7 +274,7 @@ impl<K, V> Entries<K, V> {
         for _ in 0..EXPIRED_AT_ONCE {
             let first = self.expiries.first().map(|(_, at)| *at);
             let orders = [&self.values, &self.absences, &self.probation, &self.protected];
-            let oldest = orders.map(Order::oldest).into_iter().chain([first]).flatten();
+            let oldest = orders.map(SlabList::oldest).into_iter().chain([first]).flatten();
             let Some(at) = oldest.into_iter().find(|at| self.is_over(*at, now)) else { return };
             self.expire(at);
         }
@@ -326,13 +326,13 @@ impl<K, V> Entries<K, V> {
         }
         let order = if is_value { &mut self.values } else { &mut self.absences };
         order.remove(&mut self.all, at);
-        let (key, Entry { known, .. }) = self.all.remove(at);
+        let (key, CacheEntry { known, .. }) = self.all.remove(at);
         self.tell(key, known, cause);
     }
 
     /// Tells the listener of a value that is dropped, when all else is done.
-    fn tell(&self, key: CatchDrop<K>, known: Known<V>, cause: RemovalCause) {
-        let (Some(listener), Known::Value(value)) = (&self.listener, known) else { return };
+    fn tell(&self, key: CatchDrop<K>, known: EntryContent<V>, cause: RemovalCause) {
+        let (Some(listener), EntryContent::Value(value)) = (&self.listener, known) else { return };
         let (key, value) = (key.into_inner(), value.into_inner());
         drop_quietly(|| listener(RemovedEntry { key, value, cause }));
     }
@@ -347,7 +347,7 @@ impl<K, V> Entries<K, V> {
             too_heavy: self.too_heavy,
             ..Self::new(Arc::clone(&self.bounds), self.listener.clone())
         };
-        for (key, Entry { known, .. }) in replace(self, empty).all.into_entries() {
+        for (key, CacheEntry { known, .. }) in replace(self, empty).all.into_entries() {
             self.tell(key, known, RemovalCause::Explicit);
         }
     }
@@ -363,9 +363,9 @@ impl<K, V> Entries<K, V> {
     }
 }
 
-impl<V> Entry<V> {
+impl<V> CacheEntry<V> {
     fn new(
-        known: Known<V>,
+        known: EntryContent<V>,
         weight: u64,
         (expires, refreshes): (Duration, Duration),
         now: Duration,
@@ -378,8 +378,8 @@ impl<V> Entry<V> {
             used: AtomicU64::new(nanos(now)),
             is_marked: AtomicBool::new(false),
             is_protected: false,
-            by_use: Links::default(),
-            by_write: Links::default(),
+            by_use: SlabLinks::default(),
+            by_write: SlabLinks::default(),
         }
     }
 }

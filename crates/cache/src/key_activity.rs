@@ -10,27 +10,26 @@ use coact_actor::actor::Reply;
 use coact_core::internals::CatchDrop;
 
 use crate::abort::AbortHandle;
-use crate::backing::{OnceLoader, Value};
-use crate::errors::{LoadError, WriteError};
+use crate::backing::{LoadResult, OnceLoader, Value};
+use crate::errors::WriteError;
 
-pub(crate) type Loaded<V> = Result<Option<V>, LoadError>;
-pub(crate) type GetReply<V> = Reply<Loaded<V>>;
+pub(crate) type GetReply<V> = Reply<LoadResult<V>>;
 pub(crate) type WriteReply = Reply<Result<(), WriteError>>;
 
-pub(crate) struct UnderWay<K, V: Value> {
+pub(crate) struct KeyActivity<K, V: Value> {
     /// The load whose result is kept: nothing newer is known.
-    pub(crate) load: Option<Load<V>>,
+    pub(crate) load: Option<LoadInFlight<V>>,
     /// Loads of what was the newest once. They go on for those who had asked before.
-    stale: Vec<Load<V>>,
+    stale: Vec<LoadInFlight<V>>,
     /// The number of the write through that is under way.
     pub(crate) writing: Option<u64>,
     /// Whether the first in the queue is a write that waits for room among the writes behind.
     pub(crate) waits_for_room: bool,
     /// What comes behind the write, in order.
-    pub(crate) queue: VecDeque<Operation<K, V>>,
+    pub(crate) queue: VecDeque<QueuedRequest<K, V>>,
 }
 
-pub(crate) struct Load<V: Value> {
+pub(crate) struct LoadInFlight<V: Value> {
     pub(crate) number: u64,
     /// When it was begun.
     pub(crate) since: Duration,
@@ -53,7 +52,7 @@ pub(crate) enum LoadKind {
 }
 
 /// What waits behind a write of its key.
-pub(crate) enum Operation<K, V: Value> {
+pub(crate) enum QueuedRequest<K, V: Value> {
     Get(GetRequest<K, V>),
     Write(WriteRequest<V>),
     Invalidate(Reply<()>),
@@ -74,7 +73,7 @@ pub(crate) struct WriteRequest<V: Value> {
     pub(crate) reply: WriteReply,
 }
 
-impl<K, V: Value> UnderWay<K, V> {
+impl<K, V: Value> KeyActivity<K, V> {
     /// Whether what comes now must wait for its turn.
     pub(crate) fn is_blocked(&self) -> bool {
         self.is_waiting() || !self.queue.is_empty()
@@ -104,8 +103,8 @@ impl<K, V: Value> UnderWay<K, V> {
         kind: LoadKind,
         asker: Option<GetReply<V>>,
     ) -> (u64, AbortHandle) {
-        let (number, abort) = (number(), AbortHandle::new());
-        self.load = Some(Load {
+        let (number, abort) = (next_number(), AbortHandle::new());
+        self.load = Some(LoadInFlight {
             number,
             since,
             kind,
@@ -118,12 +117,12 @@ impl<K, V: Value> UnderWay<K, V> {
     }
 
     /// Returns a load that is under way, current or not.
-    pub(crate) fn load_mut(&mut self, number: u64) -> Option<&mut Load<V>> {
+    pub(crate) fn load_mut(&mut self, number: u64) -> Option<&mut LoadInFlight<V>> {
         self.load.iter_mut().chain(&mut self.stale).find(|load| load.number == number)
     }
 
     /// Takes a load that has ended, and says whether it is the current one.
-    pub(crate) fn take_load(&mut self, number: u64) -> Option<(Load<V>, bool)> {
+    pub(crate) fn take_load(&mut self, number: u64) -> Option<(LoadInFlight<V>, bool)> {
         if let Some(load) = self.load.take_if(|load| load.number == number) {
             return Some((load, true));
         }
@@ -135,7 +134,7 @@ impl<K, V: Value> UnderWay<K, V> {
     /// not waited for.
     pub(crate) fn supersede(&mut self) {
         self.stale.extend(self.load.take());
-        self.stale.retain(Load::must_go_on);
+        self.stale.retain(LoadInFlight::must_go_on);
     }
 
     /// Puts those who wait for a load beside a stale one in front of the queue: something newer is
@@ -144,12 +143,12 @@ impl<K, V: Value> UnderWay<K, V> {
         let loads = self.stale.iter_mut().chain(&mut self.load).filter(|load| load.is_beside);
         let waiters: Vec<_> = loads.flat_map(|load| take(&mut load.waiters)).collect();
         for reply in waiters.into_iter().rev() {
-            self.queue.push_front(Operation::Get(GetRequest { reply, load: None }));
+            self.queue.push_front(QueuedRequest::Get(GetRequest { reply, load: None }));
         }
     }
 }
 
-impl<V: Value> Load<V> {
+impl<V: Value> LoadInFlight<V> {
     /// Whether a load goes on though its result is not kept; otherwise, it is aborted.
     fn must_go_on(&self) -> bool {
         let is_wanted = self.waiters.iter().any(Reply::is_wanted);
@@ -161,7 +160,7 @@ impl<V: Value> Load<V> {
     }
 }
 
-impl<K, V: Value> Default for UnderWay<K, V> {
+impl<K, V: Value> Default for KeyActivity<K, V> {
     fn default() -> Self {
         Self {
             load: None,
@@ -174,7 +173,7 @@ impl<K, V: Value> Default for UnderWay<K, V> {
 }
 
 /// A number for a load or a write: no other one has it, that of another state of the same actor included.
-pub(crate) fn number() -> u64 {
+pub(crate) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)
 }

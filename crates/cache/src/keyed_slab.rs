@@ -7,24 +7,24 @@ use hashbrown::HashTable;
 use slab::Slab;
 
 /// Entries by key. Hashes are given, and kept: so it never hashes, and compares keys before it changes anything.
-pub(crate) struct Keyed<K, T> {
+pub(crate) struct KeyedSlab<K, T> {
     places: HashTable<usize>,
-    slots: Slab<Slot<K, T>>,
+    slots: Slab<KeyedSlot<K, T>>,
 }
 
-struct Slot<K, T> {
+struct KeyedSlot<K, T> {
     hash: u64,
     key: CatchDrop<K>,
     value: T,
 }
 
-impl<K, T> Default for Keyed<K, T> {
+impl<K, T> Default for KeyedSlab<K, T> {
     fn default() -> Self {
         Self { places: HashTable::new(), slots: Slab::new() }
     }
 }
 
-impl<K, T> Keyed<K, T> {
+impl<K, T> KeyedSlab<K, T> {
     pub(crate) fn len(&self) -> usize {
         self.slots.len()
     }
@@ -48,14 +48,14 @@ impl<K, T> Keyed<K, T> {
 
     /// Inserts an entry for a key that has none, and returns its place.
     pub(crate) fn insert(&mut self, hash: u64, key: K, value: T) -> usize {
-        let at = self.slots.insert(Slot { hash, key: CatchDrop::new(key), value });
+        let at = self.slots.insert(KeyedSlot { hash, key: CatchDrop::new(key), value });
         let slots = &self.slots;
         self.places.insert_unique(hash, at, |&at| slots[at].hash);
         at
     }
 
     pub(crate) fn remove(&mut self, at: usize) -> (CatchDrop<K>, T) {
-        let Slot { hash, key, value } = self.slots.remove(at);
+        let KeyedSlot { hash, key, value } = self.slots.remove(at);
         if let Ok(place) = self.places.find_entry(hash, |&other| other == at) {
             place.remove();
         }
@@ -88,7 +88,7 @@ impl<K, T> Keyed<K, T> {
     }
 
     pub(crate) fn into_entries(self) -> impl Iterator<Item = (CatchDrop<K>, T)> {
-        self.slots.into_iter().map(|(_, Slot { key, value, .. })| (key, value))
+        self.slots.into_iter().map(|(_, KeyedSlot { key, value, .. })| (key, value))
     }
 
     /// Returns all places that are taken.
