@@ -10,6 +10,7 @@ mod damage;
 mod decisions;
 mod ends;
 mod every_wait;
+mod evolution;
 mod failures;
 mod histories;
 mod layers;

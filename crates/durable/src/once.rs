@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_actor::actor::Message;
 use coact_core::behaviour::NotCommitted;
+use coact_core::internals::catch;
 use coact_persist::minicbor::{self, Decode, Encode};
 use coact_persist::{Event, NoteChange, NoteKey, NoteKind, Notes, StoreError};
 
@@ -28,6 +29,10 @@ use crate::recovered::Answers;
 /// (`Result<u64, String>`, not `Result<u64, &'static str>`), or one of the program's own that is
 /// `#[stored(name = "..")]`. A decision that panics, or is not stored, has no answer, and is made anew
 /// with the same key.
+///
+/// **Answers have no version.** The type of one, and what is in it, may change in ways that need [no new
+/// version](crate::Format); an `earlier` type of it is never asked. For other changes add another
+/// command, and keep this one as long as there are answers to it.
 ///
 /// An answer that is found in the store is [confirmed](crate::confirmed) before it is told: if another
 /// process owns the entity by now, it is that one's to tell. So a command that comes again costs two
@@ -135,12 +140,15 @@ where
     }
 
     fn lookup(Once { key, .. }: &Once<C>) -> Option<Lookup> {
-        let is_answer = |bytes: &[u8]| minicbor::decode::<C::Reply>(bytes).is_ok();
+        // (It runs code of the program, beside any decision.)
+        let is_answer =
+            |bytes: &[u8]| catch(|| minicbor::decode::<C::Reply>(bytes).is_ok()).unwrap_or(false);
         Some(Lookup { key: key.clone(), is_answer })
     }
 }
 
-/// A command has a client's key that another command has had, whose answer is none to this one.
+/// A command has a client's key for which there is an answer that is none to it: that of another
+/// command, which was stored, or of the same one, before the type of its answer has changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct OtherCommand {
     /// Which key.
@@ -151,7 +159,8 @@ impl fmt::Display for OtherCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
-            "the key {:?} is that of another command: begin each key with its command, as in `deposit/17`",
+            "the key {:?} is that of another command: begin each key with its command, as in `deposit/17`. Or the type of the \
+             answer has changed since: then it was decided on, and the program before can read the answer",
             self.key
         )
     }

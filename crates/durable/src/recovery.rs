@@ -205,7 +205,7 @@ impl History<'_> {
         if snapshot.seq > last {
             return Err(damaged(RecoveryFault::SnapshotAhead { last }));
         }
-        let state = self.guarded(|| (snapshots.read)(&snapshot.state))?;
+        let state = self.guarded_at(snapshot.seq, || (snapshots.read)(&snapshot.state))?;
         if state.is_ok() {
             (self.last, self.hash) = (snapshot.seq, snapshot.hash);
         }
@@ -235,14 +235,18 @@ impl History<'_> {
         Ok(())
     }
 
-    /// Runs code of the user.
+    /// Runs code of the user, for the next event.
     fn guarded<R>(&self, work: impl FnOnce() -> R) -> Result<R, RecoveryError> {
+        self.guarded_at(self.last.next(), work)
+    }
+
+    fn guarded_at<R>(&self, seq: Seq, work: impl FnOnce() -> R) -> Result<R, RecoveryError> {
         catch(work).map_err(|why| {
             let message = match why {
                 Broken::Panicked(message) => message,
                 other => other.to_string().into(),
             };
-            self.fault(RecoveryFault::Panicked(message))
+            self.fault_at(seq, RecoveryFault::Panicked(message))
         })
     }
 
