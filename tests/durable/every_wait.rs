@@ -108,8 +108,13 @@ const SCENES: [(&str, Scene); 8] = [
         let asked = alice.ask(Deposit(1));
         let step = call(pipelined(&alice), |alice| alice.persist(Changed { by: 1 }));
         until(|| store.len() == 2);
-        let until_the_end = vec![told(asked), waiter(move || step.wait())];
-        Waits { journal, until_patience: Vec::new(), until_the_end }
+        let step = waiter(move || {
+            let told = step.wait();
+            // What it has, has the journal, which has the store.
+            store.refuse();
+            told
+        });
+        Waits { journal, until_patience: Vec::new(), until_the_end: vec![told(asked), step] }
     }),
     ("a command waits for the answer to its key", |with| {
         let journal = with(Journal::builder(Speechless::default())).build();
