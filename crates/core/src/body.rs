@@ -182,7 +182,7 @@ where
     }
 
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
-    /// its deadline. ([Unchecked](CownSet::UNCHECKED) closures see an ended state in that case.)
+    /// its deadline. ([Unchecked](crate::cown::set::Unchecked) closures see an ended state in that case.)
     /// Catches a panic, and poisons the cowns held exclusively.
     ///
     /// # Safety
@@ -199,7 +199,7 @@ where
                 members.find_refusal()
             } else {
                 let name = self.completion.name().unwrap_or(type_name::<F>);
-                look_closely(&members, context, name, S::UNCHECKED)
+                look_closely(&members, context, name, const { S::KIND.is_unchecked })
             }
         };
         if let Some(why) = why {

@@ -1,16 +1,15 @@
 //! Batches: several behaviours spawned in one step.
 
 use std::fmt;
-use std::ptr::NonNull;
 
-use super::admission::{self, Admitted};
-use super::commit;
-use super::detain;
-use super::multi::Prepared;
+use super::admission;
+use super::multi::UnqueuedBehaviour;
 use super::refusal::Refusal;
-use super::spawn::{self, panic_refused};
+use super::refuse::{panic_refused, refuse_outside};
+use super::sorted_requests::sort;
+use super::spawn;
 use super::spawn_checks::{self, count_members, is_set_out_of_reach};
-use crate::body::{Completion, Forget};
+use crate::body::Forget;
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::current::{Entered, refuse_in_decision};
 use crate::drop_depth;
@@ -95,9 +94,7 @@ pub struct Batch {
 }
 
 struct BatchEntry {
-    node: NonNull<Multi>,
-    /// Drops the node's closure and frees its block.
-    discard: unsafe fn(NonNull<Multi>),
+    behaviour: UnqueuedBehaviour,
     /// Keeps the cowns alive until the requests are in their queues.
     handles: Box<dyn Handles>,
 }
@@ -121,9 +118,9 @@ impl<S: CownSet + Send> Handles for S {
 
 /// The entries of a batch whose handles were told that they are about to be queued. When dropped,
 /// tells them that they are in their queues, or are not going to be.
-struct AnnouncedEntries<'a>(&'a [BatchEntry]);
+struct BatchAnnouncement<'a>(&'a [BatchEntry]);
 
-impl Drop for AnnouncedEntries<'_> {
+impl Drop for BatchAnnouncement<'_> {
     fn drop(&mut self) {
         self.0.iter().for_each(|entry| entry.handles.announced());
     }
@@ -212,12 +209,11 @@ impl Batch {
         if spawn_checks::is_closed(set) {
             return Err((Refusal::Closed, closure));
         }
-        let len = match count_members(set) {
-            Ok(len) => len,
-            Err(refusal) => return Err((refusal, closure)),
-        };
+        if let Err(refusal) = count_members(set) {
+            return Err((refusal, closure));
+        }
         if is_set_out_of_reach(set) {
-            spawn::refuse_outside(closure, std::mem::take(self));
+            refuse_outside(closure, std::mem::take(self));
         }
         simulated::spawns();
         let handles = set.to_owned_set();
@@ -228,30 +224,11 @@ impl Batch {
             Ok(admitted) => admitted,
             Err(refusal) => return Err((refusal, closure)),
         };
-        match admitted {
-            admitted if S::COMMITS => self.add_committed(handles, closure, admitted),
-            Some(admitted) => self.add(handles, len, closure, admitted),
-            None => self.add(handles, len, closure, Forget),
-        }
-    }
-
-    /// Adds a behaviour that ends with a commit.
-    fn add_committed<S, F>(
-        &mut self,
-        set: S,
-        closure: F,
-        admitted: Option<Admitted<Forget>>,
-    ) -> Result<(), (Refusal, F)>
-    where
-        S: CownSet<Owned = S> + Send + 'static,
-        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
-    {
         let before = self.requests.len();
-        let mut requests = |request| self.requests.push(request);
-        match commit::prepare(&set, closure, admitted, &mut requests) {
-            Ok(node) => {
-                let discard = detain::discard::<S>;
-                self.entries.push(BatchEntry { node, discard, handles: Box::new(set) });
+        let mut collect = |request| self.requests.push(request);
+        match spawn::prepare(&handles, closure, admitted, &mut collect) {
+            Ok(behaviour) => {
+                self.entries.push(BatchEntry { behaviour, handles: Box::new(handles) });
                 Ok(())
             }
             Err(refused) => {
@@ -259,32 +236,6 @@ impl Batch {
                 Err(refused)
             }
         }
-    }
-
-    /// Adds a behaviour on a set with owned handles.
-    fn add<S, F, C>(
-        &mut self,
-        set: S,
-        len: u32,
-        closure: F,
-        completion: C,
-    ) -> Result<(), (Refusal, F)>
-    where
-        S: CownSet + Send + 'static,
-        F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
-        C: Completion<Value = ()> + 'static,
-    {
-        let before = self.requests.len();
-        let mut requests = |request| self.requests.push(request);
-        let mut prepared = Prepared::<S, F, C>::new(&set, len, closure, completion, &mut requests);
-        if let Err(refusal) = prepared.check_and_bind(|| false) {
-            self.requests.truncate(before);
-            let (closure, _) = prepared.dismantle();
-            return Err((refusal, closure));
-        }
-        let (node, discard) = (prepared.into_node(), discard::<S, F, C>);
-        self.entries.push(BatchEntry { node, discard, handles: Box::new(set) });
-        Ok(())
     }
 
     /// Returns the number of behaviours.
@@ -304,18 +255,20 @@ impl Batch {
         refuse_in_decision();
         self.entries.iter().for_each(|entry| entry.handles.announce());
         let entries = std::mem::take(&mut self.entries);
-        let announced = AnnouncedEntries(&entries);
+        let announced = BatchAnnouncement(&entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
         // SAFETY: the batch owns the node, which is not appended.
-        let home = unsafe { Multi::home(first.node) };
-        spawn::sort(&mut requests);
+        let home = unsafe { Multi::home(first.behaviour.node) };
+        sort(&mut requests);
         // SAFETY: the nodes are prepared, owned by this call, not appended, and their requests
         // sorted; the handles are kept until the end of this call.
         let append = || unsafe {
-            for entry in entries.iter().filter(|entry| Multi::requests(entry.node).next().is_none())
+            for entry in entries
+                .iter()
+                .filter(|entry| Multi::requests(entry.behaviour.node).next().is_none())
             {
-                schedule(entry.node.cast(), Multi::home(entry.node));
+                schedule(entry.behaviour.node.cast(), Multi::home(entry.behaviour.node));
             }
             append_all(&mut requests, &mut schedule);
         };
@@ -403,26 +356,12 @@ impl Drop for Batch {
         // SAFETY: the entries are `'static`, and were never appended, so this thread owns them.
         unsafe {
             drop_depth::run_destructor(move || {
-                entries.into_iter().for_each(|entry| (entry.discard)(entry.node))
+                entries
+                    .into_iter()
+                    .for_each(|entry| (entry.behaviour.discard)(entry.behaviour.node))
             });
         }
     }
-}
-
-/// # Safety
-/// The node was created by [`Batch::when`] with these types, and was not appended.
-unsafe fn discard<S, F, C>(node: NonNull<Multi>)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
-    C: Completion<Value = ()>,
-{
-    // SAFETY: the node is of these types, and was not appended.
-    let prepared = unsafe { Prepared::<S, F, C>::from_node(node) };
-    prepared.abandon();
-    let (closure, completion) = prepared.dismantle();
-    drop_quietly(move || drop(closure));
-    drop_quietly(move || drop(completion));
 }
 
 impl fmt::Debug for Batch {

@@ -12,43 +12,27 @@ use std::any::type_name;
 use std::error::Error;
 use std::fmt;
 use std::mem::{replace, transmute};
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
 use super::admission::Admitted;
 use super::detain::{self, Detained, RunHere, Stages, Step, StepTurn};
+use super::multi::UnqueuedBehaviour;
 use super::refusal::Refusal;
-use super::spawn;
 use crate::body::{Completion, Ended, Forget, Name};
 use crate::cown::commit_participant::{CommitOutcome, HeldParticipant, PendingCommit, Readiness};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
-use crate::current::{self, deciding, refuse_in_decision};
+use crate::current::{self, deciding};
 use crate::fault::{Broken, NotCommitted};
 use crate::panic::{catch, drop_quietly, run_quietly};
 use crate::queue::append::StepEntry;
-use crate::queue::multi_block::Multi;
 
-/// Spawns a behaviour that calls `closure` with the cowns of the set: see [`spawn::spawn`].
-#[inline(always)]
-#[cfg_attr(any(debug_assertions, feature = "sim"), track_caller)]
-pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-    C::Value: Send,
-{
-    refuse_in_decision();
-    if !S::COMMITS {
-        return spawn::spawn(set, closure, completion);
-    }
-    spawn_committed(set, closure, completion, None)
-}
-
-/// The same for a set with members that commit. Runs on this thread as far as it can if `here` says
+/// Spawns a behaviour that ends with a commit. It runs on this thread as far as it can, if `here` says
 /// how.
+///
+/// # Errors
+/// Returns the closure and the completion if the set cannot be used.
 pub(super) fn spawn_committed<S, F, C>(
     set: S,
     closure: F,
@@ -74,39 +58,14 @@ pub(super) fn prepare<S, F>(
     closure: F,
     admitted: Option<Admitted<Forget>>,
     requests: &mut dyn FnMut(StepEntry),
-) -> Result<NonNull<Multi>, (Refusal, F)>
+) -> Result<UnqueuedBehaviour, (Refusal, F)>
 where
     S: CownSet<Owned = S> + Send + 'static,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    detain::prepare::<S, F, F>(
-        set,
-        closure,
-        |closure| begin::<S, F, Forget>(closure, Forget, None),
-        admitted,
-        requests,
-    )
-}
-
-/// Spawns a behaviour for what was named before, and passed the checks then. One that is refused all the same, as a
-/// mailbox is full by now, tells its completion.
-pub(crate) fn with_owned<S, F, C>(set: S::Owned, closure: F, completion: C)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-    C::Value: Send,
-{
-    match spawn(set, closure, completion) {
-        Ok(()) => {}
-        Err((Refusal::Full { position }, closure, completion)) => {
-            let behaviour = type_name::<F>();
-            tracing::warn!(behaviour, position, "a deferred behaviour is refused");
-            drop_quietly(move || drop(closure));
-            drop_quietly(move || completion.failed(Broken::Full { position }));
-        }
-        Err((refusal, ..)) => unreachable!("a set of the same cowns has passed: {refusal}"),
-    }
+    let begin = |closure| begin::<S, F, Forget>(closure, Forget, None);
+    let node = detain::prepare::<S, F, F>(set, closure, begin, admitted, requests)?;
+    Ok(UnqueuedBehaviour { node, discard: detain::discard::<S> })
 }
 
 type FirstStep<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
@@ -209,7 +168,7 @@ where
         match get_ready(turn, guard, type_name::<F>) {
             Ok(guard) => {
                 let pending = self.decide(turn)?;
-                if S::PIPELINED {
+                if const { S::KIND.is_pipelined } {
                     return Some(pending);
                 }
                 self.await_end(pending, guard);
@@ -342,8 +301,8 @@ fn get_ready<S: CownSet + Send + 'static>(
             return;
         }
         let readiness = match &mut member {
-            HeldParticipant::Exclusive(state) => state.make_ready(S::PIPELINED),
-            HeldParticipant::Read(state) => state.readiness(S::PIPELINED),
+            HeldParticipant::Exclusive(state) => state.make_ready(S::KIND.is_pipelined),
+            HeldParticipant::Read(state) => state.readiness(S::KIND.is_pipelined),
         };
         match readiness {
             Readiness::Ready => {}
@@ -389,10 +348,10 @@ fn collect<S: CownSet + Send + 'static>(
         HeldParticipant::Exclusive(state) => state.collect(&mut pending),
         HeldParticipant::Read(state) => state.collect_read(&mut pending),
     });
-    if S::CONFIRMED {
+    if const { S::KIND.is_confirmed } {
         pending.iter_mut().for_each(|pending| pending.confirm());
     }
-    pending.filter(|pending| !pending.is_void(S::PIPELINED))
+    pending.filter(|pending| !pending.is_void(S::KIND.is_pipelined))
 }
 
 fn tell_members<S: CownSet + Send + 'static>(

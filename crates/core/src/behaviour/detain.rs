@@ -26,9 +26,11 @@ use self::cut_off::CutOff;
 pub(crate) use self::cut_off::Detentions;
 use self::enrolled::{Enrolled, count_cut_off};
 use super::admission::{self, Admitted};
+use super::announcement::SetAnnouncement;
 use super::multi::{Prepared, cursor, layout_of};
 use super::refusal::{Refusal, WhenError};
-use super::spawn::{Announced, Requests, panic_refused, refuse_outside, sort};
+use super::refuse::{panic_refused, refuse_outside};
+use super::sorted_requests::{RequestList, sort};
 use super::spawn_checks;
 use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
 use crate::cown::commit_participant::{CommitOutcome, HeldParticipant, PendingCommit};
@@ -459,7 +461,7 @@ where
 {
     const {
         assert!(
-            !S::COMMITS,
+            !S::KIND.commits,
             "a behaviour over durable members is detained until it is committed: use `when` or `call`"
         );
     }
@@ -489,12 +491,12 @@ where
         refuse_outside(content, Forget);
     }
     let owned = set.to_owned_set();
-    let (announced, asks) = Announced::new(&owned);
+    let (announced, asks) = SetAnnouncement::new(&owned);
     let admitted = match asks.then(|| admission::ask(&owned)).transpose() {
         Ok(admitted) => admitted,
         Err(refusal) => return Err((refusal, content)),
     };
-    let mut requests = Requests::new();
+    let mut requests = RequestList::new();
     let mut collect = |request| requests.push(request);
     let node = prepare::<S::Owned, N, T>(&owned, content, begin, admitted, &mut collect)?;
     sort(&mut requests);
@@ -503,7 +505,8 @@ where
     unsafe {
         let home = spawn_checks::home_of(&owned);
         at_work_in(home, || {
-            let here = here.filter(|_| !S::HAS_READS && requests.len() == owned.member_count());
+            let here =
+                here.filter(|_| !S::KIND.has_reads && requests.len() == owned.member_count());
             if let Some(run) = here.filter(|_| claim::take_all(Multi::requests(node))) {
                 // A cown may have moved before it was taken.
                 if Multi::home(node) == home {

@@ -67,7 +67,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     const { refuse_volatile_beside_durable::<S>() };
-    if S::COMMITS {
+    if const { S::KIND.commits } {
         return commit_here::decide_here(set, closure, Forget);
     }
     match try_here_for_a_while(set, closure, Forget) {
@@ -105,7 +105,7 @@ where
     R: Send + 'static,
 {
     const { refuse_volatile_beside_durable::<S>() };
-    if S::COMMITS {
+    if const { S::KIND.commits } {
         let (resolver, promise) = Promise::channel();
         commit_here::decide_here(set, closure, resolver);
         return Answer::pending(promise);
@@ -161,7 +161,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     const { refuse_volatile_beside_durable::<S>() };
-    if S::COMMITS {
+    if const { S::KIND.commits } {
         return spawn_instead(set, closure);
     }
     match serve(set, batch, closure, Forget) {

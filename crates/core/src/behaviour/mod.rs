@@ -8,6 +8,7 @@
 // The protocol by which behaviours acquire their cowns is in `queue`.
 
 mod admission;
+mod announcement;
 pub(crate) mod batch;
 pub(crate) mod commit;
 pub(crate) mod continuation;
@@ -19,11 +20,14 @@ pub(crate) mod multi;
 mod pair;
 pub(crate) mod ready_or_promised;
 pub(crate) mod refusal;
+pub(crate) mod refuse;
 pub(crate) mod scope;
 pub(crate) mod single;
 pub(crate) mod single_in_group;
+mod sorted_requests;
 pub(crate) mod spawn;
 pub(crate) mod spawn_checks;
+pub(crate) mod spawn_plain;
 mod then;
 pub(crate) mod when;
 

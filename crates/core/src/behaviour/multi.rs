@@ -62,6 +62,13 @@ pub(crate) struct Prepared<S: CownSet, F, C> {
     body: std::marker::PhantomData<Body<S, F, C>>,
 }
 
+/// A behaviour of any type that was made, and is in no queue.
+pub(super) struct UnqueuedBehaviour {
+    pub(super) node: NonNull<Multi>,
+    /// Drops its closure and frees its block.
+    pub(super) discard: unsafe fn(NonNull<Multi>),
+}
+
 impl<S, F, C> Prepared<S, F, C>
 where
     S: CownSet,

@@ -164,7 +164,7 @@ where
             if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);
             }
-            if S::MAY_HAVE_PLACE
+            if const { S::KIND.may_have_place }
                 && member.header().has(Flags::PLACED)
                 && let Some(place) = S::place(&mut MemberCursor::single(&member))
                 && !place.is_current()

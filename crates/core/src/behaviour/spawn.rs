@@ -1,383 +1,83 @@
-//! Turns a set and a closure into a queued behaviour.
+//! Where all behaviours enter: those of `when`, `call`, scopes and batches, and those that promises
+//! and timers spawn later.
+//!
+//! Behaviours whose members take part in a [commit](super::commit) go one way, all others the
+//! [plain](super::spawn_plain) one. The type of the set says which, so the choice costs nothing.
 
-use coact_sync::prefetch;
-use smallvec::SmallVec;
+use std::any::type_name;
 
-use super::admission;
-use super::multi::Prepared;
-use super::pair::{self, PairBehaviour};
+use super::admission::Admitted;
+use super::commit::{self, spawn_committed};
+use super::multi::UnqueuedBehaviour;
 use super::refusal::Refusal;
-use super::single::{NamedVTables, SingleBehaviour};
-use super::single_in_group;
-use super::spawn_checks::{count_members, home_of, is_set_out_of_reach, only_member};
-use crate::body::{Body, Completion, Forget, Renamed};
-use crate::cown::handle::Cown;
-use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
+use super::spawn_plain::{self, spawn_plain};
+use crate::body::{Completion, Forget};
+use crate::cown::set::CownSet;
 use crate::current::refuse_in_decision;
-use crate::panic::run_quietly;
-use crate::queue::append::{StepEntry, append_all};
-use crate::queue::claim;
-use crate::queue::header::Flags;
-use crate::queue::multi_block::Multi;
-use crate::queue::requested_cown::RequestedCown;
-use crate::queue::single_block::Single;
-use crate::queue::slot::QueuePosition;
-use crate::sched::simulation_boundary::{self, is_out_of_reach};
-use crate::sched::{at_work_in, context, external_threads, schedule};
-use crate::simulated;
+use crate::fault::Broken;
+use crate::panic::drop_quietly;
+use crate::queue::append::StepEntry;
 
-/// Requests for the usual number of cowns are on the stack.
-pub(super) type Requests = SmallVec<[StepEntry; 8]>;
-
-/// Spawns a behaviour.
+/// Spawns a behaviour that calls `closure` with the cowns of the set.
 ///
 /// # Errors
 /// Returns the closure and the completion if the set cannot be used.
-#[inline]
-#[cfg_attr(feature = "sim", track_caller)]
+#[inline(always)]
+#[cfg_attr(any(debug_assertions, feature = "sim"), track_caller)]
 pub(crate) fn spawn<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
-{
-    if let Err(refusal) = count_members(&set) {
-        return Err((refusal, closure, completion));
-    }
-    if is_set_out_of_reach(&set) {
-        refuse_outside(closure, completion);
-    }
-    if !S::ANNOUNCES {
-        spawn_on(&set, closure, completion)?;
-        // The behaviour may have run, and used the handles.
-        set.give();
-        return Ok(());
-    }
-    let (announced, asks) = Announced::new(&set);
-    let spawned = if asks {
-        spawn_admitted(&set, closure, completion)
-    } else {
-        spawn_on(&set, closure, completion)
-    };
-    spawned?;
-    drop(announced);
-    // The behaviour may have run, and used the handles.
-    set.give();
-    Ok(())
-}
-
-/// Panics because the set of a behaviour was refused. The closure is dropped before: if its
-/// destructor panicked while this panic unwinds, the process would end.
-#[cold]
-#[inline(never)]
-#[track_caller]
-pub(crate) fn panic_refused<F, C>((refusal, closure, completion): (Refusal, F, C)) -> ! {
-    drop_both(closure, completion);
-    panic!("{refusal}");
-}
-
-/// The same for a set in a simulation of which this thread is no part.
-#[cold]
-#[inline(never)]
-#[track_caller]
-pub(super) fn refuse_outside<F, C>(closure: F, completion: C) -> ! {
-    drop_both(closure, completion);
-    simulation_boundary::refuse();
-}
-
-fn drop_both<F, C>(closure: F, completion: C) {
-    let (mut closure, mut completion) = (Some(closure), Some(completion));
-    run_quietly(&mut || drop(closure.take()));
-    run_quietly(&mut || drop(completion.take()));
-}
-
-/// Spawns a behaviour if the handles of its set admit it.
-#[cold]
-#[inline(never)]
-fn spawn_admitted<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    match admission::ask(set) {
-        Ok(admitted) => spawn_on(set, closure, admitted.with(completion))
-            .map_err(|(refusal, closure, admitted)| (refusal, closure, admitted.completion)),
-        Err(refusal) => Err((refusal, closure, completion)),
-    }
-}
-
-/// The handles of a set were told that a behaviour on it is about to be queued. When dropped, tells
-/// them that it is in its queues, or is not going to be.
-pub(super) struct Announced<'a, S: CownSet>(&'a S);
-
-impl<'a, S: CownSet> Announced<'a, S> {
-    /// Also returns whether one of the handles must be asked.
-    #[inline]
-    pub(super) fn new(set: &'a S) -> (Self, bool) {
-        let asks = set.announce_all();
-        (Self(set), asks)
-    }
-}
-
-impl<S: CownSet> Drop for Announced<'_, S> {
-    #[inline]
-    fn drop(&mut self) {
-        self.0.announced_all();
-    }
-}
-
-#[inline]
-fn spawn_on<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    if S::SINGLE {
-        let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-        spawn_single(only_member(set), body);
-        return Ok(());
-    }
-    // By hand and not by `at_work_in`, as this counts: a worker does not look for the home, and what
-    // other threads do is out of its way.
-    if context::worker().is_some() {
-        return match pair::members(set) {
-            Some(members) => {
-                // SAFETY: the members are those of the caller's set.
-                unsafe { spawn_pair(set, members, closure, completion) };
-                Ok(())
-            }
-            None => spawn_multi(set, closure, completion),
-        };
-    }
-    spawn_externally(set, closure, completion)
-}
-
-/// The same on several cowns, on a thread that is not a worker.
-#[inline(never)]
-fn spawn_externally<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    simulated::point();
-    // All workers may be asleep and not see the work, so this thread must be visible as an external
-    // one.
-    external_threads::within(home_of(set), || match pair::members(set) {
-        Some(members) => {
-            // SAFETY: the members are those of the caller's set.
-            unsafe { spawn_pair(set, members, closure, completion) };
-            Ok(())
-        }
-        None => spawn_multi(set, closure, completion),
-    })
-}
-
-/// Spawns on two cowns that can form a pair.
-///
-/// # Safety
-/// They are the [members](pair::members) of the set.
-#[inline]
-unsafe fn spawn_pair<S, F, C>(set: &S, members: [RequestedCown; 2], closure: F, completion: C)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-    // SAFETY: they are the members of the set, which keeps them alive.
-    unsafe { PairBehaviour::spawn(members, body) };
-}
-
-/// Spawns on one cown, which a handle of the caller keeps alive.
-#[inline]
-fn spawn_single<S, F, C>(member: RequestedCown, body: Body<S, F, C>)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    // SAFETY: the set's handle keeps the cown alive.
-    let header = unsafe { member.header() };
-    let is_special = match S::GROUPED {
-        Some(is_grouped) => is_grouped,
-        None => header.has(Flags::GROUPED | Flags::CROWDED),
-    };
-    if is_special {
-        return spawn_special(member, body);
-    }
-    // By hand, as in `spawn_on`; and the worker itself is needed.
-    let Some(worker) = context::worker() else {
-        // SAFETY: the set's handle keeps the cown alive, which is in no group.
-        return unsafe { SingleBehaviour::spawn_anywhere(member, body) };
-    };
-    // SAFETY: the set's handle keeps the cown alive, which is in no group.
-    unsafe { SingleBehaviour::spawn_by(worker, member, body) };
-}
-
-/// The same on a member of a group, or on a crowded cown, where a worker, too, waits in front of the
-/// queue. (Two branches in place of this one call took up to eight instructions more of each spawn.)
-#[inline(never)]
-fn spawn_special<S, F, C>(member: RequestedCown, body: Body<S, F, C>)
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
-    C: Completion,
-{
-    // SAFETY: the set's handle keeps the cown alive, and with it its leader; the body is for it.
-    unsafe {
-        let header = member.header();
-        let leader = if S::GROUPED == Some(true) {
-            Some(header.leader_of_member())
-        } else {
-            header.leader()
-        };
-        match leader {
-            Some(leader) => single_in_group::spawn_single(leader, member, body),
-            None => SingleBehaviour::spawn_anywhere(member, body),
-        }
-    }
-}
-
-/// Spawns on a cown alone, [unchecked](crate::Cown::unchecked), with the code of those who know
-/// whether it is in a group.
-#[cold]
-#[cfg_attr(feature = "sim", track_caller)]
-pub(crate) fn spawn_unchecked<T, F>(cown: &Cown<T>, closure: F)
-where
-    T: Send + 'static,
-    F: FnOnce(&mut T) + Send + 'static,
-{
-    if is_out_of_reach(|| cown.header().home()) {
-        refuse_outside(closure, Forget);
-    }
-    if let Some(leader) = cown.header().leader() {
-        let set = UncheckedIn::<T, true>(cown);
-        let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, Forget);
-        // SAFETY: the handle keeps the member alive, which is in the leader's group, and the body
-        // is for it.
-        unsafe { single_in_group::spawn_single(leader, only_member(&set), body) };
-    } else {
-        let set = UncheckedIn::<T, false>(cown);
-        let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, Forget);
-        let member = only_member(&set);
-        // SAFETY: the handle keeps the cown alive, which is in no group, and the body is for it.
-        unsafe {
-            match context::worker() {
-                Some(worker) => SingleBehaviour::spawn_refilled(worker, member, body),
-                None => SingleBehaviour::spawn_anywhere(member, body),
-            }
-        }
-    }
-}
-
-/// Spawns on one cown, with functions that name the behaviour, and returns its position in the
-/// queue. There is none if the cown is a member of a group that the caller holds, and the behaviour
-/// comes before everything queued.
-#[inline(never)]
-#[cfg_attr(feature = "sim", track_caller)]
-pub(crate) fn spawn_placed<S, F>(
-    set: &S,
-    closure: F,
-    named: NamedVTables<S, F>,
-) -> Option<QueuePosition>
-where
-    S: CownSet,
-    F: for<'a> FnOnce(S::Access<'a>) + Send,
+    C::Value: Send,
 {
     refuse_in_decision();
-    if is_set_out_of_reach(set) {
-        refuse_outside(closure, Forget);
+    if const { S::KIND.commits } {
+        return spawn_committed(set, closure, completion, None);
     }
-    let member = only_member(set);
-    let body = Body::<S, F, _>::new(
-        set.shape(),
-        closure,
-        Renamed { completion: Forget, name: named.name },
-    );
-    // SAFETY: the set's handle keeps the cown alive.
-    let header = unsafe { member.header() };
-    if let Some(leader) = header.leader() {
-        // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
-        // body is for it.
-        return unsafe { single_in_group::spawn_placed(leader, member, body, named.in_group) };
-    }
-    at_work_in(header.home(), || {
-        let node = SingleBehaviour::allocate_with(named.alone, member, body);
-        let place = QueuePosition::of(Single::slot(node));
-        // SAFETY: this thread owns the node, and the set's handle keeps the cown alive.
-        unsafe { Single::spawn(node) };
-        Some(place)
-    })
+    spawn_plain(set, closure, completion)
 }
 
-#[inline(never)]
-fn spawn_multi<S, F, C>(set: &S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+/// Spawns a behaviour on a set that passed the checks when it was named. If the behaviour is refused
+/// all the same, as a mailbox is full by now, its completion is told.
+pub(crate) fn spawn_deferred<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
+    C::Value: Send,
 {
-    prefetch_cowns(set);
-    // `spawn` has checked that there are no more.
-    let len = set.member_count() as u32;
-    let mut requests = Requests::new();
-    let mut collect = |request| requests.push(request);
-    let mut behaviour = Prepared::new(set, len, closure, completion, &mut collect);
-    sort(&mut requests);
-    if let Err(refusal) = behaviour.check_and_bind(|| has_no_overlap(set, &requests)) {
-        let (closure, completion) = behaviour.dismantle();
-        return Err((refusal, closure, completion));
-    }
-    let all_queued = requests.len() == set.member_count();
-    if let Some(leader) = behaviour.group() {
-        // SAFETY: the behaviour was prepared above; the set's handles keep the cowns alive.
-        unsafe { behaviour.spawn_in_group(leader) };
-        return Ok(());
-    }
-    let node = behaviour.into_node();
-    // SAFETY: the behaviour was prepared above; the set's handles keep the cowns alive, which are
-    // distinct.
-    unsafe {
-        if !S::HAS_READS && all_queued && claim::take_all(Multi::requests(node))
-            || requests.is_empty()
-        {
-            schedule(node.cast(), Multi::home(node));
-        } else {
-            append_all(&mut requests, &mut schedule);
+    match spawn(set, closure, completion) {
+        Ok(()) => {}
+        Err((Refusal::Full { position }, closure, completion)) => {
+            let behaviour = type_name::<F>();
+            tracing::warn!(behaviour, position, "a deferred behaviour is refused");
+            drop_quietly(move || drop(closure));
+            drop_quietly(move || completion.failed(Broken::Full { position }));
         }
-    }
-    Ok(())
-}
-
-/// Prefetches the cowns' headers, which other processors may have used, all at once and before the
-/// behaviour is created.
-#[inline]
-fn prefetch_cowns<S: CownSet>(set: &S) {
-    set.visit(&mut Visitor(&mut |member: RequestedCown| {
-        prefetch::for_writing(member.header_ptr().as_ptr());
-    }));
-}
-
-/// Sorts requests by cown. The order among those of one cown is kept.
-#[inline]
-pub(crate) fn sort(requests: &mut [StepEntry]) {
-    match requests {
-        [a, b] => {
-            if b.rank() < a.rank() {
-                std::mem::swap(a, b);
-            }
-        }
-        _ => requests.sort_by_key(StepEntry::rank),
+        Err((refusal, ..)) => unreachable!("a set of the same cowns has passed: {refusal}"),
     }
 }
 
-/// Returns whether sorted requests of one behaviour certainly name no cown twice.
-#[inline]
-pub(super) fn has_no_overlap<S: CownSet>(set: &S, sorted: &[StepEntry]) -> bool {
-    // Members of one group are joined, including any that are named twice.
-    sorted.len() == set.member_count()
-        && sorted.windows(2).all(|pair| pair[0].header != pair[1].header)
+/// Makes a behaviour that is queued later, and passes its requests on. Its members were counted.
+///
+/// # Errors
+/// Returns the closure if no behaviour can hold these cowns.
+pub(super) fn prepare<S, F>(
+    set: &S,
+    closure: F,
+    admitted: Option<Admitted<Forget>>,
+    requests: &mut dyn FnMut(StepEntry),
+) -> Result<UnqueuedBehaviour, (Refusal, F)>
+where
+    S: CownSet<Owned = S> + Send + 'static,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+{
+    if const { S::KIND.commits } {
+        return commit::prepare(set, closure, admitted, requests);
+    }
+    match admitted {
+        Some(admitted) => spawn_plain::prepare(set, closure, admitted, requests),
+        None => spawn_plain::prepare(set, closure, Forget, requests),
+    }
 }

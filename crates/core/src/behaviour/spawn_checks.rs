@@ -27,7 +27,7 @@ pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
     u32::try_from(members).map_err(|_| Refusal::TooMany { members })
 }
 
-/// Returns the one cown of a set that is [`SINGLE`](CownSet::SINGLE).
+/// Returns the one cown of a set that always names one exclusively.
 #[inline]
 pub(super) fn only_member<S: CownSet>(set: &S) -> RequestedCown {
     let mut only = None;
@@ -121,7 +121,7 @@ pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
 
 /// Returns why no behaviour can ever be spawned on the set, if there is a reason.
 pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
-    if S::SINGLE {
+    if const { S::KIND.is_single } {
         return None;
     }
     if let Err(refusal) = count_members(set) {

@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 
-use super::commit;
+use super::spawn;
 use super::spawn_checks::assert_spawnable;
 use crate::body::Completion;
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
@@ -44,7 +44,7 @@ impl<R: Send + 'static> Promise<R> {
         promise.owed_by(|f| write!(f, "`then` with `{}`", type_name::<F>()));
         simulated::follows(promise.cell(), self.cell());
         self.on_ready(move |result| {
-            commit::with_owned::<S, _, _>(set, move |access| closure(access, result), resolver);
+            spawn::spawn_deferred::<S, _, _>(set, move |access| closure(access, result), resolver);
         });
         promise
     }

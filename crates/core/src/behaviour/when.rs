@@ -1,8 +1,8 @@
 //! The functions that spawn behaviours.
 
-use super::commit;
 use super::refusal::{Refusal, WhenError};
-use super::spawn::panic_refused;
+use super::refuse::panic_refused;
+use super::spawn;
 use super::spawn_checks;
 use crate::body::{Completion, Forget};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
@@ -61,7 +61,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
-    if let Err(refused) = commit::spawn(set, closure, Forget) {
+    if let Err(refused) = spawn::spawn(set, closure, Forget) {
         panic_refused(refused);
     }
 }
@@ -100,7 +100,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
-    if let Err(refused) = commit::spawn(set, closure, Otherwise(otherwise)) {
+    if let Err(refused) = spawn::spawn(set, closure, Otherwise(otherwise)) {
         panic_refused(refused);
     }
 }
@@ -145,7 +145,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     simulated::spawns();
-    commit::spawn(set, closure, Forget)
+    spawn::spawn(set, closure, Forget)
         .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }
 
@@ -174,7 +174,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     let (resolver, promise) = Promise::channel();
-    if let Err(refused) = commit::spawn(set, closure, resolver) {
+    if let Err(refused) = spawn::spawn(set, closure, resolver) {
         panic_refused(refused);
     }
     promise
@@ -210,7 +210,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     let (resolver, promise) = Promise::channel();
-    match commit::spawn(set, closure, resolver) {
+    match spawn::spawn(set, closure, resolver) {
         Ok(()) => Ok(promise),
         Err((refusal, closure, _)) => Err(WhenError { refusal, closure }),
     }

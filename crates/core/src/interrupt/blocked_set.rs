@@ -9,7 +9,7 @@ use std::ptr::NonNull;
 use super::interruptible::Interruptible;
 use crate::behaviour::here;
 use crate::behaviour::single::NamedVTables;
-use crate::behaviour::spawn;
+use crate::behaviour::spawn_plain;
 use crate::body::{Forget, Renamed};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
@@ -37,7 +37,7 @@ impl<T: Interruptible> Cown<T> {
     {
         simulated::spawns();
         let set = &Unchecked(self);
-        spawn::spawn_placed(set, closure, NamedVTables::of::<N>())
+        spawn_plain::spawn_placed(set, closure, NamedVTables::of::<N>())
     }
 
     /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked). If the cown is
@@ -47,7 +47,7 @@ impl<T: Interruptible> Cown<T> {
     pub fn serve_unchecked(&self, batch: u32, closure: impl FnOnce(&mut T) + Send + 'static) {
         if let Some((_, closure, _)) = here::serve(Unchecked(self), batch, closure, Forget) {
             simulated::spawns();
-            spawn::spawn_unchecked(self, closure);
+            spawn_plain::spawn_unchecked(self, closure);
         }
     }
 

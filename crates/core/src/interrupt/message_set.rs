@@ -5,6 +5,7 @@ use super::interruptible::Interruptible;
 use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
+use crate::cown::set::kind::SetKind;
 use crate::cown::set::sealed::{Sealed, SetAdmission, Visitor};
 use crate::cown::set::{CownSet, UncheckedIn};
 use crate::sched::worker::bound::WorkerPlace;
@@ -22,14 +23,7 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
     type Access<'a> = &'a mut T;
     type Shape = ();
     type Owned = <Inner<'c, T> as CownSet>::Owned;
-    const SINGLE: bool = Inner::<'c, T>::SINGLE;
-    const HAS_READS: bool = Inner::<'c, T>::HAS_READS;
-    const ANNOUNCES: bool = Inner::<'c, T>::ANNOUNCES;
-    const EXCLUSIVE: Option<usize> = Inner::<'c, T>::EXCLUSIVE;
-    const UNCHECKED: bool = Inner::<'c, T>::UNCHECKED;
-    const GROUPED: Option<bool> = Inner::<'c, T>::GROUPED;
-    const MAY_HAVE_PLACE: bool = T::MAY_HAVE_PLACE;
-    const HAS_VOLATILE: bool = Inner::<'c, T>::HAS_VOLATILE;
+    const KIND: SetKind = Inner::<'c, T>::KIND.placed(T::MAY_HAVE_PLACE);
 
     unsafe fn visit_participants(
         shape: (),

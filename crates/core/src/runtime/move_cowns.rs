@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::behaviour::spawn;
+use crate::behaviour::refuse::panic_refused;
+use crate::behaviour::spawn_plain::spawn_plain;
 use crate::body::Upkeep;
 use crate::cown::handle::Cown;
 use crate::cown::set::{AsCown, CownSet, checked_all};
@@ -119,14 +120,15 @@ pub fn move_handle_to(handle: &impl AsCown, home: RuntimeHandle) -> Result<(), M
     Ok(())
 }
 
-/// Spawns a behaviour that is no work of the program.
+/// Spawns a behaviour that is no work of the program. It changes no state: so it takes part in no
+/// commit, and a decision may spawn it.
 fn spawn_upkeep<S, F>(set: S, closure: F)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, Upkeep) {
-        spawn::panic_refused(refused);
+    if let Err(refused) = spawn_plain(set, closure, Upkeep) {
+        panic_refused(refused);
     }
 }

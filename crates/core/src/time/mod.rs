@@ -15,7 +15,7 @@ pub use timers::Timer;
 pub(crate) use timers::Timers;
 use timers::{Run, TimerEntry, nanos};
 
-use crate::behaviour::commit;
+use crate::behaviour::spawn::spawn_deferred;
 use crate::behaviour::spawn_checks::{self, assert_spawnable};
 use crate::body::{Completion, Forget};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
@@ -126,7 +126,7 @@ impl RuntimeHandle {
         const { refuse_volatile_beside_durable::<S>() };
         assert_spawnable(&set);
         let set = set.to_owned_set();
-        let fire = move || commit::with_owned::<S, _, _>(set, closure, Forget);
+        let fire = move || spawn_deferred::<S, _, _>(set, closure, Forget);
         self.timers().set(delay, TimerEntry::Once(Box::new(fire)))
     }
 
@@ -152,7 +152,7 @@ impl RuntimeHandle {
                 let closure = Arc::clone(&closure);
                 let ended = Tick(Arc::clone(&waiting));
                 let set = set.to_owned_set();
-                commit::with_owned::<S, _, _>(set, move |access| closure(access), ended);
+                spawn_deferred::<S, _, _>(set, move |access| closure(access), ended);
             }
         };
         self.timers().set(period, TimerEntry::Every { period: nanos(period), fire: Box::new(fire) })
@@ -175,7 +175,7 @@ impl RuntimeHandle {
         let (set, closure) = (set.to_owned_set(), Arc::new(closure));
         self.repeat(delay, move |run| {
             let closure = Arc::clone(&closure);
-            commit::with_owned::<S, _, _>(set.to_owned_set(), move |access| closure(access), run);
+            spawn_deferred::<S, _, _>(set.to_owned_set(), move |access| closure(access), run);
         })
     }
 

@@ -8,7 +8,7 @@ use coact_sync::shim::atomic::{AtomicU64, Ordering};
 use super::where_to_run::{may_nest, on_this_stack, place_elsewhere};
 use crate::behaviour::commit::spawn_committed;
 use crate::behaviour::detain::RunHere;
-use crate::behaviour::spawn::panic_refused;
+use crate::behaviour::refuse::panic_refused;
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::current::{self, refuse_in_decision};

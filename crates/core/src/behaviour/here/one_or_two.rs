@@ -20,7 +20,7 @@ pub(super) enum Few {
 impl Few {
     #[inline(always)]
     pub(super) fn of<S: CownSet>(set: &S) -> Self {
-        if S::SINGLE {
+        if const { S::KIND.is_single } {
             return Few::One(spawn_checks::only_member(set));
         }
         pair::distinct(set).map_or(Few::No, Few::Two)
@@ -30,7 +30,7 @@ impl Few {
     pub(super) fn has_few_queues<S: CownSet>(set: &S) -> bool {
         // SAFETY: the set's handles keep the cowns alive.
         let is_grouped = |member: RequestedCown| unsafe { member.header() }.is_grouped();
-        S::SINGLE && !is_grouped(spawn_checks::only_member(set))
+        S::KIND.is_single && !is_grouped(spawn_checks::only_member(set))
             || pair::named(set, |_| ()).is_some()
     }
 
@@ -58,7 +58,7 @@ impl Few {
         let is_free = |member: RequestedCown| unsafe { !member.header().is_in_use(false) };
         match pair::named(set, |_| ()) {
             Some(members) => members.into_iter().all(is_free),
-            None => S::SINGLE && is_free(spawn_checks::only_member(set)),
+            None => S::KIND.is_single && is_free(spawn_checks::only_member(set)),
         }
     }
 

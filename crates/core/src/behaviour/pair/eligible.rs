@@ -51,7 +51,7 @@ fn named_but_for<const SPECIAL: u16, S: CownSet>(
 /// each.
 #[inline(always)]
 fn both<S: CownSet>(set: &S, see: impl Fn(RequestedCown)) -> Option<[RequestedCown; 2]> {
-    if S::EXCLUSIVE != Some(2) {
+    if const { !matches!(S::KIND.exclusive, Some(2)) } {
         return None;
     }
     let (mut found, mut len) = ([None; 2], 0);

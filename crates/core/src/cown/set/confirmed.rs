@@ -2,6 +2,7 @@
 //! the store confirms what they have seen, also if they change nothing.
 
 use super::CownSet;
+use super::kind::SetKind;
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::wrapped::wrapped_set;
 use crate::cown::commit_participant::HeldParticipant;
@@ -32,12 +33,4 @@ impl<Q> ConfirmedQuestion<Q> {
     }
 }
 
-const fn commits(commits: bool) -> bool {
-    assert!(
-        commits,
-        "only behaviours over durable members are confirmed: no store has the state of others"
-    );
-    commits
-}
-
-wrapped_set!(ConfirmedQuestion, COMMITS: commits(S::COMMITS), PIPELINED: S::PIPELINED, CONFIRMED: true);
+wrapped_set!(ConfirmedQuestion, S::KIND.confirmed());

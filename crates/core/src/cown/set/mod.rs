@@ -3,6 +3,7 @@
 mod access_forms;
 mod as_cown;
 mod confirmed;
+pub(crate) mod kind;
 mod one;
 mod owned;
 mod pipelined;
@@ -69,34 +70,9 @@ pub trait CownSet: sealed::Sealed {
     #[doc(hidden)]
     type Owned: for<'a> CownSet<Access<'a> = Self::Access<'a>, Owned = Self::Owned> + Send + 'static;
 
-    /// Whether the set is always one cown, held exclusively.
+    /// What is known of all such sets when the program is compiled.
     #[doc(hidden)]
-    const SINGLE: bool = false;
-
-    /// Whether a member of such a set may be held for reading.
-    #[doc(hidden)]
-    const HAS_READS: bool = true;
-
-    /// Whether a handle of such a set may need to be told of behaviours: [`AsCown::ANNOUNCES`].
-    #[doc(hidden)]
-    const ANNOUNCES: bool = true;
-
-    /// The number of cowns of such a set, if it is constant and all are held exclusively.
-    #[doc(hidden)]
-    const EXCLUSIVE: Option<usize> = None;
-
-    /// Whether the set is one cown whose behaviours always run: [`Unchecked`].
-    #[doc(hidden)]
-    const UNCHECKED: bool = false;
-
-    /// Whether the set's one cown is in a group, if the type says so; see [`UncheckedIn`].
-    #[doc(hidden)]
-    const GROUPED: Option<bool> = None;
-
-    /// Whether the state of the set's one cown may say which worker runs its behaviours:
-    /// [`place`](Self::place).
-    #[doc(hidden)]
-    const MAY_HAVE_PLACE: bool = false;
+    const KIND: kind::SetKind;
 
     /// Returns the worker on which a behaviour on such a set is to run, if it is a certain one.
     ///
@@ -107,24 +83,6 @@ pub trait CownSet: sealed::Sealed {
         let _ = members;
         None
     }
-
-    /// Whether a member of such a set may take part in a [commit](AsCown::COMMITS).
-    #[doc(hidden)]
-    const COMMITS: bool = false;
-
-    /// Whether behaviours on such a set do not wait for pending commits, and release it as soon as
-    /// their own is pending: [`Pipelined`].
-    #[doc(hidden)]
-    const PIPELINED: bool = false;
-
-    /// Whether the result of a behaviour on such a set is told only if the store confirms what it has
-    /// seen: [`ConfirmedQuestion`].
-    #[doc(hidden)]
-    const CONFIRMED: bool = false;
-
-    /// Whether a member of such a set that takes part in no commit may be held exclusively.
-    #[doc(hidden)]
-    const HAS_VOLATILE: bool;
 
     /// Shows the members that take part in a commit, in order.
     ///
@@ -191,7 +149,7 @@ pub trait CownSet: sealed::Sealed {
 /// constant of the actor's type, which has a default, and associated types have none.
 pub const fn refuse_volatile_beside_durable<S: CownSet>() {
     assert!(
-        !(S::COMMITS && S::HAS_VOLATILE),
+        !(S::KIND.commits && S::KIND.has_volatile),
         "beside durable members, others can only be read: name them with `.read()`, and change them in `on_commit`"
     );
 }

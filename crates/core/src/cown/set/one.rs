@@ -3,6 +3,7 @@
 use std::ptr::NonNull;
 
 use super::as_cown::exclusive;
+use super::kind::SetKind;
 use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, OwnedUnchecked};
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{
@@ -20,22 +21,15 @@ use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of single member, in its borrowed and its owned form.
 macro_rules! one_cown {
-    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, single: $single:expr, of: $handle:ty, reads: $reads:expr, announces: $announces:expr,
-     $(unchecked: $unchecked:expr,)? $(grouped: $grouped:expr,)? |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
+    ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, of: $handle:ty,
+     kind: $kind:expr, |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
         impl<$($generics)*> Sealed for $set {}
 
         impl<$($generics)*> CownSet for $set {
             type Access<'a> = $access;
             type Shape = ();
             type Owned = $owned;
-            const SINGLE: bool = $single;
-            const HAS_READS: bool = !$single;
-            const ANNOUNCES: bool = $announces;
-            const EXCLUSIVE: Option<usize> = if $single { Some(1) } else { None };
-            const COMMITS: bool = <$handle as AsCown>::COMMITS;
-            const HAS_VOLATILE: bool = !Self::COMMITS && !$reads;
-            $(const UNCHECKED: bool = $unchecked;)?
-            $(const GROUPED: Option<bool> = Some($grouped);)?
+            const KIND: SetKind = $kind;
 
             unsafe fn visit_participants(
                 (): (),
@@ -44,7 +38,7 @@ macro_rules! one_cown {
             ) {
                 let member = members.advance();
                 // SAFETY: the member is one of the handle's, and held, as this function requires.
-                unsafe { look_at::<$handle>(member.header_ptr(), $reads, look) };
+                unsafe { look_at::<$handle>(member.header_ptr(), Self::KIND.has_reads, look) };
             }
 
             #[inline]
@@ -104,33 +98,42 @@ macro_rules! one_cown {
     };
 }
 
-one_cown!([H: AsCown] &H, OwnedExclusive<H>, &'a mut H::View, single: true, of: H, reads: false, announces: H::ANNOUNCES, |this| *this,
+one_cown!([H: AsCown] &H, OwnedExclusive<H>, &'a mut H::View, of: H,
+    kind: SetKind::exclusive::<H>(), |this| *this,
     own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] OwnedExclusive<H>, OwnedExclusive<H>, &'a mut H::View, single: true, of: H, reads: false, announces: H::ANNOUNCES,
-    |this| this.0, own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
-one_cown!([H: AsCown] Read<'_, H::View, H>, OwnedRead<H>, &'a H::View, single: false, of: H, reads: true, announces: H::ANNOUNCES,
-    |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
-one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, single: false, of: H, reads: true, announces: H::ANNOUNCES,
-    |this| this.0, own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
+one_cown!([H: AsCown] OwnedExclusive<H>, OwnedExclusive<H>, &'a mut H::View, of: H,
+    kind: SetKind::exclusive::<H>(), |this| this.0,
+    own: OwnedExclusive, member: exclusive::<H>, |cown| view_mut::<H>(cown));
+one_cown!([H: AsCown] Read<'_, H::View, H>, OwnedRead<H>, &'a H::View, of: H,
+    kind: SetKind::read::<H>(), |this| this.0,
+    own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
+one_cown!([H: AsCown] OwnedRead<H>, OwnedRead<H>, &'a H::View, of: H,
+    kind: SetKind::read::<H>(), |this| this.0,
+    own: OwnedRead, member: RequestedCown::read, |cown| view::<H>(cown));
 one_cown!([T: Send + Sync + 'static] CheckedRead<'_, T>, OwnedCheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, of: Cown<T>, reads: true, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: RequestedCown::checked_read, |cown| checked_access::read_one::<Cown<T>>(cown));
+    Result<&'a T, PoisonedRead<'a, T>>, of: Cown<T>, kind: SetKind::read::<Cown<T>>(),
+    |this| this.0, own: OwnedCheckedRead, member: RequestedCown::checked_read,
+    |cown| checked_access::read_one::<Cown<T>>(cown));
 one_cown!([T: Send + Sync + 'static] OwnedCheckedRead<T>, OwnedCheckedRead<T>,
-    Result<&'a T, PoisonedRead<'a, T>>, single: false, of: Cown<T>, reads: true, announces: false, |this| this.0, own: OwnedCheckedRead,
-    member: RequestedCown::checked_read, |cown| checked_access::read_one::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>, Result<&'a mut T, Poisoned<'a, T>>,
-    single: true, of: Cown<T>, reads: false, announces: false, |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
+    Result<&'a T, PoisonedRead<'a, T>>, of: Cown<T>, kind: SetKind::read::<Cown<T>>(),
+    |this| this.0, own: OwnedCheckedRead, member: RequestedCown::checked_read,
+    |cown| checked_access::read_one::<Cown<T>>(cown));
+one_cown!([T: Send + 'static] Checked<'_, T>, OwnedChecked<T>,
+    Result<&'a mut T, Poisoned<'a, T>>, of: Cown<T>, kind: SetKind::exclusive::<Cown<T>>(),
+    |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
 one_cown!([T: Send + 'static] OwnedChecked<T>, OwnedChecked<T>,
-    Result<&'a mut T, Poisoned<'a, T>>, single: true, of: Cown<T>, reads: false, announces: false, |this| this.0, own: OwnedChecked,
-    member: RequestedCown::checked, |cown| hold_checked(cown));
-one_cown!([T: Send + 'static] Unchecked<'_, T>, OwnedUnchecked<T>, &'a mut T, single: true, of: Cown<T>, reads: false, announces: false,
-    unchecked: true, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
-    |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>, OwnedUnchecked<T>, &'a mut T, single: true, of: Cown<T>, reads: false, announces: false, unchecked: true, grouped: GROUPED, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
-    |cown| view_mut::<Cown<T>>(cown));
-one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, single: true, of: Cown<T>, reads: false, announces: false,
-    unchecked: true, |this| this.0, own: OwnedUnchecked, member: RequestedCown::checked,
-    |cown| view_mut::<Cown<T>>(cown));
+    Result<&'a mut T, Poisoned<'a, T>>, of: Cown<T>, kind: SetKind::exclusive::<Cown<T>>(),
+    |this| this.0, own: OwnedChecked, member: RequestedCown::checked, |cown| hold_checked(cown));
+one_cown!([T: Send + 'static] Unchecked<'_, T>, OwnedUnchecked<T>, &'a mut T, of: Cown<T>,
+    kind: SetKind::exclusive::<Cown<T>>().unchecked(), |this| this.0,
+    own: OwnedUnchecked, member: RequestedCown::checked, |cown| view_mut::<Cown<T>>(cown));
+one_cown!([T: Send + 'static, const GROUPED: bool] UncheckedIn<'_, T, GROUPED>,
+    OwnedUnchecked<T>, &'a mut T, of: Cown<T>,
+    kind: SetKind::exclusive::<Cown<T>>().unchecked().grouped(GROUPED), |this| this.0,
+    own: OwnedUnchecked, member: RequestedCown::checked, |cown| view_mut::<Cown<T>>(cown));
+one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, of: Cown<T>,
+    kind: SetKind::exclusive::<Cown<T>>().unchecked(), |this| this.0,
+    own: OwnedUnchecked, member: RequestedCown::checked, |cown| view_mut::<Cown<T>>(cown));
 
 impl<T: Send + 'static> Sealed for Cown<T> {}
 
@@ -139,11 +142,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     type Access<'a> = Held<'a, T>;
     type Shape = ();
     type Owned = Cown<T>;
-    const SINGLE: bool = true;
-    const HAS_READS: bool = false;
-    const ANNOUNCES: bool = false;
-    const EXCLUSIVE: Option<usize> = Some(1);
-    const HAS_VOLATILE: bool = true;
+    const KIND: SetKind = SetKind::exclusive::<Self>();
 
     unsafe fn visit_participants(
         (): (),
@@ -206,12 +205,7 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     type Access<'a> = Held<'a, T>;
     type Shape = ();
     type Owned = Self;
-    const SINGLE: bool = true;
-    const HAS_READS: bool = false;
-    const ANNOUNCES: bool = false;
-    const EXCLUSIVE: Option<usize> = Some(1);
-    const UNCHECKED: bool = true;
-    const HAS_VOLATILE: bool = true;
+    const KIND: SetKind = SetKind::exclusive::<Cown<T>>().unchecked();
 
     unsafe fn visit_participants(
         (): (),

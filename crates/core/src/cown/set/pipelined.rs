@@ -2,6 +2,7 @@
 //! others are pending, and release the states as soon as their own commit is.
 
 use super::CownSet;
+use super::kind::SetKind;
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::wrapped::wrapped_set;
 use crate::cown::commit_participant::HeldParticipant;
@@ -17,11 +18,11 @@ pub struct Pipelined<S>(S);
 pub fn pipelined<S: CownSet>(set: S) -> Pipelined<S> {
     const {
         assert!(
-            S::COMMITS,
+            S::KIND.commits,
             "only behaviours over durable members are pipelined: others have nothing to wait for"
         );
     }
     Pipelined(set)
 }
 
-wrapped_set!(Pipelined, COMMITS: S::COMMITS, PIPELINED: true, CONFIRMED: S::CONFIRMED);
+wrapped_set!(Pipelined, S::KIND.pipelined());

@@ -1,6 +1,7 @@
 //! Slices of cowns as sets.
 
 use super::as_cown::exclusive;
+use super::kind::SetKind;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget, look_at};
@@ -19,8 +20,11 @@ macro_rules! slice_of_cowns {
             type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
             type Shape = usize;
             type Owned = $owned<$handle>;
-            const COMMITS: bool = <$handle as AsCown>::COMMITS;
-            const HAS_VOLATILE: bool = !Self::COMMITS && !$reads;
+            const KIND: SetKind = if $reads {
+                SetKind::read::<$handle>()
+            } else {
+                SetKind::slice::<$handle>()
+            };
 
             unsafe fn visit_participants(
                 len: usize,

@@ -1,6 +1,7 @@
 //! Arrays and tuples of sets.
 
 use super::CownSet;
+use super::kind::SetKind;
 use super::sealed::{Sealed, SetAdmission, Visitor};
 use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
@@ -11,16 +12,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Access<'a> = [S::Access<'a>; N];
     type Shape = [S::Shape; N];
     type Owned = [S::Owned; N];
-    const HAS_READS: bool = S::HAS_READS;
-    const COMMITS: bool = S::COMMITS;
-    const PIPELINED: bool = S::PIPELINED;
-    const CONFIRMED: bool = S::CONFIRMED;
-    const HAS_VOLATILE: bool = S::HAS_VOLATILE;
-    const ANNOUNCES: bool = S::ANNOUNCES;
-    const EXCLUSIVE: Option<usize> = match S::EXCLUSIVE {
-        Some(each) => each.checked_mul(N),
-        None => None,
-    };
+    const KIND: SetKind = S::KIND.times(N);
 
     fn member_count(&self) -> usize {
         self.iter().map(CownSet::member_count).sum()
@@ -77,19 +69,6 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
     }
 }
 
-/// The sum, if all terms are known.
-const fn sum(parts: &[Option<usize>]) -> Option<usize> {
-    let (mut whole, mut at) = (Some(0_usize), 0);
-    while at < parts.len() {
-        whole = match (whole, parts[at]) {
-            (Some(before), Some(part)) => before.checked_add(part),
-            _ => None,
-        };
-        at += 1;
-    }
-    whole
-}
-
 macro_rules! tuple_of_sets {
     ($($name:ident . $index:tt),*) => {
         impl<$($name: CownSet),*> Sealed for ($($name,)*) {}
@@ -99,13 +78,7 @@ macro_rules! tuple_of_sets {
             type Access<'a> = ($($name::Access<'a>,)*);
             type Shape = ($($name::Shape,)*);
             type Owned = ($($name::Owned,)*);
-            const HAS_READS: bool = false $(|| $name::HAS_READS)*;
-            const COMMITS: bool = false $(|| $name::COMMITS)*;
-            const PIPELINED: bool = false $(|| $name::PIPELINED)*;
-            const CONFIRMED: bool = false $(|| $name::CONFIRMED)*;
-            const HAS_VOLATILE: bool = false $(|| $name::HAS_VOLATILE)*;
-            const ANNOUNCES: bool = false $(|| $name::ANNOUNCES)*;
-            const EXCLUSIVE: Option<usize> = sum(&[$($name::EXCLUSIVE),*]);
+            const KIND: SetKind = SetKind::EMPTY$(.and($name::KIND))*;
 
             #[inline]
             fn member_count(&self) -> usize {

@@ -1,23 +1,15 @@
 //! Sets that are another set in all but how their behaviours commit.
 
-/// Implements [`CownSet`](super::CownSet) for a wrapper of a set, with these constants of its own.
+/// Implements [`CownSet`](super::CownSet) for a wrapper of a set, of a kind of its own.
 macro_rules! wrapped_set {
-    ($wrapper:ident, $($constant:ident: $value:expr),+) => {
+    ($wrapper:ident, $kind:expr) => {
         impl<S: CownSet> Sealed for $wrapper<S> {}
 
         impl<S: CownSet> CownSet for $wrapper<S> {
             type Access<'a> = S::Access<'a>;
             type Shape = S::Shape;
             type Owned = $wrapper<S::Owned>;
-            const SINGLE: bool = S::SINGLE;
-            const HAS_READS: bool = S::HAS_READS;
-            const ANNOUNCES: bool = S::ANNOUNCES;
-            const EXCLUSIVE: Option<usize> = S::EXCLUSIVE;
-            const UNCHECKED: bool = S::UNCHECKED;
-            const GROUPED: Option<bool> = S::GROUPED;
-            const MAY_HAVE_PLACE: bool = S::MAY_HAVE_PLACE;
-            $(const $constant: bool = $value;)+
-            const HAS_VOLATILE: bool = S::HAS_VOLATILE;
+            const KIND: SetKind = $kind;
 
             unsafe fn place(members: &mut MemberCursor<'_>) -> Option<WorkerPlace> {
                 // SAFETY: the members of the wrapper are those of the set, in the same order, so
@@ -66,10 +58,7 @@ macro_rules! wrapped_set {
                 self.0.admit_all(admission);
             }
 
-            unsafe fn access<'a>(
-                shape: S::Shape,
-                members: &mut MemberCursor<'a>,
-            ) -> S::Access<'a> {
+            unsafe fn access<'a>(shape: S::Shape, members: &mut MemberCursor<'a>) -> S::Access<'a> {
                 // SAFETY: see `place`.
                 unsafe { S::access(shape, members) }
             }
