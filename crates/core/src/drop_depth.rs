@@ -15,7 +15,7 @@ use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 
 use coact_sync::pool;
-use coact_sync::shim::atomic::{AtomicPtr, End, Ordering};
+use coact_sync::shim::atomic::{AtomicEnd, AtomicPtr, Ordering};
 use coact_sync::stack;
 
 use crate::current::nested_bodies;

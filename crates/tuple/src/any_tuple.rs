@@ -6,8 +6,8 @@ use std::mem::replace;
 use std::ops::Deref;
 
 use crate::depth::{drop_within, print_within};
-use crate::elements::Elements;
-use crate::tuple::{ElementType, IntoTuple, Tuple};
+use crate::elements::SharedElements;
+use crate::tuple::{ElementType, Tuple};
 
 /// A tuple of elements of any types, with up to twelve of them: a dynamically typed message.
 ///
@@ -30,19 +30,12 @@ use crate::tuple::{ElementType, IntoTuple, Tuple};
 /// assert_eq!(push.types().to_string(), "(Atom, Vec<i32>)");
 /// ```
 #[derive(Clone)]
-pub struct AnyTuple(Elements);
+pub struct AnyTuple(SharedElements);
 
 impl AnyTuple {
-    /// Makes it of a tuple, or of one element.
-    #[must_use]
-    #[inline]
-    pub fn new<T: IntoTuple>(of: T) -> Self {
-        of.into_any()
-    }
-
     #[inline]
     pub(crate) fn of(tuple: impl Tuple) -> Self {
-        Self(Elements::new(tuple))
+        Self(SharedElements::new(tuple))
     }
 
     /// The number of elements.
@@ -172,7 +165,7 @@ impl Drop for AnyTuple {
     #[inline]
     fn drop(&mut self) {
         if !self.0.is_in_place() {
-            drop_within(replace(&mut self.0, Elements::new(())));
+            drop_within(replace(&mut self.0, SharedElements::new(())));
         }
     }
 }
@@ -264,7 +257,7 @@ impl<T: Tuple> CowTuple<T> {
     /// Makes one.
     #[must_use]
     pub fn new(tuple: T) -> Self {
-        Self { tuple: AnyTuple(Elements::new(tuple)), of: PhantomData }
+        Self { tuple: AnyTuple(SharedElements::new(tuple)), of: PhantomData }
     }
 
     /// The elements to write to, after a copy if they are shared. (Reading goes by `Deref`, and never

@@ -6,7 +6,7 @@ use std::mem::{ManuallyDrop, forget};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{LocalKey, panicking};
 
-use crate::elements::Elements;
+use crate::elements::SharedElements;
 
 /// How deep destructors call each other.
 const MAX_DROPPING: u32 = 64;
@@ -19,14 +19,14 @@ thread_local! {
     static PRINTING: Cell<u32> = const { Cell::new(0) };
     /// What waits for a destructor that is less deep. Empty, and without memory, once the outermost has
     /// ended; so it needs no destructor, and is there for those of other thread-locals.
-    static LATER: RefCell<ManuallyDrop<Vec<Elements>>> =
+    static LATER: RefCell<ManuallyDrop<Vec<SharedElements>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
 /// One level of something, until it is dropped.
-struct Level(&'static LocalKey<Cell<u32>>);
+struct DepthLevel(&'static LocalKey<Cell<u32>>);
 
-impl Level {
+impl DepthLevel {
     /// `None` at the deepest one.
     fn enter(of: &'static LocalKey<Cell<u32>>, max: u32) -> Option<Self> {
         (of.get() < max).then(|| {
@@ -36,7 +36,7 @@ impl Level {
     }
 }
 
-impl Drop for Level {
+impl Drop for DepthLevel {
     fn drop(&mut self) {
         self.0.set(self.0.get() - 1);
     }
@@ -44,24 +44,24 @@ impl Drop for Level {
 
 /// Drops the elements of a tuple, now or when less deep destructors have ended.
 #[inline]
-pub(crate) fn drop_within(elements: Elements) {
-    let Some(level) = Level::enter(&DROPPING, MAX_DROPPING) else {
+pub(crate) fn drop_within(elements: SharedElements) {
+    let Some(level) = DepthLevel::enter(&DROPPING, MAX_DROPPING) else {
         return drop_later(elements);
     };
     // Declared before, so that it also comes after a destructor that panics.
-    let _outermost = (level.0.get() == 1).then(|| Outermost);
+    let _deferred = (level.0.get() == 1).then(|| DeferredDrops);
     drop(elements);
 }
 
 #[cold]
-fn drop_later(elements: Elements) {
+fn drop_later(elements: SharedElements) {
     LATER.with_borrow_mut(|later| later.push(elements));
 }
 
 /// When dropped, drops what waits for that.
-struct Outermost;
+struct DeferredDrops;
 
-impl Drop for Outermost {
+impl Drop for DeferredDrops {
     #[inline]
     fn drop(&mut self) {
         if LATER.with_borrow(|later| !later.is_empty()) {
@@ -70,7 +70,7 @@ impl Drop for Outermost {
     }
 }
 
-impl Outermost {
+impl DeferredDrops {
     #[cold]
     fn drop_all() {
         let mut panicked = None;
@@ -100,6 +100,6 @@ fn discard(payload: Box<dyn Any + Send>) {
 
 /// Prints a tuple, unless it is too deep in others.
 pub(crate) fn print_within<R>(print: impl FnOnce() -> R) -> Option<R> {
-    let _level = Level::enter(&PRINTING, MAX_PRINTING)?;
+    let _level = DepthLevel::enter(&PRINTING, MAX_PRINTING)?;
     Some(print())
 }

@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::AnyTuple;
+use crate::any_tuple::AnyTuple;
 use crate::atom::Atom;
 
 /// A type that can be an element of an [`AnyTuple`].

@@ -16,10 +16,10 @@ const WORDS: usize = 3;
 /// Room for a small tuple, or for the address of a block. In words that may be addresses, so that a copy
 /// of the room may be used as one; and in a cell, since what is in place may be written through a shared
 /// reference: an atomic, a lock.
-type Room = UnsafeCell<MaybeUninit<[*const (); WORDS]>>;
+type ElementRoom = UnsafeCell<MaybeUninit<[*const (); WORDS]>>;
 
 /// What is known of a type of tuples. Each type has one, or several that are equal.
-pub(crate) struct Descriptor {
+pub(crate) struct TupleDescriptor {
     id: TypeId,
     elements: &'static [ElementType],
     is_in_place: bool,
@@ -27,50 +27,50 @@ pub(crate) struct Descriptor {
     ///
     /// # Safety
     /// The room is of this type.
-    share: unsafe fn(&Room) -> Room,
+    share: unsafe fn(&ElementRoom) -> ElementRoom,
     /// Drops this share of the elements.
     ///
     /// # Safety
     /// The room is of this type, and not used any more.
-    release: unsafe fn(&mut Room),
+    release: unsafe fn(&mut ElementRoom),
     /// Makes this the only share of the elements, which are copied if there are others.
     ///
     /// # Safety
     /// The room is of this type.
-    isolate: unsafe fn(&mut Room),
+    isolate: unsafe fn(&mut ElementRoom),
     /// Whether there are other shares of the elements.
     ///
     /// # Safety
     /// The room is of this type.
-    is_shared: unsafe fn(&Room) -> bool,
+    is_shared: unsafe fn(&ElementRoom) -> bool,
 }
 
 /// The elements of a tuple of any type, or a share of them.
 ///
 /// Plain data of up to three words, which has nothing to drop, is in place. Everything else is in an
 /// [`Arc`], of which the room has the address.
-pub(crate) struct Elements {
-    descriptor: &'static Descriptor,
-    room: Room,
+pub(crate) struct SharedElements {
+    descriptor: &'static TupleDescriptor,
+    room: ElementRoom,
 }
 
 // SAFETY: `Tuple` requires of its elements that they are `Send` and `Sync`; in an `Arc` they need
 // both, as several threads may have shares of them.
-unsafe impl Send for Elements {}
+unsafe impl Send for SharedElements {}
 // SAFETY: as above.
-unsafe impl Sync for Elements {}
+unsafe impl Sync for SharedElements {}
 
 /// The functions for tuples of type `T`.
-struct Of<T>(T);
+struct TypedElements<T>(T);
 
-impl<T: Tuple> Of<T> {
+impl<T: Tuple> TypedElements<T> {
     /// Whether such tuples are in place. Not if they have something to drop: a copy of that costs
     /// more than a count, and would not be shared.
-    const IS_IN_PLACE: bool = size_of::<T>() <= size_of::<Room>()
-        && align_of::<T>() <= align_of::<Room>()
+    const IS_IN_PLACE: bool = size_of::<T>() <= size_of::<ElementRoom>()
+        && align_of::<T>() <= align_of::<ElementRoom>()
         && !needs_drop::<T>();
 
-    const DESCRIPTOR: &'static Descriptor = &Descriptor {
+    const DESCRIPTOR: &'static TupleDescriptor = &TupleDescriptor {
         id: TypeId::of::<T>(),
         elements: T::ELEMENTS,
         is_in_place: Self::IS_IN_PLACE,
@@ -80,8 +80,8 @@ impl<T: Tuple> Of<T> {
         is_shared: Self::is_shared,
     };
 
-    fn room_of(tuple: T) -> Room {
-        let room = Room::new(MaybeUninit::uninit());
+    fn room_of(tuple: T) -> ElementRoom {
+        let room = ElementRoom::new(MaybeUninit::uninit());
         if Self::IS_IN_PLACE {
             // SAFETY: the room is large and aligned enough for a `T`.
             unsafe { room.get().cast::<T>().write(tuple) };
@@ -96,13 +96,13 @@ impl<T: Tuple> Of<T> {
     ///
     /// # Safety
     /// The room is of a `T` that is not in place.
-    unsafe fn block(room: &Room) -> ManuallyDrop<Arc<T>> {
+    unsafe fn block(room: &ElementRoom) -> ManuallyDrop<Arc<T>> {
         // SAFETY: `room_of` has written the address of an `Arc`, of which the room owns a count;
         // that is not dropped here.
         unsafe { ManuallyDrop::new(Arc::from_raw(room.get().cast::<*const T>().read())) }
     }
 
-    unsafe fn share(room: &Room) -> Room {
+    unsafe fn share(room: &ElementRoom) -> ElementRoom {
         if Self::IS_IN_PLACE {
             // SAFETY: the room has a `T`, as this function requires.
             Self::room_of(unsafe { &*room.get().cast::<T>() }.clone())
@@ -112,11 +112,11 @@ impl<T: Tuple> Of<T> {
             let _counted = ManuallyDrop::new(Arc::clone(&block));
             // SAFETY: a room with the address of a block is not written through a shared reference. The
             // new room owns the count that was added.
-            Room::new(unsafe { *room.get() })
+            ElementRoom::new(unsafe { *room.get() })
         }
     }
 
-    unsafe fn release(room: &mut Room) {
+    unsafe fn release(room: &mut ElementRoom) {
         if !Self::IS_IN_PLACE {
             // SAFETY: the room has a block, as this function requires, and gives its count away: it
             // is not used any more.
@@ -124,15 +124,15 @@ impl<T: Tuple> Of<T> {
         }
     }
 
-    unsafe fn isolate(room: &mut Room) {
+    unsafe fn isolate(room: &mut ElementRoom) {
         if !Self::IS_IN_PLACE {
             // SAFETY: the room has a block, as this function requires.
             let block = unsafe { Self::block(room) };
-            Arc::make_mut(&mut Isolated { room, block }.block);
+            Arc::make_mut(&mut IsolatedBlock { room, block }.block);
         }
     }
 
-    unsafe fn is_shared(room: &Room) -> bool {
+    unsafe fn is_shared(room: &ElementRoom) -> bool {
         if Self::IS_IN_PLACE {
             return false;
         }
@@ -144,12 +144,12 @@ impl<T: Tuple> Of<T> {
 
 /// A block on its way to be the only one of its room. The room gets the address when this is dropped:
 /// also if the last share of the old block was dropped by the exchange, and its destructor panics.
-struct Isolated<'r, T> {
-    room: &'r mut Room,
+struct IsolatedBlock<'r, T> {
+    room: &'r mut ElementRoom,
     block: ManuallyDrop<Arc<T>>,
 }
 
-impl<T> Drop for Isolated<'_, T> {
+impl<T> Drop for IsolatedBlock<'_, T> {
     fn drop(&mut self) {
         let address = Arc::as_ptr(&self.block);
         // SAFETY: the room is large and aligned enough for an address; it owns the count of the
@@ -158,10 +158,10 @@ impl<T> Drop for Isolated<'_, T> {
     }
 }
 
-impl Elements {
+impl SharedElements {
     #[inline]
     pub(crate) fn new<T: Tuple>(tuple: T) -> Self {
-        Self { descriptor: Of::<T>::DESCRIPTOR, room: Of::room_of(tuple) }
+        Self { descriptor: TypedElements::<T>::DESCRIPTOR, room: TypedElements::room_of(tuple) }
     }
 
     /// Whether there is nothing to drop.
@@ -188,7 +188,7 @@ impl Elements {
     #[inline]
     pub(crate) fn is<T: Tuple>(&self) -> bool {
         // Descriptors may be several for one type, so that the address alone does not tell.
-        std::ptr::eq(self.descriptor, Of::<T>::DESCRIPTOR)
+        std::ptr::eq(self.descriptor, TypedElements::<T>::DESCRIPTOR)
             || self.descriptor.id == TypeId::of::<T>()
     }
 
@@ -263,24 +263,24 @@ impl Elements {
             return None;
         }
         let taken = ManuallyDrop::new(replace(self, Self::new(())));
-        if Of::<T>::IS_IN_PLACE {
+        if TypedElements::<T>::IS_IN_PLACE {
             // SAFETY: the room has a `T`, and is not used any more.
             return Some(unsafe { taken.room.get().cast::<T>().read() });
         }
         // SAFETY: the room has a block, and gives its count away: it is not used any more.
-        let block = unsafe { Of::<T>::block(&taken.room) };
+        let block = unsafe { TypedElements::<T>::block(&taken.room) };
         Some(Arc::unwrap_or_clone(ManuallyDrop::into_inner(block)))
     }
 }
 
-impl Clone for Elements {
+impl Clone for SharedElements {
     fn clone(&self) -> Self {
         // SAFETY: the room is of the descriptor's type.
         Self { descriptor: self.descriptor, room: unsafe { (self.descriptor.share)(&self.room) } }
     }
 }
 
-impl Drop for Elements {
+impl Drop for SharedElements {
     #[inline]
     fn drop(&mut self) {
         if !self.descriptor.is_in_place {

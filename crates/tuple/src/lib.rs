@@ -14,6 +14,7 @@ mod atom;
 mod depth;
 mod element;
 mod elements;
+mod into_tuple;
 mod tuple;
 
 #[cfg(test)]
@@ -22,4 +23,5 @@ mod tests;
 pub use any_tuple::{AnyTuple, CowTuple, Types, short};
 pub use atom::{Atom, AtomError};
 pub use element::{Element, IntoElement, Opaque};
-pub use tuple::{ElementType, IntoTuple, Tuple};
+pub use into_tuple::IntoTuple;
+pub use tuple::{ElementType, Tuple};

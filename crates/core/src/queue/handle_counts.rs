@@ -21,7 +21,7 @@
 
 use std::process::abort;
 
-use coact_sync::shim::atomic::{AtomicU64, End, Ordering};
+use coact_sync::shim::atomic::{AtomicEnd, AtomicU64, Ordering};
 
 use crate::simulated;
 

@@ -3,7 +3,7 @@
 
 use std::ptr::NonNull;
 
-use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, End, Ordering};
+use coact_sync::shim::atomic::{AtomicEnd, AtomicPtr, AtomicU32, Ordering};
 
 use super::handle_counts::HandleCounts;
 use super::readers::Readers;

@@ -1,7 +1,7 @@
 //! The state word of a cown's header, of type `Flags`: the cown's home and its flags, with the
 //! transitions of both.
 
-use coact_sync::shim::atomic::{AtomicU32, End, Ordering};
+use coact_sync::shim::atomic::{AtomicEnd, AtomicU32, Ordering};
 
 use crate::runtime_ids::{Birthplace, RuntimeId};
 use crate::task::RunContext;

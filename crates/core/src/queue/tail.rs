@@ -3,7 +3,7 @@
 
 use std::ptr::{NonNull, null_mut};
 
-use coact_sync::shim::atomic::{AtomicPtr, End, Ordering};
+use coact_sync::shim::atomic::{AtomicEnd, AtomicPtr, Ordering};
 
 use super::slot::Slot;
 

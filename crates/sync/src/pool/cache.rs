@@ -10,34 +10,34 @@ use std::cell::UnsafeCell;
 use std::mem;
 use std::ptr::NonNull;
 
-use super::PoolStats;
 use super::batch::BlockBatch;
 use super::class::{CLASSES, SizeClass};
 use super::depot::Depot;
-use super::magazine::{FULL_ROOM, Magazine, Rack};
+use super::magazine::{FULL_ROOM, Magazine, MagazinePair};
 use super::slab::FreeBlock;
+use super::stats::PoolStats;
 use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicIsize, Ordering};
 
 /// Blocks passed on to the program's allocator, counted by threads that have ended or flushed.
-static PASSED_ON: Passed<AtomicIsize> =
-    Passed { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
+static PASSED_ON: PassedOn<AtomicIsize> =
+    PassedOn { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
 
 thread_local! {
-    static CACHE: UnsafeCell<Cache> = const { UnsafeCell::new(Cache::new()) };
+    static CACHE: UnsafeCell<ThreadCache> = const { UnsafeCell::new(ThreadCache::new()) };
     static FLUSH_AT_EXIT: FlushAtExit = const { FlushAtExit };
 }
 
 /// One thread's part of the pool.
-struct Cache {
-    racks: [Rack; CLASSES],
+struct ThreadCache {
+    racks: [MagazinePair; CLASSES],
     life: ThreadPhase,
-    passed_on: Passed<isize>,
+    passed_on: PassedOn<isize>,
 }
 
 /// Blocks passed on and not returned: differences, which may be negative, since another thread may
 /// free.
-struct Passed<T> {
+struct PassedOn<T> {
     blocks: T,
     bytes: T,
 }
@@ -164,7 +164,7 @@ pub(super) fn stats() -> PoolStats {
 /// this file, and each `f` only moves blocks within the cache: it calls neither a depot nor an
 /// allocator, which might itself use this pool.
 #[inline(always)]
-fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
+fn with_cache<R>(f: impl FnOnce(&mut ThreadCache) -> R) -> R {
     // SAFETY: only this thread reaches the cache, `f` does not re-enter (see above), and the table
     // has no destructor, so it is valid as long as the thread runs code.
     CACHE.with(|cache| f(unsafe { &mut *cache.get() }))
@@ -242,7 +242,7 @@ fn end() {
 /// Moves every block to the depots, and leaves magazines with this much room.
 fn flush(room: isize) {
     for class in SizeClass::all() {
-        let rack = with_cache(|cache| mem::replace(cache.rack(class), Rack::new(room)));
+        let rack = with_cache(|cache| mem::replace(cache.rack(class), MagazinePair::new(room)));
         for batch in [rack.loaded, rack.previous].into_iter().filter_map(Magazine::into_batch) {
             Depot::of(class).put(class, batch);
         }
@@ -286,17 +286,17 @@ fn nonzero(layout: Layout) -> Layout {
     Layout::from_size_align(layout.size().max(1), layout.align()).unwrap_or(layout)
 }
 
-impl Cache {
+impl ThreadCache {
     const fn new() -> Self {
         Self {
-            racks: [const { Rack::new(0) }; CLASSES],
+            racks: [const { MagazinePair::new(0) }; CLASSES],
             life: ThreadPhase::Fresh,
-            passed_on: Passed { blocks: 0, bytes: 0 },
+            passed_on: PassedOn { blocks: 0, bytes: 0 },
         }
     }
 
     #[inline(always)]
-    fn rack(&mut self, class: SizeClass) -> &mut Rack {
+    fn rack(&mut self, class: SizeClass) -> &mut MagazinePair {
         &mut self.racks[class.index()]
     }
 
@@ -304,12 +304,12 @@ impl Cache {
     fn begin(&mut self) {
         self.life = ThreadPhase::Active;
         for rack in &mut self.racks {
-            *rack = Rack::new(FULL_ROOM);
+            *rack = MagazinePair::new(FULL_ROOM);
         }
     }
 }
 
-impl Passed<isize> {
+impl PassedOn<isize> {
     /// Adds this thread's differences to those of the process and returns the sums.
     fn publish(&mut self) -> (usize, usize) {
         let add = |total: &AtomicIsize, difference: &mut isize| {

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use super::batch::{BATCH, BlockBatch};
 use super::class::{CLASSES, SizeClass};
-use super::occupancy::Occupancy;
+use super::occupancy::SlabOccupancy;
 use super::slab::{BlockSpan, FreeBlock, SLAB_BYTES, Slab, SlabCursor};
 use crate::CachePadded;
 use crate::shim::process::Mutex;
@@ -20,14 +20,14 @@ static DEPOTS: [CachePadded<Depot>; CLASSES] = [const { CachePadded::new(Depot::
 
 /// The exchange of one class.
 pub(super) struct Depot {
-    stock: Mutex<Stock>,
+    stock: Mutex<DepotStock>,
     /// Held while blocks are counted per slab, so there is one occupancy at a time. Taken before
     /// `stock`.
     trimmer: Mutex<()>,
 }
 
 /// The contents of a depot, with their counts.
-struct Stock {
+struct DepotStock {
     batches: Vec<BlockBatch>,
     /// Slabs that are not fully carved yet: one, unless two threads opened one at the same time.
     open: Vec<SlabCursor>,
@@ -45,7 +45,7 @@ struct Stock {
 }
 
 /// The origin of blocks that a thread takes.
-enum Supply {
+enum BlockSupply {
     Batch(BlockBatch),
     Span(BlockSpan),
     Nothing,
@@ -61,7 +61,7 @@ pub(super) struct DepotCount {
 
 impl Depot {
     const fn new() -> Self {
-        Self { stock: Mutex::new(Stock::new()), trimmer: Mutex::new(()) }
+        Self { stock: Mutex::new(DepotStock::new()), trimmer: Mutex::new(()) }
     }
 
     /// The depot of `class`.
@@ -92,14 +92,14 @@ impl Depot {
             // both may fault pages in.
             let supply = self.stock.lock().take(class, most);
             match supply {
-                Supply::Batch(batch) => return batch,
-                Supply::Span(span) => {
+                BlockSupply::Batch(batch) => return batch,
+                BlockSupply::Span(span) => {
                     let count = span.count();
                     if let Some(head) = span.link() {
                         return BlockBatch { head, count };
                     }
                 }
-                Supply::Nothing => self.stock.lock().add_slab(SlabCursor::open()),
+                BlockSupply::Nothing => self.stock.lock().add_slab(SlabCursor::open()),
             }
         }
     }
@@ -148,7 +148,7 @@ impl Depot {
     /// new slab if they must, so no thread waits for the walk.
     fn trim_locked(&self, class: SizeClass) -> usize {
         let (mut batches, mut open) = self.stock.lock().take_all();
-        let occupancy = Occupancy::take(class, &batches, &open);
+        let occupancy = SlabOccupancy::take(class, &batches, &open);
         let mut slabs = 0;
         let mut carved = 0;
         if occupancy.free_slabs().next().is_some() {
@@ -174,7 +174,7 @@ impl Depot {
     }
 }
 
-impl Stock {
+impl DepotStock {
     const fn new() -> Self {
         Self {
             batches: Vec::new(),
@@ -187,21 +187,21 @@ impl Stock {
         }
     }
 
-    fn take(&mut self, class: SizeClass, most: usize) -> Supply {
+    fn take(&mut self, class: SizeClass, most: usize) -> BlockSupply {
         if let Some(batch) = self.batches.pop() {
             self.blocks -= batch.count;
             self.low = self.low.min(self.batches.len());
-            return Supply::Batch(batch);
+            return BlockSupply::Batch(batch);
         }
         while let Some(cursor) = self.open.last_mut() {
             let span = cursor.carve(class, most);
             if span.count() > 0 {
                 self.carved += span.count();
-                return Supply::Span(span);
+                return BlockSupply::Span(span);
             }
             self.open.pop();
         }
-        Supply::Nothing
+        BlockSupply::Nothing
     }
 
     fn add_slab(&mut self, cursor: SlabCursor) {

@@ -10,7 +10,7 @@ use super::slab::FreeBlock;
 pub(super) const FULL_ROOM: isize = BATCH as isize;
 
 /// Two magazines of one class. `previous` is either full or empty.
-pub(super) struct Rack {
+pub(super) struct MagazinePair {
     pub(super) loaded: Magazine,
     pub(super) previous: Magazine,
 }
@@ -24,7 +24,7 @@ pub(super) struct Magazine {
     room: isize,
 }
 
-impl Rack {
+impl MagazinePair {
     pub(super) const fn new(room: isize) -> Self {
         Self { loaded: Magazine::with_room(room), previous: Magazine::with_room(room) }
     }

@@ -71,6 +71,7 @@ mod class;
 mod depot;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod slab;
+mod stats;
 #[cfg(any(loom, miri, coact_no_pool))]
 mod system;
 
@@ -78,6 +79,8 @@ mod system;
 use cache as backend;
 #[cfg(any(loom, miri, coact_no_pool))]
 use system as backend;
+
+pub use stats::PoolStats;
 
 /// Allocates an uninitialised block for `layout`. Aborts like `Box` when memory runs out.
 ///
@@ -194,27 +197,6 @@ pub fn trim_surplus() -> usize {
 /// What the pool holds; see [`PoolStats`] for when the figures are exact.
 pub fn stats() -> PoolStats {
     backend::stats()
-}
-
-/// A snapshot of the pool, for leak tests and reports.
-///
-/// The fast path counts nothing. `outstanding` is what has been carved minus what is in the depots
-/// and in the calling thread's magazines; free blocks in the magazines of *other* threads count as
-/// in use. The figures are exact when all other threads that used the pool have ended or called
-/// [`flush_thread`].
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct PoolStats {
-    /// Bytes of slabs that the program's allocator has given to the pool.
-    pub reserved_bytes: usize,
-    /// Blocks that are in use, in or beside the pool.
-    pub outstanding_blocks: usize,
-    /// The bytes of those blocks, rounded up to their size classes.
-    pub outstanding_bytes: usize,
-    /// Free blocks that lie in the depots.
-    pub depot_blocks: usize,
-    /// The outstanding blocks that were passed on to the program's allocator.
-    pub passed_on_blocks: usize,
 }
 
 #[cfg(all(test, not(loom)))]

@@ -9,7 +9,7 @@ use super::class::SizeClass;
 use super::slab::{FreeBlock, Slab, SlabCursor};
 
 /// The blocks missing from each slab, and the slab of each batch.
-pub(super) struct Occupancy {
+pub(super) struct SlabOccupancy {
     /// Blocks in use. For a partly carved slab, of those carved.
     missing: HashMap<Slab, usize, BuildHasherDefault<AddressHasher>>,
     /// For each batch, the slab of all its blocks, or `None` if they come from several. Most
@@ -17,7 +17,7 @@ pub(super) struct Occupancy {
     homes: Vec<Option<Slab>>,
 }
 
-impl Occupancy {
+impl SlabOccupancy {
     /// Counts the blocks of `batches`. `open` holds the cursors of all partly carved slabs with a
     /// block among them.
     pub(super) fn take(class: SizeClass, batches: &[BlockBatch], open: &[SlabCursor]) -> Self {

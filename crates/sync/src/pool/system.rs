@@ -3,8 +3,8 @@
 use std::alloc::Layout;
 use std::ptr::NonNull;
 
-use super::PoolStats;
 use super::class::SizeClass;
+use super::stats::PoolStats;
 use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicUsize, Ordering};
 

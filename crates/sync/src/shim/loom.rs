@@ -14,40 +14,40 @@ pub mod atomic {
     }
 
     /// The end of an atomic whose memory is freed without a destructor.
-    pub trait End {
+    pub trait AtomicEnd {
         /// loom checks that every access comes before this.
         fn end(&mut self);
     }
 
-    impl<T> End for AtomicPtr<T> {
+    impl<T> AtomicEnd for AtomicPtr<T> {
         #[track_caller]
         fn end(&mut self) {
             self.with_mut(|_| ());
         }
     }
 
-    impl End for AtomicU8 {
+    impl AtomicEnd for AtomicU8 {
         #[track_caller]
         fn end(&mut self) {
             self.with_mut(|_| ());
         }
     }
 
-    impl End for AtomicU16 {
+    impl AtomicEnd for AtomicU16 {
         #[track_caller]
         fn end(&mut self) {
             self.with_mut(|_| ());
         }
     }
 
-    impl End for AtomicU32 {
+    impl AtomicEnd for AtomicU32 {
         #[track_caller]
         fn end(&mut self) {
             self.with_mut(|_| ());
         }
     }
 
-    impl End for AtomicU64 {
+    impl AtomicEnd for AtomicU64 {
         #[track_caller]
         fn end(&mut self) {
             self.with_mut(|_| ());

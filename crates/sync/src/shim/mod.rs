@@ -9,7 +9,7 @@
 //!   The `std` version compiles to nothing.
 //! * [`sync::Mutex`] and [`sync::Condvar`] ignore poisoning: no user code runs under one of these
 //!   locks, so a panic in user code cannot leave the protected state broken.
-//! * [`atomic::End`] tells a model that an atomic ends where no destructor does.
+//! * [`atomic::AtomicEnd`] tells a model that an atomic ends where no destructor does.
 //! * [`alloc`] goes through loom's leak tracking in a model.
 //! * [`process`] is always `std`: for state that belongs to the process rather than to a model,
 //!   above all for statics, which loom's types cannot be (they have no `const fn new`).

@@ -13,17 +13,17 @@ pub mod atomic {
     pub fn seq_cst_accesses() {}
 
     /// The end of an atomic whose memory is freed without a destructor.
-    pub trait End {
+    pub trait AtomicEnd {
         /// Does nothing; a model checks that every access comes before this.
         #[inline(always)]
         fn end(&mut self) {}
     }
 
-    impl<T> End for AtomicPtr<T> {}
-    impl End for AtomicU8 {}
-    impl End for AtomicU16 {}
-    impl End for AtomicU32 {}
-    impl End for AtomicU64 {}
+    impl<T> AtomicEnd for AtomicPtr<T> {}
+    impl AtomicEnd for AtomicU8 {}
+    impl AtomicEnd for AtomicU16 {}
+    impl AtomicEnd for AtomicU32 {}
+    impl AtomicEnd for AtomicU64 {}
 }
 
 /// Interior mutability whose accesses have an explicit extent.

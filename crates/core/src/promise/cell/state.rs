@@ -1,6 +1,6 @@
 //! The state of a promise's cell: who has come, and who has left.
 
-use coact_sync::shim::atomic::{AtomicU8, End, Ordering};
+use coact_sync::shim::atomic::{AtomicEnd, AtomicU8, Ordering};
 
 /// What the word says.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
