@@ -6,8 +6,9 @@ use crate::modules::{
     File, Module, code, is_passing_on, passed_on, spread, statements, tree_at, uses,
 };
 
-/// The circles among the files of a crate, each as the list of its files. A name that a module passes on
-/// (`pub use`) counts as the file's that has it, and passing on is no use.
+/// The circles among the files of a crate, each as the list of its files. A name that a module
+/// passes on (`pub use`) counts as the file's that has it, and passing on is no use. The crate's
+/// root is a file as any other.
 ///
 /// ```
 /// use coact_xtask::circles::circles;
@@ -27,6 +28,24 @@ use crate::modules::{
 ///     File::new("a/part.rs", "use super::A;"),
 /// ];
 /// assert_eq!(circles(&files), ["a, a::part"]);
+///
+/// // Through names that the root passes on, through what it has itself, and by another name.
+/// let files = [
+///     File::new("lib.rs", "mod a;\nmod b;\npub use a::A;\npub use b::B as Other;"),
+///     File::new("a.rs", "use crate::Other;"),
+///     File::new("b.rs", "use crate::A;"),
+/// ];
+/// assert_eq!(circles(&files), ["a, b"]);
+/// let files = [
+///     File::new("lib.rs", "mod a;\nuse a::part;\nstruct Whole;"),
+///     File::new("a.rs", "use super::Whole;"),
+/// ];
+/// assert_eq!(circles(&files), ["lib, a"]);
+/// let files = [
+///     File::new("a/mod.rs", "mod part;\nuse part as chosen;\nfn work() { chosen::work() }"),
+///     File::new("a/part.rs", "use super::A;"),
+/// ];
+/// assert_eq!(circles(&files), ["a, a::part"]);
 /// ```
 pub fn circles(files: &[File<'_>]) -> Vec<String> {
     let graph = graph(files);
@@ -37,15 +56,18 @@ pub fn circles(files: &[File<'_>]) -> Vec<String> {
             continue;
         }
         let back = reached.iter().filter(|to| reach[to].contains(*from));
-        found.insert(back.map(|module| module.join("::")).collect::<Vec<_>>().join(", "));
+        found.insert(back.map(shown).collect::<Vec<_>>().join(", "));
     }
     found.into_iter().collect()
 }
 
+fn shown(module: &Module) -> String {
+    if module.is_empty() { "lib".to_owned() } else { module.join("::") }
+}
+
 /// Which file uses which.
 fn graph(files: &[File<'_>]) -> BTreeMap<Module, BTreeSet<Module>> {
-    let files: Vec<_> =
-        files.iter().filter(|file| !file.module.is_empty() && !file.is_test()).collect();
+    let files: Vec<_> = files.iter().filter(|file| !file.is_test()).collect();
     let passed: BTreeMap<Module, BTreeMap<String, Module>> =
         files.iter().map(|file| (file.module.clone(), passed_on(file))).collect();
     let used = |file: &File<'_>| {
@@ -67,7 +89,7 @@ fn of_children<T>(file: &File<'_>, modules: &BTreeMap<Module, T>) -> Vec<Module>
         [&file.module[..], &path[skip..]].concat()
     };
     let is_known = |path: &Module| modules.contains_key(&path[..=file.module.len()]);
-    let all = uses.flat_map(spread).filter(|path| path.len() > 1).map(whole);
+    let all = uses.flat_map(spread).map(whole);
     let used = all.filter(|path| path.len() > file.module.len()).filter(is_known);
     used.chain(in_place(file, &code, modules)).collect()
 }
@@ -97,7 +119,7 @@ fn owner(path: &[String], passed: &BTreeMap<Module, BTreeMap<String, Module>>) -
     let mut path = path.to_vec();
     // A name may be passed on several times; more often than that it is a mistake of this search.
     for _ in 0..8 {
-        let length = (1..=path.len()).rev().find(|length| passed.contains_key(&path[..*length]))?;
+        let length = (0..=path.len()).rev().find(|length| passed.contains_key(&path[..*length]))?;
         let from = path.get(length).and_then(|name| passed[&path[..length]].get(name));
         match from {
             Some(from) => path = [&from[..], &path[length + 1..]].concat(),
@@ -121,12 +143,17 @@ fn reachable(graph: &BTreeMap<Module, BTreeSet<Module>>, from: &Module) -> BTree
     seen
 }
 
-/// The text without the statements that pass names on.
+/// The text without the statements that pass names on, those in modules of the file included.
 fn without_passing_on(text: &str) -> String {
-    let text = code(text);
-    let mut kept = text.clone();
-    for statement in statements(&text).filter(|statement| is_passing_on(statement)) {
-        kept = kept.replacen(statement, "", 1);
+    let mut kept = String::new();
+    let mut passing = false;
+    for line in code(text).lines() {
+        passing |= is_passing_on(line.trim_start());
+        if !passing {
+            kept.push_str(line);
+            kept.push('\n');
+        }
+        passing &= !line.contains(';');
     }
     kept
 }

@@ -1,14 +1,24 @@
-//! Which module of a crate may know which: they are a stack, in which each uses only those below it.
+//! Which module of a crate may know which: they are a stack, in which each uses only those below
+//! it.
 
 use std::collections::BTreeMap;
 
-/// The modules that a table of a Markdown text names, in the order of its rows: in its first column, in backquotes. The
-/// table is the first one behind the heading.
+/// The modules that a table of a Markdown text names, in the order of its rows: in its first
+/// column, in backquotes. The table is the first one behind the heading.
 ///
 /// ```
 /// use coact_xtask::modules::listed;
 ///
-/// let text = "## Other\n## Stack\n\n| module | what |\n| --- | --- |\n| `ids`, `paths` | `a` |\n| `sched` | |\n\n| `x` |";
+/// let text = "\
+/// ## Other
+/// ## Stack
+///
+/// | module | what |
+/// | --- | --- |
+/// | `ids`, `paths` | `a` |
+/// | `sched` | |
+///
+/// | `x` |";
 /// assert_eq!(listed(text, "Stack"), ["ids", "paths", "sched"]);
 /// assert!(listed(text, "None").is_empty());
 /// ```
@@ -27,7 +37,8 @@ pub(crate) type Module = Vec<String>;
 
 /// One file of a crate.
 pub struct File<'a> {
-    /// The modules that it lies in, from the crate's root: of `sched/worker.rs`, `sched` and `worker`.
+    /// The modules that it lies in, from the crate's root: of `sched/worker.rs`, `sched` and
+    /// `worker`.
     pub module: Vec<String>,
     /// What stands in it.
     pub text: &'a str,
@@ -102,14 +113,14 @@ pub(crate) fn passed_on(file: &File<'_>) -> BTreeMap<String, Module> {
     let mut passed = BTreeMap::new();
     for line in statements(&code).filter(|line| is_passing_on(line)) {
         let tree = line.split_once("use ").map_or("", |(_, tree)| tree);
-        for path in spread(tree) {
+        for Branch { path, name } in branches_of(tree) {
             let from = match path[0].as_str() {
                 "crate" | "super" => from_root(file, &path),
                 "self" => Some([&file.module[..], &path[1..]].concat()),
                 _ => Some([&file.module[..], &path[..]].concat()),
             };
-            if let (Some(name), Some(from)) = (path.last(), from) {
-                passed.insert(name.clone(), from);
+            if let Some(from) = from {
+                passed.insert(name, from);
             }
         }
     }
@@ -180,17 +191,29 @@ pub(crate) fn tree_at(text: &str) -> &str {
 }
 
 /// The paths of a tree: of `a::{b, c::d}`, `a::b` and `a::c::d`.
-pub(crate) fn spread(tree: &str) -> Vec<Vec<String>> {
+pub(crate) fn spread(tree: &str) -> Vec<Module> {
+    branches_of(tree).into_iter().map(|branch| branch.path).collect()
+}
+
+/// One name that a `use` brings in.
+struct Branch {
+    /// What it is of.
+    path: Module,
+    /// The last part of the path, or what stands behind `as`.
+    name: String,
+}
+
+/// The names of a tree.
+fn branches_of(tree: &str) -> Vec<Branch> {
     let Some((head, rest)) = tree.split_once('{') else {
-        let path = tree.split(" as ").next().unwrap_or_default();
+        let (path, alias) = tree.split_once(" as ").unwrap_or((tree, ""));
         let parts = path.split("::").map(str::trim).filter(|part| !part.is_empty());
-        return Some(parts.map(str::to_owned).collect::<Vec<_>>())
-            .filter(|path| !path.is_empty())
-            .into_iter()
-            .collect();
+        let path: Module = parts.map(str::to_owned).collect();
+        let name = if alias.is_empty() { path.last().cloned() } else { Some(alias.trim().into()) };
+        return name.into_iter().map(|name| Branch { path: path.clone(), name }).collect();
     };
     let inside = rest.rfind('}').map_or(rest, |end| &rest[..end]);
-    branches(inside).flat_map(|branch| spread(&format!("{head}{}", branch.trim()))).collect()
+    branches(inside).flat_map(|branch| branches_of(&format!("{head}{}", branch.trim()))).collect()
 }
 
 /// The parts of a list that stand between the commas outside of all braces.

@@ -97,9 +97,26 @@ fn no_files_of_a_crate_use_one_another_in_a_circle() {
         let files: Vec<_> =
             texts.iter().map(|(path, text)| modules::File::new(path, text)).collect();
         let circles = circles::circles(&files);
-        wrong.extend(circles.iter().map(|circle| format!("{}: {circle}", short(&folder))));
+        let circles = circles.iter().map(|circle| format!("{}: {circle}", short(&folder)));
+        wrong.extend(circles.filter(|circle| !is_allowed(circle)));
     }
     assert_none(&wrong, "these files use one another in a circle:");
+}
+
+/// Circles that are still there, as `folder: files`; what is left of one that was made smaller is
+/// allowed as well.
+const CIRCLES: [&str; 2] = [
+    "crates/sync/src: pool, pool::cache, pool::system",
+    "crates/tuple/src: any_tuple, depth, element, elements, tuple",
+];
+
+fn is_allowed(circle: &str) -> bool {
+    let split = |text: &'static str| text.split_once(": ").unwrap_or((text, ""));
+    let (folder, files) = circle.split_once(": ").unwrap_or((circle, ""));
+    CIRCLES.iter().map(|it| split(it)).any(|(allowed_folder, allowed)| {
+        let allowed: Vec<_> = allowed.split(", ").collect();
+        folder == allowed_folder && files.split(", ").all(|file| allowed.contains(&file))
+    })
 }
 
 #[test]
