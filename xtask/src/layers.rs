@@ -57,7 +57,8 @@ pub const LAYERS: [(&str, &[&str]); 30] = [
 ///
 /// let upward = "[package]\nname = \"coact-core\"\n[dependencies]\ncoact = { workspace = true }";
 /// assert_eq!(misplaced(upward), ["coact-core may not depend on coact"]);
-/// let sideways = "[package]\nname = \"coact-ledger\"\n[dev-dependencies]\ncoact-sync.workspace = true";
+/// let sideways =
+///     "[package]\nname = \"coact-ledger\"\n[dev-dependencies]\ncoact-sync.workspace = true";
 /// assert_eq!(misplaced(sideways).len(), 1);
 /// let downward = "[package]\nname = \"coact-ledger\"\n[dependencies]\ncoact.workspace = true";
 /// assert!(misplaced(downward).is_empty());

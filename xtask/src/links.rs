@@ -1,7 +1,7 @@
 //! Rules for Markdown files.
 
-/// The targets of a text's links that point into the project: a path, which is empty for the text itself, and an
-/// anchor, which may be empty, too.
+/// The targets of a text's links that point into the project: a path, which is empty for the text
+/// itself, and an anchor, which may be empty, too.
 ///
 /// ```
 /// use coact_xtask::links::local_targets;
@@ -26,7 +26,8 @@ fn prose(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a text has a heading with this anchor: its words in lower case, with hyphens between them.
+/// Whether a text has a heading with this anchor: its words in lower case, with hyphens between
+/// them.
 ///
 /// ```
 /// use coact_xtask::links::has_anchor;

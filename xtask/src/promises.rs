@@ -1,14 +1,20 @@
 //! Each promise of `docs/semantics.md` has a test that is named after it.
 //!
-//! The test's name begins with the promise's label: `o1_behaviours_that_share_a_cown_run_in_spawn_order` is a test of
-//! O1. Programs that must not compile (`tests/ui`) are tests too, and their file names are their names.
+//! The test's name begins with the promise's label:
+//! `o1_behaviours_that_share_a_cown_run_in_spawn_order` is a test of O1. Programs that must not
+//! compile (`tests/ui`) are tests too, and their file names are their names.
 
 /// The labels of a page's promises, in the order of the page.
 ///
 /// ```
 /// use coact_xtask::promises::labels;
 ///
-/// let page = "* **O1.** One sentence,\n  about **A1**.\n* **M10.** Another.\n* An item.\n* **Bold.** No promise.";
+/// let page = "\
+/// * **O1.** One sentence,
+///   about **A1**.
+/// * **M10.** Another.
+/// * An item.
+/// * **Bold.** No promise.";
 /// assert_eq!(labels(page), ["O1", "M10"]);
 /// ```
 pub fn labels(page: &str) -> Vec<&str> {
@@ -76,7 +82,8 @@ pub fn untested(labels: &[&str], tests: &[impl AsRef<str>]) -> Vec<String> {
 /// ```
 /// use coact_xtask::promises::strays;
 ///
-/// assert_eq!(strays(&["O1"], &["o1_holds", "o2_holds", "listing_1_runs", "of_two_one_is_first"]), ["o2_holds"]);
+/// let tests = ["o1_holds", "o2_holds", "listing_1_runs", "of_two_one_is_first"];
+/// assert_eq!(strays(&["O1"], &tests), ["o2_holds"]);
 /// ```
 pub fn strays(labels: &[&str], tests: &[impl AsRef<str>]) -> Vec<String> {
     let is_stray =

@@ -20,9 +20,7 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     let mut folders = vec![folder.to_path_buf()];
     while let Some(folder) = folders.pop() {
-        let entries = fs::read_dir(&folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
-        for entry in entries {
-            let path = entry.expect("a folder's entry can be read").path();
+        for path in entries(&folder) {
             let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
             if path.is_dir() {
                 if name != "target" && !name.starts_with('.') {
@@ -36,6 +34,41 @@ pub fn files(folder: &Path, extension: &str) -> Vec<PathBuf> {
     found.sort();
     found
 }
+
+/// What lies in a folder itself.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn entries(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap_or_else(|error| panic!("{folder:?}: {error}"));
+    let paths = entries.map(|entry| entry.expect("a folder's entry can be read").path());
+    let mut paths: Vec<_> = paths.collect();
+    paths.sort();
+    paths
+}
+
+/// A path as one would name it from the root.
+pub fn short(path: &Path) -> String {
+    path.strip_prefix(root()).unwrap_or(path).display().to_string().replace('\\', "/")
+}
+
+/// The table of counts that may only shrink.
+///
+/// # Panics
+/// If it cannot be read.
+pub fn ratchet() -> String {
+    text(&root().join(RATCHET))
+}
+
+/// Writes that table.
+///
+/// # Panics
+/// If it cannot be written.
+pub fn write_ratchet(text: &str) {
+    fs::write(root().join(RATCHET), text).unwrap_or_else(|error| panic!("{RATCHET}: {error}"));
+}
+
+const RATCHET: &str = "xtask/ratchet.txt";
 
 /// A file's text.
 ///

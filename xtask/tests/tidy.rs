@@ -2,16 +2,13 @@
 
 use std::path::{Path, PathBuf};
 
-use coact_xtask::{circles, layers, links, modules, promises, source, tree};
+use coact_xtask::ratchet::Ratchet;
+use coact_xtask::tree::short;
+use coact_xtask::{circles, layers, links, modules, promises, source, survey, tree};
 
 /// All Rust files of the project.
 fn rust_files() -> Vec<PathBuf> {
     tree::files(&tree::root(), "rs")
-}
-
-/// A path as one would name it from the root.
-fn short(path: &Path) -> String {
-    path.strip_prefix(tree::root()).unwrap_or(path).display().to_string()
 }
 
 #[track_caller]
@@ -66,26 +63,17 @@ fn modules_of_the_actors_use_those_below_them_only() {
     assert_stack("actor", "The stack of `crates/actor`");
 }
 
-/// The modules of a crate are those of the table behind the heading in ARCHITECTURE.md, and each uses only those above it
-/// there.
+/// The modules of a crate are those of the table behind the heading in ARCHITECTURE.md, and each
+/// uses only those above it there.
 fn assert_stack(name: &str, heading: &str) {
     let root = tree::root();
     let architecture = tree::text(&root.join("ARCHITECTURE.md"));
     let stack = modules::listed(&architecture, heading);
     assert!(!stack.is_empty(), "ARCHITECTURE.md has no table behind {heading:?}");
-    let texts = texts_of(&root.join("crates").join(name).join("src"));
+    let texts = survey::texts(&root.join("crates").join(name).join("src"));
     let files: Vec<_> = texts.iter().map(|(path, text)| modules::File::new(path, text)).collect();
     let rule = format!("the stack of modules (ARCHITECTURE.md, {heading:?}) is broken:");
     assert_none(&modules::misplaced(&stack, &files), &rule);
-}
-
-/// The Rust files below a folder, each with its path from there.
-fn texts_of(folder: &Path) -> Vec<(String, String)> {
-    let texts = tree::files(folder, "rs").into_iter().map(|path| {
-        let below = path.strip_prefix(folder).unwrap_or(&path).display().to_string();
-        (below.replace('\\', "/"), tree::text(&path))
-    });
-    texts.collect()
 }
 
 #[test]
@@ -93,7 +81,7 @@ fn no_files_of_a_crate_use_one_another_in_a_circle() {
     let mut wrong = Vec::new();
     for manifest in tree::files(&tree::root(), "toml") {
         let folder = manifest.parent().unwrap_or(&manifest).join("src");
-        let texts = if folder.is_dir() { texts_of(&folder) } else { Vec::new() };
+        let texts = if folder.is_dir() { survey::texts(&folder) } else { Vec::new() };
         let files: Vec<_> =
             texts.iter().map(|(path, text)| modules::File::new(path, text)).collect();
         let circles = circles::circles(&files);
@@ -117,6 +105,25 @@ fn is_allowed(circle: &str) -> bool {
         let allowed: Vec<_> = allowed.split(", ").collect();
         folder == allowed_folder && files.split(", ").all(|file| allowed.contains(&file))
     })
+}
+
+#[test]
+fn names_and_prose_get_no_worse() {
+    let ratchet = Ratchet::parse(&tree::ratchet()).unwrap_or_else(|line| panic!("no row: {line}"));
+    let differences = ratchet.differences(&survey::survey());
+    let shown = |is_growth: bool| -> Vec<String> {
+        let some = differences.iter().filter(|it| it.is_growth() == is_growth);
+        let some = some.map(|it| {
+            let rule = it.rule.name();
+            format!("{}: {rule} {}, allowed {}", it.area, it.count, it.allowed)
+        });
+        some.collect()
+    };
+    let fewer = shown(false);
+    if !fewer.is_empty() {
+        println!("`cargo xtask names --lower` can write these:\n  {}", fewer.join("\n  "));
+    }
+    assert_none(&shown(true), "these have grown (`cargo xtask names AREA` lists them):");
 }
 
 #[test]
