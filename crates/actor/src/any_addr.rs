@@ -9,15 +9,15 @@ use coact_core::internals::BlockedSet;
 
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
-use crate::signal::{Peer, Signal};
+use crate::signal::{LinkPeer, Signal};
 
 /// The address of an actor of any type: for its lifecycle (links, monitors, signals), not for its
 /// messages. It does not keep the actor alive.
 #[derive(Clone)]
-pub struct AnyAddr(Arc<dyn Erased>);
+pub struct AnyAddr(Arc<dyn ErasedActor>);
 
 /// The operations on an actor that do not depend on its type.
-pub(crate) trait Erased: Peer {
+pub(crate) trait ErasedActor: LinkPeer {
     fn type_name(&self) -> &'static str;
     fn exit_reason(&self) -> Option<ExitReason>;
     fn has_ended(&self) -> bool;
@@ -28,7 +28,7 @@ pub(crate) trait Erased: Peer {
 }
 
 impl AnyAddr {
-    pub(crate) fn new(address: impl Erased + 'static) -> Self {
+    pub(crate) fn new(address: impl ErasedActor + 'static) -> Self {
         Self(Arc::new(address))
     }
 
@@ -89,7 +89,7 @@ impl AnyAddr {
     }
 
     /// Returns the actor as the other end of a link.
-    pub(crate) fn peer(&self) -> Arc<dyn Peer> {
+    pub(crate) fn peer(&self) -> Arc<dyn LinkPeer> {
         self.0.clone()
     }
 

@@ -53,7 +53,7 @@ use crate::send_error::AskError;
 #[must_use = "an ask whose answer is not needed is a send"]
 pub struct Ask<R: Send + 'static> {
     promise: Promise<AskResult<R>>,
-    timeout: Option<Timeout>,
+    timeout: Option<AskTimeout>,
     /// Present if the asking actor is held until the answer arrives.
     waiting: Option<TrackedWait>,
 }
@@ -67,14 +67,14 @@ const WAIT: (&str, &str) = (
 );
 
 /// A time limit. The timer thread enforces it, because workers may be busy.
-struct Timeout {
+struct AskTimeout {
     after: Duration,
     /// The runtime whose timer it is, and when the limit began by that runtime's clock.
     begun: (RuntimeHandle, Duration),
     alarm: Sleep,
 }
 
-impl Timeout {
+impl AskTimeout {
     fn new(duration: Duration) -> Self {
         let home = RuntimeHandle::of_any();
         Self { after: duration, begun: (home, home.elapsed()), alarm: home.sleep(duration) }
@@ -110,7 +110,7 @@ impl<R: Send + 'static> Ask<R> {
 
     /// Fails with [`AskError::Timeout`] if there is no answer after this long, counted from now.
     pub fn timeout(self, duration: Duration) -> Self {
-        Self { timeout: Some(Timeout::new(duration)), ..self }
+        Self { timeout: Some(AskTimeout::new(duration)), ..self }
     }
 
     /// Blocks the calling thread until the answer is there.

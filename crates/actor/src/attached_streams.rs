@@ -10,10 +10,10 @@ use coact_sync::shim::process::Mutex;
 
 /// A stream that an actor reads. Dropping this handle does not stop the stream.
 #[derive(Clone)]
-pub struct Attached(pub(crate) Arc<Mutex<Option<Resolver<Stop>>>>);
+pub struct Attached(pub(crate) Arc<Mutex<Option<Resolver<StreamStop>>>>);
 
 /// Why reading a stream stops before its end.
-pub(crate) enum Stop {
+pub(crate) enum StreamStop {
     Detached,
     /// The state that attached the stream is gone.
     StateGone,
@@ -24,7 +24,7 @@ impl Attached {
     /// followed by the end: [`StreamEnd::Detached`](crate::stream::StreamEnd::Detached). Returns
     /// whether this came in time, before the stream had ended.
     pub fn detach(&self) -> bool {
-        self.stop(Stop::Detached)
+        self.stop(StreamStop::Detached)
     }
 
     /// Returns whether the stream is no longer read.
@@ -32,7 +32,7 @@ impl Attached {
         self.0.lock().as_ref().is_none_or(Resolver::is_abandoned)
     }
 
-    fn stop(&self, why: Stop) -> bool {
+    fn stop(&self, why: StreamStop) -> bool {
         let resolver = self.0.lock().take();
         // The reader drops the other end when there is nothing more to read.
         let Some(resolver) = resolver.filter(|resolver| !resolver.is_abandoned()) else {
@@ -52,7 +52,7 @@ impl fmt::Debug for Attached {
 /// The streams that a state of an actor has attached and whose end it has not seen. They are
 /// detached when it is dropped.
 #[derive(Default)]
-pub(crate) struct Feeds(pub(crate) BTreeMap<FeedNumber, Attached>);
+pub(crate) struct AttachedStreams(pub(crate) BTreeMap<FeedNumber, Attached>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FeedNumber(u64);
@@ -65,7 +65,7 @@ impl FeedNumber {
     }
 }
 
-impl Feeds {
+impl AttachedStreams {
     pub(crate) fn has(&self, number: FeedNumber) -> bool {
         self.0.contains_key(&number)
     }
@@ -76,10 +76,10 @@ impl Feeds {
     }
 }
 
-impl Drop for Feeds {
+impl Drop for AttachedStreams {
     fn drop(&mut self) {
         for attached in self.0.values() {
-            attached.stop(Stop::StateGone);
+            attached.stop(StreamStop::StateGone);
         }
     }
 }

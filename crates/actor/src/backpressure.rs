@@ -26,11 +26,11 @@ pub(crate) trait SendPermit<M: Message>: Send {
 }
 
 /// A [`SendPermit`] to wait for.
-pub(crate) type Reserve<M> =
+pub(crate) type PermitFuture<M> =
     Pin<Box<dyn Future<Output = Result<Box<dyn SendPermit<M>>, Arc<AskCycle>>> + Send>>;
 
 /// A receiver at which sends and asks can wait for room.
-pub(crate) trait Patient<M: Message>: Send {
+pub(crate) trait RoomProvider<M: Message>: Send {
     /// Sends, or returns the message, without waiting.
     fn send_now(&self, message: M) -> Result<(), SendError<M>>;
 
@@ -38,7 +38,7 @@ pub(crate) trait Patient<M: Message>: Send {
     fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>);
 
     /// Waits for room for the message; `None` if there is none to wait for.
-    fn reserve(&self, message: &M) -> Option<Reserve<M>>;
+    fn reserve(&self, message: &M) -> Option<PermitFuture<M>>;
 
     /// Returns whether sends must wait for a permit first, so that those that have waited longer
     /// come first.
@@ -56,7 +56,7 @@ async fn permit_for<M, P, T>(
 ) -> (Option<T>, Result<(), SendError<M>>)
 where
     M: Message,
-    P: Patient<M>,
+    P: RoomProvider<M>,
 {
     let tries_first = !at.reserves_first();
     let mut alarm = limit.map(sleep);
@@ -106,32 +106,38 @@ async fn unless<T>(
 }
 
 /// Sends when there is room.
-pub(crate) async fn send<M: Message>(at: impl Patient<M>, message: M) -> Result<(), SendError<M>> {
+pub(crate) async fn send<M: Message>(
+    at: impl RoomProvider<M>,
+    message: M,
+) -> Result<(), SendError<M>> {
     send_within(at, message, None).await
 }
 
 /// Sends when there is room, within a time limit; the error is `Full` otherwise.
 pub(crate) async fn send_within<M: Message>(
-    at: impl Patient<M>,
+    at: impl RoomProvider<M>,
     message: M,
     limit: Option<Duration>,
 ) -> Result<(), SendError<M>> {
-    let now = |at: &_, message| ((), Patient::send_now(at, message));
+    let now = |at: &_, message| ((), RoomProvider::send_now(at, message));
     permit_for(&at, message, limit, now, |permit, message| ((), permit.send(message))).await.1
 }
 
 /// Asks when there is room, and waits for the answer.
-pub(crate) async fn ask<M: Message>(at: impl Patient<M>, message: M) -> Result<M::Reply, AskError> {
+pub(crate) async fn ask<M: Message>(
+    at: impl RoomProvider<M>,
+    message: M,
+) -> Result<M::Reply, AskError> {
     begin_ask(at, message, None).await?.await
 }
 
 /// Asks when there is room, within a time limit, and returns the ask.
 pub(crate) async fn begin_ask<M: Message>(
-    at: impl Patient<M>,
+    at: impl RoomProvider<M>,
     message: M,
     limit: Option<Duration>,
 ) -> Result<Ask<M::Reply>, AskError> {
-    let now = |at: &_, message| Patient::ask_now(at, message);
+    let now = |at: &_, message| RoomProvider::ask_now(at, message);
     match permit_for(&at, message, limit, now, |permit, message| permit.ask(message)).await {
         (_, Err(SendError::Full(_))) => Err(AskError::Full),
         (_, Err(SendError::Cycle(_, circle))) => Err(AskError::Cycle(circle)),
@@ -143,7 +149,7 @@ pub(crate) async fn begin_ask<M: Message>(
 
 /// Asks when there is room, and waits for the answer, within one time limit for both.
 pub(crate) async fn ask_within<M: Message>(
-    at: impl Patient<M>,
+    at: impl RoomProvider<M>,
     message: M,
     limit: Duration,
 ) -> Result<M::Reply, AskError> {
@@ -167,17 +173,17 @@ pub(crate) const SEND: (&str, &str) =
 
 /// A list of wakers that a change wakes.
 #[derive(Default)]
-pub(crate) struct Changes(Mutex<Watched>);
+pub(crate) struct ChangeWakers(Mutex<WakerList>);
 
 #[derive(Default)]
-struct Watched {
+struct WakerList {
     /// The number of changes.
     changes: u64,
     /// The wakers for the next change. Each keeps its index until it leaves.
     waiting: Slab<Option<Waker>>,
 }
 
-impl Changes {
+impl ChangeWakers {
     /// Records a change and wakes the waiting tasks.
     pub(crate) fn tell(&self) {
         let wakers: Vec<Waker> = {
@@ -214,22 +220,22 @@ impl Changes {
 }
 
 /// The candidates of a race for room, which may change during the race.
-pub(crate) trait Candidates<M: Message>: Send + 'static {
+pub(crate) trait RoomCandidates<M: Message>: Send + 'static {
     /// Returns the receivers at which to wait.
-    fn candidates(&self) -> Vec<(ActorId, Candidate<M>)>;
+    fn candidates(&self) -> Vec<(ActorId, RoomCandidate<M>)>;
 
-    fn changes(&self) -> &Changes;
+    fn changes(&self) -> &ChangeWakers;
 }
 
 /// Begins to wait at one of several; `alone` says that it is the only one.
-pub(crate) type Candidate<M> = Box<dyn FnOnce(bool) -> Option<Reserve<M>> + Send>;
+pub(crate) type RoomCandidate<M> = Box<dyn FnOnce(bool) -> Option<PermitFuture<M>> + Send>;
 
 /// Waits for the first of several receivers that has room. Returns `None` if there is none at which
 /// to wait.
-pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Reserve<M>> {
+pub(crate) fn race<M: Message>(of: impl RoomCandidates<M>, alone: bool) -> Option<PermitFuture<M>> {
     // Read before the candidates: a change in between is noticed at the first poll.
     let seen = of.changes().count();
-    let mut race = Race { of, alone, seen, place: None, pending: Vec::new(), circle: None };
+    let mut race = RoomRace { of, alone, seen, place: None, pending: Vec::new(), circle: None };
     race.refresh();
     if race.pending.is_empty() {
         return None;
@@ -237,18 +243,18 @@ pub(crate) fn race<M: Message>(of: impl Candidates<M>, alone: bool) -> Option<Re
     Some(Box::pin(async move { poll_fn(|context| race.poll(context)).await }))
 }
 
-struct Race<M: Message, C: Candidates<M>> {
+struct RoomRace<M: Message, C: RoomCandidates<M>> {
     of: C,
     alone: bool,
     /// The number of changes seen.
     seen: u64,
     /// The index in the list of wakers.
     place: Option<usize>,
-    pending: Vec<(ActorId, Reserve<M>)>,
+    pending: Vec<(ActorId, PermitFuture<M>)>,
     circle: Option<Arc<AskCycle>>,
 }
 
-impl<M: Message, C: Candidates<M>> Race<M, C> {
+impl<M: Message, C: RoomCandidates<M>> RoomRace<M, C> {
     /// Waits at new candidates, and stops waiting at those that have left.
     fn refresh(&mut self) {
         let candidates = self.of.candidates();
@@ -288,7 +294,7 @@ impl<M: Message, C: Candidates<M>> Race<M, C> {
     }
 }
 
-impl<M: Message, C: Candidates<M>> Drop for Race<M, C> {
+impl<M: Message, C: RoomCandidates<M>> Drop for RoomRace<M, C> {
     fn drop(&mut self) {
         if let Some(place) = self.place {
             self.of.changes().leave(place);

@@ -12,25 +12,25 @@ use coact_core::WeakCown;
 use coact_core::internals::{ThreadBound, drop_quietly};
 
 use crate::exit::ExitReason;
-use crate::holding_future::Hold;
-use crate::intensity::Intensity;
-use crate::lifecycle::{ActorPhase, Core, Extras, Managed};
+use crate::holding_future::HoldingFuture;
+use crate::intensity::RestartIntensity;
+use crate::lifecycle::{ActorPhase, CellCore, RareCellState, TypedSteps};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
-use crate::supervised_side::Supervision;
+use crate::supervised_side::SupervisionState;
 use crate::types::{Actor, ActorAndContext, ActorCell, Context, HoldRequest, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.
-pub(crate) type Factory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
+pub(crate) type StateFactory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;
 
-/// The part of [`Extras`] that depends on the actor's type.
+/// The part of [`RareCellState`] that depends on the actor's type.
 struct CellExtras<A: Actor> {
-    factory: Option<Factory<A>>,
-    hold: Option<Hold<A>>,
+    factory: Option<StateFactory<A>>,
+    hold: Option<HoldingFuture<A>>,
 }
 
 impl<A: Actor> CellExtras<A> {
-    fn boxed(factory: Option<Factory<A>>) -> Box<dyn Any + Send> {
+    fn boxed(factory: Option<StateFactory<A>>) -> Box<dyn Any + Send> {
         Box::new(Self { factory, hold: None })
     }
 }
@@ -39,30 +39,30 @@ impl<A: Actor> ActorCell<A> {
     pub(crate) fn new(
         actor: ThreadBound<A>,
         this: WeakCown<Self>,
-        factory: Option<Factory<A>>,
-        limit: Option<Box<Intensity>>,
+        factory: Option<StateFactory<A>>,
+        limit: Option<Box<RestartIntensity>>,
     ) -> Self {
         let extras = factory.map(|factory| {
             let own = Some(CellExtras::boxed(Some(factory)));
-            Extras { own, limit, ..Extras::default() }
+            RareCellState { own, limit, ..RareCellState::default() }
         });
         let context = Context::new(WeakAddr::new(this), 0);
         let body = Some(ActorAndContext { actor, context });
-        Self { body, this: None, core: Core::new(ActorPhase::Starting, extras) }
+        Self { body, this: None, core: CellCore::new(ActorPhase::Starting, extras) }
     }
 
     /// Creates an actor that its supervisor has not started yet.
-    pub(crate) fn supervised(this: WeakCown<Self>, make: Factory<A>) -> Self {
+    pub(crate) fn supervised(this: WeakCown<Self>, make: StateFactory<A>) -> Self {
         let (own, supervision) =
-            (Some(CellExtras::boxed(Some(make))), Some(Supervision::default()));
-        let extras = Extras { own, supervision, ..Extras::default() };
+            (Some(CellExtras::boxed(Some(make))), Some(SupervisionState::default()));
+        let extras = RareCellState { own, supervision, ..RareCellState::default() };
         let this = Some(WeakAddr::new(this));
-        Self { body: None, this, core: Core::new(ActorPhase::Down, Some(extras)) }
+        Self { body: None, this, core: CellCore::new(ActorPhase::Down, Some(extras)) }
     }
 
     /// Returns the cell without its type.
     #[inline]
-    fn managed(&mut self) -> &mut dyn Managed {
+    fn managed(&mut self) -> &mut dyn TypedSteps {
         self
     }
 
@@ -87,7 +87,7 @@ impl<A: Actor> ActorCell<A> {
     /// Has a future hold the actor, if it is alive.
     fn begin_hold(&mut self, request: HoldRequest<A>) -> bool {
         let Some(body) = self.take_body() else { return false };
-        let hold = Hold::begin(request, body);
+        let hold = HoldingFuture::begin(request, body);
         let own =
             self.core.extras_or_init().own.get_or_insert_with(|| CellExtras::<A>::boxed(None));
         if let Some(own) = own.downcast_mut::<CellExtras<A>>() {

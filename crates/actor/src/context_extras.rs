@@ -4,11 +4,11 @@ use std::any::Any;
 
 use coact_sync::shim::process::Mutex;
 
-use crate::attached_streams::Feeds;
+use crate::attached_streams::AttachedStreams;
 use crate::exit::ExitReason;
 use crate::mailbox::Stash;
 use crate::owned_work::StateWork;
-use crate::pending_sends::Outbox;
+use crate::pending_sends::PendingSends;
 use crate::timer_table::TimerTable;
 
 /// The extras of a context.
@@ -21,7 +21,7 @@ pub(crate) struct ContextExtras {
     /// The part that depends on the actor's type, boxed so that the rest is compiled once.
     pub(crate) typed: Option<Box<dyn Any + Send>>,
     pub(crate) stash: Stash,
-    pub(crate) feeds: Feeds,
+    pub(crate) feeds: AttachedStreams,
     /// `None` until the first timer is set by key.
     pub(crate) timers: Option<Box<TimerTable>>,
     /// The number of the incarnation to which this belongs.
@@ -30,7 +30,7 @@ pub(crate) struct ContextExtras {
     pub(crate) begun: StateWork,
     /// Called when the runtime is about to end; returns whether the actor then ends itself.
     pub(crate) on_runtime_end: Option<Box<dyn Fn() -> bool + Send>>,
-    pub(crate) outbox: Outbox,
+    pub(crate) outbox: PendingSends,
 }
 
 impl ContextExtras {

@@ -9,9 +9,9 @@ use coact_core::internals::{Polled, drop_quietly};
 use coact_core::runtime::{Busy, RuntimeHandle};
 
 use crate::any_addr::AnyAddr;
-use crate::cycle::Holding;
+use crate::cycle::HeldActorGuard;
 use crate::reply::Reply;
-use crate::types::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, Returned};
+use crate::types::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, ReturnPlace};
 
 /// Makes a future that takes the actor's state, and returns it when it ends.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>
@@ -21,7 +21,7 @@ where
     F: for<'a> FnOnce(&'a mut A, &'a mut Context<A>) -> HeldFuture<'a, R> + Send + 'static,
 {
     Box::new(move |state, returned| {
-        let mut loan = Loan { body: Some(state), returned };
+        let mut loan = StateLoan { body: Some(state), returned };
         Box::pin(async move {
             let ActorAndContext { actor, context } = loan.body();
             reply.send(body(actor.get_mut(), context).await);
@@ -31,43 +31,43 @@ where
 
 /// The state of an actor, borrowed by the future that holds it. It is returned when the future
 /// ends, is dropped, or panics.
-struct Loan<A: Actor> {
+struct StateLoan<A: Actor> {
     body: Option<ActorAndContext<A>>,
-    returned: Returned<A>,
+    returned: ReturnPlace<A>,
 }
 
-impl<A: Actor> Loan<A> {
+impl<A: Actor> StateLoan<A> {
     fn body(&mut self) -> &mut ActorAndContext<A> {
         self.body.as_mut().expect("returned only at the end")
     }
 }
 
-impl<A: Actor> Drop for Loan<A> {
+impl<A: Actor> Drop for StateLoan<A> {
     fn drop(&mut self) {
         *self.returned.lock() = self.body.take();
     }
 }
 
 /// A future that holds its actor, which polls it.
-pub(crate) struct Hold<A: Actor> {
+pub(crate) struct HoldingFuture<A: Actor> {
     future: HeldFuture<'static, ()>,
-    returned: Returned<A>,
-    polling: Polling,
+    returned: ReturnPlace<A>,
+    polling: HoldState,
 }
 
 /// The part of such a future that does not depend on the actor's type.
-struct Polling {
+struct HoldState {
     waker: Waker,
-    holding: Holding,
+    holding: HeldActorGuard,
     /// The future in reports of the deterministic mode.
     polled: Polled,
     /// Keeps the runtime from being idle.
     _busy: Busy,
 }
 
-impl Polling {
+impl HoldState {
     fn new(actor: AnyAddr, what: fn(&mut fmt::Formatter<'_>) -> fmt::Result) -> Self {
-        let (waker, holding) = (interrupt(actor.clone()), Holding::new(actor));
+        let (waker, holding) = (interrupt(actor.clone()), HeldActorGuard::new(actor));
         Self {
             waker,
             holding,
@@ -83,12 +83,12 @@ impl Polling {
     }
 }
 
-impl<A: Actor> Hold<A> {
+impl<A: Actor> HoldingFuture<A> {
     pub(crate) fn begin(request: HoldRequest<A>, body: ActorAndContext<A>) -> Self {
-        let polling = Polling::new(body.context.weak().to_any(), |f| {
+        let polling = HoldState::new(body.context.weak().to_any(), |f| {
             write!(f, "the future that holds actor `{}`", type_name::<A>())
         });
-        let returned = Returned::default();
+        let returned = ReturnPlace::default();
         Self { future: request(body, Arc::clone(&returned)), returned, polling }
     }
 
@@ -108,13 +108,13 @@ impl<A: Actor> Hold<A> {
 
 /// Returns a waker that interrupts an actor.
 pub(crate) fn interrupt(actor: AnyAddr) -> Waker {
-    Waker::from(Arc::new(Interrupt(actor)))
+    Waker::from(Arc::new(InterruptWaker(actor)))
 }
 
 /// Wakes a held actor: the interrupt makes it poll.
-struct Interrupt(AnyAddr);
+struct InterruptWaker(AnyAddr);
 
-impl Wake for Interrupt {
+impl Wake for InterruptWaker {
     fn wake(self: Arc<Self>) {
         self.wake_by_ref();
     }

@@ -5,14 +5,14 @@ use std::time::Duration;
 
 /// Limits restarts to `most` per `within`.
 #[derive(Clone, Debug)]
-pub(crate) struct Intensity {
+pub(crate) struct RestartIntensity {
     most: u32,
     within: Duration,
     /// When children were restarted, oldest first; never more than `most`.
     past: VecDeque<Duration>,
 }
 
-impl Intensity {
+impl RestartIntensity {
     pub(crate) fn new(most: u32, within: Duration) -> Self {
         Self { most, within, past: VecDeque::new() }
     }
@@ -34,7 +34,7 @@ impl Intensity {
     }
 }
 
-impl Default for Intensity {
+impl Default for RestartIntensity {
     fn default() -> Self {
         Self::new(3, Duration::from_secs(5))
     }
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn restarts_count_as_long_as_they_are_recent() {
         let at = Duration::from_secs;
-        let mut intensity = Intensity::new(2, at(5));
+        let mut intensity = RestartIntensity::new(2, at(5));
         assert!(intensity.allows(at(0)));
         assert!(intensity.allows(at(3)));
         assert!(!intensity.allows(at(5)), "both were within the last 5 s");
@@ -57,6 +57,6 @@ mod tests {
 
     #[test]
     fn none_at_all_may_be_allowed() {
-        assert!(!Intensity::new(0, Duration::ZERO).allows(Duration::ZERO));
+        assert!(!RestartIntensity::new(0, Duration::ZERO).allows(Duration::ZERO));
     }
 }

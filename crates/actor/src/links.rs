@@ -9,7 +9,7 @@ use coact_core::internals::{catch, drop_quietly};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::monitor::{Exited, Monitor, MonitorId};
-use crate::signal::{LinkChange, Peer, Signal};
+use crate::signal::{LinkChange, LinkPeer, Signal};
 
 /// How many older monitors each new one checks: more than one, so that unwanted monitors are
 /// removed faster than new ones are added.
@@ -29,7 +29,7 @@ pub(crate) struct Links {
 
 /// A link; either side, or both, may have requested it.
 struct Link {
-    other: Arc<dyn Peer>,
+    other: Arc<dyn LinkPeer>,
     by_us: bool,
     by_other: bool,
     /// Why the other actor ended while this one was down.
@@ -144,7 +144,7 @@ impl Links {
 }
 
 /// Tells another actor that the state that had requested a link to it is gone.
-fn release(us: ActorId, other: &dyn Peer) {
+fn release(us: ActorId, other: &dyn LinkPeer) {
     // An actor that is gone needs no signal.
     let _ = other.signal(Signal::Links(LinkChange::Release(us)));
 }

@@ -88,11 +88,11 @@ impl fmt::Debug for OnDownId {
 /// A monitor of an actor, and how to notify its owner.
 pub(crate) struct Monitor {
     pub(crate) id: MonitorId,
-    pub(crate) owner: Box<dyn Notify>,
+    pub(crate) owner: Box<dyn MonitorOwner>,
 }
 
 /// Notifies the owner of a monitor.
-pub(crate) trait Notify: Send {
+pub(crate) trait MonitorOwner: Send {
     fn notify(self: Box<Self>, down: Down);
 
     /// Returns whether the owner still listens.
@@ -107,14 +107,14 @@ pub(crate) trait Notify: Send {
     }
 }
 
-impl<F: FnOnce(Down) + Send> Notify for F {
+impl<F: FnOnce(Down) + Send> MonitorOwner for F {
     fn notify(self: Box<Self>, down: Down) {
         self(down);
     }
 }
 
 /// Completes the promise of [`Addr::ended`](crate::Addr::ended).
-impl Notify for Resolver<ExitReason> {
+impl MonitorOwner for Resolver<ExitReason> {
     fn notify(self: Box<Self>, down: Down) {
         self.resolve(down.reason);
     }

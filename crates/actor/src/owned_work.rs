@@ -23,7 +23,7 @@ pub(crate) struct OwnedWork(Mutex<OwnedWorkState>);
 struct OwnedWorkState {
     ended: bool,
     /// Those of one kind in the order in which they were started.
-    things: BTreeMap<WorkKey, Thing>,
+    things: BTreeMap<WorkKey, OwnedOperation>,
     begun: u64,
 }
 
@@ -35,7 +35,7 @@ enum WorkKey {
 }
 
 /// An operation that was started, and how to end it.
-enum Thing {
+enum OwnedOperation {
     /// Registered, and still being created.
     Pending,
     Timer(Timer),
@@ -47,20 +47,26 @@ enum Thing {
     Future(Option<Waker>),
 }
 
-impl Thing {
+impl OwnedOperation {
     fn end(self) {
         match self {
-            Thing::Timer(timer) => _ = timer.cancel(),
+            OwnedOperation::Timer(timer) => _ = timer.cancel(),
             // The waker may run user code, and so may dropping it.
-            Thing::Future(Some(waker)) => drop_quietly(|| waker.wake()),
-            Thing::Pending | Thing::Monitor { .. } | Thing::Future(None) => {}
+            OwnedOperation::Future(Some(waker)) => drop_quietly(|| waker.wake()),
+            OwnedOperation::Pending
+            | OwnedOperation::Monitor { .. }
+            | OwnedOperation::Future(None) => {}
         }
     }
 }
 
 impl OwnedWork {
     /// Registers an operation. Returns `None` if everything has ended already.
-    fn begin(self: &Arc<Self>, monitor: Option<MonitorId>, thing: Thing) -> Option<Registration> {
+    fn begin(
+        self: &Arc<Self>,
+        monitor: Option<MonitorId>,
+        thing: OwnedOperation,
+    ) -> Option<WorkRegistration> {
         let mut state = self.0.lock();
         if state.ended {
             return None;
@@ -69,11 +75,11 @@ impl OwnedWork {
         let key = monitor.map_or(WorkKey::Number(state.begun), WorkKey::Monitor);
         state.things.insert(key, thing);
         drop(state);
-        Some(Registration { of: Arc::clone(self), key })
+        Some(WorkRegistration { of: Arc::clone(self), key })
     }
 
     /// Stores what was created, or ends it at once if its registration is gone.
-    fn fill(&self, key: WorkKey, thing: Thing) {
+    fn fill(&self, key: WorkKey, thing: OwnedOperation) {
         let mut state = self.0.lock();
         let before = match state.things.get_mut(&key) {
             Some(registration) => std::mem::replace(registration, thing),
@@ -88,13 +94,13 @@ impl OwnedWork {
     /// cancelled.
     pub(crate) fn timer(
         self: &Arc<Self>,
-        set: impl FnOnce(Option<Registration>) -> Timer,
+        set: impl FnOnce(Option<WorkRegistration>) -> Timer,
     ) -> Timer {
-        let registration = self.begin(None, Thing::Pending);
+        let registration = self.begin(None, OwnedOperation::Pending);
         let key = registration.as_ref().map(|registration| registration.key);
         let timer = set(registration);
         match key {
-            Some(key) => self.fill(key, Thing::Timer(timer.clone())),
+            Some(key) => self.fill(key, OwnedOperation::Timer(timer.clone())),
             None => _ = timer.cancel(),
         }
         timer
@@ -104,13 +110,13 @@ impl OwnedWork {
     pub(crate) fn monitor(
         self: &Arc<Self>,
         id: MonitorId,
-        monitor: impl FnOnce(Option<Registration>) -> MonitorGuard,
+        monitor: impl FnOnce(Option<WorkRegistration>) -> MonitorGuard,
     ) {
-        let registration = self.begin(Some(id), Thing::Pending);
+        let registration = self.begin(Some(id), OwnedOperation::Pending);
         let key = registration.as_ref().map(|registration| registration.key);
         let watch = monitor(registration);
         match key {
-            Some(key) => self.fill(key, Thing::Monitor { _watch: watch }),
+            Some(key) => self.fill(key, OwnedOperation::Monitor { _watch: watch }),
             None => drop(watch),
         }
     }
@@ -123,7 +129,7 @@ impl OwnedWork {
 
     /// Wraps a future, which ends without an output when everything does.
     pub(crate) fn future<F: Future>(self: &Arc<Self>, future: F) -> AttachedFuture<F> {
-        let registration = self.begin(None, Thing::Future(None));
+        let registration = self.begin(None, OwnedOperation::Future(None));
         AttachedFuture { future: registration.is_some().then(|| Box::pin(future)), registration }
     }
 
@@ -134,7 +140,7 @@ impl OwnedWork {
             state.ended = true;
             std::mem::take(&mut state.things)
         };
-        things.into_values().for_each(Thing::end);
+        things.into_values().for_each(OwnedOperation::end);
     }
 }
 
@@ -157,12 +163,12 @@ impl Drop for StateWork {
 }
 
 /// The registration of an operation; dropping it removes the operation.
-pub(crate) struct Registration {
+pub(crate) struct WorkRegistration {
     of: Arc<OwnedWork>,
     key: WorkKey,
 }
 
-impl Drop for Registration {
+impl Drop for WorkRegistration {
     fn drop(&mut self) {
         let mut state = self.of.0.lock();
         let thing = state.things.remove(&self.key);
@@ -185,7 +191,7 @@ pub(crate) fn report_dropped_future() {
 pub(crate) struct AttachedFuture<F> {
     /// `None` once it has ended.
     future: Option<Pin<Box<F>>>,
-    registration: Option<Registration>,
+    registration: Option<WorkRegistration>,
 }
 
 impl<F> AttachedFuture<F> {
@@ -197,7 +203,7 @@ impl<F> AttachedFuture<F> {
             return true;
         }
         let before = match state.things.get_mut(&registration.key) {
-            Some(Thing::Future(known))
+            Some(OwnedOperation::Future(known))
                 if known.as_ref().is_none_or(|known| !known.will_wake(waker)) =>
             {
                 known.replace(waker.clone())

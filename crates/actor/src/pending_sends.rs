@@ -18,14 +18,14 @@ type PendingSend = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// The lines of one state of an actor.
 #[derive(Default)]
-pub(crate) struct Outbox {
-    lines: HashMap<ActorId, Arc<Line>>,
+pub(crate) struct PendingSends {
+    lines: HashMap<ActorId, Arc<SendLine>>,
     /// How many lines there may be before finished ones are removed.
     sweep_at: usize,
 }
 
 #[derive(Default)]
-struct Line(Mutex<SendQueue>);
+struct SendLine(Mutex<SendQueue>);
 
 #[derive(Default)]
 struct SendQueue {
@@ -33,7 +33,7 @@ struct SendQueue {
     is_driven: bool,
 }
 
-impl Outbox {
+impl PendingSends {
     /// Runs a job after all jobs added before for the same recipient.
     pub(crate) fn add(&mut self, to: ActorId, job: impl Future<Output = ()> + Send + 'static) {
         self.sweep();
@@ -56,14 +56,14 @@ impl Outbox {
     }
 }
 
-async fn drive(line: Arc<Line>) {
+async fn drive(line: Arc<SendLine>) {
     while let Some(job) = line.next() {
         // A message whose destructor panics does not affect the next one.
         let _ = spawn_future(job).await;
     }
 }
 
-impl Line {
+impl SendLine {
     fn next(&self) -> Option<PendingSend> {
         let mut state = self.0.lock();
         let next = state.jobs.pop_front();

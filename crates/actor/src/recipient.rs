@@ -10,11 +10,11 @@ use std::sync::Arc;
 
 use coact_core::runtime::RuntimeHandle;
 
-pub(crate) use takes::Takes;
+pub(crate) use takes::MessageReceiver;
 pub use weak::WeakRecipient;
 
 use crate::ask::Ask;
-use crate::backpressure::{self, Patient, Reserve};
+use crate::backpressure::{self, PermitFuture, RoomProvider};
 use crate::block_on::block_on_room;
 use crate::handler::MessageTo;
 use crate::id::ActorId;
@@ -51,9 +51,9 @@ use crate::types::{Actor, Addr};
 /// let shown = all.map(|one| one.ask(Length(2.54)).wait());
 /// assert_eq!(shown, [Ok("2.54 m".to_owned()), Ok("100 in".to_owned())]);
 /// ```
-pub struct Recipient<M: Message>(Arc<dyn Takes<M>>);
+pub struct Recipient<M: Message>(Arc<dyn MessageReceiver<M>>);
 
-impl<M: Message> Patient<M> for Recipient<M> {
+impl<M: Message> RoomProvider<M> for Recipient<M> {
     fn send_now(&self, message: M) -> Result<(), SendError<M>> {
         self.send(message)
     }
@@ -62,7 +62,7 @@ impl<M: Message> Patient<M> for Recipient<M> {
         self.ask_counted(message, None)
     }
 
-    fn reserve(&self, message: &M) -> Option<Reserve<M>> {
+    fn reserve(&self, message: &M) -> Option<PermitFuture<M>> {
         self.0.reserve(Some(message), true)
     }
 
@@ -80,7 +80,7 @@ impl<M: Message> Recipient<M> {
     }
 
     /// Creates a recipient for something that takes messages without being an actor.
-    pub(crate) fn of(taker: Arc<dyn Takes<M>>) -> Self {
+    pub(crate) fn of(taker: Arc<dyn MessageReceiver<M>>) -> Self {
         Self(taker)
     }
 
@@ -142,7 +142,7 @@ impl<M: Message> Recipient<M> {
         block_on_room(backpressure::SEND, self.send_async(message))
     }
 
-    pub(crate) fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+    pub(crate) fn reserve(&self, alone: bool) -> Option<PermitFuture<M>> {
         self.0.reserve(None, alone)
     }
 

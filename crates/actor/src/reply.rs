@@ -66,13 +66,13 @@ pub(crate) type AskResult<R> = Result<R, AskError>;
 pub struct Reply<R: Send + 'static> {
     resolver: Option<Resolver<AskResult<R>>>,
     /// Present if the ask holds its actor.
-    wait: Option<Tracked>,
+    wait: Option<ReplyWait>,
 }
 
 /// The wait of an ask that holds its actor; it is answered when this is dropped.
-struct Tracked(Arc<AskWait>);
+struct ReplyWait(Arc<AskWait>);
 
-impl Drop for Tracked {
+impl Drop for ReplyWait {
     fn drop(&mut self) {
         self.0.released();
     }
@@ -110,7 +110,7 @@ impl<R: Send + 'static> Reply<R> {
 
     /// Returns the resolver of the answer, and the wait that ends with it.
     #[inline]
-    fn into_parts(self) -> (Option<Resolver<AskResult<R>>>, Option<Tracked>) {
+    fn into_parts(self) -> (Option<Resolver<AskResult<R>>>, Option<ReplyWait>) {
         let mut this = ManuallyDrop::new(self);
         (this.resolver.take(), this.wait.take())
     }
@@ -163,7 +163,7 @@ impl<R: Send + 'static> Reply<R> {
     /// Makes it the reply of an ask that holds its actor.
     pub(crate) fn tracked(self, wait: &Arc<AskWait>) -> Self {
         let mut this = self;
-        this.wait = Some(Tracked(Arc::clone(wait)));
+        this.wait = Some(ReplyWait(Arc::clone(wait)));
         this
     }
 

@@ -34,13 +34,13 @@ const KEPT: usize = 3;
 
 /// The services that a thread used last: finding them otherwise takes a lock.
 #[derive(Clone, Copy)]
-struct Recent([Option<(RuntimeHandle, &'static (dyn Any + Send + Sync))>; KEPT]);
+struct RecentServices([Option<(RuntimeHandle, &'static (dyn Any + Send + Sync))>; KEPT]);
 
 thread_local! {
-    static RECENT: Cell<Recent> = const { Cell::new(Recent([None; KEPT])) };
+    static RECENT: Cell<RecentServices> = const { Cell::new(RecentServices([None; KEPT])) };
 }
 
-impl Recent {
+impl RecentServices {
     fn find<S: RuntimeService>(self, home: RuntimeHandle) -> Option<&'static S> {
         if !are_handles_stable() {
             return None;

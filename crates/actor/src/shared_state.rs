@@ -11,7 +11,7 @@ use coact_core::internals::FastPath;
 use coact_sync::shim::process::Mutex;
 use once_cell::race::OnceBox;
 
-use self::state_word::{Came, KnownReason, StateWord};
+use self::state_word::{KnownReason, MeetingOrder, StateWord};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::{DropCounter, Mailbox, SharedMailbox};
@@ -23,12 +23,12 @@ use crate::signal::Signal;
 /// The shared state of an actor: 16 bytes, and a block for actors that need more.
 pub struct SharedState {
     word: StateWord,
-    control: OnceBox<Control>,
+    control: OnceBox<ControlState>,
 }
 
 /// State that most actors never need.
 #[derive(Default)]
-pub(crate) struct Control {
+pub(crate) struct ControlState {
     /// Signals that wait to be applied.
     signals: Mutex<VecDeque<Signal>>,
     /// Whether the actor is suspended, or about to be.
@@ -47,7 +47,7 @@ pub(crate) struct Control {
     caller_batch: AtomicU32,
 }
 
-impl Control {
+impl ControlState {
     fn caller_batch(&self) -> Option<u32> {
         // ORDERING: Relaxed. See `set_caller_batch`.
         self.caller_batch.load(Ordering::Relaxed).checked_sub(1)
@@ -91,7 +91,7 @@ impl SharedState {
         self.word.has_multi_cown_waiters()
     }
 
-    fn control(&self) -> &Control {
+    fn control(&self) -> &ControlState {
         self.control.get_or_init(Box::default)
     }
 
@@ -102,7 +102,7 @@ impl SharedState {
         // Most actors receive no other signal, and this one needs no block.
         if matches!(signal, Signal::Stop(ExitReason::Shutdown)) && self.control.get().is_none() {
             FastPath::StopBit.take();
-            return self.word.push_stop() == Came::First;
+            return self.word.push_stop() == MeetingOrder::First;
         }
         let control = self.control();
         let mut signals = control.signals.lock();
@@ -115,7 +115,7 @@ impl SharedState {
         }
         signals.push_back(signal);
         drop(signals);
-        self.word.set_signalled() == Came::First
+        self.word.set_signalled() == MeetingOrder::First
     }
 
     /// Returns whether the last `Suspend` or `Resume` was a `Suspend`.
@@ -165,7 +165,7 @@ impl SharedState {
 
     /// Returns whether signals wait.
     pub(crate) fn has_signals(&self) -> bool {
-        let has_others = |control: &Control| !control.signals.lock().is_empty();
+        let has_others = |control: &ControlState| !control.signals.lock().is_empty();
         self.word.has_stop() || self.control.get().is_some_and(has_others)
     }
 
@@ -214,7 +214,7 @@ impl SharedState {
             // An actor ends once.
             let _ = self.control().end.set(reason.clone());
         }
-        if self.word.end(reason) == Came::Second {
+        if self.word.end(reason) == MeetingOrder::Second {
             self.owned_work().end();
         }
     }
@@ -239,7 +239,7 @@ impl SharedState {
     /// Notes that the end has been announced. Returns whether signals were ever pushed: some may
     /// have arrived since.
     pub(crate) fn set_announced(&self) -> bool {
-        self.word.set_announced() == Came::Second
+        self.word.set_announced() == MeetingOrder::Second
     }
 
     /// Returns the mailbox, if it has settings.
@@ -272,7 +272,7 @@ impl SharedState {
 
     /// Notes that something was begun; if the actor has ended, it ends at once.
     pub(crate) fn note_owned_work(&self) {
-        if self.word.begin() == Came::Second {
+        if self.word.begin() == MeetingOrder::Second {
             self.owned_work().end();
         }
     }

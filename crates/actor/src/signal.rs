@@ -42,7 +42,7 @@ pub(crate) enum Signal {
 pub(crate) enum LinkChange {
     /// Link with the other actor. `by`: which state of this actor requested it, if not the other
     /// actor.
-    Link { other: Arc<dyn Peer>, by: Option<u32> },
+    Link { other: Arc<dyn LinkPeer>, by: Option<u32> },
     /// Undo a link.
     Unlink(ActorId),
     /// The state of the other actor that requested the link is gone.
@@ -64,7 +64,7 @@ impl Signal {
 }
 
 /// Another actor, as seen by one that is linked to it.
-pub(crate) trait Peer: Send + Sync {
+pub(crate) trait LinkPeer: Send + Sync {
     fn id(&self) -> ActorId;
 
     /// Sends a signal; returns it if the actor is gone.

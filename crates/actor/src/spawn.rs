@@ -5,11 +5,11 @@ use std::fmt;
 use coact_core::internals::ThreadBound;
 use coact_core::runtime::RuntimeHandle;
 
-use crate::cell::Factory;
+use crate::cell::StateFactory;
 use crate::handler::SendActor;
-use crate::host::{Assignment, Host};
+use crate::host::{Host, HostAssignment};
 use crate::id::ActorId;
-use crate::intensity::Intensity;
+use crate::intensity::RestartIntensity;
 use crate::registry::NameTaken;
 use crate::settings::{ActorSettings, NameClaim, settings_methods};
 use crate::types::{Actor, ActorCell, Addr};
@@ -38,7 +38,7 @@ use crate::types::{Actor, ActorCell, Addr};
 /// ```
 pub fn spawn<A: SendActor>(state: A) -> Addr<A> {
     let make = |this| ActorCell::new(ThreadBound::free(state), this, None, None);
-    Assignment::at(RuntimeHandle::current()).spawn(ActorId::next(), make, |_| ())
+    HostAssignment::at(RuntimeHandle::current()).spawn(ActorId::next(), make, |_| ())
 }
 
 /// Returns the settings of an actor to spawn.
@@ -118,7 +118,7 @@ pub struct Spawn<A: Actor> {
     /// How states are wrapped: free, or thread-bound to the actor's thread.
     wrap: fn(A) -> ThreadBound<A>,
     make: Option<Box<dyn FnMut() -> A + Send>>,
-    limit: Option<Box<Intensity>>,
+    limit: Option<Box<RestartIntensity>>,
     settings: ActorSettings,
 }
 
@@ -135,7 +135,7 @@ impl<A: Actor> Spawn<A> {
     }
 
     /// Has a restartable actor restart itself after panics.
-    pub(crate) fn restarts_itself(mut self, limit: Intensity) -> Self {
+    pub(crate) fn restarts_itself(mut self, limit: RestartIntensity) -> Self {
         self.limit = Some(Box::new(limit));
         self
     }
@@ -206,7 +206,7 @@ impl<A: Actor> Spawn<A> {
     #[track_caller]
     fn begin(self, claim: NameClaim) -> Addr<A> {
         let Self { state, wrap, make, limit, settings } = self;
-        let factory = make.map(|mut make| -> Factory<A> { Box::new(move || wrap(make())) });
+        let factory = make.map(|mut make| -> StateFactory<A> { Box::new(move || wrap(make())) });
         settings.make(claim, |this| ActorCell::new(state, this, factory, limit))
     }
 }

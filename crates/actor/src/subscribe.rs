@@ -1,12 +1,12 @@
 //! Subscriptions of actors: to topics, to trees of topics, and to events.
 
-use crate::events::{DropCause, Events, Subject, message_dropped};
+use crate::events::{DropCause, EventSubject, Events, message_dropped};
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
 use crate::recipient::Recipient;
 use crate::send_error::SendError;
 use crate::topic::{
-    BadPattern, Deliver, DeliveryOutcome, Pattern, Subscription, Topic, TopicTree, next_id,
+    BadPattern, DeliveryFn, DeliveryOutcome, PathPattern, Subscription, Topic, TopicTree, next_id,
 };
 
 impl<M: Clone + Send + 'static> Topic<M> {
@@ -23,7 +23,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 
     /// Adds an actor, which is removed when it ends.
-    fn enter_recipient(&self, pattern: Option<Pattern>, recipient: Recipient<M>) -> Subscription
+    fn enter_recipient(&self, pattern: Option<PathPattern>, recipient: Recipient<M>) -> Subscription
     where
         M: Message,
     {
@@ -53,7 +53,7 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
     where
         M: Message,
     {
-        let pattern = Pattern::parse(pattern)?;
+        let pattern = PathPattern::parse(pattern)?;
         Ok(self.topic().enter_recipient(Some(pattern), subscriber.into()))
     }
 }
@@ -69,7 +69,7 @@ impl Events {
 }
 
 /// Delivers to a recipient, watching for its end while it subscribes.
-fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<MonitorGuard>) -> Deliver<M> {
+fn to_recipient<M: Message>(recipient: Recipient<M>, watch: Option<MonitorGuard>) -> DeliveryFn<M> {
     Box::new(move |message, patient| {
         let _ = &watch;
         let Some(subscriber) = patient else {
@@ -92,7 +92,7 @@ fn outcome<M: Message>(
         Ok(()) => DeliveryOutcome::Taken,
         Err(SendError::Stopped(_)) => DeliveryOutcome::Ended(subscriber),
         Err(SendError::Full(message) | SendError::Cycle(message, _)) => {
-            let subject = Subject::named(of.id(), of.receiver_type());
+            let subject = EventSubject::named(of.id(), of.receiver_type());
             message_dropped(of.home(), subject, message, DropCause::Full);
             DeliveryOutcome::Missed(Some(of.id()))
         }

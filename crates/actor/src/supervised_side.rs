@@ -7,7 +7,7 @@ use crate::id::ActorId;
 
 /// The supervision state of a supervised actor.
 #[derive(Default)]
-pub(crate) struct Supervision {
+pub(crate) struct SupervisionState {
     /// `None` before the first start.
     supervisor: Option<Box<dyn AnySupervisor>>,
     /// Counts its starts.
@@ -34,7 +34,7 @@ pub(crate) enum ChildEvent {
     Ended,
 }
 
-impl Supervision {
+impl SupervisionState {
     /// Begins a run. Returns why the last one ended, if there was one.
     pub(crate) fn begin(&mut self, by: Box<dyn AnySupervisor>, run: u64) -> Option<ExitReason> {
         self.supervisor = Some(by);

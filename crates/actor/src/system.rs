@@ -15,7 +15,7 @@ use coact_core::internals::assert_may_end;
 use coact_core::runtime::{EnterGuard, RuntimeHandle};
 
 use crate::handler::SendActor;
-use crate::host::Hosts;
+use crate::host::FamilyHosts;
 pub use crate::host::{CALLER_BATCH, Host};
 use crate::spawn::actor;
 pub use crate::spawn_on_pump::PumpActors;
@@ -160,7 +160,7 @@ impl System {
 
     fn homes(&self) -> Vec<RuntimeHandle> {
         let own = self.runtimes.iter().map(|(_, runtime)| runtime.handle());
-        own.chain(Hosts::of(self.main).homes()).collect()
+        own.chain(FamilyHosts::of(self.main).homes()).collect()
     }
 
     /// Stops the system: waits up to `deadline` for its work to end, then drops what is still
@@ -190,7 +190,7 @@ impl System {
 
     fn take_all(&mut self) -> Vec<(Arc<str>, Runtime)> {
         let mut all = std::mem::take(&mut self.runtimes);
-        let hosts = Hosts::of(self.main).close();
+        let hosts = FamilyHosts::of(self.main).close();
         all.extend(hosts.into_iter().map(|host| (host.handle().name().into(), host)));
         all
     }
@@ -250,7 +250,7 @@ pub fn dispatcher(name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
 }
 
 fn find_dispatcher(home: RuntimeHandle, name: &str) -> Result<RuntimeHandle, UnknownDispatcher> {
-    Hosts::of(home).dispatcher(name).map_err(|known| UnknownDispatcher {
+    FamilyHosts::of(home).dispatcher(name).map_err(|known| UnknownDispatcher {
         name: name.to_string(),
         known: known.iter().map(ToString::to_string).collect(),
     })

@@ -47,13 +47,13 @@ use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
-use crate::recipient::{Recipient, Takes};
+use crate::recipient::{MessageReceiver, Recipient};
 use crate::reply::Reply;
 use crate::send_error::SendError;
 
 /// Returns the identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {
-    thread_extension::<Identity>().id
+    thread_extension::<ThreadIdentity>().id
 }
 
 /// Returns the calling thread as the recipient of one kind of message.
@@ -129,14 +129,14 @@ fn assert_plain(what: &str) {
 }
 
 #[track_caller]
-fn wait_for_next<M: Message>() -> Incoming<M> {
+fn wait_for_next<M: Message>() -> IncomingMessage<M> {
     next(None).expect("there is no timeout")
 }
 
-type Incoming<M> = (M, Reply<<M as Message>::Reply>);
+type IncomingMessage<M> = (M, Reply<<M as Message>::Reply>);
 
 #[track_caller]
-fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
+fn next<M: Message>(timeout: Option<Duration>) -> Option<IncomingMessage<M>> {
     let inbox = inbox::<M>();
     let what = fmt::from_fn(|f| write!(f, "a message `{}` to this thread", type_name::<M>()));
     loop {
@@ -164,7 +164,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<Incoming<M>> {
 
 /// Returns the calling thread's inbox for one kind of message.
 fn inbox<M: Message>() -> Arc<ThreadInbox<M>> {
-    let identity = thread_extension::<Identity>();
+    let identity = thread_extension::<ThreadIdentity>();
     let mut inboxes = identity.inboxes.borrow_mut();
     let inbox = inboxes.entry(TypeId::of::<M>()).or_insert_with(|| {
         Box::new(Arc::new(ThreadInbox::<M> {
@@ -177,18 +177,18 @@ fn inbox<M: Message>() -> Arc<ThreadInbox<M>> {
 }
 
 /// The state that makes a thread an actor.
-struct Identity {
+struct ThreadIdentity {
     id: ActorId,
     inboxes: RefCell<BTreeMap<TypeId, Box<dyn AnyInbox>>>,
 }
 
-impl Default for Identity {
+impl Default for ThreadIdentity {
     fn default() -> Self {
         Self { id: ActorId::next(), inboxes: RefCell::default() }
     }
 }
 
-impl Drop for Identity {
+impl Drop for ThreadIdentity {
     fn drop(&mut self) {
         for inbox in self.inboxes.take().values() {
             inbox.end();
@@ -210,7 +210,7 @@ struct ThreadInbox<M: Message> {
 }
 
 struct InboxState<M: Message> {
-    queue: VecDeque<Incoming<M>>,
+    queue: VecDeque<IncomingMessage<M>>,
     /// Wakes the thread if it waits.
     waiting: Option<Resolver<()>>,
     ended: bool,
@@ -235,12 +235,12 @@ impl<M: Message> ThreadInbox<M> {
         !self.state.lock().queue.is_empty()
     }
 
-    fn take(&self) -> Option<Incoming<M>> {
+    fn take(&self) -> Option<IncomingMessage<M>> {
         self.state.lock().queue.pop_front()
     }
 
     /// Takes a message, or registers `waiting` to be woken by the next one.
-    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<Incoming<M>> {
+    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<IncomingMessage<M>> {
         let mut state = self.state.lock();
         let message = state.queue.pop_front();
         if message.is_none() {
@@ -272,7 +272,7 @@ impl<M: Message> AnyInbox for Arc<ThreadInbox<M>> {
     }
 }
 
-impl<M: Message> Takes<M> for ThreadInbox<M> {
+impl<M: Message> MessageReceiver<M> for ThreadInbox<M> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         self.forward(message, Reply::unwanted())
     }

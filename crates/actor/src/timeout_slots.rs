@@ -6,19 +6,19 @@ use coact_core::internals::CatchDrop;
 use coact_core::time::Timer;
 
 /// The timeouts of an actor.
-pub(crate) struct Timeouts<F> {
+pub(crate) struct ActorTimeouts<F> {
     pub(crate) receive: TimeoutSlot<F>,
     pub(crate) idle: TimeoutSlot<F>,
 }
 
-impl<F> Default for Timeouts<F> {
+impl<F> Default for ActorTimeouts<F> {
     fn default() -> Self {
         Self { receive: TimeoutSlot::default(), idle: TimeoutSlot::default() }
     }
 }
 
 #[derive(Clone, Copy)]
-pub(crate) enum Which {
+pub(crate) enum TimeoutKind {
     Receive,
     Idle,
 }

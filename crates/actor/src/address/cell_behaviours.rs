@@ -7,9 +7,9 @@ use coact_core::internals::move_handle_to;
 use coact_core::runtime::{MoveError, RuntimeHandle};
 use coact_core::when;
 
-use super::Inside;
+use super::WholeCell;
 use crate::cell::receive::drop_unhandled;
-use crate::events::{DropCause, Subject, message_dropped};
+use crate::events::{DropCause, EventSubject, message_dropped};
 use crate::handler::MessageTo;
 use crate::mailbox::SharedMailbox;
 use crate::reply::Reply;
@@ -80,7 +80,7 @@ impl<A: Actor> Addr<A> {
         when(self.cown().unchecked(), move |cell| {
             let _then = then;
             if let Err(message) = cell.receive_in(incarnation, message) {
-                let subject = Subject::new::<A>(cell.shared().id());
+                let subject = EventSubject::new::<A>(cell.shared().id());
                 message_dropped(RuntimeHandle::current(), subject, message, DropCause::Restart);
             }
         });
@@ -189,7 +189,7 @@ impl<A: Actor> Addr<A> {
     /// Fails for an actor of a [`Pump`](coact_core::runtime::Pump), which stays with it, and if
     /// `home` is that of a pump.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
-        move_handle_to(&Inside(self.clone()), home)?;
+        move_handle_to(&WholeCell(self.clone()), home)?;
         self.shared().set_caller_batch(None);
         Ok(())
     }

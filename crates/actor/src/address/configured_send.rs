@@ -12,7 +12,7 @@ use coact_core::when;
 use super::Addr;
 use super::delivery::Delivery;
 use super::lane_ticket::LaneTicket;
-use super::room::Room;
+use super::room::RoomWait;
 use super::typed_envelope::envelope;
 use crate::ask::Ask;
 use crate::cell::receive::drop_unhandled;
@@ -20,7 +20,8 @@ use crate::cycle::{AskCycle, AskWait};
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::mailbox::{
-    Added, Admission, AdmissionControl, MailboxView, QueuedMessage, SharedMailbox, drop_for_room,
+    AddOutcome, Admission, AdmissionControl, MailboxView, QueuedMessage, SharedMailbox,
+    drop_for_room,
 };
 use crate::message::Message;
 use crate::reply::Reply;
@@ -28,7 +29,7 @@ use crate::send_error::{AskError, SendError};
 use crate::types::{Actor, ActorCell};
 
 /// A message to be put into a mailbox, with the room that it takes up.
-type Put<M> = (Option<Permit>, M, Reply<<M as Message>::Reply>);
+type AdmittedMessage<M> = (Option<Permit>, M, Reply<<M as Message>::Reply>);
 
 /// Names the wait of a sender at a full mailbox.
 fn room_of<A>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -219,11 +220,11 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Returns room for a message of this type, if senders must wait for it.
-    pub(super) fn room<M: Message>(&self, alone: bool) -> Option<Room> {
+    pub(super) fn room<M: Message>(&self, alone: bool) -> Option<RoomWait> {
         let credits = self.admission_of::<M>()?.to_wait_for()?;
         let acquire = credits.acquire(1);
         credits_owed_by(&acquire, room_of::<A>);
-        Some(Room::new(self, acquire, alone))
+        Some(RoomWait::new(self, acquire, alone))
     }
 
     fn admission_of<M: Message>(&self) -> Option<&AdmissionControl> {
@@ -338,7 +339,7 @@ impl<A: Actor> Addr<A> {
     #[cfg_attr(feature = "sim", track_caller)]
     fn put_in_queue<M>(
         &self,
-        (permit, message, reply): Put<M>,
+        (permit, message, reply): AdmittedMessage<M>,
         wants_place: bool,
     ) -> Option<QueuePosition>
     where
@@ -358,7 +359,7 @@ impl<A: Actor> Addr<A> {
     ///
     /// # Errors
     /// Returns it if the actor is busy, or does not run on its callers.
-    fn put_on_caller<M>(&self, put: Put<M>) -> Result<(), Put<M>>
+    fn put_on_caller<M>(&self, put: AdmittedMessage<M>) -> Result<(), AdmittedMessage<M>>
     where
         M: MessageTo<A>,
     {
@@ -376,8 +377,8 @@ impl<A: Actor> Addr<A> {
         let Some(sorted) = &queue.sorted else { return };
         let wait = wait.map(|wait| (wait.hops(), wait));
         let dropped = match sorted.add(lane, queued) {
-            Added::InPlaceOf(oldest) => Some(oldest),
-            Added::Ticket(number) => {
+            AddOutcome::InPlaceOf(oldest) => Some(oldest),
+            AddOutcome::Ticket(number) => {
                 let ticket = LaneTicket::new(Arc::clone(queue), number);
                 let place = self.queue_delivery::<LaneTicket>(Delivery::Next(ticket, lane));
                 sorted.arrive(number, place)

@@ -69,17 +69,17 @@ impl<A: Actor> CownRef for &Addr<A> {
 }
 
 /// An address as the only member of a set whose behaviour receives the whole cell.
-pub(crate) struct Inside<A: Actor>(pub(crate) Addr<A>);
+pub(crate) struct WholeCell<A: Actor>(pub(crate) Addr<A>);
 
-impl<A: Actor> Clone for Inside<A> {
+impl<A: Actor> Clone for WholeCell<A> {
     fn clone(&self) -> Self {
         Self(self.0.clone())
     }
 }
 
-impl<A: Actor> SealedHandle for Inside<A> {}
+impl<A: Actor> SealedHandle for WholeCell<A> {}
 
-impl<A: Actor> AsCown for Inside<A> {
+impl<A: Actor> AsCown for WholeCell<A> {
     type State = ActorCell<A>;
     type View = ActorCell<A>;
     const UNCHECKED: bool = true;

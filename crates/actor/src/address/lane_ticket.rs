@@ -5,23 +5,23 @@ use std::sync::Arc;
 use coact_core::internals::goes_on_with;
 use coact_core::runtime::RuntimeHandle;
 
-use crate::mailbox::{Number, QueuedMessage, SharedMailbox, Sorted};
+use crate::mailbox::{QueuedMessage, SharedMailbox, SortedMessages, TicketNumber};
 use crate::types::{Actor, ActorCell};
 
 /// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
 /// message with it.
 pub(super) struct LaneTicket {
     queue: Arc<SharedMailbox>,
-    number: Number,
+    number: TicketNumber,
     used: bool,
 }
 
 impl LaneTicket {
-    pub(super) fn new(queue: Arc<SharedMailbox>, number: Number) -> Self {
+    pub(super) fn new(queue: Arc<SharedMailbox>, number: TicketNumber) -> Self {
         Self { queue, number, used: false }
     }
 
-    fn sorted(&self) -> &Sorted {
+    fn sorted(&self) -> &SortedMessages {
         self.queue.sorted.as_ref().expect("there are tickets only where messages are sorted")
     }
 

@@ -29,7 +29,7 @@ use crate::send_error::{AskError, SendError};
 use crate::types::{Actor, ActorCell, Addr, WeakAddr};
 
 use delivery::Delivery;
-pub(crate) use in_cown_set::Inside;
+pub(crate) use in_cown_set::WholeCell;
 pub(crate) use typed_envelope::envelope;
 
 impl<A: Actor> Addr<A> {

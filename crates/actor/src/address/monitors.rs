@@ -6,7 +6,7 @@ use coact_core::Promise;
 use coact_core::internals::owed_by;
 
 use crate::exit::ExitReason;
-use crate::monitor::{Down, Monitor, MonitorId, Notify, OnDownId};
+use crate::monitor::{Down, Monitor, MonitorId, MonitorOwner, OnDownId};
 use crate::monitor_guard::MonitorGuard;
 use crate::signal::{LinkChange, Signal};
 use crate::types::{Actor, Addr};
@@ -20,7 +20,7 @@ impl<A: Actor> Addr<A> {
         OnDownId(self.monitor(Box::new(tell)))
     }
 
-    fn monitor(&self, owner: Box<dyn Notify>) -> MonitorId {
+    fn monitor(&self, owner: Box<dyn MonitorOwner>) -> MonitorId {
         let id = MonitorId::next();
         self.push_signal(Signal::Links(LinkChange::Monitor(Monitor { id, owner })));
         id

@@ -9,7 +9,7 @@ use coact_core::credits::{Acquire, Permit};
 
 use super::Addr;
 use crate::ask::Ask;
-use crate::backpressure::{Reserve, SendPermit};
+use crate::backpressure::{PermitFuture, SendPermit};
 use crate::cycle::{self, AskCycle, AskWait, TrackedWait};
 use crate::handler::MessageTo;
 use crate::reply::Reply;
@@ -21,12 +21,12 @@ use crate::types::Actor;
 ///
 /// If the waiting actor is held meanwhile, and there can only be room after it has continued, the
 /// wait fails; the error contains the circle.
-pub(crate) struct Room {
+pub(crate) struct RoomWait {
     acquire: Acquire,
     waiting: Option<TrackedWait>,
 }
 
-impl Room {
+impl RoomWait {
     pub(super) fn new<A: Actor>(of: &Addr<A>, acquire: Acquire, alone: bool) -> Self {
         let held_actor = cycle::held_actor().filter(|_| alone);
         let waiting = held_actor.map(|held_actor| {
@@ -36,7 +36,7 @@ impl Room {
     }
 }
 
-impl Future for Room {
+impl Future for RoomWait {
     type Output = Result<Permit, Arc<AskCycle>>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut TaskContext<'_>) -> Poll<Self::Output> {
@@ -55,12 +55,12 @@ impl Future for Room {
     }
 }
 
-struct At<A: Actor> {
+struct PermitAt<A: Actor> {
     to: Addr<A>,
     permit: Permit,
 }
 
-impl<A: Actor, M: MessageTo<A>> SendPermit<M> for At<A> {
+impl<A: Actor, M: MessageTo<A>> SendPermit<M> for PermitAt<A> {
     fn send(self: Box<Self>, message: M) -> Result<(), SendError<M>> {
         self.to.post_with(Some(self.permit), message, Reply::unwanted())
     }
@@ -74,11 +74,11 @@ impl<A: Actor, M: MessageTo<A>> SendPermit<M> for At<A> {
 impl<A: Actor> Addr<A> {
     /// Waits for room for a message of this type; `None` if there is nothing to wait for, because
     /// the mailbox is unbounded or has another policy. `alone`: whether no other mailbox would do.
-    pub(crate) fn reserve<M: MessageTo<A>>(&self, alone: bool) -> Option<Reserve<M>> {
+    pub(crate) fn reserve<M: MessageTo<A>>(&self, alone: bool) -> Option<PermitFuture<M>> {
         let (to, room) = (self.clone(), self.room::<M>(alone)?);
         Some(Box::pin(async move {
             let permit = room.await?;
-            Ok(Box::new(At { to, permit }) as Box<dyn SendPermit<M>>)
+            Ok(Box::new(PermitAt { to, permit }) as Box<dyn SendPermit<M>>)
         }))
     }
 }

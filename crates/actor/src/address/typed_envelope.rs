@@ -15,7 +15,7 @@ use crate::reply::Reply;
 use crate::types::{Actor, ActorCell};
 
 /// A message to an actor of type `A`.
-struct Addressed<A, M: Message> {
+struct TypedEnvelope<A, M: Message> {
     message: M,
     reply: Reply<M::Reply>,
     to: PhantomData<fn(A)>,
@@ -27,10 +27,10 @@ where
     A: Actor,
     M: MessageTo<A>,
 {
-    Box::new(Addressed::<A, M> { message, reply, to: PhantomData })
+    Box::new(TypedEnvelope::<A, M> { message, reply, to: PhantomData })
 }
 
-impl<A: Actor, M: MessageTo<A>> Envelope for Addressed<A, M> {
+impl<A: Actor, M: MessageTo<A>> Envelope for TypedEnvelope<A, M> {
     fn leaves_mailbox(&mut self, room: Permit) {
         self.message.leaves_mailbox(room);
     }

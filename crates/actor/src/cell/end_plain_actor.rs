@@ -3,7 +3,7 @@
 use coact_core::internals::{ThreadBound, UnreachableCown, catch};
 
 use super::drop_in_end;
-use crate::events::{self, Subject};
+use crate::events::{self, EventSubject};
 use crate::exit::ExitReason;
 use crate::lifecycle::{ActorPhase, refuse_all};
 use crate::shared_state::SharedState;
@@ -29,7 +29,7 @@ impl<A: Actor> ActorCell<A> {
         self.core.is_bare() && !self.body.as_ref().is_none_or(has_extras)
     }
 
-    /// Calls a hook directly, with the effect of [`Managed::call`]. A panic fails the actor.
+    /// Calls a hook directly, with the effect of [`TypedSteps::call`]. A panic fails the actor.
     #[inline(always)]
     pub(super) fn call_hook(&mut self, hook: impl FnOnce(&mut A, &mut Context<A>)) {
         let Some(ActorAndContext { actor, context }) = &mut self.body else { return };
@@ -52,7 +52,7 @@ impl<A: Actor> ActorCell<A> {
             return self.managed().finish_stopped(shared, reason);
         };
         drop_in_end(actor, reason);
-        events::actor_stopped(|| Subject::new::<A>(shared.id()), reason);
+        events::actor_stopped(|| EventSubject::new::<A>(shared.id()), reason);
     }
 
     /// Takes the state out, if it has no extras, and ends the cown with it, if no address of any

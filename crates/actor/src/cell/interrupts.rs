@@ -5,7 +5,7 @@ use coact_core::{Broken, Cown};
 
 use crate::events;
 use crate::exit::ExitReason;
-use crate::lifecycle::{ActorPhase, Managed, reason_of};
+use crate::lifecycle::{ActorPhase, TypedSteps, reason_of};
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::types::{Actor, ActorCell};

@@ -66,8 +66,8 @@ impl<A: Actor> ActorCell<A> {
         incarnation: u32,
         work: impl FnOnce(&mut A, &mut Context<A>),
     ) {
-        struct Lent<'a, A: Actor>(&'a mut Context<A>);
-        impl<A: Actor> Drop for Lent<'_, A> {
+        struct LentAddress<'a, A: Actor>(&'a mut Context<A>);
+        impl<A: Actor> Drop for LentAddress<'_, A> {
             #[inline]
             fn drop(&mut self) {
                 drop(self.0.take_lent());
@@ -78,7 +78,7 @@ impl<A: Actor> ActorCell<A> {
             && context.incarnation() == incarnation
         {
             context.lend(own);
-            let lent = Lent(context);
+            let lent = LentAddress(context);
             work(actor.get_mut(), lent.0);
         } else {
             // The closure is dropped first, as after a call.

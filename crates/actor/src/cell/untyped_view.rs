@@ -6,35 +6,35 @@ use coact_core::Broken;
 use coact_core::internals::{catch, drop_quietly, goes_on_with};
 
 use super::drop_in_end;
-use crate::events::Subject;
+use crate::events::EventSubject;
 use crate::exit::ExitReason;
-use crate::lifecycle::{AnyWeak, Core, Hook, Managed, PendingOp};
+use crate::lifecycle::{AnyWeak, CellCore, LifecycleHook, PendingOp, TypedSteps};
 use crate::mailbox::{Envelope, Envelopes};
 use crate::reply::in_end_for;
 use crate::types::{Actor, ActorAndContext, ActorCell, Context};
 
-impl<A: Actor> Managed for ActorCell<A> {
-    fn core(&mut self) -> &mut Core {
+impl<A: Actor> TypedSteps for ActorCell<A> {
+    fn core(&mut self) -> &mut CellCore {
         &mut self.core
     }
 
-    fn subject(&self) -> Subject {
-        Subject::new::<A>(self.this().id())
+    fn subject(&self) -> EventSubject {
+        EventSubject::new::<A>(self.this().id())
     }
 
     fn address(&self) -> &dyn AnyWeak {
         self.this()
     }
 
-    fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken> {
+    fn call(&mut self, hook: LifecycleHook<'_>) -> Result<(), Broken> {
         let Some(ActorAndContext { actor, context }) = &mut self.body else { return Ok(()) };
         catch(|| {
             let actor = actor.get_mut();
             match hook {
-                Hook::Started => actor.started(context),
-                Hook::Restarted(reason) => actor.restarted(reason, context),
-                Hook::Stopped(reason) => actor.stopped(reason, context),
-                Hook::Attend => actor.attend(context),
+                LifecycleHook::Started => actor.started(context),
+                LifecycleHook::Restarted(reason) => actor.restarted(reason, context),
+                LifecycleHook::Stopped(reason) => actor.stopped(reason, context),
+                LifecycleHook::Attend => actor.attend(context),
             }
         })
     }

@@ -7,7 +7,7 @@ use coact_core::cown::Held;
 use coact_core::internals::{Continuation, resolver_spawning};
 use coact_core::{Broken, Cown};
 
-use crate::address::Inside;
+use crate::address::WholeCell;
 use crate::ask::{Ask, flatten};
 use crate::backpressure;
 use crate::handler::MessageTo;
@@ -42,7 +42,7 @@ impl<A: Actor> Context<A> {
         R: Send + 'static,
         F: FnOnce(&mut A, Result<R, AskError>, &mut Context<A>) + Send + 'static,
     {
-        let (inside, incarnation) = (Inside(self.address()), self.incarnation());
+        let (inside, incarnation) = (WholeCell(self.address()), self.incarnation());
         drop(ask.then(&inside, move |cell, answer| {
             cell.call_in(incarnation, |actor, context| then(actor, answer, context));
         }));

@@ -13,11 +13,11 @@ use coact_core::time::Timer;
 
 use crate::address::envelope;
 use crate::ask::Ask;
-use crate::cycle::Holding;
+use crate::cycle::HeldActorGuard;
 use crate::exit::ExitReason;
 use crate::handler::MessageTo;
 use crate::holding_future;
-use crate::intensity::Intensity;
+use crate::intensity::RestartIntensity;
 use crate::mailbox::drop_for_room;
 use crate::reply::{self, Reply};
 use crate::send_error::AskError;
@@ -98,7 +98,7 @@ pub fn on_answer_weakly<A, R>(
 pub struct HeldAsk<R: Send + 'static> {
     ask: Ask<R>,
     /// The actor, on whose behalf it is awaited, so that circles are found.
-    holding: Holding,
+    holding: HeldActorGuard,
 }
 
 /// Asks at once, for an answer that the actor is held for [later](hold_for).
@@ -113,7 +113,7 @@ where
     B: Actor,
     M: MessageTo<B>,
 {
-    let holding = Holding::new(context.weak().to_any());
+    let holding = HeldActorGuard::new(context.weak().to_any());
     let ask = holding.polls(|| of.ask(message).timeout(timeout));
     HeldAsk { ask, holding }
 }
@@ -196,7 +196,7 @@ where
 
 /// Has an actor restart itself after failures, unless there are more of them than this in that time.
 pub fn restarting_itself<A: Actor>(spawn: Spawn<A>, most: u32, within: Duration) -> Spawn<A> {
-    spawn.restarts_itself(Intensity::new(most, within))
+    spawn.restarts_itself(RestartIntensity::new(most, within))
 }
 
 /// Stops an actor for a reason of its own, after what it is doing and before all that waits. Asks

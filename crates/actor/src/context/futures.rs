@@ -5,7 +5,7 @@ use std::future::Future;
 use coact_core::internals::CatchDrop;
 use coact_core::runtime::spawn_future;
 
-use crate::address::Inside;
+use crate::address::WholeCell;
 use crate::holding_future;
 use crate::reply::Reply;
 use crate::types::{Actor, Context, HeldFuture};
@@ -33,7 +33,7 @@ impl<A: Actor> Context<A> {
         F: Future<Output = R> + Send + 'static,
         T: FnOnce(&mut A, R, &mut Context<A>) + Send + 'static,
     {
-        let (inside, incarnation) = (Inside(self.address()), self.incarnation());
+        let (inside, incarnation) = (WholeCell(self.address()), self.incarnation());
         let future = self.owned_work().future(future);
         drop(spawn_future(future).then(&inside, move |cell, output| {
             if let Ok(Some(output)) = output {

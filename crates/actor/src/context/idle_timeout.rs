@@ -14,7 +14,7 @@ use coact_core::time::{Timer, after};
 use crate::handler::Receive;
 use crate::message::Message;
 use crate::reply::Reply;
-use crate::timeout_slots::{ArmedTimeout, TimeoutSlot, Which};
+use crate::timeout_slots::{ArmedTimeout, TimeoutKind, TimeoutSlot};
 use crate::types::{Actor, Context, TimeoutAction, WeakAddr};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
@@ -80,12 +80,12 @@ impl<A: Actor> Context<A> {
         let tell = |actor: &mut A, context: &mut Context<A>| {
             actor.receive(ReceiveTimeout, Reply::unwanted(), context);
         };
-        self.set_timeout(Which::Receive, timeout, Box::new(tell));
+        self.set_timeout(TimeoutKind::Receive, timeout, Box::new(tell));
     }
 
     /// Undoes [`set_receive_timeout`](Self::set_receive_timeout).
     pub fn clear_receive_timeout(&mut self) {
-        self.clear_timeout(Which::Receive);
+        self.clear_timeout(TimeoutKind::Receive);
     }
 
     /// [Stops](Self::stop) this actor after `timeout` without a message, as measured by
@@ -95,16 +95,16 @@ impl<A: Actor> Context<A> {
     /// Panics if the time is zero.
     #[track_caller]
     pub fn set_idle_timeout(&mut self, timeout: Duration) {
-        self.set_timeout(Which::Idle, timeout, Box::new(|_, context| context.stop()));
+        self.set_timeout(TimeoutKind::Idle, timeout, Box::new(|_, context| context.stop()));
     }
 
     /// Undoes [`set_idle_timeout`](Self::set_idle_timeout).
     pub fn clear_idle_timeout(&mut self) {
-        self.clear_timeout(Which::Idle);
+        self.clear_timeout(TimeoutKind::Idle);
     }
 
     #[track_caller]
-    fn set_timeout(&mut self, which: Which, timeout: Duration, then: TimeoutAction<A>) {
+    fn set_timeout(&mut self, which: TimeoutKind, timeout: Duration, then: TimeoutAction<A>) {
         assert!(!timeout.is_zero(), "a timeout of zero would never stop firing");
         let interval = (timeout / CHECKS).max(SHORTEST);
         let needed = timeout.as_nanos().div_ceil(interval.as_nanos());
@@ -118,24 +118,24 @@ impl<A: Actor> Context<A> {
     }
 
     /// Clears a timeout; returns the version of the next one.
-    fn clear_timeout(&mut self, which: Which) -> u64 {
+    fn clear_timeout(&mut self, which: TimeoutKind) -> u64 {
         let slot = self.timeout_slot(which);
         slot.version += 1;
         slot.timeout = None;
         slot.version
     }
 
-    fn timeout_slot(&mut self, which: Which) -> &mut TimeoutSlot<TimeoutAction<A>> {
+    fn timeout_slot(&mut self, which: TimeoutKind) -> &mut TimeoutSlot<TimeoutAction<A>> {
         match which {
-            Which::Receive => &mut self.timeouts().receive,
-            Which::Idle => &mut self.timeouts().idle,
+            TimeoutKind::Receive => &mut self.timeouts().receive,
+            TimeoutKind::Idle => &mut self.timeouts().idle,
         }
     }
 
     /// Takes a timeout out, unless it was set or cleared since `version`.
     fn take_timeout(
         &mut self,
-        which: Which,
+        which: TimeoutKind,
         version: u64,
     ) -> Option<ArmedTimeout<TimeoutAction<A>>> {
         let slot = self.timeout_slot(which);
@@ -146,7 +146,7 @@ impl<A: Actor> Context<A> {
 fn check_later<A: Actor>(
     actor: WeakAddr<A>,
     incarnation: u32,
-    which: Which,
+    which: TimeoutKind,
     version: u64,
     interval: Duration,
 ) -> Timer {
@@ -166,7 +166,7 @@ fn check<A: Actor>(
     actor: &mut A,
     context: &mut Context<A>,
     turns: u32,
-    which: Which,
+    which: TimeoutKind,
     version: u64,
 ) {
     let Some(mut timeout) = context.take_timeout(which, version) else { return };

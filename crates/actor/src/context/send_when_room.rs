@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use coact_core::Promise;
 
-use crate::address::Inside;
+use crate::address::WholeCell;
 use crate::backpressure;
 use crate::message::Message;
 use crate::recipient::Recipient;
@@ -65,7 +65,7 @@ impl<A: Actor> Context<A> {
         self.extras().outbox.add(to.id(), job(to));
         // Spawned where the promise is completed, so that the outcomes arrive in the order of the
         // messages.
-        let (inside, incarnation) = (Inside(self.address()), self.incarnation());
+        let (inside, incarnation) = (WholeCell(self.address()), self.incarnation());
         drop(sent.then(&inside, move |cell, sent| {
             if let Ok(sent) = sent {
                 cell.call_in(incarnation, |actor, context| then(actor, sent, context));

@@ -26,9 +26,9 @@ impl HeldActor {
 }
 
 /// The future's part; dropping it releases the actor.
-pub(crate) struct Holding(Principal, Arc<HeldActor>);
+pub(crate) struct HeldActorGuard(Principal, Arc<HeldActor>);
 
-impl Holding {
+impl HeldActorGuard {
     pub(crate) fn new(actor: AnyAddr) -> Self {
         let held_actor = Arc::new(HeldActor::new(actor));
         Self(Arc::clone(&held_actor) as Principal, held_actor)
@@ -40,7 +40,7 @@ impl Holding {
     }
 }
 
-impl Drop for Holding {
+impl Drop for HeldActorGuard {
     fn drop(&mut self) {
         // ORDERING: Relaxed. See `HeldActor::has_ended`.
         self.1.has_ended.store(true, Ordering::Relaxed);

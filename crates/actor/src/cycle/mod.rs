@@ -35,7 +35,7 @@ mod search_schedule;
 mod table;
 mod wait;
 
-pub(crate) use self::held_actor::{Holding, held_actor};
+pub(crate) use self::held_actor::{HeldActorGuard, held_actor};
 pub(crate) use self::record_waits::TrackedWait;
 pub use self::report::{AskCycle, CycleAsk};
-pub(crate) use self::wait::{AskWait, Blocked, SortedMailbox};
+pub(crate) use self::wait::{AskWait, QueueBlockage, SortedMailbox};

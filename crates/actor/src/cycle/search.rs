@@ -12,7 +12,7 @@ use coact_core::internals::{BlockedSet, QueuePosition};
 
 use super::report::AskCycle;
 use super::table;
-use super::wait::{AskWait, Blocked};
+use super::wait::{AskWait, QueueBlockage};
 
 /// Why something could not be seen.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -26,7 +26,7 @@ pub(super) enum Gap {
 /// A depth-first search, backwards, from actors that are held to those that wait for them. Every
 /// actor on the path stays parked until the search has backtracked. There is no recursion: the path
 /// may be as long as there are actors.
-pub(super) struct Search {
+pub(super) struct CycleSearch {
     /// How many behaviours that wait for one actor are examined.
     limit: usize,
     way: Vec<Station>,
@@ -58,7 +58,7 @@ struct Station {
     gap: Option<Gap>,
 }
 
-impl Search {
+impl CycleSearch {
     pub(super) fn new(limit: usize) -> Self {
         Self { limit, way: Vec::new(), seen: HashMap::new(), steps: 0, has_found: false, gap: None }
     }
@@ -88,9 +88,9 @@ impl Search {
             };
             // What the station holds up does not move.
             match wait.is_blocked_by(station.queue, &station.blocked) {
-                Blocked::Yes => self.enter(wait),
-                Blocked::Unclear => self.note(Some(Gap::Cut)),
-                Blocked::No => {}
+                QueueBlockage::Yes => self.enter(wait),
+                QueueBlockage::Unclear => self.note(Some(Gap::Cut)),
+                QueueBlockage::No => {}
             }
         }
         self.gap.filter(|_| goal.goes_on())

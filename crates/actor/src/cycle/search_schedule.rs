@@ -16,7 +16,7 @@ use coact_core::time::after;
 use coact_core::when;
 use coact_sync::shim::process::Mutex;
 
-use super::search::{Gap, Search};
+use super::search::{CycleSearch, Gap};
 use super::wait::AskWait;
 
 /// How many behaviours that wait for one actor are examined immediately. If there are more, all of
@@ -37,7 +37,7 @@ const PAUSE: Duration = Duration::from_nanos(500);
 
 /// The passes of the runtimes of a family; each runtime has its own.
 #[derive(Default)]
-struct Passes(Mutex<Vec<(RuntimeHandle, DueSearches)>>);
+struct SearchPasses(Mutex<Vec<(RuntimeHandle, DueSearches)>>);
 
 /// The work of the next pass of a runtime.
 #[derive(Default)]
@@ -54,28 +54,28 @@ struct DueSearches {
 /// Schedules a search for circles through a wait, after the caller has finished, so that its actor
 /// is parked.
 pub(super) fn search_soon(wait: &Arc<AskWait>) {
-    Pass::ask_for(|due| due.soon.push(Arc::clone(wait)));
+    SearchPass::ask_for(|due| due.soon.push(Arc::clone(wait)));
 }
 
 /// The pass in progress in a runtime. If dropped before it has run, because the runtime has given
 /// up, there is none.
-struct Pass {
-    passes: &'static Passes,
+struct SearchPass {
+    passes: &'static SearchPasses,
     home: RuntimeHandle,
     is_over: bool,
 }
 
-impl Pass {
+impl SearchPass {
     /// Notes what to examine, and starts a pass if none is in progress.
     fn ask_for(note: impl FnOnce(&mut DueSearches)) {
         let home = RuntimeHandle::current();
-        let passes: &Passes = home.extension();
+        let passes: &SearchPasses = home.extension();
         let begins = passes.with(home, |due| {
             note(due);
             !std::mem::replace(&mut due.is_under_way, true)
         });
         if begins {
-            Pass { passes, home, is_over: false }.begin();
+            SearchPass { passes, home, is_over: false }.begin();
         }
     }
 
@@ -109,7 +109,7 @@ impl Pass {
     }
 }
 
-impl Drop for Pass {
+impl Drop for SearchPass {
     fn drop(&mut self) {
         if !self.is_over {
             self.passes.with(self.home, |due| due.is_under_way = false);
@@ -117,7 +117,7 @@ impl Drop for Pass {
     }
 }
 
-impl Passes {
+impl SearchPasses {
     fn with<R>(&self, home: RuntimeHandle, look: impl FnOnce(&mut DueSearches) -> R) -> R {
         let mut all = self.0.lock();
         let index = all.iter().position(|(of, _)| *of == home).unwrap_or_else(|| {
@@ -130,7 +130,7 @@ impl Passes {
 
 /// Looks for circles through these waits. Returns how long to pause before the next pass.
 fn look_for(goals: Vec<Arc<AskWait>>, limit: usize) -> Duration {
-    let mut search = Search::new(limit);
+    let mut search = CycleSearch::new(limit);
     let (mut again, mut in_full) = (Vec::new(), Vec::new());
     for goal in goals {
         match search.explore(&goal) {
@@ -141,10 +141,10 @@ fn look_for(goals: Vec<Arc<AskWait>>, limit: usize) -> Duration {
     }
     if !again.is_empty() {
         let note = move |due: &mut DueSearches| due.of(limit).append(&mut again);
-        after(AGAIN, (), move |()| Pass::ask_for(note));
+        after(AGAIN, (), move |()| SearchPass::ask_for(note));
     }
     if !in_full.is_empty() {
-        after(IN_FULL, (), move |()| Pass::ask_for(|due| due.in_full.append(&mut in_full)));
+        after(IN_FULL, (), move |()| SearchPass::ask_for(|due| due.in_full.append(&mut in_full)));
     }
     if search.steps() <= SHORT || search.has_found() {
         return Duration::ZERO;

@@ -10,7 +10,7 @@ use coact_core::cown::CownId;
 use coact_core::internals::QueuePosition;
 use coact_sync::shim::process::Mutex;
 
-use super::wait::{Ahead, AskWait, Keys};
+use super::wait::{ActorsAhead, AskWait, WaitKeys};
 use crate::id::ActorId;
 
 /// How many waits are followed before a search has to decide.
@@ -36,7 +36,7 @@ struct WaitTable {
 /// A wait, and its keys in the indexes.
 struct WaitEntry {
     wait: Arc<AskWait>,
-    keys: Keys,
+    keys: WaitKeys,
 }
 
 /// Adds a new wait. Returns whether it may close a circle.
@@ -138,9 +138,9 @@ impl WaitTable {
         let mut seen = 0;
         while let Some(next) = ahead.pop() {
             match next.ahead() {
-                Ahead::Nothing => {}
-                Ahead::Unclear => return true,
-                Ahead::Actor(actor) => {
+                ActorsAhead::Nothing => {}
+                ActorsAhead::Unclear => return true,
+                ActorsAhead::Actor(actor) => {
                     seen += 1;
                     if actor == wait.by().id() || seen > FAR {
                         return true;

@@ -22,19 +22,19 @@ pub(crate) struct AskWait {
     serial: u64,
     /// A later one, if its message was sent again since.
     number: AtomicU64,
-    message: Mutex<Whereabouts>,
+    message: Mutex<MessageLocation>,
     failure: OnceLock<Arc<AskCycle>>,
     /// The waker of the task that polls the ask: not always that of the actor.
     waker: Mutex<Option<Waker>>,
 }
 
 /// Where the message of an ask is.
-struct Whereabouts {
+struct MessageLocation {
     /// The actor that should answer it.
     of: AnyAddr,
     /// The queue in which that actor's messages wait.
     queue: CownId,
-    stage: Stage,
+    stage: MessageStage,
     /// How often it was passed on.
     hops: u32,
     /// Whether the future that holds the actor waits for the answer.
@@ -46,20 +46,20 @@ struct Whereabouts {
     for_room: bool,
 }
 
-enum Stage {
+enum MessageStage {
     /// On its way to a handler; with its place, if it waits in a queue itself.
     Queued(Option<(CownId, QueuePosition)>),
     /// On its way to a handler, in a mailbox in which it may be called in the place of others.
     Sorted(Arc<dyn SortedMailbox>),
     /// A future that holds an actor has the answer.
-    HeldBy(Keeper),
+    HeldBy(AnswerHolder),
     /// The answer lies elsewhere, and may be given at any time.
     Loose,
 }
 
 /// The actor held by a future that has the answer.
 #[derive(Clone, Copy)]
-struct Keeper {
+struct AnswerHolder {
     actor: ActorId,
     queue: CownId,
     has_multi_cown_waiters: bool,
@@ -68,12 +68,12 @@ struct Keeper {
 /// A mailbox that sorts its messages.
 pub(crate) trait SortedMailbox: Send + Sync {
     /// Returns whether its messages wait for something that certain places in queues wait for.
-    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked;
+    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> QueueBlockage;
 }
 
 /// Whether something waits for what certain places in queues wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Blocked {
+pub(crate) enum QueueBlockage {
     No,
     Yes,
     /// Possibly, now or soon.
@@ -82,7 +82,7 @@ pub(crate) enum Blocked {
 
 /// The keys of a wait in the table.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Keys {
+pub(super) struct WaitKeys {
     /// The queue in which the message waits, or that of the held actor with the answer.
     pub(super) queue: Option<CownId>,
     /// The message's place in that queue.
@@ -92,7 +92,7 @@ pub(super) struct Keys {
 }
 
 /// The actors that must continue before a wait can end, as an estimate.
-pub(super) enum Ahead {
+pub(super) enum ActorsAhead {
     Nothing,
     Actor(ActorId),
     /// This actor and others.
@@ -102,10 +102,10 @@ pub(super) enum Ahead {
 impl AskWait {
     /// Creates the wait for the answer of an actor; `queue` is where that actor's messages wait.
     pub(crate) fn new(held_actor: Arc<HeldActor>, of: AnyAddr, queue: CownId) -> Arc<Self> {
-        let message = Mutex::new(Whereabouts {
+        let message = Mutex::new(MessageLocation {
             of,
             queue,
-            stage: Stage::Queued(None),
+            stage: MessageStage::Queued(None),
             hops: 0,
             is_awaited: false,
             listed: None,
@@ -136,9 +136,9 @@ impl AskWait {
     /// `place` is its place, if it waits in a queue itself. Returns whether it is still on its way.
     pub(super) fn set_sent(&self, hops: u32, place: Option<(CownId, QueuePosition)>) -> bool {
         let mut message = self.message.lock();
-        let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+        let waits = message.hops == hops && matches!(message.stage, MessageStage::Queued(_));
         if waits && place.is_some() {
-            message.stage = Stage::Queued(place);
+            message.stage = MessageStage::Queued(place);
         }
         waits
     }
@@ -147,22 +147,22 @@ impl AskWait {
     /// whether it is still on its way.
     pub(super) fn set_sorted(&self, hops: u32, mailbox: Arc<dyn SortedMailbox>) -> bool {
         let mut message = self.message.lock();
-        let waits = message.hops == hops && matches!(message.stage, Stage::Queued(_));
+        let waits = message.hops == hops && matches!(message.stage, MessageStage::Queued(_));
         if waits {
-            message.stage = Stage::Sorted(mailbox);
+            message.stage = MessageStage::Sorted(mailbox);
         }
         waits
     }
 
     /// Notes that a handler has the message. Returns whether it is still wanted.
     pub(crate) fn begin(&self) -> bool {
-        self.message.lock().stage = Stage::Loose;
+        self.message.lock().stage = MessageStage::Loose;
         self.failure.get().is_none()
     }
 
     /// Notes that the answer was given, never will be, or may be given at any time.
     pub(crate) fn released(&self) {
-        self.message.lock().stage = Stage::Loose;
+        self.message.lock().stage = MessageStage::Loose;
     }
 
     /// Notes that a future that holds an actor has the answer. Returns whether the table has the
@@ -170,9 +170,9 @@ impl AskWait {
     pub(super) fn set_held_by(&self, actor: &AnyAddr) -> bool {
         let Some(queue) = actor.queue_id() else { return false };
         let has_multi_cown_waiters = actor.has_multi_cown_waiters();
-        let keeper = Keeper { actor: actor.id(), queue, has_multi_cown_waiters };
+        let keeper = AnswerHolder { actor: actor.id(), queue, has_multi_cown_waiters };
         let mut message = self.message.lock();
-        message.stage = Stage::HeldBy(keeper);
+        message.stage = MessageStage::HeldBy(keeper);
         message.listed.is_some_and(|listed| listed != Some(queue))
     }
 
@@ -183,7 +183,7 @@ impl AskWait {
             let mut message = self.message.lock();
             message.hops += 1;
             message.queue = queue;
-            message.stage = Stage::Queued(None);
+            message.stage = MessageStage::Queued(None);
             std::mem::replace(&mut message.of, to)
         };
         // ORDERING: Relaxed. The number publishes nothing: numbers are compared only of waits that
@@ -192,15 +192,19 @@ impl AskWait {
     }
 
     /// Marks the wait as listed in the table. Returns its keys there.
-    pub(super) fn list(&self) -> Keys {
+    pub(super) fn list(&self) -> WaitKeys {
         let mut message = self.message.lock();
         let keys = match &message.stage {
-            Stage::Queued(place) => {
-                Keys { queue: Some(message.queue), place: *place, sorted: false }
+            MessageStage::Queued(place) => {
+                WaitKeys { queue: Some(message.queue), place: *place, sorted: false }
             }
-            Stage::Sorted(_) => Keys { queue: Some(message.queue), place: None, sorted: true },
-            Stage::HeldBy(keeper) => Keys { queue: Some(keeper.queue), place: None, sorted: false },
-            Stage::Loose => Keys::default(),
+            MessageStage::Sorted(_) => {
+                WaitKeys { queue: Some(message.queue), place: None, sorted: true }
+            }
+            MessageStage::HeldBy(keeper) => {
+                WaitKeys { queue: Some(keeper.queue), place: None, sorted: false }
+            }
+            MessageStage::Loose => WaitKeys::default(),
         };
         message.listed = Some(keys.queue);
         keys
@@ -213,36 +217,36 @@ impl AskWait {
         &self,
         queue: CownId,
         blocked: &HashSet<(CownId, QueuePosition)>,
-    ) -> Blocked {
+    ) -> QueueBlockage {
         let message = self.message.lock();
         let yes = match &message.stage {
-            Stage::Queued(place) => {
+            MessageStage::Queued(place) => {
                 message.queue == queue || place.is_some_and(|place| blocked.contains(&place))
             }
-            Stage::Sorted(_) if message.queue == queue => true,
-            Stage::Sorted(mailbox) => {
+            MessageStage::Sorted(_) if message.queue == queue => true,
+            MessageStage::Sorted(mailbox) => {
                 return mailbox.is_stuck(&|place| blocked.contains(&(message.queue, place)));
             }
-            Stage::HeldBy(keeper) => keeper.queue == queue,
-            Stage::Loose => false,
+            MessageStage::HeldBy(keeper) => keeper.queue == queue,
+            MessageStage::Loose => false,
         };
-        if yes { Blocked::Yes } else { Blocked::No }
+        if yes { QueueBlockage::Yes } else { QueueBlockage::No }
     }
 
     /// Returns the actors that must continue before the wait can end.
-    pub(super) fn ahead(&self) -> Ahead {
+    pub(super) fn ahead(&self) -> ActorsAhead {
         if self.failure.get().is_some() {
-            return Ahead::Nothing;
+            return ActorsAhead::Nothing;
         }
         let message = self.message.lock();
         let (actor, has_multi_cown_waiters) = match message.stage {
-            Stage::Queued(_) | Stage::Sorted(_) => {
+            MessageStage::Queued(_) | MessageStage::Sorted(_) => {
                 (message.of.id(), message.of.has_multi_cown_waiters())
             }
-            Stage::HeldBy(keeper) => (keeper.actor, keeper.has_multi_cown_waiters),
-            Stage::Loose => return Ahead::Nothing,
+            MessageStage::HeldBy(keeper) => (keeper.actor, keeper.has_multi_cown_waiters),
+            MessageStage::Loose => return ActorsAhead::Nothing,
         };
-        if has_multi_cown_waiters { Ahead::Unclear } else { Ahead::Actor(actor) }
+        if has_multi_cown_waiters { ActorsAhead::Unclear } else { ActorsAhead::Actor(actor) }
     }
 
     /// Returns the waiting actor.

@@ -18,7 +18,7 @@ use crate::topic::Topic;
 /// The event bus. The runtime's own events have fields of their own: publishing one without
 /// subscribers takes no search and no lock.
 #[derive(Default)]
-pub(crate) struct Bus {
+pub(crate) struct EventBus {
     pub(super) started: Topic<ActorStarted>,
     pub(super) stopped: Topic<ActorStopped>,
     pub(super) failed: Topic<ActorFailed>,
@@ -31,9 +31,9 @@ pub(crate) struct Bus {
     others: Mutex<HashMap<TypeId, Box<dyn Any + Send + Sync>>>,
 }
 
-impl RuntimeService for Bus {}
+impl RuntimeService for EventBus {}
 
-impl Bus {
+impl EventBus {
     pub(super) fn topic<E: Clone + Send + 'static>(&self) -> Topic<E> {
         note_topic_of(TypeId::of::<E>());
         let own: [&dyn Any; 7] = [

@@ -14,13 +14,13 @@ use crate::message::Message;
 use crate::runtime_singleton::RuntimeService;
 use crate::topic::{Subscription, Topic};
 
-use bus::Bus;
+use bus::EventBus;
 pub use kinds::{
     ActorFailed, ActorRestarted, ActorStarted, ActorStopped, DeadLetter, DropCause, EventCounts,
     LateReply, MessageDropped,
 };
 pub(crate) use publish::{
-    Subject, actor_started, actor_stopped, drop_undelivered, late_reply, message_dropped,
+    EventSubject, actor_started, actor_stopped, drop_undelivered, late_reply, message_dropped,
 };
 pub use undelivered::{HookTaken, UndeliveredCause, UndeliveredMessage};
 
@@ -47,7 +47,7 @@ pub use undelivered::{HookTaken, UndeliveredCause, UndeliveredMessage};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn events() -> Events {
-    Events(Bus::current())
+    Events(EventBus::current())
 }
 
 /// The events of a runtime and the others of its group: those of the runtime itself
@@ -62,12 +62,12 @@ pub fn events() -> Events {
 /// one addition. Sending, asking and handling messages that arrive are not events.
 #[doc(alias = "EventStream")]
 #[derive(Clone, Copy)]
-pub struct Events(&'static Bus);
+pub struct Events(&'static EventBus);
 
 impl Events {
     /// Returns the events of another runtime.
     pub fn of(home: RuntimeHandle) -> Self {
-        Self(Bus::of(home))
+        Self(EventBus::of(home))
     }
 
     /// Calls a closure with each event of a type: see [`Topic::subscribe_fn`].

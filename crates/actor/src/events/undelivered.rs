@@ -15,7 +15,7 @@ use super::kinds::DropCause;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::message::Message;
-use crate::topic::{Subscription, Unsubscribe, next_id};
+use crate::topic::{Subscription, UntypedTopic, next_id};
 
 /// A message that was not delivered: what the hook of
 /// [`Events::on_undelivered`](crate::pubsub::Events::on_undelivered) is handed.
@@ -132,7 +132,7 @@ impl MessageHooks {
                 Err(HookTaken { message: type_name::<M>() })
             }
             None => {
-                let hooks: Arc<dyn Unsubscribe> = self.clone();
+                let hooks: Arc<dyn UntypedTopic> = self.clone();
                 Ok(Subscription::new(Arc::downgrade(&hooks), id))
             }
         }
@@ -173,7 +173,7 @@ impl MessageHooks {
     }
 }
 
-impl Unsubscribe for MessageHooks {
+impl UntypedTopic for MessageHooks {
     fn unsubscribe(&self, id: u64) {
         let removed = {
             let mut hooks = self.hooks.write();

@@ -12,7 +12,7 @@ use crate::id::ActorId;
 use crate::shared_state::SharedState;
 use crate::types::{Actor, ActorCell, Addr};
 
-pub(crate) use runtime_pool::{Hosts, Lease};
+pub(crate) use runtime_pool::{FamilyHosts, ThreadLease};
 
 /// How many other messages in a row a sender handles for an actor on its [callers](Host::caller),
 /// by default.
@@ -82,10 +82,10 @@ enum HostKind {
 }
 
 /// Where an actor to be spawned will run.
-pub(crate) struct Assignment {
+pub(crate) struct HostAssignment {
     pub(crate) home: RuntimeHandle,
     /// Returned when the actor ends.
-    pub(crate) lease: Option<Lease>,
+    pub(crate) lease: Option<ThreadLease>,
     pub(crate) caller_batch: Option<u32>,
 }
 
@@ -193,26 +193,27 @@ impl Host {
     /// # Panics
     /// Panics if it needs a thread that the operating system refuses.
     #[track_caller]
-    pub(crate) fn assign<A>(self, current: RuntimeHandle) -> Assignment {
+    pub(crate) fn assign<A>(self, current: RuntimeHandle) -> HostAssignment {
         match self.0 {
-            HostKind::Current => Assignment::at(current),
-            HostKind::RuntimeHandle(home) => Assignment::at(home),
-            HostKind::Workers => Assignment::at(current.group_root()),
-            HostKind::Caller(batch) => {
-                Assignment { caller_batch: Some(batch), ..Assignment::at(current.group_root()) }
-            }
-            HostKind::Blocking => Assignment::at(Hosts::of(current).blocking(current)),
-            HostKind::Detached => match Hosts::of(current).lease(current, type_name::<A>()) {
+            HostKind::Current => HostAssignment::at(current),
+            HostKind::RuntimeHandle(home) => HostAssignment::at(home),
+            HostKind::Workers => HostAssignment::at(current.group_root()),
+            HostKind::Caller(batch) => HostAssignment {
+                caller_batch: Some(batch),
+                ..HostAssignment::at(current.group_root())
+            },
+            HostKind::Blocking => HostAssignment::at(FamilyHosts::of(current).blocking(current)),
+            HostKind::Detached => match FamilyHosts::of(current).lease(current, type_name::<A>()) {
                 Some(lease) => {
-                    Assignment { home: lease.home(), lease: Some(lease), caller_batch: None }
+                    HostAssignment { home: lease.home(), lease: Some(lease), caller_batch: None }
                 }
-                None => Assignment::at(current.group_root()),
+                None => HostAssignment::at(current.group_root()),
             },
         }
     }
 }
 
-impl Assignment {
+impl HostAssignment {
     /// Spawns the actor there; it starts after `prepare` has returned.
     pub(crate) fn spawn<A: Actor>(
         self,

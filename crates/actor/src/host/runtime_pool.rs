@@ -12,7 +12,7 @@ const BLOCKING_THREADS: usize = 512;
 
 /// The hosts of one family: its threads for detached actors, those that may block, its dispatchers.
 #[derive(Default)]
-pub(crate) struct Hosts(Mutex<FamilyRuntimes>);
+pub(crate) struct FamilyHosts(Mutex<FamilyRuntimes>);
 
 #[derive(Default)]
 struct FamilyRuntimes {
@@ -26,7 +26,7 @@ struct FamilyRuntimes {
     closed: bool,
 }
 
-impl Hosts {
+impl FamilyHosts {
     /// Returns those of the family to which a runtime belongs.
     pub(crate) fn of(home: RuntimeHandle) -> &'static Self {
         home.extension()
@@ -72,8 +72,12 @@ impl Hosts {
 
     /// Leases a thread for an actor of this type; `None` once the family is shut down.
     #[track_caller]
-    pub(crate) fn lease(&'static self, of: RuntimeHandle, kind: &'static str) -> Option<Lease> {
-        let lease = |home| Some(Lease { hosts: self, kind, home });
+    pub(crate) fn lease(
+        &'static self,
+        of: RuntimeHandle,
+        kind: &'static str,
+    ) -> Option<ThreadLease> {
+        let lease = |home| Some(ThreadLease { hosts: self, kind, home });
         if let Some(home) = self.take_free(kind)? {
             return lease(home);
         }
@@ -110,19 +114,19 @@ impl Hosts {
 }
 
 /// The right to a dedicated thread, returned when dropped.
-pub(crate) struct Lease {
-    hosts: &'static Hosts,
+pub(crate) struct ThreadLease {
+    hosts: &'static FamilyHosts,
     kind: &'static str,
     home: RuntimeHandle,
 }
 
-impl Lease {
+impl ThreadLease {
     pub(crate) fn home(&self) -> RuntimeHandle {
         self.home
     }
 }
 
-impl Drop for Lease {
+impl Drop for ThreadLease {
     fn drop(&mut self) {
         let mut state = self.hosts.0.lock();
         if !state.closed {

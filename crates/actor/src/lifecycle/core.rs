@@ -7,14 +7,14 @@ use coact_core::Broken;
 use coact_sync::shim::process::Mutex;
 
 use crate::exit::ExitReason;
-use crate::intensity::Intensity;
+use crate::intensity::RestartIntensity;
 use crate::links::Links;
 use crate::mailbox::Envelopes;
 use crate::signal::Signal;
-use crate::supervised_side::Supervision;
+use crate::supervised_side::SupervisionState;
 
 /// The part of a cell that is the same for all actors.
-pub(crate) struct Core {
+pub(crate) struct CellCore {
     pub(crate) phase: ActorPhase,
     /// The core has counted the message that comes next, as it counts all that come past the
     /// deadline of a shutdown. (Whether that has passed must be asked once for each.)
@@ -22,7 +22,7 @@ pub(crate) struct Core {
     /// Counts the turns with the actor; wraps. See [`idle_timeout`](crate::idle_timeout).
     pub(crate) turns: u32,
     /// State that few actors need.
-    pub(super) extras: Option<Box<Mutex<Extras>>>,
+    pub(super) extras: Option<Box<Mutex<RareCellState>>>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,12 +36,12 @@ pub(crate) enum ActorPhase {
 }
 
 #[derive(Default)]
-pub(crate) struct Extras {
+pub(crate) struct RareCellState {
     pub(crate) links: Links,
     /// `None` without a supervisor.
-    pub(crate) supervision: Option<Supervision>,
+    pub(crate) supervision: Option<SupervisionState>,
     /// How often it may restart after panics, if it restarts itself.
-    pub(crate) limit: Option<Box<Intensity>>,
+    pub(crate) limit: Option<Box<RestartIntensity>>,
     /// Messages wait until the actor is resumed.
     pub(crate) suspended: bool,
     /// A future holds the actor.
@@ -60,8 +60,8 @@ pub(crate) struct Extras {
     pub(crate) own: Option<Box<dyn Any + Send>>,
 }
 
-impl Core {
-    pub(crate) fn new(phase: ActorPhase, extras: Option<Extras>) -> Self {
+impl CellCore {
+    pub(crate) fn new(phase: ActorPhase, extras: Option<RareCellState>) -> Self {
         let extras = extras.map(|extras| Box::new(Mutex::new(extras)));
         Self { phase, is_cancelled: false, turns: 0, extras }
     }
@@ -71,12 +71,12 @@ impl Core {
         self.turns = self.turns.wrapping_add(1);
     }
 
-    pub(crate) fn extras_or_init(&mut self) -> &mut Extras {
+    pub(crate) fn extras_or_init(&mut self) -> &mut RareCellState {
         self.extras.get_or_insert_default().get_mut()
     }
 
     #[inline]
-    pub(crate) fn extras(&mut self) -> Option<&mut Extras> {
+    pub(crate) fn extras(&mut self) -> Option<&mut RareCellState> {
         self.extras.as_mut().map(|extras| extras.get_mut())
     }
 
@@ -95,7 +95,7 @@ impl Core {
     }
 
     /// Detaches the actor from its supervisor: it is not started again.
-    pub(crate) fn leave_supervisor(&mut self) -> Option<Supervision> {
+    pub(crate) fn leave_supervisor(&mut self) -> Option<SupervisionState> {
         self.extras().and_then(|extras| extras.supervision.take())
     }
 

@@ -4,16 +4,16 @@ use coact_core::internals::{Ending, catch, drop_quietly};
 use coact_core::runtime::RuntimeHandle;
 
 use super::announce::{self, refuse_all};
-use super::core::{ActorPhase, Extras, reason_of};
+use super::core::{ActorPhase, RareCellState, reason_of};
 use super::erased_self::AnyStrong;
-use super::typed_steps::{Hook, Managed};
+use super::typed_steps::{LifecycleHook, TypedSteps};
 use crate::events;
 use crate::exit::ExitReason;
 use crate::mailbox::Envelopes;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 
-impl dyn Managed + '_ {
+impl dyn TypedSteps + '_ {
     /// Restarts or ends the actor after a panic.
     #[cold]
     pub(super) fn fail(&mut self, shared: &SharedState, reason: ExitReason) {
@@ -48,7 +48,7 @@ impl dyn Managed + '_ {
 
     /// Calls [`Actor::stopped`](crate::Actor::stopped). Returns the exit reason.
     fn call_stopped(&mut self, reason: ExitReason) -> ExitReason {
-        self.hook(Hook::Stopped(&reason));
+        self.hook(LifecycleHook::Stopped(&reason));
         self.reason_after_stopped(reason)
     }
 
@@ -82,8 +82,8 @@ impl dyn Managed + '_ {
 
     /// Announces the end to links and monitors, and drops the extras.
     #[cold]
-    fn finish_extras(&mut self, shared: &SharedState, extras: Extras, reason: ExitReason) {
-        let Extras { links, own, unstashed, .. } = extras;
+    fn finish_extras(&mut self, shared: &SharedState, extras: RareCellState, reason: ExitReason) {
+        let RareCellState { links, own, unstashed, .. } = extras;
         drop_quietly(move || drop(own));
         self.dead_letter_all(unstashed);
         if !links.is_empty() {
@@ -110,7 +110,7 @@ impl dyn Managed + '_ {
         self.core().extras_or_init().failure = None;
         match self.begin_incarnation() {
             Ok(()) => {
-                self.hook(Hook::Restarted(reason));
+                self.hook(LifecycleHook::Restarted(reason));
                 self.subject().restarted(reason);
             }
             Err(why) => {

@@ -6,7 +6,7 @@ use coact_core::internals::catch;
 use coact_core::when;
 
 use super::core::ActorPhase;
-use super::typed_steps::{Hook, Managed, PendingOp};
+use super::typed_steps::{LifecycleHook, PendingOp, TypedSteps};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::mailbox::Envelopes;
@@ -22,7 +22,7 @@ const STEPS: u32 = 256;
 /// How many signals are applied in a row before other work on the same worker has its turn.
 const SIGNALS: u32 = 64;
 
-impl dyn Managed + '_ {
+impl dyn TypedSteps + '_ {
     /// Applies the signals that wait and runs pending operations. Returns false if signals are
     /// left: after [`SIGNALS`] of them other work has its turn, and the actor is interrupted again.
     pub(crate) fn process_signals(&mut self, shared: &SharedState) -> bool {
@@ -92,7 +92,7 @@ impl dyn Managed + '_ {
             Signal::RuntimeEnds(ending) => self.end_with_runtime(shared, &ending),
             Signal::Suspend => self.core().extras_or_init().suspended = true,
             Signal::Resume => self.core().extras_or_init().suspended = false,
-            Signal::Attend => self.hook(Hook::Attend),
+            Signal::Attend => self.hook(LifecycleHook::Attend),
             Signal::Exit { from, reason } => self.on_exit(shared, from, reason),
             Signal::Links(change) => self.change_links(shared, change),
         }
@@ -208,7 +208,7 @@ impl dyn Managed + '_ {
     }
 
     /// Calls a hook of the actor. A panic fails it.
-    pub(crate) fn hook(&mut self, hook: Hook<'_>) {
+    pub(crate) fn hook(&mut self, hook: LifecycleHook<'_>) {
         if let Err(why) = self.call(hook) {
             self.core().fail(&why);
         }

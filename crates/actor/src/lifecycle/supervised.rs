@@ -1,14 +1,14 @@
 //! The steps of supervised actors: they go down and come up again.
 
 use super::core::{ActorPhase, reason_of};
-use super::typed_steps::{Hook, Managed};
+use super::typed_steps::{LifecycleHook, TypedSteps};
 use crate::events;
 use crate::exit::ExitReason;
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
 use crate::supervised_side::AnySupervisor;
 
-impl dyn Managed + '_ {
+impl dyn TypedSteps + '_ {
     #[cold]
     pub(super) fn start(&mut self, shared: &SharedState, by: Box<dyn AnySupervisor>, run: u64) {
         // It did not go down in time, the supervisor went on, and it is still running.
@@ -28,11 +28,11 @@ impl dyn Managed + '_ {
         }
         match last {
             None => {
-                self.hook(Hook::Started);
+                self.hook(LifecycleHook::Started);
                 events::actor_started(|| self.subject());
             }
             Some(reason) => {
-                self.hook(Hook::Restarted(&reason));
+                self.hook(LifecycleHook::Restarted(&reason));
                 self.subject().restarted(&reason);
             }
         }

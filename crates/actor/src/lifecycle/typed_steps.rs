@@ -4,15 +4,15 @@ use std::task::Poll;
 
 use coact_core::Broken;
 
-use super::core::Core;
+use super::core::CellCore;
 use super::erased_self::AnyWeak;
-use crate::events::Subject;
+use crate::events::EventSubject;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelope, Envelopes};
 
 /// The hooks of [`Actor`](crate::Actor).
 #[derive(Clone, Copy)]
-pub(crate) enum Hook<'a> {
+pub(crate) enum LifecycleHook<'a> {
     Started,
     Restarted(&'a ExitReason),
     Stopped(&'a ExitReason),
@@ -30,12 +30,12 @@ pub(crate) enum PendingOp {
 }
 
 /// The steps that depend on the actor's type.
-pub(crate) trait Managed {
-    fn core(&mut self) -> &mut Core;
-    fn subject(&self) -> Subject;
+pub(crate) trait TypedSteps {
+    fn core(&mut self) -> &mut CellCore;
+    fn subject(&self) -> EventSubject;
     fn address(&self) -> &dyn AnyWeak;
     /// Calls a hook, if there is a state.
-    fn call(&mut self, hook: Hook<'_>) -> Result<(), Broken>;
+    fn call(&mut self, hook: LifecycleHook<'_>) -> Result<(), Broken>;
     /// Passes an unstashed message to the actor.
     fn give(&mut self, envelope: Box<dyn Envelope>);
     fn take_pending(&mut self) -> Option<PendingOp>;

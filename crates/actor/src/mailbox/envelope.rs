@@ -7,7 +7,7 @@ use coact_core::credits::Permit;
 use coact_core::internals::drop_quietly;
 use coact_core::runtime::RuntimeHandle;
 
-use crate::events::{DropCause, Subject, message_dropped};
+use crate::events::{DropCause, EventSubject, message_dropped};
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::reply::Reply;
@@ -78,6 +78,6 @@ pub(crate) fn drop_for_room<A, M: Message>(
     message: M,
     reply: Reply<M::Reply>,
 ) {
-    message_dropped(home, Subject::new::<A>(actor), message, DropCause::Policy);
+    message_dropped(home, EventSubject::new::<A>(actor), message, DropCause::Policy);
     reply.fail(AskError::Full);
 }

@@ -11,8 +11,8 @@ use super::before_or_behind::Moment;
 /// The messages of one mailbox, by lane.
 pub(crate) struct Lanes<T> {
     lanes: Box<[LaneQueue]>,
-    entries: Slots<LaneEntry<T>>,
-    tickets: Slots<PendingTicket>,
+    entries: StableSlots<LaneEntry<T>>,
+    tickets: StableSlots<PendingTicket>,
     serial: u64,
     /// How many behaviours had begun, and were all in the queue, at the last quiet moment.
     settled: u64,
@@ -54,14 +54,14 @@ struct PendingTicket {
 
 /// The right to take one message when the ticket comes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Number {
+pub(crate) struct TicketNumber {
     ticket: usize,
     serial: u64,
     /// At least this many behaviours, the first that began, are ahead of it in the queue.
     covers: u64,
 }
 
-impl Number {
+impl TicketNumber {
     /// Returns a small number, unique among the tickets that have not come yet.
     pub(crate) fn index(self) -> usize {
         self.ticket
@@ -74,9 +74,9 @@ impl Number {
 }
 
 /// The result of adding a message.
-pub(crate) enum Added<T> {
+pub(crate) enum AddOutcome<T> {
     /// Its ticket must be queued, followed by a call of [`Lanes::arrive`].
-    Ticket(Number),
+    Ticket(TicketNumber),
     /// It takes the place, and the ticket, of the oldest message, which is dropped.
     InPlaceOf(T),
 }
@@ -88,7 +88,7 @@ impl<T> Lanes<T> {
         let lane = |keep| LaneQueue { order: VecDeque::new(), due: 0, keep };
         let lanes: Box<[LaneQueue]> = keep.map(lane).collect();
         let turn = LaneTurn::new(lanes.len(), every);
-        let (entries, tickets) = (Slots::default(), Slots::default());
+        let (entries, tickets) = (StableSlots::default(), StableSlots::default());
         let last = Moment { begun: 0, is_quiet: true };
         Self { lanes, entries, tickets, serial: 0, settled: 0, reached: 0, last, era: 0, turn }
     }
@@ -99,13 +99,13 @@ impl<T> Lanes<T> {
     }
 
     /// Adds a message.
-    pub(crate) fn add(&mut self, lane: usize, item: T, now: Moment) -> Added<T> {
+    pub(crate) fn add(&mut self, lane: usize, item: T, now: Moment) -> AddOutcome<T> {
         if let Some(oldest) = self.replaceable(lane, now) {
             self.lanes[lane].order.rotate_left(1);
             let era = Some(self.era(now));
             let oldest = self.entries.get_mut(oldest);
             oldest.era = era;
-            return Added::InPlaceOf(std::mem::replace(&mut oldest.item, item));
+            return AddOutcome::InPlaceOf(std::mem::replace(&mut oldest.item, item));
         }
         if now.is_quiet {
             self.settled = now.begun;
@@ -115,7 +115,7 @@ impl<T> Lanes<T> {
         let ticket = self.tickets.put(PendingTicket { serial, entry: None });
         let entry = LaneEntry { item, lane, ticket: Some(ticket), made: now, era: None };
         self.tickets.get_mut(ticket).entry = Some(self.entries.put(entry));
-        Added::Ticket(Number { ticket, serial, covers })
+        AddOutcome::Ticket(TicketNumber { ticket, serial, covers })
     }
 
     /// Returns the oldest message of a full lane, if no behaviour can be between its ticket and
@@ -139,7 +139,7 @@ impl<T> Lanes<T> {
 
     /// Notes that the ticket of a message has been queued: the message is in its lane from now on.
     /// Returns a message that must make room for it.
-    pub(crate) fn arrive(&mut self, number: Number, now: Moment) -> Option<T> {
+    pub(crate) fn arrive(&mut self, number: TicketNumber, now: Moment) -> Option<T> {
         let ticket = self.tickets.find(number.ticket)?;
         let own = ticket.entry.filter(|_| ticket.serial == number.serial)?;
         let lane = self.stand(own, now)?;
@@ -166,23 +166,23 @@ impl<T> Lanes<T> {
     }
 
     /// Returns whether a ticket has not come yet.
-    pub(crate) fn is_pending(&self, number: Number) -> bool {
+    pub(crate) fn is_pending(&self, number: TicketNumber) -> bool {
         self.tickets.find(number.ticket).is_some_and(|ticket| ticket.serial == number.serial)
     }
 
     /// Returns the tickets that have not come yet, with `covers` set to 0.
-    pub(crate) fn pending(&self) -> impl Iterator<Item = Number> {
+    pub(crate) fn pending(&self) -> impl Iterator<Item = TicketNumber> {
         let tickets = self.tickets.slots.iter().enumerate();
         tickets.filter_map(|(index, ticket)| {
             let serial = ticket.as_ref()?.serial;
-            Some(Number { ticket: index, serial, covers: 0 })
+            Some(TicketNumber { ticket: index, serial, covers: 0 })
         })
     }
 
     /// Handles a ticket that has come: returns the message whose turn it is, and one that has to
     /// make room. (The second is present only if the ticket has come before the arrival of its
     /// message was noted.)
-    pub(crate) fn take(&mut self, number: Number, now: Moment) -> (Option<T>, Option<T>) {
+    pub(crate) fn take(&mut self, number: TicketNumber, now: Moment) -> (Option<T>, Option<T>) {
         self.reached = self.reached.max(number.covers);
         let own = self.tickets.take(number.ticket).entry;
         let late = own.and_then(|own| self.stand(own, now));
@@ -281,18 +281,18 @@ impl LaneTurn {
 }
 
 /// A collection whose items keep their index until they are taken.
-struct Slots<T> {
+struct StableSlots<T> {
     slots: Vec<Option<T>>,
     free: Vec<usize>,
 }
 
-impl<T> Default for Slots<T> {
+impl<T> Default for StableSlots<T> {
     fn default() -> Self {
         Self { slots: Vec::new(), free: Vec::new() }
     }
 }
 
-impl<T> Slots<T> {
+impl<T> StableSlots<T> {
     fn put(&mut self, thing: T) -> usize {
         if let Some(at) = self.free.pop() {
             self.slots[at] = Some(thing);

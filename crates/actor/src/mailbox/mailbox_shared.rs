@@ -9,10 +9,10 @@ use coact_sync::shim::process::Mutex;
 
 use super::before_or_behind::Moments;
 use super::envelope::Envelope;
-use super::lanes::{Added, Lanes, Number};
-use super::settings::{Lane, Mailbox, Policy};
+use super::lanes::{AddOutcome, Lanes, TicketNumber};
+use super::settings::{FullLanePolicy, Lane, Mailbox};
 use super::unhandled_counter::DropCounter;
-use crate::cycle::{Blocked, SortedMailbox};
+use crate::cycle::{QueueBlockage, SortedMailbox};
 use crate::id::ActorId;
 
 /// The mailbox of an actor that was spawned with mailbox settings.
@@ -20,7 +20,7 @@ pub(crate) struct SharedMailbox {
     pub(crate) lanes: Box<[AdmissionControl]>,
     assigned: Box<[(TypeId, usize)]>,
     /// `None` if messages wait in the queue of the cown itself.
-    pub(crate) sorted: Option<Sorted>,
+    pub(crate) sorted: Option<SortedMessages>,
     pub(crate) stash: usize,
     /// The admission of behaviours, if they are bounded.
     behaviours: Option<AdmissionControl>,
@@ -29,7 +29,7 @@ pub(crate) struct SharedMailbox {
 /// Admission to a lane: its limit, its policy, and the counts of what it kept out.
 pub(crate) struct AdmissionControl {
     pub(crate) capacity: Option<usize>,
-    policy: Policy,
+    policy: FullLanePolicy,
     /// A credit for each message for which there is room; `None` if there is always room, or room
     /// is made.
     pub(crate) credits: Option<Credits>,
@@ -55,7 +55,7 @@ pub(crate) enum Admission {
 }
 
 /// Messages kept in lanes.
-pub(crate) struct Sorted {
+pub(crate) struct SortedMessages {
     /// Distinguishes what is before a behaviour from what is behind it.
     moments: Moments,
     lanes: Mutex<Lanes<QueuedMessage>>,
@@ -66,7 +66,7 @@ pub(crate) struct Sorted {
 /// A ticket in a queue, and its place there.
 #[derive(Clone, Copy)]
 struct QueuedTicket {
-    ticket: Number,
+    ticket: TicketNumber,
     place: Option<QueuePosition>,
 }
 
@@ -85,7 +85,7 @@ impl SharedMailbox {
         Some(Self {
             lanes: settings.lanes.iter().map(AdmissionControl::new).collect(),
             assigned: settings.assigned.as_slice().into(),
-            sorted: settings.needs_sorting().then(|| Sorted::new(settings)),
+            sorted: settings.needs_sorting().then(|| SortedMessages::new(settings)),
             stash: settings.stash,
             behaviours: settings
                 .behaviours
@@ -192,15 +192,15 @@ impl SharedMailbox {
 }
 
 impl SortedMailbox for SharedMailbox {
-    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
-        self.sorted.as_ref().map_or(Blocked::No, |sorted| sorted.is_stuck(is_blocked))
+    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> QueueBlockage {
+        self.sorted.as_ref().map_or(QueueBlockage::No, |sorted| sorted.is_stuck(is_blocked))
     }
 }
 
 impl AdmissionControl {
     fn new(lane: &Lane) -> Self {
         let Lane { capacity, policy } = *lane;
-        let counts = policy != Policy::DropOldest;
+        let counts = policy != FullLanePolicy::DropOldest;
         let credits = capacity.filter(|_| counts).map(Credits::new);
         Self {
             capacity,
@@ -216,30 +216,31 @@ impl AdmissionControl {
         let Some(credits) = &self.credits else { return LaneDecision::Admit(None) };
         match credits.try_acquire(1) {
             Some(permit) => LaneDecision::Admit(Some(permit)),
-            None if self.policy == Policy::DropNewest => LaneDecision::Drop,
+            None if self.policy == FullLanePolicy::DropNewest => LaneDecision::Drop,
             None => LaneDecision::Refuse,
         }
     }
 
     /// Returns the limit, if the oldest message is dropped for one above it.
     pub(crate) fn drops_oldest(&self) -> Option<usize> {
-        self.capacity.filter(|_| self.policy == Policy::DropOldest)
+        self.capacity.filter(|_| self.policy == FullLanePolicy::DropOldest)
     }
 
     /// Returns the credits to wait for, if senders wait.
     pub(crate) fn to_wait_for(&self) -> Option<&Credits> {
-        self.credits.as_ref().filter(|_| self.policy == Policy::Wait)
+        self.credits.as_ref().filter(|_| self.policy == FullLanePolicy::Wait)
     }
 }
 
-impl Sorted {
+impl SortedMessages {
     fn new(settings: &Mailbox) -> Self {
-        let keep = |lane: &Lane| lane.capacity.filter(|_| lane.policy == Policy::DropOldest);
+        let keep =
+            |lane: &Lane| lane.capacity.filter(|_| lane.policy == FullLanePolicy::DropOldest);
         let lanes = Lanes::new(settings.lanes.iter().map(keep), settings.every);
         Self { moments: Moments::default(), lanes: Mutex::new(lanes), places: Mutex::default() }
     }
 
-    pub(crate) fn add(&self, lane: usize, queued: QueuedMessage) -> Added<QueuedMessage> {
+    pub(crate) fn add(&self, lane: usize, queued: QueuedMessage) -> AddOutcome<QueuedMessage> {
         let mut lanes = self.lanes.lock();
         lanes.add(lane, queued, self.moments.now())
     }
@@ -248,7 +249,7 @@ impl Sorted {
     /// place with other cowns.
     pub(crate) fn arrive(
         &self,
-        ticket: Number,
+        ticket: TicketNumber,
         place: Option<QueuePosition>,
     ) -> Option<QueuedMessage> {
         let mut lanes = self.lanes.lock();
@@ -265,7 +266,7 @@ impl Sorted {
     /// Returns whether the messages wait for something that certain places wait for, too. A message
     /// is called by any of the tickets that were made about when its own was: so it certainly waits
     /// if all do.
-    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> Blocked {
+    fn is_stuck(&self, is_blocked: &dyn Fn(QueuePosition) -> bool) -> QueueBlockage {
         let lanes = self.lanes.lock();
         let places = self.places.lock();
         let (mut some, mut all) = (false, true);
@@ -279,13 +280,16 @@ impl Sorted {
             all &= is_blocked;
         }
         match (some, all) {
-            (false, _) => Blocked::No,
-            (true, true) => Blocked::Yes,
-            (true, false) => Blocked::Unclear,
+            (false, _) => QueueBlockage::No,
+            (true, true) => QueueBlockage::Yes,
+            (true, false) => QueueBlockage::Unclear,
         }
     }
 
-    pub(crate) fn take(&self, ticket: Number) -> (Option<QueuedMessage>, Option<QueuedMessage>) {
+    pub(crate) fn take(
+        &self,
+        ticket: TicketNumber,
+    ) -> (Option<QueuedMessage>, Option<QueuedMessage>) {
         let mut lanes = self.lanes.lock();
         lanes.take(ticket, self.moments.now())
     }

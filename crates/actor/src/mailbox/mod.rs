@@ -25,9 +25,9 @@ pub use stash::StashFull;
 pub use view::{BehavioursView, LaneView, MailboxView};
 
 pub(crate) use envelope::{Envelope, Envelopes, drop_for_room};
-pub(crate) use lanes::{Added, Number};
+pub(crate) use lanes::{AddOutcome, TicketNumber};
 pub(crate) use mailbox_shared::{
-    Admission, AdmissionControl, QueuedMessage, SharedMailbox, Sorted,
+    Admission, AdmissionControl, QueuedMessage, SharedMailbox, SortedMessages,
 };
 pub(crate) use stash::Stash;
 pub(crate) use unhandled_counter::DropCounter;

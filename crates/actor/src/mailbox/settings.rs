@@ -6,7 +6,7 @@ use crate::message::Message;
 
 /// What happens to a message for a full lane.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Policy {
+pub(crate) enum FullLanePolicy {
     Wait,
     Fail,
     DropNewest,
@@ -57,7 +57,7 @@ pub struct Mailbox {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lane {
     pub(crate) capacity: Option<usize>,
-    pub(crate) policy: Policy,
+    pub(crate) policy: FullLanePolicy,
 }
 
 /// One in this many messages comes from a lane other than the most urgent one, unless
@@ -192,26 +192,26 @@ impl Mailbox {
     /// [`Addr::send_blocking`](crate::Addr::send_blocking) wait. [`Addr::send`](crate::Addr::send)
     /// never waits: it returns the message, as with [`fail`](Self::fail).
     pub fn wait(self) -> Self {
-        self.policy(Policy::Wait)
+        self.policy(FullLanePolicy::Wait)
     }
 
     /// While the lanes are full, sends fail and return the message:
     /// [`SendError::Full`](crate::actor::SendError::Full).
     pub fn fail(self) -> Self {
-        self.policy(Policy::Fail)
+        self.policy(FullLanePolicy::Fail)
     }
 
     /// While the lanes are full, new messages are dropped.
     pub fn drop_newest(self) -> Self {
-        self.policy(Policy::DropNewest)
+        self.policy(FullLanePolicy::DropNewest)
     }
 
     /// While the lanes are full, the oldest message of the lane is dropped for a new one.
     pub fn drop_oldest(self) -> Self {
-        self.policy(Policy::DropOldest)
+        self.policy(FullLanePolicy::DropOldest)
     }
 
-    fn policy(mut self, policy: Policy) -> Self {
+    fn policy(mut self, policy: FullLanePolicy) -> Self {
         self.lanes.iter_mut().for_each(|lane| lane.policy = policy);
         self
     }
@@ -219,7 +219,7 @@ impl Mailbox {
     /// Returns whether messages cannot simply wait in the queue of the actor's cown.
     pub(crate) fn needs_sorting(&self) -> bool {
         let drops_oldest =
-            |lane: &Lane| lane.capacity.is_some() && lane.policy == Policy::DropOldest;
+            |lane: &Lane| lane.capacity.is_some() && lane.policy == FullLanePolicy::DropOldest;
         self.lanes.len() > 1 || self.lanes.iter().any(drops_oldest)
     }
 
@@ -239,7 +239,7 @@ impl Default for Mailbox {
 impl Lane {
     /// Creates a lane that takes every message.
     pub fn unbounded() -> Self {
-        Self { capacity: None, policy: Policy::Wait }
+        Self { capacity: None, policy: FullLanePolicy::Wait }
     }
 
     /// Creates a lane with room for this many messages. While it is full, senders wait, unless
@@ -250,26 +250,26 @@ impl Lane {
     #[track_caller]
     pub fn bounded(capacity: usize) -> Self {
         assert!(capacity > 0, "a mailbox without room takes no messages");
-        Self { capacity: Some(capacity), policy: Policy::Wait }
+        Self { capacity: Some(capacity), policy: FullLanePolicy::Wait }
     }
 
     /// Has senders wait while the lane is full: see [`Mailbox::wait`].
     pub fn wait(self) -> Self {
-        Self { policy: Policy::Wait, ..self }
+        Self { policy: FullLanePolicy::Wait, ..self }
     }
 
     /// Has sends fail while the lane is full: see [`Mailbox::fail`].
     pub fn fail(self) -> Self {
-        Self { policy: Policy::Fail, ..self }
+        Self { policy: FullLanePolicy::Fail, ..self }
     }
 
     /// Drops new messages while the lane is full: see [`Mailbox::drop_newest`].
     pub fn drop_newest(self) -> Self {
-        Self { policy: Policy::DropNewest, ..self }
+        Self { policy: FullLanePolicy::DropNewest, ..self }
     }
 
     /// Drops the oldest message for a new one while the lane is full: see [`Mailbox::drop_oldest`].
     pub fn drop_oldest(self) -> Self {
-        Self { policy: Policy::DropOldest, ..self }
+        Self { policy: FullLanePolicy::DropOldest, ..self }
     }
 }

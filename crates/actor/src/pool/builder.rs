@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use coact_core::runtime::RuntimeHandle;
 
-use super::{Each, Make, Pool, PoolInner};
+use super::{MemberFactory, MemberSettings, Pool, PoolInner};
 use crate::handler::SendActor;
 use crate::host::Host;
 use crate::id::ActorId;
-use crate::intensity::Intensity;
+use crate::intensity::RestartIntensity;
 use crate::router::{Routees, Routing};
 use crate::spawn::Spawn;
 use crate::types::Actor;
@@ -19,12 +19,12 @@ use crate::types::Actor;
 /// Settings for a [`Pool`].
 #[must_use = "no pool exists until `spawn` is called"]
 pub struct PoolBuilder<A: Actor> {
-    make: Arc<Make<A>>,
+    make: Arc<MemberFactory<A>>,
     size: usize,
     strategy: Routing,
     host: Host,
-    each: Option<Box<Each<A>>>,
-    limit: Intensity,
+    each: Option<Box<MemberSettings<A>>>,
+    limit: RestartIntensity,
 }
 
 impl<A: SendActor> PoolBuilder<A> {
@@ -73,7 +73,7 @@ impl<A: SendActor> PoolBuilder<A> {
     /// member that panics once more ends, with the panic as its reason, and is removed from the
     /// pool; the next [`resize`](Pool::resize) replaces it.
     pub fn intensity(self, restarts: u32, within: Duration) -> Self {
-        Self { limit: Intensity::new(restarts, within), ..self }
+        Self { limit: RestartIntensity::new(restarts, within), ..self }
     }
 
     /// Spawns the members.
@@ -115,7 +115,7 @@ impl<A: SendActor> Pool<A> {
             strategy: Routing::RoundRobin,
             host: Host::current(),
             each: None,
-            limit: Intensity::new(10, Duration::from_secs(10)),
+            limit: RestartIntensity::new(10, Duration::from_secs(10)),
         }
     }
 }

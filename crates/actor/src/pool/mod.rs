@@ -11,14 +11,16 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use coact_core::runtime::RuntimeHandle;
 
 use crate::ask::Ask;
-use crate::backpressure::{self, Candidate, Candidates, Changes, Patient, Reserve};
+use crate::backpressure::{
+    self, ChangeWakers, PermitFuture, RoomCandidate, RoomCandidates, RoomProvider,
+};
 use crate::block_on::block_on_room;
 use crate::handler::{MessageTo, SendActor};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
-use crate::intensity::Intensity;
-use crate::recipient::{Recipient, Takes};
+use crate::intensity::RestartIntensity;
+use crate::recipient::{MessageReceiver, Recipient};
 use crate::router::{self, RouteError, Routees, Scatter};
 use crate::send_error::{AskError, SendError};
 use crate::spawn::{Spawn, actor};
@@ -56,21 +58,21 @@ pub struct Pool<A: Actor>(Arc<PoolInner<A>>);
 
 struct PoolInner<A: Actor> {
     id: ActorId,
-    make: Arc<Make<A>>,
+    make: Arc<MemberFactory<A>>,
     host: Host,
     /// The runtime of creation: hosts are found there, even if the pool is resized elsewhere.
     home: RuntimeHandle,
-    each: Option<Box<Each<A>>>,
-    limit: Intensity,
+    each: Option<Box<MemberSettings<A>>>,
+    limit: RestartIntensity,
     members: Routees<Addr<A>>,
     /// The target number of members. Set before the lock of the members is taken and read under it,
     /// so of two concurrent resizes the last one takes effect.
     size: AtomicUsize,
 }
 
-type Make<A> = dyn Fn() -> A + Send + Sync;
+type MemberFactory<A> = dyn Fn() -> A + Send + Sync;
 
-type Each<A> = dyn Fn(Spawn<A>) -> Spawn<A> + Send + Sync;
+type MemberSettings<A> = dyn Fn(Spawn<A>) -> Spawn<A> + Send + Sync;
 
 impl<A: SendActor> Pool<A> {
     /// Makes the pool larger or smaller. New members take messages from now on. The youngest
@@ -267,17 +269,17 @@ impl<A: SendActor> Pool<A> {
     }
 }
 
-impl<A: SendActor, M: MessageTo<A>> Patient<M> for Pool<A> {
+impl<A: SendActor, M: MessageTo<A>> RoomProvider<M> for Pool<A> {
     fn send_now(&self, message: M) -> Result<(), SendError<M>> {
-        Takes::send(self, message)
+        MessageReceiver::send(self, message)
     }
 
     fn ask_now(&self, message: M) -> (Ask<M::Reply>, Result<(), SendError<M>>) {
         self.ask_counted(message, None)
     }
 
-    fn reserve(&self, message: &M) -> Option<Reserve<M>> {
-        Takes::reserve(self, Some(message), true)
+    fn reserve(&self, message: &M) -> Option<PermitFuture<M>> {
+        MessageReceiver::reserve(self, Some(message), true)
     }
 
     fn reserves_first(&self) -> bool {
@@ -285,17 +287,17 @@ impl<A: SendActor, M: MessageTo<A>> Patient<M> for Pool<A> {
     }
 }
 
-impl<A: SendActor, M: MessageTo<A>> Candidates<M> for Pool<A> {
-    fn candidates(&self) -> Vec<(ActorId, Candidate<M>)> {
+impl<A: SendActor, M: MessageTo<A>> RoomCandidates<M> for Pool<A> {
+    fn candidates(&self) -> Vec<(ActorId, RoomCandidate<M>)> {
         self.0.members.candidates(None)
     }
 
-    fn changes(&self) -> &Changes {
+    fn changes(&self) -> &ChangeWakers {
         self.0.members.changes()
     }
 }
 
-impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
+impl<A: SendActor, M: MessageTo<A>> MessageReceiver<M> for Pool<A> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         Pool::send(self, message).map_err(RouteError::into_send_error)
     }
@@ -317,7 +319,7 @@ impl<A: SendActor, M: MessageTo<A>> Takes<M> for Pool<A> {
         router::answered(self.0.members.ask(message, None, token.as_ref()))
     }
 
-    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<PermitFuture<M>> {
         backpressure::race(self.clone(), alone)
     }
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::ask::Ask;
-use crate::backpressure::Reserve;
+use crate::backpressure::PermitFuture;
 use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
@@ -17,7 +17,7 @@ use crate::send_error::SendError;
 use crate::types::{Actor, Addr, WeakAddr};
 
 /// A receiver of one kind of message: an actor, a router, or a plain thread.
-pub(crate) trait Takes<M: Message>: Send + Sync {
+pub(crate) trait MessageReceiver<M: Message>: Send + Sync {
     fn send(&self, message: M) -> Result<(), SendError<M>>;
     /// Sends a message whose answer goes to the asker of another one.
     fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
@@ -45,11 +45,11 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     fn has_ended(&self) -> bool;
     /// Waits for room; `None` if there is none to wait for. Without the message, a receiver that
     /// chooses by message among several has none.
-    fn reserve(&self, message: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+    fn reserve(&self, message: Option<&M>, alone: bool) -> Option<PermitFuture<M>> {
         let _ = (message, alone);
         None
     }
-    /// See [`Patient::reserves_first`].
+    /// See [`RoomProvider::reserves_first`].
     fn reserves_first(&self) -> bool {
         true
     }
@@ -70,12 +70,12 @@ pub(crate) trait Takes<M: Message>: Send + Sync {
     }
 
     /// Returns it without keeping it alive, if it is an actor.
-    fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
+    fn downgrade(&self) -> Option<Arc<dyn WeakReceiver<M>>> {
         None
     }
 }
 
-impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
+impl<A: Actor, M: MessageTo<A>> MessageReceiver<M> for Addr<A> {
     fn receiver_type(&self) -> &'static str {
         type_name::<A>()
     }
@@ -120,23 +120,23 @@ impl<A: Actor, M: MessageTo<A>> Takes<M> for Addr<A> {
         Addr::runtime(self)
     }
 
-    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<Reserve<M>> {
+    fn reserve(&self, _: Option<&M>, alone: bool) -> Option<PermitFuture<M>> {
         Addr::reserve(self, alone)
     }
 
-    fn downgrade(&self) -> Option<Arc<dyn Upgrades<M>>> {
+    fn downgrade(&self) -> Option<Arc<dyn WeakReceiver<M>>> {
         Some(Arc::new(Addr::downgrade(self)))
     }
 }
 
 /// A weak address of an actor that takes one kind of message.
-pub(crate) trait Upgrades<M: Message>: Send + Sync {
+pub(crate) trait WeakReceiver<M: Message>: Send + Sync {
     /// Returns a strong address, unless there is none any more.
-    fn upgrade(&self) -> Option<Arc<dyn Takes<M>>>;
+    fn upgrade(&self) -> Option<Arc<dyn MessageReceiver<M>>>;
 }
 
-impl<A: Actor, M: MessageTo<A>> Upgrades<M> for WeakAddr<A> {
-    fn upgrade(&self) -> Option<Arc<dyn Takes<M>>> {
+impl<A: Actor, M: MessageTo<A>> WeakReceiver<M> for WeakAddr<A> {
+    fn upgrade(&self) -> Option<Arc<dyn MessageReceiver<M>>> {
         let address = WeakAddr::upgrade(self)?;
         Some(Arc::new(address))
     }

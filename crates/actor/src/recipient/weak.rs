@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Weak};
 
 use super::Recipient;
-use super::takes::{Takes, Upgrades};
+use super::takes::{MessageReceiver, WeakReceiver};
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::send_error::SendError;
@@ -39,22 +39,22 @@ use crate::send_error::SendError;
 /// ```
 pub struct WeakRecipient<M: Message> {
     id: ActorId,
-    of: Of<M>,
+    of: WeakTarget<M>,
 }
 
 /// The receiver of a weak address.
-enum Of<M: Message> {
-    Actor(Arc<dyn Upgrades<M>>),
+enum WeakTarget<M: Message> {
+    Actor(Arc<dyn WeakReceiver<M>>),
     /// A router, a pool or a plain thread: it exists as long as it has a `Recipient`.
-    Other(Weak<dyn Takes<M>>),
+    Other(Weak<dyn MessageReceiver<M>>),
 }
 
 impl<M: Message> Recipient<M> {
     /// Returns a recipient that does not keep the actor alive.
     pub fn downgrade(&self) -> WeakRecipient<M> {
         let of = match self.0.downgrade() {
-            Some(actor) => Of::Actor(actor),
-            None => Of::Other(Arc::downgrade(&self.0)),
+            Some(actor) => WeakTarget::Actor(actor),
+            None => WeakTarget::Other(Arc::downgrade(&self.0)),
         };
         WeakRecipient { id: self.id(), of }
     }
@@ -65,8 +65,8 @@ impl<M: Message> WeakRecipient<M> {
     /// or plain thread has no `Recipient`.
     pub fn upgrade(&self) -> Option<Recipient<M>> {
         match &self.of {
-            Of::Actor(actor) => actor.upgrade().map(Recipient),
-            Of::Other(other) => other.upgrade().map(Recipient),
+            WeakTarget::Actor(actor) => actor.upgrade().map(Recipient),
+            WeakTarget::Other(other) => other.upgrade().map(Recipient),
         }
     }
 
@@ -90,8 +90,8 @@ impl<M: Message> WeakRecipient<M> {
 impl<M: Message> Clone for WeakRecipient<M> {
     fn clone(&self) -> Self {
         let of = match &self.of {
-            Of::Actor(actor) => Of::Actor(Arc::clone(actor)),
-            Of::Other(other) => Of::Other(Weak::clone(other)),
+            WeakTarget::Actor(actor) => WeakTarget::Actor(Arc::clone(actor)),
+            WeakTarget::Other(other) => WeakTarget::Other(Weak::clone(other)),
         };
         Self { id: self.id, of }
     }

@@ -13,7 +13,7 @@ use coact_core::runtime::RuntimeHandle;
 use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
 use crate::runtime_singleton::RuntimeService;
-use crate::topic::Named;
+use crate::topic::NamedTopics;
 use crate::types::{Actor, Addr, WeakAddr};
 
 pub use crate::lookup_error::LookupError;
@@ -127,14 +127,14 @@ impl Registry {
     /// Returns the names of the [topics](crate::pubsub::topic) created so far, in alphabetical
     /// order.
     pub fn topics(self) -> Vec<Arc<str>> {
-        Named::of(self.0).names()
+        NamedTopics::of(self.0).names()
     }
 
     /// Forgets a named [topic](crate::pubsub::topic), and with it the subscriptions that were
     /// [kept](crate::pubsub::Subscription::keep). Existing handles to the topic continue to work;
     /// asking for the name again creates a new one. Returns whether there was one.
     pub fn forget_topic(self, name: &str) -> bool {
-        Named::of(self.0).forget(name)
+        NamedTopics::of(self.0).forget(name)
     }
 
     fn table(self) -> &'static NameTable {

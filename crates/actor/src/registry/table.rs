@@ -17,10 +17,10 @@ use crate::types::{Actor, Addr, WeakAddr};
 /// The table, with its lock. No user code runs under it: addresses are created there, never
 /// dropped.
 #[derive(Default)]
-pub(crate) struct NameTable(Mutex<Entries>);
+pub(crate) struct NameTable(Mutex<NameEntries>);
 
 #[derive(Default)]
-struct Entries {
+struct NameEntries {
     /// With a number for each registration.
     names: HashMap<Arc<str>, (ActorId, u64)>,
     given: u64,
@@ -34,12 +34,12 @@ struct Entries {
 #[derive(Default)]
 struct NamedActor {
     /// `None` while the actor is being created.
-    found: Option<Found>,
+    found: Option<FoundActor>,
     /// In the order of registration.
     names: BTreeMap<u64, Arc<str>>,
 }
 
-struct Found {
+struct FoundActor {
     address: Box<dyn AnyWeakAddr>,
     any: AnyAddr,
 }
@@ -60,7 +60,7 @@ impl<A: Actor> AnyWeakAddr for WeakAddr<A> {
     }
 }
 
-impl Found {
+impl FoundActor {
     fn typed<A: Actor>(&self, name: impl FnOnce() -> String) -> Result<Addr<A>, LookupError> {
         match self.address.as_any().downcast_ref::<WeakAddr<A>>() {
             Some(address) => address.upgrade().ok_or(LookupError::Unknown),
@@ -72,13 +72,13 @@ impl Found {
 /// Called when an awaited name is taken, with the strong address of its holder.
 pub(super) type OnRegistered = Box<dyn FnOnce(&dyn Any, &AnyAddr) + Send>;
 
-impl Entries {
+impl NameEntries {
     /// Returns the actor that has a name, if it is alive.
-    fn living(&self, name: &str) -> Option<&Found> {
+    fn living(&self, name: &str) -> Option<&FoundActor> {
         self.living_id(self.names.get(name)?.0)
     }
 
-    fn living_id(&self, id: ActorId) -> Option<&Found> {
+    fn living_id(&self, id: ActorId) -> Option<&FoundActor> {
         self.actors.get(&id)?.found.as_ref().filter(|found| !found.address.has_ended())
     }
 
@@ -135,12 +135,12 @@ impl NameTable {
     /// Makes an actor that has an entry known, and notifies the waiters for its names; for a known
     /// actor, the waiters for the name that is new.
     pub(crate) fn announce<A: Actor>(&self, address: &Addr<A>, new: Option<&str>) {
-        let found = Found { address: Box::new(address.downgrade()), any: address.to_any() };
+        let found = FoundActor { address: Box::new(address.downgrade()), any: address.to_any() };
         self.announce_found(found, address, new);
     }
 
     /// Does the same for an actor of any type, whose address is given.
-    fn announce_found(&self, found: Found, address: &dyn Any, new: Option<&str>) {
+    fn announce_found(&self, found: FoundActor, address: &dyn Any, new: Option<&str>) {
         let any = found.any.clone();
         let mut spare = Some(found);
         let mut told = Vec::new();

@@ -10,10 +10,10 @@ use crate::id::ActorId;
 pub(super) struct FallbackOrder<'a, R> {
     all: &'a [Arc<Routee<R>>],
     first: ActorId,
-    position: Position,
+    position: FallbackPosition,
 }
 
-enum Position {
+enum FallbackPosition {
     InTurn {
         start: usize,
         tried: usize,
@@ -33,8 +33,8 @@ impl<'a, R> FallbackOrder<'a, R> {
         key: Option<u64>,
     ) -> Self {
         let position = match key {
-            Some(key) => Position::Ranked { key, above: weight(key, first.id) },
-            None => Position::InTurn { start, tried: 0 },
+            Some(key) => FallbackPosition::Ranked { key, above: weight(key, first.id) },
+            None => FallbackPosition::InTurn { start, tried: 0 },
         };
         Self { all, first: first.id, position }
     }
@@ -46,7 +46,7 @@ impl<'a, R> Iterator for FallbackOrder<'a, R> {
     fn next(&mut self) -> Option<&'a Arc<Routee<R>>> {
         let Self { all, first, position } = self;
         match position {
-            Position::InTurn { start, tried } => {
+            FallbackPosition::InTurn { start, tried } => {
                 while *tried < all.len() {
                     let routee = &all[(*start + *tried) % all.len()];
                     *tried += 1;
@@ -56,7 +56,7 @@ impl<'a, R> Iterator for FallbackOrder<'a, R> {
                 }
                 None
             }
-            Position::Ranked { key, above } => {
+            FallbackPosition::Ranked { key, above } => {
                 let ranked = all.iter().map(|routee| (weight(*key, routee.id), routee));
                 let left = ranked.filter(|(weight, _)| weight < above);
                 let (weight, best) = left.max_by_key(|(weight, _)| *weight)?;

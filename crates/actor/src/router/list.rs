@@ -43,14 +43,14 @@ pub(super) struct RouteeList<R> {
 }
 
 /// A routee that was added or removed, and the previous snapshot: to be dropped without the lock.
-pub(super) type Changed<R> = (Arc<Routee<R>>, Option<RouteeSnapshot<R>>);
+pub(super) type RouteeChange<R> = (Arc<Routee<R>>, Option<RouteeSnapshot<R>>);
 
 impl<R> RouteeList<R> {
     pub(super) fn new() -> Self {
         Self { places: Vec::new(), place_of: HashMap::new(), added: 0, snapshot: None }
     }
 
-    pub(super) fn add(&mut self, mut routee: Routee<R>) -> Changed<R> {
+    pub(super) fn add(&mut self, mut routee: Routee<R>) -> RouteeChange<R> {
         routee.number = self.added;
         self.added += 1;
         let routee = Arc::new(routee);
@@ -59,7 +59,7 @@ impl<R> RouteeList<R> {
         (routee, self.snapshot.take())
     }
 
-    pub(super) fn remove(&mut self, id: ActorId) -> Option<Changed<R>> {
+    pub(super) fn remove(&mut self, id: ActorId) -> Option<RouteeChange<R>> {
         let place = self.place_of.remove(&id)?;
         let routee = self.places.swap_remove(place);
         if let Some(moved) = self.places.get(place) {

@@ -1,7 +1,7 @@
 //! What can stand behind a router: an address, or a recipient.
 
 use crate::ask::Ask;
-use crate::backpressure::Reserve;
+use crate::backpressure::PermitFuture;
 use crate::handler::MessageTo;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
@@ -11,12 +11,12 @@ use crate::send_error::SendError;
 use crate::types::{Actor, Addr};
 
 /// An actor, or other receiver, behind a router.
-pub(crate) trait Routed: Clone {
+pub(crate) trait RouteTarget: Clone {
     fn has_ended(&self) -> bool;
 }
 
 /// A routee that takes messages of a type.
-pub(crate) trait MessageRoutee<M: Message>: Routed {
+pub(crate) trait MessageRoutee<M: Message>: RouteTarget {
     fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
 
     /// Asks; returns the message if it cannot be delivered. The ask says why.
@@ -27,10 +27,10 @@ pub(crate) trait MessageRoutee<M: Message>: Routed {
     ) -> (Ask<M::Reply>, Result<(), SendError<M>>);
 
     /// Waits for room; `None` if there is none to wait for.
-    fn reserve(&self, alone: bool) -> Option<Reserve<M>>;
+    fn reserve(&self, alone: bool) -> Option<PermitFuture<M>>;
 }
 
-impl<M: Message> Routed for Recipient<M> {
+impl<M: Message> RouteTarget for Recipient<M> {
     fn has_ended(&self) -> bool {
         Recipient::has_ended(self)
     }
@@ -49,12 +49,12 @@ impl<M: Message> MessageRoutee<M> for Recipient<M> {
         self.ask_counted(message, token)
     }
 
-    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+    fn reserve(&self, alone: bool) -> Option<PermitFuture<M>> {
         Recipient::reserve(self, alone)
     }
 }
 
-impl<A: Actor> Routed for Addr<A> {
+impl<A: Actor> RouteTarget for Addr<A> {
     fn has_ended(&self) -> bool {
         Addr::has_ended(self)
     }
@@ -73,7 +73,7 @@ impl<A: Actor, M: MessageTo<A>> MessageRoutee<M> for Addr<A> {
         self.ask_with_token(message, token)
     }
 
-    fn reserve(&self, alone: bool) -> Option<Reserve<M>> {
+    fn reserve(&self, alone: bool) -> Option<PermitFuture<M>> {
         Addr::reserve(self, alone)
     }
 }

@@ -17,12 +17,12 @@ struct RoutePath {
 }
 
 /// Keeps a router on the path while it routes.
-pub(super) struct Passing(Rc<RoutePath>, (StackPlace, ActorId));
+pub(super) struct RoutePass(Rc<RoutePath>, (StackPlace, ActorId));
 
 /// The maximum number of routers that may be routees of each other.
 const MOST_NESTED: usize = 32;
 
-impl Passing {
+impl RoutePass {
     pub(super) fn enter(router: ActorId) -> Option<Self> {
         let path = thread_extension::<RoutePath>();
         let here = (StackPlace::current(), router);
@@ -47,7 +47,7 @@ impl Passing {
     }
 }
 
-impl Drop for Passing {
+impl Drop for RoutePass {
     fn drop(&mut self) {
         let (here, mut passed) = (self.1, self.0.passed.borrow_mut());
         if let Some(own) = passed.iter().rposition(|at| *at == here) {

@@ -6,11 +6,11 @@ use coact_sync::shim::process::RwLock;
 
 use super::fallback_order::FallbackOrder;
 use super::list::{Routee, RouteeList, RouteeSnapshot};
-use super::message_routee::{MessageRoutee, Routed};
+use super::message_routee::{MessageRoutee, RouteTarget};
 use super::scatter::Scatter;
 use super::strategy::{Routing, RoutingState, weight};
 use crate::ask::Ask;
-use crate::backpressure::{Candidate, Changes};
+use crate::backpressure::{ChangeWakers, RoomCandidate};
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
@@ -26,13 +26,13 @@ pub(crate) struct Routees<R> {
     turn: RoutingState,
     list: RwLock<RouteeList<R>>,
     /// Notifies the senders that wait for room when a routee is added or removed.
-    changes: Changes,
+    changes: ChangeWakers,
 }
 
-impl<R: Routed> Routees<R> {
+impl<R: RouteTarget> Routees<R> {
     pub(crate) fn new(strategy: Routing) -> Self {
         let list = RwLock::new(RouteeList::new());
-        Self { turn: RoutingState::new(strategy), list, changes: Changes::default() }
+        Self { turn: RoutingState::new(strategy), list, changes: ChangeWakers::default() }
     }
 
     fn snapshot(&self) -> RouteeSnapshot<R> {
@@ -103,18 +103,21 @@ impl<R: Routed> Routees<R> {
         self.changes.tell();
     }
 
-    pub(crate) fn changes(&self) -> &Changes {
+    pub(crate) fn changes(&self) -> &ChangeWakers {
         &self.changes
     }
 
     /// Returns the routees at which a message may wait for room: all, or the one for its key.
-    pub(crate) fn candidates<M: Message>(&self, key: Option<u64>) -> Vec<(ActorId, Candidate<M>)>
+    pub(crate) fn candidates<M: Message>(
+        &self,
+        key: Option<u64>,
+    ) -> Vec<(ActorId, RoomCandidate<M>)>
     where
         R: MessageRoutee<M> + Send + 'static,
     {
         let candidate = |routee: &Arc<Routee<R>>| {
             let address = routee.address.clone();
-            let reserve: Candidate<M> = Box::new(move |alone| address.reserve(alone));
+            let reserve: RoomCandidate<M> = Box::new(move |alone| address.reserve(alone));
             (routee.id, reserve)
         };
         if key.is_some() {

@@ -6,7 +6,7 @@ use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
 use super::SharedState;
-use super::state_word::{Came, KnownReason, StateWord};
+use super::state_word::{KnownReason, MeetingOrder, StateWord};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 
@@ -59,13 +59,13 @@ fn what_is_begun_against_an_end() {
             let (word, begun, ended) = (Arc::clone(&word), Arc::clone(&begun), Arc::clone(&ended));
             move || {
                 ended.store(1, Ordering::Relaxed);
-                let sees = word.end(&ExitReason::Shutdown) == Came::Second;
+                let sees = word.end(&ExitReason::Shutdown) == MeetingOrder::Second;
                 assert!(!sees || begun.load(Ordering::Relaxed) == 1);
                 sees
             }
         });
         begun.store(1, Ordering::Relaxed);
-        let sees = word.begin() == Came::Second;
+        let sees = word.begin() == MeetingOrder::Second;
         assert!(!sees || ended.load(Ordering::Relaxed) == 1);
         assert_eq!(
             usize::from(sees) + usize::from(actor.join().unwrap()),
@@ -89,13 +89,13 @@ fn what_is_left_against_the_news_of_an_end() {
             let (word, left) = (Arc::clone(&word), Arc::clone(&left));
             move || {
                 let early = word.take_stop();
-                let sees = word.set_announced() == Came::Second;
+                let sees = word.set_announced() == MeetingOrder::Second;
                 assert!(!sees || left.load(Ordering::Relaxed) == 1);
                 (early, sees && word.take_stop())
             }
         });
         left.store(1, Ordering::Relaxed);
-        let is_seen = word.push_stop() == Came::First;
+        let is_seen = word.push_stop() == MeetingOrder::First;
         let late = !is_seen && word.take_stop();
         let (early, at_the_end) = actor.join().unwrap();
         let taken = [early, at_the_end, late].into_iter().filter(|taken| *taken).count();

@@ -50,12 +50,12 @@ pub(super) enum KnownReason {
 /// before.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[must_use = "the second one has to see to what the first has left"]
-pub(super) enum Came {
+pub(super) enum MeetingOrder {
     First,
     Second,
 }
 
-impl Came {
+impl MeetingOrder {
     fn second_if(is_second: bool) -> Self {
         if is_second { Self::Second } else { Self::First }
     }
@@ -105,7 +105,7 @@ impl StateWord {
 
     /// Marks the end; a reason that needs a block was stored before. The second one ends what others
     /// have begun that ends with the actor.
-    pub(super) fn end(&self, reason: &ExitReason) -> Came {
+    pub(super) fn end(&self, reason: &ExitReason) -> MeetingOrder {
         let reason = match reason {
             ExitReason::Normal => NORMAL,
             ExitReason::Shutdown => SHUTDOWN,
@@ -114,7 +114,7 @@ impl StateWord {
         };
         // ORDERING: AcqRel. Release pairs with the acquire in `ended` and in `begin`; acquire pairs
         // with the release there, so what was begun is visible.
-        Came::second_if(self.0.fetch_or(ENDED | reason, Ordering::AcqRel) & BEGUN != 0)
+        MeetingOrder::second_if(self.0.fetch_or(ENDED | reason, Ordering::AcqRel) & BEGUN != 0)
     }
 
     /// Returns whether it has ended, and why.
@@ -141,30 +141,32 @@ impl StateWord {
 
     /// Notes that something was begun that ends with the actor. The second one ends it: the actor
     /// has ended without seeing it.
-    pub(super) fn begin(&self) -> Came {
+    pub(super) fn begin(&self) -> MeetingOrder {
         // ORDERING: AcqRel, see `end`.
-        Came::second_if(self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0)
+        MeetingOrder::second_if(self.0.fetch_or(BEGUN, Ordering::AcqRel) & ENDED != 0)
     }
 
     /// Notes that the end has been announced. The second one looks for signals: some may have
     /// arrived since.
-    pub(super) fn set_announced(&self) -> Came {
+    pub(super) fn set_announced(&self) -> MeetingOrder {
         // ORDERING: AcqRel. Release pairs with the acquire in `set_signalled`: later answers come
         // behind the announcement. Acquire pairs with the release there: a pushed signal is seen.
-        Came::second_if(self.0.fetch_or(ANNOUNCED, Ordering::AcqRel) & SIGNALLED != 0)
+        MeetingOrder::second_if(self.0.fetch_or(ANNOUNCED, Ordering::AcqRel) & SIGNALLED != 0)
     }
 
     /// Notes that a signal was pushed. The second one answers it: the end has been announced, and
     /// the actor does not see it.
-    pub(super) fn set_signalled(&self) -> Came {
+    pub(super) fn set_signalled(&self) -> MeetingOrder {
         // ORDERING: AcqRel, see `set_announced`.
-        Came::second_if(self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & ANNOUNCED != 0)
+        MeetingOrder::second_if(self.0.fetch_or(SIGNALLED, Ordering::AcqRel) & ANNOUNCED != 0)
     }
 
     /// Pushes a stop as the first signal; like [`set_signalled`](Self::set_signalled).
-    pub(super) fn push_stop(&self) -> Came {
+    pub(super) fn push_stop(&self) -> MeetingOrder {
         // ORDERING: AcqRel, as in `set_signalled`; release also for `take_stop`.
-        Came::second_if(self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & ANNOUNCED != 0)
+        MeetingOrder::second_if(
+            self.0.fetch_or(STOP | SIGNALLED, Ordering::AcqRel) & ANNOUNCED != 0,
+        )
     }
 
     /// Takes the stop that was pushed as the first signal, if it waits.

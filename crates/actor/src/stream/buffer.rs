@@ -31,7 +31,7 @@ pub enum OfferEnd {
 }
 
 /// Notifies the producer that the consumer is gone.
-type Gone = Box<dyn FnOnce() + Send>;
+type GoneHook = Box<dyn FnOnce() + Send>;
 
 pub(super) struct StreamBuffer<T> {
     pub(super) id: StreamId,
@@ -45,13 +45,13 @@ pub(super) struct BufferState<T> {
     pub(super) demanded: bool,
     pub(super) end: Option<OfferEnd>,
     pub(super) consumer_gone: bool,
-    pub(super) on_gone: Option<Gone>,
+    pub(super) on_gone: Option<GoneHook>,
     pub(super) waker: Option<Waker>,
 }
 
 impl<T> StreamBuffer<T> {
     /// Sets the notification of the consumer's end, unless the stream ends first.
-    pub(super) fn on_gone(&self, tell: Gone) {
+    pub(super) fn on_gone(&self, tell: GoneHook) {
         let mut state = self.state.lock();
         if state.consumer_gone && state.end.is_none() {
             drop(state);

@@ -12,7 +12,7 @@ use coact_core::{Broken, Promise};
 use coact_sync::shim::process::Mutex;
 use futures_core::Stream;
 
-use crate::attached_streams::{Attached, FeedNumber, Stop};
+use crate::attached_streams::{Attached, FeedNumber, StreamStop};
 use crate::exit::ExitReason;
 use crate::handler::Receive;
 use crate::message::Message;
@@ -84,7 +84,8 @@ impl<A: Actor> Context<A> {
         S: Stream + Send + 'static,
         S::Item: Send + 'static,
     {
-        let hooks = Hooks { on_start: None, on_end: CatchDrop::new(Box::new(fail_with_stream)) };
+        let hooks =
+            FeedHooks { on_start: None, on_end: CatchDrop::new(Box::new(fail_with_stream)) };
         Feed { context: self, stream, window: 1, keeps_alive: true, is_replayed: false, hooks }
     }
 }
@@ -105,13 +106,13 @@ pub struct Feed<'c, A: Actor, S> {
     window: usize,
     keeps_alive: bool,
     is_replayed: bool,
-    hooks: Hooks<A>,
+    hooks: FeedHooks<A>,
 }
 
 type OnStart<A> = Box<dyn FnOnce(&mut A, &mut Context<A>) + Send>;
 type OnEnd<A> = Box<dyn FnOnce(&mut A, StreamEnd, &mut Context<A>) + Send>;
 
-struct Hooks<A: Actor> {
+struct FeedHooks<A: Actor> {
     on_start: Option<CatchDrop<OnStart<A>>>,
     on_end: CatchDrop<OnEnd<A>>,
 }
@@ -217,11 +218,13 @@ where
         let (resolver, stopped) = Promise::channel();
         let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
         context.feeds().0.insert(number, attached.clone());
-        let source =
-            Source { stream: CatchDrop::new(Box::pin(stream)), message: CatchDrop::new(message) };
+        let source = FeedSource {
+            stream: CatchDrop::new(Box::pin(stream)),
+            message: CatchDrop::new(message),
+        };
         let keep = keeps_alive.then(|| context.address());
         let only_in = is_replayed.then(|| context.incarnation());
-        let reader = Reader { actor: context.weak(), _keep: keep, number, only_in };
+        let reader = FeedReader { actor: context.weak(), _keep: keep, number, only_in };
         drop(spawn_future(reader.run(source, hooks, Credits::new(window), stopped)));
         attached
     }
@@ -237,12 +240,12 @@ where
 }
 
 /// A stream, and the closure that converts its items into messages.
-struct Source<S, F> {
+struct FeedSource<S, F> {
     stream: CatchDrop<Pin<Box<S>>>,
     message: CatchDrop<F>,
 }
 
-impl<S, F, M> Source<S, F>
+impl<S, F, M> FeedSource<S, F>
 where
     S: Stream,
     F: FnMut(S::Item) -> M,
@@ -261,7 +264,7 @@ where
 }
 
 /// Delivers a stream's items to an actor.
-struct Reader<A: Actor> {
+struct FeedReader<A: Actor> {
     actor: WeakAddr<A>,
     _keep: Option<Addr<A>>,
     number: FeedNumber,
@@ -269,20 +272,20 @@ struct Reader<A: Actor> {
     only_in: Option<u32>,
 }
 
-impl<A: Actor> Reader<A> {
+impl<A: Actor> FeedReader<A> {
     async fn run<S, F, M>(
         self,
-        mut source: Source<S, F>,
-        hooks: Hooks<A>,
+        mut source: FeedSource<S, F>,
+        hooks: FeedHooks<A>,
         credits: Credits,
-        mut stopped: Promise<Stop>,
+        mut stopped: Promise<StreamStop>,
     ) where
         A: Receive<M>,
         M: Message,
         S: Stream,
         F: FnMut(S::Item) -> M,
     {
-        let Hooks { on_start, on_end } = hooks;
+        let FeedHooks { on_start, on_end } = hooks;
         if let Some(on_start) = on_start {
             self.tell(on_start.into_inner());
         }
@@ -321,9 +324,9 @@ impl<A: Actor> Reader<A> {
     /// Reads to the end, and returns it; `None` if the state that attached the stream is gone.
     async fn read<S, F, M>(
         &self,
-        source: &mut Source<S, F>,
+        source: &mut FeedSource<S, F>,
         credits: &Credits,
-        stopped: &mut Promise<Stop>,
+        stopped: &mut Promise<StreamStop>,
     ) -> Option<StreamEnd>
     where
         A: Receive<M>,
@@ -356,12 +359,12 @@ impl<A: Actor> Reader<A> {
 
 /// Polls, unless the stream must stop; then returns why.
 async fn unless<T>(
-    stopped: &mut Promise<Stop>,
+    stopped: &mut Promise<StreamStop>,
     mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>,
 ) -> Result<T, Option<StreamEnd>> {
     poll_fn(|context| match Pin::new(&mut *stopped).poll(context) {
-        Poll::Ready(Ok(Stop::Detached)) => Poll::Ready(Err(Some(StreamEnd::Detached))),
-        Poll::Ready(Ok(Stop::StateGone) | Err(_)) => Poll::Ready(Err(None)),
+        Poll::Ready(Ok(StreamStop::Detached)) => Poll::Ready(Err(Some(StreamEnd::Detached))),
+        Poll::Ready(Ok(StreamStop::StateGone) | Err(_)) => Poll::Ready(Err(None)),
         Poll::Pending => poll(context).map(Ok),
     })
     .await

@@ -4,22 +4,22 @@ use std::collections::BTreeMap;
 
 use super::child_handle::ChildHandle;
 use super::info::ChildInfo;
-use super::plan::{Action, ChildSpec, ChildState, Plan};
-use super::readiness::{Readiness, ReadyPromise};
+use super::plan::{ChildSpec, ChildState, PlanAction, SupervisionPlan};
+use super::readiness::{ReadyPromise, TreeReadiness};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 
 /// A supervisor's children and its plan; both outlive its restarts.
 pub(crate) struct ChildTable {
-    pub(crate) plan: Plan,
+    pub(crate) plan: SupervisionPlan,
     pub(crate) handles: BTreeMap<ActorId, ChildHandle>,
     /// Who waits until all are up.
-    pub(super) readiness: Readiness,
+    pub(super) readiness: TreeReadiness,
 }
 
 impl ChildTable {
-    pub(crate) fn new(plan: Plan) -> Self {
-        Self { plan, handles: BTreeMap::new(), readiness: Readiness::default() }
+    pub(crate) fn new(plan: SupervisionPlan) -> Self {
+        Self { plan, handles: BTreeMap::new(), readiness: TreeReadiness::default() }
     }
 
     pub(crate) fn declare(&mut self, handle: ChildHandle, spec: ChildSpec) {
@@ -31,8 +31,8 @@ impl ChildTable {
     pub(super) fn reset(&mut self) {
         for action in self.plan.reset() {
             match action {
-                Action::Halt { child } => self.handles[&child].halt(),
-                Action::End { child, reason } => self.end(child, reason),
+                PlanAction::Halt { child } => self.handles[&child].halt(),
+                PlanAction::End { child, reason } => self.end(child, reason),
                 _ => {}
             }
         }

@@ -10,32 +10,32 @@ use crate::exit::ExitReason;
 pub(crate) type CommandReply = Resolver<Result<(), ChildError>>;
 
 pub(super) struct CommandWaiter {
-    pub(super) until: Until,
+    pub(super) until: AwaitedState,
     pub(super) answer: CommandReply,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Until {
+pub(super) enum AwaitedState {
     Up,
     Down,
     Gone,
 }
 
-impl Until {
+impl AwaitedState {
     /// Returns the answer to a waiter after an outcome, if there is one yet.
     pub(super) fn answer(self, what: &ChildOutcome) -> Option<Result<(), ChildError>> {
         match (self, what) {
-            (Until::Up, ChildOutcome::Up)
-            | (Until::Down, ChildOutcome::Down | ChildOutcome::Gone)
-            | (Until::Gone, ChildOutcome::Gone) => Some(Ok(())),
-            (Until::Up, ChildOutcome::Failed(reason)) => {
+            (AwaitedState::Up, ChildOutcome::Up)
+            | (AwaitedState::Down, ChildOutcome::Down | ChildOutcome::Gone)
+            | (AwaitedState::Gone, ChildOutcome::Gone) => Some(Ok(())),
+            (AwaitedState::Up, ChildOutcome::Failed(reason)) => {
                 Some(Err(ChildError::Failed(reason.clone())))
             }
-            (Until::Up, ChildOutcome::Down | ChildOutcome::Gone) => {
+            (AwaitedState::Up, ChildOutcome::Down | ChildOutcome::Gone) => {
                 Some(Err(ChildError::Failed(ExitReason::Shutdown)))
             }
             // It is down already, and stays down.
-            (Until::Down, ChildOutcome::Failed(_)) => Some(Ok(())),
+            (AwaitedState::Down, ChildOutcome::Failed(_)) => Some(Ok(())),
             _ => None,
         }
     }

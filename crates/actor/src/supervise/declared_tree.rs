@@ -11,14 +11,14 @@ use super::child_handle::ChildHandle;
 use super::child_table::ChildTable;
 use super::error::StartError;
 use super::nested_supervisor::ChildSupervisor;
-use super::plan::{ChildSpec, Plan};
+use super::plan::{ChildSpec, SupervisionPlan};
 use super::spec::{ChildParts, IntoChild, Parts};
 use super::strategy::{AutoShutdown, Restart, Shutdown, Strategy};
 use super::supervisor::Supervisor;
 use super::supervisor_actor::SupervisorActor;
 use crate::host::Host;
 use crate::id::ActorId;
-use crate::intensity::Intensity;
+use crate::intensity::RestartIntensity;
 use crate::registry::NameTaken;
 use crate::settings::ActorSettings;
 use crate::spawn::actor;
@@ -102,7 +102,7 @@ impl Supervisor {
 
     /// Declares a supervisor with this strategy.
     pub fn with(strategy: Strategy) -> Tree {
-        let plan = Plan::new(strategy, Intensity::default(), Backoff::none());
+        let plan = SupervisionPlan::new(strategy, RestartIntensity::default(), Backoff::none());
         let shutdown = Shutdown::stop().without_deadline();
         let spec =
             ChildSpec { restart: Restart::Permanent, shutdown, backoff: None, significant: false };
@@ -117,7 +117,7 @@ impl Tree {
     /// [`ExitReason::TooManyRestarts`](crate::actor::ExitReason::TooManyRestarts), and leaves the
     /// rest to its own supervisor.
     pub fn intensity(mut self, restarts: u32, within: Duration) -> Self {
-        self.table.plan.set_intensity(Intensity::new(restarts, within));
+        self.table.plan.set_intensity(RestartIntensity::new(restarts, within));
         self
     }
 

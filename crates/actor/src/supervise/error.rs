@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use coact_core::Broken;
 
-use super::plan::Refused;
+use super::plan::CommandRefusal;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::registry::NameTaken;
@@ -138,12 +138,12 @@ impl std::error::Error for ChildError {
     }
 }
 
-impl From<Refused> for ChildError {
-    fn from(why: Refused) -> Self {
+impl From<CommandRefusal> for ChildError {
+    fn from(why: CommandRefusal) -> Self {
         match why {
-            Refused::Unknown => ChildError::Unknown,
-            Refused::Running => ChildError::Running,
-            Refused::Stopping => ChildError::Ended,
+            CommandRefusal::Unknown => ChildError::Unknown,
+            CommandRefusal::Running => ChildError::Running,
+            CommandRefusal::Stopping => ChildError::Ended,
         }
     }
 }

@@ -20,11 +20,11 @@ use super::backoff::Backoff;
 use super::strategy::{AutoShutdown, Restart, Strategy};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::intensity::Intensity;
+use crate::intensity::RestartIntensity;
 
-pub(crate) use action::{Action, ChildOutcome, Refused};
+pub(crate) use action::{ChildOutcome, CommandRefusal, PlanAction};
 pub use entry::ChildState;
-use entry::{Aim, ChildEntry, EntryState, Trial};
+use entry::{ChildEntry, EntryState, StartTrial, TargetState};
 pub(crate) use entry::{ChildSpec, ChildView};
 
 #[derive(Clone, PartialEq, Debug)]
@@ -40,9 +40,9 @@ enum SupervisorPhase {
 }
 
 /// The plan of one supervisor.
-pub(crate) struct Plan {
+pub(crate) struct SupervisionPlan {
     strategy: Strategy,
-    intensity: Intensity,
+    intensity: RestartIntensity,
     backoff: Backoff,
     auto_shutdown: AutoShutdown,
     /// The supervisor has no supervisor: it is never started again.
@@ -67,11 +67,11 @@ pub(crate) struct Plan {
     changes: u64,
     /// The child that was last found missing: the search for the next one begins there.
     missing: u64,
-    actions: Vec<Action>,
+    actions: Vec<PlanAction>,
 }
 
-impl Plan {
-    pub(crate) fn new(strategy: Strategy, intensity: Intensity, backoff: Backoff) -> Self {
+impl SupervisionPlan {
+    pub(crate) fn new(strategy: Strategy, intensity: RestartIntensity, backoff: Backoff) -> Self {
         Self {
             strategy,
             intensity,
@@ -94,7 +94,7 @@ impl Plan {
         }
     }
 
-    pub(crate) fn set_intensity(&mut self, intensity: Intensity) {
+    pub(crate) fn set_intensity(&mut self, intensity: RestartIntensity) {
         self.intensity = intensity;
     }
 
@@ -121,7 +121,7 @@ impl Plan {
     }
 
     /// Returns the actions to perform now, in this order.
-    pub(crate) fn take_actions(&mut self) -> Vec<Action> {
+    pub(crate) fn take_actions(&mut self) -> Vec<PlanAction> {
         std::mem::take(&mut self.actions)
     }
 
@@ -181,7 +181,7 @@ impl Plan {
         let numbers: Vec<u64> = self.entries.keys().copied().collect();
         for number in numbers {
             let entry = self.entry(number);
-            (entry.aim, entry.not_before, entry.streak) = (Aim::Up, now, 0);
+            (entry.aim, entry.not_before, entry.streak) = (TargetState::Up, now, 0);
             if self.strategy.is_ordered() {
                 self.starts.insert(number);
             } else {
@@ -198,12 +198,12 @@ impl Plan {
         child: ActorId,
         spec: ChildSpec,
         now: Duration,
-    ) -> Result<(), Refused> {
+    ) -> Result<(), CommandRefusal> {
         if !self.is_running() {
-            return Err(Refused::Stopping);
+            return Err(CommandRefusal::Stopping);
         }
         let number = self.insert(child, spec, true);
-        self.entry(number).trial = Some(Trial::New);
+        self.entry(number).trial = Some(StartTrial::New);
         self.launch(number);
         self.advance(now);
         Ok(())
@@ -245,7 +245,7 @@ impl Plan {
     /// restarted, and is removed; its siblings go on.
     pub(crate) fn on_ended(&mut self, child: ActorId, now: Duration) {
         if let Some(what) = self.ending.remove(&child) {
-            self.actions.push(Action::Tell { child, what });
+            self.actions.push(PlanAction::Tell { child, what });
         } else if let Some((number, entry)) = self.find(child) {
             let was_tried = entry.trial.is_some();
             if entry.state != EntryState::Down {
@@ -255,7 +255,7 @@ impl Plan {
             let what = if was_tried { ChildOutcome::Failed(reason) } else { ChildOutcome::Gone };
             let ends = !was_tried && self.ends_with(number);
             self.remove(number, ExitReason::Shutdown);
-            self.actions.push(Action::Tell { child, what });
+            self.actions.push(PlanAction::Tell { child, what });
             if ends {
                 self.shut_down(ExitReason::Shutdown, now);
             }
@@ -284,29 +284,42 @@ impl Plan {
 
     /// Requests that a child go down and stay down. [`ChildOutcome::Down`] or
     /// [`ChildOutcome::Gone`] follows.
-    pub(crate) fn on_terminate(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
+    pub(crate) fn on_terminate(
+        &mut self,
+        child: ActorId,
+        now: Duration,
+    ) -> Result<(), CommandRefusal> {
         let number = self.commanded(child)?;
         let temporary = self.entry(number).spec.restart == Restart::Temporary;
-        self.put_away(number, if temporary { Aim::Gone } else { Aim::Down }, now);
+        self.put_away(number, if temporary { TargetState::Gone } else { TargetState::Down }, now);
         Ok(())
     }
 
     /// Requests that a child go down and not be restarted. [`ChildOutcome::Gone`] follows.
-    pub(crate) fn on_delete(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
+    pub(crate) fn on_delete(
+        &mut self,
+        child: ActorId,
+        now: Duration,
+    ) -> Result<(), CommandRefusal> {
         let number = self.commanded(child)?;
-        self.put_away(number, Aim::Gone, now);
+        self.put_away(number, TargetState::Gone, now);
         Ok(())
     }
 
     /// Requests that a terminated child start again. [`ChildOutcome::Up`] or [`ChildOutcome::Failed`]
     /// follows.
-    pub(crate) fn on_restart(&mut self, child: ActorId, now: Duration) -> Result<(), Refused> {
+    pub(crate) fn on_restart(
+        &mut self,
+        child: ActorId,
+        now: Duration,
+    ) -> Result<(), CommandRefusal> {
         let number = self.commanded(child)?;
         let entry = self.entry(number);
-        if entry.aim != Aim::Down {
-            return Err(Refused::Running);
+        if entry.aim != TargetState::Down {
+            return Err(CommandRefusal::Running);
         }
-        (entry.aim, entry.trial, entry.not_before) = (Aim::Up, Some(Trial::Again), now);
+        (entry.aim, entry.trial, entry.not_before) =
+            (TargetState::Up, Some(StartTrial::Again), now);
         if entry.state == EntryState::Down {
             self.launch(number);
         }
@@ -314,7 +327,7 @@ impl Plan {
         Ok(())
     }
 
-    /// Requests that the supervisor end: its children go down, last first, and [`Action::Exit`]
+    /// Requests that the supervisor end: its children go down, last first, and [`PlanAction::Exit`]
     /// follows. If it is not the `last` time, the declared children can be started again.
     pub(crate) fn on_stop(&mut self, reason: ExitReason, last: bool, now: Duration) {
         match &mut self.course {
@@ -329,7 +342,7 @@ impl Plan {
 
     /// The supervisor's state is gone. All children that are not down are halted, and those added
     /// at run time end; the declared ones can be [started](Self::on_start) again.
-    pub(crate) fn reset(&mut self) -> Vec<Action> {
+    pub(crate) fn reset(&mut self) -> Vec<PlanAction> {
         self.actions.clear();
         self.course = SupervisorPhase::Waiting;
         self.stops.clear();
@@ -346,7 +359,7 @@ impl Plan {
             if added {
                 self.end(number, ExitReason::Shutdown);
             } else if was != EntryState::Down {
-                self.actions.push(Action::Halt { child });
+                self.actions.push(PlanAction::Halt { child });
             }
         }
         self.take_actions()
@@ -373,11 +386,11 @@ impl Plan {
         Some((number, self.entries.get_mut(&number)?))
     }
 
-    fn commanded(&self, child: ActorId) -> Result<u64, Refused> {
+    fn commanded(&self, child: ActorId) -> Result<u64, CommandRefusal> {
         if !self.is_running() {
-            return Err(Refused::Stopping);
+            return Err(CommandRefusal::Stopping);
         }
-        self.numbers.get(&child).copied().ok_or(Refused::Unknown)
+        self.numbers.get(&child).copied().ok_or(CommandRefusal::Unknown)
     }
 }
 

@@ -16,7 +16,7 @@ pub(crate) type ReadyPromise = Promise<Result<(), ReadyError>>;
 /// When all children are up, a *check* asks those that are supervisors, too. If a child starts or
 /// goes down meanwhile, the check is void, and another one begins when all are up again.
 #[derive(Default)]
-pub(crate) struct Readiness {
+pub(crate) struct TreeReadiness {
     /// Those for whom a check is running.
     checked: Vec<ReadyWaiter>,
     /// Those that came later: a supervisor below may have answered before they asked.
@@ -30,13 +30,13 @@ pub(crate) struct Readiness {
 
 struct TreeCheck {
     number: u64,
-    /// [`Plan::changes`](super::plan::Plan::changes) when it began.
+    /// [`SupervisionPlan::changes`](super::plan::SupervisionPlan::changes) when it began.
     changes: u64,
     /// How many supervisors have not answered.
     left: usize,
 }
 
-impl Readiness {
+impl TreeReadiness {
     /// Adds a caller.
     pub(super) fn push(&mut self, waiter: ReadyWaiter) {
         if self.waiting.len() == self.waiting.capacity() {

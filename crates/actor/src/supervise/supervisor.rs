@@ -12,7 +12,9 @@ use super::request_future::Request;
 use super::spec::{ChildParts, IntoChild};
 use super::strategy::AutoShutdown;
 use super::supervisor_actor::SupervisorActor;
-use super::supervisor_requests::{Children, Command, Execute, StopRequest, ask_ready};
+use super::supervisor_requests::{
+    ChildCommand, ExecuteCommand, ListChildren, StopRequest, ask_ready,
+};
 use crate::any_addr::AnyAddr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
@@ -116,7 +118,7 @@ impl Supervisor {
         }
         let (resolver, promise) = Promise::channel();
         owed_by(&promise, |f| f.write_str("a supervisor's answer"));
-        let done = self.command(Command::Add(handle, spec));
+        let done = self.command(ChildCommand::Add(handle, spec));
         let done = done.then((), move |(), result| {
             let result = result.unwrap_or_else(|broken| Err(broken.into()));
             resolver.resolve(result.map(|()| address).map_err(StartError::from));
@@ -132,7 +134,7 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the supervisor has no such child, or has ended.
     pub fn terminate_child(&self, child: ActorId) -> Request<(), ChildError> {
-        Request::new(self.command(Command::Terminate(child)))
+        Request::new(self.command(ChildCommand::Terminate(child)))
     }
 
     /// Starts a child that was [terminated](Self::terminate_child).
@@ -140,7 +142,7 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the child was not terminated, or does not start: then it stays down.
     pub fn restart_child(&self, child: ActorId) -> Request<(), ChildError> {
-        Request::new(self.command(Command::Restart(child)))
+        Request::new(self.command(ChildCommand::Restart(child)))
     }
 
     /// Stops a child if it runs, and ends it for good.
@@ -148,7 +150,7 @@ impl Supervisor {
     /// # Errors
     /// The request fails if the supervisor has no such child, or has ended.
     pub fn delete_child(&self, child: ActorId) -> Request<(), ChildError> {
-        Request::new(self.command(Command::Delete(child)))
+        Request::new(self.command(ChildCommand::Delete(child)))
     }
 
     /// Returns all children, in the order in which they were added.
@@ -174,18 +176,18 @@ impl Supervisor {
     ) -> Request<R, ChildError> {
         let (resolver, promise) = Promise::channel();
         owed_by(&promise, |f| f.write_str("a supervisor's answer"));
-        let done = self.address().ask(Children).then((), move |(), children| {
+        let done = self.address().ask(ListChildren).then((), move |(), children| {
             resolver.resolve(children.map(convert).map_err(|_| ChildError::Ended));
         });
         drop(done);
         Request::new(promise)
     }
 
-    fn command(&self, command: Command) -> Promise<Result<(), ChildError>> {
+    fn command(&self, command: ChildCommand) -> Promise<Result<(), ChildError>> {
         let (answer, promise) = Promise::channel();
         owed_by(&promise, |f| f.write_str("a supervisor's answer"));
         // If the send fails, the request is dropped, and its answer fails.
-        let _ = self.address().send(Execute(command, answer));
+        let _ = self.address().send(ExecuteCommand(command, answer));
         promise
     }
 

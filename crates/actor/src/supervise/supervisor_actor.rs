@@ -1,4 +1,4 @@
-//! The actor behind a supervisor: carries out the decisions of the [`Plan`](super::plan).
+//! The actor behind a supervisor: carries out the decisions of the [`SupervisionPlan`](super::plan).
 //!
 //! No user code runs on it and no user behaviour names it, so nothing delays its decisions, not
 //! even behaviours that wait for its children.
@@ -16,7 +16,7 @@ use super::child_table::ChildTable;
 use super::command_waiters::CommandWaiter;
 use super::error::ReadyError;
 use super::log;
-use super::plan::{Action, ChildOutcome, Plan, Refused};
+use super::plan::{ChildOutcome, CommandRefusal, PlanAction, SupervisionPlan};
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
@@ -70,7 +70,7 @@ impl SupervisorActor {
     pub(super) fn decide<R>(
         &mut self,
         context: &mut Context<Self>,
-        what: impl FnOnce(&mut Plan, Duration) -> R,
+        what: impl FnOnce(&mut SupervisionPlan, Duration) -> R,
     ) -> R {
         let now = RuntimeHandle::current().elapsed();
         let plan = &mut self.table().plan;
@@ -104,27 +104,29 @@ impl SupervisorActor {
         }
     }
 
-    fn perform(&mut self, action: Action, context: &mut Context<Self>) {
+    fn perform(&mut self, action: PlanAction, context: &mut Context<Self>) {
         let handles = &self.table().handles;
         match action {
-            Action::Start { child, run } => handles[&child].start(Box::new(context.weak()), run),
-            Action::Stop { child, run, mode, last } => handles[&child].stop(run, mode, last),
-            Action::Kill { child } => {
+            PlanAction::Start { child, run } => {
+                handles[&child].start(Box::new(context.weak()), run)
+            }
+            PlanAction::Stop { child, run, mode, last } => handles[&child].stop(run, mode, last),
+            PlanAction::Kill { child } => {
                 handles[&child].kill();
                 log::is_late(child, &handles[&child].name);
             }
-            Action::StartFailed { child, reason } => {
+            PlanAction::StartFailed { child, reason } => {
                 let name = handles[&child].name.clone();
                 let failure = ReadyError::Failed { child, name, reason };
                 self.table().readiness.note_failure(failure);
             }
-            Action::Restarting { child, reason, delay } => {
+            PlanAction::Restarting { child, reason, delay } => {
                 log::restarts(child, &handles[&child].name, &reason, delay);
             }
-            Action::End { child, reason } => self.table().end(child, reason),
-            Action::Tell { child, what } => self.tell(child, &what),
-            Action::Halt { child } => handles[&child].halt(),
-            Action::Exit(reason) => context.stop_with(reason),
+            PlanAction::End { child, reason } => self.table().end(child, reason),
+            PlanAction::Tell { child, what } => self.tell(child, &what),
+            PlanAction::Halt { child } => handles[&child].halt(),
+            PlanAction::Exit(reason) => context.stop_with(reason),
         }
     }
 
@@ -151,7 +153,7 @@ impl SupervisorActor {
         self.silence();
         self.alarm = next.map(|time| {
             let this = context.weak();
-            let wake = move |()| drop(this.send(Wake(time)));
+            let wake = move |()| drop(this.send(AlarmWake(time)));
             (time, after(time.saturating_sub(now), (), wake))
         });
     }
@@ -168,7 +170,7 @@ impl SupervisorActor {
         context: &mut Context<Self>,
         child: ActorId,
         waiter: CommandWaiter,
-        command: impl FnOnce(&mut Plan, Duration) -> Result<(), Refused>,
+        command: impl FnOnce(&mut SupervisionPlan, Duration) -> Result<(), CommandRefusal>,
     ) {
         // The waiter is added first, because the command may be done immediately.
         self.waiters.entry(child).or_default().push(waiter);
@@ -196,18 +198,18 @@ impl Drop for SupervisorActor {
 }
 
 /// The alarm has fired.
-struct Wake(Duration);
+struct AlarmWake(Duration);
 
-impl Message for Wake {
+impl Message for AlarmWake {
     type Reply = ();
 }
 
-impl Handler<Wake> for SupervisorActor {
-    fn handle(&mut self, wake: Wake, context: &mut Context<Self>) {
+impl Handler<AlarmWake> for SupervisorActor {
+    fn handle(&mut self, wake: AlarmWake, context: &mut Context<Self>) {
         if self.alarm.as_ref().is_some_and(|(time, _)| *time == wake.0) {
             self.alarm = None;
         }
-        self.decide(context, Plan::on_time);
+        self.decide(context, SupervisionPlan::on_time);
     }
 }
 

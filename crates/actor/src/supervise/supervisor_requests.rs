@@ -4,9 +4,9 @@ use coact_core::Promise;
 use coact_core::internals::{Ending, owed_by};
 
 use super::child_handle::ChildHandle;
-use super::command_waiters::{CommandReply, CommandWaiter, Until};
+use super::command_waiters::{AwaitedState, CommandReply, CommandWaiter};
 use super::info::ChildInfo;
-use super::plan::{ChildSpec, Plan};
+use super::plan::{ChildSpec, SupervisionPlan};
 use super::readiness::{ReadyPromise, ReadyWaiter};
 use super::supervisor_actor::SupervisorActor;
 use crate::exit::ExitReason;
@@ -22,7 +22,7 @@ impl Actor for SupervisorActor {
         // It takes its children down first.
         context.on_runtime_end(move || this.send(StopRequest::with_runtime()).is_ok());
         self.table().readiness.begin_run();
-        self.decide(context, Plan::on_start);
+        self.decide(context, SupervisionPlan::on_start);
     }
 }
 
@@ -107,7 +107,7 @@ impl Handler<StopRequest> for SupervisorActor {
 }
 
 /// A command about a child.
-pub(crate) enum Command {
+pub(crate) enum ChildCommand {
     Add(ChildHandle, ChildSpec),
     Terminate(ActorId),
     Restart(ActorId),
@@ -115,34 +115,38 @@ pub(crate) enum Command {
 }
 
 /// Asks the supervisor to execute a command and to answer it.
-pub(crate) struct Execute(pub(crate) Command, pub(crate) CommandReply);
+pub(crate) struct ExecuteCommand(pub(crate) ChildCommand, pub(crate) CommandReply);
 
-impl Message for Execute {
+impl Message for ExecuteCommand {
     type Reply = ();
 }
 
-impl Handler<Execute> for SupervisorActor {
-    fn handle(&mut self, Execute(command, answer): Execute, context: &mut Context<Self>) {
+impl Handler<ExecuteCommand> for SupervisorActor {
+    fn handle(
+        &mut self,
+        ExecuteCommand(command, answer): ExecuteCommand,
+        context: &mut Context<Self>,
+    ) {
         let until = |until| CommandWaiter { until, answer };
         match command {
-            Command::Add(handle, spec) => {
+            ChildCommand::Add(handle, spec) => {
                 let child = handle.id();
                 self.table().handles.insert(child, handle);
-                let add = |plan: &mut Plan, now| plan.on_add(child, spec, now);
-                self.command(context, child, until(Until::Up), add);
+                let add = |plan: &mut SupervisionPlan, now| plan.on_add(child, spec, now);
+                self.command(context, child, until(AwaitedState::Up), add);
                 self.forget_refused(child);
             }
-            Command::Terminate(child) => {
-                let terminate = |plan: &mut Plan, now| plan.on_terminate(child, now);
-                self.command(context, child, until(Until::Down), terminate);
+            ChildCommand::Terminate(child) => {
+                let terminate = |plan: &mut SupervisionPlan, now| plan.on_terminate(child, now);
+                self.command(context, child, until(AwaitedState::Down), terminate);
             }
-            Command::Restart(child) => {
-                let restart = |plan: &mut Plan, now| plan.on_restart(child, now);
-                self.command(context, child, until(Until::Up), restart);
+            ChildCommand::Restart(child) => {
+                let restart = |plan: &mut SupervisionPlan, now| plan.on_restart(child, now);
+                self.command(context, child, until(AwaitedState::Up), restart);
             }
-            Command::Delete(child) => {
-                let delete = |plan: &mut Plan, now| plan.on_delete(child, now);
-                self.command(context, child, until(Until::Gone), delete);
+            ChildCommand::Delete(child) => {
+                let delete = |plan: &mut SupervisionPlan, now| plan.on_delete(child, now);
+                self.command(context, child, until(AwaitedState::Gone), delete);
             }
         }
     }
@@ -159,14 +163,14 @@ impl SupervisorActor {
 }
 
 /// Asks for a list of the children.
-pub(crate) struct Children;
+pub(crate) struct ListChildren;
 
-impl Message for Children {
+impl Message for ListChildren {
     type Reply = Vec<ChildInfo>;
 }
 
-impl Handler<Children> for SupervisorActor {
-    fn handle(&mut self, _: Children, _: &mut Context<Self>) -> Vec<ChildInfo> {
+impl Handler<ListChildren> for SupervisorActor {
+    fn handle(&mut self, _: ListChildren, _: &mut Context<Self>) -> Vec<ChildInfo> {
         self.table().info()
     }
 }

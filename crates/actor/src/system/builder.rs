@@ -7,7 +7,7 @@ use coact_core::runtime::Builder;
 
 use super::System;
 use super::error::SystemError;
-use crate::host::Hosts;
+use crate::host::FamilyHosts;
 
 /// Builds a [`System`].
 #[must_use = "a builder does nothing until it is built"]
@@ -117,7 +117,7 @@ impl SystemBuilder {
         }
         let main = build(MAIN, main.expect_entered())?;
         let home = main.handle();
-        let hosts = Hosts::of(home);
+        let hosts = FamilyHosts::of(home);
         if let Some(threads) = blocking_threads {
             hosts.set_blocking_threads(threads);
         }

@@ -10,11 +10,11 @@ use coact_core::cown::Deep;
 use coact_core::internals::CatchDrop;
 use coact_sync::shim::process::RwLock;
 
-use super::pattern::Pattern;
-use super::subscription::Unsubscribe;
+use super::pattern::PathPattern;
+use super::subscription::UntypedTopic;
 use crate::id::ActorId;
 
-pub(super) struct Channel<M: 'static> {
+pub(super) struct TopicChannel<M: 'static> {
     /// The number of subscribers: the only value that publishing to none reads.
     pub(super) listening: AtomicUsize,
     pub(super) subscribers: RwLock<SubscriberList<M>>,
@@ -35,13 +35,13 @@ pub(super) type SubscriberSnapshot<M> = Arc<[Arc<Subscriber<M>>]>;
 pub(super) struct Subscriber<M: 'static> {
     pub(super) id: u64,
     /// The paths of a [`TopicTree`](super::TopicTree) that it subscribes to.
-    pub(super) pattern: Option<Pattern>,
+    pub(super) pattern: Option<PathPattern>,
     /// May own another topic.
-    pub(super) deliver: CatchDrop<Deep<Deliver<M>>>,
+    pub(super) deliver: CatchDrop<Deep<DeliveryFn<M>>>,
 }
 
 /// Delivers a message; with the subscriber's number, possibly later.
-pub(crate) type Deliver<M> = Box<dyn Fn(M, Option<u64>) -> DeliveryOutcome + Send + Sync>;
+pub(crate) type DeliveryFn<M> = Box<dyn Fn(M, Option<u64>) -> DeliveryOutcome + Send + Sync>;
 
 pub(crate) enum DeliveryOutcome {
     Taken,
@@ -53,14 +53,14 @@ pub(crate) enum DeliveryOutcome {
     Later(Pin<Box<dyn Future<Output = DeliveryOutcome> + Send>>),
 }
 
-impl<M: 'static> Default for Channel<M> {
+impl<M: 'static> Default for TopicChannel<M> {
     fn default() -> Self {
         let list = SubscriberList { all: BTreeMap::new(), snapshot: None };
         Self { listening: AtomicUsize::new(0), subscribers: RwLock::new(list) }
     }
 }
 
-impl<M: 'static> Channel<M> {
+impl<M: 'static> TopicChannel<M> {
     pub(super) fn snapshot(&self) -> SubscriberSnapshot<M> {
         if let Some(snapshot) = &self.subscribers.read().snapshot {
             return Arc::clone(snapshot);
@@ -87,7 +87,7 @@ impl<M: 'static> Channel<M> {
     }
 }
 
-impl<M: Send + 'static> Unsubscribe for Channel<M> {
+impl<M: Send + 'static> UntypedTopic for TopicChannel<M> {
     fn unsubscribe(&self, id: u64) {
         self.change(|all| all.remove(&id));
     }
@@ -100,7 +100,7 @@ pub(crate) fn next_id() -> u64 {
     NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
-pub(super) fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> Deliver<M> {
+pub(super) fn to_closure<M>(call: impl Fn(M) + Send + Sync + 'static) -> DeliveryFn<M> {
     Box::new(move |message, _| {
         call(message);
         DeliveryOutcome::Taken

@@ -19,15 +19,15 @@ use coact_core::internals::{CatchDrop, catch};
 use crate::block_on::block_on_room;
 use crate::id::ActorId;
 
-use channel::{Channel, Subscriber, to_closure};
-pub(crate) use channel::{Deliver, DeliveryOutcome, next_id};
-pub(crate) use named::Named;
+pub(crate) use channel::{DeliveryFn, DeliveryOutcome, next_id};
+use channel::{Subscriber, TopicChannel, to_closure};
+pub(crate) use named::NamedTopics;
 pub use named::topic;
 pub use path_topic::TopicTree;
 pub use pattern::BadPattern;
-pub(crate) use pattern::Pattern;
+pub(crate) use pattern::PathPattern;
 pub use subscription::Subscription;
-pub(crate) use subscription::Unsubscribe;
+pub(crate) use subscription::UntypedTopic;
 
 /// A topic, to which messages of one type are published; clones are the same topic.
 ///
@@ -68,7 +68,7 @@ pub(crate) use subscription::Unsubscribe;
 #[doc(alias = "PubSub")]
 #[doc(alias = "broadcast")]
 #[doc(alias = "pg")]
-pub struct Topic<M: 'static>(Arc<Channel<M>>);
+pub struct Topic<M: 'static>(Arc<TopicChannel<M>>);
 
 /// The outcome of a publication: see [`Topic::publish_reporting`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -225,20 +225,20 @@ impl<M: Clone + Send + 'static> Topic<M> {
         self.0.listening.load(Ordering::Relaxed)
     }
 
-    fn enter(&self, pattern: Option<Pattern>, deliver: Deliver<M>) -> Subscription {
+    fn enter(&self, pattern: Option<PathPattern>, deliver: DeliveryFn<M>) -> Subscription {
         self.enter_as(next_id(), pattern, deliver)
     }
 
     pub(crate) fn enter_as(
         &self,
         id: u64,
-        pattern: Option<Pattern>,
-        deliver: Deliver<M>,
+        pattern: Option<PathPattern>,
+        deliver: DeliveryFn<M>,
     ) -> Subscription {
         let subscriber =
             Arc::new(Subscriber { id, pattern, deliver: CatchDrop::new(Deep::new(deliver)) });
         self.0.change(|all| _ = all.insert(id, subscriber));
-        let topic: Arc<dyn Unsubscribe> = self.0.clone();
+        let topic: Arc<dyn UntypedTopic> = self.0.clone();
         Subscription::new(Arc::downgrade(&topic), id)
     }
 

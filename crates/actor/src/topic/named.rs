@@ -27,21 +27,21 @@ use crate::runtime_singleton::RuntimeService;
 /// # Errors
 /// Fails if the topic has messages of another type.
 pub fn topic<M: Clone + Send + 'static>(name: &str) -> Result<Topic<M>, LookupError> {
-    Named::current().get(name)
+    NamedTopics::current().get(name)
 }
 
 /// The topics of a runtime, by their names.
 #[derive(Default)]
-pub(crate) struct Named(Mutex<HashMap<Arc<str>, NamedTopic>>);
+pub(crate) struct NamedTopics(Mutex<HashMap<Arc<str>, NamedTopic>>);
 
 struct NamedTopic {
     topic: Box<dyn Any + Send + Sync>,
     of: &'static str,
 }
 
-impl RuntimeService for Named {}
+impl RuntimeService for NamedTopics {}
 
-impl Named {
+impl NamedTopics {
     pub(crate) fn get<M: Clone + Send + 'static>(
         &self,
         name: &str,

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::pattern::Pattern;
+use super::pattern::PathPattern;
 use super::{BadPattern, Subscription, Topic, to_closure};
 
 /// Topics whose names are paths, like `house/kitchen/heat`, with subscriptions to patterns of
@@ -46,7 +46,7 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
         pattern: &str,
         call: impl Fn(M) + Send + Sync + 'static,
     ) -> Result<Subscription, BadPattern> {
-        Ok(self.0.enter(Some(Pattern::parse(pattern)?), to_closure(call)))
+        Ok(self.0.enter(Some(PathPattern::parse(pattern)?), to_closure(call)))
     }
 
     /// Returns the topic of all subscribers, with their patterns.
@@ -56,7 +56,7 @@ impl<M: Clone + Send + 'static> TopicTree<M> {
 
     /// Publishes a message to a path; returns how many subscribers received it.
     pub fn publish(&self, path: &str, message: M) -> usize {
-        let concerned = |pattern: &Pattern| pattern.fits(path);
+        let concerned = |pattern: &PathPattern| pattern.fits(path);
         self.0.publish_where(|other| other.pattern.as_ref().is_some_and(concerned), || message)
     }
 }

@@ -3,13 +3,13 @@
 use std::fmt;
 
 /// The paths that a subscriber wants.
-pub(crate) struct Pattern {
-    steps: Box<[Step]>,
+pub(crate) struct PathPattern {
+    steps: Box<[PatternStep]>,
     /// Whether it ends in `**`.
     and_below: bool,
 }
 
-enum Step {
+enum PatternStep {
     This(Box<str>),
     Any,
 }
@@ -32,7 +32,7 @@ impl fmt::Display for BadPattern {
 
 impl std::error::Error for BadPattern {}
 
-impl Pattern {
+impl PathPattern {
     pub(crate) fn parse(text: &str) -> Result<Self, BadPattern> {
         let bad = |why| BadPattern { pattern: text.into(), why };
         let (steps, and_below) = match text.strip_suffix("**") {
@@ -45,10 +45,10 @@ impl Pattern {
         };
         let steps = steps.split('/').map(|step| match step {
             "" => Err(bad("a step is empty")),
-            "*" => Ok(Step::Any),
+            "*" => Ok(PatternStep::Any),
             "**" => Err(bad("`**` can only come last")),
             _ if step.contains('*') => Err(bad("`*` stands for a whole step")),
-            _ => Ok(Step::This(step.into())),
+            _ => Ok(PatternStep::This(step.into())),
         });
         Ok(Self { steps: steps.collect::<Result<_, _>>()?, and_below })
     }
@@ -56,8 +56,8 @@ impl Pattern {
     pub(super) fn fits(&self, path: &str) -> bool {
         let mut path = path.split('/');
         let fits = self.steps.iter().all(|step| match (step, path.next()) {
-            (Step::This(this), Some(step)) => **this == *step,
-            (Step::Any, Some(_)) => true,
+            (PatternStep::This(this), Some(step)) => **this == *step,
+            (PatternStep::Any, Some(_)) => true,
             (_, None) => false,
         });
         fits && (self.and_below || path.next().is_none())
@@ -66,7 +66,7 @@ impl Pattern {
 
 #[cfg(test)]
 mod tests {
-    use super::Pattern;
+    use super::PathPattern;
 
     #[test]
     fn patterns_fit_what_they_say() {
@@ -84,7 +84,7 @@ mod tests {
             ("**", "whatever/there/is", true),
         ];
         for (pattern, path, fits) in cases {
-            let parsed = Pattern::parse(pattern).expect("a valid pattern");
+            let parsed = PathPattern::parse(pattern).expect("a valid pattern");
             assert_eq!(parsed.fits(path), fits, "{pattern} and {path}");
         }
     }
@@ -92,7 +92,7 @@ mod tests {
     #[test]
     fn what_fits_no_path_is_refused() {
         for pattern in ["", "a//b", "a/", "/a", "a/**/b", "a*", "a/b**", "/**"] {
-            assert!(Pattern::parse(pattern).is_err(), "{pattern}");
+            assert!(PathPattern::parse(pattern).is_err(), "{pattern}");
         }
     }
 }

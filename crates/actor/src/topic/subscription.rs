@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Weak;
 
 /// A topic of any type, for unsubscribing.
-pub(crate) trait Unsubscribe: Send + Sync {
+pub(crate) trait UntypedTopic: Send + Sync {
     fn unsubscribe(&self, id: u64);
 }
 
@@ -14,12 +14,12 @@ pub(crate) trait Unsubscribe: Send + Sync {
 #[must_use = "the subscription ends when this is dropped: bind it to a name (`let _ =` drops it \
               at once), or `keep` it"]
 pub struct Subscription {
-    to: Weak<dyn Unsubscribe>,
+    to: Weak<dyn UntypedTopic>,
     id: u64,
 }
 
 impl Subscription {
-    pub(crate) fn new(to: Weak<dyn Unsubscribe>, id: u64) -> Self {
+    pub(crate) fn new(to: Weak<dyn UntypedTopic>, id: u64) -> Self {
         Self { to, id }
     }
 
@@ -30,7 +30,7 @@ impl Subscription {
 
     /// Keeps the subscription for as long as the topic and the subscriber exist.
     pub fn keep(mut self) {
-        self.to = Weak::<Nothing>::new();
+        self.to = Weak::<EmptyTopic>::new();
     }
 }
 
@@ -49,8 +49,8 @@ impl fmt::Debug for Subscription {
 }
 
 /// A topic without subscribers.
-struct Nothing;
+struct EmptyTopic;
 
-impl Unsubscribe for Nothing {
+impl UntypedTopic for EmptyTopic {
     fn unsubscribe(&self, _: u64) {}
 }

@@ -9,18 +9,18 @@ use coact_sync::shim::process::Mutex;
 use coact_core::internals::CatchDrop;
 
 use super::{Actor, Addr, Context, HoldRequest, TimeoutAction, TypedExtras, WeakAddr};
-use crate::attached_streams::Feeds;
+use crate::attached_streams::AttachedStreams;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::mailbox::{Envelopes, Stash};
 use crate::owned_work::OwnedWork;
 use crate::signal::Signal;
-use crate::timeout_slots::Timeouts;
+use crate::timeout_slots::ActorTimeouts;
 use crate::timer_table::TimerTable;
 
 impl<A: Actor> Default for TypedExtras<A> {
     fn default() -> Self {
-        Self { holds: VecDeque::new(), unfinished: None, timeouts: Timeouts::default() }
+        Self { holds: VecDeque::new(), unfinished: None, timeouts: ActorTimeouts::default() }
     }
 }
 
@@ -112,7 +112,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// Returns the streams that the actor reads.
-    pub(crate) fn feeds(&mut self) -> &mut Feeds {
+    pub(crate) fn feeds(&mut self) -> &mut AttachedStreams {
         &mut self.extras().feeds
     }
 
@@ -127,7 +127,7 @@ impl<A: Actor> Context<A> {
     }
 
     /// Returns the timeouts of the actor.
-    pub(crate) fn timeouts(&mut self) -> &mut Timeouts<TimeoutAction<A>> {
+    pub(crate) fn timeouts(&mut self) -> &mut ActorTimeouts<TimeoutAction<A>> {
         &mut self.typed().timeouts
     }
 

@@ -7,14 +7,14 @@ use coact_core::internals::BlockedSet;
 use coact_core::runtime::RuntimeHandle;
 
 use super::{Actor, Addr, WeakAddr};
-use crate::any_addr::{AnyAddr, Erased};
+use crate::any_addr::{AnyAddr, ErasedActor};
 use crate::exit::ExitReason;
 use crate::id::ActorId;
 use crate::lifecycle::{AnyStrong, AnyWeak};
 use crate::shared_state::SharedState;
-use crate::signal::{Peer, Signal};
+use crate::signal::{LinkPeer, Signal};
 
-impl<A: Actor> Peer for WeakAddr<A> {
+impl<A: Actor> LinkPeer for WeakAddr<A> {
     fn id(&self) -> ActorId {
         WeakAddr::id(self)
     }
@@ -24,7 +24,7 @@ impl<A: Actor> Peer for WeakAddr<A> {
     }
 }
 
-impl<A: Actor> Erased for WeakAddr<A> {
+impl<A: Actor> ErasedActor for WeakAddr<A> {
     fn type_name(&self) -> &'static str {
         type_name::<A>()
     }

@@ -20,8 +20,8 @@ use coact_sync::shim::process::Mutex;
 use crate::context_extras::ContextExtras;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::lifecycle::Core;
-use crate::timeout_slots::Timeouts;
+use crate::lifecycle::CellCore;
+use crate::timeout_slots::ActorTimeouts;
 
 /// State with an address, messages and a lifecycle: the type of an actor.
 ///
@@ -199,7 +199,7 @@ pub(crate) struct TypedExtras<A: Actor> {
     pub(crate) holds: VecDeque<CatchDrop<HoldRequest<A>>>,
     /// What finishes the handler that has just run: it comes before signals.
     pub(crate) unfinished: Option<CatchDrop<HoldRequest<A>>>,
-    pub(crate) timeouts: Timeouts<TimeoutAction<A>>,
+    pub(crate) timeouts: ActorTimeouts<TimeoutAction<A>>,
 }
 
 /// What an actor does when one of its timeouts fires.
@@ -211,7 +211,7 @@ pub struct ActorCell<A: Actor> {
     pub(crate) body: Option<ActorAndContext<A>>,
     /// The actor's address while there is no context, which otherwise has it.
     pub(crate) this: Option<WeakAddr<A>>,
-    pub(crate) core: Core,
+    pub(crate) core: CellCore,
 }
 
 /// The actor and its context: they move together.
@@ -226,7 +226,7 @@ pub type HeldFuture<'a, R> = Pin<Box<dyn Future<Output = R> + Send + 'a>>;
 /// A request to hold the actor: creates the future from the actor's state and the place to which
 /// that is returned.
 pub(crate) type HoldRequest<A> =
-    Box<dyn FnOnce(ActorAndContext<A>, Returned<A>) -> HeldFuture<'static, ()> + Send>;
+    Box<dyn FnOnce(ActorAndContext<A>, ReturnPlace<A>) -> HeldFuture<'static, ()> + Send>;
 
 /// The place to which the actor's state is returned.
-pub(crate) type Returned<A> = Arc<Mutex<Option<ActorAndContext<A>>>>;
+pub(crate) type ReturnPlace<A> = Arc<Mutex<Option<ActorAndContext<A>>>>;

@@ -42,7 +42,7 @@ impl Receive<Go> for Link {
 
 /// Looks for circles through all of these; returns the number of steps, if everything was seen.
 fn steps_of(goals: &[Arc<AskWait>]) -> Option<usize> {
-    let mut search = Search::new(usize::MAX);
+    let mut search = CycleSearch::new(usize::MAX);
     goals.iter().all(|goal| search.explore(goal).is_none()).then(|| search.steps())
 }
 

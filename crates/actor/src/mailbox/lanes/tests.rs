@@ -4,20 +4,20 @@ use std::collections::VecDeque;
 
 use proptest::prelude::*;
 
-use super::{Added, Lanes, Moment, Number};
+use super::{AddOutcome, Lanes, Moment, TicketNumber};
 
 /// An entry of the cown's queue.
 enum Queued {
-    Ticket(Number),
+    Ticket(TicketNumber),
     Behaviour(usize),
 }
 
 /// What a thread is doing.
 enum Doing {
     /// A message has its ticket, which must be queued.
-    QueueTicket(usize, Number),
+    QueueTicket(usize, TicketNumber),
     /// The ticket is queued; the arrival of the message must be noted.
-    Arrive(usize, Number),
+    Arrive(usize, TicketNumber),
     /// A behaviour was announced, and must be queued.
     QueueBehaviour(usize),
     /// It is queued, and its announcement must be completed.
@@ -126,8 +126,8 @@ impl World {
     fn send(&mut self, lane: usize) -> Option<Doing> {
         let id = self.born(Some(lane));
         match self.lanes.add(lane, id, self.now()) {
-            Added::Ticket(ticket) => Some(Doing::QueueTicket(id, ticket)),
-            Added::InPlaceOf(oldest) => {
+            AddOutcome::Ticket(ticket) => Some(Doing::QueueTicket(id, ticket)),
+            AddOutcome::InPlaceOf(oldest) => {
                 self.end(oldest, true);
                 self.spawned(id);
                 None
@@ -208,7 +208,7 @@ impl World {
 /// One step: of a thread, which begins with a message for a lane or with a behaviour, or of the
 /// actor.
 #[derive(Clone, Debug)]
-enum Step {
+enum PatternStep {
     Thread(usize, Option<usize>),
     Actor,
 }
@@ -216,10 +216,10 @@ enum Step {
 const THREADS: usize = 4;
 const LANES: usize = 3;
 
-fn steps() -> impl Strategy<Value = Vec<Step>> {
+fn steps() -> impl Strategy<Value = Vec<PatternStep>> {
     let lane = prop_oneof![4 => (0..LANES).prop_map(Some), 1 => Just(None)];
-    let thread = (0..THREADS, lane).prop_map(|(thread, lane)| Step::Thread(thread, lane));
-    prop::collection::vec(prop_oneof![4 => thread, 1 => Just(Step::Actor)], 1..150)
+    let thread = (0..THREADS, lane).prop_map(|(thread, lane)| PatternStep::Thread(thread, lane));
+    prop::collection::vec(prop_oneof![4 => thread, 1 => Just(PatternStep::Actor)], 1..150)
 }
 
 fn keep() -> impl Strategy<Value = Vec<Option<usize>>> {
@@ -234,8 +234,8 @@ proptest! {
         let mut world = World::new(&keep, THREADS);
         for step in steps {
             match step {
-                Step::Thread(thread, lane) => world.step(thread, lane),
-                Step::Actor => world.run(),
+                PatternStep::Thread(thread, lane) => world.step(thread, lane),
+                PatternStep::Actor => world.run(),
             }
         }
         world.finish();

@@ -8,7 +8,7 @@ use crate::supervise::strategy::StopMode;
 
 /// An action that the supervisor must perform.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Action {
+pub(crate) enum PlanAction {
     /// Create the child's state, and let it receive messages.
     Start { child: ActorId, run: u64 },
     /// Take it down. `last`: for good, which a supervisor passes on to its children.
@@ -41,7 +41,7 @@ pub(crate) enum ChildOutcome {
 
 /// Why a child cannot be restarted, terminated or deleted.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Refused {
+pub(crate) enum CommandRefusal {
     Unknown,
     /// It is up, or starting.
     Running,

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::entry::{Aim, ChildEntry, EntryState};
-use super::{Action, ChildOutcome, Plan};
+use super::entry::{ChildEntry, EntryState, TargetState};
+use super::{ChildOutcome, PlanAction, SupervisionPlan};
 use crate::exit::ExitReason;
 
-impl Plan {
+impl SupervisionPlan {
     pub(super) fn launch_at_its_time(&mut self, number: u64, now: Duration) {
         let not_before = self.entry(number).not_before;
         if not_before > now {
@@ -22,7 +22,7 @@ impl Plan {
         entry.state = EntryState::Starting;
         (entry.since, entry.fell_for) = (None, None);
         entry.run += 1;
-        let start = Action::Start { child: entry.child, run: entry.run };
+        let start = PlanAction::Start { child: entry.child, run: entry.run };
         self.up += 1;
         self.changes += 1;
         self.actions.push(start);
@@ -31,14 +31,14 @@ impl Plan {
     pub(super) fn stop(&mut self, number: u64, now: Duration) {
         let entry = self.entry(number);
         entry.state = EntryState::Stopping;
-        let (child, run, last) = (entry.child, entry.run, entry.aim == Aim::Gone);
+        let (child, run, last) = (entry.child, entry.run, entry.aim == TargetState::Gone);
         let shutdown = entry.spec.shutdown;
-        let for_restart = self.is_running() && self.entry(number).aim == Aim::Up;
+        let for_restart = self.is_running() && self.entry(number).aim == TargetState::Up;
         let mode = if for_restart { shutdown.for_restart() } else { shutdown.mode };
         if let Some(deadline) = shutdown.deadline() {
             self.set_alarm(number, now.saturating_add(deadline));
         }
-        self.actions.push(Action::Stop { child, run, mode, last });
+        self.actions.push(PlanAction::Stop { child, run, mode, last });
     }
 
     /// A child has not gone down in time: it is treated as down, and will follow.
@@ -46,7 +46,7 @@ impl Plan {
         let entry = self.entry(number);
         entry.late = true;
         let child = entry.child;
-        self.actions.push(Action::Kill { child });
+        self.actions.push(PlanAction::Kill { child });
         self.touch_down(number);
         self.after_stop(number, now);
     }
@@ -71,7 +71,7 @@ impl Plan {
         let child = entry.child;
         // A child that was never started has no supervisor to report to.
         if entry.late || entry.run == 0 {
-            self.actions.push(Action::Tell { child, what });
+            self.actions.push(PlanAction::Tell { child, what });
         } else {
             self.ending.insert(child, what);
         }
@@ -85,13 +85,13 @@ impl Plan {
         self.changes += 1;
         let entry = self.entries.remove(&number).expect("the child exists");
         self.numbers.remove(&entry.child);
-        self.actions.push(Action::End { child: entry.child, reason });
+        self.actions.push(PlanAction::End { child: entry.child, reason });
         entry
     }
 
     pub(super) fn tell(&mut self, number: u64, what: ChildOutcome) {
         let child = self.entry(number).child;
-        self.actions.push(Action::Tell { child, what });
+        self.actions.push(PlanAction::Tell { child, what });
     }
 
     pub(super) fn set_alarm(&mut self, number: u64, time: Duration) {

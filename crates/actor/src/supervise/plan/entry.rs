@@ -42,7 +42,7 @@ pub(super) enum EntryState {
 
 /// The state that a child should reach.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Aim {
+pub(super) enum TargetState {
     Up,
     Down,
     Gone,
@@ -50,7 +50,7 @@ pub(super) enum Aim {
 
 /// A start by command, which is answered with the result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Trial {
+pub(super) enum StartTrial {
     /// If the start fails, the child is gone.
     New,
     /// If the start fails, the child stays down.
@@ -65,8 +65,8 @@ pub(super) struct ChildEntry {
     /// Counts its starts. Reports of earlier runs are void.
     pub(super) run: u64,
     pub(super) state: EntryState,
-    pub(super) aim: Aim,
-    pub(super) trial: Option<Trial>,
+    pub(super) aim: TargetState,
+    pub(super) trial: Option<StartTrial>,
     /// It must not be started before this time.
     pub(super) not_before: Duration,
     /// When it came up, if it has in this run.
@@ -88,7 +88,7 @@ impl ChildEntry {
             added,
             run: 0,
             state: EntryState::Down,
-            aim: Aim::Up,
+            aim: TargetState::Up,
             trial: None,
             not_before: Duration::ZERO,
             since: None,
@@ -105,7 +105,7 @@ impl ChildEntry {
 
     /// Returns whether it should be up, and is not.
     pub(super) fn is_missing(&self) -> bool {
-        self.aim == Aim::Up && self.state != EntryState::Up
+        self.aim == TargetState::Up && self.state != EntryState::Up
     }
 
     /// Returns why it ends if it is not started again.
@@ -123,7 +123,7 @@ impl ChildEntry {
             (EntryState::Starting, _) => ChildState::Starting,
             (EntryState::Up, _) => ChildState::Running,
             (EntryState::Stopping, _) => ChildState::Stopping,
-            (EntryState::Down, Aim::Up) => ChildState::Waiting,
+            (EntryState::Down, TargetState::Up) => ChildState::Waiting,
             (EntryState::Down, _) => ChildState::Stopped,
         };
         ChildView {

@@ -2,21 +2,21 @@
 
 use std::time::Duration;
 
-use super::entry::{Aim, EntryState, Trial};
-use super::{Action, ChildOutcome, Plan, SupervisorPhase};
+use super::entry::{EntryState, StartTrial, TargetState};
+use super::{ChildOutcome, PlanAction, SupervisionPlan, SupervisorPhase};
 use crate::exit::ExitReason;
 use crate::supervise::strategy::{AutoShutdown, Restart, Strategy};
 
-impl Plan {
+impl SupervisionPlan {
     /// A child has gone down on its own.
     pub(super) fn after_fall(&mut self, number: u64, reason: ExitReason, now: Duration) {
         let entry = self.entry(number);
         match entry.trial.take() {
-            Some(Trial::New) => {
+            Some(StartTrial::New) => {
                 return self.end_as(number, reason.clone(), ChildOutcome::Failed(reason));
             }
-            Some(Trial::Again) => {
-                entry.aim = Aim::Down;
+            Some(StartTrial::Again) => {
+                entry.aim = TargetState::Down;
                 return self.tell(number, ChildOutcome::Failed(reason));
             }
             None => {}
@@ -30,7 +30,7 @@ impl Plan {
         if !again {
             if never_came_up && !self.entry(number).added && !reason.is_normal() {
                 let child = self.entry(number).child;
-                self.actions.push(Action::StartFailed { child, reason: reason.clone() });
+                self.actions.push(PlanAction::StartFailed { child, reason: reason.clone() });
             }
             if self.ends_with(number) {
                 self.give_up_for(number, reason, ExitReason::Shutdown, now);
@@ -48,12 +48,12 @@ impl Plan {
     pub(super) fn after_stop(&mut self, number: u64, now: Duration) {
         let aim = self.entry(number).aim;
         match aim {
-            Aim::Gone => self.end(number, ExitReason::Shutdown),
-            Aim::Down => self.tell(number, ChildOutcome::Down),
+            TargetState::Gone => self.end(number, ExitReason::Shutdown),
+            TargetState::Down => self.tell(number, ChildOutcome::Down),
             // In order, it waits for its turn.
-            Aim::Up if self.starts.contains(&number) => {}
-            Aim::Up if self.is_running() => self.launch_at_its_time(number, now),
-            Aim::Up => {}
+            TargetState::Up if self.starts.contains(&number) => {}
+            TargetState::Up if self.is_running() => self.launch_at_its_time(number, now),
+            TargetState::Up => {}
         }
     }
 
@@ -68,7 +68,7 @@ impl Plan {
         entry.streak = entry.streak.saturating_add(1);
         entry.not_before = now.saturating_add(delay);
         let child = entry.child;
-        self.actions.push(Action::Restarting { child, reason, delay });
+        self.actions.push(PlanAction::Restarting { child, reason, delay });
         match self.strategy {
             Strategy::OneForOne | Strategy::Dynamic => {
                 // Children that wait for their first start keep their turn.
@@ -88,12 +88,12 @@ impl Plan {
         let numbers: Vec<u64> = self.entries.range(first..).map(|(number, _)| *number).collect();
         for number in numbers {
             let entry = self.entry(number);
-            if entry.aim != Aim::Up {
+            if entry.aim != TargetState::Up {
                 continue;
             }
             let is_down = entry.state == EntryState::Down;
             if entry.spec.restart == Restart::Temporary {
-                entry.aim = Aim::Gone;
+                entry.aim = TargetState::Gone;
             } else {
                 entry.not_before = entry.not_before.max(not_before);
                 self.starts.insert(number);
@@ -103,7 +103,7 @@ impl Plan {
                 (false, _) => {
                     self.stops.insert(number);
                 }
-                (true, Aim::Gone) => self.end(number, ExitReason::Shutdown),
+                (true, TargetState::Gone) => self.end(number, ExitReason::Shutdown),
                 (true, _) => {}
             }
         }
@@ -128,7 +128,7 @@ impl Plan {
             AutoShutdown::AnySignificant => true,
             AutoShutdown::AllSignificant => {
                 let mut others = self.significant.iter().filter(|other| **other != number);
-                !others.any(|other| self.entries[other].aim == Aim::Up)
+                !others.any(|other| self.entries[other].aim == TargetState::Up)
             }
         }
     }
@@ -161,13 +161,13 @@ impl Plan {
             let ordered = self.strategy.is_ordered();
             let entry = self.entry(number);
             if last || entry.added {
-                entry.aim = Aim::Gone;
+                entry.aim = TargetState::Gone;
             }
             match entry.state {
                 EntryState::Down => {
                     self.silence(number);
                     let entry = self.entry(number);
-                    if entry.aim == Aim::Gone {
+                    if entry.aim == TargetState::Gone {
                         let reason = entry.end_reason();
                         self.end(number, reason);
                     }
@@ -182,7 +182,7 @@ impl Plan {
     }
 
     /// Takes one child down by command, independent of the order of the others.
-    pub(super) fn put_away(&mut self, number: u64, aim: Aim, now: Duration) {
+    pub(super) fn put_away(&mut self, number: u64, aim: TargetState, now: Duration) {
         self.starts.remove(&number);
         let entry = self.entry(number);
         entry.aim = aim;
@@ -216,7 +216,7 @@ impl Plan {
         {
             let before = std::mem::replace(&mut self.course, SupervisorPhase::Stopped);
             if let SupervisorPhase::Stopping { reason, .. } = before {
-                self.actions.push(Action::Exit(reason));
+                self.actions.push(PlanAction::Exit(reason));
             }
         }
     }

@@ -11,8 +11,8 @@ fn spec(restart: Restart) -> ChildSpec {
 }
 
 /// Creates a plan with permanent children, all of which are up.
-fn plan_of(strategy: Strategy, children: &[ActorId]) -> Plan {
-    let mut plan = Plan::new(strategy, Intensity::default(), Backoff::none());
+fn plan_of(strategy: Strategy, children: &[ActorId]) -> SupervisionPlan {
+    let mut plan = SupervisionPlan::new(strategy, RestartIntensity::default(), Backoff::none());
     for &child in children {
         plan.declare(child, spec(Restart::Permanent));
     }
@@ -35,13 +35,14 @@ fn failure() -> ExitReason {
 #[test]
 fn children_start_one_after_the_other() {
     let [a, b] = children();
-    let mut plan = Plan::new(Strategy::OneForOne, Intensity::default(), Backoff::none());
+    let mut plan =
+        SupervisionPlan::new(Strategy::OneForOne, RestartIntensity::default(), Backoff::none());
     plan.declare(a, spec(Restart::Permanent));
     plan.declare(b, spec(Restart::Permanent));
     plan.on_start(NOW);
-    assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 1 }]);
+    assert_eq!(plan.take_actions(), [PlanAction::Start { child: a, run: 1 }]);
     plan.on_up(a, 1, NOW);
-    assert_eq!(plan.take_actions(), [Action::Start { child: b, run: 1 }]);
+    assert_eq!(plan.take_actions(), [PlanAction::Start { child: b, run: 1 }]);
 }
 
 #[test]
@@ -61,12 +62,13 @@ fn reports_of_earlier_runs_are_void() {
 fn a_failure_while_siblings_are_stopped_is_not_counted() {
     let [a, b, c] = children();
     let mut plan = plan_of(Strategy::OneForAll, &[a, b, c]);
-    plan.set_intensity(Intensity::new(1, Duration::MAX));
+    plan.set_intensity(RestartIntensity::new(1, Duration::MAX));
     plan.on_down(a, 1, failure(), NOW);
     // `c` must stop; `b`, whose turn is next, fails meanwhile on its own.
     plan.on_down(b, 1, failure(), NOW);
     plan.on_down(c, 1, ExitReason::Shutdown, NOW);
-    let starts = |action: &Action| matches!(action, Action::Start { child, .. } if *child == a);
+    let starts =
+        |action: &PlanAction| matches!(action, PlanAction::Start { child, .. } if *child == a);
     assert!(plan.take_actions().iter().any(starts));
 }
 
@@ -80,12 +82,12 @@ fn whoever_does_not_stop_in_time_is_killed_and_not_waited_for() {
     assert_eq!(deadline, Duration::from_secs(5));
     plan.on_time(deadline);
     let actions = plan.take_actions();
-    assert_eq!(actions[0], Action::Kill { child: b });
-    let stop = Action::Stop { child: a, run: 1, mode: StopMode::Stop, last: true };
+    assert_eq!(actions[0], PlanAction::Kill { child: b });
+    let stop = PlanAction::Stop { child: a, run: 1, mode: StopMode::Stop, last: true };
     assert_eq!(actions.last(), Some(&stop));
     plan.on_down(a, 1, ExitReason::Shutdown, deadline);
     plan.on_ended(a, deadline);
-    assert_eq!(plan.take_actions().last(), Some(&Action::Exit(ExitReason::Shutdown)));
+    assert_eq!(plan.take_actions().last(), Some(&PlanAction::Exit(ExitReason::Shutdown)));
     assert_eq!(plan.next_alarm(), None);
 }
 
@@ -99,8 +101,8 @@ fn a_child_that_has_not_stopped_in_time_holds_up_no_other_start() {
     plan.take_actions();
     let late = plan.next_alarm().unwrap();
     plan.on_time(late);
-    let start = |child, run| Action::Start { child, run };
-    assert_eq!(plan.take_actions(), [Action::Kill { child: a }, start(a, 2), start(b, 2)]);
+    let start = |child, run| PlanAction::Start { child, run };
+    assert_eq!(plan.take_actions(), [PlanAction::Kill { child: a }, start(a, 2), start(b, 2)]);
     plan.on_up(b, 2, late);
     assert_eq!(plan.take_actions(), [start(c, 2)]);
     // Once it is up it is like the others.
@@ -109,14 +111,16 @@ fn a_child_that_has_not_stopped_in_time_holds_up_no_other_start() {
     for child in [c, b, a] {
         plan.on_down(child, 2, failure(), late);
     }
-    let starts = plan.take_actions().into_iter().filter(|did| matches!(did, Action::Start { .. }));
+    let starts =
+        plan.take_actions().into_iter().filter(|did| matches!(did, PlanAction::Start { .. }));
     assert_eq!(starts.collect::<Vec<_>>(), [start(a, 3)]);
 }
 
 #[test]
 fn one_that_is_restarted_keeps_its_messages_and_is_not_drained() {
     let [a, b] = children();
-    let mut plan = Plan::new(Strategy::OneForAll, Intensity::default(), Backoff::none());
+    let mut plan =
+        SupervisionPlan::new(Strategy::OneForAll, RestartIntensity::default(), Backoff::none());
     let drain = ChildSpec { shutdown: Shutdown::drain(), ..spec(Restart::Permanent) };
     plan.declare(a, drain);
     plan.declare(b, drain);
@@ -125,7 +129,7 @@ fn one_that_is_restarted_keeps_its_messages_and_is_not_drained() {
     plan.on_up(b, 1, NOW);
     plan.take_actions();
     plan.on_down(a, 1, failure(), NOW);
-    let stop = Action::Stop { child: b, run: 1, mode: StopMode::Stop, last: false };
+    let stop = PlanAction::Stop { child: b, run: 1, mode: StopMode::Stop, last: false };
     assert!(plan.take_actions().contains(&stop));
 }
 
@@ -135,7 +139,7 @@ fn a_streak_ends_when_a_child_was_up_for_long() {
     let second = Duration::from_secs(1);
     let mut plan = plan_of(Strategy::OneForOne, &[a]);
     plan.set_backoff(Backoff::exponential(second, 4 * second));
-    plan.set_intensity(Intensity::new(100, NOW));
+    plan.set_intensity(RestartIntensity::new(100, NOW));
     let mut now = NOW;
     let mut fall_after = |uptime: Duration, run| {
         plan.on_up(a, run, now);
@@ -159,7 +163,7 @@ fn one_that_never_comes_up_backs_off_longer_and_longer() {
     let hour = Duration::from_secs(3600);
     let mut plan = plan_of(Strategy::OneForOne, &[a]);
     plan.set_backoff(Backoff::exponential(hour, 4 * hour));
-    plan.set_intensity(Intensity::new(100, NOW));
+    plan.set_intensity(RestartIntensity::new(100, NOW));
     let (mut now, mut delays) = (NOW, Vec::new());
     for run in 1..=4 {
         plan.on_down(a, run, failure(), now);
@@ -177,11 +181,11 @@ fn after_a_reset_all_that_was_declared_can_start_again() {
     let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
     plan.on_add(added, spec(Restart::Permanent), NOW).unwrap();
     plan.take_actions();
-    let end = Action::End { child: added, reason: ExitReason::Shutdown };
-    let expected = [end, Action::Halt { child: b }, Action::Halt { child: a }];
+    let end = PlanAction::End { child: added, reason: ExitReason::Shutdown };
+    let expected = [end, PlanAction::Halt { child: b }, PlanAction::Halt { child: a }];
     assert_eq!(plan.reset(), expected);
     plan.on_start(NOW);
-    assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 2 }]);
+    assert_eq!(plan.take_actions(), [PlanAction::Start { child: a, run: 2 }]);
 }
 
 #[test]
@@ -190,18 +194,18 @@ fn a_child_that_ends_with_its_runtime_is_removed() {
     for strategy in [Strategy::OneForOne, Strategy::OneForAll, Strategy::RestForOne] {
         let mut plan = plan_of(strategy, &[a, b]);
         plan.on_ended(a, NOW);
-        let told = Action::Tell { child: a, what: ChildOutcome::Gone };
-        let end = Action::End { child: a, reason: ExitReason::Shutdown };
+        let told = PlanAction::Tell { child: a, what: ChildOutcome::Gone };
+        let end = PlanAction::End { child: a, reason: ExitReason::Shutdown };
         assert_eq!(plan.take_actions(), [end, told]);
         assert_eq!(plan.view().map(|view| view.child).collect::<Vec<_>>(), [b]);
         // The other does not wait for it, neither when it stops nor when it starts again.
         plan.on_down(b, 1, failure(), NOW);
-        assert!(plan.take_actions().contains(&Action::Start { child: b, run: 2 }));
+        assert!(plan.take_actions().contains(&PlanAction::Start { child: b, run: 2 }));
         plan.on_up(b, 2, NOW);
         plan.on_stop(ExitReason::Shutdown, true, NOW);
         plan.on_down(b, 2, ExitReason::Shutdown, NOW);
         plan.on_ended(b, NOW);
-        assert!(plan.take_actions().contains(&Action::Exit(ExitReason::Shutdown)));
+        assert!(plan.take_actions().contains(&PlanAction::Exit(ExitReason::Shutdown)));
     }
 }
 
@@ -213,13 +217,14 @@ fn a_stop_does_not_wait_for_a_child_that_ends_with_its_runtime() {
     // `b` is told to stop; its runtime was faster.
     plan.on_ended(b, NOW);
     plan.on_ended(a, NOW);
-    assert!(plan.take_actions().contains(&Action::Exit(ExitReason::Shutdown)));
+    assert!(plan.take_actions().contains(&PlanAction::Exit(ExitReason::Shutdown)));
     assert_eq!(plan.next_alarm(), None);
 }
 
 /// Creates a plan with significant transient children, all of which are up.
-fn significant_plan(auto_shutdown: AutoShutdown, children: &[ActorId]) -> Plan {
-    let mut plan = Plan::new(Strategy::OneForOne, Intensity::default(), Backoff::none());
+fn significant_plan(auto_shutdown: AutoShutdown, children: &[ActorId]) -> SupervisionPlan {
+    let mut plan =
+        SupervisionPlan::new(Strategy::OneForOne, RestartIntensity::default(), Backoff::none());
     plan.set_auto_shutdown(auto_shutdown);
     for &child in children {
         plan.declare(child, ChildSpec { significant: true, ..spec(Restart::Transient) });
@@ -246,7 +251,7 @@ fn the_last_significant_child_ends_the_supervisor_whatever_was_terminated() {
     plan.on_ended(a, NOW);
     plan.on_down(c, 1, ExitReason::Shutdown, NOW);
     plan.on_ended(c, NOW);
-    assert_eq!(plan.take_actions().last(), Some(&Action::Exit(ExitReason::Shutdown)));
+    assert_eq!(plan.take_actions().last(), Some(&PlanAction::Exit(ExitReason::Shutdown)));
 }
 
 #[test]
@@ -256,7 +261,7 @@ fn a_significant_child_that_ends_with_its_runtime_ends_the_supervisor() {
     plan.on_ended(a, NOW);
     plan.on_down(b, 1, ExitReason::Shutdown, NOW);
     plan.on_ended(b, NOW);
-    assert_eq!(plan.take_actions().last(), Some(&Action::Exit(ExitReason::Shutdown)));
+    assert_eq!(plan.take_actions().last(), Some(&PlanAction::Exit(ExitReason::Shutdown)));
 }
 
 #[test]
@@ -265,11 +270,11 @@ fn the_child_that_ended_a_supervisor_ends_for_its_own_reason_or_starts_again() {
     let mut plan = significant_plan(AutoShutdown::AnySignificant, &[a]);
     plan.set_child();
     plan.on_down(a, 1, ExitReason::Normal, NOW);
-    assert_eq!(plan.take_actions(), [Action::Exit(ExitReason::Shutdown)]);
+    assert_eq!(plan.take_actions(), [PlanAction::Exit(ExitReason::Shutdown)]);
     assert_eq!(plan.end_reasons().collect::<Vec<_>>(), [(a, ExitReason::Normal)]);
     assert_eq!(plan.reset(), []);
     plan.on_start(NOW);
-    assert_eq!(plan.take_actions(), [Action::Start { child: a, run: 2 }]);
+    assert_eq!(plan.take_actions(), [PlanAction::Start { child: a, run: 2 }]);
     assert_eq!(plan.end_reasons().collect::<Vec<_>>(), [(a, ExitReason::Shutdown)]);
 }
 
@@ -278,7 +283,8 @@ fn the_child_that_ended_a_supervisor_ends_for_its_own_reason_or_starts_again() {
 fn all_are_up_once_none_is_missing() {
     for order in [[0, 1, 2, 3], [3, 2, 1, 0], [2, 0, 3, 1]] {
         let all: [ActorId; 4] = children();
-        let mut plan = Plan::new(Strategy::Dynamic, Intensity::default(), Backoff::none());
+        let mut plan =
+            SupervisionPlan::new(Strategy::Dynamic, RestartIntensity::default(), Backoff::none());
         for child in all {
             plan.declare(child, spec(Restart::Permanent));
         }
