@@ -83,7 +83,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     assert_eq!(total(&first)?, 200, "those who went have done their work");
 
     // All are asked, the first answer counts.
-    let some = pool.scatter(Total).wait()?;
+    let some = pool.ask_first(Total).wait()?;
     println!("{} routees, a member with {some} words", router.routees().len());
     assert_eq!(some, 50);
     Ok(())

@@ -18,7 +18,7 @@ use coact::prelude::*;
 use coact::promise::Resolver;
 use coact::pubsub::{Subscription, Topic, TopicTree};
 use coact::registry::{LookupError, NameTaken, Registry, Uid};
-use coact::routing::{NoAnswer, Pool, RouteError, Router, Scatter};
+use coact::routing::{FirstAnswer, NoAnswer, Pool, RouteError, Router};
 use coact::runtime::{BuildError, Builder, EnterGuard, Fault, Pump, RuntimeHandle, ShutdownReport};
 use coact::stream::{ActorStream, Demand};
 use coact::system::{Host, System};
@@ -207,7 +207,7 @@ fn auto_traits() {
         Addr<Idle>: "Send" "Sync" "Unpin";
         Router<Quiet>: "Send" "Sync" "Unpin";
         Pool<Idle>: "Send" "Sync" "Unpin";
-        Scatter<NoSync>: "Send" "Sync" "Unpin";
+        FirstAnswer<NoSync>: "Send" "Sync" "Unpin";
         Topic<NoSync>: "Send" "Sync" "Unpin";
         TopicTree<NoSync>: "Send" "Sync" "Unpin";
         Subscription: "Send" "Sync" "Unpin";

@@ -66,7 +66,7 @@ fn members_share_the_work() {
         assert_eq!(by[..3], members);
         assert_eq!(by[3..], members);
         assert_eq!(pool.broadcast(Job(6)), Ok(3));
-        assert!(members.contains(&pool.scatter(Job(7)).wait().unwrap()));
+        assert!(members.contains(&pool.ask_first(Job(7)).wait().unwrap()));
         drop(pool);
         finally(move || {
             assert_eq!(handled.len(), 6 + 3 + 3);

@@ -11,7 +11,7 @@ use coact::Context;
 use coact::actor::{ActorId, AskCycle, Spawn};
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
-use coact::pubsub::{Published, Topic};
+use coact::pubsub::{PublishReport, Topic};
 use coact::routing::{Pool, RouteError, Router, Routing};
 use coact::runtime::RuntimeHandle;
 use coact::sim::{self, Sim};
@@ -479,7 +479,7 @@ fn topics_wait_for_room_or_tell_who_has_missed_it() {
         let seen = Log::new();
         let closure = seen.clone();
         topic.subscribe_fn(move |item: Item| closure.push(item.0)).keep();
-        let Published { taken, missed, .. } = topic.publish_reporting(Item(1));
+        let PublishReport { taken, missed, .. } = topic.publish_reporting(Item(1));
         assert_eq!((taken, missed), (2, vec![slow.id()]));
         let patient = topic.clone();
         let published = coact::runtime::spawn_future(async move {

@@ -184,7 +184,7 @@ fn without_routees_the_message_comes_back() {
             assert_eq!(router.broadcast(Item(2)), Err(RouteError::NoRoutee(Item(2))));
             let nobody = AskError::Stopped(ExitReason::NoActor);
             assert_eq!(router.ask(Item(3)).wait(), Err(nobody));
-            assert_eq!(router.scatter(Item(4)).wait().unwrap_err().reasons, []);
+            assert_eq!(router.ask_first(Item(4)).wait().unwrap_err().reasons, []);
             let (clerks, _) = clerks(2);
             let router = routed(router, &clerks);
             clerks.iter().for_each(end);
@@ -237,7 +237,7 @@ fn the_first_answer_counts() {
     check_with_faults(|_| {
         let (clerks, _) = clerks(4);
         let router = routed(Router::new(Routing::RoundRobin), &clerks);
-        assert_eq!(router.scatter(Question).wait(), Ok(3));
+        assert_eq!(router.ask_first(Question).wait(), Ok(3));
     });
 }
 
@@ -246,7 +246,7 @@ fn if_nobody_answers_each_says_why() {
     check_with_faults(|_| {
         let (clerks, _) = clerks(3);
         let router = routed(Router::new(Routing::RoundRobin), &clerks);
-        let error = router.scatter(Question).wait().unwrap_err();
+        let error = router.ask_first(Question).wait().unwrap_err();
         let reasons: HashMap<_, _> = error.reasons.iter().cloned().collect();
         assert_eq!(reasons.len(), 3, "{error}");
         assert_eq!(reasons[&clerks[0].id()], AskError::NoReply);
@@ -262,7 +262,7 @@ fn a_scatter_can_time_out() {
         clerks.iter().for_each(|clerk| clerk.suspend().unwrap());
         let router = routed(Router::<Item>::new(Routing::RoundRobin), &clerks);
         let second = Duration::from_secs(1);
-        let error = router.scatter(Item(1)).timeout(second).wait().unwrap_err();
+        let error = router.ask_first(Item(1)).timeout(second).wait().unwrap_err();
         assert!(error.reasons.iter().all(|(_, why)| *why == AskError::Timeout(second)));
         assert_eq!(error.reasons.len(), 2);
         clerks.iter().for_each(|clerk| clerk.resume().unwrap());

@@ -294,7 +294,7 @@ fn questions_fan_out() {
         assert_eq!((answers[0].clone(), answers[4].clone(), why), (Ok(10), Ok(14), 1));
         let router = Router::new(Routing::RoundRobin);
         adders.iter().for_each(|adder| _ = router.add(adder.clone()));
-        let first = router.scatter(Add(20)).wait().unwrap();
+        let first = router.ask_first(Add(20)).wait().unwrap();
         assert!((20..25).contains(&first), "{first}");
     });
 }

@@ -14,7 +14,7 @@ use coact::cown::{
 };
 use coact::promise::Resolver;
 use coact::pubsub::{Topic, TopicTree};
-use coact::routing::{Pool, PoolBuilder, Router, Scatter};
+use coact::routing::{FirstAnswer, Pool, PoolBuilder, Router};
 use coact::stream::{ActorStream, Demand, Feed};
 use coact::actor::Spawn;
 use coact::cown::{AsCown, CheckedAll, CheckedRead, CheckedReadAll, MembersIter, MembersIterMut};
@@ -139,8 +139,8 @@ fn main() {
     let _ = |handle: WaitFor<Of<One>>| -> WaitFor<Of<Any>> { handle };
     let _ = |handle: Router<Of<Any>>| -> Router<Of<One>> { handle };
     let _ = |handle: Router<Of<One>>| -> Router<Of<Any>> { handle };
-    let _ = |handle: Scatter<Any>| -> Scatter<One> { handle };
-    let _ = |handle: Scatter<One>| -> Scatter<Any> { handle };
+    let _ = |handle: FirstAnswer<Any>| -> FirstAnswer<One> { handle };
+    let _ = |handle: FirstAnswer<One>| -> FirstAnswer<Any> { handle };
     let _ = |handle: Pool<Of<Any>>| -> Pool<Of<One>> { handle };
     let _ = |handle: Pool<Of<One>>| -> Pool<Of<Any>> { handle };
     let _ = |handle: PoolBuilder<Of<Any>>| -> PoolBuilder<Of<One>> { handle };

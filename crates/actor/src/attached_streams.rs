@@ -10,7 +10,7 @@ use coact_sync::shim::process::Mutex;
 
 /// A stream that an actor reads. Dropping this handle does not stop the stream.
 #[derive(Clone)]
-pub struct Attached(pub(crate) Arc<Mutex<Option<Resolver<StreamStop>>>>);
+pub struct AttachedStream(pub(crate) Arc<Mutex<Option<Resolver<StreamStop>>>>);
 
 /// Why reading a stream stops before its end.
 pub(crate) enum StreamStop {
@@ -19,7 +19,7 @@ pub(crate) enum StreamStop {
     StateGone,
 }
 
-impl Attached {
+impl AttachedStream {
     /// Stops reading, and drops the stream. Items that were polled before are still handled,
     /// followed by the end: [`StreamEnd::Detached`](crate::stream::StreamEnd::Detached). Returns
     /// whether this came in time, before the stream had ended.
@@ -43,16 +43,16 @@ impl Attached {
     }
 }
 
-impl fmt::Debug for Attached {
+impl fmt::Debug for AttachedStream {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Attached").field("ended", &self.has_ended()).finish()
+        f.debug_struct("AttachedStream").field("ended", &self.has_ended()).finish()
     }
 }
 
 /// The streams that a state of an actor has attached and whose end it has not seen. They are
 /// detached when it is dropped.
 #[derive(Default)]
-pub(crate) struct AttachedStreams(pub(crate) BTreeMap<FeedNumber, Attached>);
+pub(crate) struct AttachedStreams(pub(crate) BTreeMap<FeedNumber, AttachedStream>);
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct FeedNumber(u64);

@@ -92,7 +92,7 @@ pub mod actor {
 /// One address for many actors: routers, and pools of the same actor.
 pub mod routing {
     pub use crate::pool::{Pool, PoolBuilder};
-    pub use crate::router::{NoAnswer, RouteError, Router, Routing, Scatter};
+    pub use crate::router::{FirstAnswer, NoAnswer, RouteError, Router, Routing};
 }
 
 /// Messages to all subscribers: topics, and the events of a runtime.
@@ -102,7 +102,7 @@ pub mod pubsub {
         EventCounts, Events, HookTaken, LateReply, MessageDropped, UndeliveredCause,
         UndeliveredMessage, events,
     };
-    pub use crate::topic::{BadPattern, Published, Subscription, Topic, TopicTree, topic};
+    pub use crate::topic::{BadPattern, PublishReport, Subscription, Topic, TopicTree, topic};
 }
 
 pub use actor::{Actor, Addr, Context, Handler, Message, spawn};

@@ -74,7 +74,7 @@ fn an_ask_without_an_answer_returns_the_first_reason() {
     let router = Router::new(Routing::RoundRobin);
     router.add(spawn(Idle));
     router.add(spawn(Idle));
-    let error = router.scatter(Question).wait().unwrap_err();
+    let error = router.ask_first(Question).wait().unwrap_err();
     assert_eq!(error.reasons.len(), 2);
     assert_root(error, &AskError::NoReply);
 }

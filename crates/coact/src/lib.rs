@@ -85,7 +85,7 @@
 //!
 //! | dropping | of | does |
 //! | --- | --- | --- |
-//! | names and results | `Promise`, `Answer`, `Ask`, `Scatter`, `Request`, `Timer`, `Attached`, `MonitorId`, `OnDownId` | nothing: the message, the work, the timer, the stream or the monitor goes on, and ends by itself, or by `cancel`, `detach`, `demonitor` or `cancel_on_down` |
+//! | names and results | `Promise`, `Answer`, `Ask`, `FirstAnswer`, `Request`, `Timer`, `AttachedStream`, `MonitorId`, `OnDownId` | nothing: the message, the work, the timer, the stream or the monitor goes on, and ends by itself, or by `cancel`, `detach`, `demonitor` or `cancel_on_down` |
 //! | guards | `Subscription`, `Sleep`, `Acquire`, `Permit`, `WaitFor`, `ActorStream`, `EnterGuard`, `Busy`, `OnCancel` | ends what it guards; so each is `#[must_use]`. A subscription can be kept: `Subscription::keep` |
 //! | obligations | `Resolver`, `Reply`, `Demand` | breaks the promise, fails the ask, ends the stream; so each is `#[must_use]` |
 //! | owners | `Cown`, `Addr`, `Recipient`, `Supervisor`, `Pool`, `Runtime`, `System` | nothing before the last one, which ends what is owned |

@@ -59,7 +59,7 @@ fn children_of_every_strategy_live_on_every_host() {
             assert_eq!(children[1].ask(Bomb).wait(), Err(AskError::Panicked("boom".into())));
             let renewed = renewed(strategy);
             let restarts = renewed.iter().filter(|renewed| **renewed).count() as u64;
-            let is_done = |counts: coact::supervise::Counts| {
+            let is_done = |counts: coact::supervise::ChildCounts| {
                 (counts.running, counts.restarts) == (3, restarts)
             };
             while !is_done(supervisor.counts().wait().unwrap()) {}

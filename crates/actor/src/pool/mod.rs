@@ -21,7 +21,7 @@ use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::intensity::RestartIntensity;
 use crate::recipient::{MessageReceiver, Recipient};
-use crate::router::{self, RouteError, Routees, Scatter};
+use crate::router::{self, FirstAnswer, RouteError, Routees};
 use crate::send_error::{AskError, SendError};
 use crate::spawn::{Spawn, actor};
 use crate::types::{Actor, Addr};
@@ -253,11 +253,13 @@ impl<A: SendActor> Pool<A> {
     ///
     /// # Panics
     /// See [`broadcast`](Self::broadcast); no answer is awaited then.
-    pub fn scatter<M>(&self, message: M) -> Scatter<M::Reply>
+    #[doc(alias = "scatter")]
+    #[doc(alias = "ScatterGatherFirstCompleted")]
+    pub fn ask_first<M>(&self, message: M) -> FirstAnswer<M::Reply>
     where
         M: MessageTo<A> + Clone,
     {
-        self.0.members.scatter(message)
+        self.0.members.ask_first(message)
     }
 
     /// Returns the pool as a recipient: for routers, and for topics.

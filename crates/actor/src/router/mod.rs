@@ -3,12 +3,12 @@
 mod as_recipient;
 mod error;
 mod fallback_order;
+mod first_answer;
 mod list;
 mod message_routee;
 mod nesting;
 mod routed_ask;
 mod routees;
-mod scatter;
 mod strategy;
 
 use std::fmt;
@@ -27,9 +27,9 @@ use crate::recipient::Recipient;
 use crate::send_error::AskError;
 
 pub use error::{NoAnswer, RouteError};
+pub use first_answer::FirstAnswer;
 pub(crate) use routed_ask::{answered, answered_only};
 pub(crate) use routees::Routees;
-pub use scatter::Scatter;
 pub use strategy::Routing;
 
 /// Passes each message to one of several actors, its *routees*, or to all of them. Clones are the
@@ -235,16 +235,18 @@ impl<M: Message> Router<M> {
     /// let mirrors = Router::new(Routing::RoundRobin);
     /// mirrors.add(spawn(Mirror));
     /// mirrors.add(spawn(Mirror));
-    /// assert_eq!(mirrors.scatter(Where).wait().unwrap(), "here");
+    /// assert_eq!(mirrors.ask_first(Where).wait().unwrap(), "here");
     /// ```
     ///
     /// # Panics
     /// See [`broadcast`](Self::broadcast); no answer is awaited then.
-    pub fn scatter(&self, message: M) -> Scatter<M::Reply>
+    #[doc(alias = "scatter")]
+    #[doc(alias = "ScatterGatherFirstCompleted")]
+    pub fn ask_first(&self, message: M) -> FirstAnswer<M::Reply>
     where
         M: Clone,
     {
-        self.0.routees.scatter(message)
+        self.0.routees.ask_first(message)
     }
 
     /// Returns the router as a recipient: for other routers, and for topics. To these it is a

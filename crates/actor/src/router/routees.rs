@@ -5,9 +5,9 @@ use std::sync::Arc;
 use coact_sync::shim::process::RwLock;
 
 use super::fallback_order::FallbackOrder;
+use super::first_answer::FirstAnswer;
 use super::list::{Routee, RouteeList, RouteeSnapshot};
 use super::message_routee::{MessageRoutee, RouteTarget};
-use super::scatter::Scatter;
 use super::strategy::{Routing, RoutingState, weight};
 use crate::ask::Ask;
 use crate::backpressure::{ChangeWakers, RoomCandidate};
@@ -274,16 +274,16 @@ impl<R: RouteTarget> Routees<R> {
         }
     }
 
-    pub(crate) fn scatter<M: Message + Clone>(&self, message: M) -> Scatter<M::Reply>
+    pub(crate) fn ask_first<M: Message + Clone>(&self, message: M) -> FirstAnswer<M::Reply>
     where
         R: MessageRoutee<M>,
     {
-        let mut scatter = Scatter::default();
+        let mut first = FirstAnswer::default();
         for routee in self.snapshot().iter() {
             let (ask, asked) = routee.address.ask(message.clone(), routee.count(None));
             let is_full = matches!(asked, Err(SendError::Full(_)));
-            scatter.add(routee.id, if is_full { Ask::failed(AskError::Full) } else { ask });
+            first.add(routee.id, if is_full { Ask::failed(AskError::Full) } else { ask });
         }
-        scatter
+        first
     }
 }

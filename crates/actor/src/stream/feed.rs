@@ -12,7 +12,7 @@ use coact_core::{Broken, Promise};
 use coact_sync::shim::process::Mutex;
 use futures_core::Stream;
 
-use crate::attached_streams::{Attached, FeedNumber, StreamStop};
+use crate::attached_streams::{AttachedStream, FeedNumber, StreamStop};
 use crate::exit::ExitReason;
 use crate::handler::Receive;
 use crate::message::Message;
@@ -24,7 +24,7 @@ use crate::types::{Actor, Addr, Context, WeakAddr};
 pub enum StreamEnd {
     /// The stream had no more.
     Finished,
-    /// It was [detached](Attached::detach).
+    /// It was [detached](AttachedStream::detach).
     Detached,
     /// The stream panicked, or the closure that converts its items into messages. Contains the
     /// panic's message.
@@ -208,7 +208,7 @@ where
 
     /// Attaches the stream; a closure converts its items into messages. A message's answer is
     /// dropped. The closure is called where the stream is polled, beside the actor.
-    pub fn each<M>(self, message: impl FnMut(S::Item) -> M + Send + 'static) -> Attached
+    pub fn each<M>(self, message: impl FnMut(S::Item) -> M + Send + 'static) -> AttachedStream
     where
         A: Receive<M>,
         M: Message,
@@ -216,7 +216,7 @@ where
         let Self { context, stream, window, keeps_alive, is_replayed, hooks } = self;
         let number = FeedNumber::next();
         let (resolver, stopped) = Promise::channel();
-        let attached = Attached(Arc::new(Mutex::new(Some(resolver))));
+        let attached = AttachedStream(Arc::new(Mutex::new(Some(resolver))));
         context.feeds().0.insert(number, attached.clone());
         let source = FeedSource {
             stream: CatchDrop::new(Box::pin(stream)),
@@ -230,7 +230,7 @@ where
     }
 
     /// Attaches the stream, whose items are messages.
-    pub fn items(self) -> Attached
+    pub fn items(self) -> AttachedStream
     where
         A: Receive<S::Item>,
         S::Item: Message,

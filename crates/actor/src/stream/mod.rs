@@ -1,4 +1,4 @@
-//! Streams into actors ([`Attached`], [`Feed`]) and out of them ([`ActorStream`], [`Demand`]). In
+//! Streams into actors ([`AttachedStream`], [`Feed`]) and out of them ([`ActorStream`], [`Demand`]). In
 //! both directions the consumer pulls: nothing is produced until it is requested, so what is in
 //! between is bounded.
 
@@ -10,7 +10,7 @@ mod feed;
 mod producer_end;
 mod watch_consumer;
 
-pub use crate::attached_streams::Attached;
+pub use crate::attached_streams::AttachedStream;
 pub use actor_stream::ActorStream;
 pub use buffer::{OfferEnd, StreamId};
 pub use feed::{Feed, StreamEnd};

@@ -29,7 +29,7 @@ pub struct ChildInfo {
 /// How many children a supervisor has.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Counts {
+pub struct ChildCounts {
     /// All of them.
     pub children: usize,
     /// Those that are running.
@@ -40,7 +40,7 @@ pub struct Counts {
     pub restarts: u64,
 }
 
-impl FromIterator<ChildInfo> for Counts {
+impl FromIterator<ChildInfo> for ChildCounts {
     fn from_iter<I: IntoIterator<Item = ChildInfo>>(children: I) -> Self {
         children.into_iter().fold(Self::default(), |counts, child| Self {
             children: counts.children + 1,

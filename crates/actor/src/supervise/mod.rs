@@ -34,7 +34,7 @@ mod supervisor_requests;
 pub use backoff::Backoff;
 pub use declared_tree::Tree;
 pub use error::{ChildError, ReadyError, StartError};
-pub use info::{ChildInfo, Counts};
+pub use info::{ChildCounts, ChildInfo};
 pub use plan::ChildState;
 pub use request_future::Request;
 pub use spec::{Child, IntoChild, permanent, temporary, transient};

@@ -7,7 +7,7 @@ use coact_core::Promise;
 use coact_core::internals::owed_by;
 
 use super::error::{ChildError, ReadyError, StartError};
-use super::info::{ChildInfo, Counts};
+use super::info::{ChildCounts, ChildInfo};
 use super::request_future::Request;
 use super::spec::{ChildParts, IntoChild};
 use super::strategy::AutoShutdown;
@@ -165,7 +165,7 @@ impl Supervisor {
     ///
     /// # Errors
     /// The request fails if the supervisor has ended.
-    pub fn counts(&self) -> Request<Counts, ChildError> {
+    pub fn counts(&self) -> Request<ChildCounts, ChildError> {
         self.ask_children(|children| children.into_iter().collect())
     }
 

@@ -73,7 +73,7 @@ pub struct Topic<M: 'static>(Arc<TopicChannel<M>>);
 /// The outcome of a publication: see [`Topic::publish_reporting`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Published {
+pub struct PublishReport {
     /// How many subscribers received it.
     pub taken: usize,
     /// Those that had no room for it.
@@ -132,8 +132,8 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// assert_eq!(prices.publish_reporting(Price(9)).missed, [slow.id()]);
     /// # Ok::<(), coact::actor::Stopped>(())
     /// ```
-    pub fn publish_reporting(&self, message: M) -> Published {
-        let mut published = Published::default();
+    pub fn publish_reporting(&self, message: M) -> PublishReport {
+        let mut published = PublishReport::default();
         self.deliver_to_all(message, false, |delivery| published.note(delivery));
         published
     }
@@ -146,10 +146,10 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// In a future that [holds](crate::Context::hold) its actor, a subscriber that could only take
     /// the message after that actor has continued misses it
     /// ([`SendError::Cycle`](crate::actor::SendError::Cycle)).
-    pub fn publish_async(&self, message: M) -> impl Future<Output = Published> + Send + use<M> {
+    pub fn publish_async(&self, message: M) -> impl Future<Output = PublishReport> + Send + use<M> {
         let this = self.clone();
         let mut begun = Some(message);
-        let (mut published, mut pending) = (Published::default(), Vec::new());
+        let (mut published, mut pending) = (PublishReport::default(), Vec::new());
         poll_fn(move |context| {
             if let Some(message) = begun.take() {
                 this.deliver_to_all(message, true, |delivery| match delivery {
@@ -177,7 +177,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     /// # Panics
     /// Panics if it would have to wait in a behaviour, a handler or a future.
     #[track_caller]
-    pub fn publish_blocking(&self, message: M) -> Published {
+    pub fn publish_blocking(&self, message: M) -> PublishReport {
         let instead = "use `publish`, or `publish_async` in a future";
         block_on_room(("`publish_blocking`", instead), self.publish_async(message))
     }
@@ -281,7 +281,7 @@ impl<M: Clone + Send + 'static> Topic<M> {
     }
 }
 
-impl Published {
+impl PublishReport {
     fn note(&mut self, delivery: DeliveryOutcome) {
         match delivery {
             DeliveryOutcome::Taken => self.taken += 1,

@@ -17,22 +17,22 @@ use crate::router::NoAnswer;
 use crate::send_error::AskError;
 
 /// Many asks of which the first answer counts: what
-/// [`Router::scatter`](crate::routing::Router::scatter) returns. The others are dropped then;
+/// [`Router::ask_first`](crate::routing::Router::ask_first) returns. The others are dropped then;
 /// actors still working on an answer can check
 /// [`Reply::is_wanted`](crate::actor::Reply::is_wanted).
 #[must_use = "the answer is lost unless it is awaited or waited for"]
-pub struct Scatter<R: Send + 'static> {
+pub struct FirstAnswer<R: Send + 'static> {
     pending: Vec<(ActorId, Ask<R>)>,
     reasons: Vec<(ActorId, AskError)>,
 }
 
-impl<R: Send + 'static> Default for Scatter<R> {
+impl<R: Send + 'static> Default for FirstAnswer<R> {
     fn default() -> Self {
         Self { pending: Vec::new(), reasons: Vec::new() }
     }
 }
 
-impl<R: Send + 'static> Scatter<R> {
+impl<R: Send + 'static> FirstAnswer<R> {
     pub(super) fn add(&mut self, actor: ActorId, ask: Ask<R>) {
         self.pending.push((actor, ask));
     }
@@ -55,12 +55,12 @@ impl<R: Send + 'static> Scatter<R> {
     #[track_caller]
     pub fn wait(self) -> Result<R, NoAnswer> {
         // A future that is cancelled at shutdown has no actor left to wait for.
-        let answer = wait_as(spawn_future(self), "`Scatter::wait`", AWAIT);
+        let answer = wait_as(spawn_future(self), "`FirstAnswer::wait`", AWAIT);
         answer.unwrap_or_else(|_| Err(NoAnswer { reasons: Vec::new() }))
     }
 }
 
-impl<R: Send + 'static> Future for Scatter<R> {
+impl<R: Send + 'static> Future for FirstAnswer<R> {
     type Output = Result<R, NoAnswer>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
@@ -86,9 +86,9 @@ impl<R: Send + 'static> Future for Scatter<R> {
     }
 }
 
-impl<R: Send + 'static> fmt::Debug for Scatter<R> {
+impl<R: Send + 'static> fmt::Debug for FirstAnswer<R> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut debug = f.debug_struct("Scatter");
+        let mut debug = f.debug_struct("FirstAnswer");
         debug.field("pending", &self.pending.len()).field("reasons", &self.reasons).finish()
     }
 }
