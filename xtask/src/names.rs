@@ -79,7 +79,8 @@ const NOUNS: [&str; 14] = [
 ];
 
 /// Participles that are right, each with the reason.
-pub const FIELD_PARTICIPLES: [(&str, &str); 6] = [
+pub const FIELD_PARTICIPLES: [(&str, &str); 7] = [
+    ("Exited", "a message to an actor that traps exits, as Erlang's `'EXIT'`, beside `Down`"),
     ("Shared", "a shared message, beside `Arc`'s name for the same thing"),
     ("Stopped", "why an ask or a wait failed: the actor has stopped, as actors' libraries say it"),
     ("Started", "an actor's first event, as actors' libraries say it"),

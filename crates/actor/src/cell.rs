@@ -15,10 +15,10 @@ use crate::exit::ExitReason;
 use crate::holding_future::HoldingFuture;
 use crate::intensity::RestartIntensity;
 use crate::lifecycle::{ActorPhase, CellCore, RareCellState, TypedSteps};
+use crate::parts::{Actor, ActorAndContext, ActorCell, Context, HoldRequest, WeakAddr};
 use crate::reply::in_end_for;
 use crate::shared_state::SharedState;
 use crate::supervised_side::SupervisionState;
-use crate::types::{Actor, ActorAndContext, ActorCell, Context, HoldRequest, WeakAddr};
 
 /// Creates a new state for a restart; called where the actor runs.
 pub(crate) type StateFactory<A> = Box<dyn FnMut() -> ThreadBound<A> + Send>;

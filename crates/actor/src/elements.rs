@@ -7,9 +7,9 @@ use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
 use crate::message::Message;
 use crate::monitor::{Down, Exited, MonitorId};
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::recipient::{Recipient, WeakRecipient};
 use crate::send_error::AskError;
-use crate::types::{Actor, Addr, WeakAddr};
 
 impl<A: Actor> Element for Addr<A> {}
 impl<A: Actor> Element for WeakAddr<A> {}

@@ -1,8 +1,8 @@
 //! How an actor handles a message: the traits that users implement beside that of the actor.
 
 use crate::message::Message;
+use crate::parts::{Actor, Context};
 use crate::reply::Reply;
-use crate::types::{Actor, Context};
 
 /// An actor that may move between threads: every [`Actor`] that is [`Send`].
 ///
@@ -74,8 +74,8 @@ pub trait Handler<M: Message>: Actor {
     /// A panic fails the actor: it stops, or its supervisor restarts it.
     fn handle(&mut self, message: M, context: &mut Context<Self>) -> M::Reply;
 
-    /// Handles the message, and sends the answer. For actors whose answers come later, and from their state: no
-    /// other crate can implement [`Receive`] for a type that is generic.
+    /// Handles the message, and sends the answer. For actors whose answers come later, and from
+    /// their state: no other crate can implement [`Receive`] for a type that is generic.
     #[doc(hidden)]
     #[inline]
     fn handle_asked(&mut self, message: M, reply: Reply<M::Reply>, context: &mut Context<Self>) {

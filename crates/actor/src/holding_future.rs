@@ -10,8 +10,8 @@ use coact_core::runtime::{Busy, RuntimeHandle};
 
 use crate::any_addr::AnyAddr;
 use crate::cycle::HeldActorGuard;
+use crate::parts::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, ReturnPlace};
 use crate::reply::Reply;
-use crate::types::{Actor, ActorAndContext, Context, HeldFuture, HoldRequest, ReturnPlace};
 
 /// Makes a future that takes the actor's state, and returns it when it ends.
 pub(crate) fn request<A, R, F>(reply: Reply<R>, body: F) -> HoldRequest<A>

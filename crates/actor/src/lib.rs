@@ -39,6 +39,7 @@ mod monitor;
 mod monitor_guard;
 mod once_lock;
 mod owned_work;
+mod parts;
 mod pending_sends;
 mod pool;
 mod recipient;
@@ -63,7 +64,6 @@ mod timeout_slots;
 mod timer_table;
 mod timers;
 mod topic;
-mod types;
 
 /// Actors: what an actor is, how it is spawned and reached, and the notifications that it receives.
 pub mod actor {
@@ -76,6 +76,10 @@ pub mod actor {
     pub use crate::id::ActorId;
     pub use crate::message::Message;
     pub use crate::monitor::{Down, Exited, MonitorId, OnDownId};
+    pub use crate::parts::Actor;
+    pub use crate::parts::Context;
+    pub use crate::parts::HeldFuture;
+    pub use crate::parts::{Addr, WeakAddr};
     pub use crate::recipient::{Recipient, WeakRecipient};
     pub use crate::reply::Reply;
     pub use crate::send_error::{AskError, SendError};
@@ -83,10 +87,6 @@ pub mod actor {
     pub use crate::spawn::{Spawn, actor, actor_local, spawn, spawn_local};
     pub use crate::timer_table::TimerKey;
     pub use crate::timers::KeyedTimers;
-    pub use crate::types::Actor;
-    pub use crate::types::Context;
-    pub use crate::types::HeldFuture;
-    pub use crate::types::{Addr, WeakAddr};
 }
 
 /// One address for many actors: routers, and pools of the same actor.
@@ -112,6 +112,6 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 #[doc(hidden)]
 pub mod internals {
     pub use crate::context::extension::*;
+    pub use crate::parts::ActorCell;
     pub use crate::reply::Unwinding;
-    pub use crate::types::ActorCell;
 }

@@ -72,8 +72,8 @@ impl Links {
         }
     }
 
-    /// Ends the links of an incarnation that is about to be replaced; links that others have requested
-    /// stay.
+    /// Ends the links of an incarnation that is about to be replaced; links that others have
+    /// requested stay.
     pub(crate) fn end_incarnation(&mut self, us: ActorId) {
         self.trap = None;
         self.links.retain(|_, link| {

@@ -21,9 +21,9 @@ use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
+use crate::parts::{Actor, Addr};
 use crate::reply::Reply;
 use crate::send_error::{AskError, SendError};
-use crate::types::{Actor, Addr};
 
 /// The address of any actor that takes `M`, or of a [plain thread](crate::this_thread): for code
 /// that does not depend on the type of the receiver.
@@ -37,7 +37,9 @@ use crate::types::{Actor, Addr};
 /// # struct Length(f64);
 /// # impl Message for Length { type Reply = String; }
 /// # impl Handler<Length> for Metre {
-/// #     fn handle(&mut self, Length(x): Length, _: &mut Context<Self>) -> String { format!("{x} m") }
+/// #     fn handle(&mut self, Length(x): Length, _: &mut Context<Self>) -> String {
+/// #         format!("{x} m")
+/// #     }
 /// # }
 /// # impl Handler<Length> for Inch {
 /// #     fn handle(&mut self, Length(x): Length, _: &mut Context<Self>) -> String {

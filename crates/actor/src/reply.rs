@@ -231,8 +231,8 @@ fn send<R: Send + 'static>(resolver: Resolver<AskResult<R>>, answer: R) {
     }
 }
 
-/// Fails the ask because the reply is dropped: now, or once a panic was caught that may have dropped it. (What
-/// unwinds the stack of an actor that ends is not the reason.)
+/// Fails the ask because the reply is dropped: now, or once a panic was caught that may have
+/// dropped it. (What unwinds the stack of an actor that ends is not the reason.)
 #[cold]
 fn fail_dropped<R: Send + 'static>(resolver: Resolver<AskResult<R>>) {
     if thread::panicking() && why_unwound().is_none() {
@@ -253,7 +253,8 @@ fn why_dropped() -> AskError {
     why_unwound().flatten().map_or(AskError::NoReply, AskError::Stopped)
 }
 
-/// Returns why the parts of an actor are dropped here, if they are: for its end, or for a new state.
+/// Returns why the parts of an actor are dropped here, if they are: for its end, or for a new
+/// state.
 fn why_unwound() -> Option<Option<ExitReason>> {
     scoped(|scope| {
         let scope = scope?;
@@ -269,8 +270,8 @@ pub(crate) fn end_reason() -> Option<ExitReason> {
     why_unwound().flatten()
 }
 
-/// Says that what unwinds a stack is not a panic but the end of the actor that it belongs to, or a new state,
-/// for which there is no reason. Replies on the stack fail accordingly.
+/// Says that what unwinds a stack is not a panic but the end of the actor that it belongs to, or a
+/// new state, for which there is no reason. Replies on the stack fail accordingly.
 #[derive(Clone, Default)]
 pub struct Unwinding(Arc<OnceLock<Option<ExitReason>>>);
 

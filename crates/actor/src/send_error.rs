@@ -122,8 +122,9 @@ pub enum AskError {
     /// The actor had ended before the ask, or ended before it took up the message, or while its
     /// state or a future that held it still had the [`Reply`](crate::actor::Reply).
     Stopped(ExitReason),
-    /// The actor's mailbox was full. The message is dropped; a `send` returns it. With the policy to
-    /// [wait](crate::mailbox::Mailbox::wait), [`ask_async`](crate::Addr::ask_async) waits for room.
+    /// The actor's mailbox was full. The message is dropped; a `send` returns it. With the policy
+    /// to [wait](crate::mailbox::Mailbox::wait), [`ask_async`](crate::Addr::ask_async) waits for
+    /// room.
     Full,
     /// A panic dropped the reply: the actor panicked while handling the message. Contains the
     /// panic's message, or `(no message)` if it had none or the handler caught the panic itself, in

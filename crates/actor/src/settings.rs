@@ -12,9 +12,9 @@ use coact_core::{Group, WeakCown};
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Mailbox;
+use crate::parts::{Actor, ActorCell, Addr};
 use crate::registry::{NameTaken, Registry, Tenancy};
 use crate::shared_state::SharedState;
-use crate::types::{Actor, ActorCell, Addr};
 
 /// The settings of an actor to be created.
 #[derive(Debug)]

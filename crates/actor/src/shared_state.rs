@@ -264,8 +264,8 @@ impl SharedState {
         }
     }
 
-    /// Returns what ends with the actor. Call [`note_owned_work`](Self::note_owned_work) after adding
-    /// something.
+    /// Returns what ends with the actor. Call [`note_owned_work`](Self::note_owned_work) after
+    /// adding something.
     pub(crate) fn owned_work(&self) -> &Arc<OwnedWork> {
         self.control().begun.get_or_init(Arc::default)
     }

@@ -31,7 +31,7 @@ pub(crate) enum Signal {
     /// Handle messages again.
     Resume,
     /// Look after the state, before anything else sees it.
-    Attend,
+    Interrupt,
     /// An actor that this one is linked to has ended.
     Exit { from: ActorId, reason: ExitReason },
     /// Link or monitor, or undo that.

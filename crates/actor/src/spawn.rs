@@ -10,9 +10,9 @@ use crate::handler::SendActor;
 use crate::host::{Host, HostAssignment};
 use crate::id::ActorId;
 use crate::intensity::RestartIntensity;
+use crate::parts::{Actor, ActorCell, Addr};
 use crate::registry::NameTaken;
 use crate::settings::{ActorSettings, NameClaim, settings_methods};
-use crate::types::{Actor, ActorCell, Addr};
 
 /// Spawns an actor in the current runtime, with the default settings: see [`actor`] for others.
 ///

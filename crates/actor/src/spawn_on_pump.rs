@@ -2,8 +2,8 @@
 
 use coact_core::runtime::Pump;
 
+use crate::parts::{Actor, Addr};
 use crate::spawn::{Spawn, actor_local};
-use crate::types::{Actor, Addr};
 
 /// Spawns actors on the thread of a [`Pump`]. They need not be [`Send`]; see [`actor_local`].
 ///

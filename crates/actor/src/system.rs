@@ -17,9 +17,9 @@ use coact_core::runtime::{EnterGuard, RuntimeHandle};
 use crate::handler::SendActor;
 use crate::host::FamilyHosts;
 pub use crate::host::{CALLER_BATCH, Host};
+use crate::parts::Addr;
 use crate::spawn::actor;
 pub use crate::spawn_on_pump::PumpActors;
-use crate::types::Addr;
 pub use builder::SystemBuilder;
 pub use error::{SystemError, UnknownDispatcher};
 pub use shutdown_report::SystemReport;
@@ -97,8 +97,8 @@ impl System {
         actor(state).on(self.main).spawn()
     }
 
-    /// Makes the main runtime the current one of this thread, until the guard is dropped, which must
-    /// be before [`shutdown`](Self::shutdown): that takes the system by value. For other
+    /// Makes the main runtime the current one of this thread, until the guard is dropped, which
+    /// must be before [`shutdown`](Self::shutdown): that takes the system by value. For other
     /// threads, and for futures on them, see [`RuntimeHandle::enter`],
     /// [`RuntimeHandle::enter_thread`] and [`RuntimeHandle::within`].
     pub fn enter(&self) -> EnterGuard<'_> {

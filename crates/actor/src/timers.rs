@@ -12,8 +12,8 @@ use coact_core::when;
 
 use crate::handler::MessageTo;
 use crate::owned_work::OwnedWork;
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::reply::Reply;
-use crate::types::{Actor, Addr, Context, WeakAddr};
 
 pub use keyed_timers::KeyedTimers;
 

@@ -5,7 +5,7 @@ use std::any::Any;
 use coact_actor::actor::{
     Actor, ActorId, AskError, Context, ExitReason, Handler, Message, Reply, WeakAddr,
 };
-use coact_actor::internals::{have_attend, set_aside, stop_refusing};
+use coact_actor::internals::{interrupt_actor, set_aside, stop_refusing};
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{CommitParticipant, Readiness, deciding};
 use coact_persist::NoteKey;
@@ -23,7 +23,7 @@ impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
     }
 
     fn attend(&self) {
-        have_attend(self);
+        interrupt_actor(self);
     }
 
     fn address(&self) -> Box<dyn Any + Send> {
@@ -40,7 +40,7 @@ impl<E: EventSourced> Actor for Durable<E> {
         self.started(context);
     }
 
-    fn attend(&mut self, _: &mut Context<Self>) {
+    fn on_interrupt(&mut self, _: &mut Context<Self>) {
         let _ = self.recover_if_undone();
     }
 

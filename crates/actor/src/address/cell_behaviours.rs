@@ -12,8 +12,8 @@ use crate::cell::receive::drop_unhandled;
 use crate::events::{DropCause, EventSubject, message_dropped};
 use crate::handler::MessageTo;
 use crate::mailbox::SharedMailbox;
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::reply::Reply;
-use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl<A: Actor> Addr<A> {
     /// Spawns a behaviour that takes the address with it, and drops it in the end. The work is
@@ -109,7 +109,8 @@ impl<A: Actor> Addr<A> {
         when(self.cown().unchecked(), |cell| cell.call(work));
     }
 
-    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see [`ActorCell::inspect`].
+    /// Calls a closure like [`run_with_actor`](Self::run_with_actor), without counting a turn: see
+    /// [`ActorCell::inspect`].
     pub(crate) fn inspect(
         &self,
         inspect: impl FnOnce(&mut A, &mut Context<A>, u32) + Send + 'static,

@@ -24,9 +24,9 @@ use crate::mailbox::{
     drop_for_room,
 };
 use crate::message::Message;
+use crate::parts::{Actor, ActorCell};
 use crate::reply::Reply;
 use crate::send_error::{AskError, SendError};
-use crate::types::{Actor, ActorCell};
 
 /// A message to be put into a mailbox, with the room that it takes up.
 type AdmittedMessage<M> = (Option<Permit>, M, Reply<<M as Message>::Reply>);
@@ -334,8 +334,8 @@ impl<A: Actor> Addr<A> {
     }
 
     /// Puts a message into the queue, and returns its place, if that is wanted and it is in a queue
-    /// by itself. Where it is wanted, and in groups, the message is in an envelope, so that all types
-    /// of messages share the code of one behaviour.
+    /// by itself. Where it is wanted, and in groups, the message is in an envelope, so that all
+    /// types of messages share the code of one behaviour.
     #[cfg_attr(feature = "sim", track_caller)]
     fn put_in_queue<M>(
         &self,
@@ -391,7 +391,8 @@ impl<A: Actor> Addr<A> {
     }
 }
 
-/// Passes the actor a message whose room in the mailbox is free from now on, unless the message keeps it.
+/// Passes the actor a message whose room in the mailbox is free from now on, unless the message
+/// keeps it.
 #[inline]
 fn receive_with_room<A: Actor, M: MessageTo<A>>(
     cell: &mut ActorCell<A>,

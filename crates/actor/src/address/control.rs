@@ -3,8 +3,8 @@
 use coact_core::when;
 
 use crate::exit::{ExitReason, Stopped};
+use crate::parts::{Actor, Addr};
 use crate::signal::Signal;
-use crate::types::{Actor, Addr};
 
 impl<A: Actor> Addr<A> {
     /// Stops the actor after its current message: messages that wait are dropped. A future that

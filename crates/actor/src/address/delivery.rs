@@ -9,7 +9,7 @@ use super::lane_ticket::LaneTicket;
 use crate::cell::receive::drop_unhandled;
 use crate::in_flight::InFlightToken;
 use crate::mailbox::Envelope;
-use crate::types::{Actor, ActorCell, Addr};
+use crate::parts::{Actor, ActorCell, Addr};
 
 /// One message. All kinds of it share the code of their behaviour.
 pub(super) enum Delivery {

@@ -6,7 +6,7 @@ use coact_core::credits::Permit;
 use coact_core::internals::{CommitParticipant, SealedHandle};
 
 use super::Addr;
-use crate::types::{Actor, ActorCell};
+use crate::parts::{Actor, ActorCell};
 
 impl<A: Actor> SealedHandle for Addr<A> {}
 

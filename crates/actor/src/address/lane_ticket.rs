@@ -6,7 +6,7 @@ use coact_core::internals::goes_on_with;
 use coact_core::runtime::RuntimeHandle;
 
 use crate::mailbox::{QueuedMessage, SharedMailbox, SortedMessages, TicketNumber};
-use crate::types::{Actor, ActorCell};
+use crate::parts::{Actor, ActorCell};
 
 /// The right to take one message. If dropped unused, as at the end of the runtime, it takes a
 /// message with it.

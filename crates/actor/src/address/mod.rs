@@ -24,9 +24,9 @@ use crate::cycle::{self, AskWait};
 use crate::handler::{MessageTo, SyncActor};
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
+use crate::parts::{Actor, ActorCell, Addr, WeakAddr};
 use crate::reply::{AskResult, Reply};
 use crate::send_error::{AskError, SendError};
-use crate::types::{Actor, ActorCell, Addr, WeakAddr};
 
 use delivery::Delivery;
 pub(crate) use in_cown_set::WholeCell;
@@ -294,7 +294,8 @@ impl<A: Actor> Addr<A> {
         AsCown::read(self)
     }
 
-    /// Handles a message that was asked. If it is dropped unhandled, so is the resolver, and the ask is cancelled.
+    /// Handles a message that was asked. If it is dropped unhandled, so is the resolver, and the
+    /// ask is cancelled.
     #[inline(always)]
     fn handling_asked<M: MessageTo<A>>(
         message: M,

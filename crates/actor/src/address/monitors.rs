@@ -8,8 +8,8 @@ use coact_core::internals::owed_by;
 use crate::exit::ExitReason;
 use crate::monitor::{Down, Monitor, MonitorId, MonitorOwner, OnDownId};
 use crate::monitor_guard::MonitorGuard;
+use crate::parts::{Actor, Addr};
 use crate::signal::{LinkChange, Signal};
-use crate::types::{Actor, Addr};
 
 impl<A: Actor> Addr<A> {
     /// Calls a closure when the actor ends, whatever the reason; at once if it has ended, but not

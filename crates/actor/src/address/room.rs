@@ -12,9 +12,9 @@ use crate::ask::Ask;
 use crate::backpressure::{PermitFuture, SendPermit};
 use crate::cycle::{self, AskCycle, AskWait, TrackedWait};
 use crate::handler::MessageTo;
+use crate::parts::Actor;
 use crate::reply::Reply;
 use crate::send_error::SendError;
-use crate::types::Actor;
 
 /// Room for one message in a mailbox for which senders wait. Its position among the waiting senders
 /// is taken when it is created.

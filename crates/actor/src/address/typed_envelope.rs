@@ -11,8 +11,8 @@ use crate::handler::MessageTo;
 use crate::id::ActorId;
 use crate::mailbox::{Envelope, drop_for_room};
 use crate::message::Message;
+use crate::parts::{Actor, ActorCell};
 use crate::reply::Reply;
-use crate::types::{Actor, ActorCell};
 
 /// A message to an actor of type `A`.
 struct TypedEnvelope<A, M: Message> {

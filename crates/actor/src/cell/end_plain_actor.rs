@@ -6,8 +6,8 @@ use super::drop_in_end;
 use crate::events::{self, EventSubject};
 use crate::exit::ExitReason;
 use crate::lifecycle::{ActorPhase, refuse_all};
+use crate::parts::{Actor, ActorAndContext, ActorCell, Context};
 use crate::shared_state::SharedState;
-use crate::types::{Actor, ActorAndContext, ActorCell, Context};
 
 impl<A: Actor> ActorCell<A> {
     /// Returns whether it runs without signals, extras or pending operations.

@@ -6,9 +6,9 @@ use coact_core::{Broken, Cown};
 use crate::events;
 use crate::exit::ExitReason;
 use crate::lifecycle::{ActorPhase, TypedSteps, reason_of};
+use crate::parts::{Actor, ActorCell};
 use crate::shared_state::SharedState;
 use crate::signal::Signal;
-use crate::types::{Actor, ActorCell};
 
 impl<A: Actor> ActorCell<A> {
     /// Starts the actor, if it has not started. Returns false if it must not start yet.

@@ -7,11 +7,12 @@ use coact_core::internals::drop_quietly;
 use crate::events::drop_undelivered;
 use crate::handler::MessageTo;
 use crate::message::Message;
+use crate::parts::{Actor, ActorAndContext, ActorCell, Addr, Context};
 use crate::reply::Reply;
-use crate::types::{Actor, ActorAndContext, ActorCell, Addr, Context};
 
 impl<A: Actor> ActorCell<A> {
-    /// Passes a message to the actor. (Not inlined: several ways that take longer than this lead here.)
+    /// Passes a message to the actor. (Not inlined: several ways that take longer than this lead
+    /// here.)
     #[inline(never)]
     pub(crate) fn receive<M>(&mut self, message: M, reply: Reply<M::Reply>)
     where
@@ -156,7 +157,8 @@ impl<A: Actor> ActorCell<A> {
     }
 }
 
-/// Drops what its actor does not want, or not any more. A panic of its destructor is not one of the actor.
+/// Drops what its actor does not want, or not any more. A panic of its destructor is not one of the
+/// actor.
 #[cold]
 #[inline(never)]
 pub(crate) fn drop_unhandled<T>(unhandled: T) {

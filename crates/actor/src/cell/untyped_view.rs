@@ -10,8 +10,8 @@ use crate::events::EventSubject;
 use crate::exit::ExitReason;
 use crate::lifecycle::{AnyWeak, CellCore, LifecycleHook, PendingOp, TypedSteps};
 use crate::mailbox::{Envelope, Envelopes};
+use crate::parts::{Actor, ActorAndContext, ActorCell, Context};
 use crate::reply::in_end_for;
-use crate::types::{Actor, ActorAndContext, ActorCell, Context};
 
 impl<A: Actor> TypedSteps for ActorCell<A> {
     fn core(&mut self) -> &mut CellCore {
@@ -34,7 +34,7 @@ impl<A: Actor> TypedSteps for ActorCell<A> {
                 LifecycleHook::Started => actor.started(context),
                 LifecycleHook::Restarted(reason) => actor.restarted(reason, context),
                 LifecycleHook::Stopped(reason) => actor.stopped(reason, context),
-                LifecycleHook::Attend => actor.attend(context),
+                LifecycleHook::Interrupt => actor.on_interrupt(context),
             }
         })
     }

@@ -11,9 +11,9 @@ use crate::address::WholeCell;
 use crate::ask::{Ask, flatten};
 use crate::backpressure;
 use crate::handler::MessageTo;
+use crate::parts::{Actor, ActorCell, Addr, Context};
 use crate::reply::{AskResult, Reply};
 use crate::send_error::AskError;
-use crate::types::{Actor, ActorCell, Addr, Context};
 
 impl<A: Actor> Context<A> {
     /// Asks another actor, and delivers the answer to this one like a message: the closure receives

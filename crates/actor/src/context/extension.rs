@@ -1,4 +1,5 @@
-//! What a crate needs whose actors have an order of messages of their own, or a context around this one.
+//! What a crate needs whose actors have an order of messages of their own, or a context around this
+//! one.
 
 use std::any::TypeId;
 use std::future::poll_fn;
@@ -19,11 +20,11 @@ use crate::handler::MessageTo;
 use crate::holding_future;
 use crate::intensity::RestartIntensity;
 use crate::mailbox::drop_for_room;
+use crate::parts::{Actor, Addr, Context, HeldFuture, WeakAddr};
 use crate::reply::{self, Reply};
 use crate::send_error::AskError;
 use crate::signal::Signal;
 use crate::spawn::Spawn;
-use crate::types::{Actor, Addr, Context, HeldFuture, WeakAddr};
 
 /// Returns the actor's address of itself.
 #[inline]
@@ -36,7 +37,8 @@ pub fn twin_of<A: Actor>(context: &Context<A>) -> Context<A> {
     Context::new(context.weak(), 0)
 }
 
-/// Exchanges a context with its twin, unless that could not be seen: if neither has more than the address.
+/// Exchanges a context with its twin, unless that could not be seen: if neither has more than the
+/// address.
 #[inline]
 pub fn exchange_with_twin<A: Actor>(context: &mut Context<A>, twin: &mut Context<A>) {
     let has_more = |context: &Context<A>| context.extras.is_some() || context.lent.is_some();
@@ -61,8 +63,8 @@ where
     context.stash_mut().aside.push_back(envelope::<A, M>(message, reply));
 }
 
-/// Has the actor handle the message next, before all that waits and the stash; signals come before it.
-/// A state that ends first takes it along.
+/// Has the actor handle the message next, before all that waits and the stash; signals come before
+/// it. A state that ends first takes it along.
 pub fn handle_next<A, M>(context: &mut Context<A>, message: M)
 where
     A: Actor,
@@ -73,8 +75,8 @@ where
     context.interrupt_self();
 }
 
-/// Delivers the answer of an ask to the actor, which the ask does not keep alive, unless it has another
-/// state by then.
+/// Delivers the answer of an ask to the actor, which the ask does not keep alive, unless it has
+/// another state by then.
 pub fn on_answer_weakly<A, R>(
     context: &mut Context<A>,
     ask: Ask<R>,
@@ -118,8 +120,8 @@ where
     HeldAsk { ask, holding }
 }
 
-/// Holds the actor, after the current handler, until the answer is there, and gives it to the closure.
-/// See [`Context::hold`].
+/// Holds the actor, after the current handler, until the answer is there, and gives it to the
+/// closure. See [`Context::hold`].
 pub fn hold_for<A, R>(
     context: &mut Context<A>,
     asked: HeldAsk<R>,
@@ -150,8 +152,8 @@ pub fn is_of_ask<R: Send + 'static>(reply: &Reply<R>) -> bool {
     reply.is_of_ask()
 }
 
-/// Says whether the reply lies with an actor that will not use it before it has gone on: so an ask that
-/// this actor is held for closes a circle with it.
+/// Says whether the reply lies with an actor that will not use it before it has gone on: so an ask
+/// that this actor is held for closes a circle with it.
 pub fn note_kept<R: Send + 'static>(reply: &Reply<R>, by: &WeakAddr<impl Actor>, is_kept: bool) {
     if is_kept {
         reply.held_by(|| by.to_any());
@@ -160,8 +162,8 @@ pub fn note_kept<R: Send + 'static>(reply: &Reply<R>, by: &WeakAddr<impl Actor>,
     }
 }
 
-/// Calls a closure with the actor after a delay, unless it has ended or has another state by then. No
-/// bound of the mailbox concerns it, and it does not count as a message.
+/// Calls a closure with the actor after a delay, unless it has ended or has another state by then.
+/// No bound of the mailbox concerns it, and it does not count as a message.
 pub fn call_later<A: Actor>(
     context: &mut Context<A>,
     delay: Duration,
@@ -194,7 +196,8 @@ where
     context.interrupt_self();
 }
 
-/// Has an actor restart itself after failures, unless there are more of them than this in that time.
+/// Has an actor restart itself after failures, unless there are more of them than this in that
+/// time.
 pub fn restarting_itself<A: Actor>(spawn: Spawn<A>, most: u32, within: Duration) -> Spawn<A> {
     spawn.restarts_itself(RestartIntensity::new(most, within))
 }
@@ -206,13 +209,13 @@ pub fn stop_refusing<A: Actor>(actor: &WeakAddr<A>, reason: ExitReason, why: Not
     let _ = actor.signal(Signal::Stop(reason));
 }
 
-/// Has an actor [attend](Actor::attend) to its state.
-pub fn have_attend<A: Actor>(actor: &WeakAddr<A>) {
-    let _ = actor.signal(Signal::Attend);
+/// Calls an actor's [`on_interrupt`](Actor::on_interrupt) before anything else sees its state.
+pub fn interrupt_actor<A: Actor>(actor: &WeakAddr<A>) {
+    let _ = actor.signal(Signal::Interrupt);
 }
 
-/// Calls a closure with the actor behind the messages that wait, unless it has ended by then. It does
-/// not count as a message.
+/// Calls a closure with the actor behind the messages that wait, unless it has ended by then. It
+/// does not count as a message.
 pub fn call_behind<A: Actor>(
     context: &Context<A>,
     call: impl FnOnce(&mut A, &mut Context<A>) + Send + 'static,

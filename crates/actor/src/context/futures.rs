@@ -7,8 +7,8 @@ use coact_core::runtime::spawn_future;
 
 use crate::address::WholeCell;
 use crate::holding_future;
+use crate::parts::{Actor, Context, HeldFuture};
 use crate::reply::Reply;
-use crate::types::{Actor, Context, HeldFuture};
 
 impl<A: Actor> Context<A> {
     /// Runs a future beside the actor, which continues with other messages; its output is the

@@ -13,9 +13,9 @@ use coact_core::time::{Timer, after};
 
 use crate::handler::Receive;
 use crate::message::Message;
+use crate::parts::{Actor, Context, TimeoutAction, WeakAddr};
 use crate::reply::Reply;
 use crate::timeout_slots::{ArmedTimeout, TimeoutKind, TimeoutSlot};
-use crate::types::{Actor, Context, TimeoutAction, WeakAddr};
 
 /// Checks per period: the timeout is late by at most this fraction of it.
 const CHECKS: u32 = 4;

@@ -4,8 +4,8 @@ use crate::any_addr::AnyAddr;
 use crate::exit::ExitReason;
 use crate::handler::{Receive, SendActor};
 use crate::monitor::{Down, Exited, MonitorId};
+use crate::parts::{Actor, Addr, Context};
 use crate::signal::{LinkChange, Signal};
-use crate::types::{Actor, Addr, Context};
 
 impl<A: Actor> Context<A> {
     /// Links this actor with another one: when either ends for a reason that is not

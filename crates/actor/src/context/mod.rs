@@ -12,7 +12,7 @@ use std::fmt;
 
 use crate::exit::ExitReason;
 use crate::id::ActorId;
-use crate::types::{Actor, Addr, Context, WeakAddr};
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 
 pub use idle_timeout::ReceiveTimeout;
 

@@ -7,10 +7,10 @@ use coact_core::Promise;
 use crate::address::WholeCell;
 use crate::backpressure;
 use crate::message::Message;
+use crate::parts::{Actor, Context};
 use crate::recipient::Recipient;
 use crate::reply::Reply;
 use crate::send_error::{AskError, SendError};
-use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sends a message when there is room for it: if a bounded mailbox is full and its policy is to

@@ -3,8 +3,8 @@
 use super::extension::set_aside;
 use crate::handler::MessageTo;
 use crate::mailbox::StashFull;
+use crate::parts::{Actor, Context};
 use crate::reply::Reply;
-use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Sets a message aside, until [`unstash_all`](Self::unstash_all) or a restart. When the actor

@@ -111,12 +111,12 @@ impl Events {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
-    /// **Where and when.** The closure is called where the message is lost: for a dead letter on the
-    /// actor's host, for one that a mailbox drops on the sender's thread, or the actor's. The dead
-    /// letters of an actor come in the order in which they waited, and all that were sent before
-    /// its end come before that is [told](crate::Addr::ended), with the exceptions there. It is
-    /// called behind the event, and before the ask of the message fails. As for all events, it must
-    /// be short and must not block; a panic is reported, and costs that message.
+    /// **Where and when.** The closure is called where the message is lost: for a dead letter on
+    /// the actor's host, for one that a mailbox drops on the sender's thread, or the actor's. The
+    /// dead letters of an actor come in the order in which they waited, and all that were sent
+    /// before its end come before that is [told](crate::Addr::ended), with the exceptions there. It
+    /// is called behind the event, and before the ask of the message fails. As for all events, it
+    /// must be short and must not block; a panic is reported, and costs that message.
     ///
     /// **What does not come here.** What a send gives back; messages whose ask was given up before
     /// their turn; what waits in a runtime that is dropped, or past the deadline of its shutdown,

@@ -114,8 +114,8 @@ impl MessageHooks {
         let hook = MessageHook { id, call: Arc::new(hook) };
         let refused = {
             let mut hooks = self.hooks.write();
-            // ORDERING: Relaxed. A message that must come to the hook is lost after this call, in an
-            // order that other means establish.
+            // ORDERING: Relaxed. A message that must come to the hook is lost after this call, in
+            // an order that other means establish.
             self.is_used.store(true, Ordering::Relaxed);
             match hooks.entry(TypeId::of::<M>()) {
                 std::collections::hash_map::Entry::Occupied(_) => Some(hook),

@@ -9,8 +9,8 @@ use coact_core::runtime::RuntimeHandle;
 use coact_core::{Cown, WeakCown};
 
 use crate::id::ActorId;
+use crate::parts::{Actor, ActorCell, Addr};
 use crate::shared_state::SharedState;
-use crate::types::{Actor, ActorCell, Addr};
 
 pub(crate) use runtime_pool::{FamilyHosts, ThreadLease};
 
@@ -158,7 +158,9 @@ impl Host {
     /// struct Note(u32);
     /// impl Message for Note { type Reply = (); }
     /// impl Handler<Note> for Journal {
-    ///     fn handle(&mut self, note: Note, _: &mut Context<Self>) { self.0.lock().unwrap().push(note.0) }
+    ///     fn handle(&mut self, note: Note, _: &mut Context<Self>) {
+    ///         self.0.lock().unwrap().push(note.0);
+    ///     }
     /// }
     ///
     /// let lines = Arc::new(Mutex::new(vec![1]));

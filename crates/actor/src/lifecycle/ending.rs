@@ -120,8 +120,8 @@ impl dyn TypedSteps + '_ {
         }
     }
 
-    /// Creates the state of a new incarnation. What the previous one has begun ends with it; if there is none, with
-    /// the actor.
+    /// Creates the state of a new incarnation. What the previous one has begun ends with it; if
+    /// there is none, with the actor.
     pub(super) fn begin_incarnation(&mut self) -> Result<(), ExitReason> {
         let incarnation = self.core().extras_or_init().incarnation.wrapping_add(1).max(1);
         self.renew(incarnation).map_err(|why| reason_of(&why))?;

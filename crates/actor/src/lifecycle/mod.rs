@@ -1,8 +1,8 @@
 //! The lifecycle of an actor: signals, failures, restarts, its end.
 //!
-//! It depends on the actor's type only through the few steps of [`TypedSteps`], so it is compiled once
-//! and not for each type. Reading order: `core` (its data), `typed_steps`, `process_signals` (what
-//! happens between two messages), `ending`, `supervised`, `announce`.
+//! It depends on the actor's type only through the few steps of [`TypedSteps`], so it is compiled
+//! once and not for each type. Reading order: `core` (its data), `typed_steps`, `process_signals`
+//! (what happens between two messages), `ending`, `supervised`, `announce`.
 
 mod announce;
 mod core;

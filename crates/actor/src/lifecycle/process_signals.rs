@@ -28,8 +28,8 @@ impl dyn TypedSteps + '_ {
     pub(crate) fn process_signals(&mut self, shared: &SharedState) -> bool {
         let mut applied = 0;
         let is_all = loop {
-            // A panic comes first: signals pushed after it find the actor ended. And so does the end of a
-            // handler, or of a start, that a future finishes.
+            // A panic comes first: signals pushed after it find the actor ended. And so does the
+            // end of a handler, or of a start, that a future finishes.
             self.handle_failure(shared);
             if self.is_in_handler(shared) {
                 return true;
@@ -52,7 +52,8 @@ impl dyn TypedSteps + '_ {
         is_all
     }
 
-    /// Has the state do what comes before a signal ends it. Returns whether the signal must wait for that.
+    /// Has the state do what comes before a signal ends it. Returns whether the signal must wait
+    /// for that.
     fn prepares_for(&mut self, signal: &Signal) -> bool {
         if self.core().phase != ActorPhase::Running {
             return false;
@@ -92,7 +93,7 @@ impl dyn TypedSteps + '_ {
             Signal::RuntimeEnds(ending) => self.end_with_runtime(shared, &ending),
             Signal::Suspend => self.core().extras_or_init().suspended = true,
             Signal::Resume => self.core().extras_or_init().suspended = false,
-            Signal::Attend => self.hook(LifecycleHook::Attend),
+            Signal::Interrupt => self.hook(LifecycleHook::Interrupt),
             Signal::Exit { from, reason } => self.on_exit(shared, from, reason),
             Signal::Links(change) => self.change_links(shared, change),
         }
@@ -227,8 +228,8 @@ impl dyn TypedSteps + '_ {
         true
     }
 
-    /// Goes on with a handler that is finished by a future, if there is one. Returns whether its end is
-    /// still to come: signals wait for that, as for the end of any handler.
+    /// Goes on with a handler that is finished by a future, if there is one. Returns whether its
+    /// end is still to come: signals wait for that, as for the end of any handler.
     fn is_in_handler(&mut self, shared: &SharedState) -> bool {
         if self.core().phase != ActorPhase::Running {
             return false;

@@ -16,7 +16,7 @@ pub(crate) enum LifecycleHook<'a> {
     Started,
     Restarted(&'a ExitReason),
     Stopped(&'a ExitReason),
-    Attend,
+    Interrupt,
 }
 
 /// An operation that the actor has requested through its context; it runs after the handler or
@@ -39,8 +39,8 @@ pub(crate) trait TypedSteps {
     /// Passes an unstashed message to the actor.
     fn give(&mut self, envelope: Box<dyn Envelope>);
     fn take_pending(&mut self) -> Option<PendingOp>;
-    /// Begins with what finishes the handler that has just run: a future that holds the actor. Returns
-    /// whether there is any.
+    /// Begins with what finishes the handler that has just run: a future that holds the actor.
+    /// Returns whether there is any.
     fn begin_unfinished(&mut self) -> bool;
     /// Calls [`prepare_end`](crate::Actor::prepare_end), if there is a state.
     fn prepare_end(&mut self) -> bool;

@@ -4,10 +4,10 @@
 //! it is.
 
 // Messages to actors without such a mailbox are plain behaviours. The cown of an actor with one is
-// [marked](coact_core::Cown::mark), which directs its senders to `address/configured_send`. A bounded mailbox
-// of one lane only counts: each message carries a credit. Where messages may overtake or displace
-// one another they are kept in `lanes`, and the cown's queue contains *tickets*; the README
-// describes the protocol.
+// [marked](coact_core::Cown::mark), which directs its senders to `address/configured_send`. A
+// bounded mailbox of one lane only counts: each message carries a credit. Where messages may
+// overtake or displace one another they are kept in `lanes`, and the cown's queue contains
+// *tickets*; the README describes the protocol.
 //
 // Reading order: `settings`, `mailbox_shared`, `lanes` with the README; `stash`; `view`.
 

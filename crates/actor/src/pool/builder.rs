@@ -12,9 +12,9 @@ use crate::handler::SendActor;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::RestartIntensity;
+use crate::parts::Actor;
 use crate::router::{Routees, Routing};
 use crate::spawn::Spawn;
-use crate::types::Actor;
 
 /// Settings for a [`Pool`].
 #[must_use = "no pool exists until `spawn` is called"]

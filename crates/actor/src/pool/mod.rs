@@ -20,11 +20,11 @@ use crate::host::Host;
 use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::intensity::RestartIntensity;
+use crate::parts::{Actor, Addr};
 use crate::recipient::{MessageReceiver, Recipient};
 use crate::router::{self, FirstAnswer, RouteError, Routees};
 use crate::send_error::{AskError, SendError};
 use crate::spawn::{Spawn, actor};
-use crate::types::{Actor, Addr};
 pub use builder::PoolBuilder;
 
 /// Actors of one kind behind one address. Clones are the same pool.
@@ -159,7 +159,8 @@ impl<A: SendActor> Pool<A> {
     /// # impl Handler<Add> for Sum {
     /// #     fn handle(&mut self, add: Add, _: &mut Context<Self>) { self.0 += add.0 }
     /// # }
-    /// let pool = Pool::builder(|| Sum(0)).size(2).each(|sum| sum.mailbox(Mailbox::bounded(4))).spawn();
+    /// let bounded = Pool::builder(|| Sum(0)).size(2).each(|sum| sum.mailbox(Mailbox::bounded(4)));
+    /// let pool = bounded.spawn();
     /// let to = pool.clone();
     /// let producer = coact::runtime::spawn_future(async move {
     ///     for n in 0..1000 {

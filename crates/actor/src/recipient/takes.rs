@@ -12,9 +12,9 @@ use crate::id::ActorId;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
 use crate::monitor_guard::MonitorGuard;
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::reply::Reply;
 use crate::send_error::SendError;
-use crate::types::{Actor, Addr, WeakAddr};
 
 /// A receiver of one kind of message: an actor, a router, or a plain thread.
 pub(crate) trait MessageReceiver<M: Message>: Send + Sync {

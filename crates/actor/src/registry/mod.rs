@@ -12,9 +12,9 @@ use coact_core::runtime::RuntimeHandle;
 
 use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::runtime_singleton::RuntimeService;
 use crate::topic::NamedTopics;
-use crate::types::{Actor, Addr, WeakAddr};
 
 pub use crate::lookup_error::LookupError;
 pub use error::{NameTaken, RegisterError};

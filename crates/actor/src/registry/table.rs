@@ -11,8 +11,8 @@ use crate::lookup_error::LookupError;
 
 use crate::any_addr::AnyAddr;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr, WeakAddr};
 use crate::runtime_singleton::RuntimeService;
-use crate::types::{Actor, Addr, WeakAddr};
 
 /// The table, with its lock. No user code runs under it: addresses are created there, never
 /// dropped.

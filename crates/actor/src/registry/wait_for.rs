@@ -15,7 +15,7 @@ use crate::lookup_error::LookupError;
 use super::table::{NameTable, OnRegistered};
 use crate::any_addr::AnyAddr;
 use crate::block_on::AWAIT;
-use crate::types::{Actor, Addr};
+use crate::parts::{Actor, Addr};
 
 type LookupResult<A> = Result<Addr<A>, LookupError>;
 

@@ -5,10 +5,10 @@ use crate::backpressure::PermitFuture;
 use crate::handler::MessageTo;
 use crate::in_flight::InFlightToken;
 use crate::message::Message;
+use crate::parts::{Actor, Addr};
 use crate::recipient::Recipient;
 use crate::reply::Reply;
 use crate::send_error::SendError;
-use crate::types::{Actor, Addr};
 
 /// An actor, or other receiver, behind a router.
 pub(crate) trait RouteTarget: Clone {

@@ -153,8 +153,9 @@ impl<M: Message> Router<M> {
     }
 
     /// Asks one of the routees: see [`Addr::ask`](crate::Addr::ask). The ask fails immediately with
-    /// [`Stopped`](AskError::Stopped), for the reason [`NoActor`](crate::actor::ExitReason::NoActor),
-    /// if there is no routee, and with [`Full`](AskError::Full) if none has room.
+    /// [`Stopped`](AskError::Stopped), for the reason
+    /// [`NoActor`](crate::actor::ExitReason::NoActor), if there is no routee, and with
+    /// [`Full`](AskError::Full) if none has room.
     pub fn ask(&self, message: M) -> Ask<M::Reply> {
         let key = self.key_of(&message);
         answered_only(self.0.routees.ask(message, key, None))

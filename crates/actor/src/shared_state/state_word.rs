@@ -103,8 +103,8 @@ impl StateWord {
         self.0.load(Ordering::Relaxed) & MULTI_COWN_WAITERS != 0
     }
 
-    /// Marks the end; a reason that needs a block was stored before. The second one ends what others
-    /// have begun that ends with the actor.
+    /// Marks the end; a reason that needs a block was stored before. The second one ends what
+    /// others have begun that ends with the actor.
     pub(super) fn end(&self, reason: &ExitReason) -> MeetingOrder {
         let reason = match reason {
             ExitReason::Normal => NORMAL,

@@ -19,7 +19,7 @@ use super::buffer::{BufferState, OfferEnd, StreamBuffer, StreamId};
 use super::producer_end::Demand;
 use crate::block_on::block_on;
 use crate::handler::Receive;
-use crate::types::{Actor, Addr};
+use crate::parts::{Actor, Addr};
 
 /// The default buffer size of a stream, in items.
 const BUFFER: usize = 16;

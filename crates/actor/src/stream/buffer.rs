@@ -7,7 +7,8 @@ use std::task::Waker;
 use coact_core::internals::drop_quietly;
 use coact_sync::shim::process::{Mutex, MutexGuard};
 
-/// The identity of an [`ActorStream`](super::ActorStream); its [demands](super::Demand::stream) have the same.
+/// The identity of an [`ActorStream`](super::ActorStream); its [demands](super::Demand::stream)
+/// have the same.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct StreamId(u64);
 

@@ -16,7 +16,7 @@ use crate::attached_streams::{AttachedStream, FeedNumber, StreamStop};
 use crate::exit::ExitReason;
 use crate::handler::Receive;
 use crate::message::Message;
-use crate::types::{Actor, Addr, Context, WeakAddr};
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 
 /// Why a stream has no more items.
 #[derive(Clone, Debug, PartialEq, Eq)]

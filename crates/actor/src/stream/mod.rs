@@ -1,6 +1,6 @@
-//! Streams into actors ([`AttachedStream`], [`Feed`]) and out of them ([`ActorStream`], [`Demand`]). In
-//! both directions the consumer pulls: nothing is produced until it is requested, so what is in
-//! between is bounded.
+//! Streams into actors ([`AttachedStream`], [`Feed`]) and out of them ([`ActorStream`],
+//! [`Demand`]). In both directions the consumer pulls: nothing is produced until it is requested,
+//! so what is in between is bounded.
 
 // `feed` is the way in, `source` the way out.
 

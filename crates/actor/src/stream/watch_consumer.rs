@@ -4,7 +4,7 @@ use super::buffer::StreamId;
 use super::producer_end::Demand;
 use crate::handler::Receive;
 use crate::message::Message;
-use crate::types::{Actor, Context};
+use crate::parts::{Actor, Context};
 
 /// Notifies an actor that produces the items of a stream that the stream was dropped before its
 /// end: see [`Context::watch_consumer`].

@@ -6,9 +6,9 @@ use super::readiness::ReadyPromise;
 use super::strategy::StopMode;
 use crate::exit::ExitReason;
 use crate::id::ActorId;
+use crate::parts::{Actor, Addr};
 use crate::signal::Signal;
 use crate::supervised_side::AnySupervisor;
-use crate::types::{Actor, Addr};
 
 /// Keeps a child alive; the child ends when this is dropped.
 pub(crate) struct ChildHandle {

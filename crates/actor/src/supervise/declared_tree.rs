@@ -19,10 +19,10 @@ use super::supervisor_actor::SupervisorActor;
 use crate::host::Host;
 use crate::id::ActorId;
 use crate::intensity::RestartIntensity;
+use crate::parts::ActorCell;
 use crate::registry::NameTaken;
 use crate::settings::ActorSettings;
 use crate::spawn::actor;
-use crate::types::ActorCell;
 
 /// A supervisor to be spawned, with its children.
 ///
@@ -129,8 +129,8 @@ impl Tree {
     }
 
     /// Sets whether the supervisor ends, with [`ExitReason::Shutdown`](crate::actor::ExitReason),
-    /// when [significant](crate::supervise::Child::significant) children have ended for good (by default never). Its
-    /// other children are stopped as by [`Supervisor::stop`].
+    /// when [significant](crate::supervise::Child::significant) children have ended for good (by
+    /// default never). Its other children are stopped as by [`Supervisor::stop`].
     ///
     /// As a child of another supervisor it should be [transient](Restart::Transient) or
     /// [temporary](Restart::Temporary): a permanent one is restarted, with the child that has ended
@@ -147,7 +147,8 @@ impl Tree {
         self
     }
 
-    /// Makes it [significant](crate::supervise::Child::significant) as the child of another supervisor.
+    /// Makes it [significant](crate::supervise::Child::significant) as the child of another
+    /// supervisor.
     pub fn significant(mut self) -> Self {
         self.spec.significant = true;
         self
@@ -188,8 +189,8 @@ impl Tree {
     /// # Panics
     /// See [`Spawn::spawn`](crate::actor::Spawn::spawn). If another actor has a name of the child,
     /// [`try_child`](Self::try_child) returns an error instead. Panics if the child is
-    /// [significant](crate::supervise::Child::significant), and either permanent, or the supervisor has no
-    /// [`auto_shutdown`](Self::auto_shutdown).
+    /// [significant](crate::supervise::Child::significant), and either permanent, or the supervisor
+    /// has no [`auto_shutdown`](Self::auto_shutdown).
     #[track_caller]
     pub fn child<C: IntoChild>(&mut self, child: C) -> C::Address {
         match self.try_child(child) {

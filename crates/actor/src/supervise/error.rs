@@ -25,7 +25,8 @@ pub enum StartError {
     /// end that its supervisor could end with. Make it transient or temporary.
     PermanentSignificant,
     /// The child is [significant](crate::supervise::Child::significant), and the supervisor does
-    /// not end with its children: set its [`Tree::auto_shutdown`](crate::supervise::Tree::auto_shutdown).
+    /// not end with its children: set its
+    /// [`Tree::auto_shutdown`](crate::supervise::Tree::auto_shutdown).
     NoAutoShutdown,
 }
 

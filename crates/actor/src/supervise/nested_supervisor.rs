@@ -5,8 +5,8 @@ use super::readiness::ReadyPromise;
 use super::supervisor_actor::SupervisorActor;
 use super::supervisor_requests::{StopRequest, ask_ready};
 use crate::id::ActorId;
+use crate::parts::Addr;
 use crate::signal::Signal;
-use crate::types::Addr;
 
 /// A child that is a supervisor: it takes its own children down before it goes down.
 pub(crate) struct ChildSupervisor(pub(crate) Addr<SupervisorActor>);

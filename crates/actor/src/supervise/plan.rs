@@ -306,8 +306,8 @@ impl SupervisionPlan {
         Ok(())
     }
 
-    /// Requests that a terminated child start again. [`ChildOutcome::Up`] or [`ChildOutcome::Failed`]
-    /// follows.
+    /// Requests that a terminated child start again. [`ChildOutcome::Up`] or
+    /// [`ChildOutcome::Failed`] follows.
     pub(crate) fn on_restart(
         &mut self,
         child: ActorId,

@@ -11,9 +11,9 @@ use super::plan::ChildSpec;
 use super::strategy::{Restart, Shutdown};
 use crate::handler::SendActor;
 use crate::host::Host;
+use crate::parts::{Actor, ActorCell, Addr};
 use crate::registry::NameTaken;
 use crate::settings::{ActorSettings, settings_methods};
-use crate::types::{Actor, ActorCell, Addr};
 
 /// Declares a child that is always restarted, with a closure that makes its state each time.
 ///

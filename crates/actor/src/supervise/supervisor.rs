@@ -19,7 +19,7 @@ use crate::any_addr::AnyAddr;
 use crate::exit::{ExitReason, Stopped};
 use crate::id::ActorId;
 use crate::monitor::OnDownId;
-use crate::types::Addr;
+use crate::parts::Addr;
 
 /// A supervisor: an actor that starts others, restarts them when they fail, and ends them when it
 /// ends.

@@ -1,4 +1,5 @@
-//! The actor behind a supervisor: carries out the decisions of the [`SupervisionPlan`](super::plan).
+//! The actor behind a supervisor: carries out the decisions of the
+//! [`SupervisionPlan`](super::plan).
 //!
 //! No user code runs on it and no user behaviour names it, so nothing delays its decisions, not
 //! even behaviours that wait for its children.
@@ -20,7 +21,7 @@ use super::plan::{ChildOutcome, CommandRefusal, PlanAction, SupervisionPlan};
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
-use crate::types::{Addr, Context};
+use crate::parts::{Addr, Context};
 
 /// Keeps the children of a supervisor while it has no state.
 pub(crate) type SavedChildren = Arc<Mutex<Option<ChildTable>>>;

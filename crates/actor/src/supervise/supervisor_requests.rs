@@ -13,8 +13,8 @@ use crate::exit::ExitReason;
 use crate::handler::Handler;
 use crate::id::ActorId;
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Context, WeakAddr};
 use crate::supervised_side::{AnySupervisor, ChildEvent};
-use crate::types::{Actor, Addr, Context, WeakAddr};
 
 impl Actor for SupervisorActor {
     fn started(&mut self, context: &mut Context<Self>) {

@@ -10,9 +10,9 @@ use coact_core::when;
 
 use super::check;
 use crate::handler::MessageTo;
+use crate::parts::{Actor, Context};
 use crate::reply::Reply;
 use crate::timer_table::TimerKey;
-use crate::types::{Actor, Context};
 
 impl<A: Actor> Context<A> {
     /// Returns the timers of this actor that are known by a key.
@@ -77,9 +77,9 @@ impl<A: Actor> Context<A> {
 /// refuses or drops it, and no lane reorders it. Of each timer one tick waits at most: a periodic
 /// timer omits those that would be sent meanwhile, so a slow, held or suspended actor finds one.
 ///
-/// A [key](TimerKey) is of any type that can be compared and hashed: a `&'static str`, an `enum`, the
-/// identity of a session. Keys of different types are different, also if they are numbers: a timer
-/// that is set with the key `1_u64` is not cancelled with `1_u32`.
+/// A [key](TimerKey) is of any type that can be compared and hashed: a `&'static str`, an `enum`,
+/// the identity of a session. Keys of different types are different, also if they are numbers: a
+/// timer that is set with the key `1_u64` is not cancelled with `1_u32`.
 ///
 /// The timers do not keep the actor alive, and end with the state that has set them, also at a
 /// restart. They belong to the runtime in which they were set, which is not idle while one is
@@ -174,8 +174,8 @@ impl<A: Actor> KeyedTimers<'_, A> {
         });
     }
 
-    /// Ends the timer with this key: no message of it is handled from now on. Returns whether it was
-    /// [active](Self::is_active).
+    /// Ends the timer with this key: no message of it is handled from now on. Returns whether it
+    /// was [active](Self::is_active).
     pub fn cancel(&mut self, key: impl TimerKey) -> bool {
         self.context.find_timers().is_some_and(|timers| timers.cancel(key))
     }

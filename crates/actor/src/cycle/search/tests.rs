@@ -8,10 +8,10 @@ use super::*;
 use crate::cycle::table::all_by;
 use crate::handler::Receive;
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Context};
 use crate::reply::Reply;
 use crate::send_error::AskError;
 use crate::spawn;
-use crate::types::{Actor, Addr, Context};
 
 /// Asks the next one while held; the last one waits.
 struct Link(Option<Addr<Link>>);

@@ -7,8 +7,8 @@ use super::*;
 use crate::cycle::AskCycle;
 use crate::handler::Handler;
 use crate::message::Message;
+use crate::parts::{Actor, Addr, Context};
 use crate::spawn::{actor, spawn};
-use crate::types::{Actor, Addr, Context};
 
 struct Idle;
 

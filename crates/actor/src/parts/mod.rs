@@ -85,14 +85,15 @@ pub trait Actor: Sized + 'static {
         let _ = (reason, context);
     }
 
-    /// Called between two messages, after it was asked for, and before anything else sees the state.
+    /// Called between two messages, after it was asked for, and before anything else sees the
+    /// state.
     #[doc(hidden)]
-    fn attend(&mut self, context: &mut Context<Self>) {
+    fn on_interrupt(&mut self, context: &mut Context<Self>) {
         let _ = context;
     }
 
-    /// Called before a signal ends the state, which may have something to do elsewhere first. Returns whether it
-    /// has requested that (`finish_handler`): the signal waits until then.
+    /// Called before a signal ends the state, which may have something to do elsewhere first.
+    /// Returns whether it has requested that (`finish_handler`): the signal waits until then.
     #[doc(hidden)]
     fn prepare_end(&mut self, context: &mut Context<Self>) -> bool {
         let _ = context;
@@ -128,16 +129,16 @@ pub trait Actor: Sized + 'static {
         None
     }
 
-    /// Called when the last address is gone, if the state [commits](Self::COMMITS). Returns whether the actor
-    /// ends: not if the state knows that there is an address again.
+    /// Called when the last address is gone, if the state [commits](Self::COMMITS). Returns whether
+    /// the actor ends: not if the state knows that there is an address again.
     #[doc(hidden)]
     fn may_end(&mut self) -> bool {
         true
     }
 
     /// Called before the state is dropped, also where [`stopped`](Self::stopped) is not. For states
-    /// that keep messages in an order of their own: what they put into the stash comes first after a
-    /// restart, and is reported at the end.
+    /// that keep messages in an order of their own: what they put into the stash comes first after
+    /// a restart, and is reported at the end.
     #[doc(hidden)]
     #[inline]
     fn give_back(&mut self, context: &mut Context<Self>) {

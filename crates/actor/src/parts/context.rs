@@ -55,8 +55,8 @@ impl<A: Actor> Context<A> {
         self.lent.take().map(Addr::new)
     }
 
-    /// Returns the number of the incarnation to which this belongs; what was begun for another one is
-    /// void.
+    /// Returns the number of the incarnation to which this belongs; what was begun for another one
+    /// is void.
     pub(crate) fn incarnation(&mut self) -> u32 {
         self.extras.as_mut().map_or(0, |extras| extras.get_mut().incarnation)
     }
