@@ -1,6 +1,6 @@
 //! How many flushes to the disk commands take: exact counts, by a disk below SQLite that counts them.
 //!
-//! `cargo test --release -p coact-bench-durable --test syncs -- --nocapture` prints the figures of docs/performance.md. Each flush is
+//! `cargo test --release -p coact-bench-durable --test syncs -- --nocapture` prints the figures of docs/lab/0005. Each flush is
 //! done for real, so that as much gathers meanwhile as on a disk.
 
 #![cfg(target_os = "linux")]
