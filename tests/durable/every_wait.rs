@@ -1,5 +1,5 @@
-//! Each wait of the table "What waits, and what ends it" (docs/actors/durable.md): through an outage that is longer than the patience, a
-//! shutdown, and the end of the journal.
+//! Each wait of the table "What waits, and what ends it" (docs/actors/durable/waits.md): through an
+//! outage that is longer than the patience, a shutdown, and the end of the journal.
 
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering::SeqCst};

@@ -300,8 +300,37 @@ mod actors {
     struct Caching;
 
     #[cfg(feature = "durable")]
-    #[doc = include_str!("../../../docs/actors/durable.md")]
-    struct Durable;
+    mod durable {
+        #[doc = include_str!("../../../docs/actors/durable/confirmed.md")]
+        struct Confirmed;
+
+        #[doc = include_str!("../../../docs/actors/durable/evolution.md")]
+        struct Evolution;
+
+        #[doc = include_str!("../../../docs/actors/durable/first-steps.md")]
+        struct FirstSteps;
+
+        #[doc = include_str!("../../../docs/actors/durable/messages.md")]
+        struct Messages;
+
+        #[doc = include_str!("../../../docs/actors/durable/operations.md")]
+        struct Operations;
+
+        #[doc = include_str!("../../../docs/actors/durable/outcomes.md")]
+        struct Outcomes;
+
+        #[doc = include_str!("../../../docs/actors/durable/pipelined.md")]
+        struct Pipelined;
+
+        #[doc = include_str!("../../../docs/actors/durable/projections.md")]
+        struct Projections;
+
+        #[doc = include_str!("../../../docs/actors/durable/repeated-requests.md")]
+        struct RepeatedRequests;
+
+        #[doc = include_str!("../../../docs/actors/durable/tests.md")]
+        struct Tests;
+    }
 
     #[cfg(feature = "dynamic")]
     #[doc = include_str!("../../../docs/actors/dynamic.md")]
