@@ -276,6 +276,11 @@ pub mod internals {
 #[doc = include_str!("../../../docs/testing.md")]
 struct TestingGuide;
 
+/// The page about behaviours.
+#[cfg(all(doctest, feature = "macros"))]
+#[doc = include_str!("../../../docs/behaviours.md")]
+struct Behaviours;
+
 /// The programs of the patterns, which are tested under simulation.
 #[cfg(all(doctest, feature = "macros", feature = "sim"))]
 #[doc = include_str!("../../../docs/patterns.md")]
