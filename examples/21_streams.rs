@@ -13,7 +13,7 @@ struct Primes {
 impl Actor for Primes {}
 
 impl Handler<Demand<u64>> for Primes {
-    // The right to push so many items: as many as the consumer has room for.
+    // The right to push this number of items: as many as the consumer has room for.
     fn handle(&mut self, mut demand: Demand<u64>, _: &mut Context<Self>) {
         while demand.left() > 0 {
             let next = self.next();

@@ -83,7 +83,7 @@ fn the_probe_tells_the_truth() {
     assert!(!has!(NoSend: Send) && has!(NoSend: Sync));
 }
 
-/// The traits by which a type gives access to a value: a field or method that does is looked for in `ui/a3_*.rs`.
+/// The traits that give access to a value: a field or method that does is looked for in `ui/a3_*.rs`.
 macro_rules! ways_to {
     ($state:ty, of $handle:ty) => {
         [

@@ -70,7 +70,7 @@ fn ten_thousand_receivers_share_one_copy() {
         readers.iter().for_each(|reader| reader.resume().unwrap());
         after - before
     });
-    // What the messages themselves take: far less than a tenth of so many copies.
+    // What the messages themselves take: far less than a tenth of as many copies.
     assert!(asked_for < RECEIVERS * BYTES / 10, "{asked_for} bytes");
     let sums =
         runtime.run(|| call(read_all(&readers), |all| all.iter().map(|r| r.sum).sum()).wait());

@@ -184,7 +184,7 @@ fn listing_5_a_transfer_looks_at_both_accounts_in_one_step() {
 }
 
 /// Listing 5, against Listing 3: the destination cannot be frozen between the look and the deposit,
-/// so no money is ever on its way.
+/// so no money is ever in transit.
 #[test]
 fn listing_5_no_money_is_on_its_way() {
     everywhere(|| {

@@ -26,7 +26,7 @@ use proptest::test_runner::TestRunner;
 
 /// The runtimes on which each program runs; the last one's workers have no threads of their own. Those with a small
 /// throughput put tasks aside, and find cowns crowded, in programs of any size. All cases share them: a process can make
-/// only so many. (`Lazy`, and not the standard library's, into which the thread sanitizer does not see.)
+/// only a limited number. (`Lazy`, and not the standard library's, into which the thread sanitizer does not see.)
 static RUNTIMES: Lazy<[Runtime; 4]> = Lazy::new(|| {
     let executor = Box::leak(Box::new(Executor::new(2))).spawner();
     let hosted = move |builder: Builder| builder.on_executor(move |worker| executor.spawn(worker));

@@ -22,7 +22,7 @@ const SIZES: [usize; 2] = [2_000, 16_000];
 /// for each takes 64 times as long.
 const AT_MOST: f64 = 32.0;
 
-/// Does something to so many, and compares how much time of the processors both sizes take: what others
+/// Does something to two numbers of things, and compares how much time of the processors both sizes take: what others
 /// do on the machine counts little there. Of several times the shortest is taken.
 fn grows_with_their_number(work: impl Fn(usize)) {
     let _alone = alone();

@@ -150,7 +150,7 @@ impl Handler<Add> for Summer {
     }
 }
 
-/// Is passed on, held, so many times.
+/// Is passed on, held, this number of times.
 struct Pass(Addr<Summer>, u64);
 
 impl Message for Pass {

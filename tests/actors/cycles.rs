@@ -24,7 +24,7 @@ struct Link {
 
 impl Actor for Link {}
 
-/// Asked of the first, asks so many further on.
+/// Asked of the first, asks this number further on.
 struct Sum(u32);
 
 impl Message for Sum {

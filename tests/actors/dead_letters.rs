@@ -48,7 +48,7 @@ impl Office {
         (0..4).map(|_| u64::from(sent())).sum()
     }
 
-    /// What was not handled of so many is counted by now.
+    /// The messages of this number that were not handled are counted by now.
     fn assert_counted(&self, accepted: u64) {
         let counted = self.clerk.dead_letters() + self.handled.load(Ordering::Relaxed);
         assert!(counted >= accepted, "of {accepted} messages {counted} are accounted for");

@@ -54,7 +54,7 @@ fn in_each_way(program: impl Fn(&System) -> Box<dyn FnOnce(Way)>) {
     in_each_way_leaving(0, program);
 }
 
-/// The same where so many messages are not handled.
+/// The same where this number of messages is not handled.
 fn in_each_way_leaving(unhandled: usize, program: impl Fn(&System) -> Box<dyn FnOnce(Way)>) {
     for way in [Way::Ordered, Way::CutOff] {
         let system = system();

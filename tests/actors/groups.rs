@@ -15,7 +15,7 @@ fn member(group: &Group) -> (Addr<Diary>, Log<String>) {
     (actor(diary).in_group(group).spawn(), log)
 }
 
-/// Passes a token round, so many hops.
+/// Passes a token round, this number of hops.
 struct Ring {
     next: Option<Addr<Ring>>,
     seen: Log<u64>,

@@ -36,7 +36,7 @@ enum Op {
 
 type Id = u32;
 
-/// What became of a message.
+/// The fate of a message.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Outcome {
     Handled,
@@ -147,7 +147,7 @@ impl Handler<Item> for Reader {
     }
 }
 
-/// What an actor has handled, in its order, and what became of each message.
+/// What an actor has handled, in its order, and the fate of each message.
 type Observed = (Vec<Id>, Vec<Outcome>);
 
 /// Performs the bursts one after the other, each of them against the suspended actor.

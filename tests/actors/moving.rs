@@ -193,7 +193,7 @@ fn an_actor_that_is_moved_leaves_its_callers() {
     assert_eq!(clerk.ask(Name).wait().unwrap(), "left-0");
 }
 
-/// The last address may be on its way in a move.
+/// The last address may be in transit in a move.
 #[test]
 fn a_move_does_not_keep_an_actor_from_its_end() {
     let system = system();

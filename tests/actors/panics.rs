@@ -1,4 +1,4 @@
-//! Asks whose reply a panic drops on its way: they fail with its message, once it was caught.
+//! Asks whose reply is dropped by an unwinding panic: they fail with its message, once it was caught.
 
 use std::any::Any;
 use std::cell::RefCell;

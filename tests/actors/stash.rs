@@ -73,7 +73,7 @@ impl Handler<Open> for Shop {
     }
 }
 
-/// Opens the shop, for so many of those that wait.
+/// Opens the shop, for this number of those that wait.
 struct Admit(usize);
 
 impl Message for Admit {

@@ -280,7 +280,7 @@ fn a_fixed_delay_waits_for_the_end_of_the_one_before() {
         assert!(!timer.cancel());
         let seconds: Vec<_> = began.take().iter().map(Duration::as_secs).collect();
         assert_eq!(seconds, [1, 7, 13, 19]);
-        // What was on its way is handled, and nothing follows.
+        // Messages in flight are handled, and nothing follows.
         sleep(20 * second).wait().unwrap();
         assert!(began.take().is_empty());
     });

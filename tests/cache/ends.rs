@@ -88,7 +88,7 @@ fn c11_a_write_through_of_the_state_before_comes_before_those_of_the_next() {
         let (stores, until) = Promise::channel();
         table.inner().until = Some(until);
         let first = cache.put(1, 1);
-        // It is on its way.
+        // The write is pending.
         assert_eq!(cache.get_cached(1).wait(), Ok(None));
         cache.restart().unwrap();
         let (second, seen) = (cache.put(1, 2), cache.get(1));

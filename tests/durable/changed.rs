@@ -207,7 +207,7 @@ fn e7_a_state_that_cannot_be_read_is_told() {
     });
 }
 
-/// A message that is on its way when the program is replaced by an earlier version for a while.
+/// A message that is undelivered when the program is replaced by an earlier version for a while.
 #[test]
 fn e16_a_message_waits_for_a_receiver_that_the_program_cannot_read() {
     let store = MemoryStore::new();

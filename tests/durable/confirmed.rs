@@ -451,7 +451,7 @@ fn e27_what_waits_for_the_store_at_the_end_of_a_runtime_is_cancelled() {
 }
 
 /// Two processes take an account from each other all the time. Each answer that is confirmed has in
-/// it all that was told to be stored before it was asked for, by whichever of them.
+/// it all that was told to be stored before it was asked for, by either of them.
 #[test]
 fn e27_a_confirmed_answer_is_never_older_than_what_was_told_before() {
     everywhere_with_faults(|_| {

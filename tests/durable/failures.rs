@@ -99,7 +99,7 @@ fn e6_a_lost_answer_is_settled_and_told_as_it_is() {
     });
 }
 
-/// A commit that is still on its way may come after its members were told that it has not happened: it does not.
+/// A commit that is still in transit may come after its members were told that it has not happened: it does not.
 #[test]
 fn e6_a_commit_that_is_on_its_way_when_it_is_settled_comes_too_late() {
     everywhere(|| {

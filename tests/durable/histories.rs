@@ -136,7 +136,7 @@ struct Program {
     transit: InTransit,
     steps: Vec<Step>,
     done: Log<u64>,
-    /// What behaviours have found, whatever became of them.
+    /// What behaviours have found, whatever their outcome.
     found: Log<(usize, Vec<u64>)>,
 }
 

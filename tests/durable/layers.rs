@@ -8,7 +8,7 @@ use coact::durable::{
 /// An operation that the store is yet to do.
 pub type Work = Box<dyn FnOnce(&MemoryStore) + Send>;
 
-/// What is called with what was read, or has become of an operation.
+/// A callback that gets what was read, or the outcome of an operation.
 pub type Told<T> = Done<Result<T, StoreError>>;
 
 /// What stands in front of the store; [`layer!`] makes it one itself.

@@ -28,7 +28,7 @@ fn e18_the_same_key_has_the_same_answer() {
         let store = MemoryStore::new();
         let journal = Journal::new(Slow::new(&store, 200, 1));
         let alice = account(&journal, "alice");
-        // All at once: the second comes while the first is on its way.
+        // All at once: the second comes while the first is pending.
         let asked: Vec<_> = [("a", 1), ("b", 10), ("a", 1), ("a", 1), ("b", 10)]
             .map(|(key, by)| alice.ask(Once::new(key, Deposit(by))))
             .into();
@@ -195,7 +195,7 @@ fn a_command_with_a_key_is_asked_and_not_called() {
     });
 }
 
-/// An answer that is stored, or on its way, when the entity is deleted.
+/// An answer that is stored, or pending, when the entity is deleted.
 #[test]
 fn e15_an_entity_that_is_deleted_forgets_its_answers_at_once() {
     everywhere(|| {

@@ -419,7 +419,7 @@ fn e23_readers_of_the_same_accounts_wait_for_no_one_another() {
     }
 }
 
-/// The end of a runtime reaches what follows from a long chain of steps, which are on their way.
+/// The end of a runtime reaches what follows from a long chain of pending steps.
 #[test]
 fn e23_what_is_on_its_way_at_the_end_of_a_runtime_is_cancelled() {
     const CHAIN: usize = 20_000;
@@ -445,7 +445,7 @@ fn e23_what_is_on_its_way_at_the_end_of_a_runtime_is_cancelled() {
     }
 }
 
-/// The same if an entity waits for what another one has on its way, whose outcome is told last.
+/// The same if an entity waits for a pending commit of another one, whose outcome is told last.
 #[test]
 fn e23_what_waits_for_another_at_the_end_of_a_runtime_is_cancelled() {
     let store = Manual::default();

@@ -86,7 +86,7 @@ fn step(rule: Rule, question: BoxedStrategy<Question>) -> impl Strategy<Value = 
 
 type Answer = Result<(), AskError>;
 
-/// What has come of each ask that was made by an actor that was held.
+/// The outcome of each ask that a held actor made.
 #[derive(Clone, Debug)]
 struct Made {
     by: ActorId,

@@ -462,7 +462,7 @@ fn check_item(item: &History, ends: &[(usize, u64, ExitReason)]) -> Result<(), S
     }
     if counts == (0, 0, 1) {
         let end = ends.iter().find(|(of, at, _)| {
-            // An ask may be refused while the end is on its way: `send` tells of that.
+            // An ask may be refused while the actor is ending: `send` reports that.
             let is_refused = item.is_ask && item.dropped[0] < item.until;
             (is_refused || *at < item.dropped[0]) && item.set.iter().any(|member| member.of == *of)
         });

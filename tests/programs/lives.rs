@@ -63,7 +63,7 @@ enum Event {
     StateDropped,
 }
 
-/// What happens to a message: to whom it was sent, by which thread if by one itself, and what became of it.
+/// What happens to a message: to whom it was sent, by which thread if by one itself, and its fate.
 #[derive(Clone, Debug)]
 struct Sent {
     to: u64,

@@ -56,7 +56,7 @@ fn idle_threads_are_used_again() {
     let _entered = runtime.enter();
     let threads: HashSet<_> =
         (0..50).map(|_| blocking(|| thread::current().id()).wait().unwrap()).collect();
-    // One at a time: a thread that is on its way back may be missed.
+    // One at a time: a thread that is returning may be missed.
     assert!(threads.len() < 10, "{} threads for one job at a time", threads.len());
 }
 

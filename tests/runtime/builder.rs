@@ -10,7 +10,7 @@ use coact::prelude::*;
 use coact::runtime::{BuildError, may_block};
 use coact_tests::{Log, Meeting, PATIENCE, fail};
 
-/// The names of the threads on which so many behaviours run at the same time.
+/// The names of the threads on which this number of behaviours run at the same time.
 fn names(runtime: &Runtime, count: usize) -> BTreeSet<String> {
     let names = Log::new();
     let all = Meeting::of(count);

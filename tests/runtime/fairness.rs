@@ -12,7 +12,7 @@ use coact::prelude::*;
 use coact::runtime::{Builder, spawn_future};
 use coact_tests::{Faults, PATIENCE, runtime};
 
-/// After so many turns of hostile behaviours everybody else has had a turn. (A worker looks for the
+/// After this number of turns of hostile behaviours every other cown has had a turn. (A worker looks for the
 /// oldest task every 64 tasks, at one of four places by turns, and a task may be 100 behaviours.)
 const BOUND: u64 = 64 * 4 * 100 + 1000;
 

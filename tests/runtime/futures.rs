@@ -30,7 +30,7 @@ fn a_future_gives_its_output() {
     drop(cowns);
 }
 
-/// Gives way to others so many times.
+/// Yields to others this number of times.
 async fn yield_often(times: u32) {
     for _ in 0..times {
         let mut first = true;

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use coact::prelude::*;
 use coact_tests::{Executor, Faults, Meeting, hosted_runtime, runtime};
 
-/// Spawns so many behaviours that each need all the others to run at the same time.
+/// Spawns this number of behaviours that each need all the others to run at the same time.
 fn together(count: usize) -> Vec<Promise<bool>> {
     let all = Meeting::of(count);
     let attend = || {

@@ -97,7 +97,7 @@ impl Drop for Counted {
     }
 }
 
-/// Drops what `make` makes of so many, each of the one before.
+/// Drops a chain of this length, each link of which `make` makes of the one before.
 fn drop_a_chain<T: Send + 'static>(make: impl Fn(Counted, Option<T>) -> T + Send + 'static) {
     on_a_small_stack(move || {
         let log = Log::new();

@@ -322,7 +322,7 @@ fn packed_cowns_are_cowns() {
     });
 }
 
-/// The only handle ends an idle cown at once, whatever has become of others meanwhile.
+/// The only handle ends an idle cown at once, whatever happened to others meanwhile.
 #[test]
 fn the_only_handle_ends_an_idle_cown() {
     let state = Arc::new(());

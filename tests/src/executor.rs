@@ -49,7 +49,7 @@ struct Spawned {
 }
 
 impl Executor {
-    /// An executor with so many threads, which are called `executor`.
+    /// An executor with this number of threads, which are called `executor`.
     ///
     /// # Panics
     /// If the operating system refuses the threads.

@@ -12,7 +12,7 @@ use coact::sim::{Config, Method, Sim};
 use crate::executor::Executor;
 use crate::journal::Log;
 
-/// With so many workers each program runs: more than there are cores as well, since then a worker
+/// The number of workers with which each program runs: more than there are cores as well, since then a worker
 /// may be preempted anywhere.
 const WORKERS: [usize; 3] = [1, 2, 4];
 

@@ -13,7 +13,7 @@ use coact_sqlite::SqliteStore;
 #[derive(Clone)]
 pub struct Shared(pub Arc<SqliteStore>);
 
-/// The same, which is given a commit only when it has told the outcome of the one before: each transaction has one commit, and
+/// The same, but it gets a commit only after the outcome of the one before: each transaction has one commit, and
 /// each commit a flush of its own.
 #[derive(Clone)]
 pub struct OneByOne {

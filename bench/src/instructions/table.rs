@@ -34,7 +34,7 @@ pub struct Table {
     pub rows: Vec<(String, Count)>,
 }
 
-/// What became of a case.
+/// How a case ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Verdict {
     /// Within the tolerance.
@@ -111,7 +111,7 @@ impl Table {
         Some(format!("the table holds for {theirs}, and this is {ours}"))
     }
 
-    /// What became of a case since the table was written.
+    /// How a case has changed since the table was written.
     pub fn verdict(&self, case: &str, now: Count) -> Verdict {
         let (Some(before), now) = (self.get(case), now.as_written()) else { return Verdict::New };
         let exceeds = |some: Count, other: Count| {

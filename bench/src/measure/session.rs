@@ -28,7 +28,7 @@ pub struct Session {
     pub machine: Machine,
 }
 
-/// One implementation on one number of workers, and what came of it so far.
+/// One implementation on one number of workers, and its results so far.
 struct Case<'a> {
     candidate: &'a Candidate,
     setup: Setup,
@@ -159,7 +159,7 @@ impl Session {
 impl Case<'_> {
     /// The figures so far, unless a repetition has failed.
     ///
-    /// Where the figure is the time of the whole, one that did a share of it counts so many times.
+    /// Where the figure is the time of the whole, one that did a share of it counts that many times.
     fn values(&self, workload: &Workload) -> Option<Vec<f64>> {
         let reports = self.reports.as_ref().ok()?;
         let times = match workload.unit {

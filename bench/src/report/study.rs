@@ -104,7 +104,7 @@ impl<'a> Study<'a> {
         names
     }
 
-    /// An implementation on so many workers.
+    /// An implementation on a number of workers.
     pub fn case(&self, implementation: &str, workers: usize) -> Option<&'a Record> {
         let mut records = self.records.iter().copied();
         records.find(|record| record.implementation == implementation && record.workers == workers)

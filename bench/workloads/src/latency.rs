@@ -7,7 +7,7 @@ use std::time::Duration;
 pub struct Latencies(Vec<u32>);
 
 impl Latencies {
-    /// With room for so many, so that noting one costs no memory.
+    /// With room for this number, so that recording one allocates nothing.
     pub fn of_up_to(count: usize) -> Latencies {
         Latencies(Vec::with_capacity(count))
     }

@@ -23,7 +23,7 @@ pub fn resident() -> Option<u64> {
     bytes(&status("self")?, NOW)
 }
 
-/// Memory for so many, resident.
+/// Resident memory for this number.
 pub fn places<T>(count: u64) -> Vec<Option<T>> {
     let mut all: Vec<Option<T>> = Vec::new();
     all.resize_with(count as usize, || None);

@@ -39,7 +39,7 @@ struct Args {
     /// Have transfers made by messages between accounts, instead of steps over two.
     #[arg(long)]
     messages: bool,
-    /// How many transfers may be on their way at a time.
+    /// The largest number of pending transfers.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     at_once: u64,
 }
@@ -72,7 +72,7 @@ fn main() -> anyhow::Result<()> {
     let rate = (now - before) as f64 / took.as_secs_f64();
     println!("{now} transfers are made; {} of them now, {rate:.0} a second", now - before);
 
-    // What is on its way arrives first.
+    // Undelivered messages arrive first.
     Runtime::global().wait_idle();
     let sum =
         call(read_all(&accounts), |all| all.iter().map(|one| one.cents).sum::<u64>()).wait()?;

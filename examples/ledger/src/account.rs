@@ -1,4 +1,4 @@
-//! One account, and the rules by which the bank accepts or rejects what is asked of it.
+//! One account, and the rules for accepting or rejecting operations on it.
 //!
 //! The rules know nothing of Coact: they get `&mut Account`, which is what a behaviour has of each
 //! cown that it holds. A rejected operation changes nothing, so a rule over several accounts checks

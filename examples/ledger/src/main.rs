@@ -4,7 +4,7 @@
 //! it; neither knows Coact. [`parallel`] runs each operation as one behaviour over exactly the
 //! accounts that it names, [`sequential`] is the reference, and [`mod@replay`] compares the two.
 //! [`ledger`] reads operations from CSV, [`generate`] makes them from a seed, and [`report`] prints
-//! what came of them.
+//! the outcomes.
 
 #![forbid(unsafe_code)]
 

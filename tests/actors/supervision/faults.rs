@@ -19,7 +19,7 @@ enum Place {
     Dropped,
 }
 
-/// Panics in one place, so many times.
+/// Panics in one place, this number of times.
 struct Fragile {
     place: Place,
     left: Arc<AtomicU32>,
@@ -74,7 +74,7 @@ fn fragile(place: Place, times: u32) -> impl FnMut() -> Fragile + Send + 'static
     }
 }
 
-/// A transient child that panics so many times in one place, and answers in the end.
+/// A transient child that panics this number of times in one place, and answers in the end.
 fn family(place: Place, times: u32) -> (Supervisor, Addr<Fragile>) {
     let mut tree = Supervisor::one_for_one().intensity(10, Duration::from_secs(3600));
     let child = tree.child(transient(fragile(place, times)));

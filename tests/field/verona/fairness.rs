@@ -20,7 +20,7 @@ fn turn(cown: Cown<usize>, taken: Arc<AtomicUsize>, all: usize) {
     });
 }
 
-/// The turns of the cown that has had fewest, and of the one that has had most, when they have had so many on the
+/// The turns of the cown that has had fewest, and of the one that has had most, when they have had this number on the
 /// average.
 fn least_and_most(workers: usize, cowns: usize, on_average: usize) -> (usize, usize) {
     let builder = Runtime::builder().workers(workers).throughput(THROUGHPUT as u32);

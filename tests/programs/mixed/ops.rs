@@ -5,7 +5,7 @@ use proptest::prelude::*;
 
 /// How many actors there are at the start.
 pub const ACTORS: usize = 4;
-/// The number by which an operation names the actor that its body has spawned last.
+/// The number with which an operation names the actor that its body spawned last.
 pub const NEWEST: usize = ACTORS;
 pub const COWNS: usize = 2;
 pub const GROUPS: usize = 2;
@@ -57,7 +57,7 @@ pub enum Post {
     Fail(usize),
     DropNewest(usize),
     DropOldest(usize),
-    /// Three lanes: unbounded, `fail` and `drop_oldest` for so many.
+    /// Three lanes: unbounded, `fail` and `drop_oldest` with this bound.
     Lanes(usize),
 }
 
@@ -115,7 +115,7 @@ pub enum Way {
     AskFor(u64),
     /// Waits for room, in a future.
     Async,
-    /// In so many microseconds.
+    /// After this number of microseconds.
     Later(u64),
 }
 
@@ -142,7 +142,7 @@ pub enum Step {
 #[derive(Clone, Copy, Debug)]
 pub enum What {
     Restart,
-    /// For so many microseconds.
+    /// For this number of microseconds.
     Suspend(u64),
     Stop,
     Drain,

@@ -15,17 +15,17 @@ use coact_tests::{PATIENCE, side_by_side};
 use super::ops::Script;
 use super::play;
 
-/// With so many workers the main runtime of each system runs: more than there are cores as well, since
+/// The number of workers of the main runtime of each system: more than there are cores as well, since
 /// then a worker may be preempted anywhere.
 const WORKERS: [usize; 3] = [1, 2, 8];
 
-/// The systems that are not in use. Programs share them: a process can make only so many.
+/// The systems that are not in use. Programs share them: a process can make only a limited number.
 static SYSTEMS: LazyLock<[Mutex<Vec<System>>; 3]> = LazyLock::new(Default::default);
 
 /// A program that is ready to run.
 pub struct Play {
     pub threads: Vec<Box<dyn FnOnce() + Send>>,
-    /// What is done when they and all that came of them have ended.
+    /// Called when they and all that followed from them have ended.
     pub let_go: Box<dyn FnOnce()>,
     /// What must be true in the end.
     pub verdict: Box<dyn FnOnce() -> Result<(), String>>,

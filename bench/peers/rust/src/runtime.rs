@@ -19,7 +19,7 @@ pub fn start_with_time(workers: usize) -> anyhow::Result<&'static Runtime> {
     Ok(Box::leak(Box::new(runtime)))
 }
 
-/// Runs a program: `start` as a task, and then until so many parts have told their results.
+/// Runs a program: `start` as a task, and then until this number of parts have told their results.
 pub fn run<F: Future<Output = ()> + Send + 'static>(
     runtime: &Runtime,
     operations: u64,

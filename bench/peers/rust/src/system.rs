@@ -22,7 +22,7 @@ impl Arbiters {
     }
 }
 
-/// Runs a program in a system of so many arbiters, until so many parts have told their results.
+/// Runs a program in a system with a number of arbiters, until all parts have told their results.
 ///
 /// The system is never shut down: the process ends with the answer.
 pub fn run(

@@ -61,7 +61,7 @@ impl Player {
         self.end_if_done(context);
     }
 
-    /// A ball that is to be sent so many times more.
+    /// A ball, with the number of times that it is to be sent again.
     #[message]
     fn ball(&mut self, hops: u64, context: &mut Context<Self>) {
         self.handled += 1;

@@ -15,7 +15,7 @@ struct Node {
 
 impl Actor for Node {}
 
-/// A token that has made so many of its hops.
+/// A token, with the number of hops that it has made.
 struct Token(u64);
 
 impl Message for Token {

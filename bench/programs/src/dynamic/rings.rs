@@ -20,7 +20,7 @@ struct Node {
 fn node(state: Node) -> StateAddr<Node> {
     spawn_dyn_with(state, |me| {
         me.become_(cases! { |me: &mut DynContext<Node>|
-            // A token that has made so many of its hops.
+            // A token, with the number of hops that it has made.
             (atom!("token"), done: u64) => {
                 if done == me.state().hops {
                     me.state().finish.part(done);

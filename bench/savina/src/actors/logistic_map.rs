@@ -22,7 +22,7 @@ impl Computer {
 struct Series {
     rate: f64,
     term: f64,
-    /// Terms that are yet to be found, that which the computer has among them.
+    /// Terms that are yet to be found, including the one that the computer has.
     missing: u64,
     computer: Option<Addr<Computer>>,
     asked: Option<Reply<f64>>,

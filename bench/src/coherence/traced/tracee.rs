@@ -26,7 +26,7 @@ pub struct Tracee {
     threads: Vec<Pid>,
 }
 
-/// What came of a step.
+/// How a step ended.
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Stepped {
     /// The instruction is done.

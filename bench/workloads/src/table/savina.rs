@@ -185,7 +185,7 @@ pub const ALL: &[Workload] = &[
         about: "a list is split until the parts are small; a value",
         sizes: &[
             ("values", Scaled(1_000_000)),
-            // Never so many that nothing is left to split.
+            // Small enough that something is left to split.
             ("threshold", By(|setup| (setup.scaled(1_000_000) / 8).clamp(1, 2_048))),
             ("seed", Fixed(1_024)),
         ],

@@ -1,4 +1,4 @@
-//! A market in this process: traders with a seed, and a report on what came of them.
+//! A market in this process: traders with a seed, and a report on the outcome.
 
 mod progress;
 mod random;
@@ -30,7 +30,7 @@ use trader::Trader;
 const SYMBOLS: [&str; 3] = ["ACME", "BOLT", "CORN"];
 const DEADLINE: Duration = Duration::from_secs(10);
 
-/// Runs a market, prints what came of it, and checks that nothing was made or lost.
+/// Runs a market, prints the outcome, and checks that nothing was made or lost.
 pub fn run(plan: &Demo) -> Result<()> {
     let workers = available_parallelism().map_or(1, Into::into);
     let system = System::builder().workers(workers).build().context("cannot start the workers")?;

@@ -21,7 +21,7 @@ pub struct Trade {
     pub maker: OrderId,
 }
 
-/// What has become of an order that arrived.
+/// The outcome of an order that arrived.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Execution {
     pub order: Order,

@@ -1,4 +1,4 @@
-//! Orders: what a trader wants, and what has become of it.
+//! Orders: what a trader wants, and how far that is filled.
 
 use std::fmt;
 use std::sync::Arc;
