@@ -50,6 +50,9 @@
 //! | a host's name | when the system answers; it is not waited for at the end | as an attempt to connect |
 //! | a store that is dropped | when all that was asked is told: the thread is joined, unless it is the one that drops it. [`close`](coact_persist::Store::close) does not block | the caller, who waits |
 //!
+//! Where commits wait for synchronous standbys (`synchronous_standby_names`), what was told to be committed, or was settled as that, is there too. While
+//! they are away, a commit is of unknown outcome, and all that writes is refused. A standby that is not synchronous lacks the last commits when it is promoted.
+//!
 //! Nothing is listened for (`LISTEN`): logs are read anew. Settings of the role for these times are overridden. A server, or a role, that may not write
 //! (`default_transaction_read_only`, a standby) is as one that is away.
 //!

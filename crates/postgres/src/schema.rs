@@ -107,9 +107,7 @@ async fn find(settings: &Settings, session: &Session) -> Result<Found, ConnectEr
     let read = client.query("SELECT application::text, version::int4 FROM version", &[]);
     let rows = match within_raw(settings, read).await? {
         Ok(rows) => rows,
-        Err(error)
-            if error.code().is_some_and(|code| *code != SqlState::INSUFFICIENT_PRIVILEGE) =>
-        {
+        Err(error) if error.code().is_some_and(says_another) => {
             return Err(not_a_store(settings, "its table `version` is another one"));
         }
         Err(error) => return Err(of_postgres(settings, &error)),
@@ -120,6 +118,12 @@ async fn find(settings: &Settings, session: &Session) -> Result<Found, ConnectEr
         }
         _ => Err(not_a_store(settings, "it is that of another program")),
     }
+}
+
+/// Whether an error says that a table has other columns, or other values in them. (Whoever waits too
+/// long for a lock, or whose connection is ended, learns nothing of that.)
+fn says_another(code: &SqlState) -> bool {
+    matches!(&code.code()[..2], "22" | "42") && *code != SqlState::INSUFFICIENT_PRIVILEGE
 }
 
 /// Waits for an answer, which may be an error of the statement.

@@ -152,6 +152,8 @@ fn set_up(settings: &Settings, access: Access) -> String {
             "SELECT set_config(name, '{}', false) FROM pg_settings WHERE name = 'transaction_timeout'",
             milliseconds.saturating_mul(4).min(i32::MAX as u128)
         ),
+        // A connection that waits for work stays.
+        "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'".into(),
         format!(
             "SET tcp_keepalives_idle = {}; SET tcp_keepalives_interval = {}; SET tcp_keepalives_count = {KEEPALIVE_RETRIES}",
             KEEPALIVE_IDLE.as_secs(),

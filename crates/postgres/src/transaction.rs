@@ -634,6 +634,10 @@ impl<'a> Needs<'a> {
     }
 }
 
+fn is_of_before(decision: &Decision) -> bool {
+    matches!(decision, Decision::Before(Settled::Committed(_)))
+}
+
 fn decision(row: &Row) -> Option<(CommitId, Decision)> {
     let id = <[u8; 16]>::try_from(row.get::<_, &[u8]>(0)).ok()?;
     let settled = match row.get::<_, Option<i64>>(1) {
@@ -702,6 +706,9 @@ struct Columns<'p> {
     decided: Vec<u8>,
     aborted: Vec<Vec<u8>>,
     forgotten: Vec<u8>,
+    /// Whether it is told that a former transaction is committed. Its end may not have waited for the
+    /// standbys that are to have it, as its connection was ended: what is written behind it does.
+    settles: bool,
 }
 
 /// Entities as they have to be, and as they are then.
@@ -789,6 +796,7 @@ impl<'p> Columns<'p> {
             decided: plan.stored.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
             aborted: plan.aborted.iter().copied().map(stored_id).collect(),
             forgotten: forgotten.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
+            settles: plan.decisions.iter().flat_map(HashMap::values).any(is_of_before),
             ..Self::default()
         };
         for (id, entity) in ids.iter().zip(&plan.entities) {
@@ -919,7 +927,7 @@ impl<'p> Columns<'p> {
     fn send_begun<'a>(&'a self, to: &mut Sending<'a>) -> Result<(), Failure> {
         let decides = !self.decided.is_empty();
         let aborts = !self.aborted.is_empty();
-        send!(to, decides || aborts, count, i64::from(self.commits));
+        send!(to, decides || aborts || self.settles, count, i64::from(self.commits));
         self.send_trims(to)?;
         let new = &self.events;
         send!(

@@ -202,7 +202,7 @@ fn a_server_that_is_away_is_told_in_order() {
 }
 
 /// Moves amounts between two entities of its own until it is told to end. Returns what was told to be stored, or settled as that.
-fn transfers(
+pub fn transfers(
     store: &PostgresStore,
     names: &[EntityId; 2],
     ends: &AtomicBool,
@@ -254,7 +254,7 @@ fn what_was_told_to_be_committed_survives_a_server_that_is_killed() {
 }
 
 /// Waits until some more is done.
-fn goes_on(done: &AtomicUsize) {
+pub fn goes_on(done: &AtomicUsize) {
     // ORDERING: SeqCst, as it is a test.
     let before = done.load(Ordering::SeqCst);
     while done.load(Ordering::SeqCst) < before + 40 {

@@ -12,6 +12,7 @@ mod proxy;
 mod raw;
 mod server;
 mod several;
+mod standby;
 mod tls;
 
 use std::sync::Arc;

@@ -1,6 +1,7 @@
 //! How a store is connected, and why it is not.
 
 use std::net::TcpListener;
+use std::thread;
 use std::time::{Duration, Instant};
 
 use coact_persist::{
@@ -357,4 +358,58 @@ fn a_store_that_is_closed_has_no_connection() {
     raw.until(&format!("SELECT (count(*) = 0)::int4::int8 {count}"));
     wait(|done| store.close(done));
     assert_eq!(texts(&server.store(&schema), &alice), ["before"]);
+}
+
+/// It is not known what a schema is whose table is locked, or whose connection is ended meanwhile.
+#[test]
+fn a_schema_that_is_held_is_not_taken_for_that_of_another_program() {
+    let Some(server) = server::shared() else { return };
+    let schema = server.schema();
+    drop(server.store(&schema));
+    let raw = server.raw(&schema);
+    raw.run("BEGIN; LOCK TABLE version");
+    let short = server.builder(&schema).operation_timeout(Duration::from_millis(300));
+    match error(short.connect()) {
+        ConnectError::Unreachable { .. } | ConnectError::Server { .. } => {}
+        other => panic!("{other}"),
+    }
+    let ended = thread::scope(|scope| {
+        let connecting = scope.spawn(|| server.builder(&schema).connect());
+        raw.until_it_is_waited_for();
+        raw.run(
+            "SELECT pg_terminate_backend(a.pid) FROM pg_stat_activity a
+             WHERE pg_backend_pid() = ANY(pg_blocking_pids(a.pid))",
+        );
+        error(connecting.join().unwrap())
+    });
+    assert!(matches!(ended, ConnectError::Unreachable { .. }), "{ended}");
+    raw.run("ROLLBACK");
+    drop(server.store(&schema));
+}
+
+/// A connection that waits for work stays, whatever the settings of the role or the database are.
+#[test]
+fn a_connection_without_work_is_not_ended() {
+    let Some(server) = server::shared() else { return };
+    let schema = server.schema();
+    let raw = server.raw("public");
+    // PostgreSQL 13 does not have it.
+    if raw.number("SELECT count(*) FROM pg_settings WHERE name = 'idle_session_timeout'") == 0 {
+        return;
+    }
+    drop(server.store(&schema));
+    let url = server.url();
+    let end = if url.contains('?') { '&' } else { '?' };
+    let url = format!("{url}{end}options=-c%20idle_session_timeout%3D3600000");
+    let store = PostgresStore::builder(&url).schema(&schema).connect().unwrap();
+    let raw = server.raw(&schema);
+    raw.run(
+        "CREATE TABLE seen (value text);
+         CREATE FUNCTION look() RETURNS trigger LANGUAGE plpgsql AS
+         $$ BEGIN INSERT INTO seen VALUES (current_setting('idle_session_timeout')); RETURN NEW; END $$;
+         CREATE TRIGGER look BEFORE INSERT ON entity FOR EACH ROW EXECUTE FUNCTION look()",
+    );
+    claim(&store, &account("alice"));
+    let seen: String = raw.rows("SELECT value FROM seen", &[])[0].get(0);
+    assert_eq!(seen, "0");
 }

@@ -159,14 +159,13 @@ impl Private {
             eprintln!("skipped: {advice}");
             return None;
         };
-        let folder = tempfile::Builder::new().prefix("coact-postgres-").tempdir().unwrap();
+        let folder = folder();
         let is_root = fs::metadata(folder.path()).unwrap().uid() == 0;
         let user = is_root.then(|| {
             let known = |name: &&str| id(name, "-u").is_some();
             ["postgres", "nobody"].into_iter().find(known).expect("one is there").to_owned()
         });
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let mut server = Self { programs, folder, user, port, running: None };
+        let mut server = Self { programs, folder, user, port: free_port(), running: None };
         server.give("");
         server.initialize();
         server.start();
@@ -174,6 +173,29 @@ impl Private {
         raw.run("CREATE ROLE swift SUPERUSER LOGIN");
         raw.run("CREATE DATABASE coact");
         Some(server)
+    }
+
+    /// A standby, which follows this server, and answers what only reads.
+    pub fn standby(&self) -> Self {
+        let (programs, user) = (self.programs.clone(), self.user.clone());
+        let mut standby =
+            Self { programs, folder: folder(), user, port: free_port(), running: None };
+        standby.give("");
+        for name in ["server.pem", "server.key"] {
+            fs::copy(self.path(name), standby.path(name)).unwrap();
+            standby.give(name);
+        }
+        let made = standby
+            .program("pg_basebackup")
+            .arg("-D")
+            .arg(standby.path("data"))
+            .args(["-h", self.folder.path().to_str().unwrap(), "-p", &self.port.to_string()])
+            .args(["-U", "coact", "--write-recovery-conf", "--checkpoint=fast", "--no-sync"])
+            .output()
+            .unwrap();
+        assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
+        standby.start();
+        standby
     }
 
     pub fn path(&self, name: &str) -> PathBuf {
@@ -288,7 +310,8 @@ impl Private {
         let mut before = Vec::new();
         loop {
             let line = told.recv().unwrap_or_else(|_| panic!("it has ended: {before:#?}"));
-            if line.contains("ready to accept connections") {
+            // (Or read-only ones.)
+            if line.contains("ready to accept ") {
                 break;
             }
             before.push(line);
@@ -314,6 +337,14 @@ impl Drop for Private {
     fn drop(&mut self) {
         self.end("");
     }
+}
+
+fn folder() -> TempDir {
+    tempfile::Builder::new().prefix("coact-postgres-").tempdir().unwrap()
+}
+
+fn free_port() -> u16 {
+    TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port()
 }
 
 /// Where the programs of the server are.
