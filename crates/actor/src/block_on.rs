@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
 use coact_core::Promise;
-use coact_core::internals::{What, wait_as, woken_by};
+use coact_core::internals::{WaitDescription, wait_as, woken_by};
 use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
 use coact_sync::shim::process::Mutex;
@@ -22,7 +22,7 @@ pub(crate) const AWAIT: &str = "await it in an async handler, or in `spawn_futur
 #[track_caller]
 pub(crate) fn block_on<T>(
     (call, instead): (&str, &str),
-    what: What,
+    what: WaitDescription,
     mut poll: impl FnMut(&mut TaskContext<'_>) -> Poll<T>,
 ) -> T {
     loop {

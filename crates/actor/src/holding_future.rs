@@ -5,7 +5,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::task::{Context as TaskContext, Poll, Wake, Waker};
 
-use coact_core::internals::{Polled, drop_quietly};
+use coact_core::internals::{PolledFuture, drop_quietly};
 use coact_core::runtime::{Busy, RuntimeHandle};
 
 use crate::any_addr::AnyAddr;
@@ -60,7 +60,7 @@ struct HoldState {
     waker: Waker,
     holding: HeldActorGuard,
     /// The future in reports of the deterministic mode.
-    polled: Polled,
+    polled: PolledFuture,
     /// Keeps the runtime from being idle.
     _busy: Busy,
 }
@@ -71,7 +71,7 @@ impl HoldState {
         Self {
             waker,
             holding,
-            polled: Polled::new(what),
+            polled: PolledFuture::new(what),
             _busy: RuntimeHandle::current().hold_open(),
         }
     }

@@ -6,12 +6,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::fault::{Broken, Fault};
-use crate::panic::{self, Payload, drop_quietly, run_quietly};
+use crate::panic::{self, PanicPayload, drop_quietly, run_quietly};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::sched::watchdog::current_task;
-use crate::simulated::Spawned;
-use crate::task::{Mode, RunContext};
+use crate::simulated::SpawnedWork;
+use crate::task::{RunContext, RunMode};
 
 /// What happens with a behaviour's result after its cowns are released.
 pub(crate) trait Completion: Send {
@@ -32,18 +32,18 @@ pub(crate) trait Completion: Send {
     }
     /// The behaviour's name in reports, if it is not that of its closure.
     #[inline(always)]
-    fn name(&self) -> Option<Name> {
+    fn name(&self) -> Option<BehaviourName> {
         None
     }
 }
 
 /// Returns the name of a behaviour: that of a type.
-pub(crate) type Name = fn() -> &'static str;
+pub(crate) type BehaviourName = fn() -> &'static str;
 
 /// The completion of a behaviour without a result: does nothing and costs nothing.
-pub(crate) struct Forget;
+pub(crate) struct NoResult;
 
-impl Completion for Forget {
+impl Completion for NoResult {
     type Value = ();
     const FORGETS: bool = true;
     #[inline]
@@ -52,9 +52,9 @@ impl Completion for Forget {
 }
 
 /// The same for a behaviour of the runtime's own.
-pub(crate) struct Upkeep;
+pub(crate) struct RuntimeUpkeep;
 
-impl Completion for Upkeep {
+impl Completion for RuntimeUpkeep {
     type Value = ();
     const FORGETS: bool = true;
     const IS_WORK: bool = false;
@@ -64,12 +64,12 @@ impl Completion for Upkeep {
 }
 
 /// Another completion, for closures that share a type: with the name of this one.
-pub(crate) struct Renamed<C> {
+pub(crate) struct NamedCompletion<C> {
     pub(crate) completion: C,
-    pub(crate) name: Name,
+    pub(crate) name: BehaviourName,
 }
 
-impl<C: Completion> Completion for Renamed<C> {
+impl<C: Completion> Completion for NamedCompletion<C> {
     type Value = C::Value;
     const FORGETS: bool = C::FORGETS;
     const IS_WORK: bool = C::IS_WORK;
@@ -92,7 +92,7 @@ impl<C: Completion> Completion for Renamed<C> {
         self.completion.promise()
     }
 
-    fn name(&self) -> Option<Name> {
+    fn name(&self) -> Option<BehaviourName> {
         Some(self.name)
     }
 }
@@ -103,40 +103,40 @@ pub(crate) struct Body<S: CownSet, F, C> {
     pub(crate) closure: F,
     pub(crate) completion: C,
     /// The behaviour in reports of the simulation.
-    pub(crate) spawned: Spawned,
+    pub(crate) spawned: SpawnedWork,
 }
 
 /// A body that has ended and has yet to deliver its outcome.
-pub(crate) enum Ended<C: Completion> {
+pub(crate) enum BodyOutcome<C: Completion> {
     Done(C, C::Value),
     Failed(C, Broken),
 }
 
-impl<C: Completion> Ended<C> {
+impl<C: Completion> BodyOutcome<C> {
     /// Delivers the outcome. This runs foreign code (wakers, destructors), so no cown may be held
     /// and nothing may depend on the return: a panic is caught and reported.
     #[inline]
     pub(crate) fn deliver(self) {
         match self {
-            Ended::Done(completion, value) => {
+            BodyOutcome::Done(completion, value) => {
                 if std::mem::needs_drop::<C>() || std::mem::needs_drop::<C::Value>() {
                     drop_quietly(move || completion.done(value));
                 } else {
                     completion.done(value);
                 }
             }
-            Ended::Failed(completion, why) => drop_quietly(move || completion.failed(why)),
+            BodyOutcome::Failed(completion, why) => drop_quietly(move || completion.failed(why)),
         }
     }
 }
 
 /// A body that has panicked; the panic is not reported yet.
-pub(crate) struct Panicked<C> {
+pub(crate) struct PanickedBody<C> {
     completion: C,
-    payload: Payload,
+    payload: PanicPayload,
 }
 
-impl<C: Completion> Panicked<C> {
+impl<C: Completion> PanickedBody<C> {
     /// Reports the panic as that of a closure of this name, and poisons the cowns that the behaviour
     /// holds exclusively.
     ///
@@ -146,15 +146,15 @@ impl<C: Completion> Panicked<C> {
     #[inline(never)]
     pub(crate) unsafe fn tell(
         self,
-        closure: Name,
+        closure: BehaviourName,
         members: &MemberCursor<'_>,
         home: RuntimeId,
-    ) -> Ended<C> {
+    ) -> BodyOutcome<C> {
         let name = self.completion.name().unwrap_or(closure);
         let why = panic::caught(self.payload, name(), home);
         // SAFETY: the behaviour still holds the members, as this function requires.
         unsafe { members.fail(&why) };
-        Ended::Failed(self.completion, why)
+        BodyOutcome::Failed(self.completion, why)
     }
 }
 
@@ -177,7 +177,7 @@ where
     #[inline(always)]
     pub(crate) fn new(shape: S::Shape, closure: F, completion: C) -> Self {
         let name = completion.name().unwrap_or(type_name::<F>);
-        let spawned = Spawned::new(name, completion.promise());
+        let spawned = SpawnedWork::new(name, completion.promise());
         Self { shape, closure, completion, spawned }
     }
 
@@ -192,7 +192,7 @@ where
         self,
         members: MemberCursor<'_>,
         context: &RunContext,
-    ) -> Ended<C> {
+    ) -> BodyOutcome<C> {
         // SAFETY: the behaviour holds the members.
         let why = unsafe {
             if context.just_runs() {
@@ -208,7 +208,7 @@ where
         }
         // SAFETY: the behaviour holds the members, and these match the shape.
         match unsafe { self.call::<{ call_site::OTHER }>(&mut members.clone()) } {
-            Ok((completion, value)) => Ended::Done(completion, value),
+            Ok((completion, value)) => BodyOutcome::Done(completion, value),
             // SAFETY: the behaviour still holds the members: they are released after this function.
             Err(panicked) => unsafe { panicked.tell(type_name::<F>, &members, context.home) },
         }
@@ -226,7 +226,7 @@ where
         members: &MemberCursor<'_>,
         why: Broken,
         context: &RunContext,
-    ) -> Ended<C> {
+    ) -> BodyOutcome<C> {
         let Body { shape, closure, completion, spawned: _spawned } = self;
         // SAFETY: the conditions are those of this function, and the closure is called once.
         run_quietly(&mut || unsafe { S::abandon(shape, &mut members.clone()) });
@@ -235,7 +235,7 @@ where
         }
         let mut closure = Some(closure);
         run_quietly(&mut || drop(closure.take()));
-        Ended::Failed(completion, why)
+        BodyOutcome::Failed(completion, why)
     }
 
     /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic. `SITE`
@@ -247,7 +247,7 @@ where
     pub(crate) unsafe fn call<const SITE: u8>(
         self,
         members: &mut MemberCursor<'_>,
-    ) -> Result<(C, C::Value), Panicked<C>> {
+    ) -> Result<(C, C::Value), PanickedBody<C>> {
         let Body { shape, closure, mut completion, spawned } = self;
         completion.begins();
         spawned.begins();
@@ -256,7 +256,7 @@ where
         let call = || closure(unsafe { S::access(shape, members) });
         match catch_unwind(AssertUnwindSafe(call)) {
             Ok(value) => Ok((completion, value)),
-            Err(payload) => Err(Panicked { completion, payload }),
+            Err(payload) => Err(PanickedBody { completion, payload }),
         }
     }
 
@@ -269,7 +269,7 @@ where
         self,
         members: MemberCursor<'_>,
         context: &RunContext,
-    ) -> Ended<C> {
+    ) -> BodyOutcome<C> {
         // SAFETY: the caller satisfies the conditions of `execute`.
         unsafe { self.execute(members, context) }
     }
@@ -286,17 +286,17 @@ where
 unsafe fn look_closely(
     members: &MemberCursor<'_>,
     context: &RunContext,
-    name: Name,
+    name: BehaviourName,
     unchecked: bool,
 ) -> Option<Broken> {
     current_task::goes_on_with(name);
     match context.mode() {
         // SAFETY: the behaviour holds the members, as this function requires; an unchecked one
         // exclusively.
-        Mode::Cancel if unchecked => unsafe { refuse_late(members.clone(), context.home) },
-        Mode::Cancel => Some(Broken::Cancelled),
+        RunMode::Cancel if unchecked => unsafe { refuse_late(members.clone(), context.home) },
+        RunMode::Cancel => Some(Broken::Cancelled),
         // SAFETY: the behaviour holds the members.
-        Mode::Run => unsafe { members.find_refusal() },
+        RunMode::Run => unsafe { members.find_refusal() },
     }
 }
 
@@ -316,7 +316,7 @@ unsafe fn refuse_late(members: MemberCursor<'_>, home: RuntimeId) -> Option<Brok
     None
 }
 
-fn report_refusal(behaviour: Name, why: &Broken, home: RuntimeId) {
+fn report_refusal(behaviour: BehaviourName, why: &Broken, home: RuntimeId) {
     let behaviour = behaviour();
     match *why {
         Broken::Poisoned { position } => {

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-pub(crate) use extensions::Extensions;
+pub(crate) use extensions::RuntimeExtensions;
 
 use crate::fault::Fault;
 use crate::runtime_ids::{RuntimeId, RuntimeTable};
@@ -46,7 +46,7 @@ pub(crate) struct WorkerConfig {
     pub(crate) expects_entered: bool,
     /// Whether a simulation runs its tasks instead of workers.
     pub(crate) simulated: bool,
-    pub(crate) extensions: Extensions,
+    pub(crate) extensions: RuntimeExtensions,
 }
 
 impl Default for WorkerConfig {
@@ -71,7 +71,7 @@ impl Default for WorkerConfig {
             as_default: false,
             expects_entered: false,
             simulated: false,
-            extensions: Extensions::default(),
+            extensions: RuntimeExtensions::default(),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Credits: flow control for producers that are faster than the work they spawn.
 
-pub(crate) mod internals;
+pub(crate) mod named_waits;
 
 use std::collections::VecDeque;
 use std::fmt;

@@ -38,7 +38,7 @@ thread_local! {
     static CANCELLING: Cell<Option<StackPlace>> = const { Cell::new(None) };
     static PRINCIPALS: Cell<ScopeList<Option<NonNull<Principal>>>> =
         const { Cell::new(ScopeList::EMPTY) };
-    static SCOPED: Cell<ScopeList<Option<Scoped>>> = const { Cell::new(ScopeList::EMPTY) };
+    static SCOPED: Cell<ScopeList<Option<ScopedArgument>>> = const { Cell::new(ScopeList::EMPTY) };
 }
 
 #[cfg(any(debug_assertions, feature = "sim"))]
@@ -53,7 +53,7 @@ thread_local! {
 }
 
 /// The argument of [`with_scoped`], while that runs.
-type Scoped = NonNull<dyn Any>;
+type ScopedArgument = NonNull<dyn Any>;
 
 /// Runs `work`, during which [`scoped`] returns `value` on this stack. For the layers above, in
 /// place of a thread-local variable, which fibers and simulated threads would share. A nested call
@@ -189,35 +189,35 @@ pub(crate) fn may_wait_for(runtime: RuntimeId) -> bool {
 }
 
 /// Marks the thread as doing blocking work of a runtime, which it enters, until dropped.
-pub(crate) struct Serving {
+pub(crate) struct BlockingMark {
     before: RuntimeId,
-    _entered: Entered,
+    _entered: EnteredRuntime,
     _pinned: PinnedStack,
 }
 
-impl Serving {
+impl BlockingMark {
     pub(crate) fn new(runtime: RuntimeId) -> Self {
         let before = SERVES.replace(runtime);
-        Self { before, _entered: Entered::new(runtime), _pinned: PinnedStack::new() }
+        Self { before, _entered: EnteredRuntime::new(runtime), _pinned: PinnedStack::new() }
     }
 }
 
-impl Drop for Serving {
+impl Drop for BlockingMark {
     fn drop(&mut self) {
         SERVES.set(self.before);
     }
 }
 
 /// Enters a runtime on a thread that serves it, until dropped.
-pub(crate) struct Entered(RuntimeId);
+pub(crate) struct EnteredRuntime(RuntimeId);
 
-impl Entered {
+impl EnteredRuntime {
     pub(crate) fn new(runtime: RuntimeId) -> Self {
         Self(enter(runtime))
     }
 }
 
-impl Drop for Entered {
+impl Drop for EnteredRuntime {
     fn drop(&mut self) {
         enter(self.0);
     }
@@ -230,19 +230,19 @@ pub(crate) fn is_inside() -> bool {
 
 /// Marks the thread as dropping work of a runtime past its deadline, until this is dropped. Bodies
 /// that are called inline meanwhile are none of that work.
-pub(crate) struct Cancelling {
+pub(crate) struct CancelMark {
     before: Option<StackPlace>,
     _pinned: PinnedStack,
 }
 
-impl Cancelling {
+impl CancelMark {
     pub(crate) fn enter() -> Self {
         let before = CANCELLING.replace(Some(StackPlace::current()));
         Self { before, _pinned: PinnedStack::new() }
     }
 }
 
-impl Drop for Cancelling {
+impl Drop for CancelMark {
     fn drop(&mut self) {
         CANCELLING.set(self.before);
     }
@@ -276,9 +276,9 @@ pub(crate) fn nested_bodies() -> u32 {
 }
 
 /// Counts one more body on this thread's stack, until dropped.
-pub(crate) struct Nested(());
+pub(crate) struct NestedBody(());
 
-impl Nested {
+impl NestedBody {
     #[inline]
     pub(crate) fn enter() -> Self {
         BODIES.set(BODIES.get() + 1);
@@ -286,7 +286,7 @@ impl Nested {
     }
 }
 
-impl Drop for Nested {
+impl Drop for NestedBody {
     #[inline]
     fn drop(&mut self) {
         BODIES.set(BODIES.get() - 1);
@@ -318,7 +318,7 @@ pub fn on_other_stack<R>(work: impl FnOnce() -> R) -> R {
 
 /// Runs `work` as a body: it must not block.
 pub fn as_body<R>(work: impl FnOnce() -> R) -> R {
-    let _nested = Nested::enter();
+    let _nested = NestedBody::enter();
     work()
 }
 
@@ -358,14 +358,14 @@ pub fn beside_decision<R>(work: impl FnOnce() -> R) -> R {
 
 #[inline(always)]
 fn with_decision<R>(decides: bool, work: impl FnOnce() -> R) -> R {
-    struct Restore(bool);
-    impl Drop for Restore {
+    struct DecisionReset(bool);
+    impl Drop for DecisionReset {
         #[inline(always)]
         fn drop(&mut self) {
             decides_from_now(self.0);
         }
     }
-    let _restore = Restore(decides_from_now(decides));
+    let _reset = DecisionReset(decides_from_now(decides));
     let _pinned = PinnedStack::new();
     work()
 }
@@ -401,14 +401,14 @@ pub(crate) fn unnested<R>(work: impl FnOnce() -> R) -> R {
 /// Runs `work` as if nothing else were running on this thread's stack: it sees neither the nested
 /// bodies nor the scoped value and principal.
 pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
-    struct Restore(RuntimeId, Option<StackPlace>);
-    impl Drop for Restore {
+    struct ServiceReset(RuntimeId, Option<StackPlace>);
+    impl Drop for ServiceReset {
         fn drop(&mut self) {
             SERVES.set(self.0);
             CANCELLING.set(self.1);
         }
     }
-    let _restore = Restore(SERVES.replace(RuntimeId::NONE), CANCELLING.replace(None));
+    let _reset = ServiceReset(SERVES.replace(RuntimeId::NONE), CANCELLING.replace(None));
     let unnested = || with_decision(false, || unnested(work));
     lend(&SCOPED, None, || lend(&PRINCIPALS, None, unnested))
 }
@@ -426,7 +426,7 @@ pub(crate) struct ThreadState {
     decides: bool,
     extensions: thread_extensions::ThreadExtensions,
     principals: ScopeList<Option<NonNull<Principal>>>,
-    scoped: ScopeList<Option<Scoped>>,
+    scoped: ScopeList<Option<ScopedArgument>>,
     /// Whether it is in an [`IdleWait`].
     pub(crate) waits_idly: bool,
 }

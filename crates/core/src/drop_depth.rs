@@ -21,7 +21,7 @@ use coact_sync::stack;
 use crate::current::nested_bodies;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
-use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable, run_task};
+use crate::task::{RunContext, RunMode, Task, TaskPtr, TaskVTable, run_task};
 
 /// The most destructors nested on one stack.
 const MAX_NESTED: u32 = 32;
@@ -78,20 +78,20 @@ impl Drop for Depth {
 
 /// The nesting and the deferred tasks of a simulated thread.
 #[cfg(feature = "sim")]
-pub(crate) struct Destructors {
+pub(crate) struct DestructorStack {
     nested: u32,
     aside: *mut (),
 }
 
 #[cfg(feature = "sim")]
-impl Default for Destructors {
+impl Default for DestructorStack {
     fn default() -> Self {
         Self { nested: 0, aside: null_mut() }
     }
 }
 
 #[cfg(feature = "sim")]
-impl Destructors {
+impl DestructorStack {
     /// Installs these on the current thread, and returns the previous ones.
     pub(crate) fn swap_in(self) -> Self {
         Self { nested: NESTED.replace(self.nested), aside: ASIDE.replace(self.aside) }
@@ -123,7 +123,7 @@ pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
         Some(_depth) => destructor(),
         // SAFETY: the task was just allocated and is owned here, and `enter` has just returned
         // `None`; its captures stay valid, as the caller promises.
-        None => unsafe { put_aside(Aside::allocate(destructor)) },
+        None => unsafe { put_aside(DeferredDrop::allocate(destructor)) },
     }
 }
 
@@ -193,13 +193,13 @@ impl<T: fmt::Debug + 'static> fmt::Debug for Deep<T> {
 
 /// A deferred destructor.
 #[repr(C)]
-struct Aside<F> {
+struct DeferredDrop<F> {
     task: Task,
     link: AtomicPtr<()>,
     destructor: ManuallyDrop<F>,
 }
 
-impl<F: FnOnce()> Aside<F> {
+impl<F: FnOnce()> DeferredDrop<F> {
     const VTABLE: TaskVTable = TaskVTable::new(Self::run, Self::link, type_name::<F>);
 
     #[cold]
@@ -240,7 +240,7 @@ impl<F: FnOnce()> Aside<F> {
 /// so none of them does the same.
 #[cold]
 fn finish() {
-    let context = RunContext::new(RuntimeId::NONE, Mode::Run);
+    let context = RunContext::new(RuntimeId::NONE, RunMode::Run);
     while let Some(task) = NonNull::new(ASIDE.get()) {
         let task: TaskPtr = task.cast();
         // SAFETY: a task on the list is ready, owned by this thread and has a valid link; it leaves

@@ -63,19 +63,19 @@ pub mod internals {
         pipelined, refuse_volatile_beside_durable,
     };
     pub use crate::cown::thread_bound_value::ThreadBound;
-    pub use crate::credits::internals::{acquire_one_for, credits_owed_by};
+    pub use crate::credits::named_waits::{acquire_one_for, credits_owed_by};
     pub use crate::current::{
         IdleWait, Principal, StackPlace, as_body, beside_decision, deciding, on_behalf_of,
         on_other_stack, principal, scoped, thread_extension, with_scoped,
     };
     pub use crate::drop_depth::stack_depth;
-    pub use crate::interrupt::last_handle_to_owner::InterruptibleHandle;
+    pub use crate::interrupt::last_handle::interruptible_handle::InterruptibleHandle;
     pub use crate::interrupt::{BlockedSet, Interruptible, MessageTo, SendPath, UnreachableCown};
-    pub use crate::panic::after_caught::drop_quietly;
     pub use crate::panic::catch_drop::CatchDrop;
+    pub use crate::panic::caught_panics::drop_quietly;
     pub use crate::panic::{catch, named, tell_of_panic};
     pub use crate::path_coverage::FastPath;
-    pub use crate::promise::internals::{
+    pub use crate::promise::named_waits::{
         is_kept_back, owed_by, resolve_in_time_with, wait_as, wait_for, woken_by,
     };
     pub use crate::queue::interrupt_header::Gate;
@@ -89,7 +89,7 @@ pub mod internals {
     pub use crate::sched::worker::bound::WorkerPlace;
     #[cfg(feature = "sim")]
     pub use crate::sim::thread_from;
-    pub use crate::simulated::{Polled, What, is_simulated};
-    pub use crate::time::after_caught_panic::once_caught;
+    pub use crate::simulated::{PolledFuture, WaitDescription, is_simulated};
     pub use crate::time::fixed_delay::repeat;
+    pub use crate::time::once_caught::once_caught;
 }

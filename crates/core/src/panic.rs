@@ -1,7 +1,7 @@
 //! Catches panics of user code, reports them, and passes them on to waiters.
 
-pub(crate) mod after_caught;
 pub(crate) mod catch_drop;
+pub(crate) mod caught_panics;
 mod report;
 
 use std::any::{Any, type_name};
@@ -13,27 +13,27 @@ use std::sync::Arc;
 use crate::current;
 use crate::fault::{Broken, Fault};
 use crate::runtime_ids::RuntimeId;
-pub(crate) use after_caught::{drop_quietly, run_quietly};
-pub(crate) use report::{Payload, discard, message, report};
+pub(crate) use caught_panics::{drop_quietly, run_quietly};
+pub(crate) use report::{PanicPayload, discard, message, report};
 
 /// Reports a caught panic of a body whose type has this name, and returns it as a value for
 /// waiters.
 #[cold]
-pub(crate) fn caught(payload: Payload, behaviour: &'static str, home: RuntimeId) -> Broken {
+pub(crate) fn caught(payload: PanicPayload, behaviour: &'static str, home: RuntimeId) -> Broken {
     caught_in(payload, behaviour, Some(home), true)
 }
 
 /// The same, for a body or other foreign code.
 fn caught_in(
-    payload: Payload,
+    payload: PanicPayload,
     behaviour: &'static str,
     home: Option<RuntimeId>,
     is_body: bool,
 ) -> Broken {
     let message = message(&*payload);
-    let behaviour = after_caught::take_name().unwrap_or(behaviour);
+    let behaviour = caught_panics::take_name().unwrap_or(behaviour);
     // Before foreign code runs, which may itself panic.
-    let waiting = after_caught::end(is_body);
+    let waiting = caught_panics::end(is_body);
     drop_quietly(move || drop(payload));
     report::report_in(&Fault::Panicked { behaviour, message: Arc::clone(&message) }, home);
     waiting.tell(&message);
@@ -45,13 +45,13 @@ fn caught_in(
 #[inline(always)]
 pub fn named<N: ?Sized, R>(part: impl FnOnce() -> R) -> R {
     /// Without a value, so that nothing is kept for it.
-    struct Unwound<N: ?Sized>(PhantomData<N>);
-    impl<N: ?Sized> Drop for Unwound<N> {
+    struct UnwoundPanic<N: ?Sized>(PhantomData<N>);
+    impl<N: ?Sized> Drop for UnwoundPanic<N> {
         fn drop(&mut self) {
-            after_caught::name_panic(type_name::<N>());
+            caught_panics::name_panic(type_name::<N>());
         }
     }
-    let unwound = Unwound::<N>(PhantomData);
+    let unwound = UnwoundPanic::<N>(PhantomData);
     let result = part();
     forget(unwound);
     result
@@ -61,7 +61,7 @@ pub fn named<N: ?Sized, R>(part: impl FnOnce() -> R) -> R {
 /// passes on to another one, where it is reported.
 #[cold]
 pub fn tell_of_panic(payload: &(dyn Any + Send)) {
-    let waiting = after_caught::end(false);
+    let waiting = caught_panics::end(false);
     waiting.tell(&message(payload));
 }
 

@@ -20,16 +20,16 @@ use installed::{expect, with};
 
 #[cfg(feature = "sim")]
 pub(crate) use installed::set;
-pub use interface::What;
-pub(crate) use interface::{BlockingJob, Condition, Observation};
+pub use interface::WaitDescription;
+pub(crate) use interface::{BlockingJob, SimObservation, WakeCondition};
 #[cfg(feature = "sim")]
-pub(crate) use interface::{Id, SimulatedBody, Simulation, Site, TaskCounts};
-pub use work_tokens::Polled;
-pub(crate) use work_tokens::Spawned;
+pub(crate) use interface::{SimulatedBody, Simulation, SpawnSite, TaskCounts, WorkId};
+pub use work_tokens::PolledFuture;
+pub(crate) use work_tokens::SpawnedWork;
 
 /// Tells the simulation something.
 #[inline(always)]
-fn note(what: Observation<'_>) {
+fn note(what: SimObservation<'_>) {
     with(|simulation| simulation.note(what));
 }
 
@@ -68,7 +68,7 @@ pub(crate) fn point() {
 /// so far that the condition holds. Returns `false` immediately outside of a simulation.
 #[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
-pub(crate) fn give_way(condition: &Condition<'_>) -> bool {
+pub(crate) fn give_way(condition: &WakeCondition<'_>) -> bool {
     let at = Location::caller();
     with(|simulation| simulation.give_way(at, condition)).is_some()
 }
@@ -77,7 +77,7 @@ pub(crate) fn give_way(condition: &Condition<'_>) -> bool {
 /// report says what the thread waits for, and where.
 #[inline(always)]
 #[cfg_attr(feature = "sim", track_caller)]
-pub(crate) fn block_until(what: &dyn Display, condition: &Condition<'_>) -> bool {
+pub(crate) fn block_until(what: &dyn Display, condition: &WakeCondition<'_>) -> bool {
     let at = Location::caller();
     with(|simulation| simulation.block_until(what, at, condition)).is_some()
 }
@@ -88,7 +88,7 @@ pub(crate) fn block_until(what: &dyn Display, condition: &Condition<'_>) -> bool
 pub(crate) fn block_for(
     what: &dyn Display,
     time: Option<Duration>,
-    condition: &Condition<'_>,
+    condition: &WakeCondition<'_>,
 ) -> bool {
     let at = Location::caller();
     expect(|simulation| simulation.block_for(what, at, time, condition))
@@ -103,7 +103,7 @@ pub(crate) fn now() -> Option<u64> {
 /// Registers a cown, or the leader of a group, created at this address.
 #[inline(always)]
 pub(crate) fn made_cown(at: usize) {
-    note(Observation::MadeCown(at));
+    note(SimObservation::MadeCown(at));
 }
 
 /// Returns the rank of the cown at this address among all cowns: its address, unless runs must not
@@ -168,7 +168,7 @@ pub(crate) fn pump_until(home: RuntimeId, stop: &mut dyn FnMut() -> bool) {
 pub(crate) fn pump_until_idle(
     home: RuntimeId,
     time: Option<Duration>,
-    are_idle: &Condition<'_>,
+    are_idle: &WakeCondition<'_>,
 ) -> bool {
     let at = Location::caller();
     expect(|simulation| simulation.pump_until_idle(home, at, time, are_idle))
@@ -179,31 +179,31 @@ pub(crate) fn pump_until_idle(
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn made(cell: usize) {
     let at = Location::caller();
-    note(Observation::MadePromise { cell, at });
+    note(SimObservation::MadePromise { cell, at });
 }
 
 /// Says what completes a promise.
 #[inline(always)]
-pub(crate) fn owed_by(cell: usize, what: What) {
-    note(Observation::OwedBy { cell, what });
+pub(crate) fn owed_by(cell: usize, what: WaitDescription) {
+    note(SimObservation::OwedBy { cell, what });
 }
 
 /// Says that a promise takes its value from another one.
 #[inline(always)]
 pub(crate) fn follows(cell: usize, of: usize) {
-    note(Observation::Follows { cell, of });
+    note(SimObservation::Follows { cell, of });
 }
 
 /// Says that a request has been handled, and its reply may come later.
 #[inline(always)]
 pub(crate) fn handled(cell: usize) {
-    note(Observation::Handled { cell });
+    note(SimObservation::Handled { cell });
 }
 
 /// Says that a promise was polled before it was complete.
 #[inline(always)]
 pub(crate) fn polled(cell: usize) {
-    note(Observation::Polled { cell });
+    note(SimObservation::Polled { cell });
 }
 
 /// Describes what a thread waits for: a promise, unless `what` says more.
@@ -219,5 +219,5 @@ pub(crate) fn awaited(cell: usize, what: Option<&dyn Display>) -> impl Display {
 #[cfg_attr(feature = "sim", track_caller)]
 pub(crate) fn spawns() {
     let at = Location::caller();
-    note(Observation::Spawns { at });
+    note(SimObservation::Spawns { at });
 }

@@ -18,7 +18,7 @@ pub(crate) type TaskPtr = NonNull<Task>;
 
 /// How a runtime treats its tasks.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Mode {
+pub(crate) enum RunMode {
     /// Run the bodies.
     Run,
     /// The runtime is past its shutdown deadline: drop the bodies, but release their cowns, so that
@@ -34,14 +34,14 @@ pub(crate) struct RunContext {
 }
 
 impl RunContext {
-    pub(crate) fn new(home: RuntimeId, mode: Mode) -> Self {
-        let refusal = if mode == Mode::Cancel { Self::ANY } else { Self::REFUSAL };
+    pub(crate) fn new(home: RuntimeId, mode: RunMode) -> Self {
+        let refusal = if mode == RunMode::Cancel { Self::ANY } else { Self::REFUSAL };
         Self { home, refusal: AtomicU32::new(refusal) }
     }
 
     #[inline]
-    pub(crate) fn mode(&self) -> Mode {
-        if self.refusal() == Self::ANY { Mode::Cancel } else { Mode::Run }
+    pub(crate) fn mode(&self) -> RunMode {
+        if self.refusal() == Self::ANY { RunMode::Cancel } else { RunMode::Run }
     }
 
     /// All bits; at least one of them is set in the word of any queue: that of its home.
@@ -94,7 +94,7 @@ pub(crate) struct TaskVTable {
     /// The task is ready, and the word is used only before the task runs.
     pub(crate) link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
     /// For a task with others behind it in a queue of its own: how the scheduler inspects these.
-    pub(crate) backlog: Option<&'static Backlog>,
+    pub(crate) backlog: Option<&'static TaskBacklog>,
     /// For a task that holds a group and nothing else.
     pub(crate) in_group: Option<InGroup>,
     /// The task's name in reports: the type of its closure, state or future. Called only on cold
@@ -115,7 +115,7 @@ impl TaskVTable {
     }
 
     /// Adds the backlog of a task with others behind it in a queue of its own.
-    pub(crate) const fn with_backlog(self, backlog: &'static Backlog) -> Self {
+    pub(crate) const fn with_backlog(self, backlog: &'static TaskBacklog) -> Self {
         Self { backlog: Some(backlog), ..self }
     }
 
@@ -131,7 +131,7 @@ impl TaskVTable {
 }
 
 /// The requests behind a task, as far as the scheduler inspects them.
-pub(crate) struct Backlog {
+pub(crate) struct TaskBacklog {
     /// Identifies the queue: equal for all tasks in it. Only compared.
     ///
     /// # Safety

@@ -6,7 +6,7 @@
 //! completion, and are returned when the closure is called, or dropped without being called.
 
 use super::refusal::Refusal;
-use crate::body::{Completion, Forget, Name};
+use crate::body::{BehaviourName, Completion, NoResult};
 use crate::cown::set::CownSet;
 use crate::cown::set::sealed::SetAdmission;
 use crate::credits::Permit;
@@ -14,7 +14,7 @@ use crate::fault::Broken;
 use crate::panic::drop_quietly;
 
 /// The completion of a behaviour with permits.
-pub(crate) struct Admitted<C> {
+pub(crate) struct AdmittedCompletion<C> {
     permits: Vec<Permit>,
     pub(crate) completion: C,
 }
@@ -24,23 +24,23 @@ pub(crate) struct Admitted<C> {
 /// # Errors
 /// Returns the first that refuses.
 #[cold]
-pub(crate) fn ask<S: CownSet>(set: &S) -> Result<Admitted<Forget>, Refusal> {
+pub(crate) fn ask<S: CownSet>(set: &S) -> Result<AdmittedCompletion<NoResult>, Refusal> {
     let mut admission = SetAdmission::default();
     set.admit_all(&mut admission);
     match admission.refused_by {
         Some(position) => Err(Refusal::Full { position }),
-        None => Ok(Admitted { permits: admission.permits, completion: Forget }),
+        None => Ok(AdmittedCompletion { permits: admission.permits, completion: NoResult }),
     }
 }
 
-impl Admitted<Forget> {
+impl AdmittedCompletion<NoResult> {
     /// Wraps another completion with the permits.
-    pub(crate) fn with<C>(self, completion: C) -> Admitted<C> {
-        Admitted { permits: self.permits, completion }
+    pub(crate) fn with<C>(self, completion: C) -> AdmittedCompletion<C> {
+        AdmittedCompletion { permits: self.permits, completion }
     }
 }
 
-impl<C: Completion> Completion for Admitted<C> {
+impl<C: Completion> Completion for AdmittedCompletion<C> {
     type Value = C::Value;
     const IS_WORK: bool = C::IS_WORK;
 
@@ -55,7 +55,7 @@ impl<C: Completion> Completion for Admitted<C> {
         self.completion.promise()
     }
 
-    fn name(&self) -> Option<Name> {
+    fn name(&self) -> Option<BehaviourName> {
         self.completion.name()
     }
 

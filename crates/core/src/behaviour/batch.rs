@@ -9,9 +9,9 @@ use super::refuse::{panic_refused, refuse_outside};
 use super::sorted_requests::sort;
 use super::spawn;
 use super::spawn_checks::{self, count_members, is_set_out_of_reach};
-use crate::body::Forget;
+use crate::body::NoResult;
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
-use crate::current::{Entered, refuse_in_decision};
+use crate::current::{EnteredRuntime, refuse_in_decision};
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -54,7 +54,7 @@ where
     note = "add behaviours in a row, without a semicolon behind: `batch(|batch| batch.when(&a, ..).when(&b, ..))`",
     note = "or one by one: `batch(|mut batch| {{ batch = batch.when(&a, ..); batch = batch.when(&b, ..); batch }})`"
 )]
-pub trait IntoBatch: sealed::Sealed {
+pub trait IntoBatch: sealed::SealedBatch {
     /// Returns the batch.
     #[doc(hidden)]
     fn into_batch(self) -> Batch;
@@ -67,8 +67,8 @@ impl IntoBatch for Batch {
 }
 
 mod sealed {
-    pub trait Sealed {}
-    impl Sealed for super::Batch {}
+    pub trait SealedBatch {}
+    impl SealedBatch for super::Batch {}
 }
 
 /// Behaviours to be spawned in one atomic step: see [`batch`]. Dropping it spawns nothing.
@@ -96,16 +96,16 @@ pub struct Batch {
 struct BatchEntry {
     behaviour: UnqueuedBehaviour,
     /// Keeps the cowns alive until the requests are in their queues.
-    handles: Box<dyn Handles>,
+    handles: Box<dyn EntryHandles>,
 }
 
 /// The handles of an entry's set.
-trait Handles: Send {
+trait EntryHandles: Send {
     fn announce(&self);
     fn announced(&self);
 }
 
-impl<S: CownSet + Send> Handles for S {
+impl<S: CownSet + Send> EntryHandles for S {
     fn announce(&self) {
         // It was asked when the behaviour was added.
         let _ = self.announce_all();
@@ -150,12 +150,12 @@ impl Batch {
             Ok(()) => set.give(),
             // As with the function `when`, a closed runtime drops the closure.
             Err((Refusal::Closed, closure)) => {
-                let _entered = Entered::new(spawn_checks::home_of(&set));
+                let _entered = EnteredRuntime::new(spawn_checks::home_of(&set));
                 drop_quietly(move || drop(closure));
             }
             Err((refusal, closure)) => {
                 drop(self);
-                panic_refused((refusal, closure, Forget));
+                panic_refused((refusal, closure, NoResult));
             }
         }
         self

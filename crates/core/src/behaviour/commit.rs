@@ -16,11 +16,11 @@ use std::sync::Arc;
 
 use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
-use super::admission::Admitted;
-use super::detain::{self, Detained, RunHere, Stages, Step, StepTurn};
+use super::admission::AdmittedCompletion;
+use super::detain::{self, Detained, DetainedStages, DetainedStep, FirstStep, RunHere, StepTurn};
 use super::multi::UnqueuedBehaviour;
 use super::refusal::Refusal;
-use crate::body::{Completion, Ended, Forget, Name};
+use crate::body::{BehaviourName, BodyOutcome, Completion, NoResult};
 use crate::cown::commit_participant::{CommitOutcome, HeldParticipant, PendingCommit, Readiness};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::current::{self, deciding};
@@ -37,7 +37,7 @@ pub(super) fn spawn_committed<S, F, C>(
     set: S,
     closure: F,
     completion: C,
-    here: Option<(RunHere, Decider)>,
+    here: Option<(RunHere, DeciderThread)>,
 ) -> Result<(), (Refusal, F, C)>
 where
     S: CownSet,
@@ -56,21 +56,19 @@ where
 pub(super) fn prepare<S, F>(
     set: &S,
     closure: F,
-    admitted: Option<Admitted<Forget>>,
+    admitted: Option<AdmittedCompletion<NoResult>>,
     requests: &mut dyn FnMut(StepEntry),
 ) -> Result<UnqueuedBehaviour, (Refusal, F)>
 where
     S: CownSet<Owned = S> + Send + 'static,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
-    let begin = |closure| begin::<S, F, Forget>(closure, Forget, None);
+    let begin = |closure| begin::<S, F, NoResult>(closure, NoResult, None);
     let node = detain::prepare::<S, F, F>(set, closure, begin, admitted, requests)?;
     Ok(UnqueuedBehaviour { node, discard: detain::discard::<S> })
 }
 
-type FirstStep<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
-
-fn begin<S, F, C>(closure: F, completion: C, decider: Option<Decider>) -> FirstStep<S::Owned>
+fn begin<S, F, C>(closure: F, completion: C, decider: Option<DeciderThread>) -> FirstStep<S::Owned>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -79,41 +77,44 @@ where
 {
     // (Each function that a program calls says so as well, where the error has the program's line.)
     const { refuse_volatile_beside_durable::<S>() };
-    let state =
-        CommitStages { closure: Some(closure), outcome: BodyOutcome::NotRun(completion), decider };
-    let stages: Box<dyn Stages<S::Owned> + '_> = Box::new(state);
+    let state = CommitStages {
+        closure: Some(closure),
+        outcome: StagedOutcome::NotRun(completion),
+        decider,
+    };
+    let stages: Box<dyn DetainedStages<S::Owned> + '_> = Box::new(state);
     // SAFETY: only the lifetime changes. A node without stages holds its closure and its completion just so, type-erased:
     // what they borrow from is a scope, which waits until the completion is dropped. This drops it last.
-    let stages: Box<dyn Stages<S::Owned>> = unsafe { transmute(stages) };
+    let stages: Box<dyn DetainedStages<S::Owned>> = unsafe { transmute(stages) };
     (go_on(type_name::<F>), Some(stages))
 }
 
 /// The number of the thread that has called a closure.
-pub(super) type Decider = Arc<AtomicU64>;
+pub(super) type DeciderThread = Arc<AtomicU64>;
 
 /// The stages of a behaviour with a commit: get ready, decide, commit.
 struct CommitStages<F, C: Completion> {
     /// Until it is called.
     closure: Option<F>,
-    outcome: BodyOutcome<C>,
+    outcome: StagedOutcome<C>,
     /// Set by the thread that calls it.
-    decider: Option<Decider>,
+    decider: Option<DeciderThread>,
 }
 
 /// How far the outcome of a behaviour's closure is known.
-enum BodyOutcome<C: Completion> {
+enum StagedOutcome<C: Completion> {
     /// The closure was not called yet.
     NotRun(C),
     /// The closure has ended, and its commit has not.
-    Uncommitted(Ended<C>),
+    Uncommitted(BodyOutcome<C>),
     /// It is delivered as soon as the cowns are released.
-    Final(Ended<C>),
+    Final(BodyOutcome<C>),
     Delivered,
 }
 
 /// Returns the step that goes on where a behaviour was left.
-fn go_on<S: CownSet + Send + 'static>(name: Name) -> Step<S> {
-    Step {
+fn go_on<S: CownSet + Send + 'static>(name: BehaviourName) -> DetainedStep<S> {
+    DetainedStep {
         call: Box::new(|mut turn, guard| {
             let mut leaves = None;
             with_stages(&mut turn, |stages, turn| leaves = stages.go_on(turn, guard));
@@ -131,7 +132,7 @@ fn go_on<S: CownSet + Send + 'static>(name: Name) -> Step<S> {
 /// Commits what a pipelined behaviour leaves, which ends meanwhile.
 fn leave_behind<S: CownSet + Send + 'static>(
     turn: &mut StepTurn<'_, S>,
-    mut stages: Box<dyn Stages<S>>,
+    mut stages: Box<dyn DetainedStages<S>>,
     pending: Box<dyn PendingCommit>,
 ) {
     // If the callback is dropped, so are the stages, which tell that they were cut off.
@@ -144,7 +145,7 @@ fn leave_behind<S: CownSet + Send + 'static>(
 /// Returns whether the step has failed: never.
 fn with_stages<S: CownSet + Send + 'static>(
     turn: &mut StepTurn<'_, S>,
-    step: impl FnOnce(&mut dyn Stages<S>, &mut StepTurn<'_, S>),
+    step: impl FnOnce(&mut dyn DetainedStages<S>, &mut StepTurn<'_, S>),
 ) -> bool {
     if let Some(mut stages) = turn.stages.take() {
         step(&mut *stages, turn);
@@ -153,7 +154,7 @@ fn with_stages<S: CownSet + Send + 'static>(
     false
 }
 
-impl<S, F, C> Stages<S> for CommitStages<F, C>
+impl<S, F, C> DetainedStages<S> for CommitStages<F, C>
 where
     S: CownSet + Send + 'static,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -212,7 +213,8 @@ impl<F, C: Completion> CommitStages<F, C> {
         C::Value: Send,
     {
         let closure = self.closure.take()?;
-        let BodyOutcome::NotRun(completion) = replace(&mut self.outcome, BodyOutcome::Delivered)
+        let StagedOutcome::NotRun(completion) =
+            replace(&mut self.outcome, StagedOutcome::Delivered)
         else {
             return None;
         };
@@ -220,7 +222,7 @@ impl<F, C: Completion> CommitStages<F, C> {
         // ORDERING: Relaxed. A thread that finds its own number has written it.
         self.decider.iter().for_each(|decider| decider.store(current::number(), Ordering::Relaxed));
         let mut pending = None;
-        if let Ended::Done(..) = ended {
+        if let BodyOutcome::Done(..) = ended {
             match catch(|| collect(turn)) {
                 Ok(found) => pending = found,
                 Err(why) => {
@@ -229,13 +231,13 @@ impl<F, C: Completion> CommitStages<F, C> {
                 }
             }
         }
-        if let Ended::Failed(_, why @ Broken::Panicked(_)) = &ended {
+        if let BodyOutcome::Failed(_, why @ Broken::Panicked(_)) = &ended {
             tell_members(turn, &Err(NotCommitted::new(why.clone())));
         }
         // Before the commit can end.
         self.outcome = match &pending {
-            Some(_) => BodyOutcome::Uncommitted(ended),
-            None => BodyOutcome::Final(ended),
+            Some(_) => StagedOutcome::Uncommitted(ended),
+            None => StagedOutcome::Final(ended),
         };
         pending
     }
@@ -253,9 +255,11 @@ impl<F, C: Completion> CommitStages<F, C> {
 
     /// Completes the outcome with that of the commit.
     fn set_final(&mut self, failure: Option<Broken>) {
-        self.outcome = match (replace(&mut self.outcome, BodyOutcome::Delivered), failure) {
-            (BodyOutcome::Uncommitted(ended), Some(why)) => BodyOutcome::Final(failed(ended, why)),
-            (BodyOutcome::Uncommitted(ended), None) => BodyOutcome::Final(ended),
+        self.outcome = match (replace(&mut self.outcome, StagedOutcome::Delivered), failure) {
+            (StagedOutcome::Uncommitted(ended), Some(why)) => {
+                StagedOutcome::Final(failed(ended, why))
+            }
+            (StagedOutcome::Uncommitted(ended), None) => StagedOutcome::Final(ended),
             (other, _) => other,
         };
     }
@@ -264,9 +268,11 @@ impl<F, C: Completion> CommitStages<F, C> {
     fn refuse(&mut self, why: NotCommitted) {
         let mut closure = self.closure.take();
         run_quietly(&mut || drop(closure.take()));
-        if let BodyOutcome::NotRun(completion) = replace(&mut self.outcome, BodyOutcome::Delivered)
+        if let StagedOutcome::NotRun(completion) =
+            replace(&mut self.outcome, StagedOutcome::Delivered)
         {
-            self.outcome = BodyOutcome::Final(Ended::Failed(completion, Broken::NotCommitted(why)));
+            self.outcome =
+                StagedOutcome::Final(BodyOutcome::Failed(completion, Broken::NotCommitted(why)));
         }
     }
 }
@@ -276,14 +282,14 @@ impl<F, C: Completion> Drop for CommitStages<F, C> {
     fn drop(&mut self) {
         let mut closure = self.closure.take();
         run_quietly(&mut || drop(closure.take()));
-        match replace(&mut self.outcome, BodyOutcome::Delivered) {
-            BodyOutcome::Final(ended) => ended.deliver(),
+        match replace(&mut self.outcome, StagedOutcome::Delivered) {
+            StagedOutcome::Final(ended) => ended.deliver(),
             // It was cut off.
-            BodyOutcome::NotRun(completion) => {
-                Ended::<C>::Failed(completion, Broken::Cancelled).deliver()
+            StagedOutcome::NotRun(completion) => {
+                BodyOutcome::<C>::Failed(completion, Broken::Cancelled).deliver()
             }
-            BodyOutcome::Uncommitted(ended) => failed(ended, Broken::Cancelled).deliver(),
-            BodyOutcome::Delivered => {}
+            StagedOutcome::Uncommitted(ended) => failed(ended, Broken::Cancelled).deliver(),
+            StagedOutcome::Delivered => {}
         }
     }
 }
@@ -293,7 +299,7 @@ impl<F, C: Completion> Drop for CommitStages<F, C> {
 fn get_ready<S: CownSet + Send + 'static>(
     turn: &mut StepTurn<'_, S>,
     guard: Detained<S>,
-    name: Name,
+    name: BehaviourName,
 ) -> Result<Detained<S>, Option<NotCommitted>> {
     let (mut guard, mut never) = (Some(guard), None);
     turn.visit_participants(&mut |mut member| {
@@ -310,7 +316,7 @@ fn get_ready<S: CownSet + Send + 'static>(
             Readiness::NotYet => {
                 let guard = guard.take();
                 let wake = Box::new(move || {
-                    let Step { call, name } = go_on::<S>(name);
+                    let DetainedStep { call, name } = go_on::<S>(name);
                     if let Some(guard) = guard {
                         guard.go_on(name, call);
                     }
@@ -329,13 +335,13 @@ fn get_ready<S: CownSet + Send + 'static>(
 }
 
 /// Makes a failure of an outcome.
-fn failed<C: Completion>(ended: Ended<C>, why: Broken) -> Ended<C> {
+fn failed<C: Completion>(ended: BodyOutcome<C>, why: Broken) -> BodyOutcome<C> {
     match ended {
-        Ended::Done(completion, value) => {
+        BodyOutcome::Done(completion, value) => {
             drop_quietly(move || drop(value));
-            Ended::Failed(completion, why)
+            BodyOutcome::Failed(completion, why)
         }
-        failed @ Ended::Failed(..) => failed,
+        failed @ BodyOutcome::Failed(..) => failed,
     }
 }
 
@@ -369,7 +375,7 @@ fn tell_members<S: CownSet + Send + 'static>(
 /// outcome is unknown.
 struct CommitReceipt<S: CownSet + Send + 'static> {
     guard: Option<Detained<S>>,
-    name: Name,
+    name: BehaviourName,
 }
 
 impl<S: CownSet + Send + 'static> CommitReceipt<S> {

@@ -10,14 +10,14 @@ use std::ptr::NonNull;
 use coact_sync::pool;
 
 use super::single::end;
-use crate::body::{Body, Forget, call_site};
+use crate::body::{Body, NoResult, call_site};
 use crate::cown::access_guards::Held;
 use crate::cown::handle::Cown;
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
-use crate::promise::{Callback, Resolver};
+use crate::promise::{PromiseCallback, Resolver};
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::overload;
 use crate::queue::release::release_to_next;
@@ -63,7 +63,7 @@ pub fn resolver_spawning<R: Send + 'static, K: Continuation<R>>(
 /// The body of such a behaviour. The resolver points to its head.
 #[repr(C)]
 struct ContinuationBody<R, K> {
-    head: Callback<R>,
+    head: PromiseCallback<R>,
     continuation: ManuallyDrop<K>,
 }
 
@@ -75,10 +75,10 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
         TaskVTable::new(Self::run, link, type_name::<K>).with_backlog(&overload::BACKLOG);
 
     #[inline]
-    fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<Callback<R>> {
+    fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<PromiseCallback<R>> {
         let cown = ManuallyDrop::new(cown).header_ptr();
         let parts = ContinuationBody {
-            head: Callback::new(Self::resolved),
+            head: PromiseCallback::new(Self::resolved),
             continuation: ManuallyDrop::new(continuation),
         };
         let block = pool::alloc(Single::<ContinuationBody<R, K>>::LAYOUT);
@@ -93,13 +93,13 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     /// # Safety
     /// The callback comes from `allocate`, and has its value. The caller owns the block exclusively and must
     /// not use it afterwards.
-    unsafe fn resolved(callback: NonNull<Callback<R>>) {
+    unsafe fn resolved(callback: NonNull<PromiseCallback<R>>) {
         // SAFETY: the callback is the head of the body, which is this far behind the start of its node, and
         // the pointer was derived from that of the node. The node's handle keeps the cown alive until
         // the behaviour has run; the request was begun for this member, and is unqueued.
         unsafe {
             let node = callback.byte_sub(offset_of!(Single<ContinuationBody<R, K>>, body)).cast();
-            Callback::end(callback);
+            PromiseCallback::end(callback);
             let cown = Single::slot(node).as_ref().member().header_ptr();
             let is_plain = !cown.as_ref().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED);
             match context::worker() {
@@ -144,7 +144,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
         // SAFETY: the caller owns the body, whose value is initialised, and takes both parts once.
         unsafe {
             let continuation = ManuallyDrop::take(&mut (*parts.as_ptr()).continuation);
-            (continuation, Callback::take_value(parts.cast()))
+            (continuation, PromiseCallback::take_value(parts.cast()))
         }
     }
 
@@ -165,7 +165,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
                 let (continuation, value) = Self::take(node);
                 continuation.run(held, value);
             };
-            let body = Body::<UncheckedHandle<K::State>, _, Forget>::new((), closure, Forget);
+            let body = Body::<UncheckedHandle<K::State>, _, NoResult>::new((), closure, NoResult);
             if let Err(panicked) =
                 body.call::<{ call_site::QUEUE }>(&mut MemberCursor::single(&member))
             {
@@ -198,7 +198,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
             let member = Single::slot(node).as_ref().member();
             let (continuation, value) = Self::take(node);
             let closure = move |held: Held<'_, K::State>| continuation.run(held, value);
-            let body = Body::<UncheckedHandle<K::State>, _, Forget>::new((), closure, Forget);
+            let body = Body::<UncheckedHandle<K::State>, _, NoResult>::new((), closure, NoResult);
             let ended = body.execute_outlined(MemberCursor::single(&member), context);
             end(node, ended, context)
         }

@@ -4,12 +4,12 @@
 //! *parked*: a task that holds its cowns, as one does that is ready, but lies in no queue of the scheduler.
 //! Its guard has it go on: with another step, or to the end, where the cowns are released.
 //!
-//! Who has the task is said by one word under a lock, [`Progress`]. The guard may be used while a step
+//! Who has the task is said by one word under a lock, [`DetentionProgress`]. The guard may be used while a step
 //! still runs, on any thread; then the step's own thread goes on when that has ended.
 
 mod cut_off;
-#[cfg_attr(loom, path = "detain/enrolled_in_model.rs")]
-mod enrolled;
+#[cfg_attr(loom, path = "detain/detention_entry_in_model.rs")]
+mod detention_entry;
 #[cfg(all(test, loom))]
 mod loom;
 
@@ -23,16 +23,16 @@ use std::sync::Arc;
 use coact_sync::shim::sync::Mutex;
 
 use self::cut_off::CutOff;
-pub(crate) use self::cut_off::Detentions;
-use self::enrolled::{Enrolled, count_cut_off};
-use super::admission::{self, Admitted};
+pub(crate) use self::cut_off::DetentionTable;
+use self::detention_entry::{DetentionEntry, count_cut_off};
+use super::admission::{self, AdmittedCompletion};
 use super::announcement::SetAnnouncement;
-use super::multi::{Prepared, cursor, layout_of};
+use super::multi::{PreparedBehaviour, cursor, layout_of};
 use super::refusal::{Refusal, WhenError};
 use super::refuse::{panic_refused, refuse_outside};
 use super::sorted_requests::{RequestList, sort};
 use super::spawn_checks;
-use crate::body::{Body, Completion, Ended, Forget, Name, Renamed};
+use crate::body::{BehaviourName, Body, BodyOutcome, Completion, NamedCompletion, NoResult};
 use crate::cown::commit_participant::{CommitOutcome, HeldParticipant, PendingCommit};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
@@ -43,7 +43,7 @@ use crate::queue::claim;
 use crate::queue::multi_block::{Multi, link};
 use crate::queue::release::release;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::{Deferring, Successor, at_work_in, schedule};
+use crate::sched::{DeferredReady, Successor, at_work_in, schedule};
 use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
@@ -98,7 +98,7 @@ where
 {
     simulated::spawns();
     if let Err((refusal, closure)) = spawn_first::<S, F>(set, closure) {
-        panic_refused((refusal, closure, Forget));
+        panic_refused((refusal, closure, NoResult));
     }
 }
 
@@ -165,15 +165,15 @@ impl<S: CownSet + Send + 'static> Detained<S> {
     where
         F: for<'a> FnOnce(S::Access<'a>, Detained<S>) + Send + 'static,
     {
-        self.request(Request::Step(Step::calling(step)));
+        self.request(ResumeRequest::Step(DetainedStep::calling(step)));
     }
 
     /// Has the behaviour take a step of ours.
-    pub(super) fn go_on(mut self, name: Name, step: StepCall<S>) {
-        self.request(Request::Step(Step { call: step, name }));
+    pub(super) fn go_on(mut self, name: BehaviourName, step: StepCall<S>) {
+        self.request(ResumeRequest::Step(DetainedStep { call: step, name }));
     }
 
-    fn request(&mut self, request: Request<S>) {
+    fn request(&mut self, request: ResumeRequest<S>) {
         if let Some(detention) = self.detention.take() {
             simulated::point();
             detention.request(request);
@@ -183,7 +183,7 @@ impl<S: CownSet + Send + 'static> Detained<S> {
 
 impl<S: CownSet + Send + 'static> Drop for Detained<S> {
     fn drop(&mut self) {
-        self.request(Request::End);
+        self.request(ResumeRequest::End);
     }
 }
 
@@ -197,22 +197,22 @@ impl<S: CownSet + Send + 'static> std::fmt::Debug for Detained<S> {
 pub(super) type StepCall<S> = Box<dyn FnOnce(StepTurn<'_, S>, Detained<S>) -> bool + Send>;
 
 /// A step of a detained behaviour.
-pub(super) struct Step<S: CownSet + Send + 'static> {
+pub(super) struct DetainedStep<S: CownSet + Send + 'static> {
     pub(super) call: StepCall<S>,
-    pub(super) name: Name,
+    pub(super) name: BehaviourName,
 }
 
-impl<S: CownSet + Send + 'static> Step<S> {
+impl<S: CownSet + Send + 'static> DetainedStep<S> {
     /// One that gives the states to a closure.
     fn calling<F>(closure: F) -> Self
     where
         F: for<'a> FnOnce(S::Access<'a>, Detained<S>) + Send + 'static,
     {
-        let name: Name = type_name::<F>;
+        let name: BehaviourName = type_name::<F>;
         let call = move |mut turn: StepTurn<'_, S>, guard: Detained<S>| {
             let closure = move |access: S::Access<'_>| closure(access, guard);
-            let ended = turn.run(closure, Renamed { completion: Forget, name });
-            let has_failed = matches!(ended, Ended::Failed(..));
+            let ended = turn.run(closure, NamedCompletion { completion: NoResult, name });
+            let has_failed = matches!(ended, BodyOutcome::Failed(..));
             ended.deliver();
             has_failed
         };
@@ -227,12 +227,12 @@ pub(super) struct StepTurn<'a, S: CownSet + Send + 'static> {
     set: &'a S,
     context: &'a RunContext,
     /// What is dropped when the cowns are released.
-    pub(super) stages: &'a mut Option<Box<dyn Stages<S>>>,
+    pub(super) stages: &'a mut Option<Box<dyn DetainedStages<S>>>,
 }
 
 impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
     /// Calls a closure with the states, unless it is refused.
-    pub(super) fn run<F, C>(&mut self, closure: F, completion: C) -> Ended<C>
+    pub(super) fn run<F, C>(&mut self, closure: F, completion: C) -> BodyOutcome<C>
     where
         F: for<'a> FnOnce(S::Access<'a>) -> C::Value,
         C: Completion,
@@ -259,7 +259,7 @@ impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
 }
 
 /// What a behaviour of several stages keeps between them. It is dropped when its cowns are released.
-pub(super) trait Stages<S: CownSet + Send + 'static>: Send {
+pub(super) trait DetainedStages<S: CownSet + Send + 'static>: Send {
     /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there
     /// meanwhile.) Returns what a pipelined behaviour leaves to be committed; it ends then, without
     /// these.
@@ -277,19 +277,19 @@ pub(super) trait Stages<S: CownSet + Send + 'static>: Send {
 }
 
 /// How a behaviour is to go on.
-enum Request<S: CownSet + Send + 'static> {
-    Step(Step<S>),
+enum ResumeRequest<S: CownSet + Send + 'static> {
+    Step(DetainedStep<S>),
     End,
     /// The runtime is past its deadline: to the end, unless the guard says that before.
     CutOff,
 }
 
 /// Who has the behaviour's task.
-enum Progress<S: CownSet + Send + 'static> {
+enum DetentionProgress<S: CownSet + Send + 'static> {
     /// Its queues or the scheduler, to go on like this.
-    Queued(Request<S>),
+    Queued(ResumeRequest<S>),
     /// A step that runs. The guard has said by now how to go on, or has not.
-    Running(Option<Request<S>>),
+    Running(Option<ResumeRequest<S>>),
     /// This: the step has ended, and the guard was not used.
     Parked(ParkedTask),
     /// No thread: it has ended, or is about to.
@@ -303,13 +303,13 @@ struct ParkedTask {
     has_failed: bool,
 }
 
-// SAFETY: the task holds its cowns and is in no queue. The thread that takes it out of `Progress`, under the lock, is the
-// only one that has it, and may give it to the scheduler: what is in its block is `Send` (a `Resident` of a set that
+// SAFETY: the task holds its cowns and is in no queue. The thread that takes it out of `DetentionProgress`, under the lock, is the
+// only one that has it, and may give it to the scheduler: what is in its block is `Send` (a `DetainedBody` of a set that
 // is).
 unsafe impl Send for ParkedTask {}
 
 /// What a behaviour and its guard share.
-struct Detention<S: CownSet + Send + 'static>(Mutex<Progress<S>>);
+struct Detention<S: CownSet + Send + 'static>(Mutex<DetentionProgress<S>>);
 
 /// What is done when a step has ended.
 enum AfterStep {
@@ -321,39 +321,43 @@ enum AfterStep {
 }
 
 impl<S: CownSet + Send + 'static> Detention<S> {
-    fn set(&self, progress: Progress<S>) {
+    fn set(&self, progress: DetentionProgress<S>) {
         // User code is dropped without the lock.
         let before = replace(&mut *self.0.lock(), progress);
         drop_quietly(move || drop(before));
     }
 
     /// Takes the request with which the task was queued.
-    fn begin(&self) -> Request<S> {
+    fn begin(&self) -> ResumeRequest<S> {
         let mut progress = self.0.lock();
-        match replace(&mut *progress, Progress::Over) {
-            Progress::Queued(Request::Step(step)) => {
-                *progress = Progress::Running(None);
-                Request::Step(step)
+        match replace(&mut *progress, DetentionProgress::Over) {
+            DetentionProgress::Queued(ResumeRequest::Step(step)) => {
+                *progress = DetentionProgress::Running(None);
+                ResumeRequest::Step(step)
             }
-            Progress::Queued(request) => request,
+            DetentionProgress::Queued(request) => request,
             _ => unreachable!("a task runs as it was queued"),
         }
     }
 
     /// Says how the behaviour is to go on, and gives it to the scheduler if it is parked.
-    fn request(&self, request: Request<S>) {
+    fn request(&self, request: ResumeRequest<S>) {
         let mut progress = self.0.lock();
-        match replace(&mut *progress, Progress::Over) {
-            Progress::Running(None) => *progress = Progress::Running(Some(request)),
-            Progress::Running(Some(Request::CutOff)) if matches!(request, Request::End) => {
-                *progress = Progress::Running(Some(request));
+        match replace(&mut *progress, DetentionProgress::Over) {
+            DetentionProgress::Running(None) => {
+                *progress = DetentionProgress::Running(Some(request))
             }
-            Progress::Parked(ParkedTask { task, home, has_failed }) => {
+            DetentionProgress::Running(Some(ResumeRequest::CutOff))
+                if matches!(request, ResumeRequest::End) =>
+            {
+                *progress = DetentionProgress::Running(Some(request));
+            }
+            DetentionProgress::Parked(ParkedTask { task, home, has_failed }) => {
                 let (request, unused) = match request {
-                    Request::Step(step) if has_failed => (Request::End, Some(step)),
+                    ResumeRequest::Step(step) if has_failed => (ResumeRequest::End, Some(step)),
                     request => (request, None),
                 };
-                *progress = Progress::Queued(request);
+                *progress = DetentionProgress::Queued(request);
                 drop(progress);
                 schedule(task, home);
                 drop_quietly(move || drop(unused));
@@ -371,18 +375,18 @@ impl<S: CownSet + Send + 'static> Detention<S> {
     fn step_ended(&self, parked: ParkedTask) -> AfterStep {
         simulated::point();
         let mut progress = self.0.lock();
-        match replace(&mut *progress, Progress::Over) {
-            Progress::Running(None) => {
-                *progress = Progress::Parked(parked);
+        match replace(&mut *progress, DetentionProgress::Over) {
+            DetentionProgress::Running(None) => {
+                *progress = DetentionProgress::Parked(parked);
                 AfterStep::Park
             }
-            Progress::Running(Some(Request::Step(step))) if !parked.has_failed => {
-                *progress = Progress::Queued(Request::Step(step));
+            DetentionProgress::Running(Some(ResumeRequest::Step(step))) if !parked.has_failed => {
+                *progress = DetentionProgress::Queued(ResumeRequest::Step(step));
                 AfterStep::GoOn
             }
             unused => {
                 drop(progress);
-                if matches!(unused, Progress::Running(Some(Request::CutOff))) {
+                if matches!(unused, DetentionProgress::Running(Some(ResumeRequest::CutOff))) {
                     count_cut_off(parked.home);
                 }
                 drop_quietly(move || drop(unused));
@@ -396,21 +400,21 @@ impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
     /// The runtime is past its deadline: the behaviour ends, whatever becomes of its guard.
     fn cut_off(&self) {
         let mut progress = self.0.lock();
-        match replace(&mut *progress, Progress::Over) {
-            Progress::Parked(ParkedTask { task, home, .. }) => {
-                *progress = Progress::Queued(Request::End);
+        match replace(&mut *progress, DetentionProgress::Over) {
+            DetentionProgress::Parked(ParkedTask { task, home, .. }) => {
+                *progress = DetentionProgress::Queued(ResumeRequest::End);
                 drop(progress);
                 count_cut_off(home);
                 schedule(task, home);
             }
-            Progress::Running(unused @ (None | Some(Request::Step(_)))) => {
-                *progress = Progress::Running(Some(Request::CutOff));
+            DetentionProgress::Running(unused @ (None | Some(ResumeRequest::Step(_)))) => {
+                *progress = DetentionProgress::Running(Some(ResumeRequest::CutOff));
                 drop(progress);
                 drop_quietly(move || drop(unused));
             }
             // It is about to run. It must not park once more: no one would cut it off then.
-            Progress::Queued(unused @ Request::Step(_)) => {
-                *progress = Progress::Queued(Request::CutOff);
+            DetentionProgress::Queued(unused @ ResumeRequest::Step(_)) => {
+                *progress = DetentionProgress::Queued(ResumeRequest::CutOff);
                 drop(progress);
                 drop_quietly(move || drop(unused));
             }
@@ -421,19 +425,19 @@ impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
 
 /// What is in the block of a detained behaviour, behind its requests, until it ends. (As a completion: so it
 /// is in the place of a body that has one.)
-struct Resident<S: CownSet + Send + 'static> {
+struct DetainedBody<S: CownSet + Send + 'static> {
     detention: Arc<Detention<S>>,
     /// For the handles that each step may get. `None` at the end.
     set: Option<S>,
     /// Until the first step.
-    admitted: Option<Admitted<Forget>>,
-    name: Name,
+    admitted: Option<AdmittedCompletion<NoResult>>,
+    name: BehaviourName,
     /// From the first step on.
-    enrolled: Option<Enrolled>,
-    stages: Option<Box<dyn Stages<S>>>,
+    enrolled: Option<DetentionEntry>,
+    stages: Option<Box<dyn DetainedStages<S>>>,
 }
 
-impl<S: CownSet + Send + 'static> Completion for Resident<S> {
+impl<S: CownSet + Send + 'static> Completion for DetainedBody<S> {
     type Value = ();
     const FORGETS: bool = true;
 
@@ -441,18 +445,18 @@ impl<S: CownSet + Send + 'static> Completion for Resident<S> {
 
     fn failed(self, _: Broken) {}
 
-    fn name(&self) -> Option<Name> {
+    fn name(&self) -> Option<BehaviourName> {
         Some(self.name)
     }
 }
 
-/// The place of the closure, which is in [`Progress`].
+/// The place of the closure, which is in [`DetentionProgress`].
 type NoClosure<S> = for<'a> fn(<S as CownSet>::Access<'a>);
 
-type ResidentBody<S> = Body<S, NoClosure<S>, Resident<S>>;
+type ResidentBody<S> = Body<S, NoClosure<S>, DetainedBody<S>>;
 
 /// What becomes of the content of a behaviour that was not refused: its first step, and its stages.
-type Begun<S> = (Step<S>, Option<Box<dyn Stages<S>>>);
+pub(super) type FirstStep<S> = (DetainedStep<S>, Option<Box<dyn DetainedStages<S>>>);
 
 fn spawn_first<S, F>(set: S, closure: F) -> Result<(), (Refusal, F)>
 where
@@ -467,7 +471,7 @@ where
     }
     let step =
         |closure: F| move |access: S::Access<'_>, guard: Detained<S::Owned>| closure(access, guard);
-    spawn::<S, F, F>(set, closure, |closure| (Step::calling(step(closure)), None), None)
+    spawn::<S, F, F>(set, closure, |closure| (DetainedStep::calling(step(closure)), None), None)
 }
 
 /// Runs a behaviour that holds its cowns, on the calling thread.
@@ -478,7 +482,7 @@ pub(super) type RunHere = unsafe fn(TaskPtr, RuntimeId);
 pub(super) fn spawn<S, N, T>(
     set: S,
     content: T,
-    begin: impl FnOnce(T) -> Begun<S::Owned>,
+    begin: impl FnOnce(T) -> FirstStep<S::Owned>,
     here: Option<RunHere>,
 ) -> Result<(), (Refusal, T)>
 where
@@ -488,7 +492,7 @@ where
         return Err((refusal, content));
     }
     if spawn_checks::is_set_out_of_reach(&set) {
-        refuse_outside(content, Forget);
+        refuse_outside(content, NoResult);
     }
     let owned = set.to_owned_set();
     let (announced, asks) = SetAnnouncement::new(&owned);
@@ -533,16 +537,16 @@ where
 pub(super) fn prepare<S, N, T>(
     set: &S,
     content: T,
-    begin: impl FnOnce(T) -> Begun<S>,
-    admitted: Option<Admitted<Forget>>,
+    begin: impl FnOnce(T) -> FirstStep<S>,
+    admitted: Option<AdmittedCompletion<NoResult>>,
     requests: &mut dyn FnMut(StepEntry),
 ) -> Result<NonNull<Multi>, (Refusal, T)>
 where
     S: CownSet<Owned = S> + Send + 'static,
 {
     let len = set.member_count() as u32;
-    let detention = Arc::new(Detention(Mutex::new(Progress::Over)));
-    let resident = Resident {
+    let detention = Arc::new(Detention(Mutex::new(DetentionProgress::Over)));
+    let resident = DetainedBody {
         detention: Arc::clone(&detention),
         set: Some(set.to_owned_set()),
         admitted,
@@ -551,19 +555,19 @@ where
         stages: None,
     };
     let no_closure: NoClosure<S> = |_| unreachable!("it is not called");
-    let mut prepared = Prepared::new(set, len, no_closure, resident, requests);
+    let mut prepared = PreparedBehaviour::new(set, len, no_closure, resident, requests);
     if let Err(refusal) = prepared.check_and_bind(|| false) {
         let (_, resident) = prepared.dismantle();
         drop_quietly(move || drop(resident));
         return Err((refusal, content));
     }
     let (step, stages) = begin(content);
-    detention.set(Progress::Queued(Request::Step(step)));
+    detention.set(DetentionProgress::Queued(ResumeRequest::Step(step)));
     let mut node = prepared.into_node();
     // SAFETY: this thread owns the node, which is not appended, and has the resident in this place.
     unsafe {
         resident_of::<S>(node).stages = stages;
-        node.as_mut().set_vtable(&Detaining::<S, N>::VTABLE);
+        node.as_mut().set_vtable(&DetainedVTable::<S, N>::VTABLE);
     }
     Ok(node)
 }
@@ -574,15 +578,16 @@ where
 /// It is on a set of this type, and the caller owns it.
 pub(super) unsafe fn discard<S: CownSet + Send + 'static>(node: NonNull<Multi>) {
     // SAFETY: the node is of these types, and was not appended.
-    let prepared = unsafe { Prepared::<S, NoClosure<S>, Resident<S>>::from_node(node) };
+    let prepared =
+        unsafe { PreparedBehaviour::<S, NoClosure<S>, DetainedBody<S>>::from_node(node) };
     let (_, resident) = prepared.dismantle();
     drop_quietly(move || drop(resident));
 }
 
 /// The functions of a behaviour whose first closure is an `F`.
-struct Detaining<S, F>(PhantomData<(S, F)>);
+struct DetainedVTable<S, F>(PhantomData<(S, F)>);
 
-impl<S: CownSet + Send + 'static, F> Detaining<S, F> {
+impl<S: CownSet + Send + 'static, F> DetainedVTable<S, F> {
     const VTABLE: TaskVTable = TaskVTable::new(run::<S>, link, type_name::<F>);
 }
 
@@ -599,7 +604,7 @@ unsafe fn layout<S: CownSet + Send + 'static>(node: NonNull<Multi>) -> (Layout, 
 /// The behaviour is one on such a set that has not ended, and the caller has it.
 unsafe fn resident_of<'a, S: CownSet + Send + 'static>(
     node: NonNull<Multi>,
-) -> &'a mut Resident<S> {
+) -> &'a mut DetainedBody<S> {
     // SAFETY: the block has the body in this place until the behaviour ends.
     unsafe { &mut node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut().completion }
 }
@@ -614,10 +619,10 @@ unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) 
     let body = unsafe { node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut() };
     let detention = Arc::clone(&body.completion.detention);
     let request = detention.begin();
-    if let Request::CutOff = request {
+    if let ResumeRequest::CutOff = request {
         count_cut_off(context.home);
     }
-    if let Request::Step(step) = request {
+    if let ResumeRequest::Step(step) = request {
         // SAFETY: the task holds its cowns, and this thread has it.
         let has_failed = unsafe { take_step(node, body, step, context) };
         let parked = ParkedTask { task, home: context.home, has_failed };
@@ -641,16 +646,16 @@ unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) 
 unsafe fn take_step<S: CownSet + Send + 'static>(
     node: NonNull<Multi>,
     body: &mut ResidentBody<S>,
-    step: Step<S>,
+    step: DetainedStep<S>,
     context: &RunContext,
 ) -> bool {
-    let Resident { detention, set, admitted, enrolled, stages, .. } = &mut body.completion;
+    let DetainedBody { detention, set, admitted, enrolled, stages, .. } = &mut body.completion;
     body.spawned.begins();
     if let Some(mut admitted) = admitted.take() {
         admitted.begins();
     }
     if enrolled.is_none() {
-        *enrolled = Some(Enrolled::new(context.home, detention));
+        *enrolled = Some(DetentionEntry::new(context.home, detention));
     }
     let guard = Detained { detention: Some(Arc::clone(detention)) };
     let set = set.as_ref().expect("it is there until the end");
@@ -683,7 +688,7 @@ unsafe fn end<S: CownSet + Send + 'static>(
     // successor may write `next`, until they are released one by one; after the last this thread owns the block.
     let resident = unsafe {
         let (layout, offset) = layout::<S>(node);
-        let mut deferring = Deferring::new(&mut successor);
+        let mut deferring = DeferredReady::new(&mut successor);
         for index in 0..Multi::len(node) {
             release(Multi::slots(node).add(index).cast(), &mut deferring);
         }

@@ -8,7 +8,7 @@ mod run;
 mod where_to_run;
 
 use crate::behaviour::ready_or_promised::Answer;
-use crate::body::{Completion, Forget};
+use crate::body::{Completion, NoResult};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::current;
 use crate::fault::Broken;
@@ -16,9 +16,9 @@ use crate::path_coverage::FastPath;
 use crate::promise::Promise;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{Successor, runtime_shared, schedule};
-use crate::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::task::{RunContext, RunMode, TaskPtr, run_task};
 use attempt::try_here_for_a_while;
-use one_or_two::Few;
+use one_or_two::OneOrTwo;
 use run::{claim_and_run_any, run_plain};
 use where_to_run::{HerePlace, may_nest, place_elsewhere};
 
@@ -68,11 +68,11 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     if const { S::KIND.commits } {
-        return commit_here::decide_here(set, closure, Forget);
+        return commit_here::decide_here(set, closure, NoResult);
     }
-    match try_here_for_a_while(set, closure, Forget) {
+    match try_here_for_a_while(set, closure, NoResult) {
         None => true,
-        Some((set, closure, Forget)) => spawn_instead(set, closure),
+        Some((set, closure, NoResult)) => spawn_instead(set, closure),
     }
 }
 
@@ -111,16 +111,16 @@ where
         return Answer::pending(promise);
     }
     let mut result = None;
-    match try_here_for_a_while(set, closure, Keep(&mut result)) {
+    match try_here_for_a_while(set, closure, ResultSlot(&mut result)) {
         None => Answer::ready(result.expect("an ended behaviour has a result")),
         Some((set, closure, _)) => Answer::pending(crate::call(set, closure)),
     }
 }
 
 /// Stores the result of an inline behaviour for the caller.
-struct Keep<'a, R>(&'a mut Option<Result<R, Broken>>);
+struct ResultSlot<'a, R>(&'a mut Option<Result<R, Broken>>);
 
-impl<R: Send> Completion for Keep<'_, R> {
+impl<R: Send> Completion for ResultSlot<'_, R> {
     type Value = R;
 
     #[inline]
@@ -164,9 +164,9 @@ where
     if const { S::KIND.commits } {
         return spawn_instead(set, closure);
     }
-    match serve(set, batch, closure, Forget) {
+    match serve(set, batch, closure, NoResult) {
         None => true,
-        Some((set, closure, Forget)) => spawn_instead(set, closure),
+        Some((set, closure, NoResult)) => spawn_instead(set, closure),
     }
 }
 
@@ -183,7 +183,7 @@ where
     place.at_work(|| {
         let mut next = Successor::new(home);
         let refused = match members {
-            Few::No => claim_and_run_any(set, home, closure, completion, &mut next),
+            OneOrTwo::No => claim_and_run_any(set, home, closure, completion, &mut next),
             // SAFETY: the members are those of the set, whose handles keep them alive.
             _ => unsafe {
                 run_plain::<false, _, _, _>(set, members, home, closure, completion, &mut next)
@@ -214,16 +214,16 @@ where
 fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
     FastPath::ServedHere.take();
     // A model has no runtime.
-    let in_model = RunContext::new(home, Mode::Run);
+    let in_model = RunContext::new(home, RunMode::Run);
     let run = if cfg!(loom) { &in_model } else { runtime_shared::get(home).run_context() };
-    let nested = current::Nested::enter();
+    let nested = current::NestedBody::enter();
     let before = current::enter(home);
     let mut next = Some(task);
     for _ in 0..batch {
         let Some(task) = next else { break };
         // This may be a worker of another runtime, which continues. (Checked each time: the
         // previous task may have run past a shutdown's deadline.)
-        let _cancelling = (run.mode() == Mode::Cancel).then(current::Cancelling::enter);
+        let _cancelling = (run.mode() == RunMode::Cancel).then(current::CancelMark::enter);
         // SAFETY: a successor is ready, and owned by this thread.
         next = unsafe { run_task(task, run) };
     }
@@ -237,15 +237,15 @@ fn run_batch(task: TaskPtr, home: RuntimeId, batch: u32) {
 /// Returns where a behaviour on the set runs, if the current thread may run it inline, and the
 /// set's members if they are plain.
 #[inline]
-fn place_here<S: CownSet>(set: &S) -> Option<(HerePlace, Few)> {
+fn place_here<S: CownSet>(set: &S) -> Option<(HerePlace, OneOrTwo)> {
     if !may_nest() {
         return None;
     }
-    let members = Few::of(set);
+    let members = OneOrTwo::of(set);
     // SAFETY: the set's handles keep the cowns alive.
     match unsafe { members.plain_home() } {
         Some(home) => Some((HerePlace::at(home)?, members)),
-        None => Some((place_elsewhere(set)?, Few::No)),
+        None => Some((place_elsewhere(set)?, OneOrTwo::No)),
     }
 }
 

@@ -351,7 +351,7 @@ fn grants_of_one_behaviour_meet() {
 }
 
 /// A behaviour that reads: its panic would poison nothing, so it is counted when it has ended.
-fn read(cown: &Cown<Log>, ended: &Ended) {
+fn read(cown: &Cown<Log>, ended: &EndedReaders) {
     let ended = ended.clone();
     when(cown.read(), move |log| {
         log.read();
@@ -361,9 +361,9 @@ fn read(cown: &Cown<Log>, ended: &Ended) {
 
 /// How many readers have ended. Not part of the model.
 #[derive(Clone, Default)]
-struct Ended(std::sync::Arc<std::sync::atomic::AtomicUsize>);
+struct EndedReaders(std::sync::Arc<std::sync::atomic::AtomicUsize>);
 
-impl Ended {
+impl EndedReaders {
     fn count(&self) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -381,7 +381,7 @@ impl Ended {
 #[test]
 fn readers_end_in_front_of_a_writer() {
     check(|| {
-        let (x, ended) = (log(), Ended::default());
+        let (x, ended) = (log(), EndedReaders::default());
         read(&x, &ended);
         read(&x, &ended);
         push(&x, 1);
@@ -405,7 +405,7 @@ fn readers_end_in_front_of_a_writer() {
 #[test]
 fn writer_comes_while_readers_end() {
     check(|| {
-        let (x, ended) = (log(), Ended::default());
+        let (x, ended) = (log(), EndedReaders::default());
         read(&x, &ended);
         read(&x, &ended);
         let readers = [take_ready(), take_ready()].map(|task| task.expect("a reader"));
@@ -425,7 +425,7 @@ fn writer_comes_while_readers_end() {
 #[test]
 fn reader_chain_between_writers() {
     check(|| {
-        let (x, ended) = (log(), Ended::default());
+        let (x, ended) = (log(), EndedReaders::default());
         let other = thread::spawn({
             let (x, ended) = (x.clone(), ended.clone());
             move || {
@@ -447,7 +447,7 @@ fn reader_chain_between_writers() {
 #[test]
 fn readers_are_granted_while_a_writer_queues() {
     check(|| {
-        let (x, ended) = (log(), Ended::default());
+        let (x, ended) = (log(), EndedReaders::default());
         push(&x, 1);
         read(&x, &ended);
         read(&x, &ended);

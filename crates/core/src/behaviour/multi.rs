@@ -15,11 +15,11 @@ use smallvec::SmallVec;
 
 use super::refusal::Refusal;
 use super::spawn_checks;
-use crate::body::{Body, Completion, Ended};
+use crate::body::{Body, BodyOutcome, Completion};
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::cown::set::{CownSet, sealed::MemberVisitor};
 use crate::group;
-use crate::group::joined_requests::Grouped;
+use crate::group::joined_requests::GroupedRequests;
 use crate::group::run_ring;
 use crate::panic::drop_quietly;
 use crate::queue::append::StepEntry;
@@ -30,7 +30,7 @@ use crate::queue::multi_block::{Multi, MultiSlot, link};
 use crate::queue::release::release;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
-use crate::sched::{Deferring, Successor};
+use crate::sched::{DeferredReady, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
 /// Iterates over the members of a behaviour.
@@ -55,7 +55,7 @@ pub(super) fn layout_of<B>(len: usize) -> (Layout, usize) {
 }
 
 /// A behaviour whose requests are not appended yet.
-pub(crate) struct Prepared<S: CownSet, F, C> {
+pub(crate) struct PreparedBehaviour<S: CownSet, F, C> {
     node: NonNull<Multi>,
     /// Whether all its cowns are members of one group.
     in_group: bool,
@@ -69,7 +69,7 @@ pub(super) struct UnqueuedBehaviour {
     pub(super) discard: unsafe fn(NonNull<Multi>),
 }
 
-impl<S, F, C> Prepared<S, F, C>
+impl<S, F, C> PreparedBehaviour<S, F, C>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -94,8 +94,8 @@ where
         // SAFETY: the block was just allocated, and has room for the front.
         unsafe { node.write(Multi::new(&Self::VTABLE, len)) };
         let (mut at, mut left) = (Multi::slots(node), len);
-        let mut grouped = Grouped::default();
-        set.visit(&mut Visitor(&mut |member| {
+        let mut grouped = GroupedRequests::default();
+        set.visit(&mut MemberVisitor(&mut |member| {
             assert!(left > 0, "a cown set has more members than it counted");
             // SAFETY: this is one of the `len` slots of the block, not written before. The set's
             // handles keep the cowns alive.
@@ -156,7 +156,7 @@ where
     #[cold]
     unsafe fn join(
         node: NonNull<Multi>,
-        grouped: Grouped,
+        grouped: GroupedRequests,
         requests: &mut dyn FnMut(StepEntry),
     ) -> bool {
         let mut queue = |leader, slot| requests(StepEntry::new(slot, leader));
@@ -212,7 +212,7 @@ where
     ///
     /// # Safety
     /// It holds them, and is run once.
-    unsafe fn execute(node: NonNull<Multi>, context: &RunContext) -> Ended<C> {
+    unsafe fn execute(node: NonNull<Multi>, context: &RunContext) -> BodyOutcome<C> {
         // SAFETY: the behaviour is live: it holds its cowns.
         let (_, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(node) });
         // SAFETY: the behaviour holds its cowns, and its body, at this offset, is taken once.
@@ -282,7 +282,7 @@ where
         });
     }
 
-    /// Undoes [`Prepared::new`].
+    /// Undoes [`PreparedBehaviour::new`].
     pub(crate) fn dismantle(self) -> (F, C) {
         // SAFETY: nothing is appended, so the node is live.
         let (layout, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(self.node) });
@@ -296,7 +296,7 @@ where
         (body.closure, body.completion)
     }
 
-    /// Undoes [`Prepared::into_node`].
+    /// Undoes [`PreparedBehaviour::into_node`].
     ///
     /// # Safety
     /// The node is of these types, and not appended. The result may only be undone.
@@ -323,7 +323,7 @@ where
         // last this thread owns the block.
         let ended = unsafe {
             let ended = Self::execute(node, context);
-            let mut deferring = Deferring::new(&mut successor);
+            let mut deferring = DeferredReady::new(&mut successor);
             for index in 0..len {
                 release(Multi::slots(node).add(index).cast(), &mut deferring);
             }

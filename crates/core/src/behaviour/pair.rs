@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, Completion, Ended, Panicked, call_site};
+use crate::body::{Body, BodyOutcome, Completion, PanickedBody, call_site};
 use crate::cown::set::CownSet;
 use crate::queue::multi_block::{Multi, MultiSlot, link};
 use crate::queue::requested_cown::RequestedCown;
@@ -28,13 +28,13 @@ pub(super) use eligible::{distinct, members, named};
 
 /// One block, like that of any behaviour on two cowns.
 #[repr(C)]
-struct Pair<B> {
+struct PairBlock<B> {
     front: Multi,
     slots: [MultiSlot; 2],
     body: ManuallyDrop<B>,
 }
 
-impl<B> Pair<B> {
+impl<B> PairBlock<B> {
     const LAYOUT: Layout = Layout::new::<Self>();
 }
 
@@ -55,7 +55,7 @@ where
     /// They are the [members](members()) of a set of this type, which keeps them alive.
     #[inline]
     pub(super) unsafe fn spawn(members: [RequestedCown; 2], body: Body<S, F, C>) {
-        let Some(block) = pool::try_alloc(Pair::<Body<S, F, C>>::LAYOUT) else {
+        let Some(block) = pool::try_alloc(PairBlock::<Body<S, F, C>>::LAYOUT) else {
             // SAFETY: the conditions are those of this function.
             return unsafe { Self::spawn_refilled(members, body) };
         };
@@ -70,7 +70,7 @@ where
     #[cold]
     #[inline(never)]
     unsafe fn spawn_refilled(members: [RequestedCown; 2], body: Body<S, F, C>) {
-        let block = pool::alloc(Pair::<Body<S, F, C>>::LAYOUT);
+        let block = pool::alloc(PairBlock::<Body<S, F, C>>::LAYOUT);
         // SAFETY: the block was just allocated with this layout; the set keeps the members alive.
         unsafe { Self::spawn_in(block, members, body) };
     }
@@ -79,14 +79,14 @@ where
     /// See [`spawn`](Self::spawn); the block is unused, and has the layout of the node.
     #[inline(always)]
     unsafe fn spawn_in(block: NonNull<u8>, members: [RequestedCown; 2], body: Body<S, F, C>) {
-        let node = block.cast::<Pair<Body<S, F, C>>>();
+        let node = block.cast::<PairBlock<Body<S, F, C>>>();
         let [a, b] = members.map(|member| MultiSlot::new(member, node.cast()));
         body.spawned.stands_in(node.addr().get(), queues_of(members));
         let front = Multi::new(&Self::VTABLE, 2);
         // SAFETY: the block has the layout of the node, and this thread owns it until `launch`; the
         // members are alive, distinct, and in no group.
         unsafe {
-            node.write(Pair { front, slots: [a, b], body: ManuallyDrop::new(body) });
+            node.write(PairBlock { front, slots: [a, b], body: ManuallyDrop::new(body) });
             let [first, second] = members.map(RequestedCown::header_ptr);
             launch(node.cast(), first, second);
         }
@@ -95,7 +95,7 @@ where
     /// # Safety
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-        let node = task.cast::<Pair<Body<S, F, C>>>();
+        let node = task.cast::<PairBlock<Body<S, F, C>>>();
         // SAFETY: a ready behaviour holds its cowns. Its requests stay in their queues, where a
         // successor may write `next`, until they are released one by one; after the last this
         // thread owns the block.
@@ -108,12 +108,12 @@ where
             match body.call::<{ call_site::QUEUE }>(&mut cursor(node.cast())) {
                 Ok((completion, value)) => {
                     let successor = release(node.cast(), context.home);
-                    let layout = Pair::<Body<S, F, C>>::LAYOUT;
+                    let layout = PairBlock::<Body<S, F, C>>::LAYOUT;
                     if C::FORGETS {
                         return pool::dealloc_and_return(node.cast(), layout, successor);
                     }
                     pool::dealloc(node.cast(), layout);
-                    Ended::Done(completion, value).deliver();
+                    BodyOutcome::Done(completion, value).deliver();
                     successor
                 }
                 Err(panicked) => Self::end_panicked(node, panicked, context),
@@ -128,8 +128,8 @@ where
     #[cold]
     #[inline(never)]
     unsafe fn end_panicked(
-        node: NonNull<Pair<Body<S, F, C>>>,
-        panicked: Panicked<C>,
+        node: NonNull<PairBlock<Body<S, F, C>>>,
+        panicked: PanickedBody<C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour still holds its cowns, and its body was taken.
@@ -146,7 +146,7 @@ where
     #[cold]
     #[inline(never)]
     unsafe fn run_with_care(
-        node: NonNull<Pair<Body<S, F, C>>>,
+        node: NonNull<PairBlock<Body<S, F, C>>>,
         body: Body<S, F, C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
@@ -163,15 +163,15 @@ where
     /// The behaviour holds its cowns, and its body was taken.
     #[cold]
     unsafe fn end(
-        node: NonNull<Pair<Body<S, F, C>>>,
-        ended: Ended<C>,
+        node: NonNull<PairBlock<Body<S, F, C>>>,
+        ended: BodyOutcome<C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour holds its cowns until they are released here; then this thread owns
         // the block, whose body was taken.
         let successor = unsafe {
             let successor = release(node.cast(), context.home);
-            pool::dealloc(node.cast(), Pair::<Body<S, F, C>>::LAYOUT);
+            pool::dealloc(node.cast(), PairBlock::<Body<S, F, C>>::LAYOUT);
             successor
         };
         ended.deliver();

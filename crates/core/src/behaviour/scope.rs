@@ -14,7 +14,7 @@ use super::spawn_checks::{self, count_members};
 use crate::body::Completion;
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
-use crate::panic::{self, Payload, drop_quietly};
+use crate::panic::{self, PanicPayload, drop_quietly};
 use crate::sched::{context, runtime_shared};
 use crate::simulated;
 
@@ -87,7 +87,7 @@ struct ScopeState {
     /// The behaviours that have not ended, plus one for the scope itself until it waits.
     pending: AtomicUsize,
     owner: Thread,
-    panic: Mutex<Option<Payload>>,
+    panic: Mutex<Option<PanicPayload>>,
 }
 
 impl<'scope> Scope<'scope, '_> {
@@ -180,7 +180,7 @@ impl ScopeState {
     }
 
     /// Keeps the first payload.
-    fn keep(&self, payload: Payload) {
+    fn keep(&self, payload: PanicPayload) {
         let mut kept = self.panic.lock();
         if kept.is_none() {
             *kept = Some(payload);

@@ -12,7 +12,10 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, Completion, Ended, Forget, Name, Panicked, Renamed, call_site};
+use crate::body::{
+    BehaviourName, Body, BodyOutcome, Completion, NamedCompletion, NoResult, PanickedBody,
+    call_site,
+};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::run_ring;
@@ -39,11 +42,11 @@ where
     pub(crate) const VTABLE: TaskVTable = Self::vtable(type_name::<F>);
     const VTABLE_IN_GROUP: TaskVTable = Self::vtable_in_group(type_name::<F>);
 
-    const fn vtable(name: Name) -> TaskVTable {
+    const fn vtable(name: BehaviourName) -> TaskVTable {
         TaskVTable::new(Self::run, link, name).with_backlog(&overload::BACKLOG)
     }
 
-    const fn vtable_in_group(name: Name) -> TaskVTable {
+    const fn vtable_in_group(name: BehaviourName) -> TaskVTable {
         TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, name).in_group(Self::HALVES)
     }
 
@@ -184,7 +187,7 @@ where
                     // The result is delivered before the state's destructor runs.
                     let successor = release_to_next::<false>(slot, cown, &context.home);
                     pool::dealloc(node.cast(), layout);
-                    Ended::Done(completion, value).deliver();
+                    BodyOutcome::Done(completion, value).deliver();
                     successor
                 }
                 Err(panicked) => Self::end_panicked(node, panicked, context),
@@ -200,7 +203,7 @@ where
     #[inline(never)]
     unsafe fn end_panicked(
         node: NonNull<Single<Body<S, F, C>>>,
-        panicked: Panicked<C>,
+        panicked: PanickedBody<C>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour holds its cown, and its body was taken.
@@ -247,7 +250,10 @@ where
 
     /// # Safety
     /// The behaviour of the node holds its cown, and is run once.
-    unsafe fn execute(node: NonNull<Single<Body<S, F, C>>>, context: &RunContext) -> Ended<C> {
+    unsafe fn execute(
+        node: NonNull<Single<Body<S, F, C>>>,
+        context: &RunContext,
+    ) -> BodyOutcome<C> {
         // SAFETY: the behaviour holds its cown, and its body is taken once.
         unsafe {
             let member = Single::slot(node).as_ref().member();
@@ -275,7 +281,7 @@ where
 /// The functions of behaviours on one cown that are reported under another name than that of their
 /// closure's type.
 pub(crate) struct NamedVTables<S, F> {
-    pub(super) name: Name,
+    pub(super) name: BehaviourName,
     pub(super) alone: &'static TaskVTable,
     pub(super) in_group: &'static TaskVTable,
     of: PhantomData<fn(S, F)>,
@@ -291,9 +297,9 @@ where
     pub(crate) fn of<N: ?Sized>() -> Self {
         Self {
             name: type_name::<N>,
-            alone: const { &SingleBehaviour::<S, F, Renamed<Forget>>::vtable(type_name::<N>) },
+            alone: const { &SingleBehaviour::<S, F, NamedCompletion<NoResult>>::vtable(type_name::<N>) },
             in_group: const {
-                &SingleBehaviour::<S, F, Renamed<Forget>>::vtable_in_group(type_name::<N>)
+                &SingleBehaviour::<S, F, NamedCompletion<NoResult>>::vtable_in_group(type_name::<N>)
             },
             of: PhantomData,
         }
@@ -317,7 +323,7 @@ unsafe fn queue_of(member: RequestedCown) -> impl Iterator<Item = usize> {
 #[cold]
 pub(super) unsafe fn end<B, C: Completion>(
     node: NonNull<Single<B>>,
-    ended: Ended<C>,
+    ended: BodyOutcome<C>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(context.home);

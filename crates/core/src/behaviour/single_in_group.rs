@@ -4,7 +4,7 @@ use std::iter;
 use std::ptr::NonNull;
 
 use super::single::SingleBehaviour;
-use crate::body::{Body, Completion, Forget, Renamed};
+use crate::body::{Body, Completion, NamedCompletion, NoResult};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
@@ -49,7 +49,7 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
 pub(crate) unsafe fn spawn_placed<S, F>(
     leader: NonNull<CownHeader>,
     member: RequestedCown,
-    body: Body<S, F, Renamed<Forget>>,
+    body: Body<S, F, NamedCompletion<NoResult>>,
     vtable: &'static TaskVTable,
 ) -> Option<QueuePosition>
 where
@@ -61,7 +61,7 @@ where
     unsafe {
         if goes_into_ring(leader) {
             body.spawned.stands_in(0, queue_of(leader));
-            push(leader, member, body, run_single::<S, F, Renamed<Forget>>);
+            push(leader, member, body, run_single::<S, F, NamedCompletion<NoResult>>);
             return None;
         }
         let node = SingleBehaviour::allocate_with(vtable, member, body);

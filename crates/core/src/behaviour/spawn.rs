@@ -6,12 +6,12 @@
 
 use std::any::type_name;
 
-use super::admission::Admitted;
+use super::admission::AdmittedCompletion;
 use super::commit::{self, spawn_committed};
 use super::multi::UnqueuedBehaviour;
 use super::refusal::Refusal;
 use super::spawn_plain::{self, spawn_plain};
-use crate::body::{Completion, Forget};
+use crate::body::{Completion, NoResult};
 use crate::cown::set::CownSet;
 use crate::current::refuse_in_decision;
 use crate::fault::Broken;
@@ -66,7 +66,7 @@ where
 pub(super) fn prepare<S, F>(
     set: &S,
     closure: F,
-    admitted: Option<Admitted<Forget>>,
+    admitted: Option<AdmittedCompletion<NoResult>>,
     requests: &mut dyn FnMut(StepEntry),
 ) -> Result<UnqueuedBehaviour, (Refusal, F)>
 where
@@ -78,6 +78,6 @@ where
     }
     match admitted {
         Some(admitted) => spawn_plain::prepare(set, closure, admitted, requests),
-        None => spawn_plain::prepare(set, closure, Forget, requests),
+        None => spawn_plain::prepare(set, closure, NoResult, requests),
     }
 }

@@ -5,15 +5,15 @@ use std::ptr::NonNull;
 use smallvec::SmallVec;
 
 use super::refusal::{Overlap, PinnedApart, Refusal};
-use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::cown::set::{CownSet, sealed::MemberVisitor};
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
+use crate::sched::outside_simulation::is_out_of_reach;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::current_id;
 use crate::sched::runtime_shared;
-use crate::sched::simulation_boundary::is_out_of_reach;
 use crate::simulated;
 
 /// Counts the members of a set.
@@ -31,7 +31,7 @@ pub(crate) fn count_members<S: CownSet>(set: &S) -> Result<u32, Refusal> {
 #[inline]
 pub(super) fn only_member<S: CownSet>(set: &S) -> RequestedCown {
     let mut only = None;
-    set.visit(&mut Visitor(&mut |member| only = Some(member)));
+    set.visit(&mut MemberVisitor(&mut |member| only = Some(member)));
     only.expect("a single set has one member")
 }
 
@@ -42,7 +42,7 @@ pub(super) fn only_member<S: CownSet>(set: &S) -> RequestedCown {
 /// Returns an error if cowns are pinned to different pumps.
 pub(crate) fn place_of<S: CownSet>(set: &S) -> Result<RuntimeId, PinnedApart> {
     let mut placing = HomeSearch::default();
-    set.visit(&mut Visitor(&mut |member: RequestedCown| placing.add(member)));
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| placing.add(member)));
     placing.finish()
 }
 
@@ -115,7 +115,7 @@ impl HomeSearch {
 /// The same for a set that may still be refused: then it is that of one of its cowns.
 pub(crate) fn home_of<S: CownSet>(set: &S) -> RuntimeId {
     let mut placing = HomeSearch::default();
-    set.visit(&mut Visitor(&mut |member: RequestedCown| placing.add(member)));
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| placing.add(member)));
     placing.home()
 }
 
@@ -128,7 +128,7 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
         return Some(refusal);
     }
     let mut placing = HomeSearch::default();
-    set.visit(&mut Visitor(&mut |member: RequestedCown| placing.add(member)));
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| placing.add(member)));
     if let Some(apart) = placing.apart {
         return Some(Refusal::PinnedApart(apart));
     }
@@ -138,7 +138,7 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
 /// Returns the overlap in a set, if there is one.
 fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
     let mut members = SmallVec::<[_; 8]>::new();
-    set.visit(&mut Visitor(&mut |member: RequestedCown| members.push(member.header_ptr())));
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| members.push(member.header_ptr())));
     overlap_among(&members)
 }
 
@@ -174,7 +174,7 @@ fn has_simulated_member<S: CownSet>(set: &S) -> bool {
     let mut found = false;
     // SAFETY: the set's handle keeps the cown alive.
     let home = |member: RequestedCown| unsafe { member.header() }.home();
-    set.visit(&mut Visitor(&mut |member| found |= is_out_of_reach(|| home(member))));
+    set.visit(&mut MemberVisitor(&mut |member| found |= is_out_of_reach(|| home(member))));
     found
 }
 

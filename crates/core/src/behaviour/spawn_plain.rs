@@ -2,7 +2,7 @@
 
 use super::admission;
 use super::announcement::SetAnnouncement;
-use super::multi::{Prepared, UnqueuedBehaviour};
+use super::multi::{PreparedBehaviour, UnqueuedBehaviour};
 use super::pair::{self, PairBehaviour};
 use super::refusal::Refusal;
 use super::refuse::refuse_outside;
@@ -10,9 +10,9 @@ use super::single::{NamedVTables, SingleBehaviour};
 use super::single_in_group;
 use super::sorted_requests::{RequestList, has_no_overlap, sort};
 use super::spawn_checks::{count_members, home_of, is_set_out_of_reach, only_member};
-use crate::body::{Body, Completion, Forget, Renamed};
+use crate::body::{Body, Completion, NamedCompletion, NoResult};
 use crate::cown::handle::Cown;
-use crate::cown::set::{CownSet, UncheckedIn, sealed::Visitor};
+use crate::cown::set::{CownSet, UncheckedIn, sealed::MemberVisitor};
 use crate::current::refuse_in_decision;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
@@ -22,7 +22,7 @@ use crate::queue::multi_block::Multi;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
-use crate::sched::simulation_boundary::is_out_of_reach;
+use crate::sched::outside_simulation::is_out_of_reach;
 use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
 use std::ptr::NonNull;
@@ -206,17 +206,17 @@ where
     F: FnOnce(&mut T) + Send + 'static,
 {
     if is_out_of_reach(|| cown.header().home()) {
-        refuse_outside(closure, Forget);
+        refuse_outside(closure, NoResult);
     }
     if let Some(leader) = cown.header().leader() {
         let set = UncheckedIn::<T, true>(cown);
-        let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, Forget);
+        let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, NoResult);
         // SAFETY: the handle keeps the member alive, which is in the leader's group, and the body
         // is for it.
         unsafe { single_in_group::spawn_single(leader, only_member(&set), body) };
     } else {
         let set = UncheckedIn::<T, false>(cown);
-        let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, Forget);
+        let body = Body::<UncheckedIn<'_, T, false>, _, _>::new((), closure, NoResult);
         let member = only_member(&set);
         // SAFETY: the handle keeps the cown alive, which is in no group, and the body is for it.
         unsafe {
@@ -244,13 +244,13 @@ where
 {
     refuse_in_decision();
     if is_set_out_of_reach(set) {
-        refuse_outside(closure, Forget);
+        refuse_outside(closure, NoResult);
     }
     let member = only_member(set);
     let body = Body::<S, F, _>::new(
         set.shape(),
         closure,
-        Renamed { completion: Forget, name: named.name },
+        NamedCompletion { completion: NoResult, name: named.name },
     );
     // SAFETY: the set's handle keeps the cown alive.
     let header = unsafe { member.header() };
@@ -280,7 +280,7 @@ where
     let len = set.member_count() as u32;
     let mut requests = RequestList::new();
     let mut collect = |request| requests.push(request);
-    let mut behaviour = Prepared::new(set, len, closure, completion, &mut collect);
+    let mut behaviour = PreparedBehaviour::new(set, len, closure, completion, &mut collect);
     sort(&mut requests);
     if let Err(refusal) = behaviour.check_and_bind(|| has_no_overlap(set, &requests)) {
         let (closure, completion) = behaviour.dismantle();
@@ -311,7 +311,7 @@ where
 /// behaviour is created.
 #[inline]
 fn prefetch_cowns<S: CownSet>(set: &S) {
-    set.visit(&mut Visitor(&mut |member: RequestedCown| {
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| {
         prefetch::for_writing(member.header_ptr().as_ptr());
     }));
 }
@@ -332,7 +332,7 @@ where
     C: Completion<Value = ()> + 'static,
 {
     let len = set.member_count() as u32;
-    let mut prepared = Prepared::<S, F, C>::new(set, len, closure, completion, requests);
+    let mut prepared = PreparedBehaviour::<S, F, C>::new(set, len, closure, completion, requests);
     if let Err(refusal) = prepared.check_and_bind(|| false) {
         let (closure, _) = prepared.dismantle();
         return Err((refusal, closure));
@@ -351,7 +351,7 @@ where
     C: Completion<Value = ()>,
 {
     // SAFETY: the node is of these types, and was not appended.
-    let prepared = unsafe { Prepared::<S, F, C>::from_node(node) };
+    let prepared = unsafe { PreparedBehaviour::<S, F, C>::from_node(node) };
     prepared.abandon();
     let (closure, completion) = prepared.dismantle();
     drop_quietly(move || drop(closure));

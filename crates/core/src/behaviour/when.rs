@@ -4,7 +4,7 @@ use super::refusal::{Refusal, WhenError};
 use super::refuse::panic_refused;
 use super::spawn;
 use super::spawn_checks;
-use crate::body::{Completion, Forget};
+use crate::body::{Completion, NoResult};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::promise::Promise;
@@ -61,7 +61,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, Forget) {
+    if let Err(refused) = spawn::spawn(set, closure, NoResult) {
         panic_refused(refused);
     }
 }
@@ -100,15 +100,15 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, Otherwise(otherwise)) {
+    if let Err(refused) = spawn::spawn(set, closure, OrElse(otherwise)) {
         panic_refused(refused);
     }
 }
 
 /// Calls a closure if a behaviour does not complete.
-struct Otherwise<G>(G);
+struct OrElse<G>(G);
 
-impl<G: FnOnce(Broken) + Send> Completion for Otherwise<G> {
+impl<G: FnOnce(Broken) + Send> Completion for OrElse<G> {
     type Value = ();
 
     #[inline]
@@ -145,7 +145,7 @@ where
         return Err(WhenError { refusal: Refusal::Closed, closure });
     }
     simulated::spawns();
-    spawn::spawn(set, closure, Forget)
+    spawn::spawn(set, closure, NoResult)
         .map_err(|(refusal, closure, _)| WhenError { refusal, closure })
 }
 

@@ -9,18 +9,18 @@ use crate::runtime_ids::RuntimeId;
 
 /// The values that the layers above store for a group of runtimes, by type.
 #[derive(Clone, Default)]
-pub(crate) struct Extensions(Arc<GroupExtensions>);
+pub(crate) struct RuntimeExtensions(Arc<GroupExtensions>);
 
 #[derive(Default)]
 struct GroupExtensions {
     /// The runtime that is the root of the group; `None` while no runtime of the group exists.
     root: Option<RuntimeId>,
-    kept: Mutex<Vec<(TypeId, &'static Extension)>>,
+    kept: Mutex<Vec<(TypeId, &'static ExtensionValue)>>,
 }
 
-type Extension = dyn Any + Send + Sync;
+type ExtensionValue = dyn Any + Send + Sync;
 
-impl Extensions {
+impl RuntimeExtensions {
     /// Creates the extensions of the group of `root`.
     pub(crate) fn of(root: RuntimeId) -> Self {
         Self(Arc::new(GroupExtensions { root: Some(root), kept: Mutex::default() }))

@@ -21,15 +21,15 @@ use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block;
 use crate::queue::single_block::Single;
 use crate::queue::slot::Slot;
-use crate::queue::state_dropper::Last;
+use crate::queue::state_dropper::StateDropper;
 use crate::sched::schedule;
 use crate::simulated;
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
 /// How to drop states of a type.
-pub(super) fn last_of<T: Send + 'static>() -> &'static Last {
+pub(super) fn last_of<T: Send + 'static>() -> &'static StateDropper {
     const {
-        &Last::new(
+        &StateDropper::new(
             TaskVTable::new(run_destroy::<T>, single_block::link, type_name::<T>),
             destroy::<T>,
         )
@@ -88,7 +88,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// # Safety
 /// See [`retire`]; `last` is that of the state's type, and the cown is reachable only through
 /// handles.
-pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static Last) {
+pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static StateDropper) {
     // SAFETY: the weak count of the strong handles keeps the block alive.
     let header = unsafe { cown.as_ref() };
     if header.tail.end_with(last.mark()) {
@@ -104,7 +104,7 @@ pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static
 /// # Safety
 /// See [`leave_to_the_last`]; the caller has the token.
 #[inline(never)]
-unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static Last) {
+unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static StateDropper) {
     simulated::point();
     // SAFETY: nothing can be queued, so only running readers, if there are any, still reach the
     // state.
@@ -138,7 +138,7 @@ pub(super) fn request_put_aside<T: Send + 'static>(
 /// Runs the last request of a cown.
 ///
 /// # Safety
-/// The task is that of a [`last_request`] or a [`Last::request`], or was deferred, and holds the
+/// The task is that of a [`last_request`] or a [`StateDropper::request`], or was deferred, and holds the
 /// cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();

@@ -62,14 +62,14 @@ pub struct WeakCown<T: Send + 'static> {
 
 /// Ties a form of a set to exactly one handle type. Another type to which that could be coerced may
 /// have another state behind the same view, for which the form must not exist.
-pub(crate) type Exactly<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
+pub(crate) type ExactHandle<T, H> = PhantomData<(fn() -> T, fn(H) -> H)>;
 
 /// A cown to be held for reading; see [`Cown::read`].
 ///
 /// It exists only if the state is [`Sync`]. This is checked where it is created, so that an error
 /// is reported there, and once.
 #[derive(Debug)]
-pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) Exactly<T, H>);
+pub struct Read<'c, T, H = Cown<T>>(pub(crate) &'c H, pub(crate) ExactHandle<T, H>);
 
 /// A cown to be held even if poisoned; see [`Cown::checked`].
 #[derive(Debug)]

@@ -25,7 +25,7 @@ use std::ptr::NonNull;
 
 use super::end_of_life::retire;
 use super::handle::Cown;
-use crate::queue::handle_counts::Parting;
+use crate::queue::handle_counts::HandleParting;
 use crate::queue::header::Flags;
 use crate::queue::slot::Slot;
 
@@ -55,9 +55,9 @@ impl<T: Send + 'static> Cown<T> {
     pub fn check_last_handle(self) -> LastHandleCheck<T> {
         let this = ManuallyDrop::new(self);
         match this.header().counts.part() {
-            Parting::Last => LastHandleCheck::Last(ManuallyDrop::into_inner(this)),
-            Parting::Again => LastHandleCheck::Again(ManuallyDrop::into_inner(this)),
-            Parting::Revoked => LastHandleCheck::Revoked,
+            HandleParting::Last => LastHandleCheck::Last(ManuallyDrop::into_inner(this)),
+            HandleParting::Again => LastHandleCheck::Again(ManuallyDrop::into_inner(this)),
+            HandleParting::Revoked => LastHandleCheck::Revoked,
         }
     }
 }

@@ -49,8 +49,8 @@ pub(super) fn lend<T: Copy + 'static, R>(
     work: impl FnOnce() -> R,
 ) -> R {
     /// Takes the entry out of the list.
-    struct Unlink<'a, T: Copy + 'static>(&'static ScopeKey<T>, &'a ScopeEntry<T>);
-    impl<T: Copy> Drop for Unlink<'_, T> {
+    struct EntryGuard<'a, T: Copy + 'static>(&'static ScopeKey<T>, &'a ScopeEntry<T>);
+    impl<T: Copy> Drop for EntryGuard<'_, T> {
         fn drop(&mut self) {
             let Self(list, entry) = self;
             let (older, newer) = (entry.older.get(), entry.newer.get());
@@ -71,12 +71,12 @@ pub(super) fn lend<T: Copy + 'static, R>(
     }
     let (older, newer) = (Cell::new(list.get().0), Cell::new(null()));
     let entry = ScopeEntry { value, at: StackPlace::current(), older, newer };
-    // SAFETY: an entry of the list has not been dropped (see `Unlink`). This one does not move.
+    // SAFETY: an entry of the list has not been dropped (see `EntryGuard`). This one does not move.
     if let Some(older) = unsafe { entry.older.get().as_ref() } {
         older.newer.set(&raw const entry);
     }
     list.set(ScopeList(&raw const entry));
-    let _unlink = Unlink(list, &entry);
+    let _unlink = EntryGuard(list, &entry);
     work()
 }
 
@@ -85,7 +85,7 @@ pub(super) fn lend<T: Copy + 'static, R>(
 pub(super) fn innermost<T: Copy + 'static>(list: &'static ScopeKey<T>) -> Option<T> {
     let here = StackPlace::current();
     let mut next = list.get().0;
-    // SAFETY: an entry of the list has not been dropped (see `Unlink`).
+    // SAFETY: an entry of the list has not been dropped (see `EntryGuard`).
     while let Some(entry) = unsafe { next.as_ref() } {
         if entry.at.is_on_stack_of(here) {
             return (entry.at == here).then_some(entry.value);

@@ -6,7 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use crate::queue::group_header::Leader;
 use crate::sched::runtime_shared;
 use crate::sched::worker::Worker;
-use crate::task::{Mode, RunContext};
+use crate::task::{RunContext, RunMode};
 
 thread_local! {
     static HELD: Cell<*mut Leader> = const { Cell::new(null_mut()) };
@@ -33,7 +33,7 @@ pub(super) fn context<'a>(worker: Option<&Worker>, begun: &'a RunContext) -> &'a
     match worker {
         Some(worker) => worker.run_context(),
         // A cancelled task stays cancelled, whatever the runtime's current mode.
-        None if begun.mode() == Mode::Cancel => begun,
+        None if begun.mode() == RunMode::Cancel => begun,
         None => runtime_shared::get(begun.home).run_context(),
     }
 }
@@ -42,15 +42,15 @@ pub(super) fn context<'a>(worker: Option<&Worker>, begun: &'a RunContext) -> &'a
 /// cancelled ones, since no other task waits for the thread.)
 pub(super) fn throughput(context: &RunContext) -> u32 {
     match context.mode() {
-        Mode::Run => runtime_shared::get(context.home).config.throughput,
-        Mode::Cancel => u32::MAX,
+        RunMode::Run => runtime_shared::get(context.home).config.throughput,
+        RunMode::Cancel => u32::MAX,
     }
 }
 
 /// Allows the thread to use the ring of a group that it holds, until dropped.
-pub(super) struct Current(*mut Leader);
+pub(super) struct RingAccess(*mut Leader);
 
-impl Current {
+impl RingAccess {
     /// Allows it if the thread is a worker doing its own work. Otherwise everything goes through
     /// the queue.
     #[inline]
@@ -64,7 +64,7 @@ impl Current {
     pub(super) fn end(self) {}
 }
 
-impl Drop for Current {
+impl Drop for RingAccess {
     #[inline]
     fn drop(&mut self) {
         HELD.set(self.0);

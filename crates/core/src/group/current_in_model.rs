@@ -27,9 +27,9 @@ pub(super) fn throughput(_: &RunContext) -> u32 {
     u32::MAX
 }
 
-pub(super) struct Current(*mut Leader);
+pub(super) struct RingAccess(*mut Leader);
 
-impl Current {
+impl RingAccess {
     pub(super) fn enter(leader: NonNull<Leader>, _: Option<&Worker>) -> Self {
         Self(HELD.with(|held| held.replace(leader.as_ptr())))
     }
@@ -37,7 +37,7 @@ impl Current {
     pub(super) fn end(self) {}
 }
 
-impl Drop for Current {
+impl Drop for RingAccess {
     fn drop(&mut self) {
         HELD.with(|held| held.set(self.0));
     }

@@ -9,17 +9,17 @@ use crate::queue::slot::Slot;
 
 /// The requests of one behaviour for members of groups.
 #[derive(Default)]
-pub(crate) struct Grouped(SmallVec<[NonNull<Slot>; 8]>);
+pub(crate) struct GroupedRequests(SmallVec<[NonNull<Slot>; 8]>);
 
 /// The result of joining them.
-pub(crate) struct Joined {
+pub(crate) struct JoinedRequests {
     /// The number of requests that need not be queued.
     pub(crate) count: usize,
     /// Whether the set names a cown twice.
     pub(crate) overlaps: bool,
 }
 
-impl Grouped {
+impl GroupedRequests {
     pub(crate) fn push(&mut self, slot: NonNull<Slot>) {
         self.0.push(slot);
     }
@@ -36,7 +36,7 @@ impl Grouped {
     pub(crate) unsafe fn join(
         mut self,
         queued: &mut dyn FnMut(NonNull<CownHeader>, NonNull<Slot>),
-    ) -> Joined {
+    ) -> JoinedRequests {
         // SAFETY: the slot is live, and its member alive.
         let leader = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().queue_ptr() };
         // SAFETY: the slot is live.
@@ -44,7 +44,7 @@ impl Grouped {
         self.0.sort_unstable_by_key(|slot| {
             (CownHeader::rank(leader(slot)), CownHeader::rank(cown(slot)))
         });
-        let mut joined = Joined { count: 0, overlaps: false };
+        let mut joined = JoinedRequests { count: 0, overlaps: false };
         for group in self.0.chunk_by(|a, b| leader(a) == leader(b)) {
             joined.overlaps |= group.windows(2).any(|pair| cown(&pair[0]) == cown(&pair[1]));
             joined.count += group.len() - 1;

@@ -202,9 +202,9 @@ fn sets_over_the_group_cross() {
 }
 
 /// A state that records its interrupts.
-struct Bell(Log);
+struct InterruptBell(Log);
 
-impl Interruptible for Bell {
+impl Interruptible for InterruptBell {
     type SharedState = ();
 
     fn on_interrupt(&mut self, (): &()) -> Gate {
@@ -223,7 +223,7 @@ impl Interruptible for Bell {
 fn interrupt_against_leave() {
     check(|| {
         let group = Group::new();
-        let (x, y) = (group.interruptible((), |_| Bell(Log::default())), member(&group));
+        let (x, y) = (group.interruptible((), |_| InterruptBell(Log::default())), member(&group));
         let other = thread::spawn({
             let x = x.clone();
             move || {
@@ -242,12 +242,12 @@ fn interrupt_against_leave() {
 }
 
 /// A state that shuts or opens its gate on command.
-struct Cell {
+struct GatedState {
     log: Log,
     is_to_shut: bool,
 }
 
-impl Interruptible for Cell {
+impl Interruptible for GatedState {
     type SharedState = AtomicBool;
 
     fn on_interrupt(&mut self, opens: &AtomicBool) -> Gate {
@@ -268,7 +268,7 @@ impl Interruptible for Cell {
 fn a_gate_is_shut_against_an_interrupt() {
     check(|| {
         let group = Group::new();
-        let cell = |_| Cell { log: Log::default(), is_to_shut: false };
+        let cell = |_| GatedState { log: Log::default(), is_to_shut: false };
         let (x, y) = (group.interruptible(AtomicBool::new(false), cell), member(&group));
         let other = thread::spawn({
             let x = x.clone();
@@ -304,18 +304,18 @@ fn a_gate_is_shut_against_an_interrupt() {
 }
 
 /// A state with turns of its own.
-struct Turns {
+struct TurnState {
     log: Log,
     left: u8,
 }
 
-impl Turns {
+impl TurnState {
     fn gate(&self) -> Gate {
         if self.left > 0 { Gate::Reserved } else { Gate::Open }
     }
 }
 
-impl Interruptible for Turns {
+impl Interruptible for TurnState {
     type SharedState = ();
 
     fn on_interrupt(&mut self, (): &()) -> Gate {
@@ -339,7 +339,7 @@ impl Interruptible for Turns {
 fn a_turn_of_its_own_against_an_interrupt() {
     check_bounded(3, || {
         let group = Group::new();
-        let x = group.interruptible((), |_| Turns { log: Log::default(), left: 2 });
+        let x = group.interruptible((), |_| TurnState { log: Log::default(), left: 2 });
         let y = member(&group);
         let other = thread::spawn({
             let x = x.clone();
@@ -370,7 +370,7 @@ fn a_move_against_an_interrupt() {
         let there =
             crate::sched::runtime_handle::RuntimeHandle(crate::runtime_ids::RuntimeId::from_raw(2));
         let group = Group::new();
-        let (x, y) = (group.interruptible((), |_| Bell(Log::default())), member(&group));
+        let (x, y) = (group.interruptible((), |_| InterruptBell(Log::default())), member(&group));
         let other = thread::spawn({
             let x = x.clone();
             move || {

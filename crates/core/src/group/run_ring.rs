@@ -1,7 +1,7 @@
 //! Holding a group: runs the behaviour from the queue, then those in the ring, then the next from
 //! the queue.
 
-use crate::body::Forget;
+use crate::body::NoResult;
 use crate::queue::group_header::LeaderKind;
 use crate::queue::group_header::{HoldingRequest, with};
 use crate::queue::single_block::request;
@@ -10,9 +10,9 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::AtomicPtr;
 
-use super::current::{self, Current};
+use super::current::{self, RingAccess};
 use super::serve_interrupts;
-use crate::body::{Completion, Ended};
+use crate::body::{BodyOutcome, Completion};
 use crate::queue::dequeue::{leave, successor};
 use crate::queue::grant::{grant, task_in_group};
 use crate::queue::group_header::{HeldGroup, Leader};
@@ -21,7 +21,7 @@ use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header::CALLS_IN_A_ROW;
 use crate::queue::interrupt_header::{Gate, try_park};
 use crate::queue::slot::Slot;
-use crate::sched::Ready;
+use crate::sched::ReadySink;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule_last};
 use crate::simulated;
@@ -45,11 +45,11 @@ pub(crate) unsafe fn run<C: Completion>(
     leader: NonNull<CownHeader>,
     holding: HoldingRequest,
     context: &RunContext,
-    body: impl FnOnce() -> Ended<C>,
+    body: impl FnOnce() -> BodyOutcome<C>,
 ) -> Option<TaskPtr> {
     let leader = leader.cast::<Leader>();
     let worker = current::worker(context);
-    let entered = Current::enter(leader, worker);
+    let entered = RingAccess::enter(leader, worker);
     // SAFETY: this thread holds the group until it gives the token away below.
     unsafe {
         with(leader, |held| held.holding = Some(holding));
@@ -72,7 +72,7 @@ pub(crate) unsafe fn run<C: Completion>(
 #[inline]
 unsafe fn let_go(
     leader: NonNull<Leader>,
-    entered: Current,
+    entered: RingAccess,
     context: &RunContext,
 ) -> Option<TaskPtr> {
     entered.end();
@@ -86,7 +86,7 @@ unsafe fn let_go(
 /// See [`drive`].
 unsafe fn go_on_with(
     leader: NonNull<Leader>,
-    entered: Current,
+    entered: RingAccess,
     worker: Option<&Worker>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
@@ -104,7 +104,7 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     // SAFETY: the task is a leader's, and has come with the token.
     unsafe {
         let leader = Leader::of_task(task);
-        go_on_with(leader, Current::enter(leader, worker), worker, context)
+        go_on_with(leader, RingAccess::enter(leader, worker), worker, context)
     }
 }
 
@@ -119,7 +119,7 @@ unsafe fn go_on(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 /// The caller has the token, which is given away. There is a holding request or a head.
 unsafe fn drive(
     leader: NonNull<Leader>,
-    entered: Current,
+    entered: RingAccess,
     worker: Option<&Worker>,
     context: &RunContext,
 ) -> Option<TaskPtr> {
@@ -164,7 +164,7 @@ unsafe fn drive(
 /// # Safety
 /// The caller has the token, which is given away.
 #[cold]
-unsafe fn yield_worker(leader: NonNull<Leader>, entered: Current) -> Option<TaskPtr> {
+unsafe fn yield_worker(leader: NonNull<Leader>, entered: RingAccess) -> Option<TaskPtr> {
     entered.end();
     // SAFETY: the token implies that a member is alive, which keeps the leader alive.
     let home = unsafe { leader.as_ref() }.header.home_of_queue();
@@ -280,7 +280,7 @@ unsafe fn run_adopted(entry: NonNull<RingEntry>, context: &RunContext) {
 /// The caller has the token, which is given away; there is a holding request, and the ring is
 /// empty.
 #[inline]
-unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl Ready) {
+unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl ReadySink) {
     // SAFETY: the holding request is the head. Its block can be freed after it has left the queue.
     // The leader may be gone if nothing is behind it.
     unsafe {
@@ -317,7 +317,7 @@ pub(crate) unsafe fn run_forgetting_in_group(
         let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
         run(leader, HoldingRequest::new(slot, task, halves.dispose), context, || {
             (halves.body)(task, context);
-            Ended::Done(Forget, ())
+            BodyOutcome::Done(NoResult, ())
         })
     }
 }

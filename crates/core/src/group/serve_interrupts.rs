@@ -15,7 +15,7 @@ use crate::queue::interrupt_header::{Gate, is_ungated};
 use crate::sched::runtime_handle::mode_now;
 use crate::sched::watchdog::current_task;
 use crate::simulated;
-use crate::task::{Mode, RunContext};
+use crate::task::{RunContext, RunMode};
 
 /// Marks a member's gate as shut or open. Returns the result: the gate of a closed member stays
 /// open.
@@ -121,8 +121,8 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
             goes_on_with_member(member);
             let vtable = interrupt_header::vtable(member);
             let gate = match mode_now(context) {
-                Mode::Run => (vtable.take_turn)(member),
-                Mode::Cancel => (vtable.on_interrupt)(member, Mode::Cancel),
+                RunMode::Run => (vtable.take_turn)(member),
+                RunMode::Cancel => (vtable.on_interrupt)(member, RunMode::Cancel),
             };
             note_gate(leader, member, gate);
         }

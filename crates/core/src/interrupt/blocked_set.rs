@@ -10,7 +10,7 @@ use super::interruptible::Interruptible;
 use crate::behaviour::here;
 use crate::behaviour::single::NamedVTables;
 use crate::behaviour::spawn_plain;
-use crate::body::{Forget, Renamed};
+use crate::body::{NamedCompletion, NoResult};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
 use crate::queue::header::{CownHeader, Flags};
@@ -45,7 +45,7 @@ impl<T: Interruptible> Cown<T> {
     #[inline(always)]
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn serve_unchecked(&self, batch: u32, closure: impl FnOnce(&mut T) + Send + 'static) {
-        if let Some((_, closure, _)) = here::serve(Unchecked(self), batch, closure, Forget) {
+        if let Some((_, closure, _)) = here::serve(Unchecked(self), batch, closure, NoResult) {
             simulated::spawns();
             spawn_plain::spawn_unchecked(self, closure);
         }
@@ -60,7 +60,8 @@ impl<T: Interruptible> Cown<T> {
         name: fn() -> &'static str,
         work: &mut (dyn FnMut(&mut T) + Send),
     ) -> bool {
-        here::serve(Unchecked(self), batch, work, Renamed { completion: Forget, name }).is_none()
+        here::serve(Unchecked(self), batch, work, NamedCompletion { completion: NoResult, name })
+            .is_none()
     }
 
     /// Returns the identity of the queue that contains the cown's behaviours: its own, or that of
@@ -95,7 +96,7 @@ impl<T: Interruptible> Cown<T> {
     pub fn blocked_set(&self, limit: usize) -> Option<BlockedSet> {
         self.assert_interruptible();
         // There is no scheduling point here: a search treats many cowns as one step.
-        let token = Token::take(self)?;
+        let token = ParkedToken::take(self)?;
         let walk = token.walk(limit);
         let is_complete = walk.from.is_empty() && !walk.has_missed;
         Some(BlockedSet { blocked: walk.found, is_complete, _token: token })
@@ -116,7 +117,7 @@ impl<T: Interruptible> WeakCown<T> {
 
 /// The token of a parked queue. Dropping it leaves the token there again or, if there was an
 /// interrupt meanwhile, gives it to the task that interrupts the state.
-struct Token {
+struct ParkedToken {
     /// Alive: the request with which the token was parked stays at the head.
     queue: NonNull<CownHeader>,
     /// The task that interrupts it.
@@ -128,7 +129,7 @@ struct Token {
     _busy: hold_open::HeldOpen,
 }
 
-impl Token {
+impl ParkedToken {
     fn take<T: Interruptible>(cown: &Cown<T>) -> Option<Self> {
         let queue = cown.header().queue();
         // A hint, which spares queues that are not parked the rest.
@@ -148,15 +149,15 @@ impl Token {
     }
 
     /// Collects the waiting behaviours, up to a limit.
-    fn walk(&self, limit: usize) -> Walk {
-        let mut walk = Walk::new(limit);
+    fn walk(&self, limit: usize) -> QueueWalk {
+        let mut walk = QueueWalk::new(limit);
         // SAFETY: while this thread has the token, the head and everything behind it stay in place.
         unsafe {
             let (first, waits) = self.first();
             if waits {
                 walk.note(self.queue, first);
             }
-            walk.from.push(From::Behind(self.queue, first));
+            walk.from.push(WalkStart::Behind(self.queue, first));
             walk.run();
         }
         walk
@@ -175,7 +176,7 @@ impl Token {
     }
 }
 
-impl Drop for Token {
+impl Drop for ParkedToken {
     fn drop(&mut self) {
         // SAFETY: the request at the head keeps the cown alive while this thread has the token.
         if !try_park(unsafe { self.queue.as_ref() }) {
@@ -192,7 +193,7 @@ pub struct BlockedSet {
     /// Whether this is all of them. If not, there are more than the limit, or a request is
     /// currently being appended or granted.
     pub is_complete: bool,
-    _token: Token,
+    _token: ParkedToken,
 }
 
 impl fmt::Debug for BlockedSet {
@@ -205,11 +206,11 @@ impl fmt::Debug for BlockedSet {
 }
 
 /// A walk over waiting requests. Meanwhile none of them can be granted all its cowns.
-struct Walk {
+struct QueueWalk {
     found: Vec<(CownId, QueuePosition)>,
     limit: usize,
     /// Where queues remain to be examined.
-    from: Vec<From>,
+    from: Vec<WalkStart>,
     /// A request may be waiting that cannot be reached now.
     has_missed: bool,
     /// The behaviours on several cowns that were followed.
@@ -217,7 +218,7 @@ struct Walk {
 }
 
 /// Where to examine a queue.
-enum From {
+enum WalkStart {
     /// The request behind a waiting one.
     Behind(NonNull<CownHeader>, NonNull<Slot>),
     /// The request that waits for the end of a waiting behaviour which is, or will be, a reader of
@@ -225,7 +226,7 @@ enum From {
     Reader(NonNull<CownHeader>, NonNull<Slot>),
 }
 
-impl Walk {
+impl QueueWalk {
     fn new(limit: usize) -> Self {
         Self { found: Vec::new(), limit, from: Vec::new(), has_missed: false, seen: HashSet::new() }
     }
@@ -257,7 +258,7 @@ impl Walk {
                 continue;
             }
             let reads = other.member().is_read() && !grouped;
-            let from = if reads { From::Reader } else { From::Behind };
+            let from = if reads { WalkStart::Reader } else { WalkStart::Behind };
             self.from.push(from(of, NonNull::from(other)));
         }
     }
@@ -270,12 +271,12 @@ impl Walk {
         while let Some(from) = self.from.pop() {
             let (cown, next) = match from {
                 // SAFETY: the request waits in this queue, so everything behind it waits as well.
-                From::Behind(cown, slot) => (cown, unsafe { successor(cown, slot) }),
+                WalkStart::Behind(cown, slot) => (cown, unsafe { successor(cown, slot) }),
                 // SAFETY: the behaviour of the slot waits until the walk is over.
-                From::Reader(cown, slot) => (cown, unsafe { self.behind_reader(cown, slot) }),
+                WalkStart::Reader(cown, slot) => (cown, unsafe { self.behind_reader(cown, slot) }),
             };
             if let Some(next) = next {
-                self.from.push(From::Behind(cown, next));
+                self.from.push(WalkStart::Behind(cown, next));
                 if self.found.len() >= self.limit {
                     return;
                 }

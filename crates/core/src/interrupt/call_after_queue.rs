@@ -18,11 +18,11 @@ use crate::queue::single_block::Single;
 use crate::sched::at_work_in;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::sched::watchdog::current_task;
-use crate::task::{InGroup, Mode, RunContext, TaskPtr, TaskVTable};
+use crate::task::{InGroup, RunContext, RunMode, TaskPtr, TaskVTable};
 
 /// The call, which receives whether the runtime is past its deadline; `None` for a request that only
 /// makes its group look for interrupts, which is no work.
-pub(super) type DeferredCall = Option<Box<dyn FnOnce(Mode) + Send>>;
+pub(super) type DeferredCall = Option<Box<dyn FnOnce(RunMode) + Send>>;
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single_block::link, name);
 
@@ -76,7 +76,7 @@ fn run_call(call: DeferredCall, context: &RunContext) {
     let Some(call) = call else { return };
     current_task::goes_on_with(name);
     let mode = context.mode();
-    if mode == Mode::Cancel {
+    if mode == RunMode::Cancel {
         // Shows progress to threads that wait for the end (`sched/ending.rs`).
         count_abandoned(context.home);
     }

@@ -1,13 +1,13 @@
 //! What handles of interruptible cowns can do.
 
-use super::give_back_handle::give_back;
 use super::interruptible::Interruptible;
+use super::last_handle::temporary_handle::give_back;
 use super::message_set::MessageTo;
 use super::send_interrupt::interrupt;
 use super::{layout, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::set::{Unchecked, UncheckedHandle, UncheckedIn};
-use crate::queue::header::{Closed, Flags};
+use crate::queue::header::{CloseOutcome, Flags};
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// How a sender reaches a cown; see [`Cown::send_path`].
@@ -145,7 +145,7 @@ impl<T: Interruptible> WeakCown<T> {
     pub fn close(&self) {
         // SAFETY: a weak handle keeps the block alive.
         let flags = unsafe { &self.header_ptr().as_ref().flags };
-        if flags.close() == Closed::GateShut {
+        if flags.close() == CloseOutcome::GateShut {
             // Without a handle the gate does not stay shut, so no interrupt is needed.
             if let Some(handle) = self.upgrade() {
                 handle.interrupt();

@@ -11,8 +11,8 @@ use crate::queue::group_header::Leader;
 use crate::queue::member_interrupt::interrupt_member;
 use std::ptr::NonNull;
 
-use super::give_back_handle::give_back;
 use super::interruptible::Interruptible;
+use super::last_handle::temporary_handle::give_back;
 use super::{empty_request, send_interrupt, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::group::Group;

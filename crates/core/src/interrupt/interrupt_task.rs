@@ -7,11 +7,13 @@ use super::state_callbacks::{call_state, on_interrupt, take_turn};
 use super::{empty_request, last_handle};
 use crate::queue::grant::grant;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interrupt_header::{self, CALLS_IN_A_ROW, Gate, Guard, is_ungated, try_park};
+use crate::queue::interrupt_header::{
+    self, CALLS_IN_A_ROW, Gate, InterruptGuard, is_ungated, try_park,
+};
 use crate::sched::runtime_handle::mode_now;
 use crate::sched::{Successor, schedule_last};
 use crate::simulated;
-use crate::task::{Mode, RunContext, TaskPtr};
+use crate::task::{RunContext, RunMode, TaskPtr};
 
 /// The number of turns of its own that it takes before that.
 const TURNS_IN_A_ROW: u32 = 64;
@@ -21,7 +23,7 @@ const TURNS_IN_A_ROW: u32 = 64;
 /// # Safety
 /// The task is that of the guard of a `T`, and has come with the token.
 pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-    let guard: NonNull<Guard> = task.cast();
+    let guard: NonNull<InterruptGuard> = task.cast();
     let cown = interrupt_header::header_of(guard);
     for _ in 0..CALLS_IN_A_ROW {
         // SAFETY: the request at the head keeps the cown alive while this thread has the token.
@@ -86,7 +88,7 @@ unsafe fn call_and_take_turns<T: Interruptible>(
     // SAFETY: the caller has exclusive access to the state, so the cown is alive.
     unsafe {
         let mut gate = match mode_now(context) {
-            Mode::Run if is_last => {
+            RunMode::Run if is_last => {
                 call_state::<T>(cown, |state, shared| state.on_last_interrupt(shared))
             }
             mode => on_interrupt::<T>(cown, mode),
@@ -96,8 +98,8 @@ unsafe fn call_and_take_turns<T: Interruptible>(
                 break;
             }
             gate = match mode_now(context) {
-                Mode::Run => take_turn::<T>(cown),
-                Mode::Cancel => on_interrupt::<T>(cown, Mode::Cancel),
+                RunMode::Run => take_turn::<T>(cown),
+                RunMode::Cancel => on_interrupt::<T>(cown, RunMode::Cancel),
             };
         }
         gate

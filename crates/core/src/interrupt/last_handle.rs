@@ -10,6 +10,9 @@
 //! need be published, and no count be changed by an exchange. For that the cown must not be found in
 //! the [table](super::registry_table) either.
 
+pub(crate) mod interruptible_handle;
+pub(super) mod temporary_handle;
+
 use std::any::type_name;
 use std::mem::{ManuallyDrop, forget};
 use std::ptr::NonNull;
@@ -29,8 +32,8 @@ use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block;
 use crate::queue::single_block::{Single, single_task};
 use crate::queue::slot::Slot;
-use crate::sched::{Ready, Successor, at_work_in};
-use crate::task::{Mode, RunContext, TaskKind, TaskPtr, TaskVTable};
+use crate::sched::{ReadySink, Successor, at_work_in};
+use crate::task::{RunContext, RunMode, TaskKind, TaskPtr, TaskVTable};
 
 impl<T: Interruptible> UnreachableCown<'_, T> {
     /// Ends the cown if `this` is its only handle of any kind: its state is dropped after the call
@@ -238,7 +241,7 @@ unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<Tas
 #[inline]
 unsafe fn part<T: Interruptible>(
     last: Cown<T>,
-    mode: Mode,
+    mode: RunMode,
     unreachable: &UnreachableCown<'_, T>,
 ) -> Option<Cown<T>> {
     match last.check_last_handle() {
@@ -264,12 +267,12 @@ unsafe fn part<T: Interruptible>(
 
 /// # Safety
 /// The caller holds the cown exclusively.
-unsafe fn end<T: Interruptible>(mode: Mode, unreachable: &UnreachableCown<'_, T>) {
+unsafe fn end<T: Interruptible>(mode: RunMode, unreachable: &UnreachableCown<'_, T>) {
     // SAFETY: the caller has exclusive access to the state, which is a `T`.
     unsafe {
         match mode {
-            Mode::Cancel => _ = end_state(unreachable.cown),
-            Mode::Run => {
+            RunMode::Cancel => _ = end_state(unreachable.cown),
+            RunMode::Run => {
                 call_state::<T>(unreachable.cown, |state, shared| {
                     state.last_handle_gone(shared, unreachable);
                     Gate::Open

@@ -13,7 +13,7 @@ use crate::cown::layout::CownBox;
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Flags};
-use crate::queue::interrupt_header::{Guard, Listed, of};
+use crate::queue::interrupt_header::{InterruptGuard, TablePosition, of};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{Task, TaskVTable};
@@ -25,7 +25,7 @@ impl<T: Interruptible> InterruptibleBlock<T> {
     /// The offset of the header in the block.
     const fn offset() -> usize {
         let align = Self::align();
-        (size_of::<T::SharedState>() + size_of::<Guard>()).next_multiple_of(align)
+        (size_of::<T::SharedState>() + size_of::<InterruptGuard>()).next_multiple_of(align)
     }
 
     const fn align() -> usize {
@@ -67,7 +67,11 @@ impl<T: Interruptible> InterruptibleBlock<T> {
             }
             // From here on other threads may read the header, and find a cown without handles.
             let listed = registry::insert(header, runtime);
-            cown.cast::<Guard>().sub(1).write(Guard { task, listed, head: null_mut() });
+            cown.cast::<InterruptGuard>().sub(1).write(InterruptGuard {
+                task,
+                listed,
+                head: null_mut(),
+            });
             let all_handles = WeakCown::<T>::from_header(header);
             let state = make_state(WeakCown::from_header(header));
             CownBox::<T>::state(header).write(state);
@@ -125,7 +129,7 @@ pub(super) unsafe fn shared_state<T: Interruptible>(
 pub(super) unsafe fn unlist(cown: NonNull<CownHeader>) {
     // SAFETY: an interruptible cown has a guard, and only the caller accesses the position in it.
     let listed = unsafe { &mut (*of(cown).as_ptr()).listed };
-    registry::remove(std::mem::replace(listed, Listed::NOWHERE));
+    registry::remove(std::mem::replace(listed, TablePosition::NOWHERE));
 }
 
 /// Puts a cown back into the table.

@@ -17,39 +17,45 @@ use crate::sched::runtime_handle::RuntimeHandle;
 const CALL: u8 = 100;
 
 /// A state whose gate is shut until it has seen a number of orders.
-struct State {
+struct OrderedGate {
     log: Log,
     opens_after: usize,
     /// Whether it closes its cown when no handle is left.
-    closes: Option<WeakCown<State>>,
+    closes: Option<WeakCown<OrderedGate>>,
     /// Whether it tries to end its cown before it closes it.
     ends: bool,
     /// Whether it leaves a call to its end.
     leaves_calls: bool,
 }
 
-impl State {
+impl OrderedGate {
     fn new(opens_after: usize) -> Self {
-        State { log: Log::default(), opens_after, closes: None, ends: false, leaves_calls: false }
+        OrderedGate {
+            log: Log::default(),
+            opens_after,
+            closes: None,
+            ends: false,
+            leaves_calls: false,
+        }
     }
 }
 
 /// The orders given, which an interrupt must make visible.
-type Orders = AtomicUsize;
+type OrderCount = AtomicUsize;
 
-impl Interruptible for State {
-    type SharedState = Arc<Orders>;
+impl Interruptible for OrderedGate {
+    type SharedState = Arc<OrderCount>;
 
-    fn on_interrupt(&mut self, orders: &Arc<Orders>) -> Gate {
+    fn on_interrupt(&mut self, orders: &Arc<OrderCount>) -> Gate {
         self.log.push(CALL);
         if orders.load(Ordering::Relaxed) >= self.opens_after { Gate::Open } else { Gate::Shut }
     }
 
-    fn on_last_interrupt(&mut self, orders: &Arc<Orders>) -> Gate {
+    fn on_last_interrupt(&mut self, orders: &Arc<OrderCount>) -> Gate {
         if self.leaves_calls { Gate::Open } else { self.on_interrupt(orders) }
     }
 
-    fn last_handle_gone(&mut self, _: &Arc<Orders>, cown: &UnreachableCown<'_, Self>) {
+    fn last_handle_gone(&mut self, _: &Arc<OrderCount>, cown: &UnreachableCown<'_, Self>) {
         self.log.push(END);
         if self.ends
             && let Some(this) = self.closes.take()
@@ -59,27 +65,27 @@ impl Interruptible for State {
         self.closes.iter().for_each(WeakCown::close);
     }
 
-    fn cancel(&mut self, _: &Arc<Orders>) {}
+    fn cancel(&mut self, _: &Arc<OrderCount>) {}
 
-    fn failed(&mut self, _: &Arc<Orders>, _: &Broken) {}
+    fn failed(&mut self, _: &Arc<OrderCount>, _: &Broken) {}
 }
 
-fn interruptible(opens_after: usize) -> Cown<State> {
-    let orders = Arc::new(Orders::new(0));
-    Cown::interruptible(RuntimeHandle::current(), orders, |_| State::new(opens_after))
+fn interruptible(opens_after: usize) -> Cown<OrderedGate> {
+    let orders = Arc::new(OrderCount::new(0));
+    Cown::interruptible(RuntimeHandle::current(), orders, |_| OrderedGate::new(opens_after))
 }
 
 /// Gives an order, which the next call must see.
-fn order(cown: &Cown<State>) {
+fn order(cown: &Cown<OrderedGate>) {
     cown.shared_state().fetch_add(1, Ordering::Relaxed);
     cown.interrupt();
 }
 
-fn push(cown: &Cown<State>, who: u8) {
+fn push(cown: &Cown<OrderedGate>, who: u8) {
     when(cown, move |state| state.log.push(who));
 }
 
-fn written(cown: Cown<State>) -> Vec<u8> {
+fn written(cown: Cown<OrderedGate>) -> Vec<u8> {
     let state = cown.into_inner().expect("no behaviour is left, and no other handle");
     state.log.read()
 }
@@ -250,14 +256,14 @@ fn a_blocked_set_against_an_interrupt() {
 const END: u8 = 200;
 
 /// Drops a handle; the last one is checked.
-fn leave(cown: Cown<State>) {
+fn leave(cown: Cown<OrderedGate>) {
     if let Some(last) = cown.drop_unless_last() {
         last.spawn_last_handle_check();
     }
 }
 
 /// Leaves the cown while another thread is active, and runs everything that results.
-fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
+fn leave_beside(cown: Cown<OrderedGate>, other: thread::JoinHandle<()>) {
     leave(cown);
     run_ready();
     other.join().unwrap();
@@ -266,12 +272,12 @@ fn leave_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
 
 /// A state that closes its cown at the last-handle check, which then drops it at once. With `ends`
 /// it ends its cown instead if it can.
-fn mortal(ends: bool) -> Cown<State> {
-    let orders = Arc::new(Orders::new(0));
-    Cown::interruptible(RuntimeHandle::current(), orders, |this| State {
+fn mortal(ends: bool) -> Cown<OrderedGate> {
+    let orders = Arc::new(OrderCount::new(0));
+    Cown::interruptible(RuntimeHandle::current(), orders, |this| OrderedGate {
         closes: Some(this),
         ends,
-        ..State::new(0)
+        ..OrderedGate::new(0)
     })
 }
 
@@ -283,7 +289,7 @@ fn mortal(ends: bool) -> Cown<State> {
 #[test]
 fn a_last_handle_check_against_a_handle_that_comes_and_goes() {
     check(|| {
-        let gift = Arc::new(loom::sync::Mutex::new(None::<Cown<State>>));
+        let gift = Arc::new(loom::sync::Mutex::new(None::<Cown<OrderedGate>>));
         // Not part of the model: what was spawned and has run.
         let open = Arc::new(std::sync::atomic::AtomicUsize::new(0));
         let cown = interruptible(0);
@@ -374,8 +380,8 @@ fn end_against_a_handle(ends: bool) {
 #[test]
 fn a_birth_against_a_behaviour() {
     check(|| {
-        let orders = Arc::new(Orders::new(0));
-        let make = |_| State::new(0);
+        let orders = Arc::new(OrderCount::new(0));
+        let make = |_| OrderedGate::new(0);
         let (cown, other) = Cown::interrupted_at_once(
             RuntimeHandle::current(),
             Arc::clone(&orders),
@@ -407,8 +413,8 @@ fn a_birth_against_a_behaviour() {
 #[test]
 fn an_end_that_is_put_off() {
     check(|| {
-        let make = |_| State { leaves_calls: true, ..State::new(0) };
-        let orders = Arc::new(Orders::new(0));
+        let make = |_| OrderedGate { leaves_calls: true, ..OrderedGate::new(0) };
+        let orders = Arc::new(OrderCount::new(0));
         let home = RuntimeHandle::current();
         let other = Cown::interrupted_at_once(home, orders, make, |cown| {
             let weak = cown.downgrade();
@@ -464,7 +470,7 @@ fn search_against_an_end(ends: bool) {
 
 /// Drops a handle while another thread drops the other one, and runs everything that results: the
 /// state is dropped.
-fn drop_beside(cown: Cown<State>, other: thread::JoinHandle<()>) {
+fn drop_beside(cown: Cown<OrderedGate>, other: thread::JoinHandle<()>) {
     let orders = Arc::clone(cown.shared_state());
     drop(cown);
     run_ready();
@@ -509,7 +515,7 @@ fn the_last_handles_against_a_gate() {
 fn a_failure_against_the_last_handles() {
     check(|| {
         let cown = interruptible(0);
-        let fail = |cown: &Cown<State>| {
+        let fail = |cown: &Cown<OrderedGate>| {
             when(cown, |_| std::panic::resume_unwind(Box::new("a model's")));
         };
         let other = thread::spawn({

@@ -6,7 +6,7 @@ use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::kind::SetKind;
-use crate::cown::set::sealed::{Sealed, SetAdmission, Visitor};
+use crate::cown::set::sealed::{MemberVisitor, SealedSet, SetAdmission};
 use crate::cown::set::{CownSet, UncheckedIn};
 use crate::sched::worker::bound::WorkerPlace;
 
@@ -15,15 +15,15 @@ use crate::sched::worker::bound::WorkerPlace;
 #[derive(Debug)]
 pub struct MessageTo<'c, T: Interruptible>(pub(super) UncheckedIn<'c, T, false>);
 
-type Inner<'c, T> = UncheckedIn<'c, T, false>;
+type PlainSet<'c, T> = UncheckedIn<'c, T, false>;
 
-impl<T: Interruptible> Sealed for MessageTo<'_, T> {}
+impl<T: Interruptible> SealedSet for MessageTo<'_, T> {}
 
 impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
     type Access<'a> = &'a mut T;
     type Shape = ();
-    type Owned = <Inner<'c, T> as CownSet>::Owned;
-    const KIND: SetKind = Inner::<'c, T>::KIND.placed(T::MAY_HAVE_PLACE);
+    type Owned = <PlainSet<'c, T> as CownSet>::Owned;
+    const KIND: SetKind = PlainSet::<'c, T>::KIND.placed(T::MAY_HAVE_PLACE);
 
     unsafe fn visit_participants(
         shape: (),
@@ -31,7 +31,7 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
         look: &mut dyn FnMut(HeldParticipant<'_>),
     ) {
         // SAFETY: the conditions are those of this function.
-        unsafe { Inner::<'c, T>::visit_participants(shape, members, look) };
+        unsafe { PlainSet::<'c, T>::visit_participants(shape, members, look) };
     }
 
     #[inline]
@@ -54,7 +54,7 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
     }
 
     #[inline]
-    fn visit(&self, visitor: &mut Visitor<'_>) {
+    fn visit(&self, visitor: &mut MemberVisitor<'_>) {
         self.0.visit(visitor);
     }
 
@@ -80,11 +80,11 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
     #[inline]
     unsafe fn access<'a>(shape: (), members: &mut MemberCursor<'a>) -> &'a mut T {
         // SAFETY: the conditions are those of this function.
-        unsafe { Inner::<'c, T>::access(shape, members) }
+        unsafe { PlainSet::<'c, T>::access(shape, members) }
     }
 
     unsafe fn abandon(shape: (), members: &mut MemberCursor<'_>) {
         // SAFETY: the conditions are those of this function.
-        unsafe { Inner::<'c, T>::abandon(shape, members) };
+        unsafe { PlainSet::<'c, T>::abandon(shape, members) };
     }
 }

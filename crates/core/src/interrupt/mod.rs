@@ -51,11 +51,9 @@ mod call_after_queue;
 mod cown_methods;
 mod create_started;
 mod empty_request;
-mod give_back_handle;
 mod interrupt_task;
 mod interruptible;
-mod last_handle;
-pub(crate) mod last_handle_to_owner;
+pub(crate) mod last_handle;
 pub(crate) mod layout;
 mod message_set;
 #[cfg_attr(all(test, loom), path = "registry_in_model.rs")]

@@ -20,7 +20,7 @@ use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
 /// The position of a cown in the table.
-use crate::queue::interrupt_header::Listed;
+use crate::queue::interrupt_header::TablePosition;
 
 static TABLE: CownTable = CownTable::new();
 
@@ -100,15 +100,15 @@ fn take_one() -> &'static TableEntry {
 
 /// Adds a new cown to the table.
 #[inline]
-pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
+pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> TablePosition {
     let entry = SPARE.try_with(SpareEntries::take).unwrap_or_else(|_| take_one());
     entry.fill(cown, home);
-    Listed(std::ptr::from_ref(entry).cast())
+    TablePosition(std::ptr::from_ref(entry).cast())
 }
 
 /// Removes a cown, if it is in the table, before its block is freed.
 #[inline]
-pub(super) fn remove(entry: Listed) {
+pub(super) fn remove(entry: TablePosition) {
     // SAFETY: it was created by `insert`, or is null; entries are never freed.
     let entry = unsafe { entry.0.cast::<TableEntry>().as_ref() };
     let Some(entry) = entry else { return };

@@ -7,7 +7,7 @@ use std::ptr::NonNull;
 pub(crate) use super::registry_table::LiveCown;
 use super::registry_table::{CownTable, TableEntry};
 use crate::queue::header::CownHeader;
-use crate::queue::interrupt_header::Listed;
+use crate::queue::interrupt_header::TablePosition;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
@@ -27,7 +27,7 @@ pub(super) fn use_table() {
     let _ = TABLE.find(&[]);
 }
 
-pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
+pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> TablePosition {
     let entry = USED.get().then(|| {
         let mut entries = Vec::new();
         TABLE.take_spare(&mut entries);
@@ -36,10 +36,10 @@ pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> Listed {
         entry.fill(cown, home);
         std::ptr::from_ref(entry)
     });
-    entry.map_or(Listed::NOWHERE, |entry| Listed(entry.cast()))
+    entry.map_or(TablePosition::NOWHERE, |entry| TablePosition(entry.cast()))
 }
 
-pub(super) fn remove(entry: Listed) {
+pub(super) fn remove(entry: TablePosition) {
     // SAFETY: it was created by `insert`: null, or an entry, which is never freed.
     if let Some(entry) = unsafe { entry.0.cast::<TableEntry>().as_ref() } {
         TABLE.empty(entry);

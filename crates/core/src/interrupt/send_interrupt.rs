@@ -3,7 +3,7 @@
 use std::ptr::NonNull;
 
 use super::{call_after_queue, empty_request};
-use crate::queue::header::{CownHeader, Interrupted};
+use crate::queue::header::{CownHeader, InterruptOutcome};
 use crate::queue::interrupt_header;
 use crate::queue::member_interrupt::interrupt_member;
 use crate::runtime_ids::RuntimeId;
@@ -37,9 +37,9 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
         let interrupted = header.flags.interrupt();
         simulated::point();
         match interrupted {
-            Interrupted::Pending => {}
-            Interrupted::TookToken => schedule(interrupt_header::task_of(cown), home),
-            Interrupted::NeedsRequest => append_empty_request(cown),
+            InterruptOutcome::Pending => {}
+            InterruptOutcome::TookToken => schedule(interrupt_header::task_of(cown), home),
+            InterruptOutcome::NeedsRequest => append_empty_request(cown),
         }
     }
 }

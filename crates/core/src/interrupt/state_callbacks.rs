@@ -8,16 +8,19 @@ use crate::cown::layout::CownBox;
 use crate::panic::drop_quietly;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interrupt_header::Gate;
-use crate::task::Mode;
+use crate::task::RunMode;
 
 /// Calls the state.
 ///
 /// # Safety
 /// The caller has exclusive access to the state, which is an interruptible `T`.
-pub(super) unsafe fn on_interrupt<T: Interruptible>(cown: NonNull<CownHeader>, mode: Mode) -> Gate {
+pub(super) unsafe fn on_interrupt<T: Interruptible>(
+    cown: NonNull<CownHeader>,
+    mode: RunMode,
+) -> Gate {
     let call = |state: &mut T, shared: &T::SharedState| match mode {
-        Mode::Run => state.on_interrupt(shared),
-        Mode::Cancel => {
+        RunMode::Run => state.on_interrupt(shared),
+        RunMode::Cancel => {
             state.cancel(shared);
             Gate::Open
         }

@@ -4,9 +4,9 @@ use std::any::type_name;
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 
-use super::give_back_handle::give_back;
 use super::interrupt_task::run;
 use super::interruptible::Interruptible;
+use super::last_handle::temporary_handle::give_back;
 use super::layout::{self, InterruptibleBlock};
 use super::send_interrupt::interrupt;
 use super::state_callbacks::{on_interrupt, take_turn};
@@ -22,9 +22,9 @@ use crate::sched::ending::Ending;
 use crate::task::{TaskKind, TaskVTable};
 
 /// The functions for a `T`.
-struct Functions<T>(std::marker::PhantomData<T>);
+struct StateFunctions<T>(std::marker::PhantomData<T>);
 
-impl<T: Interruptible> Functions<T> {
+impl<T: Interruptible> StateFunctions<T> {
     const VTABLE: TaskVTable =
         TaskVTable::new(run::<T>, link, type_name::<T>).of_kind(TaskKind::new(&Self::GUARD_VTABLE));
     const GUARD_VTABLE: GuardVTable = GuardVTable {
@@ -49,7 +49,7 @@ pub(super) fn allocate<T: Interruptible>(
     complete: impl FnOnce(NonNull<CownHeader>),
 ) -> NonNull<CownHeader> {
     InterruptibleBlock::<T>::allocate(
-        &Functions::<T>::VTABLE,
+        &StateFunctions::<T>::VTABLE,
         runtime,
         leader,
         shared,

@@ -19,7 +19,7 @@ pub(crate) fn message(payload: &(dyn Any + Send)) -> Arc<str> {
 }
 
 /// The payload of a panic.
-pub(crate) type Payload = Box<dyn Any + Send>;
+pub(crate) type PanicPayload = Box<dyn Any + Send>;
 
 /// The number of payloads dropped in a row, each thrown by the destructor of the one before.
 const PAYLOADS_IN_A_ROW: u32 = 100;
@@ -27,7 +27,7 @@ const PAYLOADS_IN_A_ROW: u32 = 100;
 /// Drops the payload of a caught panic. Its destructor is foreign code, which may panic with
 /// another such payload, and so on. If this does not end, the last one is leaked.
 #[cold]
-pub(crate) fn discard(mut payload: Payload) {
+pub(crate) fn discard(mut payload: PanicPayload) {
     for _ in 0..PAYLOADS_IN_A_ROW {
         match catch_unwind(AssertUnwindSafe(move || drop(payload))) {
             Ok(()) => return,

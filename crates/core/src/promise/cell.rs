@@ -11,7 +11,7 @@ use crate::simulated;
 use callback::ClosureCallback;
 use shared::{CellValue, PromiseCell};
 
-pub(crate) use callback::Callback;
+pub(crate) use callback::PromiseCallback;
 pub(super) use consumer::Consumer;
 pub(super) use producer::Producer;
 

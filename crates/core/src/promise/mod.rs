@@ -4,7 +4,7 @@
 // The shared state is in `cell/`, its protocol in `cell/state.rs`.
 
 mod cell;
-pub(crate) mod internals;
+pub(crate) mod named_waits;
 mod wait;
 
 use std::fmt;
@@ -14,13 +14,13 @@ use std::ptr::NonNull;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-pub(crate) use cell::Callback;
+pub(crate) use cell::PromiseCallback;
 use cell::{Consumer, Producer};
 
 pub use crate::fault::Broken;
 use crate::sched::context::prepare_to_block;
 use crate::sched::pump;
-use crate::simulated::{self, What};
+use crate::simulated::{self, WaitDescription};
 
 /// What to do where waiting for a promise is refused.
 const INSTEAD_OF_WAITING: &str = "name both cowns in one behaviour, chain the rest with `Promise::then`, await it in \
@@ -155,7 +155,7 @@ impl<R: Send + 'static> Promise<R> {
 
     /// Tells the deterministic mode what the promise depends on.
     #[inline]
-    pub(crate) fn owed_by(&self, what: What) {
+    pub(crate) fn owed_by(&self, what: WaitDescription) {
         simulated::owed_by(self.cell(), what);
     }
 
@@ -210,7 +210,7 @@ impl<R: Send + 'static> Resolver<R> {
     /// # Safety
     /// There is no other one. The block stays alive until it is called, which may happen on any thread.
     #[inline]
-    pub(crate) unsafe fn of_callback(callback: NonNull<Callback<R>>) -> Self {
+    pub(crate) unsafe fn of_callback(callback: NonNull<PromiseCallback<R>>) -> Self {
         // SAFETY: the conditions are those of `Producer::of_callback`.
         Self(unsafe { Producer::of_callback(callback) })
     }

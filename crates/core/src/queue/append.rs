@@ -8,8 +8,8 @@ use super::turnstile;
 use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::requested_cown::RequestedCown;
-use crate::sched::Ready;
-use crate::sched::{self, Deferring, schedule};
+use crate::sched::ReadySink;
+use crate::sched::{self, DeferredReady, schedule};
 use crate::simulated;
 use crate::spin_wait;
 
@@ -229,7 +229,7 @@ impl StepEntry {
 /// Every entry is a live, unqueued request that its behaviour misses, and the cowns are alive. A
 /// behaviour whose requests are all in `requests` may have run and be gone when this returns.
 #[inline]
-pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl Ready) {
+pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl ReadySink) {
     debug_assert!(requests.is_sorted_by_key(StepEntry::rank));
     // SAFETY: the cowns are alive.
     let cowns = requests.iter().map(|request| unsafe { request.header.as_ref() });
@@ -241,7 +241,7 @@ pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl Rea
     // No scheduling point between two cowns: they are visited in the order of addresses, on which
     // no run may depend.
     simulated::point();
-    let mut deferring = Deferring::new(ready);
+    let mut deferring = DeferredReady::new(ready);
     for group in requests.chunk_by(StepEntry::same_cown) {
         // SAFETY: the request is in its queue and not granted yet, so it is live.
         unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
@@ -376,7 +376,7 @@ unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [Option<NonNull<Slot>>;
 #[inline(never)]
 unsafe fn grant_free(requests: [NonNull<Slot>; 2], are_free: [bool; 2]) {
     let mut ready = schedule;
-    let mut deferring = Deferring::new(&mut ready);
+    let mut deferring = DeferredReady::new(&mut ready);
     for (slot, is_free) in requests.into_iter().zip(are_free) {
         if is_free {
             // SAFETY: this thread has the token; the request, which is not granted yet, keeps the
@@ -461,7 +461,7 @@ unsafe fn wait_for_place(header: &CownHeader, previous: NonNull<Slot>) {
 /// # Safety
 /// `first` is the first request of a segment that [`swap_in`] has put into its queue.
 #[inline]
-unsafe fn attach(first: &StepEntry, ready: &mut impl Ready) {
+unsafe fn attach(first: &StepEntry, ready: &mut impl ReadySink) {
     // SAFETY: the segment is in its queue. If that was empty, this thread has the token, and the
     // segment keeps the cown alive.
     unsafe {

@@ -7,7 +7,7 @@ use super::grant::grant;
 use super::slot::Slot;
 use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
-use crate::sched::{Deferring, schedule};
+use crate::sched::{DeferredReady, schedule};
 use crate::simulated;
 
 /// Takes the cowns of all slots exclusively if all of them are free; otherwise takes none.
@@ -29,9 +29,9 @@ pub(crate) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
     for (index, slot) in slots.clone().enumerate() {
         // SAFETY: the cown is alive and the slot unqueued, as this function requires.
         match unsafe { take(slot) } {
-            Taken::Free => {}
+            ClaimResult::Free => {}
             other => {
-                let taken = index + usize::from(other == Taken::InUse);
+                let taken = index + usize::from(other == ClaimResult::InUse);
                 // SAFETY: the first `taken` slots hold their cowns.
                 unsafe { give_back(slots.take(taken)) };
                 return false;
@@ -49,7 +49,7 @@ pub(crate) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone)
 
 /// The result of taking one cown.
 #[derive(PartialEq, Eq)]
-enum Taken {
+enum ClaimResult {
     /// Taken.
     Free,
     /// Taken but not usable now: must be given back.
@@ -111,15 +111,15 @@ pub(crate) unsafe fn take_two_if(
 /// # Safety
 /// The cown is alive, and the slot unqueued.
 #[inline]
-unsafe fn take(slot: &Slot) -> Taken {
+unsafe fn take(slot: &Slot) -> ClaimResult {
     let member = slot.member();
     // SAFETY: the cown is alive, as this function requires.
     let header = unsafe { member.header() }.queue();
     // SAFETY: the slot is unqueued, and the header has the queue of its cown.
     if !unsafe { try_take(header, slot) } {
-        return Taken::No;
+        return ClaimResult::No;
     }
-    if is_usable(header, member.is_read()) { Taken::Free } else { Taken::InUse }
+    if is_usable(header, member.is_read()) { ClaimResult::Free } else { ClaimResult::InUse }
 }
 
 /// Puts a request into this queue if that is empty: the caller then has the token.
@@ -167,7 +167,7 @@ fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> boo
 #[cold]
 unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
     let mut ready = schedule;
-    let mut deferring = Deferring::new(&mut ready);
+    let mut deferring = DeferredReady::new(&mut ready);
     for slot in taken {
         // SAFETY: the slot is the head of the queue, and the caller has the token; the slot keeps
         // the cown alive.

@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 
 use super::header::CownHeader;
 use super::slot::Slot;
-use super::state_dropper::Last;
+use super::state_dropper::StateDropper;
 use super::tail::SeenTail;
 use crate::spin_wait;
 
@@ -79,7 +79,7 @@ unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: SeenTail) -
 pub(super) enum AfterHead {
     Request(NonNull<Slot>),
     /// No request: the state must be dropped.
-    End(&'static Last),
+    End(&'static StateDropper),
 }
 
 /// Finds what follows the head, given a tail that is not the head. If the tail is a request, the
@@ -90,7 +90,7 @@ pub(super) fn next_or_end(head: &Slot, tail: SeenTail) -> AfterHead {
     match tail.end_mark() {
         None => AfterHead::Request(wait_for_link(head)),
         Some(mark) => {
-            head.successor().map_or(AfterHead::End(Last::of_mark(mark)), AfterHead::Request)
+            head.successor().map_or(AfterHead::End(StateDropper::of_mark(mark)), AfterHead::Request)
         }
     }
 }

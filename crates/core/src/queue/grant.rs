@@ -13,7 +13,7 @@ use super::slot::Slot;
 use crate::queue::header::CownHeader;
 use crate::queue::multi_block::Multi;
 use crate::queue::single_block::single_task;
-use crate::sched::Ready;
+use crate::sched::ReadySink;
 use crate::simulated;
 use crate::task::{InGroup, TaskPtr};
 
@@ -23,7 +23,11 @@ use crate::task::{InGroup, TaskPtr};
 /// # Safety
 /// The caller has the token of the cown, and gives it away. `head` is the head of its queue.
 #[inline]
-pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
+pub(crate) unsafe fn grant(
+    cown: NonNull<CownHeader>,
+    head: NonNull<Slot>,
+    ready: &mut impl ReadySink,
+) {
     // SAFETY: the request keeps the cown alive, and with the token this thread may read it.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     if member.is_read() && !header.is_interrupted() && !header.is_grouped() {
@@ -43,7 +47,7 @@ pub(crate) unsafe fn grant(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready
 /// # Safety
 /// See [`grant`]; the cown has no readers.
 #[inline(never)]
-unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl ReadySink) {
     // SAFETY: the request keeps the cown alive, and with the token this thread may read it.
     let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
     // SAFETY: the caller has the token, with no readers, and each branch gives it away.
@@ -67,7 +71,7 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
 pub(crate) unsafe fn pass_on(
     cown: NonNull<CownHeader>,
     head: NonNull<Slot>,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) {
     // SAFETY: the request keeps the cown alive; the caller has the token, with no readers, and each
     // branch gives it away.
@@ -87,7 +91,7 @@ pub(crate) unsafe fn pass_on(
 /// # Safety
 /// The caller has the token, `head` is the head, and the cown has no readers.
 #[inline(always)]
-unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl ReadySink) {
     // SAFETY: a queued request is live.
     let member = unsafe { head.as_ref() }.member();
     if member.is_multi() {
@@ -125,7 +129,7 @@ pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGr
 unsafe fn grant_readers(
     cown: NonNull<CownHeader>,
     mut head: NonNull<Slot>,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) {
     // SAFETY: queued or counted requests keep the cown alive as long as it is used here: the last
     // use is `leave`, before the reader that it counts can end.
@@ -165,7 +169,7 @@ fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
 /// # Safety
 /// The caller is a granted reader of the cown that has not ended, and does not use the cown
 /// afterwards.
-pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl Ready) {
+pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl ReadySink) {
     // SAFETY: this reader's count keeps the cown alive up to the end of it.
     let waiter = unsafe { cown.as_ref() }.readers().end_one();
     if let Some(waiter) = waiter {

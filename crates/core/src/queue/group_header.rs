@@ -8,9 +8,9 @@ use coact_sync::pool;
 use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::cell::UnsafeCell;
 
-use super::group_ring::Ring;
+use super::group_ring::RunQueue;
 use super::header::{CownHeader, Flags};
-use super::interrupt_header::Guard;
+use super::interrupt_header::InterruptGuard;
 use super::single_block::request;
 use super::slot::Slot;
 use crate::runtime_ids::RuntimeId;
@@ -31,14 +31,14 @@ use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 pub(crate) struct Leader {
     pub(crate) header: CownHeader,
     task: Task,
-    pub(crate) interrupts: AtomicPtr<Guard>,
+    pub(crate) interrupts: AtomicPtr<InterruptGuard>,
     pub(crate) held: UnsafeCell<HeldGroup>,
 }
 
 /// The state of the group's holder.
 pub(crate) struct HeldGroup {
     /// Behaviours that come before everything in the queue behind the holding request.
-    pub(crate) ring: Ring,
+    pub(crate) ring: RunQueue,
     /// The request that holds the group in the queue, from the start of its behaviour on.
     pub(crate) holding: Option<HoldingRequest>,
     /// The request for which the token was left at the gate while members are interrupted.
@@ -67,7 +67,7 @@ impl Leader {
         let header = CownHeader::new(home);
         header.set(Flags::GROUPED, true);
         let held = HeldGroup {
-            ring: Ring::new(),
+            ring: RunQueue::new(),
             holding: None,
             head: null_mut(),
             shut: 0,
@@ -177,18 +177,18 @@ pub(crate) struct OwnTurns(pub(crate) VecDeque<NonNull<CownHeader>>);
 pub(crate) struct HoldingRequest {
     pub(crate) slot: NonNull<Slot>,
     pub(crate) task: TaskPtr,
-    pub(crate) dispose: Dispose,
+    pub(crate) dispose: DisposeFn,
 }
 
 /// Frees the block of a task that has run.
 ///
 /// # Safety
 /// The task has run, and its requests have left their queues.
-pub(crate) type Dispose = unsafe fn(TaskPtr);
+pub(crate) type DisposeFn = unsafe fn(TaskPtr);
 
 impl HoldingRequest {
     #[inline]
-    pub(crate) fn new(slot: NonNull<Slot>, task: TaskPtr, dispose: Dispose) -> Self {
+    pub(crate) fn new(slot: NonNull<Slot>, task: TaskPtr, dispose: DisposeFn) -> Self {
         Self { slot, task, dispose }
     }
 

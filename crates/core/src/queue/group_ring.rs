@@ -23,7 +23,7 @@ pub(crate) struct RingEntry {
 /// Runs a behaviour to its end.
 ///
 /// # Safety
-/// The entry was just returned by [`Ring::pop`], and the caller holds the group.
+/// The entry was just returned by [`RunQueue::pop`], and the caller holds the group.
 pub(crate) type RunRingEntry = unsafe fn(NonNull<RingEntry>, &RunContext);
 
 impl RingEntry {
@@ -70,14 +70,14 @@ impl RingEntry {
 }
 
 /// A queue of entries.
-pub(crate) struct Ring {
+pub(crate) struct RunQueue {
     entries: Box<[MaybeUninit<RingEntry>]>,
     /// The total numbers of entries popped and pushed.
     popped: usize,
     pushed: usize,
 }
 
-impl Ring {
+impl RunQueue {
     /// The initial number of entries.
     const FIRST: usize = 8;
     /// The most entries that an empty ring keeps: 16 KiB.
@@ -157,7 +157,7 @@ impl Ring {
     }
 }
 
-impl Drop for Ring {
+impl Drop for RunQueue {
     fn drop(&mut self) {
         debug_assert!(self.is_empty(), "the ring of an ended group is not empty");
     }

@@ -56,7 +56,7 @@ pub(crate) struct HandleCounts(AtomicU64);
 
 /// The outcome for a handle that waits for its check.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Parting {
+pub(crate) enum HandleParting {
     Last,
     Again,
     Revoked,
@@ -241,15 +241,15 @@ impl HandleCounts {
     }
 
     /// Decides what becomes of a strong handle that has waited for its check.
-    pub(crate) fn part(&self) -> Parting {
+    pub(crate) fn part(&self) -> HandleParting {
         // ORDERING: Acquire pairs with the Release in `leave`: what is spawned from now on is
         // behind what the handles that have gone have spawned.
         let mut counts = self.0.load(Ordering::Acquire);
         loop {
             let (parting, low) = match (counts & STRONG, counts & LEFT) {
-                (1, 0) => return Parting::Last,
-                (1, _) => (Parting::Again, LEAVING | 1),
-                (handles, _) => (Parting::Revoked, handles - 1),
+                (1, 0) => return HandleParting::Last,
+                (1, _) => (HandleParting::Again, LEAVING | 1),
+                (handles, _) => (HandleParting::Revoked, handles - 1),
             };
             simulated::point();
             // ORDERING: Release, as in `remove`; Acquire, as above.

@@ -7,7 +7,7 @@ use coact_sync::shim::atomic::{AtomicEnd, AtomicPtr, AtomicU32, Ordering};
 
 use super::handle_counts::HandleCounts;
 use super::readers::Readers;
-pub(crate) use super::state_word::{Closed, Flags, Interrupted};
+pub(crate) use super::state_word::{CloseOutcome, Flags, InterruptOutcome};
 use super::tail::Tail;
 use crate::runtime_ids::Birthplace;
 use crate::runtime_ids::RuntimeId;

@@ -9,7 +9,7 @@ use super::slot::Slot;
 use crate::fault::Broken;
 use crate::sched::ending::Ending;
 use crate::simulated;
-use crate::task::{Mode, Task, TaskPtr};
+use crate::task::{RunMode, Task, TaskPtr};
 
 /// The number of calls of the state in a row before other tasks get their turn.
 pub(crate) const CALLS_IN_A_ROW: u32 = 16;
@@ -18,11 +18,11 @@ pub(crate) const CALLS_IN_A_ROW: u32 = 16;
 ///
 /// It begins with a task, so that the cown itself can be scheduled.
 #[repr(C)]
-pub(crate) struct Guard {
+pub(crate) struct InterruptGuard {
     pub(crate) task: Task,
     /// Its position in the table of interruptible cowns; only for a thread that holds the cown
     /// exclusively.
-    pub(crate) listed: Listed,
+    pub(crate) listed: TablePosition,
     /// The request for which the token was left here; only for the token holder. In a member of a
     /// group, whose token is left with the leader, the next member in the leader's list of
     /// interrupts.
@@ -31,9 +31,9 @@ pub(crate) struct Guard {
 
 /// A position in a table of a layer above; null if the cown is in none.
 #[derive(Clone, Copy)]
-pub(crate) struct Listed(pub(crate) *const ());
+pub(crate) struct TablePosition(pub(crate) *const ());
 
-impl Listed {
+impl TablePosition {
     /// That of a cown in no table.
     pub(crate) const NOWHERE: Self = Self(null());
 }
@@ -45,7 +45,7 @@ pub(crate) struct GuardVTable {
     pub(crate) failed: unsafe fn(NonNull<CownHeader>, &Broken),
     /// # Safety
     /// The caller has exclusive access to the state.
-    pub(crate) on_interrupt: unsafe fn(NonNull<CownHeader>, Mode) -> Gate,
+    pub(crate) on_interrupt: unsafe fn(NonNull<CownHeader>, RunMode) -> Gate,
     /// See `Interruptible::take_turn`.
     ///
     /// # Safety
@@ -82,9 +82,9 @@ pub(crate) struct GuardVTable {
 ///
 /// # Safety
 /// The cown is interruptible.
-pub(crate) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<Guard> {
+pub(crate) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<InterruptGuard> {
     // SAFETY: the guard of an interruptible cown directly precedes its header.
-    unsafe { cown.cast::<Guard>().sub(1) }
+    unsafe { cown.cast::<InterruptGuard>().sub(1) }
 }
 
 /// Returns the task that schedules an interruptible cown.
@@ -97,7 +97,7 @@ pub(crate) unsafe fn task_of(cown: NonNull<CownHeader>) -> TaskPtr {
 }
 
 /// Returns the cown of a guard.
-pub(crate) fn header_of(guard: NonNull<Guard>) -> NonNull<CownHeader> {
+pub(crate) fn header_of(guard: NonNull<InterruptGuard>) -> NonNull<CownHeader> {
     // SAFETY: a header directly follows every guard.
     unsafe { guard.add(1) }.cast()
 }
@@ -124,7 +124,7 @@ pub(crate) unsafe fn leave_token(cown: NonNull<CownHeader>, head: NonNull<Slot>)
 ///
 /// # Safety
 /// The guard is that of a member of a list that the caller has taken.
-pub(crate) unsafe fn next(guard: NonNull<Guard>) -> *mut Guard {
+pub(crate) unsafe fn next(guard: NonNull<InterruptGuard>) -> *mut InterruptGuard {
     // SAFETY: the caller has taken the list, so no other thread writes the word.
     unsafe { (*guard.as_ptr()).head.cast() }
 }
@@ -133,7 +133,7 @@ pub(crate) unsafe fn next(guard: NonNull<Guard>) -> *mut Guard {
 ///
 /// # Safety
 /// The guard is that of a member, and the caller has just placed its notice.
-pub(crate) unsafe fn set_next(guard: NonNull<Guard>, next: *mut Guard) {
+pub(crate) unsafe fn set_next(guard: NonNull<InterruptGuard>, next: *mut InterruptGuard) {
     // SAFETY: placing the notice gives the caller the guard's word.
     unsafe { (*guard.as_ptr()).head = next.cast() };
 }
@@ -222,6 +222,6 @@ pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
         return false;
     }
     // SAFETY: the cown is interruptible, and the caller has exclusive access to its state.
-    unsafe { (vtable(cown).on_interrupt)(cown, Mode::Cancel) };
+    unsafe { (vtable(cown).on_interrupt)(cown, RunMode::Cancel) };
     header.has(Flags::CLOSED)
 }

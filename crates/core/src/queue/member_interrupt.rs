@@ -48,11 +48,11 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::group_header::{Leader, with};
-use super::header::{CownHeader, Interrupted};
-use super::interrupt_header::{self, Guard, leave_token};
+use super::header::{CownHeader, InterruptOutcome};
+use super::interrupt_header::{self, InterruptGuard, leave_token};
 use super::member_interrupt_listed::InterruptNotice;
 use super::slot::Slot;
-use crate::sched::{Ready, schedule};
+use crate::sched::{ReadySink, schedule};
 use crate::simulated;
 use crate::task::TaskPtr;
 
@@ -79,12 +79,12 @@ pub(crate) unsafe fn interrupt_member(
     InterruptNotice::of(header).placed(placing);
     simulated::point();
     match interrupted {
-        Interrupted::Pending => false,
-        Interrupted::TookToken => {
+        InterruptOutcome::Pending => false,
+        InterruptOutcome::TookToken => {
             schedule(Leader::task(leader), leading.home_of_queue());
             false
         }
-        Interrupted::NeedsRequest => true,
+        InterruptOutcome::NeedsRequest => true,
     }
 }
 
@@ -101,7 +101,7 @@ pub(crate) unsafe fn look_up(leader: NonNull<CownHeader>) {
 
 /// # Safety
 /// The guard is a member's, and the caller owns its word.
-unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
+unsafe fn push(leader: &Leader, guard: NonNull<InterruptGuard>) {
     // ORDERING: Relaxed. The list is only taken as a whole, so the first entry is not read here.
     let mut first = leader.interrupts.load(Ordering::Relaxed);
     loop {
@@ -123,7 +123,7 @@ unsafe fn push(leader: &Leader, guard: NonNull<Guard>) {
 pub(crate) unsafe fn enter_group(
     leader: NonNull<CownHeader>,
     head: NonNull<Slot>,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) {
     let leader = leader.cast::<Leader>();
     // SAFETY: with the token this thread holds the group, and the request keeps it alive.
@@ -159,7 +159,11 @@ pub(crate) unsafe fn first_at_gate(leader: NonNull<CownHeader>) -> (NonNull<Slot
 /// # Safety
 /// The caller has the token, gives it away, and has seen an interrupt; the cown has no readers.
 #[cold]
-pub(crate) unsafe fn enter(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl Ready) {
+pub(crate) unsafe fn enter(
+    cown: NonNull<CownHeader>,
+    head: NonNull<Slot>,
+    ready: &mut impl ReadySink,
+) {
     // SAFETY: the request keeps the cown alive.
     if unsafe { cown.as_ref() }.is_grouped() {
         // SAFETY: a grouped header with a queue is a leader; the caller has its token and has seen
@@ -190,7 +194,7 @@ pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
             return;
         }
         // Otherwise the last request brings the token here.
-        if header.flags.interrupt() == Interrupted::TookToken {
+        if header.flags.interrupt() == InterruptOutcome::TookToken {
             schedule(interrupt_header::task_of(cown), header.home());
         }
     }

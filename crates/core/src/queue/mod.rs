@@ -2,7 +2,6 @@
 //! never runs user code.
 
 pub(crate) mod append;
-mod append_done;
 pub(crate) mod claim;
 pub(crate) mod dequeue;
 pub(crate) mod grant;
@@ -20,6 +19,7 @@ pub(crate) mod release;
 pub(crate) mod requested_cown;
 pub(crate) mod single_block;
 pub(crate) mod slot;
+mod slot_placement;
 pub(crate) mod spawn;
 pub(crate) mod state_dropper;
 mod state_word;

@@ -8,7 +8,7 @@ use super::header::Flags;
 use super::requested_cown::RequestedCown;
 use super::slot::Slot;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::Ready;
+use crate::sched::ReadySink;
 use crate::task::{Task, TaskPtr, TaskVTable};
 
 /// The front of every multi, whatever its body and the number of its cowns.
@@ -109,7 +109,7 @@ impl Multi {
     /// # Safety
     /// The behaviour misses this grant. It may be gone after this call.
     #[inline(always)]
-    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl Ready) {
+    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl ReadySink) {
         // SAFETY: the behaviour misses this grant, so it is live. After the last grant the caller
         // owns it, and it holds all its cowns, so the first one cannot move. (If an earlier
         // behaviour has moved it, the thread that granted it knew that, and the count acquires it.)

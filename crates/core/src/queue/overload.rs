@@ -6,13 +6,13 @@ use std::ptr::NonNull;
 use super::slot::Slot;
 use crate::queue::header::Flags;
 use crate::queue::single_block::request;
-use crate::task::{Backlog, TaskPtr};
+use crate::task::{TaskBacklog, TaskPtr};
 
 /// The backlog of a single whose cown is in no group.
-pub(crate) static BACKLOG: Backlog = Backlog { queue: cown_of, look };
+pub(crate) static BACKLOG: TaskBacklog = TaskBacklog { queue: cown_of, look };
 
 /// # Safety
-/// See [`Backlog::queue`]; the task is that of a single whose cown is in no group.
+/// See [`TaskBacklog::queue`]; the task is that of a single whose cown is in no group.
 unsafe fn cown_of(task: TaskPtr) -> *const () {
     // SAFETY: the task is that of a single, and live since it has not run.
     unsafe { request(task).as_ref() }.member().header_ptr().as_ptr().cast()

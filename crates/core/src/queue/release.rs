@@ -10,7 +10,7 @@ use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::single_block::single_task;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::Ready;
+use crate::sched::ReadySink;
 use crate::sched::Successor;
 use crate::task::TaskPtr;
 
@@ -20,7 +20,7 @@ use crate::task::TaskPtr;
 /// The behaviour holds the cown through `slot`, and does not use it afterwards. The caller then
 /// owns the slot exclusively.
 #[inline]
-pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
+pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
     // SAFETY: the behaviour holds the cown, so the slot is live.
     let member = unsafe { slot.as_ref() }.member();
     let cown = member.header_ptr();
@@ -42,7 +42,7 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl Ready) {
 /// # Safety
 /// See [`release`].
 #[inline(always)]
-pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Ready) {
+pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
     // SAFETY: an exclusive holder has the token, and its request is the head. After `leave` the
     // token belongs to the new head.
     unsafe {
@@ -134,7 +134,7 @@ unsafe fn pass_on_to_any(
 unsafe fn release_grouped(
     leader: NonNull<CownHeader>,
     slot: NonNull<Slot>,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) {
     // SAFETY: the slot is live; if it is in the queue it is the head, and has the token.
     unsafe {

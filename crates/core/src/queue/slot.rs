@@ -15,27 +15,27 @@ use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 #[repr(C, align(8))]
 pub(crate) struct Slot {
     next: AtomicPtr<Slot>,
-    pub(super) placement: Placement,
+    pub(super) placement: SlotPlacement,
 }
 
 /// What the request asks for, and whether it is placed: one word, since a request has no room for
-/// more. See `append_done.rs`.
+/// more. See `slot_placement.rs`.
 #[cfg(not(loom))]
 #[repr(transparent)]
-pub(super) struct Placement(pub(super) AtomicPtr<()>);
+pub(super) struct SlotPlacement(pub(super) AtomicPtr<()>);
 
 /// The same with a separate word for the mark: a model's atomic pointer is not a plain pointer in
 /// memory, and a member is read in place as one.
 #[cfg(loom)]
 #[repr(C)]
-pub(super) struct Placement {
+pub(super) struct SlotPlacement {
     pub(super) member: NonNull<()>,
     pub(super) is_placed: coact_sync::shim::atomic::AtomicBool,
 }
 
 impl Slot {
     #[inline(always)]
-    pub(super) fn unlinked(placement: Placement) -> Self {
+    pub(super) fn unlinked(placement: SlotPlacement) -> Self {
         Self { next: AtomicPtr::new(null_mut()), placement }
     }
 

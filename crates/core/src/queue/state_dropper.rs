@@ -11,7 +11,7 @@ use crate::task::TaskVTable;
 
 /// How to drop the state of a cown without handles: one constant per type of state. Its address is
 /// in the [mark](EndMark) at the end of a queue.
-pub(crate) struct Last {
+pub(crate) struct StateDropper {
     /// The functions of the request that drops the state as a task of its own.
     request: TaskVTable,
     /// # Safety
@@ -19,7 +19,7 @@ pub(crate) struct Last {
     destroy: unsafe fn(NonNull<CownHeader>),
 }
 
-impl Last {
+impl StateDropper {
     pub(crate) const fn new(request: TaskVTable, destroy: unsafe fn(NonNull<CownHeader>)) -> Self {
         Self { request, destroy }
     }

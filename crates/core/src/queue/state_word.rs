@@ -29,7 +29,7 @@ pub(crate) struct Flags {
 
 /// What an [interrupt](Flags::interrupt) finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Interrupted {
+pub(crate) enum InterruptOutcome {
     /// An earlier interrupt is pending: the call that follows it serves this one as well.
     Pending,
     /// The token was parked; now the caller has it.
@@ -40,7 +40,7 @@ pub(crate) enum Interrupted {
 
 /// What [closing](Flags::close) a cown finds.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Closed {
+pub(crate) enum CloseOutcome {
     /// The cown was closed before.
     Again,
     /// Its gate is open.
@@ -59,7 +59,7 @@ impl Flags {
     /// The state is gone for good: behaviours are refused, except [unchecked](crate::interrupt)
     /// ones.
     pub(crate) const CLOSED: u16 = 1 << 1;
-    /// A [`Guard`](crate::queue::interrupt_header::Guard) precedes the header. Constant.
+    /// An [`InterruptGuard`](crate::queue::interrupt_header::InterruptGuard) precedes the header. Constant.
     pub(crate) const INTERRUPTIBLE: u16 = 1 << 2;
     /// The state must be interrupted before the next behaviour.
     pub(crate) const INTERRUPT: u16 = 1 << 3;
@@ -238,17 +238,17 @@ impl Flags {
     /// Sets INTERRUPT.
     #[inline]
     #[must_use = "the caller may have the token now"]
-    pub(crate) fn interrupt(&self) -> Interrupted {
+    pub(crate) fn interrupt(&self) -> InterruptOutcome {
         // ORDERING: AcqRel. Release publishes what the caller did before to the thread that clears
         // the bit (`begin_interrupt`), and is relied on by `interruptible::is_ungated`. Acquire
         // pairs with the Release in `try_park`: the token and the state.
         let before = self.word.fetch_or(in_word(Self::INTERRUPT), Ordering::AcqRel);
         if before & in_word(Self::INTERRUPT) != 0 {
-            Interrupted::Pending
+            InterruptOutcome::Pending
         } else if before & in_word(Self::PARKED) != 0 {
-            Interrupted::TookToken
+            InterruptOutcome::TookToken
         } else {
-            Interrupted::NeedsRequest
+            InterruptOutcome::NeedsRequest
         }
     }
 
@@ -315,16 +315,16 @@ impl Flags {
 
     /// Sets CLOSED.
     #[inline]
-    pub(crate) fn close(&self) -> Closed {
+    pub(crate) fn close(&self) -> CloseOutcome {
         // ORDERING: AcqRel. Shutting the gate changes the same word (that of the member, if it is
         // in a group), so one of the two changes sees the other.
         let before = self.word.fetch_or(in_word(Self::CLOSED), Ordering::AcqRel);
         if before & in_word(Self::CLOSED) != 0 {
-            Closed::Again
+            CloseOutcome::Again
         } else if before & in_word(Self::PARKED) != 0 {
-            Closed::GateShut
+            CloseOutcome::GateShut
         } else {
-            Closed::GateOpen
+            CloseOutcome::GateOpen
         }
     }
 

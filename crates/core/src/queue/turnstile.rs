@@ -47,14 +47,14 @@ struct Turnstile(Mutex<u32>);
 
 /// The turnstiles that a thread has passed. It holds them until this is dropped: no longer than its
 /// requests take to be placed, and not while it grants, which may run code of an executor.
-pub(super) struct Passage {
+pub(super) struct TurnstilePassage {
     _held: SmallVec<[MutexGuard<'static, u32>; 2]>,
 }
 
 /// Passes the turnstiles of those of these cowns that are crowded.
 #[cold]
 #[inline(never)]
-pub(super) fn pass<'h>(cowns: impl Iterator<Item = &'h CownHeader> + Clone) -> Passage {
+pub(super) fn pass<'h>(cowns: impl Iterator<Item = &'h CownHeader> + Clone) -> TurnstilePassage {
     FastPath::Turnstile.take();
     let crowded = cowns.filter(|cown| cown.has(Flags::CROWDED));
     let numbers = crowded.clone().fold(0_u64, |numbers, cown| numbers | 1 << number(cown));
@@ -66,7 +66,7 @@ pub(super) fn pass<'h>(cowns: impl Iterator<Item = &'h CownHeader> + Clone) -> P
         calm |= u64::from(is_calm) << number;
         held.extend(turnstile);
     }
-    let passage = Passage { _held: held };
+    let passage = TurnstilePassage { _held: held };
     for cown in crowded.filter(|cown| calm >> number(cown) & 1 == 1) {
         cown.set(Flags::CROWDED, false);
     }

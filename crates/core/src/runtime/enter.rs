@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use super::enter_guard::EnterGuard;
-use crate::current::Entered;
+use crate::current::EnteredRuntime;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared;
 
@@ -131,7 +131,7 @@ impl<F: Future> Future for Within<F> {
 
 impl<F: Future> Drop for Within<F> {
     fn drop(&mut self) {
-        let _entered = Entered::new(self.home.0);
+        let _entered = EnteredRuntime::new(self.home.0);
         // SAFETY: the future is dropped once, here, in place.
         unsafe { ManuallyDrop::drop(&mut self.future) };
     }

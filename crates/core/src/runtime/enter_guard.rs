@@ -9,7 +9,7 @@ use crate::sched::runtime_shared::RuntimeShared;
 
 /// The guards of one thread.
 #[derive(Default)]
-struct Guards {
+struct EnterGuards {
     count: Cell<usize>,
     /// Guards dropped before later ones: their numbers, and the runtimes that they restore.
     gone: RefCell<Vec<(usize, RuntimeId)>>,
@@ -31,7 +31,7 @@ pub struct EnterGuard<'a> {
 impl EnterGuard<'_> {
     pub(super) fn new(runtime: RuntimeId) -> Self {
         let before = current::enter(runtime);
-        let guards = thread_extension::<Guards>();
+        let guards = thread_extension::<EnterGuards>();
         let number = guards.count.get() + 1;
         guards.count.set(number);
         Self { before, number, runtime: PhantomData, not_send: PhantomData }
@@ -40,7 +40,7 @@ impl EnterGuard<'_> {
 
 impl Drop for EnterGuard<'_> {
     fn drop(&mut self) {
-        let guards = thread_extension::<Guards>();
+        let guards = thread_extension::<EnterGuards>();
         // (On a thread that is ending and has dropped its extensions, each guard counts as the only
         // one.)
         if guards.count.get() <= self.number {
@@ -51,7 +51,7 @@ impl Drop for EnterGuard<'_> {
     }
 }
 
-impl Guards {
+impl EnterGuards {
     /// Ends the latest guard, and the earlier ones that were already dropped.
     fn leave(&self, mut number: usize, before: RuntimeId) {
         let mut before = Some(before);

@@ -25,8 +25,8 @@ use crate::sched::runtime_handle::{count_abandoned, current_id};
 use crate::sched::runtime_shared;
 use crate::sched::schedule;
 use crate::sched::services::SharedService;
-use crate::simulated::Polled;
-use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
+use crate::simulated::PolledFuture;
+use crate::task::{RunContext, RunMode, Task, TaskPtr, TaskVTable};
 
 /// Runs a future on the workers of the current runtime, and returns a promise of its output.
 ///
@@ -59,12 +59,13 @@ where
     let home = current_id();
     let (resolver, promise) = Promise::channel();
     runtime_shared::get(home).begin_outstanding();
-    let counted = Counted { home, number: None };
-    let polled = Polled::keeping(name_of::<F>, promise.cell());
+    let counted = CountedFuture { home, number: None };
+    let polled = PolledFuture::keeping(name_of::<F>, promise.cell());
     let driven =
-        Driven { future: Some(Box::pin(future)), resolver: Some(resolver), counted, polled };
-    let (runnable, task) =
-        async_task::spawn(driven, move |runnable| submit(runnable, home, &Woken::<F>::VTABLE));
+        DrivenFuture { future: Some(Box::pin(future)), resolver: Some(resolver), counted, polled };
+    let (runnable, task) = async_task::spawn(driven, move |runnable| {
+        submit(runnable, home, &WokenVTable::<F>::VTABLE)
+    });
     task.detach();
     runnable.schedule();
     promise
@@ -75,19 +76,19 @@ fn name_of<F>(f: &mut fmt::Formatter<'_>) -> fmt::Result {
 }
 
 /// A future that completes a promise with its output.
-struct Driven<F: Future>
+struct DrivenFuture<F: Future>
 where
     F::Output: Send + 'static,
 {
     /// `None` once it has ended.
     future: Option<Pin<Box<F>>>,
     resolver: Option<Resolver<F::Output>>,
-    counted: Counted,
+    counted: CountedFuture,
     /// The future in reports of the simulation.
-    polled: Polled,
+    polled: PolledFuture,
 }
 
-impl<F: Future> Future for Driven<F>
+impl<F: Future> Future for DrivenFuture<F>
 where
     F::Output: Send + 'static,
 {
@@ -115,7 +116,7 @@ where
     }
 }
 
-impl<F: Future> Drop for Driven<F>
+impl<F: Future> Drop for DrivenFuture<F>
 where
     F::Output: Send + 'static,
 {
@@ -132,17 +133,17 @@ where
 }
 
 /// Counts a future as outstanding work, and as one to be woken by a shutdown, until dropped.
-struct Counted {
+struct CountedFuture {
     home: RuntimeId,
     /// Its index among the runtime's futures, once it has been polled.
     number: Option<usize>,
 }
 
-impl Counted {
+impl CountedFuture {
     fn register(&mut self, waker: &Waker) {
         if self.number.is_none() {
             let shared = runtime_shared::get(self.home);
-            self.number = Some(shared.service::<Futures>().insert(waker.clone()));
+            self.number = Some(shared.service::<FutureWakers>().insert(waker.clone()));
             // The thread that ends the phase wakes those in the list afterwards: either it or this
             // thread sees the other, by the list's lock (or, if the list is new, by the fence of
             // `RuntimeShared::service`).
@@ -153,11 +154,11 @@ impl Counted {
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedFuture {
     fn drop(&mut self) {
         let shared = runtime_shared::get(self.home);
         if let Some(number) = self.number {
-            shared.service::<Futures>().remove(number);
+            shared.service::<FutureWakers>().remove(number);
         }
         shared.end_outstanding();
     }
@@ -169,9 +170,9 @@ impl Drop for Counted {
 /// A future's waker stays the same for its lifetime: that of its task. Each is woken once, and its
 /// slot is empty from then on: cloning it under the lock would run foreign code there.
 #[derive(Default)]
-pub(crate) struct Futures(Mutex<Slab<Option<Waker>>>);
+pub(crate) struct FutureWakers(Mutex<Slab<Option<Waker>>>);
 
-impl Futures {
+impl FutureWakers {
     pub(crate) fn insert(&self, waker: Waker) -> usize {
         self.0.lock().insert(Some(waker))
     }
@@ -198,7 +199,7 @@ impl Futures {
     }
 }
 
-impl SharedService for Futures {
+impl SharedService for FutureWakers {
     fn new(_: &RuntimeShared) -> Self {
         Self::default()
     }
@@ -218,9 +219,9 @@ struct WokenFuture {
 }
 
 /// The functions of a woken future, which differ only by its name.
-struct Woken<F>(PhantomData<F>);
+struct WokenVTable<F>(PhantomData<F>);
 
-impl<F> Woken<F> {
+impl<F> WokenVTable<F> {
     const VTABLE: TaskVTable = TaskVTable::new(run, link, type_name::<F>);
 }
 
@@ -236,11 +237,11 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     // SAFETY: the task was created from a box of this type, and is run once.
     let woken = unsafe { Box::from_raw(task.cast::<WokenFuture>().as_ptr()) };
     match context.mode() {
-        Mode::Run => panic::drop_quietly(|| {
+        RunMode::Run => panic::drop_quietly(|| {
             woken.runnable.run();
         }),
         // Dropping it drops the future.
-        Mode::Cancel => drop(woken),
+        RunMode::Cancel => drop(woken),
     }
     None
 }
@@ -258,11 +259,11 @@ mod tests {
     use std::sync::atomic::{AtomicU32, Ordering};
     use std::task::{RawWaker, RawWakerVTable, Waker};
 
-    use super::Futures;
+    use super::FutureWakers;
 
     /// A foreign waker: cloning it registers its own wake-up and takes that back.
     struct Foreign {
-        futures: Futures,
+        futures: FutureWakers,
         woken: AtomicU32,
     }
 
@@ -290,7 +291,8 @@ mod tests {
 
     #[test]
     fn wakers_do_what_they_like_and_are_woken_once() {
-        let foreign = Arc::new(Foreign { futures: Futures::default(), woken: AtomicU32::new(0) });
+        let foreign =
+            Arc::new(Foreign { futures: FutureWakers::default(), woken: AtomicU32::new(0) });
         let data = Arc::into_raw(Arc::clone(&foreign)).cast();
         // SAFETY: the functions match such data.
         let waker = unsafe { Waker::from_raw(RawWaker::new(data, &VTABLE)) };

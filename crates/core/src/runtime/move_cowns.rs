@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::behaviour::refuse::panic_refused;
 use crate::behaviour::spawn_plain::spawn_plain;
-use crate::body::Upkeep;
+use crate::body::RuntimeUpkeep;
 use crate::cown::handle::Cown;
 use crate::cown::set::{AsCown, CownSet, checked_all};
 use crate::interrupt::{self, registry};
@@ -128,7 +128,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     simulated::spawns();
-    if let Err(refused) = spawn_plain(set, closure, Upkeep) {
+    if let Err(refused) = spawn_plain(set, closure, RuntimeUpkeep) {
         panic_refused(refused);
     }
 }

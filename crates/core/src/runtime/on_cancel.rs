@@ -3,7 +3,7 @@
 use std::fmt;
 use std::task::Waker;
 
-use super::future::Futures;
+use super::future::FutureWakers;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
@@ -25,7 +25,7 @@ impl RuntimeHandle {
     /// ends.
     pub fn on_cancel(self, waker: Waker) -> OnCancel {
         let shared = runtime_shared::get(self.0);
-        let number = shared.service::<Futures>().insert(waker.clone());
+        let number = shared.service::<FutureWakers>().insert(waker.clone());
         // The thread that ends the phase wakes those in the list afterwards: either it or this
         // thread sees the other, by the list's lock (or, if the list is new, by the fence of
         // `RuntimeShared::service`).
@@ -38,7 +38,7 @@ impl RuntimeHandle {
 
 impl Drop for OnCancel {
     fn drop(&mut self) {
-        runtime_shared::get(self.home).service::<Futures>().remove(self.number);
+        runtime_shared::get(self.home).service::<FutureWakers>().remove(self.number);
     }
 }
 

@@ -13,12 +13,12 @@ use super::shutdown::{self, STANDSTILL};
 use super::shutdown_report::ShutdownReport;
 use super::without_workers::elsewhere;
 use crate::config::WorkerConfig;
-use crate::current::Cancelling;
+use crate::current::CancelMark;
 use crate::interrupt;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
 use crate::sched::idle_waiters::IdleWatch;
-use crate::sched::joint_idleness::{self, Runtimes};
+use crate::sched::joint_idleness::{self, RuntimeList};
 use crate::sched::phase::RuntimePhase;
 use crate::sched::pump;
 use crate::sched::runtime_handle::RuntimeHandle;
@@ -219,7 +219,7 @@ impl Pump {
     #[track_caller]
     fn pump_until_idle(&self, time: Option<Duration>, others: &[RuntimeHandle]) -> bool {
         let homes = [self.runtime()];
-        let all: Runtimes =
+        let all: RuntimeList =
             homes.iter().chain(others).map(|home| runtime_shared::get(home.0)).collect();
         if self.is_simulated() {
             return simulated::pump_until_idle(self.shared.id, time, &|| {
@@ -256,7 +256,7 @@ impl Pump {
     fn stop(&self) -> ShutdownReport {
         let shared = self.shared;
         if shared.phase() != RuntimePhase::Stopped {
-            let _cancelling = Cancelling::enter();
+            let _cancelling = CancelMark::enter();
             shared.set_phase(RuntimePhase::Cancelling);
             shutdown::cancel_hidden_of_pump(shared);
             // The tasks of a runtime past its deadline run without their bodies.

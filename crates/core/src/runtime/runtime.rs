@@ -18,7 +18,7 @@ use crate::config::WorkerConfig;
 use crate::interrupt;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
-use crate::sched::joint_idleness::{self, Runtimes};
+use crate::sched::joint_idleness::{self, RuntimeList};
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared::{self, RuntimeShared};
@@ -273,7 +273,7 @@ pub(super) fn assert_may_wait_for(runtimes: &[&'static RuntimeShared]) {
     }
 }
 
-fn runtimes(homes: &[RuntimeHandle]) -> Runtimes {
+fn runtimes(homes: &[RuntimeHandle]) -> RuntimeList {
     homes.iter().map(|home| runtime_shared::get(home.0)).collect()
 }
 

@@ -9,7 +9,7 @@
 //!
 //! Destructors and wakers are user code as well, and may not return. So dropping and waking are
 //! done on a separate thread (`apart`), and threads are joined after the destructors of their
-//! thread-locals have run (`Thread`).
+//! thread-locals have run (`TrackedThread`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,11 +17,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::blocking::BlockingPool;
-use super::future::Futures;
+use super::future::FutureWakers;
 use super::runtime::{Runtime, assert_may_wait_for};
 use super::shutdown_report::ShutdownReport;
-use crate::behaviour::detain::Detentions;
-use crate::current::{self, Cancelling, Entered};
+use crate::behaviour::detain::DetentionTable;
+use crate::current::{self, CancelMark, EnteredRuntime};
 use crate::interrupt;
 use crate::sched::context;
 use crate::sched::phase::RuntimePhase;
@@ -29,9 +29,9 @@ use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::services::SharedService;
 use crate::sched::stuck_thread::Stuck;
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 use crate::simulated;
-use crate::time::Timers;
+use crate::time::TimerService;
 
 /// If nothing at all has happened for this long after the deadline, busy threads are stuck.
 pub(super) const STANDSTILL: Duration = Duration::from_millis(100);
@@ -207,9 +207,9 @@ impl Drop for Runtime {
 pub(super) fn join_helpers(shared: &RuntimeShared) {
     let until = Instant::now() + STANDSTILL;
     let (timers, blocking) =
-        (shared.find_service::<Timers>(), shared.find_service::<BlockingPool>());
+        (shared.find_service::<TimerService>(), shared.find_service::<BlockingPool>());
     let have_ended = || {
-        timers.is_none_or(Timers::has_ended)
+        timers.is_none_or(TimerService::has_ended)
             && blocking.is_none_or(BlockingPool::has_ended_but_stuck)
     };
     while !have_ended() && Instant::now() < until {
@@ -220,7 +220,7 @@ pub(super) fn join_helpers(shared: &RuntimeShared) {
 
 /// Stops waiting for the threads that serve timers and blocking jobs.
 fn detach_helpers(shared: &RuntimeShared) {
-    shared.find_service().into_iter().for_each(Timers::detach);
+    shared.find_service().into_iter().for_each(TimerService::detach);
     shared.find_service().into_iter().for_each(BlockingPool::detach);
 }
 
@@ -233,10 +233,10 @@ pub(super) fn end_blocking(shared: &RuntimeShared) {
 
 /// Returns whether there is something to drop or wake once no work is left.
 fn has_hidden(shared: &RuntimeShared) -> bool {
-    shared.find_service().is_some_and(|timers: &Timers| !timers.is_empty())
+    shared.find_service().is_some_and(|timers: &TimerService| !timers.is_empty())
         || !has_no_jobs(shared)
-        || shared.find_service().is_some_and(|futures: &Futures| !futures.is_empty())
-        || shared.find_service().is_some_and(|detained: &Detentions| !detained.is_empty())
+        || shared.find_service().is_some_and(|futures: &FutureWakers| !futures.is_empty())
+        || shared.find_service().is_some_and(|detained: &DetentionTable| !detained.is_empty())
 }
 
 fn has_no_jobs(shared: &RuntimeShared) -> bool {
@@ -252,18 +252,18 @@ fn figures(shared: &RuntimeShared) -> impl PartialEq + use<> {
 /// Drops the work that is in no queue: timers, blocking jobs that have not started, and futures.
 /// Any thread may do it.
 fn drop_hidden(shared: &RuntimeShared) {
-    let _cancelling = Cancelling::enter();
-    let _entered = Entered::new(shared.id);
-    shared.find_service().into_iter().for_each(|timers: &Timers| timers.stop(shared));
+    let _cancelling = CancelMark::enter();
+    let _entered = EnteredRuntime::new(shared.id);
+    shared.find_service().into_iter().for_each(|timers: &TimerService| timers.stop(shared));
     shared.find_service().into_iter().for_each(|blocking: &BlockingPool| blocking.stop(shared));
-    shared.find_service().into_iter().for_each(|futures: &Futures| futures.stop(shared));
-    shared.find_service().into_iter().for_each(|detained: &Detentions| detained.stop(shared));
+    shared.find_service().into_iter().for_each(|futures: &FutureWakers| futures.stop(shared));
+    shared.find_service().into_iter().for_each(|detained: &DetentionTable| detained.stop(shared));
 }
 
 /// Ends the interruptible cowns. For a pump, only its own thread can, which owns the states.
 fn cut_off(shared: &RuntimeShared) {
-    let _cancelling = Cancelling::enter();
-    let _entered = Entered::new(shared.id);
+    let _cancelling = CancelMark::enter();
+    let _entered = EnteredRuntime::new(shared.id);
     interrupt::cut_off(RuntimeHandle(shared.id));
 }
 
@@ -324,7 +324,7 @@ fn apart(shared: &'static RuntimeShared, work: fn(&'static RuntimeShared)) {
     let settings = thread::Builder::new().name(format!("{}-end", shared.config.name));
     let is_done = Arc::new(AtomicBool::new(false));
     let done = Arc::clone(&is_done);
-    let started = Thread::start(settings, move || {
+    let started = TrackedThread::start(settings, move || {
         work(shared);
         // ORDERING: Release pairs with the Acquire below: a thread that sees it sees what was
         // dropped.

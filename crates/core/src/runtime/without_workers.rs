@@ -2,17 +2,17 @@
 
 use super::blocking::BlockingPool;
 use crate::config::{ThreadKind, WorkerConfig};
-use crate::sched::runtime_shared::{Elsewhere, RuntimeShared};
-use crate::sched::simulation_boundary;
+use crate::sched::outside_simulation;
+use crate::sched::runtime_shared::{RuntimeShared, TaskForwarder};
 use crate::simulated;
 use crate::task::TaskPtr;
 
 /// Returns the function that takes the tasks of a runtime without workers.
-pub(super) fn elsewhere(config: &WorkerConfig) -> Option<Elsewhere> {
+pub(super) fn elsewhere(config: &WorkerConfig) -> Option<TaskForwarder> {
     if config.simulated {
         return Some(give_to_simulation);
     }
-    (config.host == ThreadKind::Blocking).then_some(BlockingPool::submit_task as Elsewhere)
+    (config.host == ThreadKind::Blocking).then_some(BlockingPool::submit_task as TaskForwarder)
 }
 
 /// Passes a task to the simulation.
@@ -23,8 +23,8 @@ fn give_to_simulation(shared: &'static RuntimeShared, task: TaskPtr) {
     // Without its body, so that its cowns are released and its promise completes.
     // SAFETY: the task is ready, and owned by this function.
     unsafe { shared.cancel(task) };
-    if simulation_boundary::is_out_of_reach(|| shared.id) {
-        simulation_boundary::refuse();
+    if outside_simulation::is_out_of_reach(|| shared.id) {
+        outside_simulation::refuse();
     }
     shared.tell_pump_once();
 }

@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 
-use crate::sched::hosted::Hosted;
+use crate::sched::hosted::HostedWorkers;
 use crate::sched::runtime_shared::RuntimeShared;
 
 /// A worker of a runtime as a future, which runs on the threads of an
@@ -29,7 +29,7 @@ pub struct WorkerFuture {
 }
 
 impl WorkerFuture {
-    fn hosted(&self) -> &'static Hosted {
+    fn hosted(&self) -> &'static HostedWorkers {
         self.shared.hosted().expect("made for a runtime whose workers are hosted")
     }
 }

@@ -9,15 +9,15 @@ use smallvec::SmallVec;
 
 use super::external_threads;
 use super::runtime_shared::{self, RuntimeShared};
-use crate::current::{self, Cancelling, Entered};
+use crate::current::{self, CancelMark, EnteredRuntime};
 use crate::runtime_ids::RuntimeId;
-use crate::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::task::{RunContext, RunMode, TaskPtr, run_task};
 
 impl RuntimeShared {
     /// Runs what is left in the inboxes of a stopped runtime, without the bodies. What that leads
     /// to, such as a promise's next behaviour, is left to the outermost such call on this stack.
     pub(crate) fn cancel_inboxes(&self) {
-        Emptying::once(self.id, || {
+        EmptiedRuntime::once(self.id, || {
             while self.has_tasks_in_inboxes() {
                 for worker in &self.workers {
                     for task in worker.inbox.take_all() {
@@ -34,11 +34,11 @@ impl RuntimeShared {
     /// # Safety
     /// The task is ready, and the caller owns it.
     pub(crate) unsafe fn cancel(&self, task: TaskPtr) {
-        let context = RunContext::new(self.id, Mode::Cancel);
+        let context = RunContext::new(self.id, RunMode::Cancel);
         let others = self.others_at_work();
-        let _cancelling = Cancelling::enter();
+        let _cancelling = CancelMark::enter();
         // Destructors and wakers that run here belong to this runtime.
-        let _entered = Entered::new(self.id);
+        let _entered = EnteredRuntime::new(self.id);
         let mut task = Some(task);
         while let Some(ready) = task {
             // SAFETY: the caller owns the ready task, and each successor is ready and owned by this
@@ -71,22 +71,22 @@ impl RuntimeShared {
 #[cfg(not(all(test, loom)))]
 thread_local! {
     /// The innermost. Without a destructor, so that those of other thread-locals can use it.
-    static EMPTYING: Cell<*const Emptying> = const { Cell::new(null()) };
+    static EMPTYING: Cell<*const EmptiedRuntime> = const { Cell::new(null()) };
 }
 
 #[cfg(all(test, loom))]
 ::loom::thread_local! {
-    static EMPTYING: Cell<*const Emptying> = Cell::new(null());
+    static EMPTYING: Cell<*const EmptiedRuntime> = Cell::new(null());
 }
 
 /// A runtime whose inboxes this thread is emptying, somewhere on its stack. There is at most one
 /// per runtime, so the depth of the stack is bounded.
-struct Emptying {
+struct EmptiedRuntime {
     runtime: RuntimeId,
-    outer: *const Emptying,
+    outer: *const EmptiedRuntime,
 }
 
-impl Emptying {
+impl EmptiedRuntime {
     /// Calls `empty`, unless a call for the same runtime is on this stack.
     fn once(runtime: RuntimeId, empty: impl FnOnce()) {
         let this = Self { runtime, outer: EMPTYING.with(Cell::get) };
@@ -116,7 +116,7 @@ impl Emptying {
     }
 }
 
-impl Drop for Emptying {
+impl Drop for EmptiedRuntime {
     fn drop(&mut self) {
         EMPTYING.with(|innermost| innermost.set(self.outer));
     }

@@ -9,7 +9,7 @@ use std::cell::{Cell, OnceCell, RefCell};
 use std::ptr::null;
 use std::sync::Arc;
 
-use super::presence_cell::{ExternalThreads, Presence, PresenceCell};
+use super::presence_cell::{ExternalThreads, PresenceCell, ThreadPresence};
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 use crate::static_shim::Mutex;
@@ -72,7 +72,7 @@ pub(crate) fn within<R>(runtime: RuntimeId, work: impl FnOnce() -> R) -> R {
 pub(crate) struct ExternalPresence {
     /// `None` for a thread that announces nothing: a simulated one, one at its end, or one that an
     /// outer presence already announces.
-    _presence: Option<Presence<'static>>,
+    _presence: Option<ThreadPresence<'static>>,
     /// Whether it is in one of the cells of [`MORE`].
     is_another: bool,
 }

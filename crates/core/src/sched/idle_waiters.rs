@@ -8,13 +8,13 @@ use crate::static_shim::{AtomicUsize, Mutex, Ordering, fence};
 
 /// The waiters until runtimes are idle, in some combination.
 #[derive(Default)]
-pub(super) struct Watchers {
+pub(super) struct IdleWatchers {
     list: Mutex<Slab<Waker>>,
     /// Their number, read without the lock.
     count: AtomicUsize,
 }
 
-impl Watchers {
+impl IdleWatchers {
     /// Adds a waiter, which checks from now on; returns its number.
     fn add(&self, waker: Waker) -> usize {
         let number = self.list.lock().insert(waker);
@@ -48,12 +48,12 @@ impl Watchers {
 }
 
 #[cfg(not(all(test, loom)))]
-pub(super) static WATCHERS: Watchers =
-    Watchers { list: Mutex::new(Slab::new()), count: AtomicUsize::new(0) };
+pub(super) static WATCHERS: IdleWatchers =
+    IdleWatchers { list: Mutex::new(Slab::new()), count: AtomicUsize::new(0) };
 
 #[cfg(all(test, loom))]
 ::loom::lazy_static! {
-    pub(super) static ref WATCHERS: Watchers = Watchers::default();
+    pub(super) static ref WATCHERS: IdleWatchers = IdleWatchers::default();
 }
 
 /// Registers a waker for when any runtime becomes idle, until dropped.

@@ -14,7 +14,7 @@ const FOREVER: Duration = Duration::from_secs(1 << 31);
 
 /// The result of checking one or several runtimes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Activity {
+pub(crate) enum RuntimeActivity {
     /// No work is left.
     Idle,
     /// All workers rest, but external threads are at work, which do not notify when they leave.
@@ -23,7 +23,7 @@ pub(crate) enum Activity {
     Work,
 }
 
-impl Activity {
+impl RuntimeActivity {
     /// Checks runtimes that are quiet if no work is left except, possibly, that of external
     /// threads. An external thread may leave a task, and a worker take it, meanwhile: so external
     /// threads are looked for between two checks of the rest. For the argument, see README.md,
@@ -66,7 +66,7 @@ impl RuntimeShared {
     /// Ends it, after what it leads to was submitted.
     pub(crate) fn end_outstanding(&self) {
         if self.outstanding.end() {
-            // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: either this thread sees
+            // ORDERING: SeqCst pairs with the fence in `SleepingWorkers::fall_asleep`: either this thread sees
             // the last worker asleep, or that one sees that nothing is outstanding, and one of them
             // notifies.
             fence(Ordering::SeqCst);
@@ -76,16 +76,20 @@ impl RuntimeShared {
 
     /// Returns whether no work is left: exact if no other thread brings new work.
     pub(crate) fn is_idle(&self) -> bool {
-        self.activity() == Activity::Idle
+        self.activity() == RuntimeActivity::Idle
     }
 
     /// Returns the activity; `Idle` is exact if no other thread brings new work.
-    pub(crate) fn activity(&self) -> Activity {
+    pub(crate) fn activity(&self) -> RuntimeActivity {
         if self.config.simulated {
-            return if self.is_quiet_in_simulation() { Activity::Idle } else { Activity::Work };
+            return if self.is_quiet_in_simulation() {
+                RuntimeActivity::Idle
+            } else {
+                RuntimeActivity::Work
+            };
         }
         let is_quiet = || self.is_quiet();
-        Activity::look(is_quiet, || external_threads::are_there_any(self.id), is_quiet)
+        RuntimeActivity::look(is_quiet, || external_threads::are_there_any(self.id), is_quiet)
     }
 
     fn is_quiet_in_simulation(&self) -> bool {
@@ -174,8 +178,8 @@ impl RuntimeShared {
         let until = start.checked_add(time).unwrap_or(start + FOREVER);
         let mut alive = self.alive.lock();
         loop {
-            let activity = if *alive == 0 { Activity::Idle } else { self.activity() };
-            if activity == Activity::Idle {
+            let activity = if *alive == 0 { RuntimeActivity::Idle } else { self.activity() };
+            if activity == RuntimeActivity::Idle {
                 return true;
             }
             let left = until.saturating_duration_since(Instant::now());

@@ -67,9 +67,9 @@ impl Inbox {
     }
 
     /// Takes everything, oldest first.
-    pub(crate) fn take_all(&self) -> Drain {
+    pub(crate) fn take_all(&self) -> DrainedTasks {
         if self.is_empty() {
-            return Drain(null_mut());
+            return DrainedTasks(null_mut());
         }
         // ORDERING: Acquire pairs with the Release of each push: a later push continues the release
         // sequence of the previous one (being a read-modify-write), so all of them are visible.
@@ -78,19 +78,19 @@ impl Inbox {
         while let Some(task) = NonNull::new(newest) {
             // SAFETY: the task was taken off the stack, so this thread owns it and its link.
             let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
-            // ORDERING: Relaxed, all three, here and in `Drain`. This thread owns the links now.
+            // ORDERING: Relaxed, all three, here and in `DrainedTasks`. This thread owns the links now.
             newest = link.load(Ordering::Relaxed).cast();
             link.store(oldest, Ordering::Relaxed);
             oldest = task.as_ptr().cast();
         }
-        Drain(oldest)
+        DrainedTasks(oldest)
     }
 }
 
 /// The tasks taken from an inbox. Those not consumed are lost: consume all of them.
-pub(crate) struct Drain(*mut ());
+pub(crate) struct DrainedTasks(*mut ());
 
-impl Iterator for Drain {
+impl Iterator for DrainedTasks {
     type Item = TaskPtr;
 
     fn next(&mut self) -> Option<TaskPtr> {

@@ -11,27 +11,27 @@ use smallvec::SmallVec;
 use super::external_threads;
 use super::idle_waiters::IdleWatch;
 use super::runtime_shared::RuntimeShared;
-use crate::sched::idleness::Activity;
+use crate::sched::idleness::RuntimeActivity;
 use crate::simulated;
 
 /// Runtimes, usually few.
-pub(crate) type Runtimes = SmallVec<[&'static RuntimeShared; 8]>;
+pub(crate) type RuntimeList = SmallVec<[&'static RuntimeShared; 8]>;
 
 /// Returns whether there was a moment, during this call, at which none of the runtimes had any
 /// work: exact if no thread outside of them brings new work.
 pub(crate) fn are_idle(runtimes: &[&'static RuntimeShared]) -> bool {
-    activity(runtimes) == Activity::Idle
+    activity(runtimes) == RuntimeActivity::Idle
 }
 
 /// Returns the activity of the runtimes; `Idle` if there was such a moment.
-pub(crate) fn activity(runtimes: &[&RuntimeShared]) -> Activity {
+pub(crate) fn activity(runtimes: &[&RuntimeShared]) -> RuntimeActivity {
     if let [runtime] = runtimes {
-        return if runtime.has_ended() { Activity::Idle } else { runtime.activity() };
+        return if runtime.has_ended() { RuntimeActivity::Idle } else { runtime.activity() };
     }
     if runtimes.iter().any(|runtime| runtime.config.simulated) {
         // There is one thread: nothing happens during the check.
         let are_idle = runtimes.iter().all(|runtime| runtime.has_ended() || runtime.is_idle());
-        return if are_idle { Activity::Idle } else { Activity::Work };
+        return if are_idle { RuntimeActivity::Idle } else { RuntimeActivity::Work };
     }
     let stamps = || runtimes.iter().map(|runtime| runtime.stamp()).collect::<SmallVec<[_; 8]>>();
     let are_quiet =
@@ -39,7 +39,7 @@ pub(crate) fn activity(runtimes: &[&RuntimeShared]) -> Activity {
     let is_one_of_them = |id| runtimes.iter().any(|runtime| runtime.id == id);
     let before = stamps();
     let have_external_threads = || external_threads::are_there_any_of(&is_one_of_them);
-    Activity::look(are_quiet, have_external_threads, || are_quiet() && stamps() == before)
+    RuntimeActivity::look(are_quiet, have_external_threads, || are_quiet() && stamps() == before)
 }
 
 struct UnparkOnIdle(Thread);
@@ -62,7 +62,7 @@ pub(crate) fn wait(runtimes: &[&'static RuntimeShared], timeout: Option<Duration
     let _watch = IdleWatch::new(Arc::new(UnparkOnIdle(thread::current())).into());
     loop {
         let activity = activity(runtimes);
-        if activity == Activity::Idle {
+        if activity == RuntimeActivity::Idle {
             return true;
         }
         let left = until.map(|until| until.saturating_duration_since(Instant::now()));

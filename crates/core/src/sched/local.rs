@@ -20,7 +20,7 @@ use crate::task::{Task, TaskPtr};
 
 /// The tasks themselves.
 #[derive(Default)]
-pub(crate) struct Tasks {
+pub(crate) struct TaskQueue {
     /// The task that was made ready last: it runs next, since its cown is in the cache. In a word
     /// of its own while no thread is inside: [`LocalQueue::next`].
     pub(crate) next: Option<TaskPtr>,
@@ -32,7 +32,7 @@ pub(crate) struct Tasks {
     pub(crate) held: VecDeque<TaskPtr>,
 }
 
-impl Tasks {
+impl TaskQueue {
     pub(crate) fn is_empty(&self) -> bool {
         self.next.is_none() && self.waiting() == 0
     }
@@ -61,7 +61,7 @@ pub(crate) struct LocalQueue {
     /// The task that runs next, or null. Only the owner fills it, inside or outside; it is emptied
     /// only from inside. Most of the time the owner changes nothing else.
     next: AtomicPtr<Task>,
-    tasks: UnsafeCell<Tasks>,
+    tasks: UnsafeCell<TaskQueue>,
 }
 
 // SAFETY: `tasks` is accessed only from inside the lock, by one thread at a time; tasks may run,
@@ -77,7 +77,7 @@ impl LocalQueue {
             lock: BiasedLock::new(),
             len: AtomicUsize::new(0),
             next: AtomicPtr::new(null_mut()),
-            tasks: UnsafeCell::new(Tasks::default()),
+            tasks: UnsafeCell::new(TaskQueue::default()),
         }
     }
 
@@ -86,7 +86,7 @@ impl LocalQueue {
     /// # Safety
     /// Only one thread ever calls this, the owner, and `work` does not re-enter it.
     #[inline]
-    pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
+    pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
         self.lock.enter();
         let result = self.tasks.with_mut(|tasks| {
             // SAFETY: the owner is inside, so no thief is (README.md, "The local queue").
@@ -208,7 +208,7 @@ impl LocalQueue {
 
     /// Updates what is visible from outside.
     #[inline]
-    fn publish_len(&self, tasks: &Tasks) {
+    fn publish_len(&self, tasks: &TaskQueue) {
         // ORDERING: Relaxed. Outside it is a hint.
         self.len.store(tasks.waiting(), Ordering::Relaxed);
     }

@@ -47,7 +47,7 @@ use loom::model::Builder;
 
 use crate::cown::handle::Cown;
 use crate::runtime_ids::RuntimeId;
-use crate::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::task::{RunContext, RunMode, TaskPtr, run_task};
 
 /// The number of preemptions of a model, unless `LOOM_MAX_PREEMPTIONS` is set.
 const PREEMPTIONS: usize = 4;
@@ -128,7 +128,7 @@ impl ReadyTask {
 
     /// Runs the task, and its successors on the same cown.
     pub(crate) fn run(self) {
-        let context = RunContext::new(self.1, Mode::Run);
+        let context = RunContext::new(self.1, RunMode::Run);
         let mut next = Some(self.0);
         while let Some(task) = next {
             // SAFETY: the task is ready, and run once: it was taken off the list, or is a
@@ -165,12 +165,12 @@ pub(crate) fn log() -> Cown<Log> {
 
 /// Wakes a waiting thread: one permit, as in the parker of a worker.
 #[derive(Default)]
-pub(crate) struct Permit {
+pub(crate) struct WakePermit {
     given: Mutex<bool>,
     changed: Condvar,
 }
 
-impl Permit {
+impl WakePermit {
     pub(crate) fn park(&self) {
         let mut given = self.given.lock();
         while !std::mem::take(&mut *given) {

@@ -16,6 +16,7 @@ pub(crate) mod joint_idleness;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
+pub(crate) mod outside_simulation;
 mod outstanding;
 pub(crate) mod phase;
 mod presence_cell;
@@ -27,7 +28,6 @@ mod search_patience;
 mod service_table;
 pub(crate) mod services;
 mod share_policy;
-pub(crate) mod simulation_boundary;
 pub(crate) mod sleepers;
 pub(crate) mod start;
 pub(crate) mod stuck_thread;
@@ -99,7 +99,7 @@ pub(crate) unsafe fn enter(home: RuntimeId) -> Option<external_threads::External
 }
 
 /// Receives the tasks that an operation on the queues makes ready, each with its runtime.
-pub(crate) trait Ready {
+pub(crate) trait ReadySink {
     fn ready(&mut self, task: TaskPtr, home: RuntimeId);
 
     /// The same for a task that is accepted only if this runs no foreign code; returns whether it
@@ -110,7 +110,7 @@ pub(crate) trait Ready {
     }
 }
 
-impl<F: FnMut(TaskPtr, RuntimeId)> Ready for F {
+impl<F: FnMut(TaskPtr, RuntimeId)> ReadySink for F {
     #[inline]
     fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
         self(task, home);
@@ -136,7 +136,7 @@ impl Successor {
     }
 }
 
-impl Ready for Successor {
+impl ReadySink for Successor {
     #[inline]
     fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
         if !self.offer(task, home) {
@@ -171,7 +171,7 @@ pub(crate) fn offer_to_worker(task: TaskPtr, home: RuntimeId) -> bool {
 /// tasks of other runtimes until that is over: passing one on may run user code, such as a pump's
 /// hook or, if the runtime is shut down, the destructors of what cannot run any more. Such code may
 /// wait for a thread that waits for the remaining steps.
-pub(crate) struct Deferring<'a, R> {
+pub(crate) struct DeferredReady<'a, R> {
     ready: &'a mut R,
     /// Usually none.
     kept: Option<Box<KeptTasks>>,
@@ -179,7 +179,7 @@ pub(crate) struct Deferring<'a, R> {
 
 type KeptTasks = Vec<(TaskPtr, RuntimeId)>;
 
-impl<'a, R: Ready> Deferring<'a, R> {
+impl<'a, R: ReadySink> DeferredReady<'a, R> {
     #[inline]
     pub(crate) fn new(ready: &'a mut R) -> Self {
         Self { ready, kept: None }
@@ -194,7 +194,7 @@ impl<'a, R: Ready> Deferring<'a, R> {
     }
 }
 
-impl<R: Ready> Ready for Deferring<'_, R> {
+impl<R: ReadySink> ReadySink for DeferredReady<'_, R> {
     #[inline]
     fn ready(&mut self, task: TaskPtr, home: RuntimeId) {
         if !self.offer(task, home) {

@@ -6,7 +6,7 @@ use coact_sync::shim::atomic::{AtomicU64, Ordering};
 
 /// The pending timers, blocking jobs, futures and guards of a runtime. The low half counts the
 /// current ones, the high half all that have ever begun, modulo 2<sup>32</sup>.
-pub(super) struct Outstanding(AtomicU64);
+pub(super) struct OutstandingWork(AtomicU64);
 
 /// What another one adds.
 const ONE_BEGUN: u64 = BEGUN + 1;
@@ -17,7 +17,7 @@ const BEGUN: u64 = 1 << 32;
 /// leaked guards can lead there: all else needs memory until it ends.
 const MAX: u32 = u32::MAX / 2;
 
-impl Outstanding {
+impl OutstandingWork {
     #[inline]
     pub(super) fn new() -> Self {
         Self(AtomicU64::new(0))

@@ -20,7 +20,7 @@ impl PresenceCell {
     /// Begins a presence, unless the cell's thread, which is the caller, is present in another
     /// runtime.
     #[inline]
-    pub(super) fn enter(&self, runtime: RuntimeId) -> Option<Presence<'_>> {
+    pub(super) fn enter(&self, runtime: RuntimeId) -> Option<ThreadPresence<'_>> {
         // ORDERING: Relaxed. Only this thread writes it.
         let before = self.0.load(Ordering::Relaxed);
         if before != 0 && before as u16 != runtime.get() {
@@ -31,7 +31,7 @@ impl PresenceCell {
         // `ExternalThreads::count`: that sees this thread, or this thread comes after it.
         self.0.store(now, Ordering::Relaxed);
         asym::light();
-        Some(Presence { cell: self, before })
+        Some(ThreadPresence { cell: self, before })
     }
 
     /// Returns the runtime in which the cell's thread, which is the caller, is present.
@@ -50,12 +50,12 @@ impl PresenceCell {
 }
 
 /// A presence, which ends when dropped, on the thread that began it.
-pub(super) struct Presence<'a> {
+pub(super) struct ThreadPresence<'a> {
     cell: &'a PresenceCell,
     before: u32,
 }
 
-impl Drop for Presence<'_> {
+impl Drop for ThreadPresence<'_> {
     #[inline]
     fn drop(&mut self) {
         // ORDERING: Release pairs with the Acquire in `ExternalThreads::count`: what the external

@@ -15,7 +15,7 @@ use super::pump_state::PumpState;
 use super::trim;
 use super::worker::Worker;
 use crate::panic::drop_quietly;
-use crate::sched::idleness::Activity;
+use crate::sched::idleness::RuntimeActivity;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
@@ -43,7 +43,7 @@ impl RuntimeShared {
             && self.phase() == RuntimePhase::Running
         {
             // Cowns may be held around this, so blocking calls panic.
-            let _nested = current::Nested::enter();
+            let _nested = current::NestedBody::enter();
             drop_quietly(&**hook);
         }
     }
@@ -128,7 +128,7 @@ impl Worker {
     pub(crate) fn pump_until_idle(
         &self,
         until: Option<Instant>,
-        activity: impl Fn() -> Activity,
+        activity: impl Fn() -> RuntimeActivity,
     ) -> bool {
         self.pump(|| {
             while !is_over(until) {
@@ -213,12 +213,12 @@ impl Worker {
     /// Sleeps until there is a task, the time has passed, or `activity` finds nothing; returns
     /// whether it does. The worker does not get up for the check: others make the same check, and
     /// must not miss each other.
-    fn doze_until(&self, until: Option<Instant>, activity: impl Fn() -> Activity) -> bool {
+    fn doze_until(&self, until: Option<Instant>, activity: impl Fn() -> RuntimeActivity) -> bool {
         self.fall_asleep();
         let mut idle = false;
         while !self.shared.has_tasks() && self.shared.idle.are_asleep(1) && !is_over(until) {
             let activity = activity();
-            idle = activity == Activity::Idle;
+            idle = activity == RuntimeActivity::Idle;
             if idle {
                 break;
             }

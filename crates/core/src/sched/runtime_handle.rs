@@ -8,11 +8,11 @@ use std::sync::atomic::Ordering;
 use super::context;
 use super::phase::RuntimePhase;
 use super::runtime_shared;
-use crate::current::{self, Serving, default_runtime};
+use crate::current::{self, BlockingMark, default_runtime};
 use crate::fault::Fault;
 use crate::panic;
 use crate::runtime_ids::{Birthplace, RuntimeId};
-use crate::task::{Mode, RunContext};
+use crate::task::{RunContext, RunMode};
 
 /// A handle of the runtime that cowns, timers and futures belong to: it can be copied, stored and
 /// compared, and outlives its [`Runtime`](crate::Runtime).
@@ -71,7 +71,7 @@ impl RuntimeHandle {
 /// Runs `work` on a thread that does blocking work of a runtime: it may block, but must not wait for the
 /// runtime's end.
 pub fn serve<R>(home: RuntimeHandle, work: impl FnOnce() -> R) -> R {
-    let _serving = Serving::new(home.0);
+    let _serving = BlockingMark::new(home.0);
     work()
 }
 
@@ -161,9 +161,9 @@ fn look_up() -> RuntimeId {
 
 /// Returns how to call a state: looked up after its interrupts were taken, since a shutdown past
 /// its deadline first says so, and then interrupts once.
-pub(crate) fn mode_now(context: &RunContext) -> Mode {
+pub(crate) fn mode_now(context: &RunContext) -> RunMode {
     // What is cancelled stays so; and a model has no runtime.
-    if cfg!(loom) || context.mode() == Mode::Cancel {
+    if cfg!(loom) || context.mode() == RunMode::Cancel {
         return context.mode();
     }
     runtime_shared::get(context.home).run_context().mode()

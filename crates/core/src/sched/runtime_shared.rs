@@ -9,15 +9,15 @@ use parking::Parker;
 
 use super::bound_jobs::BoundJobs;
 use super::clock::RuntimeClock;
-use super::hosted::hosted_workers::Hosted;
+use super::hosted::hosted_workers::HostedWorkers;
 use super::inbox::Inbox;
 use super::local::LocalQueue;
-use super::outstanding::Outstanding;
+use super::outstanding::OutstandingWork;
 use super::phase::RuntimePhase;
 use super::pump_state::PumpState;
 use super::service_table::ServiceTable;
-use super::sleepers::Idle;
-use super::tracked_thread::Thread;
+use super::sleepers::SleepingWorkers;
+use super::tracked_thread::TrackedThread;
 use super::watchdog::current_task::CurrentTask;
 use super::watchdog::state::Watchdog;
 use super::worker_shared::WorkerShared;
@@ -25,7 +25,7 @@ use crate::config::ThreadKind;
 use crate::config::{self, WorkerConfig};
 use crate::runtime_ids::{RuntimeId, RuntimeTable};
 use crate::simulated;
-use crate::task::{Mode, RunContext, TaskPtr};
+use crate::task::{RunContext, RunMode, TaskPtr};
 
 /// A runtime. It is never freed (the registry hands out `&'static`), but what it owns is freed when
 /// it is shut down.
@@ -33,23 +33,23 @@ pub(crate) struct RuntimeShared {
     pub(crate) id: RuntimeId,
     pub(crate) config: WorkerConfig,
     pub(crate) workers: Box<[CachePadded<WorkerShared>]>,
-    pub(crate) idle: CachePadded<Idle>,
+    pub(crate) idle: CachePadded<SleepingWorkers>,
     pub(super) clock: RuntimeClock,
     pub(super) services: ServiceTable,
     /// Its workers, and the threads that look after them.
-    pub(crate) threads: Mutex<Vec<Thread>>,
+    pub(crate) threads: Mutex<Vec<TrackedThread>>,
     /// Where its tasks go if it has no workers.
-    elsewhere: Option<Elsewhere>,
+    elsewhere: Option<TaskForwarder>,
     phase: CachePadded<AtomicU8>,
     /// How tasks must run, according to the phase.
     context: CachePadded<RunContext>,
     /// Work that is in no queue.
-    pub(super) outstanding: CachePadded<Outstanding>,
+    pub(super) outstanding: CachePadded<OutstandingWork>,
     watchdog: Option<Watchdog>,
     /// What a pumped runtime has besides its worker.
     pub(super) pump: Option<PumpState>,
     /// What a runtime has whose workers an executor hosts.
-    hosted: Option<Hosted>,
+    hosted: Option<HostedWorkers>,
     /// The number of bodies that were dropped instead of run.
     pub(crate) abandoned: AtomicUsize,
     /// The number of tasks that were run without their bodies once a runtime had stopped: its own,
@@ -64,7 +64,7 @@ pub(crate) struct RuntimeShared {
 }
 
 /// Takes a task of a runtime without workers.
-pub(crate) type Elsewhere = fn(&'static RuntimeShared, TaskPtr);
+pub(crate) type TaskForwarder = fn(&'static RuntimeShared, TaskPtr);
 
 impl RuntimeShared {
     /// Creates a runtime's shared part, and the parkers for its workers, followed by that of the
@@ -72,7 +72,7 @@ impl RuntimeShared {
     pub(crate) fn new(
         id: RuntimeId,
         config: WorkerConfig,
-        elsewhere: Option<Elsewhere>,
+        elsewhere: Option<TaskForwarder>,
     ) -> (Self, Vec<Parker>) {
         // Only workers sleep and wake up here; other hosts have their own mechanisms.
         let count = match config.host {
@@ -89,7 +89,7 @@ impl RuntimeShared {
         };
         let pump = (config.host == ThreadKind::Pump).then(PumpState::new);
         let (hosted, monitor) = (config.host == ThreadKind::Executor && !config.simulated)
-            .then(|| Hosted::new(count))
+            .then(|| HostedWorkers::new(count))
             .unzip();
         let (mut parkers, workers) = (0..count)
             .map(|_| {
@@ -110,19 +110,19 @@ impl RuntimeShared {
             .unzip::<_, _, Vec<_>, Vec<_>>();
         parkers.extend(monitor);
         let watchdog = Watchdog::new(&config);
-        let context = RunContext::new(id, Mode::Run);
+        let context = RunContext::new(id, RunMode::Run);
         let context = if watchdog.is_some() { context.watched() } else { context };
         let shared = Self {
             id,
             workers: workers.into(),
-            idle: CachePadded::new(Idle::new(count)),
+            idle: CachePadded::new(SleepingWorkers::new(count)),
             clock: RuntimeClock::start(),
             services: ServiceTable::default(),
             threads: Mutex::new(Vec::new()),
             elsewhere,
             phase: CachePadded::new(AtomicU8::new(RuntimePhase::Running as u8)),
             context: CachePadded::new(context),
-            outstanding: CachePadded::new(Outstanding::new()),
+            outstanding: CachePadded::new(OutstandingWork::new()),
             watchdog,
             pump,
             hosted,
@@ -175,7 +175,7 @@ impl RuntimeShared {
     /// Called after tasks were left in an inbox: wakes a worker, if one sleeps and none searches.
     pub(crate) fn notify_of_inbox(&self) {
         // ORDERING: SeqCst, for the store-load order between the push and the check of the
-        // sleepers; pairs with the fence in `Idle::fall_asleep`.
+        // sleepers; pairs with the fence in `SleepingWorkers::fall_asleep`.
         fence(Ordering::SeqCst);
         if let Some(worker) = self.idle.choose_sleeper() {
             self.unpark(worker);
@@ -184,7 +184,7 @@ impl RuntimeShared {
     }
 
     /// Called by the last searching worker after it has found something: a thread that left a task
-    /// meanwhile relied on this worker to ensure that it is run. `Idle::found_work` has executed
+    /// meanwhile relied on this worker to ensure that it is run. `SleepingWorkers::found_work` has executed
     /// the fence before this check that pairs with the one in `notify_of_inbox`.
     pub(crate) fn notify_of_rest(&self) {
         if self.has_tasks_in_inboxes() {
@@ -208,7 +208,7 @@ impl RuntimeShared {
     }
 
     /// Returns its workers if an executor hosts them.
-    pub(crate) fn hosted(&self) -> Option<&Hosted> {
+    pub(crate) fn hosted(&self) -> Option<&HostedWorkers> {
         self.hosted.as_ref()
     }
 

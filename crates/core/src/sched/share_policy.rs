@@ -21,12 +21,12 @@ const LONG_STALE: u64 = 10 * STALE;
 
 /// A worker's knowledge of sharing. All times are nanoseconds on the runtime's clock.
 #[derive(Debug, Default)]
-pub(super) struct Sharing {
+pub(super) struct SharingPolicy {
     /// The stretch being measured.
     stretch: Option<MeasuredStretch>,
     /// The cost of a behaviour when the worker last did not share, and the time of that
     /// measurement.
-    alone: Option<(Cost, u64)>,
+    alone: Option<(BehaviourCost, u64)>,
     /// How long the worker kept its tasks after the last loss; halved by each gain.
     pause: u64,
     /// The time until which it keeps them.
@@ -63,9 +63,9 @@ impl MeasuredStretch {
 
 /// The cost of a behaviour in sixteenths of a nanosecond.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-struct Cost(u64);
+struct BehaviourCost(u64);
 
-impl Cost {
+impl BehaviourCost {
     fn of(time: u64, behaviours: u32) -> Self {
         Self(time.saturating_mul(16) / u64::from(behaviours))
     }
@@ -81,7 +81,7 @@ impl Cost {
     }
 }
 
-impl Sharing {
+impl SharingPolicy {
     /// Decides whether to share with an idle worker now, given the time and the number of
     /// behaviours that this worker has run, modulo 2^32. The caller acts on the result. `helped`
     /// says whether others have taken what was shared last.
@@ -96,7 +96,7 @@ impl Sharing {
             let goes_on = stretch.shared && helped && behaviours > 0;
             return if goes_on { ShareDecision::Share(self.most()) } else { ShareDecision::Wait };
         }
-        let cost = Cost::of(took, behaviours.max(1));
+        let cost = BehaviourCost::of(took, behaviours.max(1));
         let share = if behaviours == 0 {
             // Nothing can be measured in the middle of a behaviour.
             now >= self.keeps_until
@@ -139,24 +139,26 @@ impl Sharing {
     /// is measured.
     fn most(&self) -> usize {
         match self.alone {
-            Some((Cost(alone), _)) if self.pause > 0 => (STRETCH * 16 / alone.max(1)) as usize,
+            Some((BehaviourCost(alone), _)) if self.pause > 0 => {
+                (STRETCH * 16 / alone.max(1)) as usize
+            }
             _ => usize::MAX,
         }
     }
 
     fn knows_alone(&self, now: u64) -> bool {
-        let stale = |cost: Cost| if cost.is_long() { LONG_STALE } else { STALE };
+        let stale = |cost: BehaviourCost| if cost.is_long() { LONG_STALE } else { STALE };
         self.alone.is_some_and(|(cost, when)| now - when < stale(cost))
     }
 
     /// Records the cost of a behaviour without sharing. Returns whether to share from here on.
-    fn note_alone(&mut self, cost: Cost, now: u64) -> bool {
+    fn note_alone(&mut self, cost: BehaviourCost, now: u64) -> bool {
         self.alone = Some((cost, now));
         cost.is_long() || now >= self.keeps_until
     }
 
     /// Judges the cost of a behaviour after sharing. Returns whether to continue sharing.
-    fn judge(&mut self, cost: Cost, now: u64) -> bool {
+    fn judge(&mut self, cost: BehaviourCost, now: u64) -> bool {
         // Slow ones may be long by themselves, or because of the helpers.
         let Some((alone, _)) = self.alone else { return false };
         if !alone.is_long() && cost.is_loss(alone) {

@@ -10,10 +10,10 @@ use coact_sync::{CachePadded, asym};
 const SEARCHERS: usize = 2;
 
 /// The sleepers of one runtime.
-pub(crate) struct Idle {
+pub(crate) struct SleepingWorkers {
     /// How many sleep, and whether there is a watcher. On a cache line of its own: every worker
     /// reads it now and then, which searching workers must not disturb.
-    asleep: CachePadded<Asleep>,
+    asleep: CachePadded<SleepCount>,
     /// How many workers look for work, or were woken to look.
     searching: AtomicUsize,
     sleepers: Mutex<Vec<usize>>,
@@ -21,10 +21,10 @@ pub(crate) struct Idle {
     workers: usize,
 }
 
-impl Idle {
+impl SleepingWorkers {
     pub(crate) fn new(workers: usize) -> Self {
         Self {
-            asleep: CachePadded::new(Asleep(AtomicUsize::new(0))),
+            asleep: CachePadded::new(SleepCount(AtomicUsize::new(0))),
             searching: AtomicUsize::new(0),
             sleepers: Mutex::new(Vec::with_capacity(workers)),
             workers,
@@ -184,9 +184,9 @@ impl Idle {
 /// How many workers of a runtime sleep, and whether one of them is the watcher for tasks behind
 /// long behaviours (`Worker::sleep`): in one word, since a worker that has got up asks for both at
 /// once.
-struct Asleep(AtomicUsize);
+struct SleepCount(AtomicUsize);
 
-impl Asleep {
+impl SleepCount {
     /// The sign bit: so one comparison with zero answers the question of `lacks_watcher`.
     const WATCHED: usize = 1 << (usize::BITS - 1);
 
@@ -241,11 +241,11 @@ impl Asleep {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use super::Idle;
+    use super::SleepingWorkers;
 
     #[test]
     fn no_more_search_than_are_at_work_but_two() {
-        let idle = Idle::new(8);
+        let idle = SleepingWorkers::new(8);
         let is_crowd: Vec<bool> = (0..8).map(|_| idle.start_searching()).collect();
         // The fifth finds four searching and four at work, itself among them.
         assert_eq!(is_crowd, [false, false, false, false, true, true, true, true]);
@@ -257,7 +257,7 @@ mod tests {
 
     #[test]
     fn two_workers_are_no_crowd() {
-        let idle = Idle::new(2);
+        let idle = SleepingWorkers::new(2);
         assert!(!idle.start_searching());
         assert!(!idle.start_searching());
     }

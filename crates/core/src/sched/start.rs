@@ -8,18 +8,18 @@ use coact_sync::{affinity, asym};
 use parking::Parker;
 
 use super::hosted;
-use super::runtime_shared::{self, Elsewhere, RuntimeShared};
-use super::tracked_thread::Thread;
+use super::runtime_shared::{self, RuntimeShared, TaskForwarder};
+use super::tracked_thread::TrackedThread;
 use super::worker::Worker;
-use crate::config::{Extensions, WorkerConfig};
-use crate::current::{self, Nested};
+use crate::config::{RuntimeExtensions, WorkerConfig};
+use crate::current::{self, NestedBody};
 use crate::runtime_ids::RuntimeId;
 
 /// Creates a registered runtime without threads; also returns the parkers of its workers.
 pub(crate) fn make(
     id: RuntimeId,
     config: WorkerConfig,
-    elsewhere: Option<Elsewhere>,
+    elsewhere: Option<TaskForwarder>,
 ) -> (&'static RuntimeShared, Vec<Parker>) {
     asym::init();
     let (shared, parkers) = RuntimeShared::new(id, config, elsewhere);
@@ -39,7 +39,7 @@ pub(crate) fn global() -> &'static RuntimeShared {
             RuntimeId::next().ok_or("this process has created 65,535 runtimes, the maximum")?;
         let config = WorkerConfig {
             name: "coact-global".into(),
-            extensions: Extensions::of(id),
+            extensions: RuntimeExtensions::of(id),
             ..WorkerConfig::default()
         };
         let (shared, parkers) = make(id, config, None);
@@ -86,7 +86,7 @@ impl RuntimeShared {
         let Some(watchdog) = self.watchdog() else { return Ok(()) };
         *self.alive.lock() += 1;
         let name = format!("{}-watchdog", self.config.name);
-        let started = Thread::start(thread::Builder::new().name(name), move || {
+        let started = TrackedThread::start(thread::Builder::new().name(name), move || {
             watchdog.run(self);
             self.count_out();
         });
@@ -100,16 +100,16 @@ impl RuntimeShared {
         Ok(())
     }
 
-    fn start_worker(&'static self, index: usize, parker: Parker) -> io::Result<Thread> {
+    fn start_worker(&'static self, index: usize, parker: Parker) -> io::Result<TrackedThread> {
         let config = &self.config;
         let settings = self.thread_settings(format!("{}-{index}", config.name));
-        Thread::start(settings, move || {
+        TrackedThread::start(settings, move || {
             if config.pin {
                 // A worker that cannot be pinned runs anywhere.
                 affinity::pin_current_thread(index);
             }
             // The program's own code around the worker must not block either.
-            let _inside = Nested::enter();
+            let _inside = NestedBody::enter();
             self.between_hooks(|| {
                 current::unnested(|| Worker::new(self, index, parker).run());
             });
@@ -122,13 +122,13 @@ impl RuntimeShared {
     ///
     /// # Errors
     /// Returns the error if the system refuses the monitor a thread.
-    fn host_workers(&'static self, mut parkers: Vec<Parker>) -> io::Result<Thread> {
+    fn host_workers(&'static self, mut parkers: Vec<Parker>) -> io::Result<TrackedThread> {
         let hosted = self.hosted().expect("its workers are hosted");
         let parker = parkers.pop().expect("the last one is that of the monitor");
         let settings = thread::Builder::new().name(format!("{}-monitor", self.config.name));
-        let monitor = Thread::start(settings, move || {
+        let monitor = TrackedThread::start(settings, move || {
             // As on a worker's thread, blocking calls panic here.
-            let _inside = Nested::enter();
+            let _inside = NestedBody::enter();
             let wakers = hosted.look_after(self, &parker);
             self.count_out();
             hosted::wake_all(wakers);

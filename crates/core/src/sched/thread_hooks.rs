@@ -2,7 +2,7 @@
 
 use std::thread;
 
-use crate::current::Entered;
+use crate::current::EnteredRuntime;
 use crate::panic::drop_quietly;
 use crate::sched::runtime_shared::RuntimeShared;
 
@@ -30,7 +30,7 @@ impl RuntimeShared {
     /// any case.
     pub(crate) fn around_thread(&self, life: impl FnOnce()) {
         // What its hooks do, and their failures, belong to this runtime.
-        let _entered = Entered::new(self.id);
+        let _entered = EnteredRuntime::new(self.id);
         let Some(around) = &self.config.around_threads else { return life() };
         let mut life = Some(life);
         drop_quietly(|| {

@@ -9,7 +9,7 @@ use std::time::Instant;
 
 /// A thread. The destructors of its thread-locals are user code, and may take long or never return
 /// after the thread's function has returned: so joining it could block forever.
-pub(crate) struct Thread {
+pub(crate) struct TrackedThread {
     handle: JoinHandle<()>,
     is_over: Arc<AtomicBool>,
 }
@@ -28,7 +28,7 @@ thread_local! {
     static OVER: Cell<Option<SetWhenDropped>> = const { Cell::new(None) };
 }
 
-impl Thread {
+impl TrackedThread {
     /// Starts a thread.
     pub(crate) fn start(
         settings: Builder,

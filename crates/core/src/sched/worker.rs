@@ -11,10 +11,10 @@ use std::ptr::{self, null};
 use coact_sync::shim::atomic::Ordering;
 use parking::Parker;
 
-use super::local::Tasks;
+use super::local::TaskQueue;
 use super::runtime_shared::RuntimeShared;
 use super::search_patience::SearchPatience;
-use super::share_policy::Sharing;
+use super::share_policy::SharingPolicy;
 use crate::current::{AnyWorker, AsWorker};
 use crate::path_coverage::FastPath;
 use crate::runtime_ids::{Birthplace, RuntimeId};
@@ -76,7 +76,7 @@ pub(crate) struct Worker {
     followers: Cell<u32>,
     /// Whether the worker has found tasks in its own inbox since it last shared.
     taken_back: Cell<bool>,
-    sharing: RefCell<Sharing>,
+    sharing: RefCell<SharingPolicy>,
     /// The origin of the times in there.
     /// The number of tasks with a used-up share after which the worker asks another one for a task.
     until_ask: Cell<u32>,
@@ -202,7 +202,7 @@ impl Worker {
     }
 
     #[inline]
-    pub(super) fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
+    pub(super) fn own<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
         // SAFETY: `me` is this worker's queue, the worker stays on its thread (it is not `Sync`),
         // and no `work` in this module re-enters.
         unsafe { self.me.local.own(work) }

@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 
 /// The cowns and leaders of groups that a run has created, by address.
 #[derive(Default)]
-pub(super) struct CreationOrder(RefCell<Ranks>);
+pub(super) struct CreationOrder(RefCell<CreationRanks>);
 
 #[derive(Default)]
-struct Ranks {
+struct CreationRanks {
     /// A later cown at the same address replaces an earlier one.
     of: BTreeMap<usize, usize>,
     last: usize,
 }
 
-impl Ranks {
+impl CreationRanks {
     fn next(&mut self) -> usize {
         self.last += 1;
         self.last

@@ -14,14 +14,14 @@ use std::sync::Arc;
 use coact_sim::{Explorer, SchedulingStrategy, TaskId, VirtualClock};
 
 use super::creation_order::CreationOrder;
-use super::fiber::{Fiber, Who};
+use super::sim_fiber::{FiberSubject, SimFiber};
 use super::stall_watch::StallWatch;
 use super::trace::{RunTrace, TraceEvent};
 use super::wait_tables::WaitTables;
 use crate::config::ThreadKind;
 use crate::current;
 use crate::fault::Fault;
-use crate::panic::{Payload, drop_quietly, message};
+use crate::panic::{PanicPayload, drop_quietly, message};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::simulated::{SimulatedBody, TaskCounts};
@@ -62,7 +62,7 @@ struct Engine<'a> {
     /// Tasks that are ready and have not begun.
     ready: RefCell<BTreeMap<TaskId, RunnableTask>>,
     /// Fibers that are suspended and have not ended.
-    fibers: RefCell<BTreeMap<TaskId, Fiber>>,
+    fibers: RefCell<BTreeMap<TaskId, SimFiber>>,
     /// The runtime whose behaviour the running fiber executes, if any.
     body_of: Cell<Option<RuntimeId>>,
     /// Whether the thread was already panicking: a fiber that an earlier run left behind in a panic
@@ -82,7 +82,7 @@ struct Engine<'a> {
     known: WaitTables,
     ranks: CreationOrder,
     /// The fibers of the last steps, if the run is about to be given up.
-    lately: RefCell<Vec<Who>>,
+    lately: RefCell<Vec<FiberSubject>>,
     watch: &'a StallWatch,
     /// Compares the run with another one, if that is wanted.
     trace: Option<&'a RunTrace>,
@@ -197,7 +197,7 @@ pub(super) fn ready(task: TaskPtr, home: &'static RuntimeShared) {
 #[track_caller]
 pub(super) fn spawn_outside(
     home: RuntimeId,
-    who: Who,
+    who: FiberSubject,
     keeps: Option<usize>,
     main: Box<dyn FnOnce()>,
 ) {
@@ -208,7 +208,7 @@ pub(super) fn spawn_outside(
         guarded(current::end);
     };
     let id = engine.new_task();
-    engine.fibers.borrow_mut().insert(id, Fiber::new(None, who, keeps, Box::new(main)));
+    engine.fibers.borrow_mut().insert(id, SimFiber::new(None, who, keeps, Box::new(main)));
 }
 
 /// Runs a part of the program on its fiber. A panic stops there, and fails the run.
@@ -219,7 +219,7 @@ fn guarded(part: impl FnOnce()) {
 }
 
 /// Fails the run because of a panic; returns its message.
-pub(super) fn fail(payload: Payload) -> Arc<str> {
+pub(super) fn fail(payload: PanicPayload) -> Arc<str> {
     let message = message(&*payload);
     if let Some(engine) = engine() {
         engine.fail(&message);
@@ -251,7 +251,7 @@ impl Engine<'_> {
     }
 
     fn run_program(&self, program: Box<dyn FnOnce()>) -> Result<(), String> {
-        spawn_outside(self.shared.id, Who::Main, None, program);
+        spawn_outside(self.shared.id, FiberSubject::Main, None, program);
         let driven = self.drive();
         match self.failure.take() {
             Some(failure) => Err(failure),

@@ -3,39 +3,40 @@
 use std::fmt::{self, Display};
 use std::time::Duration;
 
-use super::fiber::Who;
+use super::sim_fiber::FiberSubject;
 use super::{engine, pump, wait_graph};
-use crate::current::Serving;
+use crate::current::BlockingMark;
 use crate::fault::Fault;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared;
 use crate::simulated::{
-    BlockingJob, Condition, Id, Observation, SimulatedBody, Simulation, Site, TaskCounts, What,
+    BlockingJob, SimObservation, SimulatedBody, Simulation, SpawnSite, TaskCounts, WaitDescription,
+    WakeCondition, WorkId,
 };
 use crate::task::TaskPtr;
 
 /// The run of this thread; valid as long as this is [set](crate::simulated::set).
-pub(super) struct Installed;
+pub(super) struct InstalledRun;
 
-impl Simulation for Installed {
+impl Simulation for InstalledRun {
     fn point(&self) {
         engine::point();
     }
 
-    fn give_way(&self, at: Site, condition: &Condition<'_>) {
+    fn give_way(&self, at: SpawnSite, condition: &WakeCondition<'_>) {
         engine::give_way(at, condition);
     }
 
-    fn block_until(&self, what: &dyn Display, at: Site, condition: &Condition<'_>) {
+    fn block_until(&self, what: &dyn Display, at: SpawnSite, condition: &WakeCondition<'_>) {
         engine::block_until(what, at, condition);
     }
 
     fn block_for(
         &self,
         what: &dyn Display,
-        at: Site,
+        at: SpawnSite,
         time: Option<Duration>,
-        condition: &Condition<'_>,
+        condition: &WakeCondition<'_>,
     ) -> bool {
         engine::block_for(what, at, time, condition)
     }
@@ -71,59 +72,59 @@ impl Simulation for Installed {
     fn spawn_blocking(&self, job: BlockingJob, run: Box<dyn FnOnce()>) {
         let BlockingJob { home, name, promise } = job;
         let run = move || {
-            let _serving = Serving::new(home);
+            let _serving = BlockingMark::new(home);
             run();
         };
-        engine::spawn_outside(home, Who::Blocking(name), Some(promise), Box::new(run));
+        engine::spawn_outside(home, FiberSubject::Blocking(name), Some(promise), Box::new(run));
     }
 
     fn tasks_of(&self, home: RuntimeId) -> TaskCounts {
         engine::tasks_of(home)
     }
 
-    fn pump_pending(&self, home: RuntimeId, at: Site) -> usize {
+    fn pump_pending(&self, home: RuntimeId, at: SpawnSite) -> usize {
         pump::pump_pending(runtime_shared::get(home), at)
     }
 
-    fn pump_until(&self, home: RuntimeId, at: Site, stop: &mut dyn FnMut() -> bool) {
+    fn pump_until(&self, home: RuntimeId, at: SpawnSite, stop: &mut dyn FnMut() -> bool) {
         pump::pump_until(runtime_shared::get(home), at, stop);
     }
 
     fn pump_until_idle(
         &self,
         home: RuntimeId,
-        at: Site,
+        at: SpawnSite,
         time: Option<Duration>,
-        are_idle: &Condition<'_>,
+        are_idle: &WakeCondition<'_>,
     ) -> bool {
         pump::pump_until_idle(runtime_shared::get(home), at, time, are_idle)
     }
 
-    fn note(&self, what: Observation<'_>) {
+    fn note(&self, what: SimObservation<'_>) {
         match what {
-            Observation::MadeCown(at) => engine::made_cown(at),
-            Observation::MadePromise { cell, at } => wait_graph::made(cell, at),
-            Observation::OwedBy { cell, what } => wait_graph::owed_by(cell, what),
-            Observation::Follows { cell, of } => wait_graph::follows(cell, of),
-            Observation::Handled { cell } => wait_graph::handled(cell),
-            Observation::Polled { cell } => wait_graph::polled(cell),
-            Observation::Spawns { at } => wait_graph::spawns(at),
-            Observation::StandsIn { behaviour, task, queues } => {
+            SimObservation::MadeCown(at) => engine::made_cown(at),
+            SimObservation::MadePromise { cell, at } => wait_graph::made(cell, at),
+            SimObservation::OwedBy { cell, what } => wait_graph::owed_by(cell, what),
+            SimObservation::Follows { cell, of } => wait_graph::follows(cell, of),
+            SimObservation::Handled { cell } => wait_graph::handled(cell),
+            SimObservation::Polled { cell } => wait_graph::polled(cell),
+            SimObservation::Spawns { at } => wait_graph::spawns(at),
+            SimObservation::StandsIn { behaviour, task, queues } => {
                 wait_graph::stands_in(behaviour, task, queues);
             }
-            Observation::Begins { behaviour } => wait_graph::begins(behaviour),
-            Observation::Detains { behaviour } => wait_graph::detains(behaviour),
-            Observation::Ended { behaviour } => wait_graph::ended(behaviour),
-            Observation::EndPoll { future, before } => wait_graph::end_poll(future, before),
-            Observation::FutureEnded { future } => wait_graph::future_ended(future),
+            SimObservation::Begins { behaviour } => wait_graph::begins(behaviour),
+            SimObservation::Detains { behaviour } => wait_graph::detains(behaviour),
+            SimObservation::Ended { behaviour } => wait_graph::ended(behaviour),
+            SimObservation::EndPoll { future, before } => wait_graph::end_poll(future, before),
+            SimObservation::FutureEnded { future } => wait_graph::future_ended(future),
         }
     }
 
-    fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> Id {
+    fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> WorkId {
         wait_graph::spawned(name, promise)
     }
 
-    fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id {
+    fn future(&self, what: WaitDescription, promise: Option<usize>, in_thread: bool) -> WorkId {
         wait_graph::future(what, promise, in_thread)
     }
 

@@ -77,9 +77,9 @@
 
 mod creation_order;
 mod engine;
-mod fiber;
 mod hooks;
 mod pump;
+mod sim_fiber;
 mod stall_watch;
 mod trace;
 mod wait_graph;
@@ -94,8 +94,8 @@ pub use coact_sim::{Bounds, Config, Failure, Method, Schedule, Seed};
 use coact_sim::{Explorer, SchedulingStrategy};
 
 use engine::{RunObservers, RunSettings};
-use fiber::Who;
-use hooks::Installed;
+use hooks::InstalledRun;
+use sim_fiber::FiberSubject;
 use stall_watch::StallWatch;
 use trace::{RunTrace, TraceEvent, difference_of_ends};
 
@@ -218,7 +218,7 @@ impl Sim {
         let observers = RunObservers { watch: &watch, trace: None };
         let explored = config.explorer().explore(|explorer| {
             let program = Rc::clone(&program);
-            engine::run(explorer, &self.settings, observers, &Installed, move || program())
+            engine::run(explorer, &self.settings, observers, &InstalledRun, move || program())
         });
         explored.map(drop)
     }
@@ -278,7 +278,7 @@ impl Sim {
             let observers = RunObservers { watch: &watch, trace: Some(&trace) };
             let run = |explorer: &mut Explorer| {
                 let program = Rc::clone(&program);
-                engine::run(explorer, &self.settings, observers, &Installed, move || program())
+                engine::run(explorer, &self.settings, observers, &InstalledRun, move || program())
             };
             let was_panicking = std::thread::panicking();
             let first = run(explorer);
@@ -322,7 +322,7 @@ pub fn thread_from<R: Send + 'static>(
     main: impl FnOnce() -> R + Send + 'static,
 ) -> Promise<R> {
     let (resolver, promise) = Promise::channel();
-    let (who, keeps) = (Who::Thread(place), Some(promise.cell()));
+    let (who, keeps) = (FiberSubject::Thread(place), Some(promise.cell()));
     let run = move || match catch_unwind(AssertUnwindSafe(main)) {
         Ok(value) => resolver.resolve(value),
         Err(payload) => resolver.fail(Broken::Panicked(engine::fail(payload))),

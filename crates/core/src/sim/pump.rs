@@ -7,21 +7,25 @@ use std::time::Duration;
 use super::engine::{self, point, tasks_of};
 use super::wait_graph;
 use crate::sched::runtime_shared::RuntimeShared;
-use crate::simulated::{Condition, Site};
+use crate::simulated::{SpawnSite, WakeCondition};
 
 /// Like [`Worker::pump_pending`](crate::sched::worker::Worker::pump_pending), one task at a time.
-pub(super) fn pump_pending(shared: &'static RuntimeShared, at: Site) -> usize {
+pub(super) fn pump_pending(shared: &'static RuntimeShared, at: SpawnSite) -> usize {
     point();
     let ready = tasks_of(shared.id).ready;
-    let _pumping = Pumping::new(shared);
+    let _pumping = PumpingMark::new(shared);
     let what = of(shared, "the end of the ready tasks of");
     engine::pump(shared.id, &what, at, ready, None, &|| false);
     ready
 }
 
 /// See [`Worker::pump_until`](crate::sched::worker::Worker::pump_until).
-pub(super) fn pump_until(shared: &'static RuntimeShared, at: Site, stop: &mut dyn FnMut() -> bool) {
-    let _pumping = Pumping::new(shared);
+pub(super) fn pump_until(
+    shared: &'static RuntimeShared,
+    at: SpawnSite,
+    stop: &mut dyn FnMut() -> bool,
+) {
+    let _pumping = PumpingMark::new(shared);
     loop {
         let woken = shared.pump_wakes();
         let (stops, polled) = wait_graph::polls(&mut *stop);
@@ -36,11 +40,11 @@ pub(super) fn pump_until(shared: &'static RuntimeShared, at: Site, stop: &mut dy
 /// See [`Worker::pump_until_idle`](crate::sched::worker::Worker::pump_until_idle).
 pub(super) fn pump_until_idle(
     shared: &'static RuntimeShared,
-    at: Site,
+    at: SpawnSite,
     time: Option<Duration>,
-    are_idle: &Condition<'_>,
+    are_idle: &WakeCondition<'_>,
 ) -> bool {
-    let _pumping = Pumping::new(shared);
+    let _pumping = PumpingMark::new(shared);
     let what = of(shared, "the end of all work of");
     engine::pump(shared.id, &what, at, usize::MAX, time, are_idle)
 }
@@ -61,16 +65,16 @@ fn work_for(shared: &'static RuntimeShared, polled: Option<usize>) -> impl Displ
 }
 
 /// Marks a pump as being pumped, until dropped.
-struct Pumping(&'static RuntimeShared);
+struct PumpingMark(&'static RuntimeShared);
 
-impl Pumping {
+impl PumpingMark {
     fn new(shared: &'static RuntimeShared) -> Self {
         shared.set_pumping(true);
         Self(shared)
     }
 }
 
-impl Drop for Pumping {
+impl Drop for PumpingMark {
     fn drop(&mut self) {
         self.0.set_pumping(false);
         if tasks_of(self.0.id).ready > 0 {

@@ -15,8 +15,8 @@ use std::time::Duration;
 use coact_sim::{Choice, Config, Explorer, Failure, Schedule, TaskId};
 use coact_sync::shim::process::Mutex;
 
-use super::fiber::Who;
-use crate::simulated::Site;
+use super::sim_fiber::FiberSubject;
+use crate::simulated::SpawnSite;
 
 /// The time between two looks.
 const LOOK: Duration = Duration::from_millis(100);
@@ -44,9 +44,9 @@ struct RunState {
     /// Counts the steps of all runs.
     steps: u64,
     /// The task that runs, unless the engine does.
-    running: Option<(TaskId, Who)>,
+    running: Option<(TaskId, FiberSubject)>,
     /// The tasks that have begun and are suspended; with the place, if they wait for something.
-    suspended: BTreeMap<TaskId, (Who, Option<Site>)>,
+    suspended: BTreeMap<TaskId, (FiberSubject, Option<SpawnSite>)>,
     config: Config,
     run: u64,
     schedule: Schedule,
@@ -56,7 +56,7 @@ impl StallWatch {
     /// Begins to watch the calling thread.
     pub(super) fn new() -> Self {
         let run = Arc::<WatchedRun>::default();
-        let thread = ThreadStatus::of_this_thread().and_then(|status| {
+        let thread = StatusFiles::of_this_thread().and_then(|status| {
             let watched = Arc::clone(&run);
             let settings = thread::Builder::new().name("coact-sim-watch".into());
             settings.spawn(move || watched.watch(&status)).ok()
@@ -80,7 +80,7 @@ impl StallWatch {
     }
 
     /// A task runs from here on.
-    pub(super) fn enter(&self, task: TaskId, who: Who) {
+    pub(super) fn enter(&self, task: TaskId, who: FiberSubject) {
         self.note(|state| {
             state.steps += 1;
             state.running = Some((task, who));
@@ -90,7 +90,7 @@ impl StallWatch {
     }
 
     /// It is suspended, perhaps to wait.
-    pub(super) fn suspend(&self, task: TaskId, who: Who, waits_at: Option<Site>) {
+    pub(super) fn suspend(&self, task: TaskId, who: FiberSubject, waits_at: Option<SpawnSite>) {
         self.note(|state| {
             state.running = None;
             state.suspended.insert(task, (who, waits_at));
@@ -120,7 +120,7 @@ impl Drop for StallWatch {
 }
 
 impl WatchedRun {
-    fn watch(&self, status: &ThreadStatus) {
+    fn watch(&self, status: &StatusFiles) {
         let mut blocked = BlockedLooks::default();
         loop {
             thread::park_timeout(LOOK);
@@ -179,7 +179,7 @@ impl RunState {
 
 /// What the operating system says of a thread.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Status {
+struct ThreadStatus {
     /// It waits in the operating system, and not for a disk.
     is_waiting: bool,
     /// A measure of the processor time that it has used.
@@ -189,14 +189,14 @@ struct Status {
 /// Counts looks at a thread.
 #[derive(Default)]
 struct BlockedLooks {
-    last: Option<(u64, Status)>,
+    last: Option<(u64, ThreadStatus)>,
     count: u32,
 }
 
 impl BlockedLooks {
     /// Adds a look: how many steps there were, whether a task runs, and what its thread does.
     /// Returns whether that is to be reported now.
-    fn look(&mut self, steps: u64, runs: bool, status: Status) -> bool {
+    fn look(&mut self, steps: u64, runs: bool, status: ThreadStatus) -> bool {
         let is_blocked = runs && status.is_waiting && self.last == Some((steps, status));
         self.last = Some((steps, status));
         self.count = if is_blocked { self.count.saturating_add(1) } else { 0 };
@@ -205,12 +205,12 @@ impl BlockedLooks {
 }
 
 /// Where the operating system says what a thread does: the files of Linux.
-struct ThreadStatus {
+struct StatusFiles {
     stat: String,
     schedstat: String,
 }
 
-impl ThreadStatus {
+impl StatusFiles {
     /// Returns `None` where there are no such files.
     fn of_this_thread() -> Option<Self> {
         let this = std::fs::read_link("/proc/thread-self").ok()?;
@@ -219,7 +219,7 @@ impl ThreadStatus {
         found.read().is_some().then_some(found)
     }
 
-    fn read(&self) -> Option<Status> {
+    fn read(&self) -> Option<ThreadStatus> {
         let stat = std::fs::read_to_string(&self.stat).ok()?;
         // In nanoseconds, where the kernel counts these.
         let exact = std::fs::read_to_string(&self.schedstat).ok();
@@ -228,7 +228,7 @@ impl ThreadStatus {
 }
 
 /// Reads `stat` and `schedstat` of proc(5).
-fn parse(stat: &str, schedstat: Option<&str>) -> Option<Status> {
+fn parse(stat: &str, schedstat: Option<&str>) -> Option<ThreadStatus> {
     // The name of the thread, in parentheses, may contain anything.
     let (_, fields) = stat.rsplit_once(')')?;
     let mut fields = fields.split_whitespace();
@@ -237,7 +237,7 @@ fn parse(stat: &str, schedstat: Option<&str>) -> Option<Status> {
     let mut ticks = fields.skip(10).map(str::parse::<u64>);
     let ticks = ticks.next()?.ok()? + ticks.next()?.ok()?;
     let exact = schedstat.and_then(|text| text.split_whitespace().next()?.parse().ok());
-    Some(Status { is_waiting, time: (ticks, exact.unwrap_or(0)) })
+    Some(ThreadStatus { is_waiting, time: (ticks, exact.unwrap_or(0)) })
 }
 
 #[cfg(test)]

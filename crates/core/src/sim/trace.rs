@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 
 use coact_sim::TaskId;
 
-use super::fiber::Who;
-use crate::simulated::Site;
+use super::sim_fiber::FiberSubject;
+use crate::simulated::SpawnSite;
 
 /// How many events before a difference a report shows.
 const COMMON: usize = 3;
@@ -15,11 +15,11 @@ const COMMON: usize = 3;
 #[derive(Clone, PartialEq, Eq)]
 pub(super) enum TraceEvent {
     /// One of these tasks was chosen to run next.
-    Step { runnable: Box<[TaskId]>, chosen: TaskId, who: Who },
+    Step { runnable: Box<[TaskId]>, chosen: TaskId, who: FiberSubject },
     /// The program was given this value below a bound.
     Value { bound: u64, value: u64 },
     /// A behaviour was spawned.
-    Spawned { name: &'static str, at: Option<Site> },
+    Spawned { name: &'static str, at: Option<SpawnSite> },
     /// A behaviour waits for these cowns, by their ranks in the order of creation.
     Queued { cowns: Box<[Option<usize>]> },
     /// Time has passed.
@@ -125,7 +125,7 @@ impl RunTrace {
 
 /// What makes programs differ from one run to the next.
 const CAUSES: &str = "  \
-    What makes the difference is not chosen by the schedule. Look between the last common event \
+    WaitDescription makes the difference is not chosen by the schedule. Look between the last common event \
     and these for a `HashMap` or `HashSet` whose order decides (use a `BTreeMap`, or a hasher with \
     a fixed seed), a clock (`RuntimeHandle::elapsed`), random numbers (`sim::choose`), an address \
     as a number, a thread of `std` (`sim::thread`), or a `static` or thread-local that outlives a \

@@ -7,33 +7,33 @@ use std::cell::Cell;
 
 use super::engine::{current, known, known_rank, trace};
 use super::trace::TraceEvent;
-use super::wait_tables::{Future, PendingBehaviour, Promised};
-use crate::simulated::{Id, Site, What};
+use super::wait_tables::{FutureWait, PendingBehaviour, PromiseWait};
+use crate::simulated::{SpawnSite, WaitDescription, WorkId};
 
 thread_local! {
-    static NEXT_ID: Cell<Id> = const { Cell::new(Id::MIN) };
+    static NEXT_ID: Cell<WorkId> = const { Cell::new(WorkId::MIN) };
 }
 
-fn next_id() -> Id {
+fn next_id() -> WorkId {
     NEXT_ID.replace(NEXT_ID.get().saturating_add(1))
 }
 
 /// Registers a new promise.
-pub(super) fn made(cell: usize, made_at: Site) {
+pub(super) fn made(cell: usize, made_at: SpawnSite) {
     if let Some(known) = known() {
-        let promised = Promised { made_at, owed_by: None, follows: None, is_handled: false };
+        let promised = PromiseWait { made_at, owed_by: None, follows: None, is_handled: false };
         known.promises.borrow_mut().insert(cell, promised);
     }
 }
 
-fn note(cell: usize, note: impl FnOnce(&mut Promised)) {
+fn note(cell: usize, note: impl FnOnce(&mut PromiseWait)) {
     if let Some(known) = known() {
         known.promises.borrow_mut().get_mut(&cell).map(note);
     }
 }
 
 /// Records what completes a promise.
-pub(super) fn owed_by(cell: usize, what: What) {
+pub(super) fn owed_by(cell: usize, what: WaitDescription) {
     note(cell, |promised| promised.owed_by = Some(what));
 }
 
@@ -63,14 +63,14 @@ pub(super) fn polls<R>(poll: impl FnOnce() -> R) -> (R, Option<usize>) {
 }
 
 /// Records the location from which a behaviour is about to be spawned.
-pub(super) fn spawns(at: Site) {
+pub(super) fn spawns(at: SpawnSite) {
     if let Some(known) = known() {
         known.site.set(Some(at));
     }
 }
 
 /// Registers a spawned behaviour.
-pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id {
+pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> WorkId {
     let id = next_id();
     if let Some(known) = known() {
         let spawned_at = known.site.take();
@@ -88,7 +88,7 @@ pub(super) fn spawned(name: fn() -> &'static str, promise: Option<usize>) -> Id 
 }
 
 /// Records that it is this task, and waits in these queues.
-pub(super) fn stands_in(id: Id, task: usize, queues: &mut dyn Iterator<Item = usize>) {
+pub(super) fn stands_in(id: WorkId, task: usize, queues: &mut dyn Iterator<Item = usize>) {
     note_behaviour(id, |behaviour| {
         behaviour.task = task;
         behaviour.queues.extend(queues);
@@ -99,33 +99,33 @@ pub(super) fn stands_in(id: Id, task: usize, queues: &mut dyn Iterator<Item = us
 }
 
 /// Records that it has acquired its cowns and runs.
-pub(super) fn begins(id: Id) {
+pub(super) fn begins(id: WorkId) {
     note_behaviour(id, |behaviour| behaviour.runs_in = current());
 }
 
 /// Records that it keeps its cowns, and does not run.
-pub(super) fn detains(id: Id) {
+pub(super) fn detains(id: WorkId) {
     note_behaviour(id, |behaviour| (behaviour.runs_in, behaviour.is_detained) = (None, true));
 }
 
-fn note_behaviour(id: Id, note: impl FnOnce(&mut PendingBehaviour)) {
+fn note_behaviour(id: WorkId, note: impl FnOnce(&mut PendingBehaviour)) {
     if let Some(known) = known() {
         known.behaviours.borrow_mut().get_mut(&id).map(note);
     }
 }
 
 /// Removes a behaviour that has ended.
-pub(super) fn ended(id: Id) {
+pub(super) fn ended(id: WorkId) {
     if let Some(known) = known() {
         known.behaviours.borrow_mut().remove(&id);
     }
 }
 
 /// Registers a future that is about to be polled for the first time.
-pub(super) fn future(what: What, promise: Option<usize>, in_thread: bool) -> Id {
+pub(super) fn future(what: WaitDescription, promise: Option<usize>, in_thread: bool) -> WorkId {
     let id = next_id();
     if let Some(known) = known() {
-        let future = Future { what, promise, in_thread, awaits: None };
+        let future = FutureWait { what, promise, in_thread, awaits: None };
         known.futures.borrow_mut().insert(id, future);
     }
     id
@@ -137,7 +137,7 @@ pub(super) fn begin_poll() -> Option<usize> {
 }
 
 /// Ends a poll. The promise that the future polled is what it waits for.
-pub(super) fn end_poll(id: Id, before: Option<usize>) {
+pub(super) fn end_poll(id: WorkId, before: Option<usize>) {
     if let Some(known) = known() {
         let awaits = known.polled.replace(before);
         if let Some(future) = known.futures.borrow_mut().get_mut(&id) {
@@ -147,7 +147,7 @@ pub(super) fn end_poll(id: Id, before: Option<usize>) {
 }
 
 /// Removes a future that has ended.
-pub(super) fn future_ended(id: Id) {
+pub(super) fn future_ended(id: WorkId) {
     if let Some(known) = known() {
         known.futures.borrow_mut().remove(&id);
     }

@@ -6,27 +6,27 @@ use std::collections::BTreeMap;
 
 use coact_sim::TaskId;
 
-use crate::simulated::{Id, Site, What};
+use crate::simulated::{SpawnSite, WaitDescription, WorkId};
 
 /// Everything known in one run.
 #[derive(Default)]
 pub(super) struct WaitTables {
-    pub(super) promises: RefCell<BTreeMap<usize, Promised>>,
+    pub(super) promises: RefCell<BTreeMap<usize, PromiseWait>>,
     /// In spawn order.
-    pub(super) behaviours: RefCell<BTreeMap<Id, PendingBehaviour>>,
-    pub(super) futures: RefCell<BTreeMap<Id, Future>>,
+    pub(super) behaviours: RefCell<BTreeMap<WorkId, PendingBehaviour>>,
+    pub(super) futures: RefCell<BTreeMap<WorkId, FutureWait>>,
     /// The promise that was last polled before it was complete.
     pub(super) polled: Cell<Option<usize>>,
     /// The location from which the next behaviour is spawned.
-    pub(super) site: Cell<Option<Site>>,
+    pub(super) site: Cell<Option<SpawnSite>>,
 }
 
 /// A promise.
 #[derive(Clone, Copy)]
-pub(super) struct Promised {
-    pub(super) made_at: Site,
+pub(super) struct PromiseWait {
+    pub(super) made_at: SpawnSite,
     /// What completes it, if known.
-    pub(super) owed_by: Option<What>,
+    pub(super) owed_by: Option<WaitDescription>,
     /// The promise whose value it takes.
     pub(super) follows: Option<usize>,
     /// The request has been handled; the reply comes later.
@@ -36,7 +36,7 @@ pub(super) struct Promised {
 /// A behaviour that has not ended.
 pub(super) struct PendingBehaviour {
     pub(super) name: fn() -> &'static str,
-    pub(super) spawned_at: Option<Site>,
+    pub(super) spawned_at: Option<SpawnSite>,
     /// The promise of its result.
     pub(super) promise: Option<usize>,
     /// The address of its task.
@@ -50,8 +50,8 @@ pub(super) struct PendingBehaviour {
 }
 
 /// A future that has not ended.
-pub(super) struct Future {
-    pub(super) what: What,
+pub(super) struct FutureWait {
+    pub(super) what: WaitDescription,
     /// The promise that completes with its output, or that wakes it.
     pub(super) promise: Option<usize>,
     /// Whether a thread of the program polls it.

@@ -10,17 +10,17 @@ use crate::runtime_ids::RuntimeId;
 use crate::task::TaskPtr;
 
 /// Writes a description, for reports.
-pub type What = fn(&mut fmt::Formatter<'_>) -> fmt::Result;
+pub type WaitDescription = fn(&mut fmt::Formatter<'_>) -> fmt::Result;
 
 /// Identifies behaviours and futures in a simulation. Never reused, so that leftovers of one run
 /// are not mistaken for objects of another.
-pub(crate) type Id = NonZeroU64;
+pub(crate) type WorkId = NonZeroU64;
 
 /// A location in the program.
-pub(crate) type Site = &'static Location<'static>;
+pub(crate) type SpawnSite = &'static Location<'static>;
 
 /// A condition without side effects.
-pub(crate) type Condition<'a> = dyn Fn() -> bool + 'a;
+pub(crate) type WakeCondition<'a> = dyn Fn() -> bool + 'a;
 
 /// A run of a program under the simulation's own scheduler. Promises are identified by the
 /// addresses of their cells, cowns by those of their headers.
@@ -29,16 +29,16 @@ pub(crate) trait Simulation {
     /// See [`point`](super::point).
     fn point(&self);
     /// See [`give_way`](super::give_way).
-    fn give_way(&self, at: Site, condition: &Condition<'_>);
+    fn give_way(&self, at: SpawnSite, condition: &WakeCondition<'_>);
     /// See [`block_until`](super::block_until).
-    fn block_until(&self, what: &dyn Display, at: Site, condition: &Condition<'_>);
+    fn block_until(&self, what: &dyn Display, at: SpawnSite, condition: &WakeCondition<'_>);
     /// See [`block_for`](super::block_for).
     fn block_for(
         &self,
         what: &dyn Display,
-        at: Site,
+        at: SpawnSite,
         time: Option<Duration>,
-        condition: &Condition<'_>,
+        condition: &WakeCondition<'_>,
     ) -> bool;
     /// Returns the behaviour that the thread is simulating.
     fn body(&self) -> Option<SimulatedBody>;
@@ -61,24 +61,24 @@ pub(crate) trait Simulation {
     /// ended.
     fn tasks_of(&self, home: RuntimeId) -> TaskCounts;
     /// See [`pump_pending`](super::pump_pending).
-    fn pump_pending(&self, home: RuntimeId, at: Site) -> usize;
+    fn pump_pending(&self, home: RuntimeId, at: SpawnSite) -> usize;
     /// See [`pump_until`](super::pump_until).
-    fn pump_until(&self, home: RuntimeId, at: Site, stop: &mut dyn FnMut() -> bool);
+    fn pump_until(&self, home: RuntimeId, at: SpawnSite, stop: &mut dyn FnMut() -> bool);
     /// See [`pump_until_idle`](super::pump_until_idle).
     fn pump_until_idle(
         &self,
         home: RuntimeId,
-        at: Site,
+        at: SpawnSite,
         time: Option<Duration>,
-        are_idle: &Condition<'_>,
+        are_idle: &WakeCondition<'_>,
     ) -> bool;
 
     /// Takes note of something that has happened.
-    fn note(&self, what: Observation<'_>);
-    /// Registers a spawned behaviour; see [`Spawned`](super::Spawned).
-    fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> Id;
-    /// Registers a future; see [`Polled`](super::Polled).
-    fn future(&self, what: What, promise: Option<usize>, in_thread: bool) -> Id;
+    fn note(&self, what: SimObservation<'_>);
+    /// Registers a spawned behaviour; see [`SpawnedWork`](super::SpawnedWork).
+    fn spawned(&self, name: fn() -> &'static str, promise: Option<usize>) -> WorkId;
+    /// Registers a future; see [`PolledFuture`](super::PolledFuture).
+    fn future(&self, what: WaitDescription, promise: Option<usize>, in_thread: bool) -> WorkId;
     /// Called before a future is polled: returns the promise that was polled last before this.
     fn begin_poll(&self) -> Option<usize>;
     /// Writes a description of a promise.
@@ -88,13 +88,13 @@ pub(crate) trait Simulation {
 /// What a simulation is told. It decides nothing here: it takes note, for the ranks of cowns and
 /// for reports.
 #[cfg_attr(not(feature = "sim"), allow(dead_code))]
-pub(crate) enum Observation<'a> {
+pub(crate) enum SimObservation<'a> {
     /// A cown, or the leader of a group, was created at this address.
     MadeCown(usize),
     /// A promise was created.
-    MadePromise { cell: usize, at: Site },
+    MadePromise { cell: usize, at: SpawnSite },
     /// This completes a promise.
-    OwedBy { cell: usize, what: What },
+    OwedBy { cell: usize, what: WaitDescription },
     /// A promise takes its value from another one.
     Follows { cell: usize, of: usize },
     /// A request has been handled, and its reply may come later.
@@ -102,19 +102,19 @@ pub(crate) enum Observation<'a> {
     /// A promise was polled before it was complete.
     Polled { cell: usize },
     /// A behaviour is about to be spawned from here.
-    Spawns { at: Site },
+    Spawns { at: SpawnSite },
     /// A behaviour is this task, and waits in these queues.
-    StandsIn { behaviour: Id, task: usize, queues: &'a mut dyn Iterator<Item = usize> },
+    StandsIn { behaviour: WorkId, task: usize, queues: &'a mut dyn Iterator<Item = usize> },
     /// A behaviour has acquired its cowns and runs.
-    Begins { behaviour: Id },
+    Begins { behaviour: WorkId },
     /// A behaviour keeps its cowns, and does not run.
-    Detains { behaviour: Id },
+    Detains { behaviour: WorkId },
     /// A behaviour has ended.
-    Ended { behaviour: Id },
+    Ended { behaviour: WorkId },
     /// A future was polled; `before` is the result of [`Simulation::begin_poll`].
-    EndPoll { future: Id, before: Option<usize> },
+    EndPoll { future: WorkId, before: Option<usize> },
     /// A future has ended.
-    FutureEnded { future: Id },
+    FutureEnded { future: WorkId },
 }
 
 /// A behaviour that a thread is simulating.

@@ -1,7 +1,7 @@
 //! Timers: behaviours that are spawned later, once or periodically, and a future that sleeps.
 
-pub(crate) mod after_caught_panic;
 pub(crate) mod fixed_delay;
+pub(crate) mod once_caught;
 mod sleep;
 mod timers;
 mod wheel;
@@ -12,12 +12,12 @@ use std::time::Duration;
 
 pub use sleep::{Sleep, sleep};
 pub use timers::Timer;
-pub(crate) use timers::Timers;
+pub(crate) use timers::TimerService;
 use timers::{Run, TimerEntry, nanos};
 
 use crate::behaviour::spawn::spawn_deferred;
 use crate::behaviour::spawn_checks::{self, assert_spawnable};
-use crate::body::{Completion, Forget};
+use crate::body::{Completion, NoResult};
 use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::sched::runtime_handle::RuntimeHandle;
@@ -126,7 +126,7 @@ impl RuntimeHandle {
         const { refuse_volatile_beside_durable::<S>() };
         assert_spawnable(&set);
         let set = set.to_owned_set();
-        let fire = move || spawn_deferred::<S, _, _>(set, closure, Forget);
+        let fire = move || spawn_deferred::<S, _, _>(set, closure, NoResult);
         self.timers().set(delay, TimerEntry::Once(Box::new(fire)))
     }
 
@@ -150,7 +150,7 @@ impl RuntimeHandle {
             // ORDERING: Relaxed. The flag guards no data: the cowns order the ticks.
             if !waiting.swap(true, Ordering::Relaxed) {
                 let closure = Arc::clone(&closure);
-                let ended = Tick(Arc::clone(&waiting));
+                let ended = TickCompletion(Arc::clone(&waiting));
                 let set = set.to_owned_set();
                 spawn_deferred::<S, _, _>(set, move |access| closure(access), ended);
             }
@@ -190,7 +190,7 @@ impl RuntimeHandle {
         self.timers().set(delay, TimerEntry::Spaced { delay: nanos(delay), run: Arc::new(run) })
     }
 
-    fn timers(self) -> &'static Timers {
+    fn timers(self) -> &'static TimerService {
         runtime_shared::get(self.0).service()
     }
 }
@@ -228,15 +228,15 @@ where
 
 /// The completion of one tick's behaviour. It is dropped when the behaviour has run or was skipped,
 /// or when spawning it failed because a handle panicked.
-struct Tick(Arc<AtomicBool>);
+struct TickCompletion(Arc<AtomicBool>);
 
-impl Drop for Tick {
+impl Drop for TickCompletion {
     fn drop(&mut self) {
         self.0.store(false, Ordering::Relaxed);
     }
 }
 
-impl Completion for Tick {
+impl Completion for TickCompletion {
     type Value = ();
 
     fn done(self, (): ()) {}

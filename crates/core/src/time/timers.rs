@@ -10,16 +10,16 @@ use std::time::Duration;
 
 use coact_sync::shim::sync::{Condvar, Mutex};
 
-use super::wheel::{TimerKey, Wheel};
+use super::wheel::{TimerKey, TimerWheel};
 use crate::body::Completion;
-use crate::current::{self, Cancelling};
+use crate::current::{self, CancelMark};
 use crate::drop_depth;
 use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared::{self, RuntimeShared};
 use crate::sched::services::SharedService;
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 
 /// What happens when a timer fires.
 pub(super) enum TimerEntry {
@@ -40,7 +40,7 @@ const TICK: Duration = Duration::from_millis(1);
 
 /// All timers of one runtime. A thread of their own serves them, since workers may be busy with
 /// long behaviours; it starts with the first timer.
-pub(crate) struct Timers {
+pub(crate) struct TimerService {
     runtime: RuntimeId,
     /// The timers, and the state of the thread that serves them.
     state: Mutex<TimersState>,
@@ -48,12 +48,12 @@ pub(crate) struct Timers {
 }
 
 struct TimersState {
-    wheel: Wheel<(u64, u64, TimerEntry)>,
+    wheel: TimerWheel<(u64, u64, TimerEntry)>,
     /// The timers that have not ended.
     places: HashMap<u64, TimerPosition>,
     next_number: u64,
-    driver: Driver,
-    thread: Option<Thread>,
+    driver: TimerDriver,
+    thread: Option<TrackedThread>,
 }
 
 /// Where a timer is.
@@ -83,20 +83,20 @@ impl TimersState {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Driver {
+enum TimerDriver {
     NotStarted,
     /// The thread wakes at this time (in ns), or when notified.
     Until(u64),
     Stopped,
 }
 
-impl SharedService for Timers {
+impl SharedService for TimerService {
     fn new(shared: &RuntimeShared) -> Self {
         let state = TimersState {
-            wheel: Wheel::new(nanos(TICK)),
+            wheel: TimerWheel::new(nanos(TICK)),
             places: HashMap::new(),
             next_number: 0,
-            driver: Driver::NotStarted,
+            driver: TimerDriver::NotStarted,
             thread: None,
         };
         Self { runtime: shared.id, state: Mutex::new(state), changed: Condvar::new() }
@@ -106,7 +106,7 @@ impl SharedService for Timers {
     fn stop(&self, shared: &RuntimeShared) {
         let mut numbers: Vec<u64> = {
             let mut state = self.state.lock();
-            state.driver = Driver::Stopped;
+            state.driver = TimerDriver::Stopped;
             state.places.keys().copied().collect()
         };
         // In the order of creation, so that a simulation always does this in the same order.
@@ -121,7 +121,7 @@ impl SharedService for Timers {
     }
 }
 
-impl Timers {
+impl TimerService {
     fn shared(&self) -> &'static RuntimeShared {
         runtime_shared::get(self.runtime)
     }
@@ -140,19 +140,19 @@ impl Timers {
         let key = state.wheel.insert(deadline, (number, deadline, entry));
         state.places.insert(number, TimerPosition::Waiting(key));
         match state.driver {
-            Driver::Until(until) if until <= deadline => {}
-            Driver::Until(_) => self.changed.notify_one(),
-            Driver::NotStarted if self.shared().config.simulated => {}
-            Driver::NotStarted => {
+            TimerDriver::Until(until) if until <= deadline => {}
+            TimerDriver::Until(_) => self.changed.notify_one(),
+            TimerDriver::NotStarted if self.shared().config.simulated => {}
+            TimerDriver::NotStarted => {
                 if let Err(error) = self.start_driver(&mut state) {
                     drop(state);
                     self.cancel(number);
                     panic!("the thread that serves timers could not be started: {error}");
                 }
             }
-            Driver::Stopped => {
+            TimerDriver::Stopped => {
                 drop(state);
-                let _cancelling = Cancelling::enter();
+                let _cancelling = CancelMark::enter();
                 self.cancel(number);
                 self.give_back();
             }
@@ -163,8 +163,8 @@ impl Timers {
     fn start_driver(&'static self, state: &mut TimersState) -> io::Result<()> {
         let config = &self.shared().config;
         let thread = thread::Builder::new().name(format!("{}-timer", config.name));
-        state.thread = Some(Thread::start(thread, || self.drive())?);
-        state.driver = Driver::Until(0);
+        state.thread = Some(TrackedThread::start(thread, || self.drive())?);
+        state.driver = TimerDriver::Until(0);
         Ok(())
     }
 
@@ -191,21 +191,21 @@ impl Timers {
 
     /// Returns whether the thread that served the timers, which are cancelled, has ended.
     pub(crate) fn has_ended(&self) -> bool {
-        self.state.lock().thread.as_ref().is_none_or(Thread::is_over)
+        self.state.lock().thread.as_ref().is_none_or(TrackedThread::is_over)
     }
 
     /// Stops waiting for that thread, which ends by itself.
     pub(crate) fn detach(&self) {
         let thread = self.state.lock().thread.take();
-        thread.into_iter().for_each(Thread::join_if_over);
+        thread.into_iter().for_each(TrackedThread::join_if_over);
     }
 
     /// Frees the memory of a stopped runtime's timers.
     fn give_back(&self) {
         let mut state = self.state.lock();
-        if state.driver == Driver::Stopped && state.places.is_empty() {
+        if state.driver == TimerDriver::Stopped && state.places.is_empty() {
             state.places = HashMap::new();
-            state.wheel = Wheel::new(nanos(TICK));
+            state.wheel = TimerWheel::new(nanos(TICK));
         }
     }
 
@@ -221,7 +221,7 @@ impl Timers {
     pub(crate) fn begin_run(&self) {
         let mut state = self.state.lock();
         if state.places.is_empty() {
-            state.wheel = Wheel::new(nanos(TICK));
+            state.wheel = TimerWheel::new(nanos(TICK));
             state.next_number = 0;
         }
     }
@@ -236,7 +236,7 @@ impl Timers {
     /// The main loop of the thread that serves the timers.
     fn drive(&self) {
         let mut state = self.state.lock();
-        while state.driver != Driver::Stopped {
+        while state.driver != TimerDriver::Stopped {
             let now = self.now();
             let due = state.take_due(now);
             if !due.is_empty() {
@@ -246,7 +246,7 @@ impl Timers {
                 continue;
             }
             let next = state.wheel.next_deadline();
-            state.driver = Driver::Until(next.unwrap_or(u64::MAX));
+            state.driver = TimerDriver::Until(next.unwrap_or(u64::MAX));
             state = match next {
                 None => self.changed.wait(state),
                 Some(next) => {
@@ -263,9 +263,9 @@ impl Timers {
     fn fire(&self, timer: (u64, u64, TimerEntry)) {
         // A behaviour without cowns belongs to the timer's runtime, whichever thread serves the
         // timers.
-        let _entered = current::Entered::new(self.runtime);
+        let _entered = current::EnteredRuntime::new(self.runtime);
         // Blocking here would delay all other timers, and might wait for one of them.
-        let _inside = current::Nested::enter();
+        let _inside = current::NestedBody::enter();
         self.fire_inside(timer);
     }
 
@@ -297,7 +297,7 @@ impl Timers {
         let deadline = self.now().saturating_add(*delay);
         self.renew(number, deadline, entry)?;
         let state = self.state.lock();
-        if matches!(state.driver, Driver::Until(until) if until > deadline) {
+        if matches!(state.driver, TimerDriver::Until(until) if until > deadline) {
             self.changed.notify_one();
         }
         Ok(())
@@ -307,7 +307,7 @@ impl Timers {
     /// the entry, to be dropped without holding the lock.
     fn renew(&self, number: u64, deadline: u64, entry: TimerEntry) -> Result<(), TimerEntry> {
         let mut state = self.state.lock();
-        if state.driver == Driver::Stopped || !state.places.contains_key(&number) {
+        if state.driver == TimerDriver::Stopped || !state.places.contains_key(&number) {
             return Err(entry);
         }
         let key = state.wheel.insert(deadline, (number, deadline, entry));
@@ -347,7 +347,7 @@ impl Timer {
     pub fn cancel(&self) -> bool {
         runtime_shared::get(self.runtime)
             .find_service()
-            .is_some_and(|timers: &Timers| timers.cancel(self.number))
+            .is_some_and(|timers: &TimerService| timers.cancel(self.number))
     }
 }
 
@@ -369,7 +369,7 @@ impl Drop for Run {
     fn drop(&mut self) {
         let shared = runtime_shared::get(self.runtime);
         let Some(entry) = self.entry.take() else { return };
-        if let Err(entry) = shared.service::<Timers>().set_again(self.number, entry) {
+        if let Err(entry) = shared.service::<TimerService>().set_again(self.number, entry) {
             drop_quietly(move || drop(entry));
             shared.end_outstanding();
         }

@@ -34,7 +34,7 @@ const BUCKETS: usize = 1 << BUCKET_BITS;
 const FAR: usize = LEVELS * BUCKETS;
 
 /// Timers with values of type `T`. Times are nanoseconds since an origin of the caller's choice.
-pub struct Wheel<T> {
+pub struct TimerWheel<T> {
     /// The length of a tick in nanoseconds.
     tick: u64,
     /// The current tick. No timer is in a bucket before it; its own bucket also takes overdue
@@ -43,7 +43,7 @@ pub struct Wheel<T> {
     /// Bit s of word l: whether bucket s of level l is occupied.
     occupied: [u64; LEVELS],
     /// The buckets of all levels, lowest first, then the far one. Empty before the first timer.
-    buckets: Box<[Bucket]>,
+    buckets: Box<[TimerBucket]>,
     entries: Vec<WheelEntry<T>>,
     /// The first entry in the list of unused entries.
     unused: u32,
@@ -64,7 +64,7 @@ pub struct TimerKey {
 
 /// A doubly linked list of timers.
 #[derive(Clone, Copy)]
-struct Bucket {
+struct TimerBucket {
     head: u32,
     /// A lower bound of the bucket's deadlines. It is too low if the timer that had it was
     /// cancelled.
@@ -92,8 +92,8 @@ struct DueTimer {
     generation: u32,
 }
 
-impl<T> Wheel<T> {
-    /// The tick of [`Wheel::default`]: a millisecond.
+impl<T> TimerWheel<T> {
+    /// The tick of [`TimerWheel::default`]: a millisecond.
     pub const DEFAULT_TICK: u64 = 1_000_000;
 
     /// Creates an empty wheel at time 0, with ticks of `tick` nanoseconds.
@@ -278,9 +278,9 @@ impl<T> Wheel<T> {
         let deadline = self.entry(index).deadline;
         let bucket = self.slot_for((deadline / self.tick).max(self.current));
         if self.buckets.is_empty() {
-            self.buckets = vec![Bucket::EMPTY; FAR + 1].into_boxed_slice();
+            self.buckets = vec![TimerBucket::EMPTY; FAR + 1].into_boxed_slice();
         }
-        let Bucket { head, earliest } = self.buckets[bucket];
+        let TimerBucket { head, earliest } = self.buckets[bucket];
         let entry = self.entry_mut(index);
         entry.bucket = bucket as u32;
         entry.previous = NIL;
@@ -288,7 +288,7 @@ impl<T> Wheel<T> {
         if head != NIL {
             self.entry_mut(head).previous = index;
         }
-        self.buckets[bucket] = Bucket { head: index, earliest: earliest.min(deadline) };
+        self.buckets[bucket] = TimerBucket { head: index, earliest: earliest.min(deadline) };
         if bucket < FAR {
             self.occupied[bucket / BUCKETS] |= 1 << (bucket % BUCKETS);
         }
@@ -312,7 +312,7 @@ impl<T> Wheel<T> {
     }
 
     fn clear(&mut self, bucket: usize) {
-        self.buckets[bucket] = Bucket::EMPTY;
+        self.buckets[bucket] = TimerBucket::EMPTY;
         if bucket < FAR {
             self.occupied[bucket / BUCKETS] &= !(1 << (bucket % BUCKETS));
         }
@@ -373,19 +373,19 @@ impl<T> Wheel<T> {
     }
 }
 
-impl Bucket {
+impl TimerBucket {
     const EMPTY: Self = Self { head: NIL, earliest: u64::MAX };
 }
 
-impl<T> Default for Wheel<T> {
+impl<T> Default for TimerWheel<T> {
     fn default() -> Self {
         Self::new(Self::DEFAULT_TICK)
     }
 }
 
-impl<T> fmt::Debug for Wheel<T> {
+impl<T> fmt::Debug for TimerWheel<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Wheel")
+        f.debug_struct("TimerWheel")
             .field("tick", &self.tick)
             .field("current", &self.current)
             .field("len", &self.len)

@@ -18,23 +18,23 @@ const DROPPED: u8 = 100;
 /// Logged in place of a value by a behaviour that was spawned for it.
 const SPAWNED: u8 = 101;
 
-/// What an ended [`State`] leaves; not part of the model.
-type Left = Arc<Mutex<Option<Vec<u8>>>>;
+/// What an ended [`LogState`] leaves; not part of the model.
+type LeftLog = Arc<Mutex<Option<Vec<u8>>>>;
 
 /// A log that is left behind when the state is dropped.
-struct State(Log, Left);
+struct LogState(Log, LeftLog);
 
-impl Drop for State {
+impl Drop for LogState {
     fn drop(&mut self) {
         *self.1.lock().unwrap() = Some(self.0.read());
     }
 }
 
 /// Logs the value. Is dropped with it, once.
-struct Note(Arc<()>);
+struct LoggedValue(Arc<()>);
 
-impl Note {
-    fn note(self, state: &mut State, value: Result<Log, Broken>) {
+impl LoggedValue {
+    fn note(self, state: &mut LogState, value: Result<Log, Broken>) {
         match value {
             Ok(value) => value.read().into_iter().for_each(|who| state.0.push(who)),
             Err(Broken::Dropped) => state.0.push(DROPPED),
@@ -43,16 +43,16 @@ impl Note {
     }
 }
 
-impl Continuation<Log> for Note {
-    type State = State;
+impl Continuation<Log> for LoggedValue {
+    type State = LogState;
 
-    fn run(self, held: Held<'_, State>, value: Result<Log, Broken>) {
+    fn run(self, held: Held<'_, LogState>, value: Result<Log, Broken>) {
         // The handle is dropped here, while the cown is held.
         let (state, _own) = held.into_parts();
         self.note(state, value);
     }
 
-    fn spawn(self, cown: Cown<State>, value: Result<Log, Broken>) {
+    fn spawn(self, cown: Cown<LogState>, value: Result<Log, Broken>) {
         when(cown.checked(), move |mut state| {
             state.get_mut_anyway().0.push(SPAWNED);
             self.note(state.get_mut_anyway(), value);
@@ -62,11 +62,11 @@ impl Continuation<Log> for Note {
 
 /// The state, whether or not it is poisoned.
 trait GetAnyway {
-    fn get_mut_anyway(&mut self) -> &mut State;
+    fn get_mut_anyway(&mut self) -> &mut LogState;
 }
 
-impl GetAnyway for Result<&mut State, crate::cown::access_guards::Poisoned<'_, State>> {
-    fn get_mut_anyway(&mut self) -> &mut State {
+impl GetAnyway for Result<&mut LogState, crate::cown::access_guards::Poisoned<'_, LogState>> {
+    fn get_mut_anyway(&mut self) -> &mut LogState {
         match self {
             Ok(state) => state,
             Err(poisoned) => poisoned.get_mut(),
@@ -85,13 +85,13 @@ fn value(who: u8) -> Log {
 /// the state has logged in the end.
 fn check_beside(
     give: fn(Resolver<Log>),
-    beside: fn(Cown<State>),
+    beside: fn(Cown<LogState>),
     expect: impl Fn(&[u8]) -> bool + Send + Sync + 'static,
 ) {
     check(move || {
-        let (left, note) = (Left::default(), Arc::new(()));
-        let cown = Cown::new(State(Log::default(), Arc::clone(&left)));
-        let resolver = resolver_spawning(cown.clone(), Note(Arc::clone(&note)));
+        let (left, note) = (LeftLog::default(), Arc::new(()));
+        let cown = Cown::new(LogState(Log::default(), Arc::clone(&left)));
+        let resolver = resolver_spawning(cown.clone(), LoggedValue(Arc::clone(&note)));
         let other = thread::spawn(move || {
             give(resolver);
             run_ready();
@@ -105,7 +105,7 @@ fn check_beside(
     });
 }
 
-fn push(cown: &Cown<State>, who: u8) {
+fn push(cown: &Cown<LogState>, who: u8) {
     when(cown, move |state| state.0.push(who));
 }
 
@@ -135,7 +135,7 @@ fn dropped_resolver_against_append() {
 /// Fails if `run_with_care` does not give back the block.
 #[test]
 fn value_against_poison() {
-    let beside = |cown: Cown<State>| {
+    let beside = |cown: Cown<LogState>| {
         let again = cown.clone();
         when(&cown, move |state| {
             state.0.push(1);
@@ -151,7 +151,7 @@ fn value_against_poison() {
 /// Fails if `spawn_elsewhere` does not give back the block, or drops the handle.
 #[test]
 fn value_against_a_mark() {
-    let beside = |cown: Cown<State>| {
+    let beside = |cown: Cown<LogState>| {
         // (In a cown that is not interruptible it says how long the block is, and is read at its end.)
         cown.header().set(Flags::SLOW_PATH, true);
         cown.header().set(Flags::SLOW_PATH, false);

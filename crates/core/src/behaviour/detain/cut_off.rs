@@ -15,9 +15,9 @@ pub(super) trait CutOff: Send + Sync {
 
 /// Those that have begun and not ended.
 #[derive(Default)]
-pub(crate) struct Detentions(Mutex<Slab<Arc<dyn CutOff>>>);
+pub(crate) struct DetentionTable(Mutex<Slab<Arc<dyn CutOff>>>);
 
-impl Detentions {
+impl DetentionTable {
     #[cfg_attr(loom, expect(dead_code, reason = "models have no runtime"))]
     pub(super) fn insert(&self, detention: Arc<dyn CutOff>) -> usize {
         self.0.lock().insert(detention)
@@ -33,7 +33,7 @@ impl Detentions {
     }
 }
 
-impl SharedService for Detentions {
+impl SharedService for DetentionTable {
     fn new(_: &RuntimeShared) -> Self {
         Self::default()
     }

@@ -12,18 +12,18 @@ use crate::cown::handle::Cown;
 use crate::cown::set::CownSet;
 use crate::sched::loom::{Log, check, log, run_ready, written};
 
-type Owned = <&'static Cown<Log> as CownSet>::Owned;
+type OwnedLog = <&'static Cown<Log> as CownSet>::Owned;
 
-type Guard = Detained<Owned>;
+type LogGuard = Detained<OwnedLog>;
 
 /// Where the behaviour itself is left.
-type Kept = Arc<Mutex<Option<Arc<Detention<Owned>>>>>;
+type KeptDetention = Arc<Mutex<Option<Arc<Detention<OwnedLog>>>>>;
 
 /// Where a step leaves its guard for another thread.
-type Place = Arc<Mutex<Option<Guard>>>;
+type GuardPlace = Arc<Mutex<Option<LogGuard>>>;
 
 /// Spawns a behaviour that notes 1 and gives its guard away, and one behind it that notes 3.
-fn spawn_both(x: &Cown<Log>, place: &Place) {
+fn spawn_both(x: &Cown<Log>, place: &GuardPlace) {
     let place = Arc::clone(place);
     detain(x, move |log, guard| {
         log.push(1);
@@ -33,8 +33,8 @@ fn spawn_both(x: &Cown<Log>, place: &Place) {
 }
 
 /// The same, with the behaviour for the end of the runtime, once it has begun.
-fn spawn_both_and_keep(x: &Cown<Log>, place: &Place) -> Kept {
-    let detention = Kept::default();
+fn spawn_both_and_keep(x: &Cown<Log>, place: &GuardPlace) -> KeptDetention {
+    let detention = KeptDetention::default();
     let (far, kept) = (Arc::clone(place), Arc::clone(&detention));
     detain(x, move |log, guard| {
         log.push(1);
@@ -45,20 +45,20 @@ fn spawn_both_and_keep(x: &Cown<Log>, place: &Place) -> Kept {
     detention
 }
 
-fn take(place: &Place) -> Option<Guard> {
+fn take(place: &GuardPlace) -> Option<LogGuard> {
     place.lock().take()
 }
 
 /// Has the model run to its end, and returns what was noted.
-fn end(x: Cown<Log>, place: &Place) -> Vec<u8> {
+fn end(x: Cown<Log>, place: &GuardPlace) -> Vec<u8> {
     drop(take(place));
     run_ready();
     written(x)
 }
 
 /// Has another thread use the guard, if it is there, while the step returns. Returns what was noted.
-fn against_return(use_guard: fn(Guard)) -> Vec<u8> {
-    let (x, place) = (log(), Place::default());
+fn against_return(use_guard: fn(LogGuard)) -> Vec<u8> {
+    let (x, place) = (log(), GuardPlace::default());
     spawn_both(&x, &place);
     let other = thread::spawn({
         let place = Arc::clone(&place);
@@ -96,7 +96,7 @@ fn resume_against_return() {
 #[test]
 fn cut_off_against_resume_against_return() {
     check(|| {
-        let (x, place) = (log(), Place::default());
+        let (x, place) = (log(), GuardPlace::default());
         let detention = spawn_both_and_keep(&x, &place);
         let others = [true, false].map(|cuts_off| {
             let (place, detention) = (Arc::clone(&place), Arc::clone(&detention));
@@ -124,7 +124,7 @@ fn cut_off_against_resume_against_return() {
 #[test]
 fn cut_off_of_a_queued_step() {
     check(|| {
-        let (x, place) = (log(), Place::default());
+        let (x, place) = (log(), GuardPlace::default());
         let detention = spawn_both_and_keep(&x, &place);
         run_ready();
         let far = Arc::clone(&place);

@@ -4,7 +4,7 @@ use crate::current;
 
 use coact_sync::patience::Patience;
 
-use super::one_or_two::Few;
+use super::one_or_two::OneOrTwo;
 use super::run::{claim_and_run_any, run_plain};
 use super::where_to_run::{
     at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere,
@@ -12,14 +12,19 @@ use super::where_to_run::{
 use crate::body::Completion;
 use crate::cown::set::CownSet;
 use crate::path_coverage::FastPath;
-use crate::sched::Ready;
+use crate::sched::ReadySink;
 use crate::sched::{context, schedule};
 use crate::simulated;
 
 /// Returns the set, the closure and the completion if the behaviour cannot run inline. Passes what
 /// becomes ready in the end to `ready`.
 #[inline]
-fn try_here<S, F, C>(set: S, closure: F, completion: C, ready: &mut impl Ready) -> Option<(S, F, C)>
+fn try_here<S, F, C>(
+    set: S,
+    closure: F,
+    completion: C,
+    ready: &mut impl ReadySink,
+) -> Option<(S, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -28,7 +33,7 @@ where
     if !may_nest() {
         return Some((set, closure, completion));
     }
-    let members = Few::of(&set);
+    let members = OneOrTwo::of(&set);
     // SAFETY: the set's handles keep the cowns alive.
     let home = unsafe { members.plain_home() };
     // A worker of that runtime has found the cowns in use before, or special.
@@ -50,7 +55,7 @@ fn try_any_here<S, F, C>(
     set: S,
     closure: F,
     completion: C,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) -> Option<(S, F, C)>
 where
     S: CownSet,
@@ -70,7 +75,7 @@ where
     C: Completion,
 {
     if let Some(worker) = context::worker() {
-        let (members, home) = (Few::of(&set), worker.id());
+        let (members, home) = (OneOrTwo::of(&set), worker.id());
         // SAFETY: the set's handles keep its members alive.
         unsafe {
             if members.are_plain(home) && may_nest() {
@@ -105,7 +110,7 @@ fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
     is_outside
         && !cfg!(loom)
         && !simulated::is_inside()
-        && Few::has_few_queues(set)
+        && OneOrTwo::has_few_queues(set)
         && place_elsewhere(set).is_some()
 }
 
@@ -130,7 +135,7 @@ where
     // caller, and stays inline.
     let mut ready = |task, home| schedule(task, home);
     let mut attempt = || {
-        let look_free = rest.as_ref().is_some_and(|(set, ..)| Few::look_free(set));
+        let look_free = rest.as_ref().is_some_and(|(set, ..)| OneOrTwo::look_free(set));
         if look_free {
             let (set, closure, completion) = rest.take()?;
             rest = try_here(set, closure, completion, &mut ready);

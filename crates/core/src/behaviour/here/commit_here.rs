@@ -15,7 +15,7 @@ use crate::current::{self, refuse_in_decision};
 use crate::runtime_ids::RuntimeId;
 use crate::sched::schedule;
 use crate::simulated;
-use crate::task::{Mode, RunContext, TaskPtr, run_task};
+use crate::task::{RunContext, RunMode, TaskPtr, run_task};
 
 /// Returns whether the closure was called here.
 #[track_caller]
@@ -43,7 +43,7 @@ where
 /// # Safety
 /// The task is ready, and this thread has it.
 unsafe fn run(task: TaskPtr, home: RuntimeId) {
-    let context = RunContext::new(home, Mode::Run);
+    let context = RunContext::new(home, RunMode::Run);
     // SAFETY: the conditions are those of this function.
     let next = on_this_stack(home, || unsafe { run_task(task, &context) });
     if let Some(next) = next {

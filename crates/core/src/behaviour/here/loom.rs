@@ -5,12 +5,12 @@ use std::num::NonZeroU16;
 use loom::sync::atomic::{AtomicUsize, Ordering};
 use loom::thread;
 
-use super::one_or_two::Few;
+use super::one_or_two::OneOrTwo;
 use super::run::{claim_and_run, run_plain};
 use super::serve_here;
 use crate::behaviour::spawn_checks::home_of;
 use crate::behaviour::when::when;
-use crate::body::Forget;
+use crate::body::NoResult;
 use crate::cown::handle::Cown;
 use crate::cown::set::CownSet;
 use crate::fault::Broken;
@@ -28,31 +28,31 @@ fn push(cown: &Cown<Log>, who: u8) {
 
 /// The ways to claim: that for one or two plain cowns, and that for any set.
 #[derive(Clone, Copy, PartialEq)]
-enum Way {
+enum ClaimWay {
     Few,
     Any,
 }
 
 /// Like `when_here`, without a look at the runtime.
-fn run_here<S, F>(set: S, way: Way, body: F) -> Option<(S, F)>
+fn run_here<S, F>(set: S, way: ClaimWay, body: F) -> Option<(S, F)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
 {
     let home = home_of(&set);
-    let members = Few::of(&set);
+    let members = OneOrTwo::of(&set);
     // SAFETY: the members are those of the set, whose handles keep them alive.
     let rest = unsafe {
-        if way == Way::Few && members.are_plain(home) {
-            run_plain::<false, _, _, _>(set, members, home, body, Forget, &mut schedule)
+        if way == ClaimWay::Few && members.are_plain(home) {
+            run_plain::<false, _, _, _>(set, members, home, body, NoResult, &mut schedule)
         } else {
-            claim_and_run(set, home, body, Forget, &mut schedule)
+            claim_and_run(set, home, body, NoResult, &mut schedule)
         }
     };
-    rest.map(|(set, body, Forget)| (set, body))
+    rest.map(|(set, body, NoResult)| (set, body))
 }
 
-fn push_here(cown: &Cown<Log>, who: u8, way: Way) -> bool {
+fn push_here(cown: &Cown<Log>, who: u8, way: ClaimWay) -> bool {
     let ran = run_here(cown, way, move |log| log.push(who)).is_none();
     if !ran {
         push(cown, who);
@@ -60,7 +60,7 @@ fn push_here(cown: &Cown<Log>, who: u8, way: Way) -> bool {
     ran
 }
 
-fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8, way: Way) -> bool {
+fn push_both_here(x: &Cown<Log>, y: &Cown<Log>, who: u8, way: ClaimWay) -> bool {
     let body = move |(x, y): (&mut Log, &mut Log)| {
         x.push(who);
         y.push(who);
@@ -83,7 +83,7 @@ fn position(log: &[u8], who: u8) -> usize {
 /// Fails with a `Relaxed` exchange in `try_take`.
 #[test]
 fn claim_against_append() {
-    for way in [Way::Few, Way::Any] {
+    for way in [ClaimWay::Few, ClaimWay::Any] {
         check(move || {
             let x = log();
             let other = thread::spawn({
@@ -131,7 +131,7 @@ fn serving_against_append() {
 /// Two claims at once.
 #[test]
 fn claim_against_claim() {
-    use Way::{Any, Few};
+    use ClaimWay::{Any, Few};
     for ways in [(Few, Few), (Few, Any), (Any, Any)] {
         check(move || {
             let (x, y) = two_logs();
@@ -158,7 +158,7 @@ fn claim_against_claim() {
 /// Fails without `is_first_everywhere`, and without the check of the first tail in `take_two_if`.
 #[test]
 fn claim_half_done_is_overtaken() {
-    for way in [Way::Few, Way::Any] {
+    for way in [ClaimWay::Few, ClaimWay::Any] {
         check(move || {
             let (x, y) = two_logs();
             let other = thread::spawn({
@@ -184,7 +184,7 @@ fn claim_half_done_is_overtaken() {
 /// A claim against an atomic step over the same cowns, in both orders of claiming.
 #[test]
 fn claim_against_a_step_over_two_cowns() {
-    let ways = [Way::Few, Way::Any].map(|way| [(true, way), (false, way)]);
+    let ways = [ClaimWay::Few, ClaimWay::Any].map(|way| [(true, way), (false, way)]);
     for (claim_forward, way) in ways.into_iter().flatten() {
         check(move || {
             let (x, y) = two_logs();
@@ -224,7 +224,7 @@ fn claim_for_reading_against_a_writer() {
         let set = x.read();
         let home = home_of(&set);
         let body = |log: &Log| assert!(log.read().len() <= 1);
-        let ran = claim_and_run(set, home, body, Forget, &mut schedule).is_none();
+        let ran = claim_and_run(set, home, body, NoResult, &mut schedule).is_none();
         if ran {
             push(&x, 2);
         }
@@ -239,7 +239,7 @@ fn claim_for_reading_against_a_writer() {
 /// Fails with a `Relaxed` load in `Readers::are_gone`, and without that check.
 #[test]
 fn claim_against_the_end_of_a_reader() {
-    for way in [Way::Few, Way::Any] {
+    for way in [ClaimWay::Few, ClaimWay::Any] {
         check(move || {
             let x = log();
             let other = thread::spawn({
@@ -265,11 +265,11 @@ fn claim_given_up_against_a_claim() {
         let others = [&x, &y].map(|cown| {
             let cown = cown.clone();
             thread::spawn(move || {
-                push_here(&cown, 1, Way::Few);
+                push_here(&cown, 1, ClaimWay::Few);
                 run_ready();
             })
         });
-        push_both_here(&x, &y, 2, Way::Few);
+        push_both_here(&x, &y, 2, ClaimWay::Few);
         run_ready();
         others.into_iter().for_each(|other| other.join().unwrap());
         assert_eq!((written(x).len(), written(y).len()), (2, 2));
@@ -321,12 +321,12 @@ fn claim_of_a_cown_that_was_plain() {
                     let body = move |(x, y): (&mut Log, &mut Log)| {
                         note(if is_moved { x } else { y });
                     };
-                    let members = Few::of(&set);
-                    run_plain::<false, _, _, _>(set, members, home, body, Forget, ready);
+                    let members = OneOrTwo::of(&set);
+                    run_plain::<false, _, _, _>(set, members, home, body, NoResult, ready);
                 } else {
                     let (set, ready) = (&sole, &mut schedule);
-                    let members = Few::of(&set);
-                    run_plain::<false, _, _, _>(set, members, home, note, Forget, ready);
+                    let members = OneOrTwo::of(&set);
+                    run_plain::<false, _, _, _>(set, members, home, note, NoResult, ready);
                 }
             }
             run_ready();
@@ -340,12 +340,12 @@ fn claim_of_a_cown_that_was_plain() {
 }
 
 /// A state that notes which orders it has seen.
-struct State {
+struct OrderLog {
     seen: usize,
     log: Log,
 }
 
-impl Interruptible for State {
+impl Interruptible for OrderLog {
     type SharedState = AtomicUsize;
 
     fn on_interrupt(&mut self, orders: &AtomicUsize) -> Gate {
@@ -365,10 +365,10 @@ impl Interruptible for State {
 #[test]
 fn claim_against_an_interrupt() {
     check(|| {
-        let state = State { seen: 0, log: Log::default() };
+        let state = OrderLog { seen: 0, log: Log::default() };
         let cown =
             Cown::interruptible(RuntimeHandle::current(), AtomicUsize::new(0), move |_| state);
-        let order = |cown: &Cown<State>| {
+        let order = |cown: &Cown<OrderLog>| {
             let before = cown.shared_state().fetch_add(1, Ordering::Relaxed);
             cown.interrupt();
             before + 1
@@ -383,8 +383,8 @@ fn claim_against_an_interrupt() {
         });
         let number = order(&cown);
         let body =
-            move |state: &mut State| state.log.push(if state.seen < number { WRONG } else { 1 });
-        if let Some((set, body)) = run_here(&cown, Way::Few, body) {
+            move |state: &mut OrderLog| state.log.push(if state.seen < number { WRONG } else { 1 });
+        if let Some((set, body)) = run_here(&cown, ClaimWay::Few, body) {
             when(set, body);
         }
         run_ready();

@@ -9,7 +9,7 @@ use crate::runtime_ids::RuntimeId;
 
 /// The members of a set that always holds one or two cowns exclusively.
 #[derive(Clone, Copy)]
-pub(super) enum Few {
+pub(super) enum OneOrTwo {
     One(RequestedCown),
     /// Two distinct cowns.
     Two([RequestedCown; 2]),
@@ -17,13 +17,13 @@ pub(super) enum Few {
     No,
 }
 
-impl Few {
+impl OneOrTwo {
     #[inline(always)]
     pub(super) fn of<S: CownSet>(set: &S) -> Self {
         if const { S::KIND.is_single } {
-            return Few::One(spawn_checks::only_member(set));
+            return OneOrTwo::One(spawn_checks::only_member(set));
         }
-        pair::distinct(set).map_or(Few::No, Few::Two)
+        pair::distinct(set).map_or(OneOrTwo::No, OneOrTwo::Two)
     }
 
     /// Returns whether the set is one cown outside of groups, or two that can form a pair.
@@ -44,9 +44,9 @@ impl Few {
         // SAFETY: the cowns are alive, as this function requires.
         unsafe {
             match self {
-                Few::One(member) => is_plain(member.header(), home),
-                Few::Two([a, b]) => are_plain([a.header(), b.header()], home),
-                Few::No => false,
+                OneOrTwo::One(member) => is_plain(member.header(), home),
+                OneOrTwo::Two([a, b]) => are_plain([a.header(), b.header()], home),
+                OneOrTwo::No => false,
             }
         }
     }
@@ -72,8 +72,8 @@ impl Few {
         // SAFETY: the cowns are alive, as this function requires.
         unsafe {
             let first = match self {
-                Few::One(first) | Few::Two([first, _]) => first.header(),
-                Few::No => return None,
+                OneOrTwo::One(first) | OneOrTwo::Two([first, _]) => first.header(),
+                OneOrTwo::No => return None,
             };
             // (Meaningless for a member of a group, which is not plain.)
             let home = first.home_of_queue();

@@ -6,8 +6,8 @@ use crate::queue::dequeue::leave_alone;
 use crate::queue::header::CownHeader;
 use crate::queue::release::{release, release_exclusive};
 use crate::queue::slot::Slot;
-use crate::sched::Deferring;
-use crate::sched::Ready;
+use crate::sched::DeferredReady;
+use crate::sched::ReadySink;
 
 /// Releases the cowns of the slots, which have successors or cannot be used here.
 ///
@@ -15,7 +15,7 @@ use crate::sched::Ready;
 /// See [`release_all`].
 #[cold]
 #[inline(never)]
-pub(super) unsafe fn release_slowly(slots: &[Slot], ready: &mut impl Ready) {
+pub(super) unsafe fn release_slowly(slots: &[Slot], ready: &mut impl ReadySink) {
     // SAFETY: the conditions are those of `release_all`.
     unsafe { release_all(slots, ready) };
 }
@@ -25,8 +25,8 @@ pub(super) unsafe fn release_slowly(slots: &[Slot], ready: &mut impl Ready) {
 /// # Safety
 /// The slots hold their cowns. Afterwards they are in no queue.
 #[inline]
-pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
-    let mut deferring = Deferring::new(ready);
+pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl ReadySink) {
+    let mut deferring = DeferredReady::new(ready);
     for slot in slots {
         // SAFETY: the slot still holds its cown, and is released once.
         unsafe { release(NonNull::from(slot), &mut deferring) };
@@ -39,7 +39,7 @@ pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl Ready) {
 /// # Safety
 /// See [`release_all`]; the header is that of the cown.
 #[inline(always)]
-pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl Ready) {
+pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl ReadySink) {
     // SAFETY: the slot holds the cown exclusively, so it is the head and this thread has the token.
     unsafe {
         if !leave_alone(header, NonNull::from(slot)) {
@@ -54,7 +54,7 @@ pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut i
 /// See [`release_exclusive`].
 #[cold]
 #[inline(never)]
-unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Ready) {
+unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
     // SAFETY: the conditions are those of `release_exclusive`.
     unsafe { release_exclusive(slot, ready) };
 }
@@ -67,7 +67,7 @@ unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl Read
 pub(super) unsafe fn release_two(
     slots: &[Slot; 2],
     headers: [&CownHeader; 2],
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) {
     let [a, b] = slots;
     // SAFETY: the slots hold the cowns exclusively, so they are the heads and this thread has the

@@ -6,22 +6,24 @@ use std::ptr::{NonNull, null};
 
 use smallvec::SmallVec;
 
-use super::one_or_two::{Few, are_plain, is_plain};
+use super::one_or_two::{OneOrTwo, are_plain, is_plain};
 use super::release::{release_all, release_one, release_slowly, release_two};
 use super::where_to_run::on_this_stack;
 use crate::behaviour::spawn_checks;
-use crate::body::{Body, Completion, Ended, Name, Panicked, Renamed, call_site};
+use crate::body::{
+    BehaviourName, Body, BodyOutcome, Completion, NamedCompletion, PanickedBody, call_site,
+};
 use crate::cown::member_cursor::MemberCursor;
-use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::cown::set::{CownSet, sealed::MemberVisitor};
 use crate::current;
-use crate::group::joined_requests::Grouped;
+use crate::group::joined_requests::GroupedRequests;
 use crate::path_coverage::FastPath;
 use crate::queue::claim;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::Ready;
-use crate::task::{Mode, RunContext};
+use crate::sched::ReadySink;
+use crate::task::{RunContext, RunMode};
 
 /// Returns the set, the closure and the completion if some cown is not free.
 #[inline]
@@ -30,7 +32,7 @@ pub(super) fn claim_and_run<S, F, C>(
     home: RuntimeId,
     closure: F,
     completion: C,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) -> Option<(S, F, C)>
 where
     S: CownSet,
@@ -38,7 +40,9 @@ where
     C: Completion,
 {
     let mut slots = SmallVec::<[Slot; 8]>::new();
-    set.visit(&mut Visitor(&mut |member: RequestedCown| slots.push(Slot::new(member.in_multi()))));
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| {
+        slots.push(Slot::new(member.in_multi()))
+    }));
     // From here on the slots do not move: they are in queues.
     // SAFETY: the set's handles keep the cowns alive, and the slots stay until they are released
     // below. (A cown that is named twice is not free the second time.)
@@ -55,7 +59,7 @@ where
     set.give();
     // SAFETY: all cowns of the set are held, in its order.
     let ended =
-        unsafe { execute_here(body, cursor_over(&slots), &RunContext::new(home, Mode::Run)) };
+        unsafe { execute_here(body, cursor_over(&slots), &RunContext::new(home, RunMode::Run)) };
     // SAFETY: the cowns are held up to here.
     unsafe { release_all(&slots, ready) };
     ended.deliver();
@@ -70,7 +74,7 @@ pub(super) fn claim_and_run_any<S, F, C>(
     home: RuntimeId,
     closure: F,
     completion: C,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) -> Option<(S, F, C)>
 where
     S: CownSet,
@@ -82,11 +86,11 @@ where
         let closure = closure.take()?;
         access.map(closure)
     };
-    let lent = lend::<S, C::Value>(Lent(&mut use_it));
+    let lent = lend::<S, C::Value>(LentClosure(&mut use_it));
     // The completion may have a name already.
     let name = completion.name().unwrap_or(type_name::<F>);
-    let completion = Renamed { completion, name };
-    let (set, lent, Renamed { completion, .. }) =
+    let completion = NamedCompletion { completion, name };
+    let (set, lent, NamedCompletion { completion, .. }) =
         claim_and_run(set, home, lent, completion, ready)?;
     mem::forget(lent);
     Some((set, closure.expect("it has not been called"), completion))
@@ -98,32 +102,34 @@ type UseClosure<'c, S, V> =
 
 /// A closure that stays with its owner. If this is dropped, so is the closure: a behaviour that is
 /// skipped drops it in its place, before it releases its cowns.
-struct Lent<'c, S: CownSet + 'c, V>(UseClosure<'c, S, V>);
+struct LentClosure<'c, S: CownSet + 'c, V>(UseClosure<'c, S, V>);
 
-impl<S: CownSet, V> Drop for Lent<'_, S, V> {
+impl<S: CownSet, V> Drop for LentClosure<'_, S, V> {
     fn drop(&mut self) {
         (self.0)(None);
     }
 }
 
 /// Makes a closure of it, whose type is the same for all.
-fn lend<S: CownSet, V>(lent: Lent<'_, S, V>) -> impl for<'a> FnOnce(S::Access<'a>) -> V + Send {
+fn lend<S: CownSet, V>(
+    lent: LentClosure<'_, S, V>,
+) -> impl for<'a> FnOnce(S::Access<'a>) -> V + Send {
     move |access| (lent.0)(Some(access)).expect("it is called once")
 }
 
-/// Like [`claim_and_run`], on one or two cowns that [looked plain](Few::are_plain) in this runtime.
+/// Like [`claim_and_run`], on one or two cowns that [looked plain](OneOrTwo::are_plain) in this runtime.
 /// `BY_WORKER` says that the thread is a worker of it.
 ///
 /// # Safety
-/// The members are [those of the set](Few::of), whose handles keep them alive.
+/// The members are [those of the set](OneOrTwo::of), whose handles keep them alive.
 #[inline(always)]
 pub(super) unsafe fn run_plain<const BY_WORKER: bool, S, F, C>(
     set: S,
-    members: Few,
+    members: OneOrTwo,
     home: RuntimeId,
     closure: F,
     completion: C,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) -> Option<(S, F, C)>
 where
     S: CownSet,
@@ -136,7 +142,7 @@ where
     // are exact for the holder, said that it may run here.
     unsafe {
         match members {
-            Few::One(member) => {
+            OneOrTwo::One(member) => {
                 // An array, since `end_panicked` takes one: a request that is queued must not move.
                 let slots = [Slot::new(member.in_multi())];
                 let [slot] = &slots;
@@ -154,7 +160,7 @@ where
                     |ready| release_one(slot, header, ready),
                 );
             }
-            Few::Two(members) => {
+            OneOrTwo::Two(members) => {
                 let slots = members.map(|member| Slot::new(member.in_multi()));
                 let [a, b] = &slots;
                 let headers = members.map(|member| member.header());
@@ -174,7 +180,7 @@ where
                     |ready| release_two(&slots, headers, ready),
                 );
             }
-            Few::No => return Some((set, closure, completion)),
+            OneOrTwo::No => return Some((set, closure, completion)),
         }
     }
     None
@@ -198,7 +204,7 @@ unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
-    R: Ready,
+    R: ReadySink,
 {
     let body = Body::<S, F, C>::new(set.shape(), closure, completion);
     set.give();
@@ -207,7 +213,7 @@ unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
     match unsafe { call_here::<BY_WORKER, _, _, _>(body, members, home) } {
         Ok((completion, value)) => {
             release(ready);
-            Ended::Done(completion, value).deliver();
+            BodyOutcome::Done(completion, value).deliver();
         }
         // SAFETY: the slots are where they were queued, and hold the cowns.
         Err(panicked) => unsafe { end_panicked(panicked, type_name::<F>, slots, home, ready) },
@@ -224,7 +230,7 @@ unsafe fn call_here<const BY_WORKER: bool, S, F, C>(
     body: Body<S, F, C>,
     members: &[RequestedCown],
     home: RuntimeId,
-) -> Result<(C, C::Value), Panicked<C>>
+) -> Result<(C, C::Value), PanickedBody<C>>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -237,7 +243,7 @@ where
         // SAFETY: the members are held, and match the body's shape.
         return on_this_stack(home, || unsafe { body.call::<{ call_site::HERE }>(&mut cursor) });
     }
-    let _nested = current::Nested::enter();
+    let _nested = current::NestedBody::enter();
     // SAFETY: as above.
     unsafe { body.call::<{ call_site::HERE_ON_WORKER }>(&mut cursor) }
 }
@@ -250,11 +256,11 @@ where
 #[cold]
 #[inline(never)]
 unsafe fn end_panicked<C: Completion>(
-    panicked: Panicked<C>,
-    closure: Name,
+    panicked: PanickedBody<C>,
+    closure: BehaviourName,
     slots: &[Slot],
     home: RuntimeId,
-    ready: &mut impl Ready,
+    ready: &mut impl ReadySink,
 ) {
     // SAFETY: the slots hold the cowns of the body up to `release_all`.
     let ended = unsafe {
@@ -274,7 +280,7 @@ unsafe fn execute_here<S, F, C>(
     body: Body<S, F, C>,
     members: MemberCursor<'_>,
     run: &RunContext,
-) -> Ended<C>
+) -> BodyOutcome<C>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
@@ -315,7 +321,7 @@ pub(super) unsafe fn take_all(slots: &[Slot]) -> bool {
 unsafe fn take_groups(slots: &[Slot]) -> bool {
     // SAFETY: the cowns are alive, as this function requires.
     let is_grouped = |slot: &&Slot| unsafe { slot.member().header() }.is_grouped();
-    let mut grouped = Grouped::default();
+    let mut grouped = GroupedRequests::default();
     slots.iter().filter(is_grouped).for_each(|slot| grouped.push(NonNull::from(slot)));
     // SAFETY: the slots are unqueued, and their cowns alive.
     if unsafe { grouped.join(&mut |_, _| ()) }.overlaps {

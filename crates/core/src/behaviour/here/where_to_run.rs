@@ -6,7 +6,7 @@ use crate::behaviour::spawn_checks::{self, count_members};
 use crate::cown::set::CownSet;
 use crate::current::AsWorker;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::simulation_boundary::is_out_of_reach;
+use crate::sched::outside_simulation::is_out_of_reach;
 use crate::sched::{context, external_threads, runtime_shared};
 use crate::simulated;
 
@@ -101,7 +101,7 @@ fn can_run_here(home: RuntimeId) -> bool {
 /// Runs a body of a runtime on the caller's stack.
 #[inline]
 pub(super) fn on_this_stack<R>(home: RuntimeId, body: impl FnOnce() -> R) -> R {
-    let _nested = current::Nested::enter();
+    let _nested = current::NestedBody::enter();
     let before = current::enter(home);
     let result = body();
     current::enter(before);

@@ -2,7 +2,7 @@
 
 use coact_sync::prefetch;
 
-use crate::cown::set::{CownSet, sealed::Visitor};
+use crate::cown::set::{CownSet, sealed::MemberVisitor};
 use crate::queue::header::Flags;
 use crate::queue::requested_cown::RequestedCown;
 
@@ -55,7 +55,7 @@ fn both<S: CownSet>(set: &S, see: impl Fn(RequestedCown)) -> Option<[RequestedCo
         return None;
     }
     let (mut found, mut len) = ([None; 2], 0);
-    set.visit(&mut Visitor(&mut |member: RequestedCown| {
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| {
         see(member);
         found[len] = Some(member);
         len += 1;

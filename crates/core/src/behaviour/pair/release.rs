@@ -9,7 +9,7 @@ use crate::queue::multi_block::{Multi, MultiSlot};
 use crate::queue::release::release_exclusive;
 use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::{Deferring, Ready, Successor, offer_to_worker};
+use crate::sched::{DeferredReady, ReadySink, Successor, offer_to_worker};
 use crate::task::TaskPtr;
 
 /// Releases the cowns of a pair; returns the task that follows it on its own runtime. The same code
@@ -68,7 +68,7 @@ unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>,
 #[inline(never)]
 unsafe fn release_with_care(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
-    let mut deferring = Deferring::new(&mut successor);
+    let mut deferring = DeferredReady::new(&mut successor);
     // SAFETY: the node is that of a pair.
     for slot in unsafe { slots(node) } {
         // SAFETY: the cown is held exclusively; the cowns of a pair are in no group.
@@ -91,7 +91,7 @@ unsafe fn release_second_with_care(
     home: RuntimeId,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
-    let mut deferring = Deferring::new(&mut successor);
+    let mut deferring = DeferredReady::new(&mut successor);
     // SAFETY: the caller owns the ready behaviour, and the second cown is held exclusively.
     unsafe {
         if let Some(behaviour) = ready {

@@ -11,24 +11,24 @@ use crate::behaviour::when::when;
 use crate::sched::loom::{Log, check, run_ready, take_ready};
 
 /// A state that counts its drops, and must not be shared at that time.
-struct State {
+struct CountedState {
     log: Log,
     drops: Arc<AtomicUsize>,
 }
 
-impl Drop for State {
+impl Drop for CountedState {
     fn drop(&mut self) {
         self.log.push(0);
         self.drops.fetch_add(1, Ordering::Relaxed);
     }
 }
 
-fn state() -> (Cown<State>, Arc<AtomicUsize>) {
+fn state() -> (Cown<CountedState>, Arc<AtomicUsize>) {
     let drops = Arc::default();
-    (Cown::new(State { log: Log::default(), drops: Arc::clone(&drops) }), drops)
+    (Cown::new(CountedState { log: Log::default(), drops: Arc::clone(&drops) }), drops)
 }
 
-fn push(cown: &Cown<State>, who: u8) {
+fn push(cown: &Cown<CountedState>, who: u8) {
     when(cown, move |state| state.log.push(who));
 }
 

@@ -3,7 +3,7 @@
 use std::marker::PhantomData;
 
 use super::as_cown::{AsCown, CownRef};
-use crate::cown::handle::{Cown, Exactly, Read};
+use crate::cown::handle::{Cown, ExactHandle, Read};
 
 /// A cown whose behaviour always runs; see [`Cown::unchecked`].
 #[derive(Debug)]
@@ -44,15 +44,15 @@ impl<'c, T: Send + Sync + 'static> Read<'c, T> {
 /// A slice of cowns to be held for reading; see [`read_all`]. Like [`Read`], it requires [`Sync`]
 /// states.
 #[derive(Debug)]
-pub struct ReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
+pub struct ReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) ExactHandle<T, H>);
 
 /// A slice of cowns to be read even if poisoned; see [`ReadAll::checked`].
 #[derive(Debug)]
-pub struct CheckedReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
+pub struct CheckedReadAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) ExactHandle<T, H>);
 
 /// A slice of cowns to be held even if poisoned; see [`checked_all`].
 #[derive(Debug)]
-pub struct CheckedAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) Exactly<T, H>);
+pub struct CheckedAll<'c, T, H = Cown<T>>(pub(super) &'c [H], pub(super) ExactHandle<T, H>);
 
 /// Names all cowns of a slice for reading.
 ///

@@ -58,7 +58,7 @@ pub use pipelined::{Pipelined, pipelined};
     note = "for a cown that may be missing, use `option.as_slice()`",
     note = "reading with `.read()` needs a state that is `Sync`"
 )]
-pub trait CownSet: sealed::Sealed {
+pub trait CownSet: sealed::SealedSet {
     /// What the behaviour's closure receives.
     type Access<'a>;
 
@@ -105,7 +105,7 @@ pub trait CownSet: sealed::Sealed {
     fn to_owned_set(&self) -> Self::Owned;
 
     #[doc(hidden)]
-    fn visit(&self, visitor: &mut sealed::Visitor<'_>);
+    fn visit(&self, visitor: &mut sealed::MemberVisitor<'_>);
 
     /// Gives the handles that are in the set by value to the behaviour created from it.
     #[doc(hidden)]
@@ -159,7 +159,7 @@ pub(crate) mod sealed {
     use crate::queue::requested_cown::RequestedCown;
 
     /// Seals [`CownSet`](super::CownSet).
-    pub trait Sealed {}
+    pub trait SealedSet {}
 
     /// The answers of a set's handles to a behaviour on it.
     #[derive(Default)]
@@ -189,9 +189,9 @@ pub(crate) mod sealed {
     }
 
     /// Receives the members of a set one after the other.
-    pub struct Visitor<'a>(pub(crate) &'a mut dyn FnMut(RequestedCown));
+    pub struct MemberVisitor<'a>(pub(crate) &'a mut dyn FnMut(RequestedCown));
 
-    impl Visitor<'_> {
+    impl MemberVisitor<'_> {
         #[inline]
         pub(crate) fn member(&mut self, member: RequestedCown) {
             (self.0)(member);

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 use super::as_cown::exclusive;
 use super::kind::SetKind;
 use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, OwnedUnchecked};
-use super::sealed::{Sealed, SetAdmission, Visitor};
+use super::sealed::{MemberVisitor, SealedSet, SetAdmission};
 use super::{
     AsCown, Checked, CheckedRead, CownSet, Read, Unchecked, UncheckedHandle, UncheckedIn, forget,
     look_at, view, view_mut,
@@ -23,7 +23,7 @@ use crate::queue::requested_cown::RequestedCown;
 macro_rules! one_cown {
     ([$($generics:tt)*] $set:ty, $owned:ty, $access:ty, of: $handle:ty,
      kind: $kind:expr, |$this:ident| $cown:expr, own: $own:expr, member: $member:path, |$ptr:ident| $get:expr) => {
-        impl<$($generics)*> Sealed for $set {}
+        impl<$($generics)*> SealedSet for $set {}
 
         impl<$($generics)*> CownSet for $set {
             type Access<'a> = $access;
@@ -56,7 +56,7 @@ macro_rules! one_cown {
             }
 
             #[inline]
-            fn visit(&self, visitor: &mut Visitor<'_>) {
+            fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 let $this = self;
                 visitor.member($member($cown.as_cown().header_ptr()));
             }
@@ -135,7 +135,7 @@ one_cown!([T: Send + 'static] OwnedUnchecked<T>, OwnedUnchecked<T>, &'a mut T, o
     kind: SetKind::exclusive::<Cown<T>>().unchecked(), |this| this.0,
     own: OwnedUnchecked, member: RequestedCown::checked, |cown| view_mut::<Cown<T>>(cown));
 
-impl<T: Send + 'static> Sealed for Cown<T> {}
+impl<T: Send + 'static> SealedSet for Cown<T> {}
 
 /// By value: the behaviour owns the handle, and the closure receives it with the state.
 impl<T: Send + 'static> CownSet for Cown<T> {
@@ -165,7 +165,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     }
 
     #[inline]
-    fn visit(&self, visitor: &mut Visitor<'_>) {
+    fn visit(&self, visitor: &mut MemberVisitor<'_>) {
         visitor.member(RequestedCown::exclusive(self.header_ptr()));
     }
 
@@ -198,7 +198,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
     }
 }
 
-impl<T: Send + 'static> Sealed for UncheckedHandle<T> {}
+impl<T: Send + 'static> SealedSet for UncheckedHandle<T> {}
 
 /// Like a cown by value, except for the form in which it is named.
 impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
@@ -225,7 +225,7 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
         Self(self.0.clone())
     }
 
-    fn visit(&self, visitor: &mut Visitor<'_>) {
+    fn visit(&self, visitor: &mut MemberVisitor<'_>) {
         visitor.member(RequestedCown::checked(self.0.header_ptr()));
     }
 

@@ -3,7 +3,7 @@
 
 use super::CownSet;
 use super::kind::SetKind;
-use super::sealed::{Sealed, SetAdmission, Visitor};
+use super::sealed::{MemberVisitor, SealedSet, SetAdmission};
 use super::wrapped::wrapped_set;
 use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;

@@ -3,7 +3,7 @@
 use super::as_cown::exclusive;
 use super::kind::SetKind;
 use super::owned::{OwnedCheckedAll, OwnedCheckedReadAll, OwnedReadAll, OwnedSlice};
-use super::sealed::{Sealed, SetAdmission, Visitor};
+use super::sealed::{MemberVisitor, SealedSet, SetAdmission};
 use super::{AsCown, CheckedAll, CheckedReadAll, CownRef, CownSet, ReadAll, forget, look_at};
 use crate::cown::checked_access::{CheckedMembers, CheckedReadMembers};
 use crate::cown::commit_participant::HeldParticipant;
@@ -14,7 +14,7 @@ use crate::queue::requested_cown::RequestedCown;
 /// One kind of slice, in its borrowed and its owned form.
 macro_rules! slice_of_cowns {
     ([$($generics:tt)*] $set:ty, of $handle:ty, $owned:ident, $access:ident, reads: $reads:expr, |$this:ident| $slice:expr, member: $member:path) => {
-        impl<$($generics)*> Sealed for $set {}
+        impl<$($generics)*> SealedSet for $set {}
 
         impl<$($generics)*> CownSet for $set {
             type Access<'a> = $access<'a, <$handle as AsCown>::View, $handle>;
@@ -52,7 +52,7 @@ macro_rules! slice_of_cowns {
                 $owned($slice.iter().map(|cown| cown.handle().clone()).collect())
             }
 
-            fn visit(&self, visitor: &mut Visitor<'_>) {
+            fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 let $this = self;
                 for cown in $slice.iter() {
                     visitor.member($member(cown.handle().as_cown().header_ptr()));

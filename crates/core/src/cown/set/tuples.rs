@@ -2,11 +2,11 @@
 
 use super::CownSet;
 use super::kind::SetKind;
-use super::sealed::{Sealed, SetAdmission, Visitor};
+use super::sealed::{MemberVisitor, SealedSet, SetAdmission};
 use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
 
-impl<S: CownSet, const N: usize> Sealed for [S; N] {}
+impl<S: CownSet, const N: usize> SealedSet for [S; N] {}
 
 impl<S: CownSet, const N: usize> CownSet for [S; N] {
     type Access<'a> = [S::Access<'a>; N];
@@ -26,7 +26,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
         std::array::from_fn(|index| self[index].to_owned_set())
     }
 
-    fn visit(&self, visitor: &mut Visitor<'_>) {
+    fn visit(&self, visitor: &mut MemberVisitor<'_>) {
         self.iter().for_each(|set| set.visit(visitor));
     }
 
@@ -71,7 +71,7 @@ impl<S: CownSet, const N: usize> CownSet for [S; N] {
 
 macro_rules! tuple_of_sets {
     ($($name:ident . $index:tt),*) => {
-        impl<$($name: CownSet),*> Sealed for ($($name,)*) {}
+        impl<$($name: CownSet),*> SealedSet for ($($name,)*) {}
 
         #[allow(unused_variables, unused_unsafe, clippy::unused_unit)]
         impl<$($name: CownSet),*> CownSet for ($($name,)*) {
@@ -95,7 +95,7 @@ macro_rules! tuple_of_sets {
             }
 
             #[inline]
-            fn visit(&self, visitor: &mut Visitor<'_>) {
+            fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 $(self.$index.visit(visitor);)*
             }
 

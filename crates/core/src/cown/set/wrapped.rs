@@ -3,7 +3,7 @@
 /// Implements [`CownSet`](super::CownSet) for a wrapper of a set, of a kind of its own.
 macro_rules! wrapped_set {
     ($wrapper:ident, $kind:expr) => {
-        impl<S: CownSet> Sealed for $wrapper<S> {}
+        impl<S: CownSet> SealedSet for $wrapper<S> {}
 
         impl<S: CownSet> CownSet for $wrapper<S> {
             type Access<'a> = S::Access<'a>;
@@ -38,7 +38,7 @@ macro_rules! wrapped_set {
                 $wrapper(self.0.to_owned_set())
             }
 
-            fn visit(&self, visitor: &mut Visitor<'_>) {
+            fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 self.0.visit(visitor);
             }
 

@@ -1,6 +1,6 @@
 //! What is lent, and who sees it.
 
-use crate::current::{Nested, on_behalf_of, principal, scoped, with_scoped};
+use crate::current::{NestedBody, on_behalf_of, principal, scoped, with_scoped};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ fn a_value_is_seen_until_its_call_ends() {
 fn a_body_that_is_called_inline_sees_nothing_of_its_callers() {
     with_scoped(&1_u32, || {
         on_behalf_of(&(Arc::new(()) as _), || {
-            let nested = Nested::enter();
+            let nested = NestedBody::enter();
             assert_eq!(lent(), None);
             assert!(principal().is_none());
             with_scoped(&2_u32, || assert_eq!(lent(), Some(2)));

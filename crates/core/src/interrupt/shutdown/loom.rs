@@ -18,9 +18,9 @@ use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared::{RuntimeShared, register};
 
 /// Counts its calls, outside of the model.
-struct State(Arc<AtomicUsize>);
+struct CallCounter(Arc<AtomicUsize>);
 
-impl Interruptible for State {
+impl Interruptible for CallCounter {
     type SharedState = ();
 
     fn on_interrupt(&mut self, (): &()) -> Gate {
@@ -56,7 +56,8 @@ fn cut_off_against_moved() {
         let there = runtime(1000);
         let home = RuntimeHandle(there.id);
         let calls = Arc::new(AtomicUsize::new(0));
-        let cown = Cown::interruptible(RuntimeHandle::current(), (), |_| State(Arc::clone(&calls)));
+        let cown =
+            Cown::interruptible(RuntimeHandle::current(), (), |_| CallCounter(Arc::clone(&calls)));
         let mover = thread::spawn({
             let cown = cown.clone();
             move || {

@@ -12,7 +12,7 @@ use super::state::CellState;
 /// What a producer without a consumer points to: the head of a block that handles the value. Like a
 /// cell, it begins with the state.
 #[repr(C)]
-pub(crate) struct Callback<R> {
+pub(crate) struct PromiseCallback<R> {
     /// That of a [calling](CellState::calling) block, always.
     state: CellState,
     /// Handles the value and frees the block, now or later.
@@ -20,21 +20,21 @@ pub(crate) struct Callback<R> {
     /// # Safety
     /// The value is initialised. The caller owns the block exclusively and must not use it
     /// afterwards.
-    call: unsafe fn(NonNull<Callback<R>>),
+    call: unsafe fn(NonNull<PromiseCallback<R>>),
     value: MaybeUninit<CellValue<R>>,
 }
 
 /// The block of a `calling` producer, with its closure.
 #[repr(C)]
 pub(super) struct ClosureCallback<R, F> {
-    head: Callback<R>,
+    head: PromiseCallback<R>,
     closure: F,
 }
 
-impl<R> Callback<R> {
+impl<R> PromiseCallback<R> {
     /// Creates a head without a value.
     #[inline]
-    pub(crate) fn new(call: unsafe fn(NonNull<Callback<R>>)) -> Self {
+    pub(crate) fn new(call: unsafe fn(NonNull<PromiseCallback<R>>)) -> Self {
         Self { state: CellState::calling(), call, value: MaybeUninit::uninit() }
     }
 
@@ -74,9 +74,9 @@ impl<R> Callback<R> {
 
 impl<R, F: FnOnce(CellValue<R>)> ClosureCallback<R, F> {
     /// Creates a block that calls a closure with the value.
-    pub(super) fn allocate(closure: F) -> NonNull<Callback<R>> {
+    pub(super) fn allocate(closure: F) -> NonNull<PromiseCallback<R>> {
         let block = pool::alloc(Layout::new::<Self>()).cast::<Self>();
-        let head = Callback::new(Self::call);
+        let head = PromiseCallback::new(Self::call);
         // SAFETY: the block was just allocated with the layout of `ClosureCallback`.
         unsafe { block.write(Self { head, closure }) };
         block.cast()
@@ -85,14 +85,14 @@ impl<R, F: FnOnce(CellValue<R>)> ClosureCallback<R, F> {
     /// # Safety
     /// The block comes from [`allocate`](Self::allocate) with these types, and its value is
     /// initialised. The caller owns it exclusively and must not use it afterwards.
-    unsafe fn call(head: NonNull<Callback<R>>) {
+    unsafe fn call(head: NonNull<PromiseCallback<R>>) {
         // SAFETY: the caller owns the block, which `allocate` made with these types; the closure and
         // the value are moved out once, and the block freed with its own layout.
         let (closure, value) = unsafe {
-            Callback::end(head);
+            PromiseCallback::end(head);
             let block = head.cast::<Self>();
             let closure = (&raw const (*block.as_ptr()).closure).read();
-            let value = Callback::take_value(head);
+            let value = PromiseCallback::take_value(head);
             pool::dealloc(block.cast(), Layout::new::<Self>());
             (closure, value)
         };

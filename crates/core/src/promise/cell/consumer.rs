@@ -4,7 +4,7 @@ use std::ptr::NonNull;
 use std::task::{Poll, Waker};
 
 use super::shared::{CellValue, CellWaiter, PromiseCell, drop_value};
-use super::state::{Leaving, Owner, Withdrawn};
+use super::state::{CellOwner, ConsumerExit, WaiterWithdrawal};
 use crate::drop_depth;
 use crate::simulated;
 use crate::spin_wait;
@@ -115,21 +115,21 @@ impl<R> Consumer<R> {
         let shared = self.shared();
         match shared.state.withdraw() {
             // SAFETY: the waiter was taken back before the producer could see it.
-            Withdrawn::Waiter => Ok(Some(unsafe { shared.take_waiter() })),
-            Withdrawn::Nothing => Ok(None),
-            Withdrawn::TooLate => Err(ProducerCame),
+            WaiterWithdrawal::Waiter => Ok(Some(unsafe { shared.take_waiter() })),
+            WaiterWithdrawal::Nothing => Ok(None),
+            WaiterWithdrawal::TooLate => Err(ProducerCame),
         }
     }
 
     /// Leaves the cell. Returns the value if it is available.
-    fn leave(&mut self, how: Leaving) -> Option<CellValue<R>> {
+    fn leave(&mut self, how: ConsumerExit) -> Option<CellValue<R>> {
         let this = self.0?;
         let waiter = self.withdraw();
         simulated::point();
         let owner = self.shared().state.leave(how);
         self.0 = None;
         // SAFETY: the producer has left, after it has written the value.
-        let value = (owner == Owner::Caller).then(|| unsafe { PromiseCell::take_over(this) });
+        let value = (owner == CellOwner::Caller).then(|| unsafe { PromiseCell::take_over(this) });
         if let Ok(Some(waiter)) = waiter {
             drop_waiter(waiter);
         }
@@ -138,7 +138,7 @@ impl<R> Consumer<R> {
 
     /// Leaves because the caller gives up. Returns the value if it is available.
     pub(in crate::promise) fn give_up(&mut self) -> Option<CellValue<R>> {
-        self.leave(Leaving::GivesUp)
+        self.leave(ConsumerExit::GivesUp)
     }
 }
 
@@ -147,7 +147,7 @@ struct ProducerCame;
 
 impl<R> Drop for Consumer<R> {
     fn drop(&mut self) {
-        if let Some(value) = self.leave(Leaving::Drops) {
+        if let Some(value) = self.leave(ConsumerExit::Drops) {
             drop_value(value);
         }
     }

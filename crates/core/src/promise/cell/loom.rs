@@ -12,15 +12,15 @@ use crate::sched::loom::{Log, check};
 
 /// Counts wake-ups; not part of the model.
 #[derive(Default)]
-struct Count(AtomicUsize);
+struct WakeCount(AtomicUsize);
 
-impl Count {
+impl WakeCount {
     fn get(&self) -> usize {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-impl Wake for Count {
+impl Wake for WakeCount {
     fn wake(self: Arc<Self>) {
         self.0.fetch_add(1, Ordering::Relaxed);
     }
@@ -45,7 +45,7 @@ fn assert_is_value(value: Result<Log, Broken>) {
 fn value_against_first_poll() {
     check(|| {
         let (producer, mut consumer) = pair();
-        let woken = Arc::new(Count::default());
+        let woken = Arc::new(WakeCount::default());
         let other = thread::spawn(move || producer.complete(value()));
         let waker = Waker::from(Arc::clone(&woken));
         let early = consumer.poll(&waker);
@@ -68,7 +68,7 @@ fn value_against_first_poll() {
 fn value_against_second_poll() {
     check(|| {
         let (producer, mut consumer) = pair();
-        let wakers = [Arc::new(Count::default()), Arc::new(Count::default())];
+        let wakers = [Arc::new(WakeCount::default()), Arc::new(WakeCount::default())];
         assert!(consumer.poll(&Waker::from(Arc::clone(&wakers[0]))).is_pending());
         let other = thread::spawn(move || producer.complete(value()));
         let early = consumer.poll(&Waker::from(Arc::clone(&wakers[1])));
@@ -94,7 +94,7 @@ fn value_against_the_end_of_the_consumer() {
     for has_polled in [false, true] {
         check(move || {
             let (producer, mut consumer) = pair();
-            let woken = Arc::new(Count::default());
+            let woken = Arc::new(WakeCount::default());
             if has_polled {
                 assert!(consumer.poll(&Waker::from(Arc::clone(&woken))).is_pending());
             }
@@ -119,7 +119,7 @@ fn value_against_a_continuation() {
             if has_polled {
                 assert!(consumer.poll(Waker::noop()).is_pending());
             }
-            let calls = Arc::new(Count::default());
+            let calls = Arc::new(WakeCount::default());
             let other = thread::spawn(move || producer.complete(value()));
             let called = Arc::clone(&calls);
             consumer.on_ready(move |value| {
@@ -137,7 +137,7 @@ fn value_against_a_continuation() {
 fn dropped_resolver_against_a_continuation() {
     check(|| {
         let (producer, consumer) = pair::<Log>();
-        let calls = Arc::new(Count::default());
+        let calls = Arc::new(WakeCount::default());
         let other = thread::spawn(move || drop(producer));
         let called = Arc::clone(&calls);
         consumer.on_ready(move |value| {
@@ -192,7 +192,7 @@ fn abandonment_is_final() {
 fn a_value_for_a_closure() {
     for is_given in [true, false] {
         check(move || {
-            let (calls, value) = (Arc::new(Count::default()), value());
+            let (calls, value) = (Arc::new(WakeCount::default()), value());
             let called = Arc::clone(&calls);
             let producer = calling(move |value: Result<Log, Broken>| {
                 if is_given {

@@ -4,7 +4,7 @@ use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::task::Waker;
 
-use super::callback::Callback;
+use super::callback::PromiseCallback;
 use super::shared::{CellValue, CellWaiter, PromiseCell, drop_value};
 use super::state::ProducerStep;
 use crate::drop_depth;
@@ -12,7 +12,7 @@ use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::simulated;
 
-/// The resolver's end: of a [`PromiseCell`], or of a [`Callback`], which begins like one.
+/// The resolver's end: of a [`PromiseCell`], or of a [`PromiseCallback`], which begins like one.
 pub(in crate::promise) struct Producer<R>(NonNull<PromiseCell<R>>);
 
 // SAFETY: the value moves from one thread to another, once; there is never a shared reference to
@@ -36,7 +36,7 @@ impl<R> Producer<R> {
     /// # Safety
     /// There is no other one. The block stays alive until it is called, which may happen on any thread.
     #[inline]
-    pub(in crate::promise) unsafe fn of_callback(callback: NonNull<Callback<R>>) -> Self {
+    pub(in crate::promise) unsafe fn of_callback(callback: NonNull<PromiseCallback<R>>) -> Self {
         Self(callback.cast())
     }
 
@@ -53,9 +53,9 @@ impl<R> Producer<R> {
         // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*this.as_ptr()).state };
         if state.calls() {
-            // SAFETY: the state says that this is a `Callback`; such a block has no other end, so this
+            // SAFETY: the state says that this is a `PromiseCallback`; such a block has no other end, so this
             // end owns it.
-            unsafe { Callback::call_with(this.cast(), value()) };
+            unsafe { PromiseCallback::call_with(this.cast(), value()) };
             return true;
         }
         // SAFETY: the state says that this is a `PromiseCell`; this end keeps it alive and is given

@@ -52,7 +52,7 @@ pub(super) enum ProducerStep {
 
 /// What the consumer finds when it takes back its waiter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Withdrawn {
+pub(super) enum WaiterWithdrawal {
     /// The waiter, which the consumer owns again.
     Waiter,
     /// There is none.
@@ -63,7 +63,7 @@ pub(super) enum Withdrawn {
 
 /// How the consumer leaves.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Leaving {
+pub(super) enum ConsumerExit {
     /// It has no use for the value.
     Drops,
     /// It has waited long enough.
@@ -72,7 +72,7 @@ pub(super) enum Leaving {
 
 /// Who frees the cell after the consumer has left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Owner {
+pub(super) enum CellOwner {
     /// The producer, which has not left.
     Producer,
     /// The caller, together with the value: the producer has left.
@@ -175,29 +175,29 @@ impl CellState {
     /// The consumer takes back its waiter. Unless this is too late, the waiter's place is the
     /// consumer's afterwards.
     #[inline]
-    pub(super) fn withdraw(&self) -> Withdrawn {
+    pub(super) fn withdraw(&self) -> WaiterWithdrawal {
         // ORDERING: Relaxed. The waiter is this thread's own. If the producer was first, the state
         // is loaded again with Acquire before anything is read. An `Empty` may be stale, but has
         // not been `Waiting` since: only this thread sets that.
         let (ok, failed) = (Ordering::Relaxed, Ordering::Relaxed);
         match self.0.compare_exchange(CellWord::Waiting as u8, CellWord::Empty as u8, ok, failed) {
-            Ok(_) => Withdrawn::Waiter,
-            Err(now) if CellWord::of(now) == CellWord::Empty => Withdrawn::Nothing,
-            Err(_) => Withdrawn::TooLate,
+            Ok(_) => WaiterWithdrawal::Waiter,
+            Err(now) if CellWord::of(now) == CellWord::Empty => WaiterWithdrawal::Nothing,
+            Err(_) => WaiterWithdrawal::TooLate,
         }
     }
 
     /// The consumer leaves.
     #[inline]
-    pub(super) fn leave(&self, how: Leaving) -> Owner {
+    pub(super) fn leave(&self, how: ConsumerExit) -> CellOwner {
         let state = match how {
-            Leaving::Drops => CellWord::Gone,
-            Leaving::GivesUp => CellWord::Late,
+            ConsumerExit::Drops => CellWord::Gone,
+            ConsumerExit::GivesUp => CellWord::Late,
         };
         // ORDERING: AcqRel. Release: this thread's accesses come before the producer's free (Acquire
         // in `after_consumer`). Acquire pairs with the Release of `Ready`, as in `is_ready`, since
         // the caller takes the value.
         let before = CellWord::of(self.0.swap(state as u8, Ordering::AcqRel));
-        if before == CellWord::Ready { Owner::Caller } else { Owner::Producer }
+        if before == CellWord::Ready { CellOwner::Caller } else { CellOwner::Producer }
     }
 }

@@ -5,11 +5,11 @@ use std::collections::VecDeque;
 use std::num::NonZeroU16;
 use std::ptr::NonNull;
 
-use super::{Ring, RingEntry};
+use super::{RingEntry, RunQueue};
 use crate::queue::header::CownHeader;
 use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
-use crate::task::{Mode, RunContext};
+use crate::task::{RunContext, RunMode};
 
 thread_local! {
     static RUN: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
@@ -51,7 +51,7 @@ unsafe fn run<B: Body>(entry: NonNull<RingEntry>, _: &RunContext) {
     RUN.with_borrow_mut(|run| run.push(body.value()));
 }
 
-fn push(ring: &mut Ring, value: u64) {
+fn push(ring: &mut RunQueue, value: u64) {
     // Never dereferenced.
     let member = RequestedCown::exclusive(NonNull::<CownHeader>::dangling());
     match value % 3 {
@@ -62,8 +62,8 @@ fn push(ring: &mut Ring, value: u64) {
 }
 
 /// Pops an entry and runs it. Returns `false` if there is none.
-fn pop(ring: &mut Ring) -> bool {
-    let context = RunContext::new(RuntimeId::new(NonZeroU16::MIN), Mode::Run);
+fn pop(ring: &mut RunQueue) -> bool {
+    let context = RunContext::new(RuntimeId::new(NonZeroU16::MIN), RunMode::Run);
     let Some(entry) = ring.pop() else { return false };
     // SAFETY: just popped.
     unsafe { RingEntry::run_of(entry)(entry, &context) };
@@ -72,7 +72,7 @@ fn pop(ring: &mut Ring) -> bool {
 
 #[test]
 fn entries_come_out_as_they_went_in_whatever_their_size() {
-    let (mut ring, mut expected, mut next) = (Ring::new(), VecDeque::new(), 0);
+    let (mut ring, mut expected, mut next) = (RunQueue::new(), VecDeque::new(), 0);
     // Grows with entries at every position of the ring, and wraps with rounds of many lengths.
     for round in 0..200 {
         for _ in 0..round % 23 {
@@ -94,12 +94,12 @@ fn entries_come_out_as_they_went_in_whatever_their_size() {
 
 #[test]
 fn a_flood_leaves_no_memory_behind() {
-    let mut ring = Ring::new();
+    let mut ring = RunQueue::new();
     (0..10_000).for_each(|value| push(&mut ring, value));
     assert!(ring.entries.len() >= 10_000);
     while pop(&mut ring) {}
     ring.shrink();
-    assert!(ring.entries.len() <= Ring::KEPT);
+    assert!(ring.entries.len() <= RunQueue::KEPT);
     push(&mut ring, 3);
     assert!(pop(&mut ring));
 }

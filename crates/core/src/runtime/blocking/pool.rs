@@ -10,12 +10,12 @@ use slab::Slab;
 
 use super::job::{JobClosure, PoolJob};
 use crate::config::ThreadKind;
-use crate::current::{Cancelling, Serving};
+use crate::current::{BlockingMark, CancelMark};
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::sched::services::SharedService;
 use crate::sched::stuck_thread::Stuck;
 use crate::sched::thread_hooks::call_hook;
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 use crate::simulated::{self, BlockingJob};
 use crate::task::{TaskPtr, run_task};
 
@@ -45,7 +45,7 @@ struct PoolState {
     /// A thread is cancelling jobs, including those that arrive meanwhile.
     cancelling: bool,
     /// The handles of running threads, and of some that have ended.
-    handles: Vec<Thread>,
+    handles: Vec<TrackedThread>,
 }
 
 /// A job that a thread of the pool is running.
@@ -144,11 +144,12 @@ impl BlockingPool {
         {
             thread = thread.stack_size(bytes);
         }
-        let error =
-            match Thread::start(thread, move || shared.service::<Self>().host(shared, number)) {
-                Ok(handle) => return self.keep(handle),
-                Err(error) => error,
-            };
+        let error = match TrackedThread::start(thread, move || {
+            shared.service::<Self>().host(shared, number)
+        }) {
+            Ok(handle) => return self.keep(handle),
+            Err(error) => error,
+        };
         tracing::error!("could not start a thread for blocking jobs: {error}");
         let mut state = self.state.lock();
         state.threads -= 1;
@@ -159,7 +160,7 @@ impl BlockingPool {
         self.end_if_deserted(shared);
     }
 
-    fn keep(&self, handle: Thread) {
+    fn keep(&self, handle: TrackedThread) {
         let mut state = self.state.lock();
         state.handles.retain(|handle| !handle.has_returned());
         state.handles.push(handle);
@@ -183,7 +184,7 @@ impl BlockingPool {
         let running = state.running.len();
         let rest = state.threads == running && state.handles.len() <= running;
         drop(state);
-        ended.into_iter().for_each(Thread::join_if_over);
+        ended.into_iter().for_each(TrackedThread::join_if_over);
         rest
     }
 
@@ -240,7 +241,7 @@ impl BlockingPool {
     }
 
     fn serve(&self, shared: &'static RuntimeShared, number: usize) {
-        let _serving = Serving::new(shared.id);
+        let _serving = BlockingMark::new(shared.id);
         let mut state = self.state.lock();
         loop {
             while let Some(job) = state.jobs.pop_front() {
@@ -316,7 +317,7 @@ impl BlockingPool {
     }
 
     fn abandon(shared: &RuntimeShared, job: PoolJob) {
-        let _cancelling = Cancelling::enter();
+        let _cancelling = CancelMark::enter();
         match job {
             PoolJob::Closure(closure) => {
                 (closure.run)(false);

@@ -8,20 +8,20 @@ use coact_sync::shim::sync::Arc;
 use loom::thread;
 
 use super::{BoundJobs, BoundWork};
-use crate::sched::loom::{Permit, check};
-use crate::sched::sleepers::Idle;
+use crate::sched::loom::{WakePermit, check};
+use crate::sched::sleepers::SleepingWorkers;
 
-struct Pool {
-    idle: Idle,
+struct JobPool {
+    idle: SleepingWorkers,
     jobs: BoundJobs,
-    permit: Permit,
+    permit: WakePermit,
     done: AtomicUsize,
 }
 
-impl Pool {
+impl JobPool {
     fn new() -> Arc<Self> {
-        let (idle, jobs) = (Idle::new(1), BoundJobs::new());
-        Arc::new(Self { idle, jobs, permit: Permit::default(), done: AtomicUsize::new(0) })
+        let (idle, jobs) = (SleepingWorkers::new(1), BoundJobs::new());
+        Arc::new(Self { idle, jobs, permit: WakePermit::default(), done: AtomicUsize::new(0) })
     }
 
     /// Like `WorkerPlace::call`. Returns whether the worker accepts it.
@@ -70,12 +70,12 @@ impl Pool {
 #[test]
 fn call_against_fall_asleep() {
     check(|| {
-        let pool = Pool::new();
+        let pool = JobPool::new();
         let worker = thread::spawn({
             let pool = Arc::clone(&pool);
             move || pool.work()
         });
-        assert!(Pool::call(&pool));
+        assert!(JobPool::call(&pool));
         worker.join().unwrap();
         assert_eq!(pool.done.load(Ordering::Relaxed), 1);
     });
@@ -87,7 +87,7 @@ fn call_against_fall_asleep() {
 #[test]
 fn call_against_the_end() {
     check(|| {
-        let pool = Pool::new();
+        let pool = JobPool::new();
         let worker = thread::spawn({
             let pool = Arc::clone(&pool);
             move || {
@@ -96,7 +96,7 @@ fn call_against_the_end() {
                 }
             }
         });
-        let accepted = usize::from(Pool::call(&pool));
+        let accepted = usize::from(JobPool::call(&pool));
         worker.join().unwrap();
         assert_eq!(pool.done.load(Ordering::Relaxed), accepted);
     });

@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use super::hosted_workers::Hosted;
-use crate::current::Nested;
+use super::hosted_workers::HostedWorkers;
+use crate::current::NestedBody;
 use crate::sched::runtime_shared::RuntimeShared;
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 
-impl Hosted {
+impl HostedWorkers {
     /// Makes a fallback thread run an overdue worker. If the system refuses the thread, the caller
     /// runs it.
     pub(super) fn call_fallback(&self, shared: &'static RuntimeShared) {
@@ -30,9 +30,9 @@ impl Hosted {
             return Ok(());
         }
         let name = format!("{}-fallback-{}", shared.config.name, state.started);
-        let thread = Thread::start(shared.thread_settings(name), move || {
+        let thread = TrackedThread::start(shared.thread_settings(name), move || {
             // As on a worker's thread, blocking calls panic here.
-            let _inside = Nested::enter();
+            let _inside = NestedBody::enter();
             shared.between_hooks(|| {
                 shared.hosted().expect("its workers are hosted").run_fallback(shared);
             });

@@ -3,7 +3,7 @@
 use coact_sync::shim::sync::Mutex;
 use parking::Unparker;
 
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 
 /// The fallback threads of a runtime, and which of them are idle.
 #[derive(Default)]
@@ -12,7 +12,7 @@ pub(super) struct FallbackThreads(pub(super) Mutex<ThreadLists>);
 #[derive(Default)]
 pub(super) struct ThreadLists {
     pub(super) idle: Vec<Unparker>,
-    pub(super) threads: Vec<Thread>,
+    pub(super) threads: Vec<TrackedThread>,
     pub(super) started: usize,
     pub(super) is_dismissed: bool,
     /// Whether the system's refusal of a thread was reported.
@@ -50,7 +50,7 @@ impl FallbackThreads {
         }
     }
 
-    pub(super) fn take_threads(&self) -> Vec<Thread> {
+    pub(super) fn take_threads(&self) -> Vec<TrackedThread> {
         std::mem::take(&mut self.0.lock().threads)
     }
 }

@@ -9,11 +9,11 @@ use parking::{Parker, Unparker};
 use super::fallback_threads::FallbackThreads;
 use super::monitor_sleep::MonitorSleep;
 use super::worker_slot::{Notification, TurnEnd, WorkerSlot};
-use crate::current::Nested;
+use crate::current::NestedBody;
 use crate::panic::drop_quietly;
 
 /// See the [module](self).
-pub(crate) struct Hosted {
+pub(crate) struct HostedWorkers {
     pub(super) slots: Box<[CachePadded<WorkerSlot<ParkedWorker>>]>,
     pub(super) sleep: CachePadded<MonitorSleep>,
     pub(super) monitor: Unparker,
@@ -52,7 +52,7 @@ pub(super) enum TurnResult {
     Ended,
 }
 
-impl Hosted {
+impl HostedWorkers {
     /// Creates the slots of this many workers, and the parker of the monitor.
     pub(in crate::sched) fn new(workers: usize) -> (Self, Parker) {
         let (parker, monitor) = parking::pair();
@@ -96,6 +96,6 @@ impl Hosted {
 /// Makes an executor poll a future. Its wakers are foreign code, which may do anything: blocking
 /// calls panic there, and a panic is reported.
 pub(super) fn wake(waker: Waker) {
-    let _nested = Nested::enter();
+    let _nested = NestedBody::enter();
     drop_quietly(|| waker.wake());
 }

@@ -8,23 +8,23 @@ use loom::thread;
 
 use super::monitor_sleep::MonitorSleep;
 use super::worker_slot::{Notification, SlotPoll, TurnEnd, WorkerSlot};
-use crate::sched::loom::{Permit, check};
+use crate::sched::loom::{WakePermit, check};
 
 /// One slot, and what wakes the monitor.
-struct World {
+struct HostedSlot {
     slot: WorkerSlot<u8>,
     sleep: MonitorSleep,
-    monitor: Permit,
+    monitor: WakePermit,
 }
 
-impl World {
+impl HostedSlot {
     fn with_sleeper() -> Arc<Self> {
         let slot = WorkerSlot::new();
         assert!(matches!(slot.put(1, TurnEnd::Asleep), Notification::NotNeeded));
-        Arc::new(Self { slot, sleep: MonitorSleep::new(), monitor: Permit::default() })
+        Arc::new(Self { slot, sleep: MonitorSleep::new(), monitor: WakePermit::default() })
     }
 
-    /// Like `Hosted::call`, except for the executor.
+    /// Like `HostedWorkers::call`, except for the executor.
     fn call(&self) -> bool {
         let woken = matches!(self.slot.call(), Notification::Wake { .. });
         if woken && self.sleep.is_to_end() {
@@ -33,7 +33,7 @@ impl World {
         woken
     }
 
-    /// Like `Hosted::poll`, up to the turn.
+    /// Like `HostedWorkers::poll`, up to the turn.
     fn poll(&self) -> Option<u8> {
         match self.slot.take_polled(Waker::noop().clone(), true).0 {
             SlotPoll::Due(worker) => Some(worker),
@@ -41,7 +41,7 @@ impl World {
         }
     }
 
-    /// Like `Hosted::look_after`, until there is a worker for a fallback thread.
+    /// Like `HostedWorkers::look_after`, until there is a worker for a fallback thread.
     fn look_after(&self) {
         while !self.slot.is_overdue() {
             if self.sleep.begin(|| self.slot.is_asleep()) {
@@ -60,7 +60,7 @@ impl World {
 #[test]
 fn call_against_the_nap() {
     check(|| {
-        let world = World::with_sleeper();
+        let world = HostedSlot::with_sleeper();
         let monitor = thread::spawn({
             let world = world.clone();
             move || {
@@ -79,7 +79,7 @@ fn call_against_the_nap() {
 #[test]
 fn call_against_put() {
     check(|| {
-        let world = World::with_sleeper();
+        let world = HostedSlot::with_sleeper();
         assert!(world.call());
         let worker = world.poll().expect("it is due");
         let caller = thread::spawn({
@@ -98,7 +98,7 @@ fn call_against_put() {
 #[test]
 fn poll_against_a_fallback() {
     check(|| {
-        let world = World::with_sleeper();
+        let world = HostedSlot::with_sleeper();
         assert!(world.call());
         assert!(!world.slot.is_overdue() && world.slot.is_overdue());
         let executor = thread::spawn({
@@ -117,14 +117,14 @@ fn poll_against_a_fallback() {
 #[test]
 fn stop_against_put() {
     check(|| {
-        let world = World::with_sleeper();
+        let world = HostedSlot::with_sleeper();
         let phase = Arc::new(AtomicBool::new(false));
         assert!(world.call());
         let worker = world.poll().expect("it is due");
         let monitor = thread::spawn({
             let (world, phase) = (world.clone(), phase.clone());
             move || {
-                // Like `RuntimeShared::close`, followed by `Hosted::look_after`.
+                // Like `RuntimeShared::close`, followed by `HostedWorkers::look_after`.
                 // ORDERING: Release and Acquire, as in `RuntimeShared::set_phase` and
                 // `RuntimeShared::phase`.
                 phase.store(true, Ordering::Release);
@@ -132,7 +132,7 @@ fn stop_against_put() {
             }
         });
         world.slot.put(worker, TurnEnd::Asleep);
-        // Like `Hosted::run`.
+        // Like `HostedWorkers::run`.
         // ORDERING: Acquire, as above.
         let has_stopped = phase.load(Ordering::Acquire);
         let here = has_stopped.then(|| world.slot.take_vacant()).flatten();

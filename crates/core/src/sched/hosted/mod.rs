@@ -16,7 +16,7 @@ mod worker_slot;
 use crate::current;
 use std::task::{Context, Poll, Waker};
 
-pub(crate) use self::hosted_workers::Hosted;
+pub(crate) use self::hosted_workers::HostedWorkers;
 use self::hosted_workers::{ParkedWorker, TurnResult, wake};
 use self::turn::OnLoan;
 use self::worker_slot::{Notification, SlotPoll, TurnEnd};
@@ -25,7 +25,7 @@ use super::runtime_shared::RuntimeShared;
 use super::worker::Worker;
 use crate::panic::drop_quietly;
 
-impl Hosted {
+impl HostedWorkers {
     /// Parks a worker for the first time.
     pub(crate) fn park_in_slot(&self, index: usize, worker: Worker) {
         worker.rest();

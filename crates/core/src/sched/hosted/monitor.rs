@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use parking::Parker;
 
-use super::hosted_workers::{Hosted, TurnResult};
+use super::hosted_workers::{HostedWorkers, TurnResult};
 use super::worker_slot::TurnEnd;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_shared::RuntimeShared;
@@ -26,7 +26,7 @@ struct LastCheck {
     tasks: bool,
 }
 
-impl Hosted {
+impl HostedWorkers {
     /// The main loop of the monitor: until the runtime has stopped, and no worker waits for a
     /// thread. Returns the wakers of the futures that are over.
     pub(crate) fn look_after(&self, shared: &'static RuntimeShared, parker: &Parker) -> Vec<Waker> {

@@ -9,7 +9,7 @@ use coact_sync::shim::sync::Mutex;
 pub(super) struct WorkerSlot<W>(Mutex<SlotState<W>>);
 
 struct SlotState<W> {
-    status: Status<W>,
+    status: SlotStatus<W>,
     /// How to make the executor poll the worker: `Some` unless it was used since the last poll.
     waker: Option<Waker>,
     /// The executor has neglected the worker, and has not polled it since: a fallback thread may
@@ -17,7 +17,7 @@ struct SlotState<W> {
     neglected: bool,
 }
 
-enum Status<W> {
+enum SlotStatus<W> {
     /// The worker has nothing to do: it is among its runtime's sleepers.
     Asleep(W),
     /// It has something to do, and waits for a thread. `seen` says whether the monitor has already
@@ -61,17 +61,17 @@ pub(super) enum TurnEnd {
 impl<W> WorkerSlot<W> {
     /// Creates a slot whose worker is running, and about to be put there.
     pub(super) fn new() -> Self {
-        let status = Status::Running { called: false };
+        let status = SlotStatus::Running { called: false };
         Self(Mutex::new(SlotState { status, waker: None, neglected: false }))
     }
 
     /// The worker was taken off the list of sleepers: some thread must run it.
     pub(super) fn call(&self) -> Notification {
         let mut state = self.0.lock();
-        match std::mem::replace(&mut state.status, Status::Over) {
-            Status::Asleep(worker) => state.set_due(worker),
-            Status::Running { .. } => {
-                state.status = Status::Running { called: true };
+        match std::mem::replace(&mut state.status, SlotStatus::Over) {
+            SlotStatus::Asleep(worker) => state.set_due(worker),
+            SlotStatus::Running { .. } => {
+                state.status = SlotStatus::Running { called: true };
                 Notification::NotNeeded
             }
             other => {
@@ -85,12 +85,12 @@ impl<W> WorkerSlot<W> {
     /// this waker. Also returns a waker to be dropped.
     pub(super) fn take_polled(&self, waker: Waker, may_run: bool) -> (SlotPoll<W>, Option<Waker>) {
         let mut state = self.0.lock();
-        if matches!(state.status, Status::Over) {
+        if matches!(state.status, SlotStatus::Over) {
             return (SlotPoll::Over, Some(waker));
         }
         state.neglected = false;
         let before = state.waker.replace(waker);
-        let worker = state.take_if(|status| may_run && matches!(status, Status::Due { .. }));
+        let worker = state.take_if(|status| may_run && matches!(status, SlotStatus::Due { .. }));
         (worker.map_or(SlotPoll::Nothing, SlotPoll::Due), before)
     }
 
@@ -99,7 +99,7 @@ impl<W> WorkerSlot<W> {
     pub(super) fn is_overdue(&self) -> bool {
         let mut state = self.0.lock();
         let neglected = state.neglected;
-        let Status::Due { seen, .. } = &mut state.status else { return false };
+        let SlotStatus::Due { seen, .. } = &mut state.status else { return false };
         let overdue = neglected || *seen;
         *seen = true;
         state.neglected = overdue;
@@ -110,17 +110,18 @@ impl<W> WorkerSlot<W> {
     pub(super) fn take_neglected(&self) -> Option<W> {
         let mut state = self.0.lock();
         let neglected = state.neglected;
-        state.take_if(|status| neglected && matches!(status, Status::Due { .. }))
+        state.take_if(|status| neglected && matches!(status, SlotStatus::Due { .. }))
     }
 
     /// Takes it if it is asleep.
     pub(super) fn take_asleep(&self) -> Option<W> {
-        self.0.lock().take_if(|status| matches!(status, Status::Asleep(_)))
+        self.0.lock().take_if(|status| matches!(status, SlotStatus::Asleep(_)))
     }
 
     /// Takes it if no thread is running it.
     pub(super) fn take_vacant(&self) -> Option<W> {
-        let is_vacant = |status: &_| matches!(status, Status::Asleep(_) | Status::Due { .. });
+        let is_vacant =
+            |status: &_| matches!(status, SlotStatus::Asleep(_) | SlotStatus::Due { .. });
         self.0.lock().take_if(is_vacant)
     }
 
@@ -130,7 +131,7 @@ impl<W> WorkerSlot<W> {
         if state.is_due_after(next) {
             return state.set_due(worker);
         }
-        state.status = Status::Asleep(worker);
+        state.status = SlotStatus::Asleep(worker);
         Notification::NotNeeded
     }
 
@@ -140,15 +141,18 @@ impl<W> WorkerSlot<W> {
         let mut state = self.0.lock();
         let is_due = state.is_due_after(next);
         state.neglected |= is_due;
-        state.status =
-            if is_due { Status::Due { worker, seen: true } } else { Status::Asleep(worker) };
+        state.status = if is_due {
+            SlotStatus::Due { worker, seen: true }
+        } else {
+            SlotStatus::Asleep(worker)
+        };
         is_due
     }
 
     /// Records that the worker has ended. Returns the waker of its future, which is over, too.
     pub(super) fn end(&self) -> Option<Waker> {
         let mut state = self.0.lock();
-        state.status = Status::Over;
+        state.status = SlotStatus::Over;
         state.waker.take()
     }
 
@@ -161,11 +165,11 @@ impl<W> WorkerSlot<W> {
     }
 
     pub(super) fn is_asleep(&self) -> bool {
-        matches!(self.0.lock().status, Status::Asleep(_))
+        matches!(self.0.lock().status, SlotStatus::Asleep(_))
     }
 
     pub(super) fn is_running(&self) -> bool {
-        matches!(self.0.lock().status, Status::Running { .. })
+        matches!(self.0.lock().status, SlotStatus::Running { .. })
     }
 }
 
@@ -173,21 +177,23 @@ impl<W> SlotState<W> {
     /// Returns whether the running worker is due after its turn: it has more to do, or was called
     /// meanwhile.
     fn is_due_after(&self, next: TurnEnd) -> bool {
-        next == TurnEnd::Due || matches!(self.status, Status::Running { called: true })
+        next == TurnEnd::Due || matches!(self.status, SlotStatus::Running { called: true })
     }
 
     fn set_due(&mut self, worker: W) -> Notification {
-        self.status = Status::Due { worker, seen: false };
+        self.status = SlotStatus::Due { worker, seen: false };
         Notification::Wake { waker: self.waker.take(), neglected: self.neglected }
     }
 
-    fn take_if(&mut self, may: impl FnOnce(&Status<W>) -> bool) -> Option<W> {
+    fn take_if(&mut self, may: impl FnOnce(&SlotStatus<W>) -> bool) -> Option<W> {
         if !may(&self.status) {
             return None;
         }
-        match std::mem::replace(&mut self.status, Status::Running { called: false }) {
-            Status::Asleep(worker) | Status::Due { worker, .. } => Some(worker),
-            Status::Running { .. } | Status::Over => unreachable!("there is no worker to take"),
+        match std::mem::replace(&mut self.status, SlotStatus::Running { called: false }) {
+            SlotStatus::Asleep(worker) | SlotStatus::Due { worker, .. } => Some(worker),
+            SlotStatus::Running { .. } | SlotStatus::Over => {
+                unreachable!("there is no worker to take")
+            }
         }
     }
 }

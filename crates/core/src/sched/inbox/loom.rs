@@ -13,7 +13,7 @@ use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
 /// A task whose contents loom checks.
 #[repr(C)]
-struct Letter {
+struct InboxLetter {
     task: Task,
     link: AtomicPtr<()>,
     number: UnsafeCell<usize>,
@@ -25,13 +25,13 @@ unsafe fn run(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
 
 unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: every task of these models is a letter.
-    NonNull::from(unsafe { &task.cast::<Letter>().as_ref().link })
+    NonNull::from(unsafe { &task.cast::<InboxLetter>().as_ref().link })
 }
 
 static VTABLE: TaskVTable = TaskVTable::new(run, link, || "");
 
 fn push(inbox: &Inbox, number: usize) {
-    let letter = Letter {
+    let letter = InboxLetter {
         task: Task { vtable: &VTABLE },
         link: AtomicPtr::new(null_mut()),
         number: UnsafeCell::new(0),
@@ -46,7 +46,7 @@ fn push(inbox: &Inbox, number: usize) {
 fn take_all(inbox: &Inbox) -> Vec<usize> {
     let read = |task: TaskPtr| {
         // SAFETY: it was created from such a box, and is taken once.
-        let letter = unsafe { Box::from_raw(task.cast::<Letter>().as_ptr()) };
+        let letter = unsafe { Box::from_raw(task.cast::<InboxLetter>().as_ptr()) };
         // SAFETY: this thread owns the letter.
         letter.number.with(|number| unsafe { *number })
     };

@@ -8,14 +8,14 @@ use std::task::Wake;
 use coact_sync::shim::atomic::{AtomicBool, AtomicPtr, Ordering, fence};
 use loom::thread;
 
-use super::{Activity, RuntimeShared, activity};
+use super::{RuntimeActivity, RuntimeShared, activity};
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::idle_waiters::{IdleWatch, WATCHERS};
-use crate::sched::loom::{Permit, check, check_bounded};
+use crate::sched::loom::{WakePermit, check, check_bounded};
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
 
-impl Wake for Permit {
+impl Wake for WakePermit {
     fn wake(self: Arc<Self>) {
         self.unpark();
     }
@@ -24,11 +24,11 @@ impl Wake for Permit {
 /// Reduced to a flag for quiescence, which is read with the weakest orderings: `tell` does not rely
 /// on anything before it.
 #[derive(Default)]
-struct Runtime {
+struct QuietRuntime {
     is_quiet: AtomicBool,
 }
 
-impl Runtime {
+impl QuietRuntime {
     fn become_quiet(&self) {
         self.is_quiet.store(true, Ordering::Relaxed);
         WATCHERS.tell();
@@ -40,8 +40,8 @@ impl Runtime {
 }
 
 /// Like `wait`.
-fn wait(runtimes: &[Arc<Runtime>]) {
-    let permit = Arc::<Permit>::default();
+fn wait(runtimes: &[Arc<QuietRuntime>]) {
+    let permit = Arc::<WakePermit>::default();
     let _watch = IdleWatch::new(Arc::clone(&permit).into());
     while !runtimes.iter().all(|runtime| runtime.is_quiet()) {
         permit.park();
@@ -51,11 +51,11 @@ fn wait(runtimes: &[Arc<Runtime>]) {
 /// Two runtimes become quiet while a thread begins to wait for both: the last of them that the
 /// thread has not seen notifies it.
 ///
-/// Fails without the fence in `Watchers::add`, and without that in `Watchers::tell`.
+/// Fails without the fence in `IdleWatchers::add`, and without that in `IdleWatchers::tell`.
 #[test]
 fn watch_against_tell() {
     check(|| {
-        let runtimes = [(); 2].map(|()| Arc::<Runtime>::default());
+        let runtimes = [(); 2].map(|()| Arc::<QuietRuntime>::default());
         let threads = [0, 1].map(|runtime| {
             let runtime = Arc::clone(&runtimes[runtime]);
             thread::spawn(move || runtime.become_quiet())
@@ -67,12 +67,12 @@ fn watch_against_tell() {
 
 /// One waiter leaves while another begins to wait: the second is notified all the same.
 ///
-/// Fails if `Watchers::add` or `Watchers::remove` sets the count instead of changing it.
+/// Fails if `IdleWatchers::add` or `IdleWatchers::remove` sets the count instead of changing it.
 #[test]
 fn watch_against_one_that_ends() {
     check(|| {
-        let runtime = Arc::<Runtime>::default();
-        let first = IdleWatch::new(Arc::<Permit>::default().into());
+        let runtime = Arc::<QuietRuntime>::default();
+        let first = IdleWatch::new(Arc::<WakePermit>::default().into());
         let others = [
             thread::spawn(move || drop(first)),
             thread::spawn({
@@ -87,12 +87,12 @@ fn watch_against_one_that_ends() {
 
 /// A task that is sent on, and never runs.
 #[repr(C)]
-struct Token {
+struct SentToken {
     task: Task,
     link: AtomicPtr<()>,
 }
 
-impl Token {
+impl SentToken {
     fn task() -> TaskPtr {
         let link = AtomicPtr::new(null_mut());
         let token = Box::new(Self { task: Task { vtable: &VTABLE }, link });
@@ -115,16 +115,16 @@ unsafe fn run(_: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
 
 unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
     // SAFETY: every task of these models is a token.
-    NonNull::from(unsafe { &task.cast::<Token>().as_ref().link })
+    NonNull::from(unsafe { &task.cast::<SentToken>().as_ref().link })
 }
 
 /// A runtime with one worker.
-struct Host {
+struct OneWorker {
     shared: RuntimeShared,
-    permit: Permit,
+    permit: WakePermit,
 }
 
-impl Host {
+impl OneWorker {
     /// Its worker sleeps.
     fn new(id: u16) -> Self {
         let (shared, parkers) =
@@ -133,7 +133,7 @@ impl Host {
         drop(parkers);
         shared.idle.start_searching();
         shared.idle.fall_asleep(0);
-        Self { shared, permit: Permit::default() }
+        Self { shared, permit: WakePermit::default() }
     }
 
     /// Like `RuntimeShared::leave`.
@@ -178,8 +178,8 @@ impl Host {
 #[test]
 fn a_look_against_a_task_that_moves() {
     check_bounded(3, || {
-        let hosts = Arc::new([Host::new(1), Host::new(2)]);
-        hosts[1].leave(Token::task());
+        let hosts = Arc::new([OneWorker::new(1), OneWorker::new(2)]);
+        hosts[1].leave(SentToken::task());
         let workers = [0, 1].map(|me| {
             let hosts = Arc::clone(&hosts);
             thread::spawn(move || {
@@ -189,14 +189,14 @@ fn a_look_against_a_task_that_moves() {
                 let task = here.receive();
                 if me == 0 {
                     // SAFETY: no other thread has it. The worker stays awake.
-                    return unsafe { Token::free(task) };
+                    return unsafe { SentToken::free(task) };
                 }
                 there.leave(task);
                 here.rest();
             })
         });
         let [x, y] = &*hosts;
-        assert_eq!(activity(&[&x.shared, &y.shared]), Activity::Work);
+        assert_eq!(activity(&[&x.shared, &y.shared]), RuntimeActivity::Work);
         workers.into_iter().for_each(|worker| worker.join().unwrap());
     });
 }

@@ -5,7 +5,7 @@ use std::ptr::{NonNull, without_provenance_mut};
 use loom::sync::Arc;
 use loom::thread;
 
-use super::{LocalQueue, Tasks};
+use super::{LocalQueue, TaskQueue};
 use crate::sched::loom::check;
 use crate::task::TaskPtr;
 
@@ -24,7 +24,7 @@ fn steal(queue: &LocalQueue, with_next: bool) -> Vec<usize> {
     stolen.into_iter().map(number).collect()
 }
 
-fn pop(tasks: &mut Tasks) -> Option<TaskPtr> {
+fn pop(tasks: &mut TaskQueue) -> Option<TaskPtr> {
     tasks.next.take().or_else(|| tasks.fresh.pop_back()).or_else(|| tasks.aged.pop_front())
 }
 

@@ -2,12 +2,12 @@
 
 use coact_sync::shim::atomic::AtomicU64;
 
-use super::{BEGUN, MAX, Outstanding};
+use super::{BEGUN, MAX, OutstandingWork};
 use crate::tests::assert_aborts;
 
 #[test]
 fn a_guard_too_many_aborts() {
-    let outstanding = Outstanding(AtomicU64::new(3 * BEGUN + u64::from(MAX)));
+    let outstanding = OutstandingWork(AtomicU64::new(3 * BEGUN + u64::from(MAX)));
     outstanding.begin_guard();
     assert_eq!((outstanding.current(), outstanding.begun()), (MAX + 1, 4));
     let test = concat!(module_path!(), "::a_guard_too_many_aborts");
@@ -16,7 +16,7 @@ fn a_guard_too_many_aborts() {
 
 #[test]
 fn what_has_begun_is_counted_after_its_end() {
-    let outstanding = Outstanding::new();
+    let outstanding = OutstandingWork::new();
     outstanding.begin();
     outstanding.begin_guard();
     assert!(!outstanding.end());

@@ -14,10 +14,10 @@ use loom::thread;
 use super::RuntimeShared;
 use crate::runtime::config_in_model;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::idleness::Activity;
+use crate::sched::idleness::RuntimeActivity;
 use crate::sched::loom::{check, check_bounded};
 use crate::sched::presence_cell::{ExternalThreads, PresenceCell};
-use crate::task::{Mode, RunContext, Task, TaskPtr, TaskVTable};
+use crate::task::{RunContext, RunMode, Task, TaskPtr, TaskVTable};
 
 /// A time that never passes in a model.
 const EVER: Duration = Duration::from_secs(1);
@@ -66,7 +66,7 @@ fn end_outstanding_against_fall_asleep() {
 /// A worker begins outstanding work and falls asleep: a thread that finds all workers asleep sees
 /// the work.
 ///
-/// Fails if `Idle::fall_asleep` counts the sleeper with `Relaxed`, or `Idle::sleeping` reads it so.
+/// Fails if `SleepingWorkers::fall_asleep` counts the sleeper with `Relaxed`, or `SleepingWorkers::sleeping` reads it so.
 #[test]
 fn outstanding_work_of_a_sleeper_is_seen() {
     check(|| {
@@ -87,7 +87,7 @@ fn outstanding_work_of_a_sleeper_is_seen() {
 
 /// A thread that has waited for idleness sees what the workers have done, by whatever means.
 ///
-/// Fails if `Idle::fall_asleep` counts the sleeper with `Relaxed`, or `Idle::sleeping` reads it so.
+/// Fails if `SleepingWorkers::fall_asleep` counts the sleeper with `Relaxed`, or `SleepingWorkers::sleeping` reads it so.
 #[test]
 fn what_workers_did_is_seen_by_who_waits() {
     check_bounded(3, || {
@@ -109,13 +109,13 @@ fn what_workers_did_is_seen_by_who_waits() {
 }
 
 /// A runtime with one worker, and a thread that may become its external thread.
-struct Visited {
+struct VisitedRuntime {
     shared: Arc<RuntimeShared>,
     external_threads: ExternalThreads,
     cell: std::sync::Arc<PresenceCell>,
 }
 
-impl Visited {
+impl VisitedRuntime {
     fn new() -> Arc<Self> {
         let (shared, external_threads) = (runtime(1), ExternalThreads::default());
         shared.idle.start_searching();
@@ -132,10 +132,10 @@ impl Visited {
     }
 
     /// Like `RuntimeShared::activity`.
-    fn activity(&self) -> Activity {
+    fn activity(&self) -> RuntimeActivity {
         let is_quiet = || self.shared.is_quiet();
         let is_it = |id| id == self.shared.id;
-        Activity::look(is_quiet, || self.external_threads.count(&is_it) > 0, is_quiet)
+        RuntimeActivity::look(is_quiet, || self.external_threads.count(&is_it) > 0, is_quiet)
     }
 }
 
@@ -144,12 +144,12 @@ impl Visited {
 /// and knows what came before that.
 ///
 /// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`,
-/// with a `Relaxed` store at the end of a `Presence`, with a `Relaxed` load in `count`, and if
-/// `Activity::look` omits the second check for quiescence.
+/// with a `Relaxed` store at the end of a `ThreadPresence`, with a `Relaxed` load in `count`, and if
+/// `RuntimeActivity::look` omits the second check for quiescence.
 #[test]
 fn an_external_thread_against_a_look() {
     check(|| {
-        let runtime = Visited::new();
+        let runtime = VisitedRuntime::new();
         runtime.shared.idle.fall_asleep(0);
         let begun = Arc::new(AtomicBool::new(false));
         let external = thread::spawn({
@@ -159,7 +159,7 @@ fn an_external_thread_against_a_look() {
         begun.store(true, Ordering::Relaxed);
         let activity = runtime.activity();
         let came_later = external.join().unwrap();
-        assert!(came_later || activity != Activity::Idle, "a external was missed");
+        assert!(came_later || activity != RuntimeActivity::Idle, "a external was missed");
     });
 }
 
@@ -167,12 +167,12 @@ fn an_external_thread_against_a_look() {
 /// moment without a thread at work, so the runtime is not found idle.
 ///
 /// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`,
-/// with a `Relaxed` store at the end of a `Presence`, with a `Relaxed` load in `count`, and if
-/// `Activity::look` omits either check for quiescence.
+/// with a `Relaxed` store at the end of a `ThreadPresence`, with a `Relaxed` load in `count`, and if
+/// `RuntimeActivity::look` omits either check for quiescence.
 #[test]
 fn an_external_thread_that_a_worker_has_seen() {
     check_bounded(3, || {
-        let runtime = Visited::new();
+        let runtime = VisitedRuntime::new();
         let is_there = Arc::new(AtomicBool::new(false));
         let external = thread::spawn({
             let (runtime, is_there) = (Arc::clone(&runtime), Arc::clone(&is_there));
@@ -186,7 +186,7 @@ fn an_external_thread_that_a_worker_has_seen() {
                 }
             }
         });
-        assert_ne!(runtime.activity(), Activity::Idle);
+        assert_ne!(runtime.activity(), RuntimeActivity::Idle);
         external.join().unwrap();
         worker.join().unwrap();
     });
@@ -194,15 +194,15 @@ fn an_external_thread_that_a_worker_has_seen() {
 
 /// A task that records how it was run.
 #[repr(C)]
-struct Noted {
+struct NotedTask {
     task: Task,
     link: AtomicPtr<()>,
-    ran_as: Arc<Mutex<Option<Mode>>>,
+    ran_as: Arc<Mutex<Option<RunMode>>>,
 }
 
-impl Noted {
-    fn task() -> (TaskPtr, Arc<Mutex<Option<Mode>>>) {
-        static VTABLE: TaskVTable = TaskVTable::new(Noted::run, Noted::link, || "noted");
+impl NotedTask {
+    fn task() -> (TaskPtr, Arc<Mutex<Option<RunMode>>>) {
+        static VTABLE: TaskVTable = TaskVTable::new(NotedTask::run, NotedTask::link, || "noted");
         let ran_as = Arc::new(Mutex::new(None));
         let task = Task { vtable: &VTABLE };
         let noted =
@@ -228,12 +228,12 @@ impl Noted {
 }
 
 /// A ready task, on its way to another thread.
-struct Sent(TaskPtr);
+struct SentTask(TaskPtr);
 
 // SAFETY: a ready task may run anywhere.
-unsafe impl Send for Sent {}
+unsafe impl Send for SentTask {}
 
-impl Sent {
+impl SentTask {
     fn leave_in(self, shared: &RuntimeShared) {
         shared.leave(self.0);
     }
@@ -246,15 +246,15 @@ impl Sent {
 fn submit_against_stop() {
     check(|| {
         let shared = runtime(1);
-        let (task, ran_as) = Noted::task();
+        let (task, ran_as) = NotedTask::task();
         let submitter = thread::spawn({
-            let (shared, task) = (Arc::clone(&shared), Sent(task));
+            let (shared, task) = (Arc::clone(&shared), SentTask(task));
             move || task.leave_in(&shared)
         });
         shared.close();
         shared.cancel_inboxes();
         submitter.join().unwrap();
         assert!(!shared.has_tasks());
-        assert_eq!(*ran_as.lock(), Some(Mode::Cancel));
+        assert_eq!(*ran_as.lock(), Some(RunMode::Cancel));
     });
 }

@@ -1,14 +1,14 @@
 //! A worker whose behaviours cost what the test says, with and without help, on the test's own
 //! clock.
 
-use super::{LONGEST_PAUSE, STRETCH, ShareDecision, Sharing};
+use super::{LONGEST_PAUSE, STRETCH, ShareDecision, SharingPolicy};
 
 /// The number of behaviours from one decision to the next.
 const STEP: u32 = 64;
 
 /// A worker beside one that is idle at every decision.
 struct Worker {
-    sharing: Sharing,
+    sharing: SharingPolicy,
     now: u64,
     ran: u32,
     /// The cost of a behaviour with help, and without.
@@ -24,7 +24,7 @@ struct Worker {
 impl Worker {
     fn new(with_help: u64, alone: u64) -> Self {
         Self {
-            sharing: Sharing::default(),
+            sharing: SharingPolicy::default(),
             now: 1,
             ran: u32::MAX - 100,
             costs: [with_help, alone],
@@ -135,7 +135,7 @@ fn nothing_is_judged_before_somebody_helps() {
 /// Nothing can be measured behind a long behaviour; and what waits there is not kept for long.
 #[test]
 fn what_waits_behind_a_long_behaviour_is_shared_after_a_moment() {
-    let mut sharing = Sharing::default();
+    let mut sharing = SharingPolicy::default();
     assert_eq!(sharing.decide(1, 7, false), ShareDecision::Share(usize::MAX), "it may be long");
     assert_eq!(sharing.decide(STRETCH, 7, true), ShareDecision::Wait);
     assert_eq!(sharing.decide(STRETCH + 1, 7, false), ShareDecision::Share(usize::MAX));

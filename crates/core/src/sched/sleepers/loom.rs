@@ -8,19 +8,19 @@ use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Arc;
 use loom::thread;
 
-use super::Idle;
-use crate::sched::loom::{Permit, check, check_bounded, check_long};
+use super::SleepingWorkers;
+use crate::sched::loom::{WakePermit, check, check_bounded, check_long};
 
-struct Pool<const WORKERS: usize> {
-    idle: Idle,
+struct SleeperPool<const WORKERS: usize> {
+    idle: SleepingWorkers,
     tasks: AtomicUsize,
-    permits: [Permit; WORKERS],
+    permits: [WakePermit; WORKERS],
 }
 
-impl<const WORKERS: usize> Pool<WORKERS> {
+impl<const WORKERS: usize> SleeperPool<WORKERS> {
     fn new() -> Arc<Self> {
-        let permits = std::array::from_fn(|_| Permit::default());
-        Arc::new(Self { idle: Idle::new(WORKERS), tasks: AtomicUsize::new(0), permits })
+        let permits = std::array::from_fn(|_| WakePermit::default());
+        Arc::new(Self { idle: SleepingWorkers::new(WORKERS), tasks: AtomicUsize::new(0), permits })
     }
 
     fn has_tasks(&self) -> bool {
@@ -81,7 +81,7 @@ impl<const WORKERS: usize> Pool<WORKERS> {
 #[test]
 fn push_against_fall_asleep() {
     check(|| {
-        let pool = Pool::<1>::new();
+        let pool = SleeperPool::<1>::new();
         let worker = thread::spawn({
             let pool = pool.clone();
             move || pool.work(0)
@@ -98,7 +98,7 @@ fn push_against_fall_asleep() {
 #[test]
 fn push_against_a_search_that_ends() {
     check_bounded(2, || {
-        let pool = Pool::<2>::new();
+        let pool = SleeperPool::<2>::new();
         let workers = [0, 1].map(|worker| {
             let pool = pool.clone();
             thread::spawn(move || pool.work(worker))
@@ -117,7 +117,7 @@ fn push_against_a_search_that_ends() {
 #[test]
 fn end_watch_against_a_worker_that_gets_up() {
     check(|| {
-        let pool = Pool::<2>::new();
+        let pool = SleeperPool::<2>::new();
         for worker in 0..2 {
             pool.idle.start_searching();
             pool.idle.fall_asleep(worker);
@@ -140,7 +140,7 @@ fn end_watch_against_a_worker_that_gets_up() {
 #[test]
 fn push_against_push_against_fall_asleep() {
     check_long(|| {
-        let pool = Pool::<2>::new();
+        let pool = SleeperPool::<2>::new();
         let workers = [0, 1].map(|worker| {
             let pool = pool.clone();
             thread::spawn(move || pool.work(worker))
@@ -162,7 +162,7 @@ fn push_against_push_against_fall_asleep() {
 #[test]
 fn a_watcher_takes_the_last_task() {
     check(|| {
-        let pool = Pool::<2>::new();
+        let pool = SleeperPool::<2>::new();
         pool.tasks.store(1, Ordering::Relaxed);
         // Worker 1 is the watcher, asleep; worker 0 is awake.
         pool.idle.start_searching();

@@ -14,12 +14,12 @@ pub(crate) struct CurrentTask {
     /// Odd while a task runs. Incremented when one begins and when it ends, and by two where it goes
     /// on with another body.
     turn: AtomicU64,
-    /// The [`Name`] of the task that is running, or ran last, or of its body.
+    /// The [`TaskName`] of the task that is running, or ran last, or of its body.
     name: AtomicPtr<()>,
 }
 
 /// Returns the name of a task, or of a body.
-type Name = fn() -> &'static str;
+type TaskName = fn() -> &'static str;
 
 thread_local! {
     /// Where the innermost marked task of this thread is marked, and how deep its body is nested.
@@ -29,7 +29,7 @@ thread_local! {
 /// Called where the task that this thread runs begins with another body, since a task that holds a
 /// group runs many. Does nothing if the task is not marked, nor in a body inside its body.
 #[cold]
-pub fn goes_on_with(name: Name) {
+pub fn goes_on_with(name: TaskName) {
     let (mark, nested) = MARKED.get();
     if mark.is_null() || nested != current::nested_bodies() {
         return;
@@ -55,7 +55,7 @@ impl CurrentTask {
 
     /// The thread begins a task. Called only by its thread.
     #[inline]
-    fn begin(&self, name: Name) {
+    fn begin(&self, name: TaskName) {
         // ORDERING: Release pairs with the Acquire of the same word in `look`: a thread that sees
         // this name sees that the previous turn is over.
         self.name.store(name as *mut (), Ordering::Release);
@@ -100,8 +100,8 @@ impl CurrentTask {
         if turn.is_multiple_of(2) || self.turn.load(Ordering::Relaxed) != turn {
             return None;
         }
-        // SAFETY: `begin` stored it before the turn became odd, from a `Name`.
-        let name = unsafe { transmute::<*mut (), Name>(name) };
+        // SAFETY: `begin` stored it before the turn became odd, from a `TaskName`.
+        let name = unsafe { transmute::<*mut (), TaskName>(name) };
         Some(RunningTask { turn, name })
     }
 }

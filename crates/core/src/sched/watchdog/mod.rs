@@ -27,15 +27,15 @@ use super::phase::RuntimePhase;
 use super::runtime_shared::RuntimeShared;
 use crate::fault::Fault;
 use crate::panic;
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 use spare_state::SpareState;
-use stall::{Sightings, Stall};
+use stall::{StalledTask, ThreadSightings};
 use state::Watchdog;
 
 impl Watchdog {
     /// Looks after the workers until the runtime stops.
     pub(crate) fn run(&self, shared: &'static RuntimeShared) {
-        let mut rounds = Rounds::new(self, shared);
+        let mut rounds = WatchdogRounds::new(self, shared);
         while self.rest() {
             rounds.look();
         }
@@ -45,18 +45,18 @@ impl Watchdog {
 }
 
 /// What the watchdog's thread remembers from one check to the next.
-struct Rounds<'a> {
+struct WatchdogRounds<'a> {
     watchdog: &'a Watchdog,
     shared: &'static RuntimeShared,
-    workers: Vec<Sightings>,
-    spares: Vec<(Arc<SpareState>, Sightings)>,
+    workers: Vec<ThreadSightings>,
+    spares: Vec<(Arc<SpareState>, ThreadSightings)>,
     /// The number of spares ever started.
     started: usize,
 }
 
-impl<'a> Rounds<'a> {
+impl<'a> WatchdogRounds<'a> {
     fn new(watchdog: &'a Watchdog, shared: &'static RuntimeShared) -> Self {
-        let workers = shared.workers.iter().map(|_| Sightings::default()).collect();
+        let workers = shared.workers.iter().map(|_| ThreadSightings::default()).collect();
         Self { watchdog, shared, workers, spares: Vec::new(), started: 0 }
     }
 
@@ -113,7 +113,7 @@ impl<'a> Rounds<'a> {
         // ORDERING: Relaxed. A count.
         self.watchdog.spares.fetch_add(1, Ordering::Relaxed);
         let (runs, seen) = (Arc::clone(&spare), Arc::downgrade(&spare));
-        let started = Thread::start(thread, move || {
+        let started = TrackedThread::start(thread, move || {
             if let Some(watchdog) = shared.watchdog() {
                 runs.run(shared, watchdog);
             }
@@ -122,7 +122,7 @@ impl<'a> Rounds<'a> {
         match started {
             Ok(handle) => {
                 self.started += 1;
-                self.spares.push((spare, Sightings::default()));
+                self.spares.push((spare, ThreadSightings::default()));
                 let mut handles = self.watchdog.handles.lock();
                 handles.retain(|(handle, _)| !handle.has_returned());
                 handles.push((handle, seen));
@@ -137,7 +137,7 @@ impl<'a> Rounds<'a> {
     }
 }
 
-fn report(shared: &RuntimeShared, stall: &Stall, thread: impl FnOnce() -> String) {
+fn report(shared: &RuntimeShared, stall: &StalledTask, thread: impl FnOnce() -> String) {
     if stall.is_new && shared.phase() == RuntimePhase::Running {
         let fault = Fault::Stalled {
             behaviour: (stall.name)(),

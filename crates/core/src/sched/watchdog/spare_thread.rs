@@ -9,9 +9,9 @@ use std::time::Duration;
 
 use super::spare_state::SpareState;
 use super::state::Watchdog;
-use crate::current::{Entered, Nested};
+use crate::current::{EnteredRuntime, NestedBody};
 use crate::panic::drop_quietly;
-use crate::sched::local::Tasks;
+use crate::sched::local::TaskQueue;
 use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
@@ -26,9 +26,9 @@ impl SpareState {
     }
 
     fn serve(&self, shared: &'static RuntimeShared, watchdog: &Watchdog) {
-        let _entered = Entered::new(shared.id);
+        let _entered = EnteredRuntime::new(shared.id);
         // As on a worker, blocking calls panic here.
-        let _inside = Nested::enter();
+        let _inside = NestedBody::enter();
         if let Some(hook) = &shared.config.on_start {
             drop_quietly(&**hook);
         }
@@ -78,7 +78,7 @@ impl SpareState {
         shared.submit_all(next);
     }
 
-    fn own<R>(&self, work: impl FnOnce(&mut Tasks) -> R) -> R {
+    fn own<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
         // SAFETY: called only by the spare's thread (`run`), and no `work` re-enters.
         unsafe { self.local.own(work) }
     }

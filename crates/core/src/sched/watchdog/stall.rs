@@ -7,16 +7,16 @@ use super::current_task::RunningTask;
 
 /// What was seen of one thread so far.
 #[derive(Default)]
-pub(super) struct Sightings(Option<Sighting>);
+pub(super) struct ThreadSightings(Option<TaskSighting>);
 
-struct Sighting {
+struct TaskSighting {
     turn: u64,
     since: Instant,
     reported: bool,
 }
 
 /// A task that has run for longer than the limit.
-pub(super) struct Stall {
+pub(super) struct StalledTask {
     pub(super) name: fn() -> &'static str,
     /// How long it was seen running.
     pub(super) running_for: Duration,
@@ -24,14 +24,14 @@ pub(super) struct Stall {
     pub(super) is_new: bool,
 }
 
-impl Sightings {
+impl ThreadSightings {
     /// Adds an observation. Returns the task if it was already there `limit` ago or earlier.
     pub(super) fn add(
         &mut self,
         running: Option<RunningTask>,
         now: Instant,
         limit: Duration,
-    ) -> Option<Stall> {
+    ) -> Option<StalledTask> {
         let Some(RunningTask { turn, name }) = running else {
             self.0 = None;
             return None;
@@ -39,12 +39,12 @@ impl Sightings {
         let sighting = match &mut self.0 {
             Some(sighting) if sighting.turn == turn => sighting,
             other => {
-                *other = Some(Sighting { turn, since: now, reported: false });
+                *other = Some(TaskSighting { turn, since: now, reported: false });
                 return None;
             }
         };
         let running_for = now.saturating_duration_since(sighting.since);
-        (running_for >= limit).then(|| Stall {
+        (running_for >= limit).then(|| StalledTask {
             name,
             running_for,
             is_new: !std::mem::replace(&mut sighting.reported, true),
@@ -61,7 +61,7 @@ mod tests {
     /// Feeds one thread's turns, one per 40 ms, and returns the stalls: for how many ms, and
     /// whether new.
     fn stalls(turns: &[Option<u64>]) -> Vec<(u128, bool)> {
-        let (start, mut sightings) = (Instant::now(), Sightings::default());
+        let (start, mut sightings) = (Instant::now(), ThreadSightings::default());
         let look = |(at, turn): (usize, &Option<u64>)| {
             let running = turn.map(|turn| RunningTask { turn, name: || "task" });
             let now = start + Duration::from_millis(40) * at as u32;

@@ -9,7 +9,7 @@ use coact_sync::shim::sync::{Condvar, Mutex};
 use super::spare_state::SpareState;
 use crate::config::WorkerConfig;
 use crate::sched::stuck_thread::Stuck;
-use crate::sched::tracked_thread::Thread;
+use crate::sched::tracked_thread::TrackedThread;
 
 /// How often the marks are checked per limit.
 const LOOKS: u32 = 4;
@@ -28,7 +28,7 @@ pub(crate) struct Watchdog {
     stopped: Mutex<bool>,
     stop: Condvar,
     /// The handles of running spares, and of some that have ended.
-    pub(super) handles: Mutex<Vec<(Thread, Weak<SpareState>)>>,
+    pub(super) handles: Mutex<Vec<(TrackedThread, Weak<SpareState>)>>,
 }
 
 impl Watchdog {

@@ -68,7 +68,7 @@ impl WorkerPlace {
 
     fn give(self, work: BoundWork) -> Result<(), BoundWork> {
         self.shared.workers[self.index].bound.push(work)?;
-        // ORDERING: SeqCst pairs with the fence in `Idle::fall_asleep`: either this thread sees the
+        // ORDERING: SeqCst pairs with the fence in `SleepingWorkers::fall_asleep`: either this thread sees the
         // worker asleep, or the worker sees the job when it looks once more.
         fence(Ordering::SeqCst);
         if self.shared.idle.call(self.index) {

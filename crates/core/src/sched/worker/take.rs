@@ -1,7 +1,7 @@
 //! What a worker runs next, of its own tasks and of those that were sent to it.
 
 use super::{OLDEST_EVERY, Worker};
-use crate::sched::local::Tasks;
+use crate::sched::local::TaskQueue;
 use crate::sched::worker_shared::WorkerShared;
 use crate::task::TaskPtr;
 
@@ -73,7 +73,7 @@ impl Worker {
             return elsewhere;
         }
         let (task, more) = self.own(|tasks| {
-            let Tasks { fresh, aged, held, .. } = tasks;
+            let TaskQueue { fresh, aged, held, .. } = tasks;
             let [first, second] = match turn {
                 0 | 2 => [aged, fresh],
                 3 if !held.is_empty() => [held, fresh],

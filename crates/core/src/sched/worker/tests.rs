@@ -130,13 +130,13 @@ fn equal_cowns_are_served_alike_by_workers_that_run_by_turns() {
 
 /// What a consumer was sent, and the current and the greatest length of its queue.
 #[derive(Default)]
-struct Backlog {
+struct TaskBacklog {
     sent: AtomicUsize,
     now: AtomicUsize,
     most: AtomicUsize,
 }
 
-impl Backlog {
+impl TaskBacklog {
     fn grow(&self) {
         self.sent.fetch_add(1, Ordering::Relaxed);
         let now = self.now.fetch_add(1, Ordering::Relaxed) + 1;
@@ -150,7 +150,7 @@ fn produce(
     producer: Cown<usize>,
     consumer: Cown<()>,
     requests: usize,
-    backlog: Arc<Backlog>,
+    backlog: Arc<TaskBacklog>,
     over: Arc<AtomicBool>,
 ) {
     let again = producer.clone();
@@ -172,7 +172,7 @@ fn produce(
 /// queue of their consumer.
 fn flood(builder: Builder, producers: usize, steps: usize) -> (Vec<usize>, usize) {
     let workers = Workers::of(builder.workers(1));
-    let (backlog, over) = (Arc::<Backlog>::default(), Arc::new(AtomicBool::new(false)));
+    let (backlog, over) = (Arc::<TaskBacklog>::default(), Arc::new(AtomicBool::new(false)));
     let producers: Vec<_> = workers.on(0, || {
         let consumer = Cown::new(());
         let start = |_| {
@@ -217,7 +217,7 @@ fn producers_go_on_at_their_own_pace_if_that_is_asked_for() {
 #[test]
 fn what_gives_way_waits_for_64_tasks_at_the_most() {
     let workers = Workers::new(1);
-    let (backlog, over) = (Arc::<Backlog>::default(), Arc::new(AtomicBool::new(false)));
+    let (backlog, over) = (Arc::<TaskBacklog>::default(), Arc::new(AtomicBool::new(false)));
     workers.on(0, || {
         let consumer = Cown::new(());
         (0..100_000).for_each(|_| when(&consumer, |()| ()));

@@ -6,10 +6,10 @@ use super::{Engine, RUNNABLE, RunnableTask, guarded, is_panicking, ready};
 use crate::config::ThreadKind;
 use crate::current;
 use crate::sched::runtime_shared::RuntimeShared;
-use crate::sim::fiber::{Fiber, Left, Who};
+use crate::sim::sim_fiber::{FiberSubject, SimFiber, SuspendReason};
 use crate::sim::trace::{RunTrace, TraceEvent};
 use crate::task::run_task;
-use crate::time::Timers;
+use crate::time::TimerService;
 
 impl Engine<'_> {
     /// Runs fibers, one at a time, until all have ended.
@@ -84,7 +84,7 @@ impl Engine<'_> {
         self.panicking.update(|fibers| fibers + usize::from(fiber.in_panic));
         self.body_of.set(None);
         match left {
-            Left::Ended => {
+            SuspendReason::Ended => {
                 self.watch.end_task();
                 fiber.recycle();
             }
@@ -97,13 +97,13 @@ impl Engine<'_> {
 
     /// Creates a fiber that runs a task as a worker would. A task that becomes ready is not run
     /// next, but offered for choice.
-    fn fiber_of(&self, RunnableTask { task, home }: RunnableTask) -> Fiber {
+    fn fiber_of(&self, RunnableTask { task, home }: RunnableTask) -> SimFiber {
         if let Some(left) = self.pumps.borrow_mut().get_mut(&home.id.get()) {
             *left -= 1;
         }
-        Fiber::new(
+        SimFiber::new(
             Some(home.id),
-            Who::task(task, home),
+            FiberSubject::task(task, home),
             None,
             Box::new(move || {
                 current::enter(home.id);
@@ -124,7 +124,7 @@ impl Engine<'_> {
         let runtimes: Vec<_> =
             [self.shared].into_iter().chain(self.built.borrow().iter().copied()).collect();
         let timers = runtimes.iter().filter_map(|shared| {
-            shared.find_service().and_then(|timers: &Timers| timers.next_deadline())
+            shared.find_service().and_then(|timers: &TimerService| timers.next_deadline())
         });
         let now = self.clock.borrow().now();
         let alarm = self.alarms.borrow().iter().copied().filter(|alarm| *alarm > now).min();
@@ -134,7 +134,7 @@ impl Engine<'_> {
         for shared in runtimes {
             // Like the thread that serves its timers: a behaviour without cowns runs there.
             let before = current::enter(shared.id);
-            if let Some(timers) = shared.find_service::<Timers>() {
+            if let Some(timers) = shared.find_service::<TimerService>() {
                 timers.fire_due(next);
             }
             current::enter(before);
@@ -143,7 +143,7 @@ impl Engine<'_> {
     }
 
     fn check_all_ended(&self) -> Result<(), String> {
-        let are_idle = self.fibers.borrow().values().all(Fiber::waits_idly);
+        let are_idle = self.fibers.borrow().values().all(SimFiber::waits_idly);
         if are_idle { Ok(()) } else { Err(self.report_deadlock()) }
     }
 }

@@ -6,8 +6,8 @@ use std::panic::Location;
 
 use coact_sim::TaskId;
 
-use super::super::fiber::{Fiber, Who};
-use super::super::wait_tables::{Future, PendingBehaviour};
+use super::super::sim_fiber::{FiberSubject, SimFiber};
+use super::super::wait_tables::{FutureWait, PendingBehaviour};
 use super::{Engine, RUNNABLE, RunnableTask, engine};
 use crate::config::ThreadKind;
 
@@ -50,7 +50,7 @@ impl Engine<'_> {
             write!(f, "no end after {} scheduling decisions", self.settings.max_steps)?;
             write!(f, "; the last {} went to", lately.len())?;
             list(f, steps.iter(), |f, (who, steps)| write!(f, "{who}: {steps} times"))?;
-            let waits = |fiber: &Fiber| !fiber.can_go_on();
+            let waits = |fiber: &SimFiber| !fiber.can_go_on();
             list(f, fibers.iter().filter(|(_, fiber)| waits(fiber)), |f, (id, fiber)| {
                 self.fiber(f, *id, fiber)
             })
@@ -68,14 +68,14 @@ impl Engine<'_> {
     }
 
     /// Returns what a runnable task is.
-    pub(super) fn who(&self, task: TaskId) -> Who {
+    pub(super) fn who(&self, task: TaskId) -> FiberSubject {
         let ready = self.ready.borrow();
-        let ready = ready.get(&task).map(|ready| Who::task(ready.task, ready.home));
+        let ready = ready.get(&task).map(|ready| FiberSubject::task(ready.task, ready.home));
         let who = ready.or_else(|| self.fibers.borrow().get(&task).map(|fiber| fiber.who));
         who.expect(RUNNABLE)
     }
 
-    fn fiber(&self, f: &mut Formatter<'_>, id: TaskId, fiber: &Fiber) -> fmt::Result {
+    fn fiber(&self, f: &mut Formatter<'_>, id: TaskId, fiber: &SimFiber) -> fmt::Result {
         write!(f, "#{id}, {},", fiber.who)?;
         match fiber.wait() {
             Some((at, what)) => write!(f, " waits at {at} for {what}"),
@@ -112,7 +112,7 @@ impl Engine<'_> {
                 self.behaviour(f, behaviour)?;
                 write!(f, " on runtime `{}`", ready.home.config.name)?;
             }
-            None => write!(f, "{}", Who::task(ready.task, ready.home))?,
+            None => write!(f, "{}", FiberSubject::task(ready.task, ready.home))?,
         }
         write!(f, ", {}", ready.lack())
     }
@@ -182,7 +182,7 @@ impl Engine<'_> {
         }
     }
 
-    fn future(&self, f: &mut Formatter<'_>, future: &Future, depth: usize) -> fmt::Result {
+    fn future(&self, f: &mut Formatter<'_>, future: &FutureWait, depth: usize) -> fmt::Result {
         (future.what)(f)?;
         match future.awaits {
             Some(cell) if depth < DEEPEST => {

@@ -16,7 +16,7 @@ use crate::sim::stall_watch::StallWatch;
 use crate::sim::trace::RunTrace;
 use crate::sim::wait_tables::WaitTables;
 use crate::simulated::{self, Simulation};
-use crate::time::Timers;
+use crate::time::TimerService;
 
 thread_local! {
     /// The simulated runtime of this thread; reused by all runs that end well.
@@ -54,7 +54,7 @@ pub(in crate::sim) fn run(
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
     shared.config.extensions.forget();
-    shared.find_service::<Timers>().into_iter().for_each(Timers::begin_run);
+    shared.find_service::<TimerService>().into_iter().for_each(TimerService::begin_run);
     observers.watch.begin_run(explorer);
     let engine = Engine {
         shared,

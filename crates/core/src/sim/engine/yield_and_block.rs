@@ -6,15 +6,15 @@ use std::time::Duration;
 
 use super::{expect_engine, is_active, is_panicking, now};
 use crate::runtime_ids::RuntimeId;
-use crate::sim::fiber::{self, FiberWait, Left, leave};
-use crate::simulated::{Condition, Site};
+use crate::sim::sim_fiber::{self, FiberWait, SuspendReason, leave};
+use crate::simulated::{SpawnSite, WakeCondition};
 
 /// A scheduling point: lets the strategy decide which fiber goes on. There is none while a timer
 /// fires, since the clock decides its turn, nor in the middle of a panic, which other fibers would
 /// mistake for their own.
 pub(in crate::sim) fn point() {
-    if is_active() && fiber::is_in_fiber() && !is_panicking() {
-        leave(Left::AtPoint);
+    if is_active() && sim_fiber::is_in_fiber() && !is_panicking() {
+        leave(SuspendReason::AtPoint);
     }
 }
 
@@ -22,8 +22,8 @@ pub(in crate::sim) fn point() {
 /// so far that the condition holds.
 ///
 /// Timers fire outside of all fibers; there, the engine itself lets other fibers run.
-pub(in crate::sim) fn give_way(at: Site, condition: &Condition<'_>) {
-    if fiber::is_in_fiber() {
+pub(in crate::sim) fn give_way(at: SpawnSite, condition: &WakeCondition<'_>) {
+    if sim_fiber::is_in_fiber() {
         return block_until(&"a simulated thread that is between two steps", at, condition);
     }
     let engine = expect_engine();
@@ -33,7 +33,11 @@ pub(in crate::sim) fn give_way(at: Site, condition: &Condition<'_>) {
 }
 
 /// Waits until the condition holds. A deadlock report says what the fiber waits for, and where.
-pub(in crate::sim) fn block_until(what: &dyn Display, at: Site, condition: &Condition<'_>) {
+pub(in crate::sim) fn block_until(
+    what: &dyn Display,
+    at: SpawnSite,
+    condition: &WakeCondition<'_>,
+) {
     while !condition() {
         // SAFETY: only the lifetimes are changed. The references are used only while this fiber is
         // suspended in this very call.
@@ -41,18 +45,18 @@ pub(in crate::sim) fn block_until(what: &dyn Display, at: Site, condition: &Cond
             *const (dyn Fn() -> bool + 'static),
             *const (dyn Display + 'static),
         ) = unsafe { std::mem::transmute((ptr::from_ref(condition), ptr::from_ref(what))) };
-        leave(Left::Until(condition, FiberWait { what, at }));
+        leave(SuspendReason::Until(condition, FiberWait { what, at }));
     }
 }
 
 /// Waits until the condition holds, or this much virtual time has passed. Returns whether it holds.
 pub(in crate::sim) fn block_for(
     what: &dyn Display,
-    at: Site,
+    at: SpawnSite,
     time: Option<Duration>,
-    condition: &Condition<'_>,
+    condition: &WakeCondition<'_>,
 ) -> bool {
-    if !fiber::is_in_fiber() {
+    if !sim_fiber::is_in_fiber() {
         // The program has ended, and is dropping what it has left behind.
         return condition();
     }
@@ -76,10 +80,10 @@ pub(in crate::sim) fn block_for(
 pub(in crate::sim) fn pump(
     home: RuntimeId,
     what: &dyn Display,
-    at: Site,
+    at: SpawnSite,
     tasks: usize,
     time: Option<Duration>,
-    condition: &Condition<'_>,
+    condition: &WakeCondition<'_>,
 ) -> bool {
     let engine = expect_engine();
     engine.pumps.borrow_mut().insert(home.get(), tasks);

@@ -32,7 +32,7 @@ impl Oracle {
     }
 }
 
-fn advance<T>(wheel: &mut Wheel<T>, now: u64) -> Vec<T> {
+fn advance<T>(wheel: &mut TimerWheel<T>, now: u64) -> Vec<T> {
     let mut fired = Vec::new();
     wheel.advance(now, &mut |value| fired.push(value));
     fired
@@ -59,7 +59,7 @@ impl Numbers {
 /// Random insertions, cancellations and jumps; a failure prints the seed.
 fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
     let mut numbers = Numbers(seed);
-    let mut wheel = Wheel::new(tick);
+    let mut wheel = TimerWheel::new(tick);
     let mut oracle = Oracle::default();
     let mut keys = Vec::new();
     let mut now = 0_u64;
@@ -108,7 +108,7 @@ fn compare_with_the_oracle(seed: u64, tick: u64, bits: u32, cancels: bool) {
 #[test]
 fn does_what_a_sorted_map_does() {
     for seed in 1..=100 {
-        for (tick, bits) in [(1, 63), (1, 12), (1000, 40), (Wheel::<()>::DEFAULT_TICK, 45)] {
+        for (tick, bits) in [(1, 63), (1, 12), (1000, 40), (TimerWheel::<()>::DEFAULT_TICK, 45)] {
             compare_with_the_oracle(seed, tick, bits, false);
             compare_with_the_oracle(seed, tick, bits, true);
         }
@@ -117,7 +117,7 @@ fn does_what_a_sorted_map_does() {
 
 #[test]
 fn nothing_fires_early_within_its_tick() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     wheel.insert(1_500_000, 'a');
     assert!(advance(&mut wheel, 1_499_999).is_empty());
     assert_eq!(wheel.next_deadline(), Some(1_500_000));
@@ -127,7 +127,7 @@ fn nothing_fires_early_within_its_tick() {
 
 #[test]
 fn equal_deadlines_fire_in_the_order_of_insertion() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     // From different distances, so that they reach the bucket on different paths.
     let deadline = 70 * 64 * 1_000_000;
     wheel.insert(deadline, 0);
@@ -141,7 +141,7 @@ fn equal_deadlines_fire_in_the_order_of_insertion() {
 
 #[test]
 fn an_overdue_timer_fires_with_the_next_call() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     advance(&mut wheel, 10_000_000_000);
     wheel.insert(5, "long ago");
     assert_eq!(wheel.next_deadline(), Some(5));
@@ -150,7 +150,7 @@ fn an_overdue_timer_fires_with_the_next_call() {
 
 #[test]
 fn a_stale_key_is_harmless() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     let fired = wheel.insert(1, 'a');
     advance(&mut wheel, 1);
     assert_eq!(wheel.cancel(fired), None);
@@ -164,7 +164,7 @@ fn a_stale_key_is_harmless() {
 
 #[test]
 fn an_entry_whose_generations_are_used_up_rests() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     let first = wheel.insert(1, 'a');
     wheel.entries[0].generation = u32::MAX;
     let last = TimerKey { generation: u32::MAX, ..first };
@@ -176,7 +176,7 @@ fn an_entry_whose_generations_are_used_up_rests() {
 
 #[test]
 fn a_jump_over_all_of_time_fires_everything_in_order() {
-    let mut wheel = Wheel::new(1);
+    let mut wheel = TimerWheel::new(1);
     let deadlines: Vec<u64> = (0..64).map(|bit| 1 << bit).chain([u64::MAX]).collect();
     for deadline in deadlines.iter().rev() {
         wheel.insert(*deadline, *deadline);
@@ -188,7 +188,7 @@ fn a_jump_over_all_of_time_fires_everything_in_order() {
 
 #[test]
 fn a_cancelled_timer_wakes_nobody_for_long() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     let hour = 3_600_000_000_000;
     let soon = wheel.insert(hour, 'a');
     wheel.insert(hour + 1_000_000_000, 'b');
@@ -203,7 +203,7 @@ fn a_cancelled_timer_wakes_nobody_for_long() {
 
 #[test]
 fn a_panic_loses_no_other_timer() {
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     let keys: Vec<_> = (0..5).map(|i| wheel.insert(i, i)).collect();
     let mut fired = Vec::new();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
@@ -226,7 +226,7 @@ fn a_panic_loses_no_other_timer() {
 #[test]
 fn values_are_dropped_with_the_wheel() {
     let value = std::rc::Rc::new(());
-    let mut wheel = Wheel::default();
+    let mut wheel = TimerWheel::default();
     for i in 0..10 {
         wheel.insert(1 << (4 * i), value.clone());
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::cut_off::{CutOff, Detentions};
+use super::cut_off::{CutOff, DetentionTable};
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::hold_open::Busy;
@@ -11,18 +11,18 @@ use crate::sched::runtime_handle::{RuntimeHandle, count_abandoned};
 use crate::sched::runtime_shared;
 
 /// A behaviour among those of its runtime, which has work until this is dropped.
-pub(super) struct Enrolled {
+pub(super) struct DetentionEntry {
     home: RuntimeId,
     number: usize,
     _busy: Busy,
 }
 
-impl Enrolled {
+impl DetentionEntry {
     /// Enrols a behaviour that is about to run.
     pub(super) fn new(home: RuntimeId, detention: &Arc<impl CutOff + 'static>) -> Self {
         let shared = runtime_shared::get(home);
         let _busy = RuntimeHandle(home).hold_open();
-        let number = shared.service::<Detentions>().insert(detention.clone());
+        let number = shared.service::<DetentionTable>().insert(detention.clone());
         // The thread that ends the phase cuts off those in the list afterwards: either it or this thread sees
         // the other, by the list's lock (or, if the list is new, by the fence of `RuntimeShared::service`).
         if shared.phase() != RuntimePhase::Running {
@@ -37,9 +37,10 @@ pub(super) fn count_cut_off(home: RuntimeId) {
     count_abandoned(home);
 }
 
-impl Drop for Enrolled {
+impl Drop for DetentionEntry {
     fn drop(&mut self) {
-        let detention = runtime_shared::get(self.home).service::<Detentions>().remove(self.number);
+        let detention =
+            runtime_shared::get(self.home).service::<DetentionTable>().remove(self.number);
         drop_quietly(move || drop(detention));
     }
 }

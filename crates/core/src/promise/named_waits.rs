@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::{Broken, Promise, Resolver};
-use crate::simulated::{self, Polled, What};
+use crate::simulated::{self, PolledFuture, WaitDescription};
 
 /// Like [`Promise::wait`], for a caller with a name of its own: a panic names the call and what to
 /// use instead.
@@ -28,14 +28,14 @@ pub fn wait_for<R: Send + 'static>(
 
 /// Tells the deterministic mode what a promise depends on.
 #[inline]
-pub fn owed_by<R: Send + 'static>(promise: &Promise<R>, what: What) {
+pub fn owed_by<R: Send + 'static>(promise: &Promise<R>, what: WaitDescription) {
     promise.owed_by(what);
 }
 
 /// Registers with the deterministic mode a future that a thread polls and that waits for a wake-up
 /// through this promise.
-pub fn woken_by<R: Send + 'static>(promise: &Promise<R>, what: What) -> Polled {
-    Polled::in_thread(what, promise.cell())
+pub fn woken_by<R: Send + 'static>(promise: &Promise<R>, what: WaitDescription) -> PolledFuture {
+    PolledFuture::in_thread(what, promise.cell())
 }
 
 /// Like [`Resolver::resolve_in_time`], with a value that is created in place. `value` must not

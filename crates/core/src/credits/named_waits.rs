@@ -4,7 +4,7 @@ use std::fmt;
 
 use super::{Acquire, Credits, Permit};
 use crate::sched::context::prepare_to_block;
-use crate::simulated::What;
+use crate::simulated::WaitDescription;
 
 /// Acquires one credit like [`Credits::acquire_blocking`], for a caller that names in a panic its
 /// own call, what to use instead, and what the thread waits for.
@@ -24,7 +24,7 @@ pub fn acquire_one_for(
 
 /// Tells the deterministic mode what a request for credits depends on.
 #[inline]
-pub fn credits_owed_by(acquire: &Acquire, what: What) {
+pub fn credits_owed_by(acquire: &Acquire, what: WaitDescription) {
     if let Some(promise) = &acquire.promise {
         promise.owed_by(what);
     }

@@ -1,7 +1,7 @@
 //! Fibers: parts of the program on stacks of their own, which can be suspended anywhere.
 
 use crate::current;
-use crate::drop_depth::Destructors;
+use crate::drop_depth::DestructorStack;
 use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
@@ -13,7 +13,7 @@ use crate::sched::runtime_shared::RuntimeShared;
 use crate::task::TaskPtr;
 
 /// Why a fiber was suspended.
-pub(super) enum Left {
+pub(super) enum SuspendReason {
     /// At a scheduling point: it can resume at any time.
     AtPoint,
     /// It can resume once the condition holds. The condition and its description are on the fiber's
@@ -32,7 +32,7 @@ pub(super) struct FiberWait {
 
 /// What a fiber runs, for reports.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
+pub(crate) enum FiberSubject {
     Main,
     /// A simulated thread, started here.
     Thread(&'static Location<'static>),
@@ -42,7 +42,7 @@ pub(crate) enum Who {
     Task(&'static str, &'static str),
 }
 
-impl Who {
+impl FiberSubject {
     /// Describes a ready task.
     pub(super) fn task(task: TaskPtr, home: &'static RuntimeShared) -> Self {
         // SAFETY: a ready task is live, and begins with its header.
@@ -61,7 +61,7 @@ impl Who {
     }
 }
 
-impl Display for Who {
+impl Display for FiberSubject {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Main => f.write_str("the main program"),
@@ -72,14 +72,14 @@ impl Display for Who {
     }
 }
 
-pub(super) struct Fiber {
+pub(super) struct SimFiber {
     /// Leaked, with its stack, if the fiber is dropped before its end: unwinding it would run
     /// destructors in the middle of a failed run, whose calls could not be simulated.
-    fiber: ManuallyDrop<coact_fiber::Fiber<(), Left>>,
+    fiber: ManuallyDrop<coact_fiber::Fiber<(), SuspendReason>>,
     context: FiberState,
     /// The runtime whose task it runs, unless it is a plain thread.
     pub(super) body_of: Option<RuntimeId>,
-    pub(super) who: Who,
+    pub(super) who: FiberSubject,
     /// The cell of the promise that it completes at its end, if it is a thread.
     pub(super) keeps: Option<usize>,
     /// Whether it was suspended in the middle of a panic.
@@ -91,7 +91,7 @@ pub(super) struct Fiber {
 #[derive(Default)]
 struct FiberState {
     thread: current::ThreadState,
-    destructors: Destructors,
+    destructors: DestructorStack,
 }
 
 impl FiberState {
@@ -101,10 +101,10 @@ impl FiberState {
     }
 }
 
-impl Fiber {
+impl SimFiber {
     pub(super) fn new(
         body_of: Option<RuntimeId>,
-        who: Who,
+        who: FiberSubject,
         keeps: Option<usize>,
         main: Box<dyn FnOnce()>,
     ) -> Self {
@@ -115,27 +115,27 @@ impl Fiber {
     }
 
     /// Resumes the fiber until it is suspended again.
-    pub(super) fn resume(&mut self) -> Left {
+    pub(super) fn resume(&mut self) -> SuspendReason {
         /// Restores the thread's state, even if a panic comes out of the fiber, and saves the
         /// fiber's.
-        struct Outside<'a> {
+        struct OutsideState<'a> {
             context: Option<FiberState>,
             fiber: &'a mut FiberState,
         }
-        impl Drop for Outside<'_> {
+        impl Drop for OutsideState<'_> {
             fn drop(&mut self) {
                 *self.fiber = self.context.take().expect("taken once").swap_in();
             }
         }
         let context = mem::take(&mut self.context);
-        let outside = Outside { context: Some(context.swap_in()), fiber: &mut self.context };
+        let outside = OutsideState { context: Some(context.swap_in()), fiber: &mut self.context };
         let left = match self.fiber.resume(()) {
             Resumed::Suspended(left) => left,
-            Resumed::Ended => Left::Ended,
+            Resumed::Ended => SuspendReason::Ended,
         };
         drop(outside);
         self.until = match left {
-            Left::Until(condition, wait) => Some((condition, wait)),
+            SuspendReason::Until(condition, wait) => Some((condition, wait)),
             _ => None,
         };
         left
@@ -171,11 +171,11 @@ impl Fiber {
 
 /// Returns whether a fiber is running, and not the engine itself.
 pub(super) fn is_in_fiber() -> bool {
-    is_enclosed::<(), Left>()
+    is_enclosed::<(), SuspendReason>()
 }
 
 /// Suspends the running fiber; returns when it is resumed. Also in the middle of a panic, and if what runs
 /// on the fiber has resumed one of its own.
-pub(super) fn leave(left: Left) {
-    suspend_enclosing::<(), Left>(left);
+pub(super) fn leave(left: SuspendReason) {
+    suspend_enclosing::<(), SuspendReason>(left);
 }

@@ -6,19 +6,19 @@ use coact_sync::shim::atomic::AtomicPtr;
 use coact_sync::shim::atomic::Ordering;
 
 use super::requested_cown::RequestedCown;
-use super::slot::{Placement, Slot};
+use super::slot::{Slot, SlotPlacement};
 
 impl Slot {
     #[inline]
     pub(crate) fn new(member: RequestedCown) -> Self {
-        Self::unlinked(Placement::placed(member))
+        Self::unlinked(SlotPlacement::placed(member))
     }
 
     /// Creates the request of a single that is about to be put into its queue; see
     /// [`begin`](Self::begin).
     #[inline]
     pub(crate) fn beginning(member: RequestedCown) -> Self {
-        Self::unlinked(Placement::beginning(member))
+        Self::unlinked(SlotPlacement::beginning(member))
     }
 
     /// Returns what the request asks for. The caller is the appender, or has learnt of the request
@@ -59,7 +59,7 @@ impl Slot {
 
 /// In one word: its [`RequestedCown`] can be read in place, and itself says whether it is placed.
 #[cfg(not(loom))]
-impl Placement {
+impl SlotPlacement {
     #[inline]
     fn placed(member: RequestedCown) -> Self {
         Self(AtomicPtr::new(member.as_ptr().cast()))
@@ -100,7 +100,7 @@ impl Placement {
 }
 
 #[cfg(loom)]
-impl Placement {
+impl SlotPlacement {
     fn placed(member: RequestedCown) -> Self {
         Self::new(member, true)
     }

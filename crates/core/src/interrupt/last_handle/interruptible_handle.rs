@@ -3,8 +3,8 @@
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
-use super::interruptible::Interruptible;
 use crate::cown::handle::Cown;
+use crate::interrupt::interruptible::Interruptible;
 
 /// A handle of an interruptible cown. The last one is passed to [`Interruptible::unreachable`] instead
 /// of being dropped.

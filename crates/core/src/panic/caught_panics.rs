@@ -15,27 +15,30 @@ use std::thread;
 
 use coact_sync::shim::process::Mutex;
 
-use super::report::{NO_MESSAGE, Payload, discard, message, report_in};
+use super::report::{NO_MESSAGE, PanicPayload, discard, message, report_in};
 use crate::current::{self, find_extension, thread_extension};
 use crate::fault::Fault;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
 /// A callback that receives the message; none if the body that has dropped it did not panic.
-pub(crate) type Tell = Box<dyn FnOnce(Option<Arc<str>>) + Send>;
+pub(crate) type PanicCallback = Box<dyn FnOnce(Option<Arc<str>>) + Send>;
 /// Cancels a time limit.
-pub(crate) type Revoke = Box<dyn Fn()>;
+pub(crate) type RevokeLimit = Box<dyn Fn()>;
 
 /// Registers `tell`, to be called with the message of the panic that unwinds the calling thread;
 /// see [`once_caught`](crate::internals::once_caught). For the first callback of a panic, calls
 /// `limit`, which must arrange for its argument to be dropped after some time, and returns what
 /// cancels that.
 #[cold]
-pub(crate) fn once_caught(tell: Tell, limit: impl FnOnce(TellRest) -> Option<Revoke>) {
+pub(crate) fn once_caught(
+    tell: PanicCallback,
+    limit: impl FnOnce(TellRest) -> Option<RevokeLimit>,
+) {
     if !thread::panicking() || !is_caught() {
         return tell(Some(NO_MESSAGE.into()));
     }
-    if let Err(late) = thread_extension::<Unwinding>().listeners(limit).add(tell) {
+    if let Err(late) = thread_extension::<UnwindingPanics>().listeners(limit).add(tell) {
         late(Some(NO_MESSAGE.into()));
     }
 }
@@ -61,7 +64,7 @@ pub(crate) fn run_quietly(foreign: &mut dyn FnMut()) {
 
 /// Reports a panic outside of a body.
 #[cold]
-fn end_quietly(payload: Payload) {
+fn end_quietly(payload: PanicPayload) {
     let message = message(&*payload);
     let waiting = end(false);
     // A payload whose destructor panics in turn is not worth a second report.
@@ -75,17 +78,17 @@ fn end_quietly(payload: Payload) {
 /// Called when a panic has been caught: that of a body, or of other foreign code, which another
 /// panic may have run. Returns the callbacks that are due.
 pub(super) fn end(of_body: bool) -> CaughtPanic {
-    let here = Spot::here();
+    let here = PanicSpot::here();
     let is_within = !of_body && thread::panicking();
-    let is_over = |panic: &Panic| {
+    let is_over = |panic: &SeenPanic| {
         panic.at.bodies > here.bodies || !is_within && panic.at.bodies == here.bodies
     };
-    let unwinding = find_extension::<Unwinding>();
+    let unwinding = find_extension::<UnwindingPanics>();
     CaughtPanic(here, unwinding.map(|unwinding| unwinding.take(is_over)).unwrap_or_default())
 }
 
 /// The callbacks for a caught panic, and where it was caught.
-pub(super) struct CaughtPanic(Spot, Vec<Panic>);
+pub(super) struct CaughtPanic(PanicSpot, Vec<SeenPanic>);
 
 impl CaughtPanic {
     pub(super) fn tell(self, message: &Arc<str>) {
@@ -101,40 +104,44 @@ impl CaughtPanic {
 #[cold]
 #[inline(never)]
 pub(super) fn name_panic(name: &'static str) {
-    thread_extension::<Named>().0.set(Some((Spot::here(), name)));
+    thread_extension::<NamedPart>().0.set(Some((PanicSpot::here(), name)));
 }
 
 /// Returns the name of the part that a caught panic comes from, if it has got one.
 pub(super) fn take_name() -> Option<&'static str> {
-    let (at, name) = find_extension::<Named>()?.0.take()?;
+    let (at, name) = find_extension::<NamedPart>()?.0.take()?;
     // Otherwise it comes from a body that a destructor runs meanwhile.
-    if at == Spot::here() {
+    if at == PanicSpot::here() {
         return Some(name);
     }
-    thread_extension::<Named>().0.set(Some((at, name)));
+    thread_extension::<NamedPart>().0.set(Some((at, name)));
     None
 }
 
 /// The name of the part that the panic of this thread comes from, and where that was.
 #[derive(Default)]
-struct Named(Cell<Option<(Spot, &'static str)>>);
+struct NamedPart(Cell<Option<(PanicSpot, &'static str)>>);
 
 /// The panics of a thread that have callbacks and, as far as is known, are not caught yet.
 #[derive(Default)]
-struct Unwinding(RefCell<Vec<Panic>>);
+struct UnwindingPanics(RefCell<Vec<SeenPanic>>);
 
-impl Unwinding {
+impl UnwindingPanics {
     /// Returns the callbacks of the panic that unwinds the thread now.
-    fn listeners(&self, limit: impl FnOnce(TellRest) -> Option<Revoke>) -> Arc<Listeners> {
-        let here = Spot::here();
+    fn listeners(
+        &self,
+        limit: impl FnOnce(TellRest) -> Option<RevokeLimit>,
+    ) -> Arc<PanicListeners> {
+        let here = PanicSpot::here();
         let over = self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here);
         for panic in over.iter().filter(|panic| panic.at.is_within(here)) {
             panic.listeners.tell(None);
         }
         drop(over);
-        let known = self.0.borrow().last().filter(|panic| panic.at == here).map(Panic::listeners);
+        let known =
+            self.0.borrow().last().filter(|panic| panic.at == here).map(SeenPanic::listeners);
         known.unwrap_or_else(|| {
-            let panic = Panic::new(here, limit);
+            let panic = SeenPanic::new(here, limit);
             let listeners = panic.listeners();
             self.0.borrow_mut().push(panic);
             listeners
@@ -142,7 +149,7 @@ impl Unwinding {
     }
 
     /// Removes and returns the panics that are over; the caller may then run foreign code.
-    fn take(&self, is_over: impl Fn(&Panic) -> bool) -> Vec<Panic> {
+    fn take(&self, is_over: impl Fn(&SeenPanic) -> bool) -> Vec<SeenPanic> {
         let mut panics = self.0.borrow_mut();
         let (over, rest) = std::mem::take(&mut *panics).into_iter().partition(is_over);
         *panics = rest;
@@ -152,12 +159,12 @@ impl Unwinding {
 
 /// Where a panic was seen: the number of bodies on the stack, and the worker's task.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct Spot {
+struct PanicSpot {
     bodies: u32,
     task: u32,
 }
 
-impl Spot {
+impl PanicSpot {
     fn here() -> Self {
         let task = current::worker().map_or(0, |worker| worker.ticks());
         Self { bodies: current::nested_bodies(), task }
@@ -171,25 +178,25 @@ impl Spot {
     }
 }
 
-struct Panic {
-    at: Spot,
-    listeners: Arc<Listeners>,
-    limit: Option<Revoke>,
+struct SeenPanic {
+    at: PanicSpot,
+    listeners: Arc<PanicListeners>,
+    limit: Option<RevokeLimit>,
 }
 
-impl Panic {
-    fn new(at: Spot, limit: impl FnOnce(TellRest) -> Option<Revoke>) -> Self {
-        let listeners = Arc::<Listeners>::default();
+impl SeenPanic {
+    fn new(at: PanicSpot, limit: impl FnOnce(TellRest) -> Option<RevokeLimit>) -> Self {
+        let listeners = Arc::<PanicListeners>::default();
         let over = TellRest(Arc::clone(&listeners));
         Self { at, listeners, limit: limit(over) }
     }
 
-    fn listeners(&self) -> Arc<Listeners> {
+    fn listeners(&self) -> Arc<PanicListeners> {
         Arc::clone(&self.listeners)
     }
 }
 
-impl Drop for Panic {
+impl Drop for SeenPanic {
     fn drop(&mut self) {
         self.listeners.tell(Some(&NO_MESSAGE.into()));
         if let Some(revoke) = &self.limit {
@@ -200,7 +207,7 @@ impl Drop for Panic {
 
 /// Calls the remaining callbacks without a message when dropped: the time is over, or there is no
 /// timer.
-pub(crate) struct TellRest(Arc<Listeners>);
+pub(crate) struct TellRest(Arc<PanicListeners>);
 
 impl Drop for TellRest {
     fn drop(&mut self) {
@@ -209,17 +216,17 @@ impl Drop for TellRest {
 }
 
 /// The callbacks for one message; `None` once they have been called.
-struct Listeners(Mutex<Option<Vec<Tell>>>);
+struct PanicListeners(Mutex<Option<Vec<PanicCallback>>>);
 
-impl Default for Listeners {
+impl Default for PanicListeners {
     fn default() -> Self {
         Self(Mutex::new(Some(Vec::new())))
     }
 }
 
-impl Listeners {
+impl PanicListeners {
     /// Adds a callback, or returns it if it is too late.
-    fn add(&self, tell: Tell) -> Result<(), Tell> {
+    fn add(&self, tell: PanicCallback) -> Result<(), PanicCallback> {
         match &mut *self.0.lock() {
             Some(tells) => tells.push(tell),
             None => return Err(tell),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use crate::panic::after_caught::{self, Revoke};
+use crate::panic::caught_panics::{self, RevokeLimit};
 use crate::panic::drop_quietly;
 use crate::sched::runtime_handle::RuntimeHandle;
 
@@ -53,12 +53,12 @@ const LIMIT: Duration = Duration::from_secs(1);
 /// **Cost.** One block and one lock per call, and one timer per panic.
 #[cold]
 pub fn once_caught(tell: impl FnOnce(Option<Arc<str>>) + Send + 'static) {
-    after_caught::once_caught(Box::new(tell), |over| {
+    caught_panics::once_caught(Box::new(tell), |over| {
         let mut timer = None;
         // Serving timers may require starting a thread.
         drop_quietly(|| {
             timer = Some(RuntimeHandle::current().after(LIMIT, (), move |()| drop(over)))
         });
-        timer.map(|timer| Box::new(move || _ = timer.cancel()) as Revoke)
+        timer.map(|timer| Box::new(move || _ = timer.cancel()) as RevokeLimit)
     });
 }
