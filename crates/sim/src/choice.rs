@@ -35,7 +35,7 @@ impl fmt::Display for Choice {
 
 /// What a program offers at one scheduling point.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub enum Offer {
+pub enum SchedulingOffer {
     /// Some task had to go next.
     Tasks {
         /// The tasks that could run, in ascending order.
@@ -50,21 +50,21 @@ pub enum Offer {
     },
 }
 
-impl Offer {
+impl SchedulingOffer {
     pub(crate) fn tasks(runnable: &[TaskId], current: Option<TaskId>) -> Self {
-        Offer::Tasks { runnable: runnable.into(), current }
+        SchedulingOffer::Tasks { runnable: runnable.into(), current }
     }
 
-    /// Whether this is `Offer::tasks(runnable, current)`, without building that.
+    /// Whether this is `SchedulingOffer::tasks(runnable, current)`, without building that.
     pub(crate) fn is_tasks(&self, runnable: &[TaskId], current: Option<TaskId>) -> bool {
-        matches!(self, Offer::Tasks { runnable: r, current: c } if **r == *runnable && *c == current)
+        matches!(self, SchedulingOffer::Tasks { runnable: r, current: c } if **r == *runnable && *c == current)
     }
 }
 
-impl fmt::Display for Offer {
+impl fmt::Display for SchedulingOffer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Offer::Tasks { runnable, current } => {
+            SchedulingOffer::Tasks { runnable, current } => {
                 f.write_str("runnable tasks [")?;
                 for (i, task) in runnable.iter().enumerate() {
                     let separator = if i == 0 { "" } else { ", " };
@@ -75,7 +75,7 @@ impl fmt::Display for Offer {
                     None => f.write_str("] with none running"),
                 }
             }
-            Offer::Value { bound } => write!(f, "a value below {bound}"),
+            SchedulingOffer::Value { bound } => write!(f, "a value below {bound}"),
         }
     }
 }

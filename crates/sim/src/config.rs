@@ -3,13 +3,15 @@
 use std::fmt;
 use std::str::FromStr;
 
-use crate::strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, SchedulingStrategy};
+use crate::strategy::{
+    Bounds, DepthFirstSearch, FifoOrder, Pct, RandomWalk, ScheduleReplay, SchedulingStrategy,
+};
 use crate::{Schedule, Seed};
 
 /// How runs are chosen: a [strategy](crate::strategy) and its settings.
 ///
 /// Prints as, and parses from, the value of the environment variable `COACT_SIM_STRATEGY`. Only
-/// `Replay`, which has a variable of its own, does not parse.
+/// [`Method::Replay`], which has a variable of its own, does not parse.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -24,7 +26,7 @@ use crate::{Schedule, Seed};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Method {
-    /// [`Random`]: `random`.
+    /// [`RandomWalk`]: `random`.
     #[default]
     Random,
     /// [`Pct`]: `pct`, or `pct:` and the depth.
@@ -32,11 +34,12 @@ pub enum Method {
         /// The depth of the bugs looked for, at least 1.
         depth: u32,
     },
-    /// [`Dfs`]: `dfs`, then `:` and the bound on preemptions, then `@` and that on depth.
+    /// [`DepthFirstSearch`]: `dfs`, then `:` and the bound on preemptions, then `@` and that on
+    /// depth.
     Dfs(Bounds),
-    /// [`Fifo`]: `fifo`.
+    /// [`FifoOrder`]: `fifo`.
     Fifo,
-    /// [`Replay`]: prints as `replay`.
+    /// [`ScheduleReplay`]: prints as `replay`.
     Replay(Schedule),
 }
 
@@ -46,11 +49,11 @@ const USUAL_PCT_DEPTH: u32 = 3;
 impl Method {
     pub(crate) fn strategy(&self, seed: Seed) -> Box<dyn SchedulingStrategy + Send> {
         match self {
-            Method::Random => Box::new(Random::new(seed)),
+            Method::Random => Box::new(RandomWalk::new(seed)),
             Method::Pct { depth } => Box::new(Pct::new(seed, *depth)),
-            Method::Dfs(bounds) => Box::new(Dfs::new(*bounds)),
-            Method::Fifo => Box::new(Fifo::new()),
-            Method::Replay(schedule) => Box::new(Replay::new(schedule.clone())),
+            Method::Dfs(bounds) => Box::new(DepthFirstSearch::new(*bounds)),
+            Method::Fifo => Box::new(FifoOrder::new()),
+            Method::Replay(schedule) => Box::new(ScheduleReplay::new(schedule.clone())),
         }
     }
 
@@ -181,8 +184,8 @@ impl Config {
         self
     }
 
-    /// Makes at most this many runs. The default is 1000, or all there are with [`Dfs`]; [`Fifo`]
-    /// and [`Replay`] have one run anyway.
+    /// Makes at most this many runs. The default is 1000, or all there are with
+    /// [`DepthFirstSearch`]; [`FifoOrder`] and [`ScheduleReplay`] have one run anyway.
     ///
     /// # Panics
     ///

@@ -3,7 +3,7 @@
 use std::error::Error;
 use std::fmt;
 
-use crate::{Choice, Offer};
+use crate::{Choice, SchedulingOffer};
 
 /// A run did not do what an earlier run with the same choices did.
 ///
@@ -12,15 +12,15 @@ use crate::{Choice, Offer};
 /// Choices are counted from zero: `at` is the index in the run's [`Schedule`](crate::Schedule).
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub enum Divergence {
+pub enum RunDivergence {
     /// After the same choices, the program offered something else.
     Offer {
         /// Which choice of the run.
         at: u64,
         /// What the earlier run offered there.
-        expected: Offer,
+        expected: SchedulingOffer,
         /// What this run offered.
-        found: Offer,
+        found: SchedulingOffer,
     },
     /// The recorded choice is not on offer.
     Unavailable {
@@ -29,7 +29,7 @@ pub enum Divergence {
         /// What the schedule says.
         recorded: Choice,
         /// What this run offered.
-        found: Offer,
+        found: SchedulingOffer,
     },
     /// The run ended before it made all the choices that it should have repeated.
     EndedEarly {
@@ -40,20 +40,20 @@ pub enum Divergence {
     },
 }
 
-impl fmt::Display for Divergence {
+impl fmt::Display for RunDivergence {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Divergence::Offer { at, expected, found } => write!(
+            RunDivergence::Offer { at, expected, found } => write!(
                 f,
                 "the run diverged at choice {at}: the earlier run of the same choices offered \
                  {expected}, this one offers {found}; the program is not deterministic"
             ),
-            Divergence::Unavailable { at, recorded, found } => write!(
+            RunDivergence::Unavailable { at, recorded, found } => write!(
                 f,
                 "the run diverged at choice {at}: the schedule says {recorded}, the program offers \
                  {found}; it is not deterministic, or not the program that was recorded"
             ),
-            Divergence::EndedEarly { at, expected } => write!(
+            RunDivergence::EndedEarly { at, expected } => write!(
                 f,
                 "the run diverged: it was over after {at} choices, the earlier run made at least \
                  {expected}; the program is not deterministic, or not the one that was recorded"
@@ -62,4 +62,4 @@ impl fmt::Display for Divergence {
     }
 }
 
-impl Error for Divergence {}
+impl Error for RunDivergence {}

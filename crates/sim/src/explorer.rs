@@ -2,12 +2,15 @@
 
 use std::fmt;
 
-use crate::{Config, Divergence, Failure, Recorder, Schedule, SchedulingStrategy, TaskId};
+use crate::{
+    Config, Failure, RunDivergence, Schedule, ScheduleRecorder, SchedulingStrategy, TaskId,
+};
 
 /// The runs of one program under one [`Config`].
 ///
 /// A driver uses it as a [`SchedulingStrategy`], and asks it for a [`failure`](Self::failure) when
-/// a run goes wrong. For a program that is a function of its choices, use [`explore`](Self::explore).
+/// a run goes wrong. For a program that is a function of its choices, use
+/// [`explore`](Self::explore).
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
@@ -24,7 +27,7 @@ use crate::{Config, Divergence, Failure, Recorder, Schedule, SchedulingStrategy,
 #[must_use = "an explorer does nothing until it begins a run"]
 pub struct Explorer {
     config: Config,
-    recorder: Recorder<Box<dyn SchedulingStrategy + Send>>,
+    recorder: ScheduleRecorder<Box<dyn SchedulingStrategy + Send>>,
     runs: u64,
 }
 
@@ -41,7 +44,7 @@ impl Config {
 
 impl Explorer {
     pub(crate) fn new(config: Config, strategy: Box<dyn SchedulingStrategy + Send>) -> Self {
-        Explorer { config, recorder: Recorder::new(strategy), runs: 0 }
+        Explorer { config, recorder: ScheduleRecorder::new(strategy), runs: 0 }
     }
 
     /// Returns the number of runs begun, the current one included.
@@ -65,7 +68,7 @@ impl Explorer {
         self.report(cause.to_string(), divergence)
     }
 
-    fn report(&self, cause: String, divergence: Option<Divergence>) -> Failure {
+    fn report(&self, cause: String, divergence: Option<RunDivergence>) -> Failure {
         let (config, schedule) = (self.config.clone(), self.schedule().clone());
         Failure::new(cause, divergence, config, self.runs, schedule)
     }
@@ -114,7 +117,7 @@ impl SchedulingStrategy for Explorer {
         self.recorder.choose_value(bound)
     }
 
-    fn end_run(&mut self) -> Result<(), Divergence> {
+    fn end_run(&mut self) -> Result<(), RunDivergence> {
         self.recorder.end_run()
     }
 

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::variables::{RUNS, SCHEDULE, SEED, STRATEGY};
-use crate::{Config, Divergence, Method, Schedule, Seed};
+use crate::{Config, Method, RunDivergence, Schedule, Seed};
 
 /// A failed run.
 ///
@@ -36,13 +36,13 @@ use crate::{Config, Divergence, Method, Schedule, Seed};
 /// );
 /// ```
 #[derive(Clone, PartialEq, Eq)]
-pub struct Failure(Box<Report>);
+pub struct Failure(Box<FailureReport>);
 
 /// Boxed, so that a `Result` with a failure is cheap to return.
 #[derive(Clone, PartialEq, Eq)]
-struct Report {
+struct FailureReport {
     cause: String,
-    divergence: Option<Divergence>,
+    divergence: Option<RunDivergence>,
     config: Config,
     run: u64,
     schedule: Schedule,
@@ -51,12 +51,12 @@ struct Report {
 impl Failure {
     pub(crate) fn new(
         cause: String,
-        divergence: Option<Divergence>,
+        divergence: Option<RunDivergence>,
         config: Config,
         run: u64,
         schedule: Schedule,
     ) -> Self {
-        Failure(Box::new(Report { cause, divergence, config, run, schedule }))
+        Failure(Box::new(FailureReport { cause, divergence, config, run, schedule }))
     }
 
     /// Creates the report of a run that cannot end, from outside of it: for a driver that watches
@@ -71,7 +71,7 @@ impl Failure {
     }
 
     /// How the run differed from the one it should have repeated, if it did.
-    pub fn divergence(&self) -> Option<&Divergence> {
+    pub fn divergence(&self) -> Option<&RunDivergence> {
         self.0.divergence.as_ref()
     }
 

@@ -11,7 +11,7 @@
 //!   --------------------                          ----------------------
 //!   while begin_run() ─────────────────────────▶  Explorer   counts runs, knows the settings
 //!     │                                              │
-//!     ├─ choose_task(&[0, 1, 4], Some(1)) ────────▶  Recorder   keeps the Schedule of this run
+//!     ├─ choose_task(&[0, 1, 4], Some(1)) ────────▶  ScheduleRecorder   keeps this run's Schedule
 //!     │      runs task 4 to its next point           │
 //!     ├─ choose_value(6), a random number ────────▶  SchedulingStrategy
 //!     │                                                 random, pct, dfs, replay, fifo
@@ -22,11 +22,11 @@
 //!
 //! | strategy | what a run is | what it promises | use it |
 //! | --- | --- | --- | --- |
-//! | [`Random`] | a uniform pick at every point | reaches any schedule, sooner or later | first; cheap breadth |
+//! | [`RandomWalk`] | a uniform pick at every point | reaches any schedule, sooner or later | first; cheap breadth |
 //! | [`Pct`] | priorities, with a few changes at random points | a bug that needs `d` ordered steps shows with probability ≥ 1/(n·kᵈ⁻¹) per run | long runs, rare bugs |
-//! | [`Dfs`] | the next unexplored path | every schedule within its bounds, exactly once | small programs, proofs |
-//! | [`Replay`] | the choices of a recorded [`Schedule`] | the same run, or a [`Divergence`] | a failure in hand |
-//! | [`Fifo`] | no preemption, first come first served | one plain, fair run | a baseline, a debugger |
+//! | [`DepthFirstSearch`] | the next unexplored path | every schedule within its bounds, exactly once | small programs, proofs |
+//! | [`ScheduleReplay`] | the choices of a recorded [`Schedule`] | the same run, or a [`RunDivergence`] | a failure in hand |
+//! | [`FifoOrder`] | no preemption, first come first served | one plain, fair run | a baseline, a debugger |
 //!
 //! # Example
 //!
@@ -42,7 +42,8 @@
 //!     let (mut counter, mut loaded, mut steps) = (0, [0, 0], [0, 0]);
 //!     let mut running = None;
 //!     loop {
-//!         let runnable: Vec<_> = (0..2).filter(|&t| steps[t] < 2).map(|t| TaskId(t as u32)).collect();
+//!         let runnable = (0..2).filter(|&t| steps[t] < 2).map(|t| TaskId(t as u32));
+//!         let runnable: Vec<_> = runnable.collect();
 //!         if runnable.is_empty() {
 //!             return counter;
 //!         }
@@ -91,8 +92,8 @@
 //!
 //! The engine finds what depends on the order of the choices it is asked for, and nothing else: the
 //! program must be deterministic apart from those choices (no wall-clock time, addresses, hash
-//! order or threads of its own). [`Dfs`] and [`Replay`] notice when it is not. It also assumes
-//! sequential consistency; weak memory orderings need a model checker such as loom.
+//! order or threads of its own). [`DepthFirstSearch`] and [`ScheduleReplay`] notice when it is not.
+//! It also assumes sequential consistency; weak memory orderings need a model checker such as loom.
 
 #![forbid(unsafe_code)]
 
@@ -110,15 +111,17 @@ mod seed;
 pub mod strategy;
 mod variables;
 
-pub use choice::{Choice, Offer, TaskId};
+pub use choice::{Choice, SchedulingOffer, TaskId};
 pub use clock::VirtualClock;
 pub use config::{Config, Method, MethodParseError};
-pub use divergence::Divergence;
+pub use divergence::RunDivergence;
 pub use environment::EnvError;
 pub use explorer::Explorer;
 pub use failure::Failure;
-pub use recorder::Recorder;
-pub use schedule::{Choices, Schedule, ScheduleParseError};
+pub use recorder::ScheduleRecorder;
+pub use schedule::{ChoiceIter, Schedule, ScheduleParseError};
 pub use seed::{Seed, SeedParseError};
 #[doc(no_inline)]
-pub use strategy::{Bounds, Dfs, Fifo, Pct, Random, Replay, SchedulingStrategy};
+pub use strategy::{
+    Bounds, DepthFirstSearch, FifoOrder, Pct, RandomWalk, ScheduleReplay, SchedulingStrategy,
+};

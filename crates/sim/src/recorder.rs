@@ -1,29 +1,29 @@
 //! Records the schedule of the run in progress.
 
-use crate::{Choice, Divergence, Schedule, SchedulingStrategy, TaskId};
+use crate::{Choice, RunDivergence, Schedule, SchedulingStrategy, TaskId};
 
 /// Wraps a strategy and records its choices: those of the current run, or of the last one.
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Fifo, Recorder, SchedulingStrategy, TaskId};
+/// use coact::sim::{FifoOrder, ScheduleRecorder, SchedulingStrategy, TaskId};
 ///
-/// let mut recorder = Recorder::new(Fifo::new());
+/// let mut recorder = ScheduleRecorder::new(FifoOrder::new());
 /// assert!(recorder.begin_run());
 /// let chosen = recorder.choose_task(&[TaskId(2), TaskId(5)], None);
 /// assert_eq!(chosen, TaskId(2));
 /// assert_eq!(recorder.schedule().len(), 1);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Recorder<S> {
+pub struct ScheduleRecorder<S> {
     strategy: S,
     schedule: Schedule,
 }
 
-impl<S> Recorder<S> {
+impl<S> ScheduleRecorder<S> {
     /// Records what `strategy` chooses.
     pub const fn new(strategy: S) -> Self {
-        Recorder { strategy, schedule: Schedule::new() }
+        ScheduleRecorder { strategy, schedule: Schedule::new() }
     }
 
     /// Returns the choices of this run so far.
@@ -37,7 +37,7 @@ impl<S> Recorder<S> {
     }
 }
 
-impl<S: SchedulingStrategy> SchedulingStrategy for Recorder<S> {
+impl<S: SchedulingStrategy> SchedulingStrategy for ScheduleRecorder<S> {
     fn begin_run(&mut self) -> bool {
         let begun = self.strategy.begin_run();
         if begun {
@@ -60,7 +60,7 @@ impl<S: SchedulingStrategy> SchedulingStrategy for Recorder<S> {
         value
     }
 
-    fn end_run(&mut self) -> Result<(), Divergence> {
+    fn end_run(&mut self) -> Result<(), RunDivergence> {
         self.strategy.end_run()
     }
 

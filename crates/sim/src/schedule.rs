@@ -23,19 +23,20 @@ pub use codec::ScheduleParseError;
 /// # mod coact { pub use coact_sim as sim; }
 /// use coact::sim::{Choice, Schedule, TaskId};
 ///
-/// let schedule: Schedule = [0, 0, 0, 1, 0].map(|task| Choice::Task(TaskId(task))).into_iter().collect();
+/// let tasks = [0, 0, 0, 1, 0].map(|task| Choice::Task(TaskId(task)));
+/// let schedule: Schedule = tasks.into_iter().collect();
 /// assert_eq!(schedule.to_string(), "coact1-0g401hqvj4r0");
 /// assert_eq!(schedule.to_string().parse(), Ok(schedule));
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Schedule {
-    stretches: Vec<Stretch>,
+    stretches: Vec<RepeatedChoice>,
     len: u64,
 }
 
 /// The same choice, made `count` (at least 1) times in a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct Stretch {
+struct RepeatedChoice {
     choice: Choice,
     count: u64,
 }
@@ -58,7 +59,7 @@ impl Schedule {
 
     /// Appends a choice.
     pub fn push(&mut self, choice: Choice) {
-        self.push_stretch(Stretch { choice, count: 1 }).expect("no run makes 2^64 choices");
+        self.push_stretch(RepeatedChoice { choice, count: 1 }).expect("no run makes 2^64 choices");
     }
 
     /// Removes every choice, keeping the memory for the next run.
@@ -68,8 +69,8 @@ impl Schedule {
     }
 
     /// The choices in order.
-    pub fn iter(&self) -> Choices<'_> {
-        Choices { schedule: self, cursor: Cursor::default() }
+    pub fn iter(&self) -> ChoiceIter<'_> {
+        ChoiceIter { schedule: self, cursor: ScheduleCursor::default() }
     }
 
     /// Returns the last `stretches` runs of equal choices, each with its length.
@@ -79,7 +80,7 @@ impl Schedule {
     }
 
     /// Appends a stretch, or returns `None` if the number of choices would overflow.
-    fn push_stretch(&mut self, stretch: Stretch) -> Option<()> {
+    fn push_stretch(&mut self, stretch: RepeatedChoice) -> Option<()> {
         self.len = self.len.checked_add(stretch.count)?;
         match self.stretches.last_mut() {
             Some(last) if last.choice == stretch.choice => last.count += stretch.count,
@@ -105,21 +106,21 @@ impl Extend<Choice> for Schedule {
 
 impl<'a> IntoIterator for &'a Schedule {
     type Item = Choice;
-    type IntoIter = Choices<'a>;
+    type IntoIter = ChoiceIter<'a>;
 
-    fn into_iter(self) -> Choices<'a> {
+    fn into_iter(self) -> ChoiceIter<'a> {
         self.iter()
     }
 }
 
 /// The choices of a [`Schedule`], in order.
 #[derive(Clone, Debug)]
-pub struct Choices<'a> {
+pub struct ChoiceIter<'a> {
     schedule: &'a Schedule,
-    cursor: Cursor,
+    cursor: ScheduleCursor,
 }
 
-impl Iterator for Choices<'_> {
+impl Iterator for ChoiceIter<'_> {
     type Item = Choice;
 
     fn next(&mut self) -> Option<Choice> {
@@ -127,22 +128,22 @@ impl Iterator for Choices<'_> {
     }
 }
 
-impl FusedIterator for Choices<'_> {}
+impl FusedIterator for ChoiceIter<'_> {}
 
 /// A position in a schedule, independent of who owns the schedule.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Cursor {
+pub(crate) struct ScheduleCursor {
     stretch: usize,
     /// Choices of that stretch already passed.
     used: u64,
 }
 
-impl Cursor {
+impl ScheduleCursor {
     pub(crate) fn next(&mut self, schedule: &Schedule) -> Option<Choice> {
         let stretch = schedule.stretches.get(self.stretch)?;
         self.used += 1;
         if self.used == stretch.count {
-            *self = Cursor { stretch: self.stretch + 1, used: 0 };
+            *self = ScheduleCursor { stretch: self.stretch + 1, used: 0 };
         }
         Some(stretch.choice)
     }

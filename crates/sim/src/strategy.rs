@@ -8,13 +8,13 @@ mod pct;
 mod random;
 mod replay;
 
-pub use dfs::{Bounds, Dfs};
-pub use fifo::Fifo;
+pub use dfs::{Bounds, DepthFirstSearch};
+pub use fifo::FifoOrder;
 pub use pct::Pct;
-pub use random::Random;
-pub use replay::Replay;
+pub use random::RandomWalk;
+pub use replay::ScheduleReplay;
 
-use crate::{Divergence, TaskId};
+use crate::{RunDivergence, TaskId};
 
 /// Makes the choices of many runs of one program.
 ///
@@ -27,8 +27,8 @@ use crate::{Divergence, TaskId};
 /// `current` is the task that has run until now, if it could simply go on; choosing another is a
 /// *preemption*. A driver passes `None` when that task is blocked or has ended, and also when it
 /// has yielded, as in a spin loop. Such a task may still be among `runnable`, but leaving it is no
-/// preemption, and [`Pct`] and [`Fifo`] (which would otherwise let it spin forever) put it behind
-/// the others.
+/// preemption, and [`Pct`] and [`FifoOrder`] (which would otherwise let it spin forever) put it
+/// behind the others.
 pub trait SchedulingStrategy {
     /// Starts the next run. Returns `false` if there is nothing left to explore.
     ///
@@ -49,9 +49,9 @@ pub trait SchedulingStrategy {
     /// that the strategy intended.
     ///
     /// A divergence does not disturb the run itself: choices are made deep inside the program,
-    /// where an error would have nowhere to go. The run goes on under [`Fifo`], and the first
+    /// where an error would have nowhere to go. The run goes on under [`FifoOrder`], and the first
     /// divergence is kept for this call.
-    fn end_run(&mut self) -> Result<(), Divergence> {
+    fn end_run(&mut self) -> Result<(), RunDivergence> {
         Ok(())
     }
 
@@ -75,7 +75,7 @@ impl<S: SchedulingStrategy + ?Sized> SchedulingStrategy for Box<S> {
         (**self).choose_value(bound)
     }
 
-    fn end_run(&mut self) -> Result<(), Divergence> {
+    fn end_run(&mut self) -> Result<(), RunDivergence> {
         (**self).end_run()
     }
 

@@ -27,7 +27,7 @@ fn digit(bits: u32) -> char {
 
 /// Why a text is not the base-32 form of any bytes.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Undecodable {
+pub(super) enum Base32Error {
     /// Not a digit of the alphabet.
     Character { character: char, at: usize },
     /// No number of bytes has this many digits, or the bits left over are not zero.
@@ -35,11 +35,11 @@ pub(super) enum Undecodable {
 }
 
 /// Decodes digits to bytes.
-pub(super) fn decode(digits: &str) -> Result<Vec<u8>, Undecodable> {
+pub(super) fn decode(digits: &str) -> Result<Vec<u8>, Base32Error> {
     let mut bytes = Vec::with_capacity(digits.len() * 5 / 8);
     let (mut pending, mut bits) = (0_u32, 0);
     for (at, character) in digits.char_indices() {
-        let value = value(character).ok_or(Undecodable::Character { character, at })?;
+        let value = value(character).ok_or(Base32Error::Character { character, at })?;
         pending = pending << 5 | value;
         bits += 5;
         if bits >= 8 {
@@ -50,7 +50,7 @@ pub(super) fn decode(digits: &str) -> Result<Vec<u8>, Undecodable> {
     let left_over = pending & ((1 << bits) - 1);
     // Five bits or more left over are a digit that `encode` would not have written.
     if bits >= 5 || left_over != 0 {
-        return Err(Undecodable::Length);
+        return Err(Base32Error::Length);
     }
     Ok(bytes)
 }
@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn what_encode_never_writes_is_refused() {
-        let bad = |character, at| Err(Undecodable::Character { character, at });
+        let bad = |character, at| Err(Base32Error::Character { character, at });
         assert_eq!(decode("00l0"), bad('l', 2));
         assert_eq!(decode("é"), bad('é', 0));
-        assert_eq!(decode("0"), Err(Undecodable::Length));
-        assert_eq!(decode("000"), Err(Undecodable::Length));
-        assert_eq!(decode("01"), Err(Undecodable::Length));
+        assert_eq!(decode("0"), Err(Base32Error::Length));
+        assert_eq!(decode("000"), Err(Base32Error::Length));
+        assert_eq!(decode("01"), Err(Base32Error::Length));
     }
 
     proptest! {

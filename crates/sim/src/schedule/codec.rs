@@ -17,9 +17,9 @@ use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
-use super::base32::{self, Undecodable};
+use super::base32::{self, Base32Error};
 use super::checksum::crc32;
-use super::{Schedule, Stretch};
+use super::{RepeatedChoice, Schedule};
 use crate::{Choice, TaskId};
 
 const FAMILY: &str = "coact";
@@ -99,11 +99,11 @@ fn print(schedule: &Schedule) -> String {
 fn parse(text: &str) -> Result<Schedule, ScheduleParseError> {
     let digits = strip_prefix(text)?;
     let bytes = base32::decode(digits).map_err(|reason| match reason {
-        Undecodable::Character { character, at } => ScheduleParseError::UnexpectedCharacter {
+        Base32Error::Character { character, at } => ScheduleParseError::UnexpectedCharacter {
             character,
             at: text.len() - digits.len() + at,
         },
-        Undecodable::Length => ScheduleParseError::WrongLength,
+        Base32Error::Length => ScheduleParseError::WrongLength,
     })?;
     let (mut content, checksum) =
         bytes.split_last_chunk::<4>().ok_or(ScheduleParseError::WrongLength)?;
@@ -134,7 +134,7 @@ fn strip_prefix(text: &str) -> Result<&str, ScheduleParseError> {
     }
 }
 
-fn write_stretch(stretch: &Stretch, bytes: &mut Vec<u8>) {
+fn write_stretch(stretch: &RepeatedChoice, bytes: &mut Vec<u8>) {
     let (kind, payload) = match stretch.choice {
         Choice::Task(task) => (0, u128::from(task.0)),
         Choice::Value(value) => (1, u128::from(value)),
@@ -146,7 +146,7 @@ fn write_stretch(stretch: &Stretch, bytes: &mut Vec<u8>) {
     }
 }
 
-fn read_stretch(bytes: &mut &[u8]) -> Option<Stretch> {
+fn read_stretch(bytes: &mut &[u8]) -> Option<RepeatedChoice> {
     let token = read_number(bytes)?;
     let payload = u64::try_from(token >> 3).ok()?;
     let choice = match token & 1 {
@@ -158,7 +158,7 @@ fn read_stretch(bytes: &mut &[u8]) -> Option<Stretch> {
         let rest = u64::try_from(read_number(bytes)?).ok()?;
         count = rest.checked_add(LONG)?;
     }
-    Some(Stretch { choice, count })
+    Some(RepeatedChoice { choice, count })
 }
 
 fn write_number(mut number: u128, bytes: &mut Vec<u8>) {

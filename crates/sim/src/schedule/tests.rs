@@ -25,7 +25,7 @@ fn stretches() -> impl proptest::strategy::Strategy<Value = Vec<(Choice, u64)>> 
 fn schedule_of(stretches: &[(Choice, u64)]) -> Schedule {
     let mut schedule = Schedule::new();
     for &(choice, count) in stretches {
-        schedule.push_stretch(Stretch { choice, count }).unwrap();
+        schedule.push_stretch(RepeatedChoice { choice, count }).unwrap();
     }
     schedule
 }

@@ -1,8 +1,8 @@
 //! Depth-first search: every schedule within bounds, exactly once.
 //!
-//! The search keeps the path of the current run: one [`Branch`] per choice, with what was on offer
-//! and which option was taken. The next run repeats that path up to its deepest branch with an
-//! option left, takes that option, and goes on with first options:
+//! The search keeps the path of the current run: one [`PathChoice`] per choice, with what was on
+//! offer and which option was taken. The next run repeats that path up to its deepest branch with
+//! an option left, takes that option, and goes on with first options:
 //!
 //! ```text
 //!   run 1    a ─ b ─ c ─ d      first options all the way
@@ -14,8 +14,8 @@
 //! offers the same after the same choices, which is checked at every repeated branch.
 
 use super::SchedulingStrategy;
-use super::fifo::Queue;
-use crate::{Divergence, Offer, TaskId};
+use super::fifo::FifoQueue;
+use crate::{RunDivergence, SchedulingOffer, TaskId};
 
 /// What a depth-first search leaves out.
 ///
@@ -43,7 +43,8 @@ impl Bounds {
         self
     }
 
-    /// Explores only the first `limit` choices of a run; the rest follow [`Fifo`](super::Fifo).
+    /// Explores only the first `limit` choices of a run; the rest follow
+    /// [`FifoOrder`](super::FifoOrder).
     pub const fn depth(mut self, limit: u64) -> Self {
         self.depth = limit;
         self
@@ -77,9 +78,9 @@ impl Default for Bounds {
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Bounds, Dfs, SchedulingStrategy};
+/// use coact::sim::{Bounds, DepthFirstSearch, SchedulingStrategy};
 ///
-/// let mut dfs = Dfs::new(Bounds::new());
+/// let mut dfs = DepthFirstSearch::new(Bounds::new());
 /// let mut rolls = Vec::new();
 /// while dfs.begin_run() {
 ///     rolls.push((dfs.choose_value(2), dfs.choose_value(3)));
@@ -89,16 +90,16 @@ impl Default for Bounds {
 /// assert!(dfs.is_exhaustive());
 /// ```
 #[derive(Clone, Debug)]
-pub struct Dfs {
+pub struct DepthFirstSearch {
     bounds: Bounds,
-    path: Vec<Branch>,
+    path: Vec<PathChoice>,
     /// The choices made in this run; up to the end of `path` they repeat it.
     at: usize,
     preemptions: u32,
     phase: DfsPhase,
-    divergence: Option<Divergence>,
+    divergence: Option<RunDivergence>,
     /// Chooses past the depth bound, and in the rest of a run that diverged.
-    beyond: Queue,
+    beyond: FifoQueue,
     /// Whether there was ever more than one option past the depth bound.
     truncated: bool,
 }
@@ -117,23 +118,23 @@ enum DfsPhase {
 
 /// One choice of the path: option `taken` out of `width`.
 #[derive(Clone, Debug)]
-struct Branch {
-    offer: Offer,
+struct PathChoice {
+    offer: SchedulingOffer,
     taken: u64,
     width: u64,
 }
 
-impl Dfs {
+impl DepthFirstSearch {
     /// Creates a search within `bounds`.
     pub const fn new(bounds: Bounds) -> Self {
-        Dfs {
+        DepthFirstSearch {
             bounds,
             path: Vec::new(),
             at: 0,
             preemptions: 0,
             phase: DfsPhase::Between,
             divergence: None,
-            beyond: Queue::new(),
+            beyond: FifoQueue::new(),
             truncated: false,
         }
     }
@@ -156,8 +157,8 @@ impl Dfs {
     fn follow(
         &mut self,
         width: u64,
-        repeats: impl FnOnce(&Offer) -> bool,
-        offer: impl FnOnce() -> Offer,
+        repeats: impl FnOnce(&SchedulingOffer) -> bool,
+        offer: impl FnOnce() -> SchedulingOffer,
     ) -> Option<u64> {
         let at = self.at;
         self.at += 1;
@@ -171,7 +172,7 @@ impl Dfs {
         match self.path.get(at) {
             Some(branch) if repeats(&branch.offer) => Some(branch.taken),
             Some(branch) => {
-                self.divergence = Some(Divergence::Offer {
+                self.divergence = Some(RunDivergence::Offer {
                     at: at as u64,
                     expected: branch.offer.clone(),
                     found: offer(),
@@ -180,7 +181,7 @@ impl Dfs {
             }
             None => {
                 let (offer, taken) = (offer(), 0);
-                self.path.push(Branch { offer, taken, width });
+                self.path.push(PathChoice { offer, taken, width });
                 Some(taken)
             }
         }
@@ -198,15 +199,15 @@ impl Dfs {
         false
     }
 
-    fn ended_early(&self) -> Option<Divergence> {
-        (self.at < self.path.len()).then_some(Divergence::EndedEarly {
+    fn ended_early(&self) -> Option<RunDivergence> {
+        (self.at < self.path.len()).then_some(RunDivergence::EndedEarly {
             at: self.at as u64,
             expected: self.path.len() as u64,
         })
     }
 }
 
-impl SchedulingStrategy for Dfs {
+impl SchedulingStrategy for DepthFirstSearch {
     fn begin_run(&mut self) -> bool {
         self.end_run().unwrap_or_else(|divergence| panic!("{divergence}"));
         if self.phase != DfsPhase::Between {
@@ -215,7 +216,7 @@ impl SchedulingStrategy for Dfs {
         self.phase = DfsPhase::Running;
         self.at = 0;
         self.preemptions = 0;
-        self.beyond = Queue::new();
+        self.beyond = FifoQueue::new();
         true
     }
 
@@ -223,7 +224,7 @@ impl SchedulingStrategy for Dfs {
         let taken = self.follow(
             self.width(runnable, current),
             |offer| offer.is_tasks(runnable, current),
-            || Offer::tasks(runnable, current),
+            || SchedulingOffer::tasks(runnable, current),
         );
         let Some(option) = taken else {
             return self.beyond.next(runnable, current);
@@ -235,12 +236,12 @@ impl SchedulingStrategy for Dfs {
 
     fn choose_value(&mut self, bound: u64) -> u64 {
         assert!(bound > 0, "there is no value below 0");
-        let offer = Offer::Value { bound };
+        let offer = SchedulingOffer::Value { bound };
         let taken = self.follow(bound, |earlier| *earlier == offer, || offer.clone());
         taken.unwrap_or(0)
     }
 
-    fn end_run(&mut self) -> Result<(), Divergence> {
+    fn end_run(&mut self) -> Result<(), RunDivergence> {
         if self.phase != DfsPhase::Running {
             return Ok(());
         }

@@ -12,9 +12,9 @@ use crate::TaskId;
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Fifo, SchedulingStrategy, TaskId};
+/// use coact::sim::{FifoOrder, SchedulingStrategy, TaskId};
 ///
-/// let mut fifo = Fifo::new();
+/// let mut fifo = FifoOrder::new();
 /// assert!(fifo.begin_run());
 /// assert_eq!(fifo.choose_task(&[TaskId(0), TaskId(2)], None), TaskId(0));
 /// // Task 1 came after task 2, so task 2 goes first.
@@ -22,19 +22,19 @@ use crate::TaskId;
 /// assert!(!fifo.begin_run());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Fifo {
-    queue: Queue,
+pub struct FifoOrder {
+    queue: FifoQueue,
     begun: bool,
 }
 
-impl Fifo {
+impl FifoOrder {
     /// Creates the strategy.
     pub const fn new() -> Self {
-        Fifo { queue: Queue::new(), begun: false }
+        FifoOrder { queue: FifoQueue::new(), begun: false }
     }
 }
 
-impl SchedulingStrategy for Fifo {
+impl SchedulingStrategy for FifoOrder {
     fn begin_run(&mut self) -> bool {
         !std::mem::replace(&mut self.begun, true)
     }
@@ -49,17 +49,18 @@ impl SchedulingStrategy for Fifo {
     }
 }
 
-/// The order of [`Fifo`], which also completes the runs that other strategies no longer direct.
+/// The order of [`FifoOrder`], which also completes the runs that other strategies no longer
+/// direct.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Queue {
+pub(super) struct FifoQueue {
     /// The turn since which each task has been runnable without being chosen.
     since: BTreeMap<TaskId, u64>,
     turn: u64,
 }
 
-impl Queue {
+impl FifoQueue {
     pub(super) const fn new() -> Self {
-        Queue { since: BTreeMap::new(), turn: 0 }
+        FifoQueue { since: BTreeMap::new(), turn: 0 }
     }
 
     pub(super) fn next(&mut self, runnable: &[TaskId], current: Option<TaskId>) -> TaskId {

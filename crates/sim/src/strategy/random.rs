@@ -13,11 +13,11 @@ use crate::{Seed, TaskId};
 ///
 /// ```
 /// # mod coact { pub use coact_sim as sim; }
-/// use coact::sim::{Random, Seed, SchedulingStrategy, TaskId};
+/// use coact::sim::{RandomWalk, Seed, SchedulingStrategy, TaskId};
 ///
 /// let tasks = [TaskId(0), TaskId(1), TaskId(2)];
 /// let first_run = |seed| {
-///     let mut random = Random::new(seed);
+///     let mut random = RandomWalk::new(seed);
 ///     random.begin_run();
 ///     [(); 9].map(|()| random.choose_task(&tasks, None))
 /// };
@@ -25,20 +25,20 @@ use crate::{Seed, TaskId};
 /// assert_ne!(first_run(Seed::new(1)), first_run(Seed::new(2)));
 /// ```
 #[derive(Clone, Debug)]
-pub struct Random {
+pub struct RandomWalk {
     seed: Seed,
     runs: u64,
     prng: Prng,
 }
 
-impl Random {
+impl RandomWalk {
     /// Creates the strategy with the random schedules of `seed`.
     pub fn new(seed: Seed) -> Self {
-        Random { seed, runs: 0, prng: Prng::new(seed) }
+        RandomWalk { seed, runs: 0, prng: Prng::new(seed) }
     }
 }
 
-impl SchedulingStrategy for Random {
+impl SchedulingStrategy for RandomWalk {
     fn begin_run(&mut self) -> bool {
         self.runs += 1;
         self.prng = Prng::new(self.seed.for_run(self.runs));

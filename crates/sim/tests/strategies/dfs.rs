@@ -2,13 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use coact_sim::{Bounds, Choice, Dfs, Divergence, Offer, SchedulingStrategy, TaskId};
+use coact_sim::{
+    Bounds, Choice, DepthFirstSearch, RunDivergence, SchedulingOffer, SchedulingStrategy, TaskId,
+};
 use proptest::prelude::*;
 
 use crate::toy::{Op, Program, programs, tasks};
 
-fn search(program: &Program, bounds: Bounds) -> (Vec<Vec<Choice>>, Dfs) {
-    let (mut dfs, mut runs) = (Dfs::new(bounds), Vec::new());
+fn search(program: &Program, bounds: Bounds) -> (Vec<Vec<Choice>>, DepthFirstSearch) {
+    let (mut dfs, mut runs) = (DepthFirstSearch::new(bounds), Vec::new());
     while dfs.begin_run() {
         runs.push(program.run(&mut dfs));
         dfs.end_run().expect("the program is deterministic");
@@ -69,7 +71,7 @@ fn preemption_bounds_leave_out_the_right_runs() {
 
 #[test]
 fn the_first_run_has_no_preemption() {
-    let mut dfs = Dfs::new(Bounds::new());
+    let mut dfs = DepthFirstSearch::new(Bounds::new());
     dfs.begin_run();
     let run = Program::steps(3, 2).run(&mut dfs);
     assert_eq!(tasks(&run), [0, 0, 1, 1, 2, 2]);
@@ -93,7 +95,7 @@ fn a_depth_bound_explores_each_beginning_once() {
 #[test]
 fn what_follows_the_depth_bound_is_fair() {
     // Both tasks wait for each other, yielding, until both have run ten times.
-    let mut dfs = Dfs::new(Bounds::new().depth(3));
+    let mut dfs = DepthFirstSearch::new(Bounds::new().depth(3));
     while dfs.begin_run() {
         let mut turns = [0; 2];
         for _ in 0..24 {
@@ -117,7 +119,7 @@ const BOTH: [TaskId; 2] = [TaskId(0), TaskId(1)];
 
 #[test]
 fn a_runnable_set_that_changed_is_a_divergence() {
-    let mut dfs = Dfs::new(Bounds::new());
+    let mut dfs = DepthFirstSearch::new(Bounds::new());
     dfs.begin_run();
     dfs.choose_task(&BOTH, None);
     dfs.choose_task(&BOTH, None);
@@ -127,10 +129,11 @@ fn a_runnable_set_that_changed_is_a_divergence() {
     let strange = dfs.choose_task(&[TaskId(1)], None);
     assert_eq!(strange, TaskId(1), "the run goes on with what there is");
     assert_eq!(dfs.choose_value(7), 0);
-    let tasks = |runnable: &[TaskId]| Offer::Tasks { runnable: runnable.into(), current: None };
+    let tasks =
+        |runnable: &[TaskId]| SchedulingOffer::Tasks { runnable: runnable.into(), current: None };
     let (expected, found) = (tasks(&BOTH), tasks(&BOTH[1..]));
     match dfs.end_run() {
-        Err(Divergence::Offer { at: 0, expected: e, found: f }) => {
+        Err(RunDivergence::Offer { at: 0, expected: e, found: f }) => {
             assert_eq!((e, f), (expected, found));
         }
         other => panic!("{other:?}"),
@@ -141,39 +144,39 @@ fn a_runnable_set_that_changed_is_a_divergence() {
 
 #[test]
 fn another_current_task_or_kind_of_choice_is_a_divergence() {
-    let changes: [fn(&mut Dfs) -> u64; 3] = [
+    let changes: [fn(&mut DepthFirstSearch) -> u64; 3] = [
         |dfs| dfs.choose_task(&BOTH, Some(TaskId(1))).0.into(),
         |dfs| dfs.choose_value(2),
         |dfs| dfs.choose_task(&[TaskId(0), TaskId(2)], None).0.into(),
     ];
     for change in changes {
-        let mut dfs = Dfs::new(Bounds::new());
+        let mut dfs = DepthFirstSearch::new(Bounds::new());
         dfs.begin_run();
         dfs.choose_task(&BOTH, None);
         dfs.begin_run();
         change(&mut dfs);
         let divergence = dfs.end_run();
-        assert!(matches!(divergence, Err(Divergence::Offer { at: 0, .. })), "{divergence:?}");
+        assert!(matches!(divergence, Err(RunDivergence::Offer { at: 0, .. })), "{divergence:?}");
     }
 }
 
 #[test]
 fn a_run_that_ends_within_the_repeated_path_is_a_divergence() {
-    let mut dfs = Dfs::new(Bounds::new());
+    let mut dfs = DepthFirstSearch::new(Bounds::new());
     dfs.begin_run();
     dfs.choose_value(1);
     dfs.choose_value(2);
     dfs.begin_run();
     dfs.choose_value(1);
-    let ended = Divergence::EndedEarly { at: 1, expected: 2 };
+    let ended = RunDivergence::EndedEarly { at: 1, expected: 2 };
     assert_eq!(dfs.end_run(), Err(ended));
 }
 
 #[test]
 #[should_panic(expected = "the run diverged at choice 0: the earlier run of the same choices \
                            offered a value below 2, this one offers a value below 3")]
-fn a_divergence_nobody_asks_for_panics() {
-    let mut dfs = Dfs::new(Bounds::new());
+fn an_unread_divergence_panics() {
+    let mut dfs = DepthFirstSearch::new(Bounds::new());
     for bound in 2.. {
         assert!(dfs.begin_run());
         dfs.choose_value(bound);

@@ -2,7 +2,9 @@
 
 use std::error::Error;
 
-use coact_sim::{Bounds, Config, Divergence, Explorer, Failure, Method, SchedulingStrategy, Seed};
+use coact_sim::{
+    Bounds, Config, Explorer, Failure, Method, RunDivergence, SchedulingStrategy, Seed,
+};
 
 use crate::toy::{Program, place, tasks};
 
@@ -90,7 +92,7 @@ fn a_program_that_is_not_deterministic_fails() {
     });
     let failure = failure.unwrap_err();
     assert_eq!(failure.run(), 2);
-    assert!(matches!(failure.divergence(), Some(Divergence::Offer { at: 0, .. })));
+    assert!(matches!(failure.divergence(), Some(RunDivergence::Offer { at: 0, .. })));
     assert!(failure.to_string().contains("not deterministic"), "{failure}");
 }
 
@@ -111,7 +113,7 @@ fn a_replay_that_fails_after_diverging_says_both() {
 
 #[test]
 #[should_panic(expected = "the run diverged")]
-fn a_divergence_nobody_asks_for_panics_at_the_limit_too() {
+fn an_unread_divergence_panics_at_the_limit_too() {
     let schedule = first_failure(Method::Random).schedule().clone();
     let mut replay = Config::new().method(Method::Replay(schedule)).explorer();
     replay.begin_run();

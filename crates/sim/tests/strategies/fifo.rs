@@ -1,11 +1,11 @@
 //! First come, first served.
 
-use coact_sim::{Fifo, SchedulingStrategy, TaskId};
+use coact_sim::{FifoOrder, SchedulingStrategy, TaskId};
 
 use crate::toy::{Op, Program, tasks};
 
 fn run(program: &Program) -> Vec<u32> {
-    let mut fifo = Fifo::new();
+    let mut fifo = FifoOrder::new();
     assert!(fifo.begin_run());
     let trace = program.run(&mut fifo);
     assert!(!fifo.begin_run(), "there is one run");
@@ -13,7 +13,7 @@ fn run(program: &Program) -> Vec<u32> {
 }
 
 #[test]
-fn nobody_is_preempted() {
+fn no_task_is_preempted() {
     assert_eq!(run(&Program::steps(3, 2)), [0, 0, 1, 1, 2, 2]);
 }
 
@@ -24,8 +24,8 @@ fn those_who_yield_take_turns() {
 }
 
 #[test]
-fn whoever_waited_longest_goes_first() {
-    let mut fifo = Fifo::new();
+fn the_task_that_waited_longest_goes_first() {
+    let mut fifo = FifoOrder::new();
     fifo.begin_run();
     let ids = |ids: &[u32]| ids.iter().copied().map(TaskId).collect::<Vec<_>>();
     assert_eq!(fifo.choose_task(&ids(&[1, 3]), None), TaskId(1));
@@ -37,8 +37,8 @@ fn whoever_waited_longest_goes_first() {
 }
 
 #[test]
-fn whoever_is_blocked_while_waiting_loses_its_place() {
-    let mut fifo = Fifo::new();
+fn a_task_that_is_blocked_while_waiting_loses_its_place() {
+    let mut fifo = FifoOrder::new();
     fifo.begin_run();
     let ids = |ids: &[u32]| ids.iter().copied().map(TaskId).collect::<Vec<_>>();
     assert_eq!(fifo.choose_task(&ids(&[0, 1, 2]), None), TaskId(0));

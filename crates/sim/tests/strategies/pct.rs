@@ -1,6 +1,6 @@
 //! PCT keeps its promise: a bug of depth d shows with probability 1/(n k^(d-1)) or better.
 
-use coact_sim::{Pct, Random, SchedulingStrategy, Seed, TaskId};
+use coact_sim::{Pct, RandomWalk, SchedulingStrategy, Seed, TaskId};
 
 use crate::toy::{Op, Program, place, tasks};
 
@@ -61,7 +61,7 @@ fn a_long_interruption_is_found_where_random_picks_fail() {
     let bug =
         |run: &[u32]| place(run, 0, 9) < place(run, 1, 0) && place(run, 1, 19) < place(run, 0, 10);
     assert!(hits(Pct::new(Seed::new(0), 2), 20, 5000, bug) >= promised(5000, 20, 2));
-    assert_eq!(hits(Random::new(Seed::new(0)), 20, 5000, bug), 0);
+    assert_eq!(hits(RandomWalk::new(Seed::new(0)), 20, 5000, bug), 0);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use coact_sim::{Pct, Random, SchedulingStrategy, Seed};
+use coact_sim::{Pct, RandomWalk, SchedulingStrategy, Seed};
 use proptest::prelude::*;
 
 use crate::toy::{Op, Program, programs};
@@ -21,7 +21,7 @@ fn every_interleaving_is_reached() {
         [Program::steps(3, 2), Program::new(vec![vec![Op::Lock, Op::Flip(2), Op::Unlock]; 3])];
     for program in programs {
         let reached: BTreeSet<_> =
-            runs(Random::new(Seed::new(0)), &program, 5000).into_iter().collect();
+            runs(RandomWalk::new(Seed::new(0)), &program, 5000).into_iter().collect();
         let every: BTreeSet<_> =
             program.every_run().iter().map(|(run, _)| format!("{run:?}")).collect();
         assert_eq!(reached, every);
@@ -31,7 +31,7 @@ fn every_interleaving_is_reached() {
 #[test]
 fn seeds_and_runs_differ() {
     let program = Program::steps(4, 10);
-    let of_seed = |seed| runs(Random::new(Seed::new(seed)), &program, 50);
+    let of_seed = |seed| runs(RandomWalk::new(Seed::new(seed)), &program, 50);
     let all: BTreeSet<_> = (0..20).flat_map(of_seed).collect();
     assert_eq!(all.len(), 20 * 50);
 }
@@ -40,7 +40,7 @@ proptest! {
     #[test]
     fn one_seed_has_one_sequence_of_runs(program in programs(), seed: u64, depth in 1_u32..5) {
         let seed = Seed::new(seed);
-        prop_assert_eq!(runs(Random::new(seed), &program, 5), runs(Random::new(seed), &program, 5));
+        prop_assert_eq!(runs(RandomWalk::new(seed), &program, 5), runs(RandomWalk::new(seed), &program, 5));
         prop_assert_eq!(runs(Pct::new(seed, depth), &program, 5), runs(Pct::new(seed, depth), &program, 5));
     }
 }

@@ -1,8 +1,8 @@
 //! A replay is the same run, or says where it is not.
 
 use coact_sim::{
-    Choice, Divergence, Fifo, Pct, Random, Recorder, Replay, Schedule, SchedulingStrategy, Seed,
-    TaskId,
+    Choice, FifoOrder, Pct, RandomWalk, RunDivergence, Schedule, ScheduleRecorder, ScheduleReplay,
+    SchedulingStrategy, Seed, TaskId,
 };
 use proptest::prelude::*;
 
@@ -12,8 +12,8 @@ fn task(id: u32) -> Choice {
     Choice::Task(TaskId(id))
 }
 
-fn replay(choices: impl IntoIterator<Item = Choice>) -> Replay {
-    let mut replay = Replay::new(choices.into_iter().collect());
+fn replay(choices: impl IntoIterator<Item = Choice>) -> ScheduleReplay {
+    let mut replay = ScheduleReplay::new(choices.into_iter().collect());
     assert!(replay.begin_run());
     replay
 }
@@ -56,7 +56,7 @@ fn a_value_out_of_bounds_or_of_another_kind_is_a_divergence() {
         assert_eq!(replay.choose_value(3), 0);
         let divergence = replay.end_run();
         assert!(
-            matches!(divergence, Err(Divergence::Unavailable { at: 1, recorded: r, .. }) if r == recorded),
+            matches!(divergence, Err(RunDivergence::Unavailable { at: 1, recorded: r, .. }) if r == recorded),
             "{divergence:?}"
         );
     }
@@ -66,18 +66,18 @@ fn a_value_out_of_bounds_or_of_another_kind_is_a_divergence() {
 fn an_early_end_is_a_divergence() {
     let mut replay = replay([task(0), task(0), task(0)]);
     Program::steps(1, 2).run(&mut replay);
-    let ended = Divergence::EndedEarly { at: 2, expected: 3 };
+    let ended = RunDivergence::EndedEarly { at: 2, expected: 3 };
     assert_eq!(replay.end_run(), Err(ended));
 }
 
 #[test]
 #[should_panic(expected = "the run diverged: it was over after 0 choices")]
-fn a_divergence_nobody_asks_for_panics() {
+fn an_unread_divergence_panics() {
     replay([task(0)]).begin_run();
 }
 
 fn recorded(strategy: impl SchedulingStrategy, program: &Program) -> (Vec<Choice>, Schedule) {
-    let mut recorder = Recorder::new(strategy);
+    let mut recorder = ScheduleRecorder::new(strategy);
     // The third run, so that earlier ones have had their chance to leave something behind.
     for _ in 0..3 {
         recorder.begin_run();
@@ -92,9 +92,9 @@ proptest! {
     #[test]
     fn a_replay_of_the_printed_schedule_is_the_same_run(program in programs(), seed: u64) {
         let seed = Seed::new(seed);
-        for (run, schedule) in [recorded(Random::new(seed), &program), recorded(Pct::new(seed, 3), &program)] {
+        for (run, schedule) in [recorded(RandomWalk::new(seed), &program), recorded(Pct::new(seed, 3), &program)] {
             prop_assert!(schedule.iter().eq(run.iter().copied()));
-            let mut replay = Recorder::new(Replay::new(schedule.to_string().parse().unwrap()));
+            let mut replay = ScheduleRecorder::new(ScheduleReplay::new(schedule.to_string().parse().unwrap()));
             replay.begin_run();
             prop_assert_eq!(program.run(&mut replay), run);
             prop_assert_eq!(replay.end_run(), Ok(()));
@@ -104,8 +104,8 @@ proptest! {
 
     #[test]
     fn any_schedule_brings_any_program_to_its_end(program in programs(), seed: u64, other in programs()) {
-        let (_, schedule) = recorded(Random::new(Seed::new(seed)), &other);
-        let mut replay = Replay::new(schedule.clone());
+        let (_, schedule) = recorded(RandomWalk::new(Seed::new(seed)), &other);
+        let mut replay = ScheduleReplay::new(schedule.clone());
         replay.begin_run();
         let run = program.run(&mut replay);
         let runs = program.every_run();
@@ -116,7 +116,7 @@ proptest! {
 
     #[test]
     fn an_empty_schedule_is_fifo(program in programs()) {
-        let mut fifo = Fifo::new();
+        let mut fifo = FifoOrder::new();
         fifo.begin_run();
         prop_assert_eq!(program.run(&mut replay([])), program.run(&mut fifo));
     }
