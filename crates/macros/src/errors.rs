@@ -4,9 +4,9 @@ use quote::ToTokens;
 
 /// The errors so far.
 #[derive(Default)]
-pub struct Errors(Vec<syn::Error>);
+pub struct ErrorList(Vec<syn::Error>);
 
-impl Errors {
+impl ErrorList {
     /// Adds an error that points at `tokens`.
     pub fn at(&mut self, tokens: impl ToTokens, message: impl std::fmt::Display) {
         self.push(syn::Error::new_spanned(tokens, message));

@@ -112,11 +112,11 @@ pub fn derive_message(input: TokenStream) -> TokenStream {
     derive::message(input.into()).unwrap_or_else(Error::into_compile_error).into()
 }
 
-/// Makes a type an element of tuples, those of dynamically typed messages. It must be `Clone`, `Debug`,
-/// `Send`, `Sync` and own its values.
+/// Makes a type an element of tuples, those of dynamically typed messages. It must be `Clone`,
+/// `Debug`, `Send`, `Sync` and own its values.
 ///
-/// Type parameters get these bounds. `#[element(crate = path)]` gives the path of the crate `coact` if it
-/// has another name.
+/// Type parameters get these bounds. `#[element(crate = path)]` gives the path of the crate `coact`
+/// if it has another name.
 ///
 /// ```
 /// use coact::dynamic::{AnyTuple, Element, atom};
@@ -212,8 +212,8 @@ pub fn derive_element(input: TokenStream) -> TokenStream {
 /// | `async fn(this: Addr<Self>, ..) -> R` | likewise; the address is the actor's own, and may be omitted or be a `WeakAddr<Self>` |
 /// | `async fn(&mut self, ..) -> R` with `#[message(held)]` | is the output of the future, which *holds* the actor |
 ///
-/// A parameter `&mut Context<Self>`, in any position, receives the context (`use coact::Context;`: it
-/// is not in the prelude). The two kinds of future differ in what waits:
+/// A parameter `&mut Context<Self>`, in any position, receives the context (`use coact::Context;`:
+/// it is not in the prelude). The two kinds of future differ in what waits:
 ///
 /// * A future that runs concurrently owns what was moved into it and has no access to the actor,
 ///   which continues with other messages. The macro adds `+ Send + use<..>` to the return type, so
@@ -380,8 +380,9 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a type one whose values are stored: events, snapshots, and what they consist of.
 ///
-/// It derives the encoding (`Encode` and `Decode` of `coact::durable::minicbor`) and implements `Format`. Fields and variants
-/// have numbers, which are what is stored: they never change, while names may.
+/// It derives the encoding (`Encode` and `Decode` of `coact::durable::minicbor`) and implements
+/// `Format`. Fields and variants have numbers, which are what is stored: they never change, while
+/// names may.
 ///
 /// ```
 /// use coact::durable::{FormatError, read, stored, write};
@@ -407,8 +408,9 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Ok::<(), FormatError>(())
 /// ```
 ///
-/// A field that is an `Option` may be added, and any field may go, as long as its number is not used again. For all other changes
-/// there is a new version. It names the type of the one `earlier`, of which it is made by [`From`]:
+/// A field that is an `Option` may be added, and any field may go, as long as its number is not
+/// used again. For all other changes there is a new version. It names the type of the one
+/// `earlier`, of which it is made by [`From`]:
 ///
 /// ```
 /// use coact::durable::{FormatError, read, stored, write};
@@ -428,8 +430,9 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// # Ok::<(), FormatError>(())
 /// ```
 ///
-/// Options: `name = ".."`, the stable name, which no other type has; `version = number` (by default 1); `earlier = Type`, which
-/// has the same name and a lower version; `crate = path`, the path of the crate `coact` if it has another name.
+/// Options: `name = ".."`, the stable name, which no other type has; `version = number` (by default
+/// 1); `earlier = Type`, which has the same name and a lower version; `crate = path`, the path of
+/// the crate `coact` if it has another name.
 #[proc_macro_attribute]
 pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {
     stored::stored(options.into(), item.into()).unwrap_or_else(Error::into_compile_error).into()
@@ -460,7 +463,8 @@ pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {
 /// let left = calculate.apply(&mut (), AnyTuple::new((atom!("add"), 3, 4))).unwrap_err();
 /// assert_eq!(
 ///     calculate.explain(&left).to_string(),
-///     "no case takes ('add', 3, 4): the nearest is `(.., last: i64)`, but `4` is `i32`, and `i64` is wanted"
+///     "no case takes ('add', 3, 4): the nearest is `(.., last: i64)`, but `4` is \
+///      `i32`, and `i64` is wanted"
 /// );
 /// ```
 ///
@@ -477,9 +481,9 @@ pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {
 /// | `function -> x` | an element of the type that the function takes by reference, if that returns `Some`; binds what is in it |
 /// | `message` or `_`, without parentheses | every tuple, and binds it |
 ///
-/// **Callbacks**, as in libcppa: `pattern >> |x: A, y: B| body`. Their parameters are the last elements of the pattern;
-/// those on the left may be skipped. `arg_match`, as the last element, is one element for each parameter, and
-/// `on_arg_match` a pattern of these alone.
+/// **Callbacks**, as in libcppa: `pattern >> |x: A, y: B| body`. Their parameters are the last
+/// elements of the pattern; those on the left may be skipped. `arg_match`, as the last element, is
+/// one element for each parameter, and `on_arg_match` a pattern of these alone.
 ///
 /// ```
 /// use coact::dynamic::{AnyTuple, Cases, atom, cases};
@@ -496,25 +500,28 @@ pub fn stored(options: TokenStream, item: TokenStream) -> TokenStream {
 /// assert_eq!(apply(AnyTuple::new((7_u8, 8_u8))), 8);
 /// ```
 ///
-/// **Bindings** are values in bodies: moved out of the tuple, or cloned if others share it, or there is `..`, `_` or
-/// `->` in the pattern. In guards they are copies if their type is `Copy`, and references otherwise. A guard is
-/// evaluated at each match, with the context and what the cases capture, as they are then.
+/// **Bindings** are values in bodies: moved out of the tuple, or cloned if others share it, or
+/// there is `..`, `_` or `->` in the pattern. In guards they are copies if their type is `Copy`,
+/// and references otherwise. A guard is evaluated at each match, with the context and what the
+/// cases capture, as they are then.
 ///
-/// **The context** is named in front, with its type: `cases! { |cx: &mut Stack| (x: i32) => cx.push(x) }`. Guards see it
-/// by `&`, bodies by `&mut`.
+/// **The context** is named in front, with its type:
+/// `cases! { |cx: &mut Stack| (x: i32) => cx.push(x) }`. Guards see it by `&`, bodies by `&mut`.
 ///
-/// **Guards and bodies are functions** of their own: `return` and `?` end them alone. All bodies have one type; where it is
-/// found by a coercion, the first says so: `Box::new(f) as Box<dyn Fn(i32) -> i32>`.
+/// **Guards and bodies are functions** of their own: `return` and `?` end them alone. All bodies
+/// have one type; where it is found by a coercion, the first says so:
+/// `Box::new(f) as Box<dyn Fn(i32) -> i32>`.
 ///
 /// **`after time => body`**, as the last one, is what is done if no tuple has come for this time.
 ///
-/// **Captures** are moved in, as by a `move` closure, and are `Send`. With `ref` in front they are borrowed, for cases that are
-/// used where they are written: `cases! { ref (n: i32) => sum += n }`.
+/// **Captures** are moved in, as by a `move` closure, and are `Send`. With `ref` in front they are
+/// borrowed, for cases that are used where they are written: `cases! { ref (n: i32) => sum += n }`.
 ///
-/// Cases side by side with the same types are one `match`: the compiler dispatches on their values, and warns of a
-/// case that nothing reaches.
+/// Cases side by side with the same types are one `match`: the compiler dispatches on their values,
+/// and warns of a case that nothing reaches.
 ///
-/// `cases! { crate = path; .. }` gives the path of the module `coact::dynamic` if it has another name.
+/// `cases! { crate = path; .. }` gives the path of the module `coact::dynamic` if it has another
+/// name.
 #[proc_macro]
 pub fn cases(input: TokenStream) -> TokenStream {
     cases::cases(input.into()).unwrap_or_else(Error::into_compile_error).into()

@@ -9,16 +9,16 @@ use syn::{
     parse_quote,
 };
 
-/// The path by which the generated code reaches the runtime.
-pub struct Root(Path);
+/// The path of the runtime in generated code.
+pub struct RuntimePath(Path);
 
-impl Default for Root {
+impl Default for RuntimePath {
     fn default() -> Self {
         Self(parse_quote!(::coact))
     }
 }
 
-impl Root {
+impl RuntimePath {
     /// The path with the span `site`, so that errors point there.
     pub fn at(&self, site: Span) -> TokenStream {
         let located = |mut token: TokenTree| {
@@ -29,14 +29,14 @@ impl Root {
     }
 }
 
-impl ToTokens for Root {
+impl ToTokens for RuntimePath {
     fn to_tokens(&self, tokens: &mut TokenStream) {
         self.0.to_tokens(tokens);
     }
 }
 
 /// The trait that gives an address one method per message.
-pub struct Api {
+pub struct ApiTrait {
     pub vis: Visibility,
     /// `None`: named after the actor.
     pub name: Option<Ident>,
@@ -47,8 +47,8 @@ pub struct Api {
 /// `#[handlers(..)]`
 #[derive(Default)]
 pub struct HandlersOptions {
-    pub root: Root,
-    pub api: Option<Api>,
+    pub root: RuntimePath,
+    pub api: Option<ApiTrait>,
 }
 
 impl Parse for HandlersOptions {
@@ -56,7 +56,7 @@ impl Parse for HandlersOptions {
         let mut options = Self::default();
         each_option(input, |key, input| {
             match key.to_string().as_str() {
-                "crate" => options.root = Root(value(input)?),
+                "crate" => options.root = RuntimePath(value(input)?),
                 "api" => options.api = Some(api(key, input)?),
                 _ => {
                     return Err(unknown(
@@ -72,13 +72,13 @@ impl Parse for HandlersOptions {
     }
 }
 
-fn api(key: &Ident, input: ParseStream<'_>) -> syn::Result<Api> {
+fn api(key: &Ident, input: ParseStream<'_>) -> syn::Result<ApiTrait> {
     let span = key.span();
     if !input.peek(Token![=]) {
-        return Ok(Api { vis: Visibility::Inherited, name: None, span });
+        return Ok(ApiTrait { vis: Visibility::Inherited, name: None, span });
     }
     input.parse::<Token![=]>()?;
-    Ok(Api { vis: input.parse()?, name: Some(input.parse()?), span })
+    Ok(ApiTrait { vis: input.parse()?, name: Some(input.parse()?), span })
 }
 
 /// `#[message(..)]` on a method
@@ -131,7 +131,7 @@ impl Parse for MethodOptions {
 /// `#[actor(..)]` and `#[message(..)]` on a type with a derive
 #[derive(Default)]
 pub struct DeriveOptions {
-    pub root: Root,
+    pub root: RuntimePath,
     pub reply: Option<Type>,
 }
 
@@ -144,7 +144,7 @@ impl DeriveOptions {
             attribute.parse_args_with(|input: ParseStream<'_>| {
                 each_option(input, |key, input| {
                     match key.to_string().as_str() {
-                        "crate" => options.root = Root(value(input)?),
+                        "crate" => options.root = RuntimePath(value(input)?),
                         "reply" if has_reply => options.reply = Some(value(input)?),
                         _ => return Err(unknown(key, &format!("`#[{helper}]` on a type"), known)),
                     }
@@ -158,7 +158,7 @@ impl DeriveOptions {
 
 /// `#[stored(..)]`
 pub struct StoredOptions {
-    pub root: Root,
+    pub root: RuntimePath,
     pub name: LitStr,
     pub version: Option<LitInt>,
     /// The type of the version before.
@@ -168,11 +168,11 @@ pub struct StoredOptions {
 impl Parse for StoredOptions {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let (mut root, mut name, mut version, mut earlier) =
-            (Root::default(), None::<LitStr>, None, None);
+            (RuntimePath::default(), None::<LitStr>, None, None);
         let site = input.span();
         each_option(input, |key, input| {
             match key.to_string().as_str() {
-                "crate" => root = Root(value(input)?),
+                "crate" => root = RuntimePath(value(input)?),
                 "name" => name = Some(value(input)?),
                 "version" => version = Some(value(input)?),
                 "earlier" => earlier = Some(value(input)?),

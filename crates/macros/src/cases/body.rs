@@ -4,7 +4,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use syn::Expr;
 
-use super::parse::Input;
+use super::parse::CasesInput;
 
 /// Names of the generated code, which the program's own cannot meet.
 pub fn own(name: &str) -> Ident {
@@ -12,7 +12,7 @@ pub fn own(name: &str) -> Ident {
 }
 
 /// A guard, with what it sees.
-pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream {
+pub fn guarded(input: &CasesInput, guard: &Expr, bound: &TokenStream) -> TokenStream {
     let context = context(input, "seen");
     let root = &input.root;
     quote!({
@@ -23,9 +23,9 @@ pub fn guarded(input: &Input, guard: &Expr, bound: &TokenStream) -> TokenStream 
     })
 }
 
-/// What is done: the body, with the context. In a function of its own, so that `return` and `?` end it
-/// alone.
-pub fn done(input: &Input, body: &Expr) -> TokenStream {
+/// What is done: the body, with the context. In a function of its own, so that `return` and `?` end
+/// it alone.
+pub fn done(input: &CasesInput, body: &Expr) -> TokenStream {
     let context = context(input, "context");
     let (root, call) = (&input.root, own("call"));
     quote!({
@@ -36,7 +36,7 @@ pub fn done(input: &Input, body: &Expr) -> TokenStream {
 }
 
 /// Binds the context, which this method of `Call` lends.
-fn context(input: &Input, method: &str) -> Option<TokenStream> {
+fn context(input: &CasesInput, method: &str) -> Option<TokenStream> {
     let (name, _) = input.context.as_ref()?;
     let (call, method) = (own("call"), own(method));
     Some(quote! {

@@ -3,24 +3,27 @@
 use syn::spanned::Spanned;
 use syn::{Expr, ExprClosure, Pat, PatType, ReturnType, Type, parse_quote, token};
 
-use super::element::{Element, names};
-use super::pattern::{Argument, Pattern};
+use super::element::{PatternElement, names};
+use super::pattern::{CallbackArgument, CasePattern};
 
 /// Binds the parameters of a callback; returns them, and its body.
-pub fn bind(callback: ExprClosure, pattern: &mut Pattern) -> syn::Result<(Vec<Argument>, Expr)> {
+pub fn bind(
+    callback: ExprClosure,
+    pattern: &mut CasePattern,
+) -> syn::Result<(Vec<CallbackArgument>, Expr)> {
     if let Some(word) = &callback.asyncness {
         let text = "a callback runs at once; what it does later it gives to a future";
         return Err(syn::Error::new(word.span(), text));
     }
     let parameters = callback.inputs.iter().map(parameter).collect::<syn::Result<Vec<_>>>()?;
-    if let Pattern::Any { name: Some(word), span } = pattern
+    if let CasePattern::Any { name: Some(word), span } = pattern
         && word == "on_arg_match"
     {
-        let elements = vec![Element::Arguments(*span)];
-        *pattern = Pattern::Tuple { paren: token::Paren(*span), elements };
+        let elements = vec![PatternElement::Arguments(*span)];
+        *pattern = CasePattern::Tuple { paren: token::Paren(*span), elements };
     }
-    if let Pattern::Tuple { elements, .. } = pattern
-        && let Some(Element::Arguments(_)) = elements.last()
+    if let CasePattern::Tuple { elements, .. } = pattern
+        && let Some(PatternElement::Arguments(_)) = elements.last()
     {
         elements.pop();
         elements.extend(parameters.iter().map(|(_, of)| wanted(of)));
@@ -46,14 +49,14 @@ fn parameter(parameter: &Pat) -> syn::Result<(Pat, Type)> {
     }
 }
 
-fn wanted(of: &Type) -> Element {
-    Element::Typed { pattern: parse_quote!(_), of: of.clone() }
+fn wanted(of: &Type) -> PatternElement {
+    PatternElement::Typed { pattern: parse_quote!(_), of: of.clone() }
 }
 
 /// `arg_match` is the last element, of a case with a callback.
-pub fn refuse_placeholders(pattern: &Pattern) -> syn::Result<()> {
+pub fn refuse_placeholders(pattern: &CasePattern) -> syn::Result<()> {
     pattern.elements().iter().try_for_each(|element| match element {
-        Element::Arguments(span) => Err(syn::Error::new(
+        PatternElement::Arguments(span) => Err(syn::Error::new(
             *span,
             "`arg_match` is the last element, and has its types from a callback: \
              `(.., arg_match) >> |x: Type| ..`",
@@ -63,7 +66,10 @@ pub fn refuse_placeholders(pattern: &Pattern) -> syn::Result<()> {
 }
 
 /// Finds the elements that are the arguments: the last ones. Those on the left may be skipped.
-fn last_elements(pattern: &Pattern, parameters: Vec<(Pat, Type)>) -> syn::Result<Vec<Argument>> {
+fn last_elements(
+    pattern: &CasePattern,
+    parameters: Vec<(Pat, Type)>,
+) -> syn::Result<Vec<CallbackArgument>> {
     let elements = pattern.elements();
     let places: Vec<usize> = (0..elements.len()).filter(|&at| elements[at].is_argument()).collect();
     let Some(skipped) = places.len().checked_sub(parameters.len()) else {
@@ -77,7 +83,7 @@ fn last_elements(pattern: &Pattern, parameters: Vec<(Pat, Type)>) -> syn::Result
             let text = "this element is bound twice: by the pattern and by the callback";
             Err(syn::Error::new(bound.span(), text))
         }
-        _ => Ok(Argument { at, pattern, of }),
+        _ => Ok(CallbackArgument { at, pattern, of }),
     };
     arguments.map(argument).collect()
 }

@@ -9,7 +9,7 @@ use syn::visit_mut::{self, VisitMut};
 use syn::{Expr, ExprLit, Ident, Lit, Pat, PatIdent, Path, Token, Type, parse_quote};
 
 /// One element of a pattern.
-pub enum Element {
+pub enum PatternElement {
     /// `..`
     Rest,
     /// `_`
@@ -22,11 +22,12 @@ pub enum Element {
     Typed { pattern: Pat, of: Type },
     /// `function -> pattern`
     Projected { function: Expr, pattern: Pat, of: Option<Type> },
-    /// `arg_match`: an element for each parameter of the callback. Replaced before code is generated.
+    /// `arg_match`: an element for each parameter of the callback. Replaced before code is
+    /// generated.
     Arguments(Span),
 }
 
-impl Parse for Element {
+impl Parse for PatternElement {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         if let Some(function) = projection(input)? {
             let pattern = checked(input.call(Pat::parse_single)?)?;
@@ -124,8 +125,8 @@ fn type_of_literal(pattern: &Pat) -> Option<Type> {
 
 /// Refuses what cannot be matched by reference first and then be moved.
 fn checked(pattern: Pat) -> syn::Result<Pat> {
-    struct Refs(Option<syn::Error>);
-    impl<'ast> Visit<'ast> for Refs {
+    struct ByRefCheck(Option<syn::Error>);
+    impl<'ast> Visit<'ast> for ByRefCheck {
         fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
             if let Some(by_ref) = &pattern.by_ref {
                 let text = "a case owns what it binds: remove `ref`";
@@ -134,12 +135,12 @@ fn checked(pattern: Pat) -> syn::Result<Pat> {
             visit::visit_pat_ident(self, pattern);
         }
     }
-    let mut refs = Refs(None);
+    let mut refs = ByRefCheck(None);
     refs.visit_pat(&pattern);
     refs.0.map_or(Ok(pattern), Err)
 }
 
-impl Element {
+impl PatternElement {
     /// Its type, if the pattern says it.
     pub fn of(&self, root: &Path) -> Option<TokenStream> {
         match self {
@@ -187,14 +188,14 @@ pub fn whole_name(pattern: &Pat) -> Option<&Ident> {
 
 /// The names that a pattern binds. (What may be a constant as well is a name.)
 pub fn names(pattern: &Pat) -> Vec<Ident> {
-    struct Names(Vec<Ident>);
-    impl<'ast> Visit<'ast> for Names {
+    struct BindingNames(Vec<Ident>);
+    impl<'ast> Visit<'ast> for BindingNames {
         fn visit_pat_ident(&mut self, pattern: &'ast PatIdent) {
             self.0.push(pattern.ident.clone());
             visit::visit_pat_ident(self, pattern);
         }
     }
-    let mut names = Names(Vec::new());
+    let mut names = BindingNames(Vec::new());
     names.visit_pat(pattern);
     names.0.retain(|name| name.to_string().starts_with(|first: char| !first.is_uppercase()));
     names.0
@@ -210,13 +211,13 @@ pub fn by_reference(pattern: &Pat) -> TokenStream {
 }
 
 fn without_mut(mut pattern: Pat) -> TokenStream {
-    struct Plain;
-    impl VisitMut for Plain {
+    struct MutRemover;
+    impl VisitMut for MutRemover {
         fn visit_pat_ident_mut(&mut self, pattern: &mut PatIdent) {
             pattern.mutability = None;
             visit_mut::visit_pat_ident_mut(self, pattern);
         }
     }
-    Plain.visit_pat_mut(&mut pattern);
+    MutRemover.visit_pat_mut(&mut pattern);
     quote!(#pattern)
 }

@@ -4,12 +4,12 @@ use proc_macro2::{Span, TokenStream};
 use quote::{quote, quote_spanned};
 
 use super::body::{done, own};
-use super::parse::Input;
-use super::run::{Run, runs};
+use super::parse::CasesInput;
+use super::run::{CaseGroup, runs};
 
-pub fn function(input: &Input) -> syn::Result<TokenStream> {
-    let Input { root, after, .. } = input;
-    let runs: Vec<Run<'_>> = runs(&input.cases);
+pub fn function(input: &CasesInput) -> syn::Result<TokenStream> {
+    let CasesInput { root, after, .. } = input;
+    let runs: Vec<CaseGroup<'_>> = runs(&input.cases);
     let wants = runs.iter().map(|run| run.wants(root));
     let codes = runs.iter().enumerate().map(|(number, run)| {
         let (number, code) = (number as u16, run.code(input));

@@ -12,6 +12,6 @@ use proc_macro2::TokenStream;
 
 /// Generates a partial function.
 pub fn cases(input: TokenStream) -> syn::Result<TokenStream> {
-    let input: parse::Input = syn::parse2(input)?;
+    let input: parse::CasesInput = syn::parse2(input)?;
     generate::function(&input)
 }

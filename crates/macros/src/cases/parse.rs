@@ -7,10 +7,10 @@ use syn::spanned::Spanned;
 use syn::{BinOp, Expr, Ident, Path, Token, Type, parse_quote};
 
 use super::callback;
-use super::pattern::{Argument, Pattern};
+use super::pattern::{CallbackArgument, CasePattern};
 
 /// `ref |context| case, case, after time => expression`
-pub struct Input {
+pub struct CasesInput {
     pub root: Path,
     /// Whether what is captured is borrowed.
     pub borrows: bool,
@@ -22,16 +22,16 @@ pub struct Input {
 
 /// `pattern if guard => body`
 pub struct Case {
-    pub pattern: Pattern,
+    pub pattern: CasePattern,
     pub guard: Option<Expr>,
     pub body: Expr,
     /// What a callback binds of the elements at these positions.
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<CallbackArgument>,
     /// The pattern as it is written, for people.
     pub text: String,
 }
 
-impl Parse for Input {
+impl Parse for CasesInput {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let mut root: Path = parse_quote!(::coact::dynamic);
         if input.peek(Token![crate]) && input.peek2(Token![=]) {
@@ -128,7 +128,7 @@ fn callback_behind(guard: &Expr) -> Option<Span> {
 
 impl Parse for Case {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        let mut pattern = input.parse::<Pattern>()?;
+        let mut pattern = input.parse::<CasePattern>()?;
         let text = pattern.text().unwrap_or_default();
         let guard = guard(input)?;
         if input.peek(Token![>>]) {

@@ -5,31 +5,32 @@ use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Ident, Pat, Token, Type, parenthesized, token};
 
-use super::element::Element;
+use super::element::PatternElement;
 
 /// A parameter of a callback, and the position of its element.
-pub struct Argument {
+pub struct CallbackArgument {
     pub at: usize,
     pub pattern: Pat,
     pub of: Type,
 }
 
-pub enum Pattern {
+pub enum CasePattern {
     /// `(element, element)`
-    Tuple { paren: token::Paren, elements: Vec<Element> },
+    Tuple { paren: token::Paren, elements: Vec<PatternElement> },
     /// A name for any tuple, or `_`.
     Any { name: Option<Ident>, span: Span },
 }
 
-impl Parse for Pattern {
+impl Parse for CasePattern {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
         let span = input.span();
         if input.peek(token::Paren) {
             let content;
             let paren = parenthesized!(content in input);
-            let elements = Punctuated::<Element, Token![,]>::parse_terminated(&content)?;
-            let elements: Vec<Element> = elements.into_iter().collect();
-            let rests = elements.iter().filter(|element| matches!(element, Element::Rest)).count();
+            let elements = Punctuated::<PatternElement, Token![,]>::parse_terminated(&content)?;
+            let elements: Vec<PatternElement> = elements.into_iter().collect();
+            let rests =
+                elements.iter().filter(|element| matches!(element, PatternElement::Rest)).count();
             let refuse = |text| Err(syn::Error::new(paren.span.join(), text));
             return match (rests, elements.len()) {
                 (2.., _) => refuse("`..` is in a pattern once: where would the second begin?"),
@@ -50,9 +51,9 @@ impl Parse for Pattern {
     }
 }
 
-impl Pattern {
+impl CasePattern {
     /// Its elements; none for any tuple.
-    pub fn elements(&self) -> &[Element] {
+    pub fn elements(&self) -> &[PatternElement] {
         match self {
             Self::Tuple { elements, .. } => elements,
             Self::Any { .. } => &[],

@@ -7,21 +7,21 @@ use syn::spanned::Spanned;
 use syn::{Path, Type};
 
 use super::body::{done, guarded, own};
-use super::element::{Element, by_reference, names, whole_name};
-use super::parse::{Case, Input};
-use super::pattern::Pattern;
+use super::element::{PatternElement, by_reference, names, whole_name};
+use super::parse::{Case, CasesInput};
+use super::pattern::CasePattern;
 
-pub struct Run<'c>(Vec<&'c Case>);
+pub struct CaseGroup<'c>(Vec<&'c Case>);
 
 /// Divides the cases.
-pub fn runs(cases: &[Case]) -> Vec<Run<'_>> {
-    let mut runs: Vec<Run<'_>> = Vec::new();
+pub fn runs(cases: &[Case]) -> Vec<CaseGroup<'_>> {
+    let mut runs: Vec<CaseGroup<'_>> = Vec::new();
     for case in cases {
         match runs.last_mut() {
             Some(run) if types(run.0[0]).is_some() && types(run.0[0]) == types(case) => {
                 run.0.push(case);
             }
-            _ => runs.push(Run(vec![case])),
+            _ => runs.push(CaseGroup(vec![case])),
         }
     }
     runs
@@ -30,13 +30,13 @@ pub fn runs(cases: &[Case]) -> Vec<Run<'_>> {
 /// The types of all elements, if all are said.
 fn types(case: &Case) -> Option<Vec<String>> {
     match &case.pattern {
-        Pattern::Tuple { elements, .. } => elements.iter().map(Element::key).collect(),
-        Pattern::Any { .. } => None,
+        CasePattern::Tuple { elements, .. } => elements.iter().map(PatternElement::key).collect(),
+        CasePattern::Any { .. } => None,
     }
 }
 
 /// Where an element is found.
-enum Place {
+enum ElementPlace {
     /// Of the tuple with its type, a field.
     Field(syn::Index),
     /// An element by its number.
@@ -45,19 +45,19 @@ enum Place {
     Projected(Ident),
 }
 
-impl Run<'_> {
+impl CaseGroup<'_> {
     /// Says what the cases want.
     pub fn wants(&self, root: &Path) -> TokenStream {
         let call = own("call");
         let texts = self.0.iter().map(|case| &case.text);
         let wanted = match &self.0[0].pattern {
-            Pattern::Any { .. } => vec![quote!(#root::internals::Wanted::Rest)],
-            Pattern::Tuple { elements, .. } => {
+            CasePattern::Any { .. } => vec![quote!(#root::internals::Wanted::Rest)],
+            CasePattern::Tuple { elements, .. } => {
                 elements.iter().map(|element| wanted(element, root)).collect()
             }
         };
         let elements = self.0[0].pattern.elements();
-        if elements.iter().any(|element| matches!(element, Element::Projected { .. })) {
+        if elements.iter().any(|element| matches!(element, PatternElement::Projected { .. })) {
             // Of what type a function is, is known from its value.
             return quote!(#call.wants(&[#(#texts),*], ::std::vec![#(#wanted),*]););
         }
@@ -65,22 +65,23 @@ impl Run<'_> {
     }
 
     /// Takes a tuple that has the types, or goes on with the next.
-    pub fn code(&self, input: &Input) -> TokenStream {
+    pub fn code(&self, input: &CasesInput) -> TokenStream {
         match &self.0[0].pattern {
-            Pattern::Any { name, .. } => any(input, self.0[0], name.as_ref()),
-            Pattern::Tuple { .. } if types(self.0[0]).is_some() => self.typed(input),
-            Pattern::Tuple { elements, .. } => loose(input, self.0[0], elements),
+            CasePattern::Any { name, .. } => any(input, self.0[0], name.as_ref()),
+            CasePattern::Tuple { .. } if types(self.0[0]).is_some() => self.typed(input),
+            CasePattern::Tuple { elements, .. } => loose(input, self.0[0], elements),
         }
     }
 
     /// Of cases whose elements all have a type.
-    fn typed(&self, input: &Input) -> TokenStream {
+    fn typed(&self, input: &CasesInput) -> TokenStream {
         let root = &input.root;
         let [call, view, chosen] = ["call", "view", "chosen"].map(own);
         let of = self.0[0].pattern.elements().iter().map(|element| type_of(element, root));
         let of = quote!((#(#of,)*));
-        let places: Vec<Place> =
-            (0..self.0[0].pattern.elements().len()).map(|at| Place::Field(at.into())).collect();
+        let places: Vec<ElementPlace> = (0..self.0[0].pattern.elements().len())
+            .map(|at| ElementPlace::Field(at.into()))
+            .collect();
         let columns = places.iter().enumerate().map(|(at, place)| {
             let column = self.0.iter().map(|case| &case.pattern.elements()[at]);
             scrutinee(column, &place.reference(&quote!()))
@@ -120,7 +121,7 @@ impl Run<'_> {
 }
 
 /// Whether the pattern of an element binds something, or compares it once more by value.
-fn is_bound(element: &Element) -> bool {
+fn is_bound(element: &PatternElement) -> bool {
     element.binding().is_some_and(|pattern| !matches!(pattern, syn::Pat::Wild(_)))
 }
 
@@ -135,7 +136,7 @@ fn is_argument(case: &Case, at: usize) -> bool {
 }
 
 /// Of a case that takes any tuple.
-fn any(input: &Input, case: &Case, name: Option<&Ident>) -> TokenStream {
+fn any(input: &CasesInput, case: &Case, name: Option<&Ident>) -> TokenStream {
     let call = own("call");
     let seen = name.map(|name| quote!(#[allow(unused_variables)] let #name = #call.tuple();));
     let unused = unused_if_guarded(case);
@@ -151,9 +152,9 @@ fn any(input: &Input, case: &Case, name: Option<&Ident>) -> TokenStream {
 }
 
 /// Of a case with elements of any number or type, or with projections.
-fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
+fn loose(input: &CasesInput, case: &Case, elements: &[PatternElement]) -> TokenStream {
     let (root, call) = (&input.root, own("call"));
-    let rest = elements.iter().position(|element| matches!(element, Element::Rest));
+    let rest = elements.iter().position(|element| matches!(element, PatternElement::Rest));
     let mut projections = Vec::new();
     let mut places = Vec::new();
     for (at, element) in elements.iter().enumerate() {
@@ -164,7 +165,7 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
             }
             _ => quote!(#at),
         };
-        if let Element::Projected { function, of, .. } = element {
+        if let PatternElement::Projected { function, of, .. } = element {
             let of = value_type(of.as_ref());
             let projected = own(&format!("p{at}"));
             projections.push(quote! {
@@ -174,13 +175,13 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
                     continue;
                 };
             });
-            places.push(Place::Projected(projected));
+            places.push(ElementPlace::Projected(projected));
         } else {
-            places.push(Place::Element(number));
+            places.push(ElementPlace::Element(number));
         }
     }
     let used: Vec<usize> = (0..elements.len())
-        .filter(|&at| !matches!(elements[at], Element::Rest | Element::One))
+        .filter(|&at| !matches!(elements[at], PatternElement::Rest | PatternElement::One))
         .collect();
     let columns = used.iter().map(|&at| {
         let reference = places[at].reference(&type_of(&elements[at], root));
@@ -191,7 +192,7 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
     let copies = used.iter().map(|&at| {
         let (field, element) = (&fields[at], &elements[at]);
         match &places[at] {
-            Place::Projected(projected) => quote!(let #field = #projected;),
+            ElementPlace::Projected(projected) => quote!(let #field = #projected;),
             place if is_bound(element) || is_argument(case, at) => {
                 let of = type_of(element, root);
                 let reference = place.reference(&of);
@@ -221,24 +222,24 @@ fn loose(input: &Input, case: &Case, elements: &[Element]) -> TokenStream {
 
 /// Looks by reference whether a case matches: `pattern if guard => number`.
 fn arm(
-    input: &Input,
+    input: &CasesInput,
     case: &Case,
     number: usize,
-    places: &[Place],
+    places: &[ElementPlace],
     result: &TokenStream,
 ) -> TokenStream {
     let root = &input.root;
-    let Pattern::Tuple { paren, elements } = &case.pattern else { unreachable!() };
+    let CasePattern::Tuple { paren, elements } = &case.pattern else { unreachable!() };
     let (mut patterns, mut bound) = (Vec::new(), Vec::new());
     for (at, (element, place)) in elements.iter().zip(places).enumerate() {
         match element {
-            Element::Rest | Element::One | Element::Arguments(_) => {}
-            Element::Text(text) => patterns.push(quote!(#text)),
-            Element::Atom(atoms) => {
+            PatternElement::Rest | PatternElement::One | PatternElement::Arguments(_) => {}
+            PatternElement::Text(text) => patterns.push(quote!(#text)),
+            PatternElement::Atom(atoms) => {
                 let bits = (0..atoms.len()).map(|which| bits(number, at, which));
                 patterns.push(quote!(#(#bits)|*));
             }
-            Element::Typed { pattern, .. } | Element::Projected { pattern, .. } => {
+            PatternElement::Typed { pattern, .. } | PatternElement::Projected { pattern, .. } => {
                 if let Some(name) = whole_name(pattern) {
                     // Whatever else the column is compared with.
                     patterns.push(quote_spanned!(name.span()=> _));
@@ -269,7 +270,7 @@ fn arm(
 }
 
 /// The body of a case, with what it binds by value.
-fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
+fn moved(input: &CasesInput, case: &Case, fields: &[Ident]) -> TokenStream {
     let unused = unused_if_guarded(case);
     let (mut values, mut patterns, mut lets) = (Vec::new(), Vec::new(), Vec::new());
     for argument in &case.arguments {
@@ -306,12 +307,12 @@ fn moved(input: &Input, case: &Case, fields: &[Ident]) -> TokenStream {
 
 /// What a column is compared by: texts and atoms by what the compiler has patterns for.
 fn scrutinee<'e>(
-    mut column: impl Iterator<Item = &'e Element> + Clone,
+    mut column: impl Iterator<Item = &'e PatternElement> + Clone,
     reference: &TokenStream,
 ) -> TokenStream {
-    if column.clone().any(|element| matches!(element, Element::Text(_))) {
+    if column.clone().any(|element| matches!(element, PatternElement::Text(_))) {
         quote!(::std::string::String::as_str(#reference))
-    } else if column.any(|element| matches!(element, Element::Atom(_))) {
+    } else if column.any(|element| matches!(element, PatternElement::Atom(_))) {
         quote!((#reference).to_bits())
     } else {
         quote!(#reference)
@@ -327,7 +328,7 @@ fn bits(number: usize, at: usize, which: usize) -> Ident {
 fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
     let mut constants = Vec::new();
     for (at, element) in case.pattern.elements().iter().enumerate() {
-        if let Element::Atom(atoms) = element {
+        if let PatternElement::Atom(atoms) = element {
             constants.extend(atoms.iter().enumerate().map(|(which, atom)| {
                 let bits = bits(number, at, which);
                 quote!(const #bits: u64 = (#atom).to_bits();)
@@ -338,7 +339,7 @@ fn atoms(number: usize, case: &Case) -> Vec<TokenStream> {
 }
 
 /// The type of an element that has one.
-fn type_of(element: &Element, root: &Path) -> TokenStream {
+fn type_of(element: &PatternElement, root: &Path) -> TokenStream {
     element.of(root).unwrap_or_default()
 }
 
@@ -347,11 +348,11 @@ fn value_type(of: Option<&Type>) -> TokenStream {
     of.map_or_else(|| quote!(_), ToTokens::to_token_stream)
 }
 
-fn wanted(element: &Element, root: &Path) -> TokenStream {
+fn wanted(element: &PatternElement, root: &Path) -> TokenStream {
     match element {
-        Element::Rest => quote!(#root::internals::Wanted::Rest),
-        Element::One => quote!(#root::internals::Wanted::One),
-        Element::Projected { function, of, .. } => {
+        PatternElement::Rest => quote!(#root::internals::Wanted::Rest),
+        PatternElement::One => quote!(#root::internals::Wanted::One),
+        PatternElement::Projected { function, of, .. } => {
             let of = value_type(of.as_ref());
             quote!(#root::internals::wanted_by::<_, #of>(&#function))
         }
@@ -362,7 +363,7 @@ fn wanted(element: &Element, root: &Path) -> TokenStream {
     }
 }
 
-impl Place {
+impl ElementPlace {
     /// A reference to it; `of` is the type of an element.
     fn reference(&self, of: &TokenStream) -> TokenStream {
         match self {

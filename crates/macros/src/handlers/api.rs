@@ -4,15 +4,15 @@ use proc_macro2::{Ident, TokenStream};
 use quote::{format_ident, quote};
 use syn::{Attribute, Visibility};
 
-use super::arguments::Field;
+use super::arguments::MessageField;
 use super::block::HandlersBlock;
 use super::message::{MessageCode, names};
 use super::method::MarkedMethod;
-use crate::options::{Api, default_api_name};
+use crate::options::{ApiTrait, default_api_name};
 
 /// Generates the trait, and its implementation for the actor's address.
 pub fn write(
-    api: &Api,
+    api: &ApiTrait,
     block: &HandlersBlock<'_>,
     methods: &[MarkedMethod],
 ) -> syn::Result<TokenStream> {
@@ -79,7 +79,7 @@ pub fn write_missing(block: &HandlersBlock<'_>, methods: &[MarkedMethod]) -> Tok
     }
 }
 
-fn name(api: &Api, block: &HandlersBlock<'_>) -> Ident {
+fn name(api: &ApiTrait, block: &HandlersBlock<'_>) -> Ident {
     api.name.clone().unwrap_or_else(|| {
         let mut name = default_api_name(block.actor_name());
         name.set_span(api.span);
@@ -90,7 +90,7 @@ fn name(api: &Api, block: &HandlersBlock<'_>) -> Ident {
 fn signature(block: &HandlersBlock<'_>, method: &MarkedMethod) -> TokenStream {
     let root = &block.root;
     let MarkedMethod { ident, fields, reply, .. } = method;
-    let (names, types) = (names(fields), fields.iter().map(|field: &Field| &field.ty));
+    let (names, types) = (names(fields), fields.iter().map(|field: &MessageField| &field.ty));
     quote!(fn #ident(&self, #(#names: #types),*) -> #root::actor::Ask<#reply>)
 }
 

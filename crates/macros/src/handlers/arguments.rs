@@ -8,11 +8,11 @@ use syn::{
     Signature, Token, Type,
 };
 
-use super::outside;
-use crate::errors::Errors;
+use super::rewrite_self;
+use crate::errors::ErrorList;
 
 /// A field of the message.
-pub struct Field {
+pub struct MessageField {
     /// The parameter's own documentation.
     pub docs: Vec<Attribute>,
     pub name: Ident,
@@ -20,7 +20,7 @@ pub struct Field {
 }
 
 /// An argument of the call of the method.
-pub enum Argument {
+pub enum CallArgument {
     Actor,
     Field(Ident),
     Context,
@@ -31,11 +31,11 @@ pub enum Argument {
 
 /// The parameters of a method, as read.
 #[derive(Default)]
-pub struct Arguments {
+pub struct MethodArguments {
     pub has_receiver: bool,
-    pub fields: Vec<Field>,
+    pub fields: Vec<MessageField>,
     /// In the order of the parameters.
-    pub call: Vec<Argument>,
+    pub call: Vec<CallArgument>,
     /// The `&mut Context` parameter.
     pub context: Option<PatType>,
     /// The `Reply` parameter, and the reply's type.
@@ -43,14 +43,14 @@ pub struct Arguments {
 }
 
 /// Reads the parameters of a signature.
-pub fn read(signature: &Signature, actor: &Type, errors: &mut Errors) -> Arguments {
-    let mut arguments = Arguments::default();
+pub fn read(signature: &Signature, actor: &Type, errors: &mut ErrorList) -> MethodArguments {
+    let mut arguments = MethodArguments::default();
     for (index, input) in signature.inputs.iter().enumerate() {
         match input {
             FnArg::Receiver(receiver) => {
                 check_receiver(receiver, errors);
                 arguments.has_receiver = true;
-                arguments.call.push(Argument::Actor);
+                arguments.call.push(CallArgument::Actor);
             }
             FnArg::Typed(parameter) => {
                 let own_address = (index == 0 && signature.asyncness.is_some())
@@ -75,41 +75,47 @@ pub fn strip_docs(inputs: &mut Punctuated<FnArg, Token![,]>) {
     }
 }
 
-impl Arguments {
-    fn add(&mut self, parameter: &PatType, actor: &Type, errors: &mut Errors) {
+impl MethodArguments {
+    fn add(&mut self, parameter: &PatType, actor: &Type, errors: &mut ErrorList) {
         let ty = peeled(&parameter.ty);
         if is_context(referent(ty), actor) {
             self.add_context(parameter, errors);
         } else if let Some(reply) = argument_of(ty, "Reply") {
             self.add_reply(parameter, reply, actor, errors);
         } else if let Some(field) = field(parameter, actor, errors) {
-            self.call.push(Argument::Field(field.name.clone()));
+            self.call.push(CallArgument::Field(field.name.clone()));
             self.fields.push(field);
         }
     }
 
-    fn add_context(&mut self, parameter: &PatType, errors: &mut Errors) {
+    fn add_context(&mut self, parameter: &PatType, errors: &mut ErrorList) {
         if !matches!(peeled(&parameter.ty), Type::Reference(_)) {
             errors.at(&parameter.ty, "the context is borrowed: take `&mut Context<Self>`");
         } else if self.context.is_some() {
             errors.at(parameter, "an actor has one context: take it once");
         } else {
             self.context = Some(parameter.clone());
-            self.call.push(Argument::Context);
+            self.call.push(CallArgument::Context);
         }
     }
 
-    fn add_reply(&mut self, parameter: &PatType, reply: &Type, actor: &Type, errors: &mut Errors) {
+    fn add_reply(
+        &mut self,
+        parameter: &PatType,
+        reply: &Type,
+        actor: &Type,
+        errors: &mut ErrorList,
+    ) {
         if self.reply.is_some() {
             errors.at(parameter, "a message has one reply: take one `Reply`");
-        } else if let Some(reply) = errors.keep(outside::written(reply, actor)) {
+        } else if let Some(reply) = errors.keep(rewrite_self::without_self(reply, actor)) {
             self.reply = Some((parameter.clone(), reply));
-            self.call.push(Argument::Reply);
+            self.call.push(CallArgument::Reply);
         }
     }
 }
 
-fn check_receiver(receiver: &Receiver, errors: &mut Errors) {
+fn check_receiver(receiver: &Receiver, errors: &mut ErrorList) {
     let is_reference = match &receiver.kind {
         ReceiverKind::Reference(..) => true,
         ReceiverKind::Typed(_, ty) => match peeled(ty) {
@@ -123,19 +129,19 @@ fn check_receiver(receiver: &Receiver, errors: &mut Errors) {
     }
 }
 
-fn field(parameter: &PatType, actor: &Type, errors: &mut Errors) -> Option<Field> {
+fn field(parameter: &PatType, actor: &Type, errors: &mut ErrorList) -> Option<MessageField> {
     let (docs, others): (Vec<Attribute>, Vec<Attribute>) =
         parameter.attrs.iter().cloned().partition(|attribute| attribute.path().is_ident("doc"));
     if let Some(attribute) = others.first() {
         errors.at(attribute, "a parameter of a message can have only documentation: put other attributes on the method");
     }
     check_field_type(&parameter.ty, errors);
-    let ty = errors.keep(outside::written(&parameter.ty, actor))?;
+    let ty = errors.keep(rewrite_self::without_self(&parameter.ty, actor))?;
     let name = field_name(&parameter.pat, errors)?;
-    Some(Field { docs, name, ty })
+    Some(MessageField { docs, name, ty })
 }
 
-fn field_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
+fn field_name(pattern: &Pat, errors: &mut ErrorList) -> Option<Ident> {
     if let Pat::Ident(name) = pattern
         && name.by_ref.is_none()
         && name.subpat.is_none()
@@ -149,7 +155,7 @@ fn field_name(pattern: &Pat, errors: &mut Errors) -> Option<Ident> {
     None
 }
 
-fn check_field_type(ty: &Type, errors: &mut Errors) {
+fn check_field_type(ty: &Type, errors: &mut ErrorList) {
     match peeled(ty) {
         Type::Reference(reference) if !is_static(reference) => errors.at(
             ty,
@@ -190,12 +196,12 @@ fn is_context(ty: &Type, actor: &Type) -> bool {
     argument_of(ty, "Context").is_some_and(|of| is_actor(of, actor))
 }
 
-fn address(ty: &Type, actor: &Type) -> Option<Argument> {
+fn address(ty: &Type, actor: &Type) -> Option<CallArgument> {
     let of_actor = |name| argument_of(ty, name).is_some_and(|of| is_actor(of, actor));
     if of_actor("Addr") {
-        Some(Argument::Address)
+        Some(CallArgument::Address)
     } else if of_actor("WeakAddr") {
-        Some(Argument::WeakAddress)
+        Some(CallArgument::WeakAddress)
     } else {
         None
     }

@@ -4,11 +4,11 @@ use proc_macro2::Ident;
 use syn::{Generics, Type};
 
 use super::arguments::peeled;
-use crate::options::Root;
+use crate::options::RuntimePath;
 
 /// What all messages of one block share.
 pub struct HandlersBlock<'a> {
-    pub root: Root,
+    pub root: RuntimePath,
     pub actor: &'a Type,
     pub generics: &'a Generics,
 }

@@ -6,18 +6,18 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use quote::ToTokens;
 use syn::{GenericParam, Generics, WherePredicate};
 
-use super::arguments::Field;
+use super::arguments::MessageField;
 
 /// The generic parameters of a message.
-pub struct Carried {
+pub struct MessageGenerics {
     /// Those named by its fields or its reply, with all their bounds.
     pub generics: Generics,
     /// Those among them that no field names.
     pub markers: Vec<Ident>,
 }
 
-impl Carried {
-    pub fn new(block: &Generics, fields: &[Field], reply: &TokenStream) -> Self {
+impl MessageGenerics {
+    pub fn new(block: &Generics, fields: &[MessageField], reply: &TokenStream) -> Self {
         let in_fields = names(fields.iter().map(|field| field.ty.clone()).collect());
         let mut used = names(reply.clone());
         used.extend(in_fields.iter().cloned());
@@ -100,8 +100,8 @@ mod tests {
     /// The parameters carried by a message with a field of the first type and a reply of the
     /// second.
     fn carried(block: ItemImpl, field: TokenStream, reply: TokenStream) -> (String, Vec<String>) {
-        let field = Field { docs: vec![], name: parse_quote!(field), ty: field };
-        let carried = Carried::new(&block.generics, &[field], &reply);
+        let field = MessageField { docs: vec![], name: parse_quote!(field), ty: field };
+        let carried = MessageGenerics::new(&block.generics, &[field], &reply);
         let markers = carried.markers.iter().map(Ident::to_string).collect();
         let params = carried.generics.to_token_stream();
         let predicates = &carried.generics.where_clause;

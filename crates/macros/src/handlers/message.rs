@@ -4,10 +4,10 @@ use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::Attribute;
 
-use super::arguments::{Argument, Field};
+use super::arguments::{CallArgument, MessageField};
 use super::block::HandlersBlock;
-use super::generics::Carried;
-use super::method::{Form, MarkedMethod};
+use super::generics::MessageGenerics;
+use super::method::{HandlerForm, MarkedMethod};
 
 /// A message of an actor.
 pub struct MessageCode<'a> {
@@ -15,7 +15,7 @@ pub struct MessageCode<'a> {
     /// The block's path to `coact`, with the method's span.
     root: TokenStream,
     method: &'a MarkedMethod,
-    carried: Carried,
+    carried: MessageGenerics,
     /// The span of generated code: errors point at the method, and names do not collide with the
     /// user's.
     site: Span,
@@ -23,7 +23,7 @@ pub struct MessageCode<'a> {
 
 impl<'a> MessageCode<'a> {
     pub fn new(block: &'a HandlersBlock<'a>, method: &'a MarkedMethod) -> Self {
-        let carried = Carried::new(block.generics, &method.fields, &method.reply);
+        let carried = MessageGenerics::new(block.generics, &method.fields, &method.reply);
         let site = Span::mixed_site().located_at(method.ident.span());
         let root = block.root.at(site);
         Self { block, root, method, carried, site }
@@ -53,7 +53,7 @@ impl<'a> MessageCode<'a> {
         }
         let fields = fields.iter().map(|field| {
             let docs = self.field_docs(field);
-            let Field { name, ty, .. } = field;
+            let MessageField { name, ty, .. } = field;
             quote!(#docs #vis #name: #ty)
         });
         let marker = self.marker().map(|(name, ty)| quote!(#name: #ty));
@@ -102,7 +102,7 @@ impl<'a> MessageCode<'a> {
         let (params, _, predicates) = generics.split_for_impl();
         let message = self.ty();
         let (which, body) = match self.method.form {
-            Form::Now => (quote_spanned!(self.site=> Handler), self.handle()),
+            HandlerForm::Now => (quote_spanned!(self.site=> Handler), self.handle()),
             _ => (quote_spanned!(self.site=> Receive), self.receive()),
         };
         quote_spanned! {self.site=>
@@ -126,12 +126,12 @@ impl<'a> MessageCode<'a> {
         let (root, MarkedMethod { reply, .. }) = (&self.root, self.method);
         let (message, taken_apart, call) = (self.ty(), self.taken_apart(), self.call());
         let body = match self.method.form {
-            Form::Now | Form::ByHand => call,
-            Form::Detached => quote_spanned! {self.site=>
+            HandlerForm::Now | HandlerForm::ByHand => call,
+            HandlerForm::Detached => quote_spanned! {self.site=>
                 let future = #call;
                 #root::actor::Context::detach(context, reply, future);
             },
-            Form::Held => quote_spanned! {self.site=>
+            HandlerForm::Held => quote_spanned! {self.site=>
                 #root::actor::Context::hold(context, reply, move |actor, context| {
                     ::std::boxed::Box::pin(#call)
                 });
@@ -161,13 +161,17 @@ impl<'a> MessageCode<'a> {
     fn call(&self) -> TokenStream {
         let (root, site) = (&self.root, self.site);
         let arguments = self.method.call.iter().map(|argument| match argument {
-            Argument::Actor if self.method.form == Form::Held => quote_spanned!(site=> actor),
-            Argument::Actor => quote_spanned!(site=> self),
-            Argument::Field(name) => name.to_token_stream(),
-            Argument::Context => quote_spanned!(site=> context),
-            Argument::Reply => quote_spanned!(site=> reply),
-            Argument::Address => quote_spanned!(site=> #root::actor::Context::address(context)),
-            Argument::WeakAddress => quote_spanned!(site=> #root::actor::Context::weak(context)),
+            CallArgument::Actor if self.method.form == HandlerForm::Held => {
+                quote_spanned!(site=> actor)
+            }
+            CallArgument::Actor => quote_spanned!(site=> self),
+            CallArgument::Field(name) => name.to_token_stream(),
+            CallArgument::Context => quote_spanned!(site=> context),
+            CallArgument::Reply => quote_spanned!(site=> reply),
+            CallArgument::Address => quote_spanned!(site=> #root::actor::Context::address(context)),
+            CallArgument::WeakAddress => {
+                quote_spanned!(site=> #root::actor::Context::weak(context))
+            }
         });
         let method = &self.method.ident;
         quote_spanned!(site=> Self::#method(#(#arguments),*))
@@ -200,7 +204,7 @@ impl<'a> MessageCode<'a> {
         quote!(#(#docs)*)
     }
 
-    fn field_docs(&self, field: &Field) -> TokenStream {
+    fn field_docs(&self, field: &MessageField) -> TokenStream {
         let docs = &field.docs;
         if docs.is_empty() {
             let text = format!("The argument `{}`.", field.name);
@@ -211,6 +215,6 @@ impl<'a> MessageCode<'a> {
 }
 
 /// The names of the fields.
-pub fn names(fields: &[Field]) -> impl Iterator<Item = &Ident> + Clone {
+pub fn names(fields: &[MessageField]) -> impl Iterator<Item = &Ident> + Clone {
     fields.iter().map(|field| &field.name)
 }

@@ -4,10 +4,10 @@ use proc_macro2::{Ident, TokenStream};
 use quote::ToTokens;
 use syn::{Attribute, ImplItemFn, Safety, Signature, Type, Visibility};
 
-use super::arguments::{self, Argument, Arguments, Field};
+use super::arguments::{self, CallArgument, MessageField, MethodArguments};
 use super::name;
-use super::output::{self, Output};
-use crate::errors::Errors;
+use super::output::{self, MethodOutput};
+use crate::errors::ErrorList;
 use crate::options::MethodOptions;
 
 const DEADLOCK: &str = "this would hold the actor while it waits, and could deadlock: write \
@@ -31,7 +31,7 @@ const NO_NAME: &str = "this gives no name for the message: write `#[message(name
 
 /// How the message is handled.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub enum HandlerForm {
     /// The method returns the reply.
     Now,
     /// The method takes the `Reply` and returns nothing.
@@ -51,9 +51,9 @@ pub struct MarkedMethod {
     /// The message's name.
     pub name: Ident,
     pub derives: TokenStream,
-    pub fields: Vec<Field>,
-    pub call: Vec<Argument>,
-    pub form: Form,
+    pub fields: Vec<MessageField>,
+    pub call: Vec<CallArgument>,
+    pub form: HandlerForm,
     /// The reply's type, as written outside of the block.
     pub reply: TokenStream,
 }
@@ -61,7 +61,7 @@ pub struct MarkedMethod {
 impl MarkedMethod {
     /// Reads a method and its mark.
     pub fn read(method: &ImplItemFn, mark: &Attribute, actor: &Type) -> syn::Result<Self> {
-        let mut errors = Errors::default();
+        let mut errors = ErrorList::default();
         let options = errors.keep(MethodOptions::of(mark)).unwrap_or_default();
         let signature = &method.sig;
         check_signature(signature, &mut errors);
@@ -73,7 +73,7 @@ impl MarkedMethod {
         }
         let held = options.held.as_ref();
         let form = output.and_then(|output| form(signature, held, &arguments, output, &mut errors));
-        if matches!(form, Some((Form::Detached, _))) {
+        if matches!(form, Some((HandlerForm::Detached, _))) {
             output::check_body(method.block.to_token_stream(), &mut errors);
         }
         let method = form.zip(name).map(|((form, reply), name)| Self {
@@ -108,7 +108,7 @@ fn carried_attributes(attributes: &[Attribute]) -> Vec<Attribute> {
     attributes.iter().filter(is_carried).cloned().collect()
 }
 
-fn check_signature(signature: &Signature, errors: &mut Errors) {
+fn check_signature(signature: &Signature, errors: &mut ErrorList) {
     if let Safety::Unsafe(word) = &signature.safety {
         errors.at(word, "safe code can send any message: the method must be safe");
     }
@@ -125,13 +125,13 @@ fn check_signature(signature: &Signature, errors: &mut Errors) {
 fn form(
     signature: &Signature,
     held: Option<&Ident>,
-    arguments: &Arguments,
-    output: Output,
-    errors: &mut Errors,
-) -> Option<(Form, TokenStream)> {
+    arguments: &MethodArguments,
+    output: MethodOutput,
+    errors: &mut ErrorList,
+) -> Option<(HandlerForm, TokenStream)> {
     let before = errors.count();
     let is_async = signature.asyncness.is_some();
-    let is_future = is_async || matches!(output, Output::Future(_));
+    let is_future = is_async || matches!(output, MethodOutput::Future(_));
     match (is_async, arguments.has_receiver, held) {
         (false, _, Some(held)) => errors.at(held, HELD_WITHOUT_WAITING),
         (false, false, None) => errors.at(&signature.ident, NO_RECEIVER),
@@ -145,7 +145,7 @@ fn form(
         _ => {}
     }
     match (&arguments.reply, is_future) {
-        (None, _) if is_async && matches!(output, Output::Future(_)) => {
+        (None, _) if is_async && matches!(output, MethodOutput::Future(_)) => {
             errors.at(&signature.output, FUTURE_OF_FUTURE);
         }
         (Some((parameter, _)), true) => errors.at(parameter, TWO_REPLIES),
@@ -156,13 +156,15 @@ fn form(
         return None;
     }
     Some(match (output, &arguments.reply) {
-        (Output::Value(_), Some((_, reply))) => (Form::ByHand, reply.clone()),
-        (Output::Value(reply), None) if held.is_some() => (Form::Held, reply),
-        (Output::Value(reply), None) if !is_async => (Form::Now, reply),
-        (Output::Value(reply) | Output::Future(reply), _) => (Form::Detached, reply),
+        (MethodOutput::Value(_), Some((_, reply))) => (HandlerForm::ByHand, reply.clone()),
+        (MethodOutput::Value(reply), None) if held.is_some() => (HandlerForm::Held, reply),
+        (MethodOutput::Value(reply), None) if !is_async => (HandlerForm::Now, reply),
+        (MethodOutput::Value(reply) | MethodOutput::Future(reply), _) => {
+            (HandlerForm::Detached, reply)
+        }
     })
 }
 
-fn is_nothing(output: &Output) -> bool {
-    matches!(output, Output::Value(ty) if ty.to_token_stream().to_string() == "()")
+fn is_nothing(output: &MethodOutput) -> bool {
+    matches!(output, MethodOutput::Value(ty) if ty.to_token_stream().to_string() == "()")
 }

@@ -11,18 +11,18 @@ mod message;
 mod method;
 mod name;
 mod output;
-mod outside;
+mod rewrite_self;
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{Attribute, ImplItem, ItemImpl};
 
 use crate::derive::borrows;
-use crate::errors::Errors;
+use crate::errors::ErrorList;
 use crate::options::HandlersOptions;
 use block::{HandlersBlock, name_of};
 use message::MessageCode;
-use method::{Form, MarkedMethod};
+use method::{HandlerForm, MarkedMethod};
 
 /// Expands `#[handlers]`: the block without its marks, the generated code, and the errors.
 pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
@@ -31,7 +31,7 @@ pub fn expand(options: TokenStream, input: TokenStream) -> TokenStream {
         let error = syn::Error::new_spanned(first_line(&input), text).into_compile_error();
         return quote!(#error #input);
     };
-    let mut errors = Errors::default();
+    let mut errors = ErrorList::default();
     let options = errors.keep(syn::parse2::<HandlersOptions>(options)).unwrap_or_default();
     let is_sound = check(&block, &mut errors);
     let marked = take_marks(&mut block, &mut errors);
@@ -50,7 +50,7 @@ fn first_line(input: &TokenStream) -> TokenStream {
 }
 
 /// Returns whether the block can contain messages at all.
-fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
+fn check(block: &ItemImpl, errors: &mut ErrorList) -> bool {
     let before = errors.count();
     if let Some((path, _)) = &block.trait_ {
         errors.at(path, "messages are inherent methods of the actor: move them to an `impl` block without a trait");
@@ -65,7 +65,7 @@ fn check(block: &ItemImpl, errors: &mut Errors) -> bool {
 }
 
 /// Removes the marks, and returns them with the indices of their methods in the block.
-fn take_marks(block: &mut ItemImpl, errors: &mut Errors) -> Vec<(usize, Attribute)> {
+fn take_marks(block: &mut ItemImpl, errors: &mut ErrorList) -> Vec<(usize, Attribute)> {
     let mut marked = Vec::new();
     for (place, item) in block.items.iter_mut().enumerate() {
         let ImplItem::Fn(method) = item else { continue };
@@ -90,14 +90,14 @@ fn is_mark(attribute: &Attribute) -> bool {
 fn methods(
     block: &mut ItemImpl,
     marked: &[(usize, Attribute)],
-    errors: &mut Errors,
+    errors: &mut ErrorList,
 ) -> Vec<MarkedMethod> {
     let mut methods = Vec::new();
     for (place, mark) in marked {
         let ImplItem::Fn(method) = &mut block.items[*place] else { continue };
         let read = errors.keep(MarkedMethod::read(method, mark, &block.self_ty));
         arguments::strip_docs(&mut method.sig.inputs);
-        if read.as_ref().is_some_and(|read| read.form == Form::Detached) {
+        if read.as_ref().is_some_and(|read| read.form == HandlerForm::Detached) {
             output::complete(&mut method.sig.output, &block.generics);
         }
         methods.extend(read);
@@ -109,7 +109,7 @@ fn write(
     options: HandlersOptions,
     block: &ItemImpl,
     methods: &[MarkedMethod],
-    errors: &mut Errors,
+    errors: &mut ErrorList,
 ) -> TokenStream {
     let HandlersOptions { root, api } = options;
     let block = HandlersBlock { root, actor: &block.self_ty, generics: &block.generics };

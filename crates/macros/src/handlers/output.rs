@@ -8,34 +8,34 @@ use syn::{
 };
 
 use super::arguments::{is_static, peeled};
-use super::outside;
-use crate::errors::Errors;
+use super::rewrite_self;
+use crate::errors::ErrorList;
 
 /// The return type of a method.
-pub enum Output {
+pub enum MethodOutput {
     Value(TokenStream),
     Future(TokenStream),
 }
 
 /// Reads the return type.
-pub fn read(output: &ReturnType, actor: &Type, errors: &mut Errors) -> Option<Output> {
-    let ReturnType::Type(_, ty) = output else { return Some(Output::Value(quote!(()))) };
+pub fn read(output: &ReturnType, actor: &Type, errors: &mut ErrorList) -> Option<MethodOutput> {
+    let ReturnType::Type(_, ty) = output else { return Some(MethodOutput::Value(quote!(()))) };
     match peeled(ty) {
         Type::ImplTrait(opaque) => {
             let reply = future_output(opaque, errors)?;
             check_captures(opaque, errors);
-            errors.keep(outside::written(reply, actor)).map(Output::Future)
+            errors.keep(rewrite_self::without_self(reply, actor)).map(MethodOutput::Future)
         }
         Type::Reference(reference) if !is_static(reference) => {
             errors.at(ty, "a reply outlives the call that creates it, so it cannot borrow: return an owned value");
             None
         }
-        _ => errors.keep(outside::written(ty, actor)).map(Output::Value),
+        _ => errors.keep(rewrite_self::without_self(ty, actor)).map(MethodOutput::Value),
     }
 }
 
 /// The `R` of `impl Future<Output = R>`.
-fn future_output<'a>(opaque: &'a TypeImplTrait, errors: &mut Errors) -> Option<&'a Type> {
+fn future_output<'a>(opaque: &'a TypeImplTrait, errors: &mut ErrorList) -> Option<&'a Type> {
     let Some(arguments) = opaque.bounds.iter().find_map(|bound| arguments_of(bound, "Future"))
     else {
         errors.at(opaque, "a reply needs a nameable type: write it, or return `impl Future<Output = R>` for a reply that comes later");
@@ -62,7 +62,7 @@ fn arguments_of<'a>(bound: &'a TypeParamBound, name: &str) -> Option<&'a PathArg
     Some(&last.arguments)
 }
 
-fn check_captures(opaque: &TypeImplTrait, errors: &mut Errors) {
+fn check_captures(opaque: &TypeImplTrait, errors: &mut ErrorList) {
     for bound in &opaque.bounds {
         let borrows = match bound {
             TypeParamBound::Lifetime(lifetime) => lifetime.ident != "static",
@@ -78,7 +78,7 @@ fn check_captures(opaque: &TypeImplTrait, errors: &mut Errors) {
 }
 
 /// Reports futures in the body that use `self`: an easy mistake.
-pub fn check_body(body: TokenStream, errors: &mut Errors) {
+pub fn check_body(body: TokenStream, errors: &mut ErrorList) {
     let mut in_future = false;
     for token in body {
         match token {

@@ -5,7 +5,7 @@ use quote::ToTokens;
 use syn::Type;
 
 /// Replaces `Self` in `ty` by the actor's type: in the message's declaration `Self` is the message.
-pub fn written(ty: impl ToTokens, actor: &Type) -> syn::Result<TokenStream> {
+pub fn without_self(ty: impl ToTokens, actor: &Type) -> syn::Result<TokenStream> {
     replaced(ty.into_token_stream(), actor)
 }
 
