@@ -15,8 +15,8 @@ use coact::prelude::*;
 use coact::runtime::{Builder, Fault};
 use coact::sim::{self, Sim};
 use coact_model::{
-    Access, BehaviourId, Event, Op, Outcome, Program, Shape, SpawnCall, Spawner, Ticket, Trace,
-    TraceRecorder, check, checked, clear, outcomes, programs, read, write,
+    Access, BehaviourId, Event, Op, Outcome, Program, ProgramShape, RunTicket, SpawnCall, Spawner,
+    Trace, TraceRecorder, check, checked, clear, outcomes, programs, read, write,
 };
 use coact_tests::{Executor, Log, fail, side_by_side};
 use once_cell::sync::Lazy;
@@ -278,7 +278,7 @@ impl Run {
 struct Body {
     run: Run,
     spawn: SpawnCall,
-    ticket: Ticket,
+    ticket: RunTicket,
 }
 
 impl Body {
@@ -339,13 +339,13 @@ proptest! {
     #![proptest_config(config())]
 
     #[test]
-    fn mixed_programs(program in programs(Shape::default()), seed: u64) {
+    fn mixed_programs(program in programs(ProgramShape::default()), seed: u64) {
         assert_allowed(&program, seed)?;
     }
 
     #[test]
     fn mixed_programs_in_deterministic_mode(
-        program in programs(Shape { ops: 8, depth: 3, ..Shape::default() }),
+        program in programs(ProgramShape { ops: 8, depth: 3, ..ProgramShape::default() }),
         seed: u64,
     ) {
         assert_allowed_simulated(&program, seed)?;
@@ -354,7 +354,7 @@ proptest! {
     /// Everything is on two cowns: long queues, and readers beside writers.
     #[test]
     fn crowded_programs(
-        program in programs(Shape { cowns: 2, ops: 12, body: 4, set: 2, ..Shape::default() }),
+        program in programs(ProgramShape { cowns: 2, ops: 12, body: 4, set: 2, ..ProgramShape::default() }),
         seed: u64,
     ) {
         assert_allowed(&program, seed)?;
@@ -363,7 +363,7 @@ proptest! {
     /// Large sets over many cowns: atomic appends that cross each other.
     #[test]
     fn wide_programs(
-        program in programs(Shape { cowns: 7, aliases: 0, ops: 10, set: 4, batch: 4, ..Shape::default() }),
+        program in programs(ProgramShape { cowns: 7, aliases: 0, ops: 10, set: 4, batch: 4, ..ProgramShape::default() }),
         seed: u64,
     ) {
         assert_allowed(&program, seed)?;
@@ -372,7 +372,7 @@ proptest! {
     /// Behaviours that spawn behaviours that spawn behaviours.
     #[test]
     fn deep_programs(
-        program in programs(Shape { threads: 2, ops: 2, body: 2, depth: 5, ..Shape::default() }),
+        program in programs(ProgramShape { threads: 2, ops: 2, body: 2, depth: 5, ..ProgramShape::default() }),
         seed: u64,
     ) {
         assert_allowed(&program, seed)?;
@@ -380,7 +380,7 @@ proptest! {
 
     /// What tiny programs come to is in the list of all that they may come to.
     #[test]
-    fn tiny_programs_come_to_enumerated_outcomes(program in programs(Shape::tiny()), seed: u64) {
+    fn tiny_programs_come_to_enumerated_outcomes(program in programs(ProgramShape::tiny()), seed: u64) {
         prop_assume!(program.len() <= 6);
         let allowed = outcomes(&program);
         for runtime in RUNTIMES.iter() {
@@ -396,10 +396,17 @@ proptest! {
 fn random_programs_take_every_way() {
     let mut runner = TestRunner::deterministic();
     // Two cowns that are free, for a body that holds others, need room.
-    let crowded = Shape { cowns: 2, ops: 12, body: 4, set: 2, ..Shape::default() };
-    let roomy =
-        Shape { cowns: 9, aliases: 0, threads: 1, ops: 4, set: 2, batch: 1, ..Shape::default() };
-    let shapes = [Shape::default(), crowded, roomy];
+    let crowded = ProgramShape { cowns: 2, ops: 12, body: 4, set: 2, ..ProgramShape::default() };
+    let roomy = ProgramShape {
+        cowns: 9,
+        aliases: 0,
+        threads: 1,
+        ops: 4,
+        set: 2,
+        batch: 1,
+        ..ProgramShape::default()
+    };
+    let shapes = [ProgramShape::default(), crowded, roomy];
     let rare = || -> Vec<_> {
         // Only threads that meet take one of them, and only actors the others.
         let elsewhere = [

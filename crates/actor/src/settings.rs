@@ -186,7 +186,7 @@ macro_rules! settings_methods {
         }
     };
     (names) => {
-        /// Gives the actor a name, by which [`lookup`](crate::registry::lookup) finds it. An actor
+        /// Gives the actor a name, which [`lookup`](crate::registry::lookup) finds. An actor
         /// can have several names, and keeps them through restarts.
         pub fn named(mut self, name: impl Into<std::sync::Arc<str>>) -> Self {
             self.settings.names.push(name.into());

@@ -180,7 +180,7 @@ impl SharedState {
     #[inline]
     pub(crate) fn calls_alone(&self) -> Option<u32> {
         let control = self.control.get()?;
-        // (A hint: a message that arrives after the end is dropped, like one that was on its way.)
+        // (A hint: a message that arrives after the end is dropped, like one in transit.)
         if self.word.may_have_ended() || control.queue.get().is_some() {
             return None;
         }

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::program::{
-    Access, BehaviourId, CownIndex, Member, Op, Program, SpawnCall, Spawner, Variable,
+    Access, BehaviourId, CownIndex, Op, Program, SetMember, SpawnCall, Spawner, Variable,
 };
 
 impl fmt::Display for CownIndex {
@@ -33,7 +33,7 @@ impl fmt::Display for Spawner {
     }
 }
 
-impl fmt::Display for Member {
+impl fmt::Display for SetMember {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let access = match self.access {
             Access::Write => "",
@@ -75,7 +75,7 @@ fn list(f: &mut fmt::Formatter<'_>, ops: &[Op], depth: usize) -> fmt::Result {
 }
 
 fn list_spawn(f: &mut fmt::Formatter<'_>, spawn: &SpawnCall, depth: usize) -> fmt::Result {
-    let set: Vec<_> = spawn.set.iter().map(Member::to_string).collect();
+    let set: Vec<_> = spawn.set.iter().map(SetMember::to_string).collect();
     line(f, depth, &format!("{}: when({}) {{", spawn.id, set.join(", ")))?;
     list(f, &spawn.body, depth + 1)?;
     if spawn.panics {

@@ -1,17 +1,17 @@
 //! Random exploration: runs a program through the rules by chance, and observes the run as a trace.
 //!
-//! A run is a list of rules, one after the other. A real runtime shows less: that a spawn took effect
-//! somewhere between its call and its return, and that a behaviour held its cowns for at least the
-//! time of its body. [`observe`] forgets in the same way. It puts each recorded number anywhere
-//! between the firing it belongs to and the neighbouring firings of the same thread or behaviour, so
-//! every trace that the model allows is the observation of some run.
+//! A run is a list of rules, one after the other. A real runtime shows less: that a spawn took
+//! effect somewhere between its call and its return, and that a behaviour held its cowns for at
+//! least the time of its body. [`observe`] forgets in the same way. It puts each recorded number
+//! anywhere between the firing it belongs to and the neighbouring firings of the same thread or
+//! behaviour, so every trace that the model allows is the observation of some run.
 
 use std::collections::BTreeMap;
 
 use crate::machine::{Machine, Rule};
 use crate::plan::ProgramPlan;
 use crate::program::{BehaviourId, Program, Spawner};
-use crate::trace::{Event, Exit, Seq, Trace};
+use crate::trace::{BodyExit, Event, Seq, Trace};
 
 /// A trace that the model allows, chosen by `seed`.
 ///
@@ -26,13 +26,13 @@ use crate::trace::{Event, Exit, Seq, Trace};
 /// }
 /// ```
 pub fn random_trace(program: &Program, seed: u64) -> Trace {
-    let mut dice = Dice::new(seed);
+    let mut dice = RandomBits::new(seed);
     let run = random_run(program, &mut dice);
-    observe(program, &run, &mut Blur::By(dice))
+    observe(program, &run, &mut NumberBlur::By(dice))
 }
 
 /// Fires rules by chance until the program has terminated.
-pub(crate) fn random_run(program: &Program, dice: &mut Dice) -> Vec<Rule> {
+pub(crate) fn random_run(program: &Program, dice: &mut RandomBits) -> Vec<Rule> {
     let mut machine = Machine::new(program);
     let mut run = Vec::new();
     loop {
@@ -48,11 +48,11 @@ pub(crate) fn random_run(program: &Program, dice: &mut Dice) -> Vec<Rule> {
 
 /// A small generator of chance (splitmix64), so that the model depends on nothing.
 #[derive(Clone, Debug)]
-pub(crate) struct Dice(u64);
+pub(crate) struct RandomBits(u64);
 
-impl Dice {
+impl RandomBits {
     pub(crate) fn new(seed: u64) -> Self {
-        Dice(seed)
+        RandomBits(seed)
     }
 
     fn next(&mut self) -> u64 {
@@ -70,28 +70,29 @@ impl Dice {
 }
 
 /// How far recorded numbers stray from their firings.
-pub(crate) enum Blur {
+pub(crate) enum NumberBlur {
     /// Not at all: the trace tells the run exactly.
     #[cfg_attr(not(test), expect(dead_code, reason = "the tests compare exact traces with runs"))]
     None,
     /// By chance, as far as possible.
-    By(Dice),
+    By(RandomBits),
 }
 
-impl Blur {
-    /// Where a number goes that is taken right after the firing at `from` and before the one at `to`.
+impl NumberBlur {
+    /// Where a number goes that is taken right after the firing at `from` and before the one at
+    /// `to`.
     fn after(&mut self, from: u64, to: u64) -> u64 {
         match self {
-            Blur::None => from + 1,
-            Blur::By(dice) => from + 1 + dice.below(to - from - 1),
+            NumberBlur::None => from + 1,
+            NumberBlur::By(dice) => from + 1 + dice.below(to - from - 1),
         }
     }
 
     /// The same for two numbers: one that belongs to `from`, then one that belongs to `to`.
     fn between(&mut self, from: u64, to: u64) -> (u64, u64) {
         match self {
-            Blur::None => (from + 1, to - 1),
-            Blur::By(_) => {
+            NumberBlur::None => (from + 1, to - 1),
+            NumberBlur::By(_) => {
                 let (a, b) = (self.after(from, to), self.after(from, to));
                 (a.min(b), a.max(b))
             }
@@ -104,7 +105,7 @@ const SPACING: u64 = 1 << 20;
 
 /// What a recorded number is about. Spawns go by the first behaviour of their operation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-enum Mark {
+enum NumberMark {
     Call(BehaviourId),
     Return(BehaviourId),
     Started(BehaviourId),
@@ -113,9 +114,9 @@ enum Mark {
 }
 
 /// The trace of `run`, which need not be one that the premises of the rules allow.
-pub(crate) fn observe(program: &Program, run: &[Rule], blur: &mut Blur) -> Trace {
+pub(crate) fn observe(program: &Program, run: &[Rule], blur: &mut NumberBlur) -> Trace {
     let mut machine = Machine::new(program);
-    let mut clock = Clock { points: Vec::new(), open: BTreeMap::new(), blur };
+    let mut clock = NumberClock { points: Vec::new(), open: BTreeMap::new(), blur };
     let mut seen = Vec::new();
     for (rule, now) in run.iter().zip((SPACING..).step_by(SPACING as usize)) {
         clock.observe(*rule, &machine, now);
@@ -138,7 +139,7 @@ fn timeless(rule: Rule, machine: &Machine<'_>) -> Vec<Event> {
         Rule::Run(id) => {
             let plan = machine.plan();
             let set = plan[id].spawn.set.iter().filter(|member| member.access.is_checked());
-            set.map(|&crate::Member { variable, .. }| {
+            set.map(|&crate::SetMember { variable, .. }| {
                 let poisoned = machine.poison().on(plan.program.cown(variable)).is_some();
                 Event::Saw { id, variable, poisoned }
             })
@@ -148,55 +149,60 @@ fn timeless(rule: Rule, machine: &Machine<'_>) -> Vec<Event> {
     }
 }
 
-fn spawned(id: BehaviourId, plan: &ProgramPlan<'_>, seqs: &BTreeMap<Mark, Seq>) -> Option<Event> {
+fn spawned(
+    id: BehaviourId,
+    plan: &ProgramPlan<'_>,
+    seqs: &BTreeMap<NumberMark, Seq>,
+) -> Option<Event> {
     let leader = plan[id].leader();
-    let (call, ret) = (*seqs.get(&Mark::Call(leader))?, *seqs.get(&Mark::Return(leader))?);
+    let (call, ret) =
+        (*seqs.get(&NumberMark::Call(leader))?, *seqs.get(&NumberMark::Return(leader))?);
     Some(Event::Spawned { id, by: plan[id].by, call, ret })
 }
 
 fn turn(
     id: BehaviourId,
     plan: &ProgramPlan<'_>,
-    seqs: &BTreeMap<Mark, Seq>,
+    seqs: &BTreeMap<NumberMark, Seq>,
 ) -> impl Iterator<Item = Event> {
-    let exit = if plan[id].spawn.panics { Exit::Panicked } else { Exit::Done };
-    let started = seqs.get(&Mark::Started(id)).map(|&seq| Event::Started { id, seq });
-    let ended = seqs.get(&Mark::Ended(id)).map(|&seq| Event::Ended { id, seq, exit });
-    let skipped = seqs.get(&Mark::Skipped(id)).map(|&seq| Event::Skipped { id, seq });
+    let exit = if plan[id].spawn.panics { BodyExit::Panicked } else { BodyExit::Done };
+    let started = seqs.get(&NumberMark::Started(id)).map(|&seq| Event::Started { id, seq });
+    let ended = seqs.get(&NumberMark::Ended(id)).map(|&seq| Event::Ended { id, seq, exit });
+    let skipped = seqs.get(&NumberMark::Skipped(id)).map(|&seq| Event::Skipped { id, seq });
     [started, ended, skipped].into_iter().flatten()
 }
 
 /// Places the numbers of a run on the line of its firings.
-struct Clock<'b> {
-    points: Vec<(u64, Mark)>,
+struct NumberClock<'b> {
+    points: Vec<(u64, NumberMark)>,
     /// Per thread or behaviour: its last firing, and the mark to place after it, if there is one.
-    open: BTreeMap<Spawner, (u64, Option<Mark>)>,
-    blur: &'b mut Blur,
+    open: BTreeMap<Spawner, (u64, Option<NumberMark>)>,
+    blur: &'b mut NumberBlur,
 }
 
-impl Clock<'_> {
+impl NumberClock<'_> {
     fn observe(&mut self, rule: Rule, machine: &Machine<'_>, now: u64) {
         match rule {
             Rule::Step(_) => {}
             Rule::Spawn(by) => {
                 let op = machine.next_op(by).expect("the premise of spawn");
                 let leader = op.spawns()[0].id;
-                self.close(by, Some(Mark::Call(leader)), now);
-                self.open.insert(by, (now, Some(Mark::Return(leader))));
+                self.close(by, Some(NumberMark::Call(leader)), now);
+                self.open.insert(by, (now, Some(NumberMark::Return(leader))));
             }
             Rule::Run(id) => {
-                self.open.insert(Spawner::Behaviour(id), (now, Some(Mark::Started(id))));
+                self.open.insert(Spawner::Behaviour(id), (now, Some(NumberMark::Started(id))));
             }
-            Rule::Skip(id) => self.points.push((now, Mark::Skipped(id))),
+            Rule::Skip(id) => self.points.push((now, NumberMark::Skipped(id))),
             Rule::End(Spawner::Behaviour(id)) => {
-                self.close(Spawner::Behaviour(id), Some(Mark::Ended(id)), now);
+                self.close(Spawner::Behaviour(id), Some(NumberMark::Ended(id)), now);
             }
             Rule::End(thread) => self.close(thread, None, now),
         }
     }
 
     /// Places what is due between the last firing of `by` and the one at `now`.
-    fn close(&mut self, by: Spawner, before: Option<Mark>, now: u64) {
+    fn close(&mut self, by: Spawner, before: Option<NumberMark>, now: u64) {
         let (last, after) = self.open.remove(&by).unwrap_or_default();
         let places = match (after, before) {
             (Some(_), Some(_)) => self.blur.between(last, now),
@@ -210,7 +216,7 @@ impl Clock<'_> {
 
     /// The rank of each point. The sort is stable, so points of one thread or behaviour that fell
     /// into one place keep their order.
-    fn read(mut self) -> BTreeMap<Mark, Seq> {
+    fn read(mut self) -> BTreeMap<NumberMark, Seq> {
         self.points.sort_by_key(|&(place, _)| place);
         self.points.iter().map(|&(_, mark)| mark).zip(0..).collect()
     }

@@ -3,11 +3,11 @@
 use proptest::collection::vec;
 use proptest::prelude::*;
 
-use crate::program::{Access, Member, Op, Program, SpawnCall, Variable};
+use crate::program::{Access, Op, Program, SetMember, SpawnCall, Variable};
 
 /// How large random programs are. All bounds are inclusive.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shape {
+pub struct ProgramShape {
     /// Cowns, at least one.
     pub cowns: usize,
     /// Variables that name a cown a second time. With none, no spawn is ever rejected.
@@ -28,10 +28,10 @@ pub struct Shape {
     pub panics: bool,
 }
 
-impl Default for Shape {
+impl Default for ProgramShape {
     /// A few cowns and a few dozen behaviours, so that most of them conflict.
     fn default() -> Self {
-        Shape {
+        ProgramShape {
             cowns: 4,
             aliases: 1,
             threads: 3,
@@ -45,10 +45,10 @@ impl Default for Shape {
     }
 }
 
-impl Shape {
+impl ProgramShape {
     /// Programs so small that [`outcomes`](crate::outcomes) can list what they come to.
     pub fn tiny() -> Self {
-        Shape {
+        ProgramShape {
             cowns: 2,
             aliases: 1,
             threads: 2,
@@ -65,14 +65,14 @@ impl Shape {
 /// Programs of the given shape.
 ///
 /// ```
-/// use coact_model::{Shape, check, programs, random_trace};
+/// use coact_model::{ProgramShape, check, programs, random_trace};
 /// use proptest::prelude::*;
 ///
-/// proptest!(|(program in programs(Shape::default()), seed: u64)| {
+/// proptest!(|(program in programs(ProgramShape::default()), seed: u64)| {
 ///     prop_assert_eq!(check(&program, &random_trace(&program, seed)), Ok(()));
 /// });
 /// ```
-pub fn programs(shape: Shape) -> impl Strategy<Value = Program> {
+pub fn programs(shape: ProgramShape) -> impl Strategy<Value = Program> {
     let aliases = vec(0..shape.cowns, 0..=shape.aliases);
     aliases.prop_flat_map(move |aliases| {
         let variables = shape.cowns + aliases.len();
@@ -84,7 +84,7 @@ pub fn programs(shape: Shape) -> impl Strategy<Value = Program> {
     })
 }
 
-fn op(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<Op> {
+fn op(shape: ProgramShape, variables: usize, depth: u32) -> BoxedStrategy<Op> {
     let one = spawn(shape, variables, depth);
     if shape.batch < 2 {
         return one.prop_map(Op::Spawn).boxed();
@@ -93,7 +93,7 @@ fn op(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<Op> {
     prop_oneof![4 => one.prop_map(Op::Spawn), 1 => batch].boxed()
 }
 
-fn spawn(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<SpawnCall> {
+fn spawn(shape: ProgramShape, variables: usize, depth: u32) -> BoxedStrategy<SpawnCall> {
     let panics = prop::bool::weighted(if shape.panics { 0.1 } else { 0.0 });
     let body = match depth {
         0 => Just(Vec::new()).boxed(),
@@ -108,12 +108,12 @@ fn spawn(shape: Shape, variables: usize, depth: u32) -> BoxedStrategy<SpawnCall>
 }
 
 /// Distinct variables; they overlap where two of them name one cown.
-fn set(shape: Shape, variables: usize) -> impl Strategy<Value = Vec<Member>> {
+fn set(shape: ProgramShape, variables: usize) -> impl Strategy<Value = Vec<SetMember>> {
     let size = 1..=shape.set.min(variables);
     let names = prop::sample::subsequence((0..variables).collect::<Vec<_>>(), size).prop_shuffle();
     names.prop_flat_map(|names| {
         let member =
-            |v: usize| access().prop_map(move |access| Member { variable: Variable(v), access });
+            |v: usize| access().prop_map(move |access| SetMember { variable: Variable(v), access });
         names.into_iter().map(member).collect::<Vec<_>>()
     })
 }

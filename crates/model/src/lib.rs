@@ -1,8 +1,8 @@
 //! An executable model of behaviour-oriented concurrency, and a checker that holds a runtime to it.
 //!
-//! The model is Fig. 1 of *When Concurrency Matters: Behaviour-Oriented Concurrency* (OOPSLA 2023) as
-//! plain code ([`Machine`]), extended by what Coact adds: read members, batches, panics, and sets
-//! that name a cown twice. It is the oracle of the runtime's property tests:
+//! The model is Fig. 1 of *When Concurrency Matters: Behaviour-Oriented Concurrency* (OOPSLA 2023)
+//! as plain code ([`Machine`]), extended by what Coact adds: read members, batches, panics, and
+//! sets that name a cown twice. It is the oracle of the runtime's property tests:
 //!
 //! 1. make a [`Program`], by hand or with the strategy `programs` (feature `proptest`);
 //! 2. interpret it on the runtime, with a [`TraceRecorder`] that takes a [`Trace`];
@@ -15,8 +15,9 @@
 //!
 //! # Reading order
 //!
-//! `program` (what is run), `machine` and `poison` (the rules), `trace` and `record` (what is seen of
-//! a run), `check` (the proof of what the checker decides, then its parts), `explore`, `outcome`.
+//! `program` (what is run), `machine` and `poison` (the rules), `trace` and `record` (what is seen
+//! of a run), `check` (the proof of what the checker decides, then its parts), `explore`,
+//! `outcome`.
 //!
 //! # From the rules to the runtime
 //!
@@ -59,14 +60,14 @@ mod plan;
 pub use check::check;
 pub use explore::random_trace;
 #[cfg(any(test, feature = "proptest"))]
-pub use generate::{Shape, programs};
+pub use generate::{ProgramShape, programs};
 pub use machine::{Machine, Rule};
-pub use outcome::{Outcome, Turn, outcomes};
-pub use poison::Poison;
+pub use outcome::{CownTurn, Outcome, outcomes};
+pub use poison::PoisonedCowns;
 pub use program::{
-    Access, BehaviourId, CownIndex, Member, Op, Program, SpawnCall, Spawner, Variable, checked,
+    Access, BehaviourId, CownIndex, Op, Program, SetMember, SpawnCall, Spawner, Variable, checked,
     clear, read, write,
 };
-pub use record::{Running, Ticket, TraceRecorder};
-pub use trace::{Event, Exit, Seq, Trace};
-pub use violation::{Because, Before, Deed, NumberFault, Violation};
+pub use record::{RunTicket, RunningBody, TraceRecorder};
+pub use trace::{BodyExit, Event, Seq, Trace};
+pub use violation::{BehaviourStep, ConflictOrder, NumberFault, OrderReason, Violation};

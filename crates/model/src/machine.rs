@@ -7,7 +7,7 @@
 //! - **read members**: two footprints conflict only on a cown that one of them writes;
 //! - **batches**: `spawn` appends all behaviours of a batch in one firing;
 //! - **panics**: `step` takes a body to its panic, `end` then poisons; `skip` is `run` and `end` in
-//!   one firing, for a behaviour whose turn has come on a poisoned cown ([`Poison`]);
+//!   one firing, for a behaviour whose turn has come on a poisoned cown ([`PoisonedCowns`]);
 //! - **aliasing**: `step` passes over an operation with an overlapping set, and appends nothing.
 
 #[cfg(test)]
@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use crate::plan::{Footprint, ProgramPlan};
-use crate::poison::Poison;
+use crate::poison::PoisonedCowns;
 use crate::program::{BehaviourId, Op, Program, Spawner};
 
 /// A rule with the behaviour or thread that it is applied to.
@@ -47,10 +47,10 @@ struct BodyContext {
 pub(crate) struct Configuration {
     running: BTreeMap<Spawner, BodyContext>,
     pending: Vec<BehaviourId>,
-    poison: Poison,
+    poison: PoisonedCowns,
 }
 
-/// A program on its way through the rules.
+/// A program that runs by the rules.
 ///
 /// ```
 /// use coact_model::{BehaviourId, Machine, Program, Rule, SpawnCall, Spawner, write};
@@ -72,12 +72,13 @@ impl<'p> Machine<'p> {
     pub fn new(program: &'p Program) -> Self {
         let threads = (0..program.threads().len()).map(Spawner::Thread);
         let running = threads.map(|thread| (thread, BodyContext::default())).collect();
-        let now = Configuration { running, pending: Vec::new(), poison: Poison::default() };
+        let now = Configuration { running, pending: Vec::new(), poison: PoisonedCowns::default() };
         Machine { plan: Rc::new(ProgramPlan::of(program)), now }
     }
 
-    /// The rules that can fire. None of them can only if the program has terminated, since the first
-    /// pending behaviour can always take its turn once nothing runs: the paper's deadlock freedom.
+    /// The rules that can fire. None of them can only if the program has terminated, since the
+    /// first pending behaviour can always take its turn once nothing runs: the paper's deadlock
+    /// freedom.
     pub fn enabled(&self) -> Vec<Rule> {
         let bodies = self.now.running.keys().map(|&spawner| self.advance(spawner));
         let turns = (0..self.now.pending.len()).filter(|&at| self.may_run(at));
@@ -99,7 +100,7 @@ impl<'p> Machine<'p> {
     }
 
     /// The cowns that are poisoned now.
-    pub fn poison(&self) -> &Poison {
+    pub fn poison(&self) -> &PoisonedCowns {
         &self.now.poison
     }
 

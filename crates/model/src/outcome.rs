@@ -4,14 +4,14 @@ use std::collections::BTreeSet;
 
 use crate::machine::{Configuration, Machine, Rule};
 use crate::plan::ProgramPlan;
-use crate::poison::Poison;
+use crate::poison::PoisonedCowns;
 use crate::program::{Access, BehaviourId, CownIndex, Program};
 use crate::trace::{Event, Trace};
 
-/// One turn on a cown: a behaviour that had it alone, or readers that stood next to each other, whose
-/// order cannot be told.
+/// One turn on a cown: a behaviour that had it alone, or readers that stood next to each other,
+/// whose order cannot be told.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Turn {
+pub enum CownTurn {
     /// A behaviour with exclusive access.
     Exclusive(BehaviourId),
     /// Neighbouring readers.
@@ -22,7 +22,7 @@ pub enum Turn {
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Outcome {
     /// The turns on each cown, in order; those of skipped behaviours are among them.
-    pub turns: Vec<Vec<Turn>>,
+    pub turns: Vec<Vec<CownTurn>>,
     /// The behaviours that were skipped.
     pub skipped: BTreeSet<BehaviourId>,
     /// The cowns that were left poisoned.
@@ -35,8 +35,8 @@ impl Outcome {
         Outcome { turns, skipped: BTreeSet::new(), poisoned: BTreeSet::new() }
     }
 
-    /// The outcome that `trace` shows. Meant for a trace that the checker has accepted; of others it
-    /// tells what each behaviour's number of start or skip suggests.
+    /// The outcome that `trace` shows. Meant for a trace that the checker has accepted; of others
+    /// it tells what each behaviour's number of start or skip suggests.
     pub fn of(program: &Program, trace: &Trace) -> Self {
         let plan = ProgramPlan::of(program);
         let turns = trace.events.iter().filter_map(|event| match *event {
@@ -45,7 +45,7 @@ impl Outcome {
             _ => None,
         });
         let turns: BTreeSet<_> = turns.collect();
-        let (mut outcome, mut poison) = (Outcome::new(program), Poison::default());
+        let (mut outcome, mut poison) = (Outcome::new(program), PoisonedCowns::default());
         for (_, id, skipped) in turns {
             let Some(behaviour) = plan.get(id) else {
                 continue;
@@ -61,11 +61,11 @@ impl Outcome {
         for (cown, access) in plan[id].footprint.iter() {
             let turns = &mut self.turns[cown.0];
             match (access, turns.last_mut()) {
-                (Access::Read, Some(Turn::Readers(readers))) => {
+                (Access::Read, Some(CownTurn::Readers(readers))) => {
                     readers.insert(id);
                 }
-                (Access::Read, _) => turns.push(Turn::Readers(BTreeSet::from([id]))),
-                _ => turns.push(Turn::Exclusive(id)),
+                (Access::Read, _) => turns.push(CownTurn::Readers(BTreeSet::from([id]))),
+                _ => turns.push(CownTurn::Exclusive(id)),
             }
         }
         if skipped {
@@ -92,19 +92,19 @@ impl Outcome {
 /// assert_eq!(outcomes(&apart).len(), 1);
 /// ```
 pub fn outcomes(program: &Program) -> BTreeSet<Outcome> {
-    let mut found = Enumeration::default();
+    let mut found = OutcomeSearch::default();
     found.visit(Machine::new(program), Outcome::new(program));
     found.outcomes
 }
 
 #[derive(Default)]
-struct Enumeration {
+struct OutcomeSearch {
     /// Configurations from which all has been enumerated, each with how it was come by.
     visited: BTreeSet<(Configuration, Outcome)>,
     outcomes: BTreeSet<Outcome>,
 }
 
-impl Enumeration {
+impl OutcomeSearch {
     fn visit(&mut self, machine: Machine<'_>, so_far: Outcome) {
         if !self.visited.insert((machine.configuration().clone(), so_far.clone())) {
             return;
@@ -131,8 +131,8 @@ mod tests {
     use super::*;
     use crate::{SpawnCall, read, write};
 
-    fn exclusive(ids: [usize; 2]) -> Vec<Turn> {
-        ids.map(|id| Turn::Exclusive(BehaviourId(id))).into()
+    fn exclusive(ids: [usize; 2]) -> Vec<CownTurn> {
+        ids.map(|id| CownTurn::Exclusive(BehaviourId(id))).into()
     }
 
     #[test]

@@ -29,7 +29,7 @@ impl Footprint {
 
 /// What is known of a behaviour before anything runs.
 #[derive(Clone, Debug)]
-pub(crate) struct Behaviour<'p> {
+pub(crate) struct PlannedBehaviour<'p> {
     pub(crate) spawn: &'p SpawnCall,
     pub(crate) by: Spawner,
     /// The operation that spawns it; shared by the behaviours of a batch.
@@ -38,7 +38,7 @@ pub(crate) struct Behaviour<'p> {
     pub(crate) footprint: Footprint,
 }
 
-impl Behaviour<'_> {
+impl PlannedBehaviour<'_> {
     pub(crate) fn id(&self) -> BehaviourId {
         self.spawn.id
     }
@@ -53,7 +53,7 @@ impl Behaviour<'_> {
 #[derive(Clone, Debug)]
 pub(crate) struct ProgramPlan<'p> {
     pub(crate) program: &'p Program,
-    behaviours: Vec<Behaviour<'p>>,
+    behaviours: Vec<PlannedBehaviour<'p>>,
 }
 
 impl<'p> ProgramPlan<'p> {
@@ -71,18 +71,18 @@ impl<'p> ProgramPlan<'p> {
             for spawn in op.spawns() {
                 debug_assert_eq!(spawn.id.0, self.behaviours.len());
                 let footprint = Footprint::of(self.program, spawn);
-                self.behaviours.push(Behaviour { spawn, by, op, rejected, footprint });
+                self.behaviours.push(PlannedBehaviour { spawn, by, op, rejected, footprint });
                 self.flatten(Spawner::Behaviour(spawn.id), &spawn.body);
             }
         }
     }
 
-    pub(crate) fn get(&self, id: BehaviourId) -> Option<&Behaviour<'p>> {
+    pub(crate) fn get(&self, id: BehaviourId) -> Option<&PlannedBehaviour<'p>> {
         self.behaviours.get(id.0)
     }
 
     /// The behaviours in the order in which the program is written, a parent before its children.
-    pub(crate) fn iter(&self) -> impl Iterator<Item = &Behaviour<'p>> {
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &PlannedBehaviour<'p>> {
         self.behaviours.iter()
     }
 
@@ -96,9 +96,9 @@ impl<'p> ProgramPlan<'p> {
 }
 
 impl<'p> Index<BehaviourId> for ProgramPlan<'p> {
-    type Output = Behaviour<'p>;
+    type Output = PlannedBehaviour<'p>;
 
-    fn index(&self, id: BehaviourId) -> &Behaviour<'p> {
+    fn index(&self, id: BehaviourId) -> &PlannedBehaviour<'p> {
         &self.behaviours[id.0]
     }
 }

@@ -14,14 +14,14 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Behaviour, Footprint};
+use crate::plan::{Footprint, PlannedBehaviour};
 use crate::program::{Access, BehaviourId, CownIndex};
 
 /// The poisoned cowns, each with the behaviour whose panic poisoned it last.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
-pub struct Poison(BTreeMap<CownIndex, BehaviourId>);
+pub struct PoisonedCowns(BTreeMap<CownIndex, BehaviourId>);
 
-impl Poison {
+impl PoisonedCowns {
     /// The behaviour whose panic poisoned `cown`, or `None` where it is sound.
     pub fn on(&self, cown: CownIndex) -> Option<BehaviourId> {
         self.0.get(&cown).copied()
@@ -53,7 +53,7 @@ impl Poison {
     }
 
     /// A behaviour has its whole turn, from start to end, alone.
-    pub(crate) fn replay(&mut self, behaviour: &Behaviour<'_>, skipped: bool) {
+    pub(crate) fn replay(&mut self, behaviour: &PlannedBehaviour<'_>, skipped: bool) {
         if skipped {
             return;
         }

@@ -30,10 +30,10 @@ pub enum Spawner {
 ///
 /// | access | shared with | skipped if poisoned | poisons on panic | clears poison |
 /// | --- | --- | --- | --- | --- |
-/// | `Write` | nobody | yes | yes | no |
+/// | `Write` | none | yes | yes | no |
 /// | `Read` | other reads | yes | no | no |
-/// | `Checked` | nobody | no, it sees the poison | yes | no |
-/// | `Clear` | nobody | no, it sees the poison | yes | yes, at its start |
+/// | `Checked` | none | no, it sees the poison | yes | no |
+/// | `Clear` | none | no, it sees the poison | yes | yes, at its start |
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Access {
     /// Exclusive access: `when(&cown, ..)`.
@@ -60,7 +60,7 @@ impl Access {
 
 /// One entry of a behaviour's set.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Member {
+pub struct SetMember {
     /// The variable that names the cown.
     pub variable: Variable,
     /// How the cown is accessed.
@@ -68,28 +68,28 @@ pub struct Member {
 }
 
 /// A write member of variable `v`.
-pub fn write(v: usize) -> Member {
+pub fn write(v: usize) -> SetMember {
     Access::Write.of(v)
 }
 
 /// A read member of variable `v`.
-pub fn read(v: usize) -> Member {
+pub fn read(v: usize) -> SetMember {
     Access::Read.of(v)
 }
 
 /// A checked member of variable `v`.
-pub fn checked(v: usize) -> Member {
+pub fn checked(v: usize) -> SetMember {
     Access::Checked.of(v)
 }
 
 /// A checked member of variable `v` that clears the poison it finds.
-pub fn clear(v: usize) -> Member {
+pub fn clear(v: usize) -> SetMember {
     Access::Clear.of(v)
 }
 
 impl Access {
-    fn of(self, v: usize) -> Member {
-        Member { variable: Variable(v), access: self }
+    fn of(self, v: usize) -> SetMember {
+        SetMember { variable: Variable(v), access: self }
     }
 }
 
@@ -99,7 +99,7 @@ pub struct SpawnCall {
     /// The behaviour's name; given by [`Program::thread`].
     pub id: BehaviourId,
     /// What the behaviour acquires.
-    pub set: Vec<Member>,
+    pub set: Vec<SetMember>,
     /// What the behaviour does, in this order.
     pub body: Vec<Op>,
     /// Whether the behaviour panics once its body is done.
@@ -108,7 +108,7 @@ pub struct SpawnCall {
 
 impl SpawnCall {
     /// A behaviour on `set` with an empty body.
-    pub fn on(set: impl Into<Vec<Member>>) -> Self {
+    pub fn on(set: impl Into<Vec<SetMember>>) -> Self {
         SpawnCall { id: BehaviourId(usize::MAX), set: set.into(), body: Vec::new(), panics: false }
     }
 
@@ -174,7 +174,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// A program over `cowns` cowns, with one variable for each of them: variable `i` names cown `i`.
+    /// A program over `cowns` cowns, with one variable for each of them: variable `i` names cown
+    /// `i`.
     pub fn over(cowns: usize) -> Self {
         let variables = (0..cowns).map(CownIndex).collect();
         Program { cowns, variables, threads: Vec::new(), behaviours: 0 }
@@ -205,7 +206,7 @@ impl Program {
     fn adopt(&mut self, ops: &mut Vec<Op>) {
         ops.retain(|op| !op.spawns().is_empty());
         for spawn in ops.iter_mut().flat_map(Op::spawns_mut) {
-            for Member { variable, .. } in &spawn.set {
+            for SetMember { variable, .. } in &spawn.set {
                 assert!(variable.0 < self.variables.len(), "the program has no {variable}");
             }
             spawn.id = BehaviourId(self.behaviours);
@@ -253,8 +254,8 @@ impl Program {
         (1..cowns.len()).find(|&i| cowns[..i].contains(&cowns[i])).map(|i| cowns[i])
     }
 
-    /// Whether `op` is rejected: one of its sets names a cown twice. A batch is rejected as a whole,
-    /// since it is one atomic step of which nothing may be enqueued.
+    /// Whether `op` is rejected: one of its sets names a cown twice. A batch is rejected as a
+    /// whole, since it is one atomic step of which nothing may be enqueued.
     pub fn rejects(&self, op: &Op) -> bool {
         op.spawns().iter().any(|spawn| self.overlap(spawn).is_some())
     }

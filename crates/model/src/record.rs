@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::program::{BehaviourId, Op, Spawner, Variable};
-use crate::trace::{Event, Exit, Seq, Trace};
+use crate::trace::{BodyExit, Event, Seq, Trace};
 
 /// Records what a runtime does. Clones record into one trace.
 ///
@@ -47,9 +47,10 @@ impl TraceRecorder {
 
     /// The next sequence number.
     pub fn tick(&self) -> Seq {
-        // ORDERING: AcqRel. Each tick acquires what every earlier tick released, so "earlier number"
-        // means "happens before", which is what the checker takes it for. With Relaxed an action
-        // could take effect on the far side of its tick, and a correct runtime would be accused.
+        // ORDERING: AcqRel. Each tick acquires what every earlier tick released, so "earlier
+        // number" means "happens before", which is what the checker takes it for. With Relaxed an
+        // action could take effect on the far side of its tick, and a correct runtime would be
+        // accused.
         self.0.counter.fetch_add(1, Ordering::AcqRel)
     }
 
@@ -68,8 +69,8 @@ impl TraceRecorder {
     }
 
     /// A ticket to move into the closure of behaviour `id`.
-    pub fn ticket(&self, id: BehaviourId) -> Ticket {
-        Ticket { recorder: self.clone(), id, used: false }
+    pub fn ticket(&self, id: BehaviourId) -> RunTicket {
+        RunTicket { recorder: self.clone(), id, used: false }
     }
 
     /// Records any other event.
@@ -90,23 +91,23 @@ impl TraceRecorder {
 /// The right of a behaviour to run once, owned by its closure. A closure that is dropped without
 /// having run was skipped, and its ticket records that, unless the spawn was rejected.
 #[derive(Debug)]
-pub struct Ticket {
+pub struct RunTicket {
     recorder: TraceRecorder,
     id: BehaviourId,
     used: bool,
 }
 
-impl Ticket {
+impl RunTicket {
     /// To be called first thing in the body; the result is to be dropped last.
-    pub fn start(mut self) -> Running {
+    pub fn start(mut self) -> RunningBody {
         let seq = self.recorder.tick();
         self.used = true;
         self.recorder.push(Event::Started { id: self.id, seq });
-        Running { recorder: self.recorder.clone(), id: self.id }
+        RunningBody { recorder: self.recorder.clone(), id: self.id }
     }
 }
 
-impl Drop for Ticket {
+impl Drop for RunTicket {
     fn drop(&mut self) {
         if self.used {
             return;
@@ -122,21 +123,21 @@ impl Drop for Ticket {
 
 /// A body that runs. Dropping it, by return or by panic, records its end.
 #[derive(Debug)]
-pub struct Running {
+pub struct RunningBody {
     recorder: TraceRecorder,
     id: BehaviourId,
 }
 
-impl Running {
+impl RunningBody {
     /// The body looked at the checked member `variable`.
     pub fn saw(&self, variable: Variable, poisoned: bool) {
         self.recorder.push(Event::Saw { id: self.id, variable, poisoned });
     }
 }
 
-impl Drop for Running {
+impl Drop for RunningBody {
     fn drop(&mut self) {
-        let exit = if std::thread::panicking() { Exit::Panicked } else { Exit::Done };
+        let exit = if std::thread::panicking() { BodyExit::Panicked } else { BodyExit::Done };
         let seq = self.recorder.tick();
         self.recorder.push(Event::Ended { id: self.id, seq, exit });
     }

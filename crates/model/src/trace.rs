@@ -1,7 +1,7 @@
 //! Traces: what a runtime did with a program, as seen from inside the recorded actions.
 //!
-//! All sequence numbers of a trace come from one counter, so they are distinct and a smaller one was
-//! taken earlier. Where each is taken decides what a trace can prove:
+//! All sequence numbers of a trace come from one counter, so they are distinct and a smaller one
+//! was taken earlier. Where each is taken decides what a trace can prove:
 //!
 //! | number | taken |
 //! | --- | --- |
@@ -10,9 +10,9 @@
 //! | `Ended::seq` | last thing in the body, before the panic of a body that panics leaves it |
 //! | `Skipped::seq` | while the skipped behaviour has its turn: when its closure is dropped |
 //!
-//! So the body lies inside the time for which the behaviour holds its cowns, and the moment at which
-//! a spawn took effect lies between its call and its return. The list is in no particular order.
-//! [`Recorder`](crate::Recorder) takes the numbers at these places.
+//! So the body lies inside the time for which the behaviour holds its cowns, and the moment at
+//! which a spawn took effect lies between its call and its return. The list is in no particular
+//! order. [`Recorder`](crate::Recorder) takes the numbers at these places.
 
 use crate::program::{BehaviourId, Spawner, Variable};
 
@@ -21,7 +21,7 @@ pub type Seq = u64;
 
 /// How a body left.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum Exit {
+pub enum BodyExit {
     /// It returned.
     Done,
     /// It panicked.
@@ -70,7 +70,7 @@ pub enum Event {
         /// When.
         seq: Seq,
         /// How.
-        exit: Exit,
+        exit: BodyExit,
     },
     /// A behaviour took its turn on a poisoned cown and did not run.
     Skipped {

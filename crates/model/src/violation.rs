@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use crate::program::{BehaviourId, CownIndex, Spawner, Variable};
-use crate::trace::{Exit, Seq};
+use crate::trace::{BodyExit, Seq};
 
 /// Why the model does not allow a trace. [`Display`](fmt::Display) says it in words.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -13,7 +13,7 @@ pub enum Violation {
     /// The trace names a behaviour that the program does not have.
     Unknown(BehaviourId),
     /// Something was recorded twice that happens once.
-    Twice(BehaviourId, Deed),
+    Twice(BehaviourId, BehaviourStep),
     /// Something was recorded of a behaviour whose spawner never came to spawn it.
     Orphan(BehaviourId, Spawner),
     /// The spawner ran, and did not spawn the behaviour.
@@ -31,7 +31,7 @@ pub enum Violation {
     /// A behaviour ran and was skipped.
     RanAndSkipped(BehaviourId),
     /// A body left in another way than the program says.
-    WrongExit(BehaviourId, Exit),
+    WrongExit(BehaviourId, BodyExit),
     /// The numbers of one behaviour cannot be.
     Timing(BehaviourId, NumberFault),
     /// Two conflicting behaviours ran at the same time.
@@ -54,15 +54,15 @@ pub enum Violation {
         /// Spawned later.
         second: BehaviourId,
         /// How the order of their spawns is known.
-        because: Because,
+        because: OrderReason,
         /// The order in which they ran, from `second` to `first`.
-        ran: Vec<Before>,
+        ran: Vec<ConflictOrder>,
     },
     /// Two conflicting behaviours of one batch did not run in the order of the batch.
-    BatchOrder(Before),
+    BatchOrder(ConflictOrder),
     /// Behaviours ran as if their spawns had come between those of a batch: each ran before the
     /// next, and the last one's spawn is one step with the first one's.
-    BatchSplit(Vec<Before>),
+    BatchSplit(Vec<ConflictOrder>),
     /// A behaviour ran although a cown that it does not check was poisoned.
     NotSkipped {
         /// The behaviour.
@@ -89,7 +89,7 @@ pub enum Violation {
 
 /// What happens to a behaviour once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Deed {
+pub enum BehaviourStep {
     /// It is spawned.
     Spawned,
     /// Its spawn is rejected.
@@ -123,7 +123,7 @@ pub enum NumberFault {
 
 /// Two conflicting behaviours, and the order in which they ran.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Before {
+pub struct ConflictOrder {
     /// Ran first.
     pub first: BehaviourId,
     /// Ran later.
@@ -134,7 +134,7 @@ pub struct Before {
 
 /// How it is known that one spawn came before another.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Because {
+pub enum OrderReason {
     /// They are operations of one body or thread, in this order.
     ProgramOrder(Spawner),
     /// The behaviour given spawned the second, and runs only after the first spawn.
@@ -182,8 +182,10 @@ impl fmt::Display for Violation {
             }
             Violation::Unfinished(id) => write!(f, "{id} has only one of its start and its end"),
             Violation::RanAndSkipped(id) => write!(f, "{id} ran and was skipped"),
-            Violation::WrongExit(id, Exit::Done) => write!(f, "{id} returned, but had to panic"),
-            Violation::WrongExit(id, Exit::Panicked) => {
+            Violation::WrongExit(id, BodyExit::Done) => {
+                write!(f, "{id} returned, but had to panic")
+            }
+            Violation::WrongExit(id, BodyExit::Panicked) => {
                 write!(f, "{id} panicked, but had to return")
             }
             Violation::Timing(id, fault) => write!(f, "{id} {fault}"),
@@ -204,7 +206,7 @@ impl fmt::Display for Violation {
                      (premise 1 of rule run)"
                 )
             }
-            Violation::BatchOrder(Before { first, second, cown }) => write!(
+            Violation::BatchOrder(ConflictOrder { first, second, cown }) => write!(
                 f,
                 "{first} ran before {second} on {cown}, but comes after it in their batch"
             ),
@@ -237,9 +239,9 @@ impl fmt::Display for Violation {
 
 /// Writes a chain of behaviours; where one link does not begin with the end of the last, the two
 /// behaviours belong to one batch.
-fn chain(f: &mut fmt::Formatter<'_>, links: &[Before]) -> fmt::Result {
+fn chain(f: &mut fmt::Formatter<'_>, links: &[ConflictOrder]) -> fmt::Result {
     let mut last = None;
-    for &Before { first, second, cown } in links {
+    for &ConflictOrder { first, second, cown } in links {
         match last {
             None => write!(f, "{first}")?,
             Some(last) if last == first => write!(f, ", which")?,
@@ -251,14 +253,14 @@ fn chain(f: &mut fmt::Formatter<'_>, links: &[Before]) -> fmt::Result {
     Ok(())
 }
 
-impl fmt::Display for Deed {
+impl fmt::Display for BehaviourStep {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Deed::Spawned => "was spawned",
-            Deed::Rejected => "was rejected",
-            Deed::Started => "started",
-            Deed::Ended => "ended",
-            Deed::Skipped => "was skipped",
+            BehaviourStep::Spawned => "was spawned",
+            BehaviourStep::Rejected => "was rejected",
+            BehaviourStep::Started => "started",
+            BehaviourStep::Ended => "ended",
+            BehaviourStep::Skipped => "was skipped",
         })
     }
 }
@@ -287,12 +289,12 @@ impl fmt::Display for NumberFault {
     }
 }
 
-impl fmt::Display for Because {
+impl fmt::Display for OrderReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Because::ProgramOrder(by) => write!(f, "by {by}, in this order"),
-            Because::Parent(parent) => write!(f, "which {parent} spawned while it ran"),
-            Because::RealTime { done, called } => {
+            OrderReason::ProgramOrder(by) => write!(f, "by {by}, in this order"),
+            OrderReason::Parent(parent) => write!(f, "which {parent} spawned while it ran"),
+            OrderReason::RealTime { done, called } => {
                 write!(f, "the one had taken effect by {done}, the other was called at {called}")
             }
         }

@@ -13,8 +13,8 @@ use coact::supervise::{Child, Shutdown, Supervisor, Tree, permanent, temporary, 
 use coact::system::Host;
 use coact::time::sleep;
 use coact_model::actors::{
-    ActorEvent, Hook, Item, ItemMember, Kind, LaneRule, RestartPolicy, Settings, Signal, Target,
-    WhenFull,
+    ActorEvent, ActorHook, ActorSettings, ActorSignal, Item, ItemKind, ItemMember, ItemTarget,
+    LaneRule, RestartPolicy, WhenFull,
 };
 
 use super::ops::{
@@ -37,7 +37,7 @@ impl Worker {
         &self.state.token.0
     }
 
-    fn hook(&self, hook: Hook) {
+    fn hook(&self, hook: ActorHook) {
         self.world().note(ActorEvent::Hook(self.number, hook));
     }
 
@@ -51,19 +51,19 @@ impl Worker {
 
 impl Actor for Worker {
     fn started(&mut self, context: &mut Context<Self>) {
-        self.hook(Hook::Started);
+        self.hook(ActorHook::Started);
         self.begin(context);
     }
 
     fn restarted(&mut self, reason: &ExitReason, context: &mut Context<Self>) {
         let reason = self.world().reason(reason);
-        self.hook(Hook::Restarted(reason));
+        self.hook(ActorHook::Restarted(reason));
         self.begin(context);
     }
 
     fn stopped(&mut self, reason: &ExitReason, _: &mut Context<Self>) {
         let reason = self.world().reason(reason);
-        self.hook(Hook::Stopped(reason));
+        self.hook(ActorHook::Stopped(reason));
     }
 }
 
@@ -218,7 +218,7 @@ impl Job {
             Place::Group(group) => Some(group),
             _ => None,
         };
-        let settings = Settings {
+        let settings = ActorSettings {
             group,
             lanes: lanes_of(spec.mailbox),
             restartable: spec.restartable,
@@ -259,7 +259,7 @@ impl Job {
             Comeback::Transient => RestartPolicy::Transient,
             Comeback::Temporary => RestartPolicy::Temporary,
         };
-        let settings = Settings { supervised: Some(supervised), ..Settings::default() };
+        let settings = ActorSettings { supervised: Some(supervised), ..ActorSettings::default() };
         let number = self.world.enlist(settings);
         let make = self.maker(number, spec.traps);
         let child: Child<Worker> = match comeback {
@@ -303,8 +303,8 @@ impl Job {
         let known = lane.unwrap_or(lanes - 1).min(lanes - 1);
         let (asked, limited) =
             (matches!(way, Way::Ask | Way::AskFor(_)), matches!(way, Way::AskFor(_)));
-        let message = Kind::Message { lane: known, asked, by_held: false, limited };
-        let members = vec![ItemMember { of: Target::Actor(number), read: false }];
+        let message = ItemKind::Message { lane: known, asked, by_held: false, limited };
+        let members = vec![ItemMember { of: ItemTarget::Actor(number), read: false }];
         let item = Item { kind: message, members };
         let call = world.tick();
         match way {
@@ -339,7 +339,7 @@ impl Job {
                 // The first poll may come any time.
                 world.note(ActorEvent::Spawned {
                     id,
-                    item: Item { kind: Kind::Free, ..item },
+                    item: Item { kind: ItemKind::Free, ..item },
                     call,
                 });
                 let sent = actor.send_async(put);
@@ -354,7 +354,7 @@ impl Job {
             Way::Later(micros) => {
                 world.note(ActorEvent::Spawned {
                     id,
-                    item: Item { kind: Kind::Free, ..item },
+                    item: Item { kind: ItemKind::Free, ..item },
                     call,
                 });
                 actor.send_later(Duration::from_micros(micros), put);
@@ -371,8 +371,8 @@ impl Job {
         let ticket = Ticket::new(world);
         let id = ticket.id;
         let lane = actor.mailbox().lanes().count().max(1) - 1;
-        let kind = Kind::Message { lane, asked: true, by_held: true, limited: false };
-        let members = vec![ItemMember { of: Target::Actor(number), read: false }];
+        let kind = ItemKind::Message { lane, asked: true, by_held: true, limited: false };
+        let members = vec![ItemMember { of: ItemTarget::Actor(number), read: false }];
         let awaited = Awaited { id, token: Token::new(world), is_over: false };
         let call = world.tick();
         let ask = actor.ask(Put { ticket, act, job: self.clone() });
@@ -401,10 +401,12 @@ impl Job {
             found
         };
         let (writes, reads) = (named(writes), named(reads));
-        let member = |read| move |(of, _): &(usize, _)| ItemMember { of: Target::Actor(*of), read };
+        let member =
+            |read| move |(of, _): &(usize, _)| ItemMember { of: ItemTarget::Actor(*of), read };
         let mut members: Vec<_> = writes.iter().map(member(false)).collect();
         members.extend(reads.iter().map(member(true)));
-        members.extend(cowns.iter().map(|of| ItemMember { of: Target::Cown(*of), read: false }));
+        members
+            .extend(cowns.iter().map(|of| ItemMember { of: ItemTarget::Cown(*of), read: false }));
         let addresses = |of: Vec<(usize, _)>| of.into_iter().map(|(_, it)| it).collect::<Vec<_>>();
         let (writes, reads) = (addresses(writes), addresses(reads));
         // A cown would stay poisoned.
@@ -424,7 +426,7 @@ impl Job {
             ([a, b], [], []) => when((a, b), move |_| run()),
             _ => when((&writes, read_all(&reads), &cowns), move |_| run()),
         }
-        let item = Item { kind: Kind::Behaviour, members };
+        let item = Item { kind: ItemKind::Behaviour, members };
         self.world.note(ActorEvent::Spawned { id, item, call });
     }
 
@@ -432,18 +434,18 @@ impl Job {
         let Some((number, actor)) = &self.actors[to] else { return };
         let call = self.world.tick();
         let (told, done) = match what {
-            What::Restart => (Signal::Restart, actor.restart()),
-            What::Stop => (Signal::Stop, actor.stop()),
-            What::Drain => (Signal::Drain, actor.drain()),
-            What::Kill => (Signal::Kill, actor.kill()),
-            What::Suspend(_) => (Signal::Suspend, actor.suspend()),
+            What::Restart => (ActorSignal::Restart, actor.restart()),
+            What::Stop => (ActorSignal::Stop, actor.stop()),
+            What::Drain => (ActorSignal::Drain, actor.drain()),
+            What::Kill => (ActorSignal::Kill, actor.kill()),
+            What::Suspend(_) => (ActorSignal::Suspend, actor.suspend()),
         };
         note_signal(&self.world, *number, told, call, done);
         if let What::Suspend(micros) = what {
             let (world, number, actor) = (Arc::clone(&self.world), *number, actor.clone());
             after(Duration::from_micros(micros), (), move |()| {
                 let call = world.tick();
-                note_signal(&world, number, Signal::Resume, call, actor.resume());
+                note_signal(&world, number, ActorSignal::Resume, call, actor.resume());
             });
         }
     }
@@ -548,8 +550,8 @@ impl Job {
         let (question, answer) = (Ticket::new(world), Ticket::new(world));
         let (id, back) = (question.id, answer.id);
         let lane = address.mailbox().lanes().count().max(1) - 1;
-        let member = |of| vec![ItemMember { of: Target::Actor(of), read: false }];
-        let kind = Kind::Message { lane, asked: true, by_held: false, limited: false };
+        let member = |of| vec![ItemMember { of: ItemTarget::Actor(of), read: false }];
+        let kind = ItemKind::Message { lane, asked: true, by_held: false, limited: false };
         let awaited = Awaited { id, token: Token::new(world), is_over: false };
         let call = world.tick();
         let put = Put { ticket: question, act: Act::Run(body), job: self.clone() };
@@ -560,7 +562,7 @@ impl Job {
         });
         let item = Item { kind, members: member(number) };
         world.note(ActorEvent::Spawned { id, item, call });
-        let item = Item { kind: Kind::Free, members: member(by) };
+        let item = Item { kind: ItemKind::Free, members: member(by) };
         world.note(ActorEvent::Spawned { id: back, item, call });
     }
 }
@@ -578,7 +580,7 @@ fn note_sent(world: &World, id: usize, item: Item, call: u64, sent: Result<(), S
 fn note_signal(
     world: &World,
     actor: usize,
-    what: Signal,
+    what: ActorSignal,
     call: u64,
     done: Result<(), coact::actor::Stopped>,
 ) {

@@ -8,7 +8,7 @@ use coact::actor::{ActorId, AnyAddr, MonitorId};
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
 use coact_model::actors::{
-    ActorEvent, ActorTrace, AskOutcome, Hook, Item, ItemId, Reason, Settings,
+    ActorEvent, ActorHook, ActorSettings, ActorTrace, AskOutcome, EndReason, Item, ItemId,
 };
 use coact_sync::shim::process::Mutex;
 use coact_tests::Log;
@@ -32,7 +32,7 @@ pub struct World {
 /// The actors that there are.
 #[derive(Default)]
 struct Cast {
-    settings: Vec<Settings>,
+    settings: Vec<ActorSettings>,
     numbers: HashMap<ActorId, usize>,
     addresses: Vec<(usize, AnyAddr)>,
     monitors: HashMap<MonitorId, usize>,
@@ -68,7 +68,7 @@ impl World {
     }
 
     /// The number of a new actor.
-    pub fn enlist(&self, settings: Settings) -> usize {
+    pub fn enlist(&self, settings: ActorSettings) -> usize {
         let mut cast = self.cast.lock();
         cast.settings.push(settings);
         cast.settings.len() - 1
@@ -91,7 +91,7 @@ impl World {
     }
 
     /// All actors, each with the reason of its end, if it has ended.
-    pub fn ends(&self) -> Vec<(usize, Option<Reason>)> {
+    pub fn ends(&self) -> Vec<(usize, Option<EndReason>)> {
         let addresses = self.cast.lock().addresses.clone();
         let end = |address: AnyAddr| address.exit_reason().map(|reason| self.reason(&reason));
         addresses.into_iter().map(|(number, address)| (number, end(address))).collect()
@@ -113,23 +113,21 @@ impl World {
         Some(self.homes.iter().position(|home| *home == here).unwrap_or(self.homes.len()))
     }
 
-    pub fn reason(&self, reason: &ExitReason) -> Reason {
+    pub fn reason(&self, reason: &ExitReason) -> EndReason {
         match reason {
-            ExitReason::Normal => Reason::Normal,
-            ExitReason::Shutdown => Reason::Shutdown,
-            ExitReason::Killed => Reason::Killed,
-            ExitReason::Panicked(message) => {
-                item_of(message).map_or_else(|| Reason::Other(reason.to_string()), Reason::Panicked)
-            }
-            ExitReason::Failed(message) => {
-                item_of(message).map_or_else(|| Reason::Other(reason.to_string()), Reason::Quit)
-            }
+            ExitReason::Normal => EndReason::Normal,
+            ExitReason::Shutdown => EndReason::Shutdown,
+            ExitReason::Killed => EndReason::Killed,
+            ExitReason::Panicked(message) => item_of(message)
+                .map_or_else(|| EndReason::Other(reason.to_string()), EndReason::Panicked),
+            ExitReason::Failed(message) => item_of(message)
+                .map_or_else(|| EndReason::Other(reason.to_string()), EndReason::Quit),
             ExitReason::Linked(from, why) => match self.number(*from) {
-                Some(from) => Reason::Linked(from, Box::new(self.reason(why))),
-                None => Reason::Other(reason.to_string()),
+                Some(from) => EndReason::Linked(from, Box::new(self.reason(why))),
+                None => EndReason::Other(reason.to_string()),
             },
-            ExitReason::NoActor => Reason::NoActor,
-            other => Reason::Other(other.to_string()),
+            ExitReason::NoActor => EndReason::NoActor,
+            other => EndReason::Other(other.to_string()),
         }
     }
 
@@ -262,6 +260,6 @@ pub struct StateToken {
 
 impl Drop for StateToken {
     fn drop(&mut self) {
-        self.token.0.note(ActorEvent::Hook(self.number, Hook::Dropped));
+        self.token.0.note(ActorEvent::Hook(self.number, ActorHook::Dropped));
     }
 }

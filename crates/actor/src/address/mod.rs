@@ -39,7 +39,7 @@ impl<A: Actor> Addr<A> {
     ///
     /// # Errors
     /// Returns the message if the actor has ended, or if its mailbox is bounded and refuses it. A
-    /// message that is on its way when the actor ends is dropped, and reported as a dead letter.
+    /// message still in transit when the actor ends is dropped, and reported as a dead letter.
     #[doc(alias = "tell")]
     #[doc(alias = "cast")]
     #[doc(alias = "do_send")]

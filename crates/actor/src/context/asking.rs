@@ -19,7 +19,7 @@ impl<A: Actor> Context<A> {
     /// Asks another actor, and delivers the answer to this one like a message: the closure receives
     /// the actor when its turn comes. Meanwhile the actor takes other messages, so this can never
     /// deadlock. If this actor ends or is restarted first, the closure is not called. It is dropped
-    /// when the other one answers, or drops the [`Reply`]; and an answer that is on its way keeps
+    /// when the other one answers, or drops the [`Reply`]; and an answer in transit keeps
     /// this actor alive. For a time limit, use [`ask_timeout`](Self::ask_timeout).
     ///
     /// **Cost.** That of a message there and one back.

@@ -77,7 +77,7 @@ impl<A: Actor> Context<A> {
         id
     }
 
-    /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] that is on its way still
+    /// Undoes a [`monitor`](Self::monitor) of this actor. A [`Down`] in transit still
     /// arrives.
     pub fn demonitor(&mut self, monitor: MonitorId) {
         self.owned_work().demonitor(monitor);

@@ -47,9 +47,9 @@ struct MessageLocation {
 }
 
 enum MessageStage {
-    /// On its way to a handler; with its place, if it waits in a queue itself.
+    /// Not handled yet; with its place, if it waits in a queue itself.
     Queued(Option<(CownId, QueuePosition)>),
-    /// On its way to a handler, in a mailbox in which it may be called in the place of others.
+    /// Not handled yet, in a mailbox in which it may be called in the place of others.
     Sorted(Arc<dyn SortedMailbox>),
     /// A future that holds an actor has the answer.
     HeldBy(AnswerHolder),
@@ -133,7 +133,7 @@ impl AskWait {
     }
 
     /// Notes that the message was sent, after this many hops; it may have been handled by now.
-    /// `place` is its place, if it waits in a queue itself. Returns whether it is still on its way.
+    /// `place` is its place, if it waits in a queue itself. Returns whether it is still unhandled.
     pub(super) fn set_sent(&self, hops: u32, place: Option<(CownId, QueuePosition)>) -> bool {
         let mut message = self.message.lock();
         let waits = message.hops == hops && matches!(message.stage, MessageStage::Queued(_));
@@ -144,7 +144,7 @@ impl AskWait {
     }
 
     /// Notes that the message was put into a mailbox that sorts, after this many hops. Returns
-    /// whether it is still on its way.
+    /// whether it is still unhandled.
     pub(super) fn set_sorted(&self, hops: u32, mailbox: Arc<dyn SortedMailbox>) -> bool {
         let mut message = self.message.lock();
         let waits = message.hops == hops && matches!(message.stage, MessageStage::Queued(_));

@@ -85,7 +85,7 @@ impl<A: SendActor> Pool<A> {
         // ORDERING: Relaxed, all. The size is read where the list of the members is locked, which
         // is after this: a thread that locks it later sees this size, or a later one.
         self.0.size.store(size, Ordering::Relaxed);
-        // A message on its way to a member that leaves keeps the address until it is sent.
+        // A message in transit to a member that leaves keeps the address until it is sent.
         self.0.members.truncate(|| self.0.size.load(Ordering::Relaxed));
         self.fill();
     }

@@ -41,7 +41,7 @@ impl Backoff {
         Self { first, cap, factor: 2.0, jitter: 0.0, seed: 0 }
     }
 
-    /// Sets the factor by which each delay exceeds the one before, instead of 2.
+    /// Sets the ratio of each delay to the one before, instead of 2.
     ///
     /// # Panics
     /// Panics if the factor is not a number, infinite, or below 1.

@@ -194,7 +194,7 @@ impl<A: Actor> Child<A> {
     }
 
     /// Sets a name for [`ChildInfo`](crate::supervise::ChildInfo) and reports; by default the first
-    /// of the names by which it is [found](Self::named).
+    /// of its [registered names](Self::named).
     pub fn name(mut self, name: impl Into<Arc<str>>) -> Self {
         self.label = Some(name.into());
         self

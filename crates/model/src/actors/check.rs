@@ -1,22 +1,22 @@
 //! The entry: all rules, one after the other.
 
-use super::breach::Breach;
-use super::facts::Facts;
+use super::facts::TraceFacts;
+use super::promise_violation::PromiseViolation;
 use super::trace::ActorTrace;
-use super::{items, lives, moves, order, places, rooms, told, turns};
+use super::{end_notices, homes, items, lifecycle, mailboxes, order, sorted_messages, turns};
 
 /// Whether a trace keeps what actors promise.
 ///
 /// # Errors
 /// The first broken promise.
-pub fn check(trace: &ActorTrace) -> Result<(), Breach> {
-    let facts = Facts::of(trace)?;
+pub fn check(trace: &ActorTrace) -> Result<(), PromiseViolation> {
+    let facts = TraceFacts::of(trace)?;
     items::check(&facts)?;
     turns::check(&facts)?;
-    lives::check(&facts)?;
-    moves::check(&facts)?;
-    told::check(&facts)?;
-    rooms::check(&facts)?;
-    places::check(&facts)?;
+    lifecycle::check(&facts)?;
+    homes::check(&facts)?;
+    end_notices::check(&facts)?;
+    mailboxes::check(&facts)?;
+    sorted_messages::check(&facts)?;
     order::check(&facts)
 }

@@ -1,17 +1,20 @@
 //! Ends are told once, with their reason, to those who asked for it: M10.
 
-use super::breach::{Breach, BrokenPromise};
-use super::facts::{ActorLife, Facts, Watch};
-use super::trace::{Hook, Reason};
+use super::facts::{ActorLife, ActorMonitor, TraceFacts};
+use super::promise_violation::{ActorPromise, PromiseViolation};
+use super::trace::{ActorHook, EndReason};
 use crate::Seq;
 
 /// Whether what an actor watches for is forgotten with its state.
 const LIVES_END_THEIR_WATCHES: bool = true;
 
-pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Result<(), PromiseViolation> {
     for (number, watch) in &facts.watches {
         watched(facts, watch).map_err(|why| {
-            Breach::new(BrokenPromise::Told, format!("watch {number} {why}: {watch:?}"))
+            PromiseViolation::new(
+                ActorPromise::EndNotices,
+                format!("watch {number} {why}: {watch:?}"),
+            )
         })?;
     }
     for (actor, life) in facts.lives.iter().enumerate() {
@@ -21,7 +24,7 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
     facts.links.iter().try_for_each(|link| linked(facts, link))
 }
 
-fn watched(facts: &Facts<'_>, watch: &Watch) -> Result<(), String> {
+fn watched(facts: &TraceFacts<'_>, watch: &ActorMonitor) -> Result<(), String> {
     let life = &facts.lives[watch.actor];
     match &watch.told[..] {
         [] => {}
@@ -49,11 +52,12 @@ fn watched(facts: &Facts<'_>, watch: &Watch) -> Result<(), String> {
 
 /// Whether no state was dropped between the two.
 fn same_life(life: &ActorLife, from: Seq, to: Seq) -> bool {
-    let is_drop = |(at, hook): &(Seq, Hook)| *hook == Hook::Dropped && from < *at && *at < to;
+    let is_drop =
+        |(at, hook): &(Seq, ActorHook)| *hook == ActorHook::Dropped && from < *at && *at < to;
     !life.hooks.iter().any(is_drop)
 }
 
-fn must_be_told(facts: &Facts<'_>, watch: &Watch) -> bool {
+fn must_be_told(facts: &TraceFacts<'_>, watch: &ActorMonitor) -> bool {
     let Some(by) = watch.by else { return facts.lives[watch.actor].end().is_some() };
     // An actor is told as long as it lives, in that life.
     let has_ended = matches!(facts.lives[watch.actor].at_rest, Some(Some(_)));
@@ -61,51 +65,65 @@ fn must_be_told(facts: &Facts<'_>, watch: &Watch) -> bool {
 }
 
 /// An end by a link: there was one, and the other one has ended for that reason.
-fn ended_with(facts: &Facts<'_>, actor: usize, life: &ActorLife) -> Result<(), Breach> {
+fn ended_with(
+    facts: &TraceFacts<'_>,
+    actor: usize,
+    life: &ActorLife,
+) -> Result<(), PromiseViolation> {
     let said = life.hooks.iter().filter_map(|(_, hook)| match hook {
-        Hook::Stopped(reason) => Some(reason),
+        ActorHook::Stopped(reason) => Some(reason),
         _ => None,
     });
     for reason in said.chain(life.end()) {
-        let Reason::Linked(from, why) = reason else { continue };
-        is_true(facts, actor, *from, why)
-            .map_err(|what| Breach::new(BrokenPromise::Told, format!("actor {actor} {what}")))?;
+        let EndReason::Linked(from, why) = reason else { continue };
+        is_true(facts, actor, *from, why).map_err(|what| {
+            PromiseViolation::new(ActorPromise::EndNotices, format!("actor {actor} {what}"))
+        })?;
         if why.is_normal() {
             let what = format!("actor {actor} ended with actor {from}, whose end was meant");
-            return Err(Breach::new(BrokenPromise::Told, what));
+            return Err(PromiseViolation::new(ActorPromise::EndNotices, what));
         }
     }
     Ok(())
 }
 
-fn exited(facts: &Facts<'_>, exit: &(Seq, usize, usize, Reason)) -> Result<(), Breach> {
+fn exited(
+    facts: &TraceFacts<'_>,
+    exit: &(Seq, usize, usize, EndReason),
+) -> Result<(), PromiseViolation> {
     let (at, to, from, why) = exit;
-    is_true(facts, *to, *from, why)
-        .map_err(|what| Breach::new(BrokenPromise::Told, format!("actor {to}, at {at}, {what}")))?;
+    is_true(facts, *to, *from, why).map_err(|what| {
+        PromiseViolation::new(ActorPromise::EndNotices, format!("actor {to}, at {at}, {what}"))
+    })?;
     let links =
         facts.links.iter().filter(|(a, b, ..)| (a, b) == (to, from) || (b, a) == (to, from));
     let told = facts.exits.iter().filter(|(_, a, b, _)| (a, b) == (to, from));
     // Who links itself again with one that has ended is told again.
     if told.count() > links.count() {
         let what = format!("actor {to} was told of the end of actor {from} more than once");
-        return Err(Breach::new(BrokenPromise::Told, what));
+        return Err(PromiseViolation::new(ActorPromise::EndNotices, what));
     }
     Ok(())
 }
 
-fn is_true(facts: &Facts<'_>, actor: usize, from: usize, why: &Reason) -> Result<(), String> {
+fn is_true(
+    facts: &TraceFacts<'_>,
+    actor: usize,
+    from: usize,
+    why: &EndReason,
+) -> Result<(), String> {
     let mut links = facts.links.iter();
     if !links.any(|(a, b, ..)| (*a, *b) == (actor, from) || (*b, *a) == (actor, from)) {
         return Err(format!("heard of the end of actor {from}, and has no link with it"));
     }
     match facts.lives[from].end() {
-        Some(end) if end == why || *why == Reason::NoActor => Ok(()),
+        Some(end) if end == why || *why == EndReason::NoActor => Ok(()),
         end => Err(format!("heard that actor {from} has ended for {why:?}, and it is {end:?}")),
     }
 }
 
 /// An actor that is linked to one that ended, and not normally, does not go on as if nothing were.
-fn linked(facts: &Facts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), Breach> {
+fn linked(facts: &TraceFacts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), PromiseViolation> {
     let &(by, to, call, at) = link;
     let parted = |(a, b): &(usize, usize)| (*a, *b) == (by, to) || (*b, *a) == (by, to);
     if facts.unlinks.iter().any(parted) {
@@ -122,7 +140,7 @@ fn linked(facts: &Facts<'_>, link: &(usize, usize, Seq, Seq)) -> Result<(), Brea
             let why = format!(
                 "actor {one} was linked to actor {other} at {at}, which ended for {reason:?}"
             );
-            return Err(Breach::new(BrokenPromise::Told, why));
+            return Err(PromiseViolation::new(ActorPromise::EndNotices, why));
         }
     }
     Ok(())

@@ -2,15 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::breach::{Breach, BrokenPromise};
+use super::promise_violation::{ActorPromise, PromiseViolation};
 use super::trace::{
-    ActorEvent, ActorTrace, AskOutcome, Hook, Item, ItemId, Kind, Reason, Settings, Signal, Target,
+    ActorEvent, ActorHook, ActorSettings, ActorSignal, ActorTrace, AskOutcome, EndReason, Item,
+    ItemId, ItemKind, ItemTarget,
 };
 use crate::Seq;
 
 /// What became of one item.
 #[derive(Clone, Debug)]
-pub(super) struct Course {
+pub(super) struct ItemHistory {
     pub(super) id: ItemId,
     pub(super) item: Item,
     /// Before and after the call that spawned it; of a free item, all of the time.
@@ -44,7 +45,7 @@ pub(super) enum EndOfTurn {
     Cut,
 }
 
-impl Course {
+impl ItemHistory {
     /// The turn in which it was done, if it was.
     pub(super) fn is_done(&self) -> bool {
         self.ends_with(EndOfTurn::Done)
@@ -65,7 +66,7 @@ impl Course {
     }
 
     pub(super) fn is_free(&self) -> bool {
-        self.item.kind == Kind::Free
+        self.item.kind == ItemKind::Free
     }
 
     pub(super) fn is_alone_on(&self, actor: usize) -> bool {
@@ -74,21 +75,21 @@ impl Course {
 
     /// Whether it needs the actor, and then, whether only for reading.
     pub(super) fn needs(&self, actor: usize) -> Option<bool> {
-        let of = Target::Actor(actor);
+        let of = ItemTarget::Actor(actor);
         self.item.members.iter().find(|member| member.of == of).map(|member| member.read)
     }
 
     pub(super) fn actors(&self) -> impl Iterator<Item = (usize, bool)> {
         self.item.members.iter().filter_map(|member| match member.of {
-            Target::Actor(actor) => Some((actor, member.read)),
-            Target::Cown(_) => None,
+            ItemTarget::Actor(actor) => Some((actor, member.read)),
+            ItemTarget::Cown(_) => None,
         })
     }
 
     /// The lane of a message.
     pub(super) fn lane(&self) -> Option<usize> {
         match self.item.kind {
-            Kind::Message { lane, .. } => Some(lane),
+            ItemKind::Message { lane, .. } => Some(lane),
             _ => None,
         }
     }
@@ -97,73 +98,73 @@ impl Course {
 /// What happened to one actor.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ActorLife {
-    pub(super) hooks: Vec<(Seq, Hook)>,
-    pub(super) signals: Vec<(Seq, Seq, Signal)>,
+    pub(super) hooks: Vec<(Seq, ActorHook)>,
+    pub(super) signals: Vec<(Seq, Seq, ActorSignal)>,
     pub(super) news: Vec<Seq>,
     pub(super) gone: Vec<Seq>,
     pub(super) moves: Vec<(Seq, Seq, usize)>,
     pub(super) traps: bool,
-    pub(super) at_rest: Option<Option<Reason>>,
-    pub(super) at_end: Option<Option<Reason>>,
+    pub(super) at_rest: Option<Option<EndReason>>,
+    pub(super) at_end: Option<Option<EndReason>>,
 }
 
 impl ActorLife {
-    pub(super) fn end(&self) -> Option<&Reason> {
+    pub(super) fn end(&self) -> Option<&EndReason> {
         self.at_end.as_ref()?.as_ref()
     }
 
     /// Whether it had a state that began, and was not yet dropped.
     pub(super) fn is_up_at(&self, at: Seq) -> bool {
         let last = self.hooks.iter().rev().find(|(when, _)| *when < at);
-        last.is_some_and(|(_, hook)| matches!(hook, Hook::Started | Hook::Restarted(_)))
+        last.is_some_and(|(_, hook)| matches!(hook, ActorHook::Started | ActorHook::Restarted(_)))
     }
 
     /// When a state was dropped next.
     pub(super) fn next_drop(&self, after: Seq) -> Option<Seq> {
-        let drops = self.hooks.iter().filter(|(_, hook)| *hook == Hook::Dropped);
+        let drops = self.hooks.iter().filter(|(_, hook)| *hook == ActorHook::Dropped);
         drops.map(|(at, _)| *at).find(|at| *at > after)
     }
 
     pub(super) fn last_drop(&self) -> Option<Seq> {
-        let drops = self.hooks.iter().filter(|(_, hook)| *hook == Hook::Dropped);
+        let drops = self.hooks.iter().filter(|(_, hook)| *hook == ActorHook::Dropped);
         drops.map(|(at, _)| *at).next_back()
     }
 
-    pub(super) fn was_told(&self, wanted: Signal) -> bool {
+    pub(super) fn was_told(&self, wanted: ActorSignal) -> bool {
         self.signals.iter().any(|(.., what)| *what == wanted)
     }
 }
 
 /// A monitor of an actor.
 #[derive(Clone, Debug)]
-pub(super) struct Watch {
+pub(super) struct ActorMonitor {
     pub(super) actor: usize,
     pub(super) by: Option<usize>,
     pub(super) call: Seq,
     pub(super) undone: Option<Seq>,
-    pub(super) told: Vec<(Seq, Reason)>,
+    pub(super) told: Vec<(Seq, EndReason)>,
 }
 
 /// A trace by item, actor, watch and link.
 #[derive(Clone, Debug)]
-pub(super) struct Facts<'a> {
-    pub(super) settings: &'a [Settings],
-    pub(super) items: BTreeMap<ItemId, Course>,
+pub(super) struct TraceFacts<'a> {
+    pub(super) settings: &'a [ActorSettings],
+    pub(super) items: BTreeMap<ItemId, ItemHistory>,
     pub(super) lives: Vec<ActorLife>,
-    pub(super) watches: BTreeMap<usize, Watch>,
+    pub(super) watches: BTreeMap<usize, ActorMonitor>,
     /// By whom, with whom, before and after the call.
     pub(super) links: Vec<(usize, usize, Seq, Seq)>,
     pub(super) unlinks: Vec<(usize, usize)>,
-    pub(super) exits: Vec<(Seq, usize, usize, Reason)>,
+    pub(super) exits: Vec<(Seq, usize, usize, EndReason)>,
     pub(super) unstashed: Vec<(Seq, ItemId, usize)>,
     pub(super) let_go: Seq,
     /// When the runtime was told to end, if it was.
     pub(super) shut_down: Option<Seq>,
 }
 
-impl<'a> Facts<'a> {
-    pub(super) fn of(trace: &'a ActorTrace) -> Result<Self, Breach> {
-        let mut facts = Facts {
+impl<'a> TraceFacts<'a> {
+    pub(super) fn of(trace: &'a ActorTrace) -> Result<Self, PromiseViolation> {
+        let mut facts = TraceFacts {
             settings: &trace.actors,
             items: BTreeMap::new(),
             lives: vec![ActorLife::default(); trace.actors.len()],
@@ -193,7 +194,7 @@ impl<'a> Facts<'a> {
             ActorEvent::Refused { id, item, call, full } => (id, item, call, Some(*full)),
             _ => return,
         };
-        let course = Course {
+        let course = ItemHistory {
             id: *id,
             item: item.clone(),
             call: *call,
@@ -208,15 +209,15 @@ impl<'a> Facts<'a> {
         self.items.insert(*id, course);
     }
 
-    fn note(&mut self, at: Seq, event: &ActorEvent) -> Result<(), Breach> {
+    fn note(&mut self, at: Seq, event: &ActorEvent) -> Result<(), PromiseViolation> {
         match event {
             ActorEvent::Spawned { .. } | ActorEvent::Refused { .. } => {}
             ActorEvent::Began { id, home } => {
                 let turn = ItemTurn { began: at, end: None, held: false, home: *home };
                 let course = self.course(*id)?;
                 if course.turns.last().is_some_and(|turn| !turn.is_aside()) {
-                    return Err(Breach::new(
-                        BrokenPromise::Once,
+                    return Err(PromiseViolation::new(
+                        ActorPromise::Once,
                         format!("item {id} is handled twice"),
                     ));
                 }
@@ -229,8 +230,8 @@ impl<'a> Facts<'a> {
             ActorEvent::Dropped(id) => {
                 let course = self.course(*id)?;
                 if course.dropped.replace(at).is_some() {
-                    return Err(Breach::new(
-                        BrokenPromise::Once,
+                    return Err(PromiseViolation::new(
+                        ActorPromise::Once,
                         format!("item {id} is dropped twice"),
                     ));
                 }
@@ -256,7 +257,7 @@ impl<'a> Facts<'a> {
             ActorEvent::Watched { watch, actor, by, call } => {
                 let (actor, by, call) = (*actor, *by, *call);
                 let told = self.watches.remove(watch).map_or_else(Vec::new, |early| early.told);
-                self.watches.insert(*watch, Watch { actor, by, call, undone: None, told });
+                self.watches.insert(*watch, ActorMonitor { actor, by, call, undone: None, told });
             }
             ActorEvent::Unwatched { watch, call } => {
                 if let Some(watch) = self.watches.get_mut(watch) {
@@ -265,7 +266,8 @@ impl<'a> Facts<'a> {
             }
             ActorEvent::Told { watch, reason } => {
                 // It may be told before the call that asks for it returns.
-                let early = Watch { actor: 0, by: None, call: 0, undone: None, told: Vec::new() };
+                let early =
+                    ActorMonitor { actor: 0, by: None, call: 0, undone: None, told: Vec::new() };
                 let watch = self.watches.entry(*watch).or_insert(early);
                 watch.told.push((at, reason.clone()));
             }
@@ -283,14 +285,15 @@ impl<'a> Facts<'a> {
         Ok(())
     }
 
-    fn course(&mut self, id: ItemId) -> Result<&mut Course, Breach> {
+    fn course(&mut self, id: ItemId) -> Result<&mut ItemHistory, PromiseViolation> {
         let unknown =
-            || Breach::new(BrokenPromise::Harness, format!("item {id} was never spawned"));
+            || PromiseViolation::new(ActorPromise::Harness, format!("item {id} was never spawned"));
         self.items.get_mut(&id).ok_or_else(unknown)
     }
 
-    fn turn(&mut self, id: ItemId) -> Result<&mut ItemTurn, Breach> {
-        let none = || Breach::new(BrokenPromise::Harness, format!("item {id} is in no turn"));
+    fn turn(&mut self, id: ItemId) -> Result<&mut ItemTurn, PromiseViolation> {
+        let none =
+            || PromiseViolation::new(ActorPromise::Harness, format!("item {id} is in no turn"));
         self.course(id)?.turns.last_mut().filter(|turn| turn.end.is_none()).ok_or_else(none)
     }
 
@@ -300,13 +303,13 @@ impl<'a> Facts<'a> {
     }
 
     /// The items that need an actor.
-    pub(super) fn on(&self, actor: usize) -> impl Iterator<Item = &Course> {
+    pub(super) fn on(&self, actor: usize) -> impl Iterator<Item = &ItemHistory> {
         self.items.values().filter(move |course| course.needs(actor).is_some())
     }
 
     /// When items began on an actor: each with whether it only reads.
     pub(super) fn begins_on(&self, actor: usize) -> Vec<(Seq, bool, ItemId)> {
-        let of = |course: &'_ Course| -> Vec<_> {
+        let of = |course: &'_ ItemHistory| -> Vec<_> {
             let read = course.needs(actor).unwrap_or_default();
             course.turns.iter().map(|turn| (turn.began, read, course.id)).collect()
         };
@@ -316,7 +319,7 @@ impl<'a> Facts<'a> {
     }
 
     /// Whether the item is a message to a mailbox in which one may come in the place of another.
-    pub(super) fn is_sorted(&self, course: &Course) -> bool {
+    pub(super) fn is_sorted(&self, course: &ItemHistory) -> bool {
         course.lane().is_some() && course.actors().any(|(actor, _)| self.settings[actor].sorts())
     }
 

@@ -1,23 +1,23 @@
 //! One thing happens to each item, and each ask has the answer that fits: M3 and M8.
 
-use super::breach::{Breach, BrokenPromise};
-use super::facts::{Course, EndOfTurn, Facts};
-use super::trace::{AskOutcome, Hook, Kind, LaneRule, Reason, WhenFull};
+use super::facts::{EndOfTurn, ItemHistory, TraceFacts};
+use super::promise_violation::{ActorPromise, PromiseViolation};
+use super::trace::{ActorHook, AskOutcome, EndReason, ItemKind, LaneRule, WhenFull};
 use crate::Seq;
 
-pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Result<(), PromiseViolation> {
     for course in facts.items.values() {
-        one_fate(facts, course).map_err(|why| breach(BrokenPromise::Once, course, why))?;
-        one_answer(facts, course).map_err(|why| breach(BrokenPromise::Asks, course, why))?;
+        one_fate(facts, course).map_err(|why| breach(ActorPromise::Once, course, why))?;
+        one_answer(facts, course).map_err(|why| breach(ActorPromise::Asks, course, why))?;
     }
     Ok(())
 }
 
-fn breach(promise: BrokenPromise, course: &Course, why: String) -> Breach {
-    Breach::new(promise, format!("item {} {why}: {course:?}", course.id))
+fn breach(promise: ActorPromise, course: &ItemHistory, why: String) -> PromiseViolation {
+    PromiseViolation::new(promise, format!("item {} {why}: {course:?}", course.id))
 }
 
-fn one_fate(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
+fn one_fate(facts: &TraceFacts<'_>, course: &ItemHistory) -> Result<(), String> {
     let last = course.turns.last();
     if course.refused.is_some() {
         let nothing = last.is_none() && course.dropped.is_none();
@@ -43,7 +43,7 @@ fn one_fate(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
     }
 }
 
-fn may_be_dropped(facts: &Facts<'_>, course: &Course, at: Seq) -> bool {
+fn may_be_dropped(facts: &TraceFacts<'_>, course: &ItemHistory, at: Seq) -> bool {
     let is_over = |(actor, _)| is_over_at(facts, actor, at);
     if facts.is_ending_at(at) || course.actors().any(is_over) {
         return true;
@@ -53,30 +53,30 @@ fn may_be_dropped(facts: &Facts<'_>, course: &Course, at: Seq) -> bool {
     }
     let was_told = |wanted: AskOutcome| course.answers.iter().any(|(_, answer)| *answer == wanted);
     match course.item.kind {
-        Kind::Message { by_held: true, .. } if course.abandoned => true,
-        Kind::Message { .. } if was_told(AskOutcome::Cycle) => true,
-        Kind::Message { .. } => lane_of(facts, course).is_some_and(|lane| {
+        ItemKind::Message { by_held: true, .. } if course.abandoned => true,
+        ItemKind::Message { .. } if was_told(AskOutcome::Cycle) => true,
+        ItemKind::Message { .. } => lane_of(facts, course).is_some_and(|lane| {
             let is_refused = course.abandoned || was_told(AskOutcome::Full);
             lane.capacity.is_some() && (is_refused || lane.when_full != WhenFull::Refuse)
         }),
-        Kind::Behaviour => false,
-        // It may have come to a full mailbox, belong to a life that is over, or to an actor of which nobody
-        // had the address.
-        Kind::Free => course.actors().any(|(actor, _)| {
+        ItemKind::Behaviour => false,
+        // It may have come to a full mailbox, belong to a life that is over, or to an actor of
+        // which no address was left.
+        ItemKind::Free => course.actors().any(|(actor, _)| {
             let life = &facts.lives[actor];
             let mut past = life.hooks.iter().take_while(|(when, _)| *when < at);
-            past.any(|(_, hook)| *hook == Hook::Dropped)
-                || life.end() == Some(&Reason::Normal)
+            past.any(|(_, hook)| *hook == ActorHook::Dropped)
+                || life.end() == Some(&EndReason::Normal)
                 || facts.settings[actor].lanes.iter().any(|lane| lane.capacity.is_some())
         }),
     }
 }
 
 /// Whether the actor has ended, and nothing happened to it afterwards.
-pub(super) fn is_over_at(facts: &Facts<'_>, actor: usize, at: Seq) -> bool {
+pub(super) fn is_over_at(facts: &TraceFacts<'_>, actor: usize, at: Seq) -> bool {
     let life = &facts.lives[actor];
-    let is_up = |(when, hook): &(Seq, Hook)| {
-        *when > at && !matches!(hook, Hook::Dropped | Hook::Stopped(_))
+    let is_up = |(when, hook): &(Seq, ActorHook)| {
+        *when > at && !matches!(hook, ActorHook::Dropped | ActorHook::Stopped(_))
     };
     life.end().is_some()
         && !life.hooks.iter().any(is_up)
@@ -84,14 +84,14 @@ pub(super) fn is_over_at(facts: &Facts<'_>, actor: usize, at: Seq) -> bool {
 }
 
 /// The lane that a message goes to.
-pub(super) fn lane_of<'a>(facts: &'a Facts<'_>, course: &Course) -> Option<&'a LaneRule> {
+pub(super) fn lane_of<'a>(facts: &'a TraceFacts<'_>, course: &ItemHistory) -> Option<&'a LaneRule> {
     let lane = course.lane()?;
     let (actor, _) = course.actors().next()?;
     facts.settings[actor].lanes.get(lane)
 }
 
-fn one_answer(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
-    let Kind::Message { asked: true, by_held, limited, .. } = course.item.kind else {
+fn one_answer(facts: &TraceFacts<'_>, course: &ItemHistory) -> Result<(), String> {
+    let ItemKind::Message { asked: true, by_held, limited, .. } = course.item.kind else {
         return if course.answers.is_empty() { Ok(()) } else { Err("was answered unasked".into()) };
     };
     let answer = match &course.answers[..] {
@@ -107,8 +107,8 @@ fn one_answer(facts: &Facts<'_>, course: &Course) -> Result<(), String> {
             let life = &facts.lives[actor];
             let is_cut = course.ends_with(EndOfTurn::Cut);
             // What it was cut off by may have been the end of one life of several.
-            let ended_a_life = |(_, hook): &(Seq, Hook)| match hook {
-                Hook::Stopped(why) | Hook::Restarted(why) => why == reason,
+            let ended_a_life = |(_, hook): &(Seq, ActorHook)| match hook {
+                ActorHook::Stopped(why) | ActorHook::Restarted(why) => why == reason,
                 _ => false,
             };
             (course.unhandled().is_some() || is_cut) && life.end() == Some(reason)

@@ -1,11 +1,11 @@
 //! Mailboxes: bounds, refusals, and what is set aside.
 
-use super::breach::{Breach, BrokenPromise};
-use super::facts::{Course, EndOfTurn, Facts};
-use super::trace::{AskOutcome, Kind, LaneRule};
+use super::facts::{EndOfTurn, ItemHistory, TraceFacts};
+use super::promise_violation::{ActorPromise, PromiseViolation};
+use super::trace::{AskOutcome, ItemKind, LaneRule};
 use crate::Seq;
 
-pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
+pub(super) fn check(facts: &TraceFacts<'_>) -> Result<(), PromiseViolation> {
     for (actor, settings) in facts.settings.iter().enumerate() {
         for (lane, rule) in settings.lanes.iter().enumerate() {
             let Some(capacity) = rule.capacity else { continue };
@@ -18,28 +18,33 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
 }
 
 /// From when to when a message may take up room; and from when to when it surely does.
-fn stay(course: &Course) -> Option<(Seq, Seq)> {
+fn stay(course: &ItemHistory) -> Option<(Seq, Seq)> {
     let began = course.turns.first().map(|turn| turn.began);
     began.or(course.dropped).map(|until| (course.ret, until))
 }
 
 fn in_lane<'a>(
-    facts: &'a Facts<'_>,
+    facts: &'a TraceFacts<'_>,
     actor: usize,
     lane: usize,
-) -> impl Iterator<Item = &'a Course> {
+) -> impl Iterator<Item = &'a ItemHistory> {
     facts.on(actor).filter(move |course| course.lane() == Some(lane) && course.refused.is_none())
 }
 
 /// No more messages wait than there is room for, and one whose handler is about to begin.
-fn bound(facts: &Facts<'_>, actor: usize, lane: usize, capacity: usize) -> Result<(), Breach> {
+fn bound(
+    facts: &TraceFacts<'_>,
+    actor: usize,
+    lane: usize,
+    capacity: usize,
+) -> Result<(), PromiseViolation> {
     let stays: Vec<_> =
         in_lane(facts, actor, lane).filter_map(stay).filter(|(from, to)| from < to).collect();
     for (now, _) in &stays {
         let waiting = stays.iter().filter(|(from, to)| from <= now && now < to).count();
         if waiting > capacity + 1 {
             let why = format!("{waiting} messages wait in lane {lane} of actor {actor} at {now}");
-            return Err(Breach::new(BrokenPromise::Mailbox, why));
+            return Err(PromiseViolation::new(ActorPromise::Mailbox, why));
         }
     }
     Ok(())
@@ -47,13 +52,13 @@ fn bound(facts: &Facts<'_>, actor: usize, lane: usize, capacity: usize) -> Resul
 
 /// A message is refused, or dropped for another, only if the lane can have been full.
 fn refusals(
-    facts: &Facts<'_>,
+    facts: &TraceFacts<'_>,
     actor: usize,
     lane: usize,
     rule: &LaneRule,
     capacity: usize,
-) -> Result<(), Breach> {
-    let is_full = |course: &&Course| {
+) -> Result<(), PromiseViolation> {
+    let is_full = |course: &&ItemHistory| {
         course.refused == Some(true)
             || course.answers.iter().any(|(_, answer)| *answer == AskOutcome::Full)
     };
@@ -61,12 +66,12 @@ fn refusals(
         // The oldest is refused when a later one comes.
         let until = course.dropped.unwrap_or(course.ret).max(course.ret);
         let others = facts.on(actor).filter(|other| other.id != course.id);
-        let may_take_room = |other: &&Course| match other.item.kind {
-            Kind::Message { .. } => other.lane() == Some(lane) && other.refused.is_none(),
-            Kind::Free => true,
-            Kind::Behaviour => false,
+        let may_take_room = |other: &&ItemHistory| match other.item.kind {
+            ItemKind::Message { .. } => other.lane() == Some(lane) && other.refused.is_none(),
+            ItemKind::Free => true,
+            ItemKind::Behaviour => false,
         };
-        let was_there = |other: &&Course| {
+        let was_there = |other: &&ItemHistory| {
             let gone = other.turns.first().map(|turn| turn.began).or(other.dropped);
             other.call < until && gone.is_none_or(|gone| gone > course.call)
         };
@@ -75,15 +80,15 @@ fn refusals(
                 "item {} found lane {lane} of actor {actor} full, {rule:?}, which it was not",
                 course.id
             );
-            return Err(Breach::new(BrokenPromise::Mailbox, why));
+            return Err(PromiseViolation::new(ActorPromise::Mailbox, why));
         }
     }
     Ok(())
 }
 
 /// What is set aside comes again in its order, and before all that waits when it is wanted.
-fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
-    let mut aside: Vec<(Seq, &Course, Option<Seq>)> = facts
+fn stash(facts: &TraceFacts<'_>, actor: usize) -> Result<(), PromiseViolation> {
+    let mut aside: Vec<(Seq, &ItemHistory, Option<Seq>)> = facts
         .on(actor)
         .filter_map(|course| {
             let first = course.turns.first()?;
@@ -101,12 +106,12 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                 "items {} and {} were set aside, and come back the other way",
                 one.id, other.id
             );
-            return Err(Breach::new(BrokenPromise::Stash, why));
+            return Err(PromiseViolation::new(ActorPromise::Stash, why));
         }
     }
     let begins = facts.begins_on(actor);
     let is_first =
-        |course: &Course, at: Seq| course.turns.first().is_some_and(|turn| turn.began == at);
+        |course: &ItemHistory, at: Seq| course.turns.first().is_some_and(|turn| turn.began == at);
     for (at, by, count) in &facts.unstashed {
         let Some(end) = facts.items[by].turns.last().and_then(|turn| turn.end) else { continue };
         if facts.items[by].needs(actor).is_none() {
@@ -126,7 +131,7 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                     "item {id} began at {began} before item {}, which was wanted at {at}",
                     course.id
                 );
-                return Err(Breach::new(BrokenPromise::Stash, why));
+                return Err(PromiseViolation::new(ActorPromise::Stash, why));
             }
         }
     }
@@ -142,7 +147,7 @@ fn stash(facts: &Facts<'_>, actor: usize) -> Result<(), Breach> {
                 "item {id} began at {began}, before item {} of the state before",
                 course.id
             );
-            return Err(Breach::new(BrokenPromise::Stash, why));
+            return Err(PromiseViolation::new(ActorPromise::Stash, why));
         }
     }
     Ok(())

@@ -1,16 +1,16 @@
 //! One order of all spawns: O1, O2 and M1.
 //!
-//! There is an order that the promise allows if and only if the following relation has no circle: `x`
-//! comes before `y` if the spawn of `x` had taken effect when that of `y` was called, or if both
-//! needed the same thing, not both for reading, and `x` had it first. Messages of two lanes of one
-//! actor may overtake each other, and what was never handled has no place.
+//! There is an order that the promise allows if and only if the following relation has no circle:
+//! `x` comes before `y` if the spawn of `x` had taken effect when that of `y` was called, or if
+//! both needed the same thing, not both for reading, and `x` had it first. Messages of two lanes of
+//! one actor may overtake each other, and what was never handled has no place.
 
-use super::breach::{Breach, BrokenPromise};
-use super::facts::{Course, Facts};
-use super::trace::{ItemMember, Target};
+use super::facts::{ItemHistory, TraceFacts};
+use super::promise_violation::{ActorPromise, PromiseViolation};
+use super::trace::{ItemMember, ItemTarget};
 
-pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
-    let ran: Vec<&Course> = facts
+pub(super) fn check(facts: &TraceFacts<'_>) -> Result<(), PromiseViolation> {
+    let ran: Vec<&ItemHistory> = facts
         .items
         .values()
         .filter(|course| !course.turns.is_empty() && !course.is_free())
@@ -20,19 +20,21 @@ pub(super) fn check(facts: &Facts<'_>) -> Result<(), Breach> {
         .collect();
     match find_circle(&edges) {
         None => Ok(()),
-        Some(circle) => Err(Breach::new(BrokenPromise::Order, explain(facts, &ran, &circle))),
+        Some(circle) => {
+            Err(PromiseViolation::new(ActorPromise::Order, explain(facts, &ran, &circle)))
+        }
     }
 }
 
-fn precedes(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
+fn precedes(facts: &TraceFacts<'_>, one: &ItemHistory, other: &ItemHistory) -> bool {
     one.id != other.id && (one.effect() < other.call || ran_before(facts, one, other))
 }
 
-fn ran_before(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
+fn ran_before(facts: &TraceFacts<'_>, one: &ItemHistory, other: &ItemHistory) -> bool {
     one.turns[0].began < other.turns[0].began && conflict(facts, one, other)
 }
 
-fn conflict(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
+fn conflict(facts: &TraceFacts<'_>, one: &ItemHistory, other: &ItemHistory) -> bool {
     let lanes = (one.lane(), other.lane());
     // Messages of different lanes to one actor.
     if let (Some(a), Some(b)) = lanes
@@ -41,7 +43,7 @@ fn conflict(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
     {
         return false;
     }
-    // A sorted message may have had the place of another one: see `places`.
+    // A sorted message may have had the place of another one: see `sorted_messages`.
     let sorted = facts.is_sorted(one) || facts.is_sorted(other);
     let clash = |a: &ItemMember, b: &ItemMember| {
         let is_same = a.of == b.of && (!(a.read && b.read) || in_one_group(facts, a.of, b.of));
@@ -50,10 +52,10 @@ fn conflict(facts: &Facts<'_>, one: &Course, other: &Course) -> bool {
     one.item.members.iter().any(|a| other.item.members.iter().any(|b| clash(a, b)))
 }
 
-fn in_one_group(facts: &Facts<'_>, one: Target, other: Target) -> bool {
+fn in_one_group(facts: &TraceFacts<'_>, one: ItemTarget, other: ItemTarget) -> bool {
     let group = |target| match target {
-        Target::Actor(actor) => facts.settings[actor].group,
-        Target::Cown(_) => None,
+        ItemTarget::Actor(actor) => facts.settings[actor].group,
+        ItemTarget::Cown(_) => None,
     };
     group(one).is_some() && group(one) == group(other)
 }
@@ -111,7 +113,7 @@ fn shorten(edges: &[Vec<usize>], circle: impl Iterator<Item = usize>) -> Vec<usi
     circle
 }
 
-fn explain(facts: &Facts<'_>, ran: &[&Course], circle: &[usize]) -> String {
+fn explain(facts: &TraceFacts<'_>, ran: &[&ItemHistory], circle: &[usize]) -> String {
     let name = |at: usize| ran[circle[at % circle.len()]];
     let links: Vec<_> = (0..circle.len())
         .map(|at| {

@@ -5,7 +5,7 @@ use std::fmt;
 
 /// The promise that is broken, by its number in `docs/semantics.md`.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub enum BrokenPromise {
+pub enum ActorPromise {
     /// O1, O2, M1: one causal order of messages and behaviours.
     Order,
     /// A1: an actor has one holder during a turn.
@@ -31,7 +31,7 @@ pub enum BrokenPromise {
     /// M9: the end of an actor of which no address is left.
     LastAddress,
     /// M10: ends are told once.
-    Told,
+    EndNotices,
     /// The bounds of mailboxes, and lanes.
     Mailbox,
     /// What is set aside comes again, first and in its order.
@@ -42,23 +42,23 @@ pub enum BrokenPromise {
 
 /// A broken promise, and the events that show it.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Breach {
+pub struct PromiseViolation {
     /// Which promise.
-    pub promise: BrokenPromise,
+    pub promise: ActorPromise,
     /// What has happened.
     pub why: String,
 }
 
-impl Breach {
-    pub(super) fn new(promise: BrokenPromise, why: impl Into<String>) -> Self {
+impl PromiseViolation {
+    pub(super) fn new(promise: ActorPromise, why: impl Into<String>) -> Self {
         Self { promise, why: why.into() }
     }
 }
 
-impl fmt::Display for Breach {
+impl fmt::Display for PromiseViolation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.promise, self.why)
     }
 }
 
-impl Error for Breach {}
+impl Error for PromiseViolation {}

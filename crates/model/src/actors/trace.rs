@@ -9,14 +9,14 @@ pub type ItemId = usize;
 #[derive(Clone, Debug, Default)]
 pub struct ActorTrace {
     /// The actors, by number.
-    pub actors: Vec<Settings>,
+    pub actors: Vec<ActorSettings>,
     /// What happened, and when; in any order.
     pub events: Vec<(Seq, ActorEvent)>,
 }
 
 /// How an actor was spawned.
 #[derive(Clone, Debug)]
-pub struct Settings {
+pub struct ActorSettings {
     /// The group that it is in.
     pub group: Option<usize>,
     /// The lanes of its mailbox, at least one.
@@ -29,7 +29,7 @@ pub struct Settings {
     pub kept: bool,
 }
 
-impl Default for Settings {
+impl Default for ActorSettings {
     fn default() -> Self {
         Self {
             group: None,
@@ -41,7 +41,7 @@ impl Default for Settings {
     }
 }
 
-impl Settings {
+impl ActorSettings {
     /// Whether one message may come in the place of another.
     pub(super) fn sorts(&self) -> bool {
         let drops_oldest = |lane: &LaneRule| lane.when_full == WhenFull::DropOldest;
@@ -85,14 +85,14 @@ pub enum WhenFull {
 #[derive(Clone, Debug)]
 pub struct Item {
     /// What it is.
-    pub kind: Kind,
+    pub kind: ItemKind,
     /// What it needs.
     pub members: Vec<ItemMember>,
 }
 
 /// What an item is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
+pub enum ItemKind {
     /// A message to one actor.
     Message {
         /// The lane that it goes to.
@@ -106,8 +106,8 @@ pub enum Kind {
     },
     /// A behaviour over any number of actors and cowns.
     Behaviour,
-    /// Something that takes its place at a time that the trace does not know: a timer's message, or an
-    /// answer that is brought back.
+    /// Something that takes its place at a time that the trace does not know: a timer's message, or
+    /// an answer that is brought back.
     Free,
 }
 
@@ -115,14 +115,14 @@ pub enum Kind {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ItemMember {
     /// What.
-    pub of: Target,
+    pub of: ItemTarget,
     /// Whether it is read only.
     pub read: bool,
 }
 
 /// What can be needed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum Target {
+pub enum ItemTarget {
     /// An actor.
     Actor(usize),
     /// A plain cown.
@@ -131,7 +131,7 @@ pub enum Target {
 
 /// What an actor is told to do.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Signal {
+pub enum ActorSignal {
     /// End, after the current turn.
     Stop,
     /// End, without `stopped`.
@@ -148,7 +148,7 @@ pub enum Signal {
 
 /// Why an actor has ended.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Reason {
+pub enum EndReason {
     /// No address was left.
     Normal,
     /// It was told to.
@@ -160,40 +160,40 @@ pub enum Reason {
     /// It said so in that item.
     Quit(ItemId),
     /// An actor that it was linked to has ended.
-    Linked(usize, Box<Reason>),
+    Linked(usize, Box<EndReason>),
     /// It was not there, and the reason is not known.
     NoActor,
     /// Anything else.
     Other(String),
 }
 
-impl Reason {
+impl EndReason {
     /// Whether the end was meant, so that links do not spread it.
     pub(super) fn is_normal(&self) -> bool {
-        matches!(self, Reason::Normal | Reason::Shutdown)
+        matches!(self, EndReason::Normal | EndReason::Shutdown)
     }
 }
 
 /// A hook of an actor, or the end of its state.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Hook {
+pub enum ActorHook {
     /// The first state begins.
     Started,
     /// Another state begins; why the last one has ended.
-    Restarted(Reason),
+    Restarted(EndReason),
     /// The state is about to be dropped, for this reason.
-    Stopped(Reason),
+    Stopped(EndReason),
     /// The state is dropped.
     Dropped,
 }
 
-/// What has come of an ask.
+/// The outcome of an ask.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum AskOutcome {
     /// An answer.
     Given,
     /// The actor had ended.
-    Stopped(Reason),
+    Stopped(EndReason),
     /// The mailbox was full.
     Full,
     /// The handler panicked.
@@ -242,7 +242,7 @@ pub enum ActorEvent {
     Holds(ItemId),
     /// It was set aside.
     SetAside(ItemId),
-    /// So many of those that were set aside are wanted again by this item.
+    /// This item wants this many of those that were set aside again.
     Unstashed(ItemId, usize),
     /// Its turn is over.
     Ended(ItemId),
@@ -257,7 +257,7 @@ pub enum ActorEvent {
     /// The asker does not wait any more.
     Abandoned(ItemId),
     /// A hook.
-    Hook(usize, Hook),
+    Hook(usize, ActorHook),
     /// The actor has handled news that are no item.
     News(usize),
     /// The end of the actor was seen.
@@ -267,7 +267,7 @@ pub enum ActorEvent {
         /// Whose.
         actor: usize,
         /// What.
-        what: Signal,
+        what: ActorSignal,
         /// Before the call.
         call: Seq,
     },
@@ -303,7 +303,7 @@ pub enum ActorEvent {
         /// The number of the watch.
         watch: usize,
         /// Why it has ended.
-        reason: Reason,
+        reason: EndReason,
     },
     /// Two actors were linked.
     Linked {
@@ -330,14 +330,14 @@ pub enum ActorEvent {
         /// Who has ended.
         from: usize,
         /// Why.
-        reason: Reason,
+        reason: EndReason,
     },
     /// Nothing goes on any more, and addresses are kept. Whether the actor has ended.
-    AtRest(usize, Option<Reason>),
+    AtRest(usize, Option<EndReason>),
     /// The harness drops its addresses, and ends supervisors.
     LetGo,
     /// The runtime is shut down from now on, in the middle of whatever goes on.
     ShutDown,
     /// Nothing is left. Whether the actor has ended.
-    AtEnd(usize, Option<Reason>),
+    AtEnd(usize, Option<EndReason>),
 }

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeMap;
 
-use crate::plan::{Behaviour, ProgramPlan};
+use crate::plan::{PlannedBehaviour, ProgramPlan};
 use crate::program::{BehaviourId, Spawner, Variable};
-use crate::trace::{Event, Exit, Seq, Trace};
-use crate::violation::{Deed, NumberFault, Violation};
+use crate::trace::{BodyExit, Event, Seq, Trace};
+use crate::violation::{BehaviourStep, NumberFault, Violation};
 
 /// What a trace tells of all behaviours that were spawned.
-pub(super) struct History<'p> {
+pub(super) struct TraceHistory<'p> {
     pub(super) plan: &'p ProgramPlan<'p>,
     /// By behaviour; `None` for one that was rejected, or whose parent did not run.
     lives: Vec<Option<BehaviourLife>>,
@@ -27,7 +27,7 @@ pub(super) struct BehaviourLife {
     pub(super) saw: Vec<(Variable, bool)>,
 }
 
-impl History<'_> {
+impl TraceHistory<'_> {
     pub(super) fn lives(&self) -> impl Iterator<Item = &BehaviourLife> {
         self.lives.iter().flatten()
     }
@@ -50,9 +50,9 @@ impl History<'_> {
 pub(super) fn gather<'p>(
     plan: &'p ProgramPlan<'p>,
     trace: &Trace,
-) -> Result<History<'p>, Violation> {
+) -> Result<TraceHistory<'p>, Violation> {
     let sheets = sheets(plan, trace)?;
-    let mut history = History { plan, lives: Vec::with_capacity(sheets.len()) };
+    let mut history = TraceHistory { plan, lives: Vec::with_capacity(sheets.len()) };
     for (behaviour, sheet) in plan.iter().zip(&sheets) {
         let life = live(behaviour, sheet, &history)?;
         history.lives.push(life);
@@ -65,30 +65,36 @@ pub(super) fn gather<'p>(
 
 /// All that was recorded of one behaviour.
 #[derive(Clone, PartialEq, Default)]
-struct Sheet {
+struct BehaviourRecord {
     spawned: Option<(Spawner, Seq, Seq)>,
     rejected: Option<()>,
     started: Option<Seq>,
-    ended: Option<(Seq, Exit)>,
+    ended: Option<(Seq, BodyExit)>,
     skipped: Option<Seq>,
     saw: Vec<(Variable, bool)>,
 }
 
-fn sheets(plan: &ProgramPlan<'_>, trace: &Trace) -> Result<Vec<Sheet>, Violation> {
-    let mut sheets = vec![Sheet::default(); plan.program.len()];
+fn sheets(plan: &ProgramPlan<'_>, trace: &Trace) -> Result<Vec<BehaviourRecord>, Violation> {
+    let mut sheets = vec![BehaviourRecord::default(); plan.program.len()];
     for event in &trace.events {
         let id = event.id();
         let sheet = sheets.get_mut(id.0).ok_or(Violation::Unknown(id))?;
         let (deed, twice) = match *event {
             Event::Spawned { by, call, ret, .. } => {
-                (Deed::Spawned, sheet.spawned.replace((by, call, ret)).is_some())
+                (BehaviourStep::Spawned, sheet.spawned.replace((by, call, ret)).is_some())
             }
-            Event::Rejected { .. } => (Deed::Rejected, sheet.rejected.replace(()).is_some()),
-            Event::Started { seq, .. } => (Deed::Started, sheet.started.replace(seq).is_some()),
+            Event::Rejected { .. } => {
+                (BehaviourStep::Rejected, sheet.rejected.replace(()).is_some())
+            }
+            Event::Started { seq, .. } => {
+                (BehaviourStep::Started, sheet.started.replace(seq).is_some())
+            }
             Event::Ended { seq, exit, .. } => {
-                (Deed::Ended, sheet.ended.replace((seq, exit)).is_some())
+                (BehaviourStep::Ended, sheet.ended.replace((seq, exit)).is_some())
             }
-            Event::Skipped { seq, .. } => (Deed::Skipped, sheet.skipped.replace(seq).is_some()),
+            Event::Skipped { seq, .. } => {
+                (BehaviourStep::Skipped, sheet.skipped.replace(seq).is_some())
+            }
             Event::Saw { variable, poisoned, .. } => {
                 sheet.saw.push((variable, poisoned));
                 continue;
@@ -101,15 +107,16 @@ fn sheets(plan: &ProgramPlan<'_>, trace: &Trace) -> Result<Vec<Sheet>, Violation
     Ok(sheets)
 }
 
-/// Whether `sheet` has what the program demands of `behaviour`, given the history of those before it.
+/// Whether `sheet` has what the program demands of `behaviour`, given the history of those before
+/// it.
 fn live(
-    b: &Behaviour<'_>,
-    sheet: &Sheet,
-    history: &History<'_>,
+    b: &PlannedBehaviour<'_>,
+    sheet: &BehaviourRecord,
+    history: &TraceHistory<'_>,
 ) -> Result<Option<BehaviourLife>, Violation> {
     let id = b.id();
     if !history.ran(b.by) {
-        let silent = *sheet == Sheet::default();
+        let silent = *sheet == BehaviourRecord::default();
         return if silent { Ok(None) } else { Err(Violation::Orphan(id, b.by)) };
     }
     if b.rejected {
@@ -127,11 +134,11 @@ fn live(
 }
 
 fn check_rejected(
-    b: &Behaviour<'_>,
-    sheet: &Sheet,
+    b: &PlannedBehaviour<'_>,
+    sheet: &BehaviourRecord,
     plan: &ProgramPlan<'_>,
 ) -> Result<(), Violation> {
-    let nothing_else = Sheet { rejected: sheet.rejected, ..Sheet::default() };
+    let nothing_else = BehaviourRecord { rejected: sheet.rejected, ..BehaviourRecord::default() };
     if *sheet != nothing_else {
         let overlap = b.op.spawns().iter().find_map(|spawn| plan.program.overlap(spawn));
         return Err(Violation::NotRejected(b.id(), overlap.expect("the cause of the rejection")));
@@ -139,13 +146,15 @@ fn check_rejected(
     sheet.rejected.ok_or(Violation::NotSpawned(b.id(), b.by))
 }
 
-fn turn(b: &Behaviour<'_>, sheet: &Sheet) -> Result<(Seq, Seq, bool), Violation> {
+fn turn(b: &PlannedBehaviour<'_>, sheet: &BehaviourRecord) -> Result<(Seq, Seq, bool), Violation> {
     let id = b.id();
     match (sheet.started, sheet.ended, sheet.skipped) {
         (None, None, None) => Err(Violation::Lost(id)),
         (None, None, Some(seq)) if sheet.saw.is_empty() => Ok((seq, seq, true)),
         (_, _, Some(_)) => Err(Violation::RanAndSkipped(id)),
-        (Some(start), Some((end, exit)), None) if (exit == Exit::Panicked) == b.spawn.panics => {
+        (Some(start), Some((end, exit)), None)
+            if (exit == BodyExit::Panicked) == b.spawn.panics =>
+        {
             Ok((start, end, false))
         }
         (Some(_), Some((_, exit)), None) => Err(Violation::WrongExit(id, exit)),
@@ -153,7 +162,7 @@ fn turn(b: &Behaviour<'_>, sheet: &Sheet) -> Result<(Seq, Seq, bool), Violation>
     }
 }
 
-fn check_numbers(life: &BehaviourLife, history: &History<'_>) -> Result<(), Violation> {
+fn check_numbers(life: &BehaviourLife, history: &TraceHistory<'_>) -> Result<(), Violation> {
     let fault = |fault| Err(Violation::Timing(life.id, fault));
     if life.ret < life.call {
         return fault(NumberFault::ReturnBeforeCall);
@@ -179,7 +188,7 @@ fn check_numbers(life: &BehaviourLife, history: &History<'_>) -> Result<(), Viol
 }
 
 /// The operations of one body or thread are called one after the other.
-fn check_program_order(history: &History<'_>) -> Result<(), Violation> {
+fn check_program_order(history: &TraceHistory<'_>) -> Result<(), Violation> {
     let mut last: BTreeMap<Spawner, &BehaviourLife> = BTreeMap::new();
     for life in history.lives() {
         let behaviour = &history.plan[life.id];
@@ -196,7 +205,7 @@ fn check_program_order(history: &History<'_>) -> Result<(), Violation> {
 
 /// No number was given out twice. The behaviours of a batch share those of their spawn, and a
 /// behaviour that was skipped has one for start and end.
-fn check_distinct(history: &History<'_>) -> Result<(), Violation> {
+fn check_distinct(history: &TraceHistory<'_>) -> Result<(), Violation> {
     let mut taken = BTreeMap::new();
     for life in history.lives() {
         let leads = history.plan[life.id].leader() == life.id;

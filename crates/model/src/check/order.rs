@@ -2,16 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::history::{BehaviourLife, History};
+use super::history::{BehaviourLife, TraceHistory};
 use crate::program::{BehaviourId, Spawner};
 use crate::trace::Seq;
-use crate::violation::{Because, Before, Violation};
+use crate::violation::{ConflictOrder, OrderReason, Violation};
 
 /// Checks that conflicting behaviours did not overlap, and that some order of spawns explains the
 /// order in which they ran. The module above proves that this is the right question.
-pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
+pub(super) fn check(history: &TraceHistory<'_>) -> Result<(), Violation> {
     let conflicts = conflicts(history)?;
-    let mut order = Order::new(history);
+    let mut order = SpawnOrder::new(history);
     for before in conflicts {
         order.add(before)?;
     }
@@ -19,7 +19,7 @@ pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
 }
 
 /// The conflicts that follow one another directly on some cown, in the order in which they ran.
-fn conflicts(history: &History<'_>) -> Result<Vec<Before>, Violation> {
+fn conflicts(history: &TraceHistory<'_>) -> Result<Vec<ConflictOrder>, Violation> {
     let mut lives: Vec<&BehaviourLife> = history.lives().collect();
     lives.sort_by_key(|life| life.start);
     let mut queues: BTreeMap<_, LastTurns<'_>> = BTreeMap::new();
@@ -32,15 +32,15 @@ fn conflicts(history: &History<'_>) -> Result<Vec<Before>, Violation> {
                     let (first, ended) = (first.id, first.end);
                     return Err(Violation::Overlap { first, ended, second, started, cown });
                 }
-                conflicts.push(Before { first: first.id, second, cown });
+                conflicts.push(ConflictOrder { first: first.id, second, cown });
             }
         }
     }
     Ok(conflicts)
 }
 
-/// The last turns on a cown. Earlier ones are not needed: they ended before these started, and these
-/// end before the next one starts.
+/// The last turns on a cown. Earlier ones are not needed: they ended before these started, and
+/// these end before the next one starts.
 #[derive(Default)]
 struct LastTurns<'h> {
     writer: Option<&'h BehaviourLife>,
@@ -61,28 +61,28 @@ impl<'h> LastTurns<'h> {
 }
 
 /// The graph of conflict edges between spawn operations, each by its first behaviour.
-struct Order<'h> {
-    history: &'h History<'h>,
-    nodes: BTreeMap<BehaviourId, Node>,
+struct SpawnOrder<'h> {
+    history: &'h TraceHistory<'h>,
+    nodes: BTreeMap<BehaviourId, OrderNode>,
 }
 
 /// A spawn operation.
-struct Node {
+struct OrderNode {
     /// By then the spawn had taken effect.
     done: Seq,
     /// Only from then on can it have taken effect: the greatest call among those that lead here.
     earliest: Seq,
     /// The edge over which `earliest` came; `None` if it is this operation's own call.
-    via: Option<Before>,
-    successors: Vec<Before>,
-    predecessors: Vec<Before>,
+    via: Option<ConflictOrder>,
+    successors: Vec<ConflictOrder>,
+    predecessors: Vec<ConflictOrder>,
     /// How many predecessors have not been visited; 0 once this operation itself is.
     awaited: usize,
 }
 
-impl Node {
+impl OrderNode {
     fn new(life: &BehaviourLife) -> Self {
-        Node {
+        OrderNode {
             done: life.ret,
             earliest: life.call,
             via: None,
@@ -93,7 +93,7 @@ impl Node {
     }
 
     /// Takes over the bound of a predecessor, and tells whether it was the last one awaited.
-    fn follow(&mut self, before: Before, earliest: Seq) -> bool {
+    fn follow(&mut self, before: ConflictOrder, earliest: Seq) -> bool {
         if earliest > self.earliest {
             self.earliest = earliest;
             self.via = Some(before);
@@ -103,30 +103,30 @@ impl Node {
     }
 }
 
-impl<'h> Order<'h> {
-    fn new(history: &'h History<'h>) -> Self {
+impl<'h> SpawnOrder<'h> {
+    fn new(history: &'h TraceHistory<'h>) -> Self {
         let mut nodes = BTreeMap::new();
         for life in history.lives() {
-            let node = nodes.entry(history.plan[life.id].leader()).or_insert(Node::new(life));
+            let node = nodes.entry(history.plan[life.id].leader()).or_insert(OrderNode::new(life));
             node.done = node.done.min(life.start);
         }
-        Order { history, nodes }
+        SpawnOrder { history, nodes }
     }
 
     fn leader(&self, id: BehaviourId) -> BehaviourId {
         self.history.plan[id].leader()
     }
 
-    fn node(&self, id: BehaviourId) -> &Node {
+    fn node(&self, id: BehaviourId) -> &OrderNode {
         &self.nodes[&self.leader(id)]
     }
 
-    fn node_mut(&mut self, id: BehaviourId) -> &mut Node {
+    fn node_mut(&mut self, id: BehaviourId) -> &mut OrderNode {
         let leader = self.leader(id);
         self.nodes.get_mut(&leader).expect("a node for each operation of the history")
     }
 
-    fn add(&mut self, before: Before) -> Result<(), Violation> {
+    fn add(&mut self, before: ConflictOrder) -> Result<(), Violation> {
         if self.leader(before.first) != self.leader(before.second) {
             self.node_mut(before.first).successors.push(before);
             let second = self.node_mut(before.second);
@@ -162,7 +162,7 @@ impl<'h> Order<'h> {
 
     /// The violation at an operation that had taken effect before one was called that led to it.
     fn too_late(&self, leader: BehaviourId) -> Violation {
-        let mut ran: Vec<Before> = Vec::new();
+        let mut ran: Vec<ConflictOrder> = Vec::new();
         let steps = std::iter::successors(self.node(leader).via, |b| self.node(b.first).via);
         ran.extend(steps);
         ran.reverse();
@@ -172,32 +172,32 @@ impl<'h> Order<'h> {
     }
 
     /// Why `first` is known to have been spawned before `second`.
-    fn because(&self, first: BehaviourId, second: BehaviourId) -> Because {
+    fn because(&self, first: BehaviourId, second: BehaviourId) -> OrderReason {
         let plan = self.history.plan;
         match plan[second].by {
-            by if by == plan[first].by => Because::ProgramOrder(by),
+            by if by == plan[first].by => OrderReason::ProgramOrder(by),
             Spawner::Behaviour(parent) if self.leader(parent) == self.leader(first) => {
-                Because::Parent(parent)
+                OrderReason::Parent(parent)
             }
             _ => {
                 let (done, called) = (self.node(first).done, self.history.life(second).call);
-                Because::RealTime { done, called }
+                OrderReason::RealTime { done, called }
             }
         }
     }
 
     /// A cycle of conflict edges, found backwards from an operation that could not be visited: each
-    /// such operation has a predecessor of its kind. Starts of turns increase along the edges, so the
-    /// cycle passes through a batch from an earlier to a later turn; there it begins and ends.
-    fn cycle(&self, leader: BehaviourId) -> Vec<Before> {
-        let mut back: Vec<Before> = Vec::new();
+    /// such operation has a predecessor of its kind. Starts of turns increase along the edges, so
+    /// the cycle passes through a batch from an earlier to a later turn; there it begins and ends.
+    fn cycle(&self, leader: BehaviourId) -> Vec<ConflictOrder> {
+        let mut back: Vec<ConflictOrder> = Vec::new();
         let mut at = leader;
         let length = loop {
-            let reached = |before: &Before| self.leader(before.second) == at;
+            let reached = |before: &ConflictOrder| self.leader(before.second) == at;
             if let Some(begin) = back.iter().position(reached) {
                 break back.len() - begin;
             }
-            let stuck = |before: &&Before| self.node(before.first).awaited > 0;
+            let stuck = |before: &&ConflictOrder| self.node(before.first).awaited > 0;
             let before = *self.node(at).predecessors.iter().find(stuck).expect("see above");
             back.push(before);
             at = self.leader(before.first);

@@ -1,15 +1,15 @@
 //! Who was skipped, and what checked accesses saw: the turns replayed against the rules of poison.
 
-use super::history::{BehaviourLife, History};
-use crate::poison::Poison;
+use super::history::{BehaviourLife, TraceHistory};
+use crate::poison::PoisonedCowns;
 use crate::program::Variable;
 use crate::violation::Violation;
 
 /// Replays the turns in the order of their starts, which is the order of conflicting ones.
-pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
+pub(super) fn check(history: &TraceHistory<'_>) -> Result<(), Violation> {
     let mut lives: Vec<&BehaviourLife> = history.lives().collect();
     lives.sort_by_key(|life| life.start);
-    let mut poison = Poison::default();
+    let mut poison = PoisonedCowns::default();
     for life in lives {
         check_skip(life, history, &poison)?;
         for &(variable, poisoned) in &life.saw {
@@ -22,8 +22,8 @@ pub(super) fn check(history: &History<'_>) -> Result<(), Violation> {
 
 fn check_skip(
     life: &BehaviourLife,
-    history: &History<'_>,
-    poison: &Poison,
+    history: &TraceHistory<'_>,
+    poison: &PoisonedCowns,
 ) -> Result<(), Violation> {
     let id = life.id;
     match (poison.skips(&history.plan[id].footprint), life.skipped) {
@@ -40,8 +40,8 @@ fn check_sight(
     life: &BehaviourLife,
     variable: Variable,
     poisoned: bool,
-    history: &History<'_>,
-    poison: &Poison,
+    history: &TraceHistory<'_>,
+    poison: &PoisonedCowns,
 ) -> Result<(), Violation> {
     let id = life.id;
     let set = &history.plan[id].spawn.set;

@@ -5,17 +5,17 @@ mod anomalies;
 mod mutation;
 mod search;
 
-use crate::explore::{Blur, observe};
+use crate::explore::{NumberBlur, observe};
 use crate::machine::Rule;
 use crate::program::{BehaviourId, Program, SpawnCall, Spawner};
 use crate::trace::Trace;
 
 /// The exact trace of a run that need not be allowed.
 fn trace_of(program: &Program, run: &[Rule]) -> Trace {
-    observe(program, run, &mut Blur::None)
+    observe(program, run, &mut NumberBlur::None)
 }
 
-fn on(set: impl Into<Vec<crate::Member>>) -> crate::Op {
+fn on(set: impl Into<Vec<crate::SetMember>>) -> crate::Op {
     SpawnCall::on(set).into()
 }
 

@@ -3,13 +3,13 @@
 use proptest::prelude::*;
 
 use super::{Machine, Rule};
-use crate::explore::{Dice, random_run};
-use crate::generate::{Shape, programs};
-use crate::program::{BehaviourId, Member, Op, Program, SpawnCall, Spawner};
+use crate::explore::{RandomBits, random_run};
+use crate::generate::{ProgramShape, programs};
+use crate::program::{BehaviourId, Op, Program, SetMember, SpawnCall, Spawner};
 use crate::{read, write};
 
 /// A machine in which one thread has spawned a behaviour on each of `sets`.
-fn spawned<const N: usize>(sets: [Vec<Member>; N], examine: impl FnOnce(Machine<'_>)) {
+fn spawned<const N: usize>(sets: [Vec<SetMember>; N], examine: impl FnOnce(Machine<'_>)) {
     let ops = sets.map(|set| Op::from(SpawnCall::on(set)));
     let program = Program::over(3).thread(ops);
     let mut machine = Machine::new(&program);
@@ -84,9 +84,9 @@ proptest! {
 
     /// Deadlock freedom: where no rule can fire, nothing is left to do.
     #[test]
-    fn a_run_ends_only_with_its_program(program in programs(Shape::default()), seed: u64) {
+    fn a_run_ends_only_with_its_program(program in programs(ProgramShape::default()), seed: u64) {
         let mut machine = Machine::new(&program);
-        for rule in random_run(&program, &mut Dice::new(seed)) {
+        for rule in random_run(&program, &mut RandomBits::new(seed)) {
             machine.conclude(rule);
         }
         prop_assert!(machine.is_terminated());

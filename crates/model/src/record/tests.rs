@@ -8,7 +8,7 @@ use std::thread;
 use proptest::prelude::*;
 
 use super::TraceRecorder;
-use crate::generate::{Shape, programs};
+use crate::generate::{ProgramShape, programs};
 use crate::program::{Access, CownIndex, Op, Program, SpawnCall, Spawner};
 use crate::trace::Trace;
 use crate::{Outcome, check, outcomes, write};
@@ -117,13 +117,13 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_runtime_with_one_queue_passes(program in programs(Shape::default())) {
+    fn a_runtime_with_one_queue_passes(program in programs(ProgramShape::default())) {
         let trace = run(program.clone(), false);
         prop_assert_eq!(check(&program, &trace), Ok(()), "{}\n{:?}", program, trace);
     }
 
     #[test]
-    fn a_runtime_comes_to_enumerated_outcomes(program in programs(Shape::tiny())) {
+    fn a_runtime_comes_to_enumerated_outcomes(program in programs(ProgramShape::tiny())) {
         prop_assume!(program.len() <= 6);
         let outcome = Outcome::of(&program, &run(program.clone(), false));
         prop_assert!(outcomes(&program).contains(&outcome));
@@ -147,11 +147,11 @@ fn clones_record_into_one_trace() {
             let (recorder, ticks) = (recorder.clone(), &ticks);
             s.spawn(move || {
                 let mine: Vec<_> = (0..100).map(|_| recorder.tick()).collect();
-                ticks.lock().expect("nobody panics").extend(mine);
+                ticks.lock().expect("no thread panics").extend(mine);
             });
         }
     });
-    let mut ticks = ticks.into_inner().expect("nobody panics");
+    let mut ticks = ticks.into_inner().expect("no thread panics");
     ticks.sort();
     assert_eq!(ticks, (0..300).collect::<Vec<_>>());
 }

@@ -36,7 +36,7 @@ fn table(waits: &[&Arc<AskWait>]) -> WaitTable {
 }
 
 #[test]
-fn asks_of_whoever_waits_for_nobody_need_no_search() {
+fn asks_of_an_actor_that_waits_for_no_other_need_no_search() {
     let [a, b, c] = [(); 3].map(|()| spawn(Idle));
     // Messages, including those of others, are not multi-cown waiters.
     b.ask(Ping).wait().unwrap();
@@ -77,7 +77,7 @@ fn a_member_of_a_group_may_be_held_up() {
 }
 
 #[test]
-fn an_ask_that_has_failed_holds_up_nobody() {
+fn an_ask_that_has_failed_holds_up_no_actor() {
     let [a, b] = [(); 2].map(|()| spawn(Idle));
     let (one, two) = (wait(&a, &b), wait(&b, &a));
     two.fail(AskCycle { asks: vec![two.describe(), one.describe()] });

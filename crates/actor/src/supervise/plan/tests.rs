@@ -73,7 +73,7 @@ fn a_failure_while_siblings_are_stopped_is_not_counted() {
 }
 
 #[test]
-fn whoever_does_not_stop_in_time_is_killed_and_not_waited_for() {
+fn a_child_that_does_not_stop_in_time_is_killed_and_not_waited_for() {
     let [a, b] = children();
     let mut plan = plan_of(Strategy::OneForOne, &[a, b]);
     plan.on_stop(ExitReason::Shutdown, true, NOW);

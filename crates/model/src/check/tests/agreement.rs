@@ -6,8 +6,8 @@ use proptest::prelude::*;
 
 use super::search::explains;
 use super::trace_of;
-use crate::explore::{Blur, Dice, observe};
-use crate::generate::{Shape, programs};
+use crate::explore::{NumberBlur, RandomBits, observe};
+use crate::generate::{ProgramShape, programs};
 use crate::machine::{Machine, Rule};
 use crate::outcome::{Outcome, outcomes};
 use crate::program::{BehaviourId, Program, Spawner};
@@ -22,7 +22,7 @@ fn lawless(machine: &Machine<'_>) -> Vec<Rule> {
 }
 
 /// A run by chance in which each turn breaks the law with some probability.
-fn lawless_run(program: &Program, dice: &mut Dice, lawless_in_16: u64) -> Vec<Rule> {
+fn lawless_run(program: &Program, dice: &mut RandomBits, lawless_in_16: u64) -> Vec<Rule> {
     let mut machine = Machine::new(program);
     let mut run = Vec::new();
     loop {
@@ -75,25 +75,25 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_the_model_produces_passes(program in programs(Shape::default()), seed: u64) {
+    fn what_the_model_produces_passes(program in programs(ProgramShape::default()), seed: u64) {
         let trace = random_trace(&program, seed);
         prop_assert_eq!(check(&program, &trace), Ok(()), "{}\n{:?}", program, trace);
     }
 
     #[test]
-    fn the_search_explains_what_the_model_produces(program in programs(Shape::tiny()), seed: u64) {
+    fn the_search_explains_what_the_model_produces(program in programs(ProgramShape::tiny()), seed: u64) {
         prop_assert!(explains(&program, &random_trace(&program, seed)));
     }
 
     #[test]
     fn the_checker_agrees_with_the_search(
-        program in programs(Shape { batch: 3, ops: 3, ..Shape::tiny() }),
+        program in programs(ProgramShape { batch: 3, ops: 3, ..ProgramShape::tiny() }),
         seed: u64,
         lawless_in_16 in 0u64..8,
     ) {
-        let mut dice = Dice::new(seed);
+        let mut dice = RandomBits::new(seed);
         let run = lawless_run(&program, &mut dice, lawless_in_16);
-        let trace = observe(&program, &run, &mut Blur::By(dice));
+        let trace = observe(&program, &run, &mut NumberBlur::By(dice));
         let verdict = check(&program, &trace);
         // What was seen of poison is no part of the search.
         prop_assume!(!matches!(verdict, Err(crate::Violation::WrongSight { .. })));
@@ -103,17 +103,17 @@ proptest! {
 
     #[test]
     fn an_exact_trace_passes_if_and_only_if_its_run_is_lawful(
-        program in programs(Shape::default()),
+        program in programs(ProgramShape::default()),
         seed: u64,
         lawless_in_16 in 0u64..3,
     ) {
-        let run = lawless_run(&program, &mut Dice::new(seed), lawless_in_16);
+        let run = lawless_run(&program, &mut RandomBits::new(seed), lawless_in_16);
         let verdict = check(&program, &trace_of(&program, &run));
         prop_assert_eq!(verdict.is_ok(), is_lawful(&program, &run), "{:?}\n{}", verdict, program);
     }
 
     #[test]
-    fn random_traces_come_to_enumerated_outcomes(program in programs(Shape::tiny()), seed: u64) {
+    fn random_traces_come_to_enumerated_outcomes(program in programs(ProgramShape::tiny()), seed: u64) {
         prop_assume!(program.len() <= 6);
         let outcome = Outcome::of(&program, &random_trace(&program, seed));
         prop_assert!(outcomes(&program).contains(&outcome), "{:?}\n{}", outcome, program);
@@ -126,7 +126,7 @@ proptest! {
     /// The checker, applied to every run that can be imagined, finds the outcomes of the machine:
     /// none too few, none too many.
     #[test]
-    fn what_passes_comes_to_the_enumerated_outcomes(program in programs(Shape::tiny())) {
+    fn what_passes_comes_to_the_enumerated_outcomes(program in programs(ProgramShape::tiny())) {
         prop_assume!(program.len() <= 3);
         let mut passed = BTreeSet::new();
         for_each_lawless_run(&Machine::new(&program), &mut Vec::new(), &mut |run| {

@@ -2,8 +2,8 @@
 
 use super::{by, end, on, over, panic, run, skip, thread, trace_of};
 use crate::program::{BehaviourId as B, CownIndex, Op, Program, SpawnCall, Spawner, Variable};
-use crate::trace::{Event, Exit, Trace};
-use crate::violation::{Because, Before, Deed, NumberFault, Violation};
+use crate::trace::{BodyExit, Event, Trace};
+use crate::violation::{BehaviourStep, ConflictOrder, NumberFault, OrderReason, Violation};
 use crate::{check, checked, clear, read, write};
 
 fn rejects(program: &Program, run: &[crate::Rule]) -> Violation {
@@ -14,8 +14,8 @@ fn accepts(program: &Program, run: &[crate::Rule]) {
     assert_eq!(check(program, &trace_of(program, run)), Ok(()));
 }
 
-fn before(first: usize, second: usize, cown: usize) -> Before {
-    Before { first: B(first), second: B(second), cown: CownIndex(cown) }
+fn before(first: usize, second: usize, cown: usize) -> ConflictOrder {
+    ConflictOrder { first: B(first), second: B(second), cown: CownIndex(cown) }
 }
 
 /// Thread 0 spawns s1 = b0 on X and s2 = b1 on Y, thread 1 spawns b = b2 on both.
@@ -32,7 +32,10 @@ fn crossed(turns: [(usize, u64, u64); 3], first_ret: u64) -> Trace {
         Event::Spawned { id: B(1), by: one, call: first_ret + 1, ret: first_ret + 2 },
     ];
     let turns = turns.into_iter().flat_map(|(id, seq, end)| {
-        [Event::Started { id: B(id), seq }, Event::Ended { id: B(id), seq: end, exit: Exit::Done }]
+        [
+            Event::Started { id: B(id), seq },
+            Event::Ended { id: B(id), seq: end, exit: BodyExit::Done },
+        ]
     });
     spawned.into_iter().chain(turns).collect()
 }
@@ -44,7 +47,7 @@ fn a_behaviour_appended_at_two_cowns_at_different_times_is_caught() {
     let trace = crossed([(1, 10, 11), (2, 12, 13), (0, 14, 15)], 2);
     let violation = check(&crossing(), &trace).unwrap_err();
     let ran = vec![before(1, 2, 1), before(2, 0, 0)];
-    let because = Because::ProgramOrder(Spawner::Thread(0));
+    let because = OrderReason::ProgramOrder(Spawner::Thread(0));
     assert_eq!(violation, Violation::Order { first: B(0), second: B(1), because, ran });
     assert_eq!(
         violation.to_string(),
@@ -69,12 +72,13 @@ fn a_spawn_that_returned_precedes_one_called_later_by_another_thread() {
         panic!("a violation of order")
     };
     assert_eq!((first, second), (B(0), B(1)));
-    assert!(matches!(because, Because::RealTime { done, called } if done < called));
+    assert!(matches!(because, OrderReason::RealTime { done, called } if done < called));
 }
 
 #[test]
 fn a_behaviour_precedes_those_that_it_spawns() {
-    // b0 on X spawns b1 on Y after another thread has spawned b2 on Y; then b1 may not run before b2.
+    // b0 on X spawns b1 on Y after another thread has spawned b2 on Y; then b1 may not run before
+    // b2.
     let child = SpawnCall::on([write(0)]).body([on([write(1)])]);
     let program = Program::over(2).thread([child.into()]).thread([on([write(1)])]);
     let allowed = [thread(1), thread(0), run(0), by(0), over(0), over(1), end(0)];
@@ -98,13 +102,13 @@ fn a_batch_has_taken_effect_once_one_of_its_behaviours_has_started() {
         });
         let turns =
             [(0, 10, 11), (2, 20, 21), (1, 30, 31)].into_iter().flat_map(|(id, seq, end)| {
-                let ended = Event::Ended { id: B(id), seq: end, exit: Exit::Done };
+                let ended = Event::Ended { id: B(id), seq: end, exit: BodyExit::Done };
                 [Event::Started { id: B(id), seq }, ended]
             });
         Trace::from_iter(spawned.into_iter().chain(turns))
     };
     assert_eq!(check(&program, &trace(5)), Ok(()));
-    let because = Because::RealTime { done: 10, called: 15 };
+    let because = OrderReason::RealTime { done: 10, called: 15 };
     let ran = vec![before(2, 1, 1)];
     let violation = Violation::Order { first: B(1), second: B(2), because, ran };
     assert_eq!(check(&program, &trace(15)), Err(violation));
@@ -149,7 +153,7 @@ fn nothing_comes_between_the_spawns_of_a_batch() {
             Event::Spawned { id: B(id), by, call, ret: call + 50 }
         });
         let turns = turns.into_iter().zip((10u64..).step_by(2)).flat_map(|(id, seq)| {
-            let ended = Event::Ended { id: B(id), seq: seq + 1, exit: Exit::Done };
+            let ended = Event::Ended { id: B(id), seq: seq + 1, exit: BodyExit::Done };
             [Event::Started { id: B(id), seq }, ended]
         });
         Trace::from_iter(spawned.into_iter().chain(turns))
@@ -259,7 +263,7 @@ fn impossible_recordings_are_told_from_violations_of_order() {
     let program = Program::over(1).thread([on([write(0)])]);
     let spawned = Event::Spawned { id: B(0), by: Spawner::Thread(0), call: 2, ret: 3 };
     let turn = |start, end| {
-        let ended = Event::Ended { id: B(0), seq: end, exit: Exit::Done };
+        let ended = Event::Ended { id: B(0), seq: end, exit: BodyExit::Done };
         check(
             &program,
             &Trace::from_iter([spawned, Event::Started { id: B(0), seq: start }, ended]),
@@ -270,7 +274,7 @@ fn impossible_recordings_are_told_from_violations_of_order() {
     assert_eq!(turn(5, 4), Err(Violation::Timing(B(0), NumberFault::EndBeforeStart)));
     assert_eq!(turn(3, 5), Err(Violation::Timing(B(0), NumberFault::NumberTwice(3))));
     let twice = Trace::from_iter([spawned, spawned]);
-    assert_eq!(check(&program, &twice), Err(Violation::Twice(B(0), Deed::Spawned)));
+    assert_eq!(check(&program, &twice), Err(Violation::Twice(B(0), BehaviourStep::Spawned)));
 }
 
 /// Thread 0 spawns b0, which spawns b1, then the batch of b2 and b3, each on a cown of its own.
@@ -284,7 +288,10 @@ fn family() -> (Program, Trace) {
     let spawned = spawned.map(|(id, by, call, ret)| Event::Spawned { id: B(id), by, call, ret });
     let turns = [(0, 20, 26), (1, 30, 32), (2, 34, 36), (3, 38, 40)];
     let turns = turns.into_iter().flat_map(|(id, seq, end)| {
-        [Event::Started { id: B(id), seq }, Event::Ended { id: B(id), seq: end, exit: Exit::Done }]
+        [
+            Event::Started { id: B(id), seq },
+            Event::Ended { id: B(id), seq: end, exit: BodyExit::Done },
+        ]
     });
     let trace = Trace::from_iter(spawned.into_iter().chain(turns));
     assert_eq!(check(&program, &trace), Ok(()));
@@ -333,11 +340,11 @@ fn each_behaviour_has_the_events_that_its_program_demands() {
     let (nothing, ended) = (|_: &Event| false, |e: &Event| matches!(e, Event::Ended { .. }));
     let turn = |e: &Event| !matches!(e, Event::Spawned { .. });
     let skipped = |id| Event::Skipped { id: B(id), seq: 50 };
-    let panicked = Event::Ended { id: B(3), seq: 40, exit: Exit::Panicked };
+    let panicked = Event::Ended { id: B(3), seq: 40, exit: BodyExit::Panicked };
     assert_eq!(altered(3, |_| true, &[]), Violation::NotSpawned(B(3), Spawner::Thread(0)));
     assert_eq!(altered(3, turn, &[]), Violation::Lost(B(3)));
     assert_eq!(altered(3, ended, &[]), Violation::Unfinished(B(3)));
-    assert_eq!(altered(3, ended, &[panicked]), Violation::WrongExit(B(3), Exit::Panicked));
+    assert_eq!(altered(3, ended, &[panicked]), Violation::WrongExit(B(3), BodyExit::Panicked));
     assert_eq!(altered(3, nothing, &[skipped(3)]), Violation::RanAndSkipped(B(3)));
     assert_eq!(altered(0, turn, &[skipped(0)]), Violation::Orphan(B(1), super::behaviour(0)));
     let rejected = Event::Rejected { id: B(3) };

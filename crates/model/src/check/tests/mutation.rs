@@ -3,10 +3,10 @@
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use crate::generate::{Shape, programs};
+use crate::generate::{ProgramShape, programs};
 use crate::plan::ProgramPlan;
 use crate::program::{BehaviourId, Program};
-use crate::trace::{Event, Exit, Seq, Trace};
+use crate::trace::{BodyExit, Event, Seq, Trace};
 use crate::violation::Violation;
 use crate::{check, random_trace};
 
@@ -66,7 +66,7 @@ fn spread(trace: &Trace) -> Trace {
 
 /// Programs in which much conflicts and nothing panics.
 fn crowded() -> impl Strategy<Value = Program> {
-    programs(Shape { cowns: 2, aliases: 0, panics: false, ..Shape::default() })
+    programs(ProgramShape { cowns: 2, aliases: 0, panics: false, ..ProgramShape::default() })
 }
 
 proptest! {
@@ -95,7 +95,7 @@ proptest! {
     }
 
     #[test]
-    fn lost_events_are_rejected(program in programs(Shape::default()), seed: u64, pick: Index) {
+    fn lost_events_are_rejected(program in programs(ProgramShape::default()), seed: u64, pick: Index) {
         let mut trace = random_trace(&program, seed);
         trace.events.retain(|event| !matches!(event, Event::Saw { .. }));
         trace.events.swap_remove(pick.index(trace.events.len()));
@@ -103,7 +103,7 @@ proptest! {
     }
 
     #[test]
-    fn doubled_events_are_rejected(program in programs(Shape::default()), seed: u64, pick: Index) {
+    fn doubled_events_are_rejected(program in programs(ProgramShape::default()), seed: u64, pick: Index) {
         let mut trace = random_trace(&program, seed);
         trace.events.retain(|event| !matches!(event, Event::Saw { .. }));
         trace.events.push(*pick.get(&trace.events));
@@ -127,7 +127,7 @@ proptest! {
 
     #[test]
     fn behaviours_that_had_to_be_skipped_are_rejected(
-        program in programs(Shape { aliases: 0, depth: 1, ..Shape::default() }),
+        program in programs(ProgramShape { aliases: 0, depth: 1, ..ProgramShape::default() }),
         seed: u64,
     ) {
         let trace = spread(&random_trace(&program, seed));
@@ -138,7 +138,7 @@ proptest! {
         });
         prop_assume!(skips.is_some());
         let (id, seq) = skips.expect("assumed");
-        let exit = if plan[id].spawn.panics { Exit::Panicked } else { Exit::Done };
+        let exit = if plan[id].spawn.panics { BodyExit::Panicked } else { BodyExit::Done };
         let mut ran = trace.clone();
         ran.events.retain(|event| *event != Event::Skipped { id, seq });
         ran.events.push(Event::Started { id, seq });
