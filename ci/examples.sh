@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-cargo build --package coact-examples --examples
+# As `cargo test --workspace` has built them: for one package alone all would be built again, with fewer features.
+cargo build --workspace --bins --examples
 for source in examples/[0-9]*.rs; do
     name=$(basename "$source" .rs)
     echo "-- $name"
-    cargo run --quiet --package coact-examples --example "$name"
+    "${CARGO_TARGET_DIR:-target}/debug/examples/$name"
 done
