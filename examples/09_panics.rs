@@ -43,7 +43,8 @@ fn main() -> Result<(), BuildError> {
     let sum = call(read_all(&all).checked(), |all| all.iter().flatten().sum::<i32>());
     assert_eq!(sum.wait(), Ok(15));
 
-    // ... and one that asks to see the poison runs. This one puts the state right and clears the mark.
+    // ... and one that asks to see the poison runs. This one puts the state right and clears the
+    // mark.
     let mended = call((left.checked(), right.checked()), |(left, right)| {
         let (Err(mut left), Err(right)) = (left, right) else { panic!("both were poisoned") };
         *left.get_mut() = 10;

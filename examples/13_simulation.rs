@@ -1,5 +1,5 @@
-//! A program under test: the deterministic mode runs it on many schedules, finds the one that breaks
-//! it, and runs that one again from what it printed.
+//! A program under test: the deterministic mode runs it on many schedules, finds the one that
+//! breaks it, and runs that one again from what it printed.
 //!
 //! In a test of yours this is `sim::check(|| { .. })`; when it fails, the report says which
 //! environment variables run the failing schedule again.

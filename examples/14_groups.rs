@@ -1,4 +1,5 @@
-//! A pipeline whose stages are one group: what they send each other costs no atomic read-modify-write.
+//! A pipeline whose stages are one group: what they send each other costs no atomic
+//! read-modify-write.
 
 use coact::prelude::*;
 

@@ -1,5 +1,5 @@
-//! Bounded mailboxes: a producer that waits, a sensor whose old readings are dropped, and a gate that
-//! is shut.
+//! Bounded mailboxes: a producer that waits, a sensor whose old readings are dropped, and a gate
+//! that is shut.
 
 use coact::Context;
 use coact::mailbox::Mailbox;

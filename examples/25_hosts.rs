@@ -1,4 +1,5 @@
-//! Where actors run: dispatchers, threads of their own, threads that may block, the caller's; and moving.
+//! Where actors run: dispatchers, threads of their own, threads that may block, the caller's; and
+//! moving.
 
 use std::thread;
 use std::time::Duration;

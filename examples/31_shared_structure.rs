@@ -1,6 +1,6 @@
-//! An actor around a shared structure: tasks update a map behind it, wait for something slow, and update
-//! again. There is no lock; the mailbox is bounded, so tasks wait for room instead of piling up; and while
-//! one waits for its input and output, the actor serves the others.
+//! An actor around a shared structure: tasks update a map behind it, wait for something slow, and
+//! update again. There is no lock; the mailbox is bounded, so tasks wait for room instead of piling
+//! up; and while one waits for its input and output, the actor serves the others.
 
 use std::collections::HashMap;
 use std::time::Duration;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use coact::prelude::*;
 use coact::runtime::Fault;
 
-/// Computes for long, where it should use `blocking`; here it waits, so that the example decides how long.
+/// Computes for long, where it should use `blocking`; here it waits, so that the example decides
+/// how long.
 fn render(page: &mut u32, finished: &mpsc::Receiver<()>) {
     *page += 1;
     finished.recv().expect("the example lets it go");

@@ -1,4 +1,5 @@
-//! Actors and tokio in one program: handlers use tokio's timers and tasks, and tokio's tasks use actors.
+//! Actors and tokio in one program: handlers use tokio's timers and tasks, and tokio's tasks use
+//! actors.
 
 use std::error::Error;
 use std::time::Duration;
@@ -52,9 +53,10 @@ fn main() -> Result<(), Box<dyn Error>> {
             let _entered = handle.enter();
             run();
         })
-        // And each thread that has entered no runtime, tokio's too, is in the system: `spawn`, `after` and
-        // `events` mean it there. (Without this: `on_thread_start(move || home.enter_thread())` in the
-        // builder of tokio, or `home.within(future)` around a task.)
+        // And each thread that has entered no runtime, tokio's too, is in the system: `spawn`,
+        // `after` and `events` mean it there. (Without this:
+        // `on_thread_start(move || home.enter_thread())` in the builder of tokio, or
+        // `home.within(future)` around a task.)
         .as_default()
         .build()?;
 

@@ -1,9 +1,10 @@
-//! State that is derived from a cown, and rebuilt after a restart, without a moment in which anybody sees
-//! it as it was not meant.
+//! State that is derived from a cown, and rebuilt after a restart, without a moment in which
+//! anybody sees it as it was not meant.
 //!
-//! The actor must not hold itself for an `ask` on the cown: a behaviour over both, which has the cown already
-//! and waits for the actor, would wait for it for ever. So it says that its state is stale, and a program that has
-//! both rebuilds it: a behaviour that the restart spawns, or one that was queued before.
+//! The actor must not hold itself for an `ask` on the cown: a behaviour over both, which has the
+//! cown already and waits for the actor, would wait for it for ever. So it says that its state is
+//! stale, and a program that has both rebuilds it: a behaviour that the restart spawns, or one that
+//! was queued before.
 
 use coact::Context;
 use coact::prelude::*;

@@ -10,8 +10,8 @@ use coact::try_call;
 type Account = Cown<i64>;
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// What a connection's task does with a request: an atomic step over two accounts. (`ask` would panic if they were the
-/// same; here the client may say so, and gets an error.)
+/// What a connection's task does with a request: an atomic step over two accounts. (`ask` would
+/// panic if they were the same; here the client may say so, and gets an error.)
 async fn transfer(from: Account, to: Account, amount: i64) -> Result<bool, Failure> {
     let covered = try_call((&from, &to), move |(from, to)| {
         let covered = *from >= amount;
@@ -26,12 +26,14 @@ async fn transfer(from: Account, to: Account, amount: i64) -> Result<bool, Failu
 
 #[tokio::main(worker_threads = 2)]
 async fn main() -> Result<(), Failure> {
-    // As many workers as tokio has threads. Each is a task, which runs while there are behaviours to run.
+    // As many workers as tokio has threads. Each is a task, which runs while there are behaviours
+    // to run.
     let tokio = tokio::runtime::Handle::current();
     let runtime = Runtime::builder()
         .workers(2)
         .on_executor(|worker| drop(tokio::spawn(worker)))
-        // What tokio does not get to in time runs on threads of the runtime's own: in the same context.
+        // What tokio does not get to in time runs on threads of the runtime's own: in the same
+        // context.
         .around_threads(move |run| {
             let _entered = tokio.enter();
             run();
@@ -65,7 +67,8 @@ async fn main() -> Result<(), Failure> {
     println!("ann {ann}, bob {bob}, cid {cid}");
     assert_eq!(ann + bob + cid, 3_000);
 
-    // This blocks a thread of tokio, and may: what is left to do is done by others, or by threads of the runtime's own.
+    // This blocks a thread of tokio, and may: what is left to do is done by others, or by threads
+    // of the runtime's own.
     let report = runtime.shutdown(Duration::from_secs(60));
     assert!(report.is_complete(), "{report}");
     Ok(())

@@ -41,7 +41,8 @@ fn sell(me: &mut Auction, lot: &str) -> u32 {
     highest
 }
 
-/// Bids more each time, until there is no answer any more: then the lot is sold, and the auction is over.
+/// Bids more each time, until there is no answer any more: then the lot is sold, and the auction is
+/// over.
 fn bidder(auction: DynAddr, lot: &'static str) -> DynAddr {
     spawn_fiber(move |me: &mut DynThread| {
         let mut bid = 10;

@@ -1,4 +1,5 @@
-//! Transfers whose accounts stay locked until a log on disk has them, while no thread of the runtime waits.
+//! Transfers whose accounts stay locked until a log on disk has them, while no thread of the
+//! runtime waits.
 //!
 //! `cargo run --example 38_detained`
 

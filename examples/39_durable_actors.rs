@@ -1,7 +1,8 @@
-//! Durable actors: what happens to an account is stored, and a transfer between two is stored as one step, or not at all.
+//! Durable actors: what happens to an account is stored, and a transfer between two is stored as
+//! one step, or not at all.
 //!
-//! A store in memory stands for a file here, so that "the next process" can be seen at once; with the crate `coact-sqlite`, it is
-//! `SqliteStore::open("bank.db")?`.
+//! A store in memory stands for a file here, so that "the next process" can be seen at once; with
+//! the crate `coact-sqlite`, it is `SqliteStore::open("bank.db")?`.
 
 use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
 use coact::prelude::*;

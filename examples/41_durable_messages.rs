@@ -1,8 +1,9 @@
-//! What outlives the process besides the state of durable actors: messages from one to another, what is published, timers, answers to
-//! clients that ask twice. And a type that has changed since something was stored.
+//! What outlives the process besides the state of durable actors: messages from one to another,
+//! what is published, timers, answers to clients that ask twice. And a type that has changed since
+//! something was stored.
 //!
-//! A store in memory stands for a file here, so that "the next process" can be seen at once; with the crate `coact-sqlite`, it is
-//! `SqliteStore::open("shop.db")?`.
+//! A store in memory stands for a file here, so that "the next process" can be seen at once; with
+//! the crate `coact-sqlite`, it is `SqliteStore::open("shop.db")?`.
 
 use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
@@ -93,7 +94,8 @@ struct Place {
 
 impl Decide<Place> for Order {
     fn decide(order: &mut Durable<Self>, Place { cents, currency }: Place) -> Result<u64, String> {
-        // First what may be refused: what is persisted is stored, also if an `Err` is returned behind it.
+        // First what may be refused: what is persisted is stored, also if an `Err` is returned
+        // behind it.
         if **order != Order::New {
             return Err(format!("`{}` was placed before", order.id()));
         }

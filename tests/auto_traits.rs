@@ -1,5 +1,5 @@
-//! Which public types are `Send`, `Sync` and `Unpin`, and which are covariant: part of the interface, and easily
-//! lost. Those that must be invariant: `ui/handles_are_invariant.rs`.
+//! Which public types are `Send`, `Sync` and `Unpin`, and which are covariant: part of the
+//! interface, and easily lost. Those that must be invariant: `ui/handles_are_invariant.rs`.
 
 use std::borrow::{Borrow, BorrowMut};
 use std::cell::Cell;
@@ -83,7 +83,8 @@ fn the_probe_tells_the_truth() {
     assert!(!has!(NoSend: Send) && has!(NoSend: Sync));
 }
 
-/// The traits that give access to a value: a field or method that does is looked for in `ui/a3_*.rs`.
+/// The traits that give access to a value: a field or method that does is looked for in
+/// `ui/a3_*.rs`.
 macro_rules! ways_to {
     ($state:ty, of $handle:ty) => {
         [

@@ -32,7 +32,8 @@ fn assert_no_threads_of(name: &str) {
     let mut left = threads_of(name);
     while !left.is_empty() && Instant::now() < until {
         thread::yield_now();
-        // Not once more after this: one that was made just now gets its name when it first has a processor.
+        // Not once more after this: one that was made just now gets its name when it first has a
+        // processor.
         left = threads_of(name);
     }
     assert!(left.is_empty(), "threads of {name} are left: {left:?}");
@@ -272,8 +273,8 @@ fn in_a_behaviour_that_panics() {
     assert_no_threads_of("unwinding");
 }
 
-/// The watcher takes tasks from a worker that is deep in a behaviour, and the runtime stops in that very
-/// moment: each of them comes to an end all the same.
+/// The watcher takes tasks from a worker that is deep in a behaviour, and the runtime stops in that
+/// very moment: each of them comes to an end all the same.
 #[test]
 fn while_a_watcher_has_stolen_a_task() {
     let _alone = alone();
@@ -324,7 +325,8 @@ fn a_runtime_leaves_little_memory_behind() {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         assert!(runtime.shutdown(PATIENCE).is_complete());
     });
-    // Many: what the allocator keeps for as many threads as ever were at a time is shared among them.
+    // Many: what the allocator keeps for as many threads as ever were at a time is shared among
+    // them.
     let used = left_behind(3_000, || {
         let runtime = Runtime::builder().workers(1).build().unwrap();
         runtime.run(|| {

@@ -24,9 +24,10 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-/// The runtimes on which each program runs; the last one's workers have no threads of their own. Those with a small
-/// throughput put tasks aside, and find cowns crowded, in programs of any size. All cases share them: a process can make
-/// only a limited number. (`Lazy`, and not the standard library's, into which the thread sanitizer does not see.)
+/// The runtimes on which each program runs; the last one's workers have no threads of their own.
+/// Those with a small throughput put tasks aside, and find cowns crowded, in programs of any size.
+/// All cases share them: a process can make only a limited number. (`Lazy`, and not the standard
+/// library's, into which the thread sanitizer does not see.)
 static RUNTIMES: Lazy<[Runtime; 4]> = Lazy::new(|| {
     let executor = Box::leak(Box::new(Executor::new(2))).spawner();
     let hosted = move |builder: Builder| builder.on_executor(move |worker| executor.spawn(worker));
@@ -51,7 +52,8 @@ const FOLLOWERS: u32 = 3;
 /// How the behaviours panic that a program says must.
 const PANIC: &str = "the program says so";
 
-/// Runs a program until no work is left. Its cowns end with the last of their behaviours, whose bodies have handles.
+/// Runs a program until no work is left. Its cowns end with the last of their behaviours, whose
+/// bodies have handles.
 fn run(runtime: &Runtime, program: &Program, seed: u64) -> Trace {
     let recorder = runtime.run(|| {
         let run = Run {
@@ -109,8 +111,8 @@ fn assert_allowed_simulated(program: &Program, seed: u64) -> Result<(), TestCase
     Ok(())
 }
 
-/// The cowns of a program. The seed puts some of them, or all, or none, into one of two groups: the model
-/// knows no groups, and what they do must be what it allows.
+/// The cowns of a program. The seed puts some of them, or all, or none, into one of two groups: the
+/// model knows no groups, and what they do must be what it allows.
 fn cowns(count: usize, seed: u64) -> Arc<[Cown<u64>]> {
     let groups = [Group::new(), Group::new()];
     let shape = seed.wrapping_mul(0xD134_2543_DE82_EF95) >> 32;
@@ -390,8 +392,8 @@ proptest! {
     }
 }
 
-/// What is quick in the runtime is quick since it does less: random programs on real workers have been on each such
-/// way, and not only now and then.
+/// What is quick in the runtime is quick since it does less: random programs on real workers have
+/// been on each such way, and not only now and then.
 #[test]
 fn random_programs_take_every_way() {
     let mut runner = TestRunner::deterministic();
@@ -431,8 +433,8 @@ fn random_programs_take_every_way() {
     panic!("hardly ever taken: {:?}", rare());
 }
 
-/// The way that is left: threads which meet at two cowns, until one has waited for the other twenty times, do
-/// not do anything twice, or not at all, or at the same time.
+/// The way that is left: threads which meet at two cowns, until one has waited for the other twenty
+/// times, do not do anything twice, or not at all, or at the same time.
 #[test]
 fn threads_that_meet_at_cowns_get_them_after_all() {
     if thread::available_parallelism().is_ok_and(|processors| processors.get() == 1) {
@@ -462,9 +464,10 @@ fn threads_that_meet_at_cowns_get_them_after_all() {
     assert_eq!(call((a, b), |(a, b)| (*a, *b)).wait(), Ok((spawned, spawned)));
 }
 
-/// More threads than processors append to the same two cowns, one of them also alone, until some have waited in front
-/// of a queue: each behaviour runs once, and those of a thread in their order. (When all waited inside of the queues,
-/// whose order is that of arrival, each behaviour took a hundred microseconds and more.)
+/// More threads than processors append to the same two cowns, one of them also alone, until some
+/// have waited in front of a queue: each behaviour runs once, and those of a thread in their order.
+/// (When all waited inside of the queues, whose order is that of arrival, each behaviour took a
+/// hundred microseconds and more.)
 #[test]
 fn a_crowd_waits_in_front_of_the_queues() {
     const CROWD: usize = 16;
@@ -537,7 +540,8 @@ fn one_program_many_times() {
     }
 }
 
-/// Behaviours of a group that send to each other, to a cown outside, and back, beside steps over both.
+/// Behaviours of a group that send to each other, to a cown outside, and back, beside steps over
+/// both.
 #[test]
 fn one_program_of_groups_many_times() {
     let send = |set: Vec<_>| Op::from(SpawnCall::on(set));

@@ -1,5 +1,6 @@
-//! No module of the facade has a name of the prelude for something else. By `*` such a name would be
-//! ambiguous, and imported by itself it would hide the prelude's without a word. This compiles, or not.
+//! No module of the facade has a name of the prelude for something else. By `*` such a name would
+//! be ambiguous, and imported by itself it would hide the prelude's without a word. This compiles,
+//! or not.
 
 macro_rules! beside_the_prelude {
     ($($module:ident)*) => { $(

@@ -1,5 +1,5 @@
-//! Threads that have entered no runtime. What they use is one for the process, so these tests are alone in
-//! theirs, and run one at a time.
+//! Threads that have entered no runtime. What they use is one for the process, so these tests are
+//! alone in theirs, and run one at a time.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;

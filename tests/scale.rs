@@ -18,12 +18,12 @@ use coact_tests::{Faults, process_time};
 /// One size, and one that is eight times as large.
 const SIZES: [usize; 2] = [2_000, 16_000];
 
-/// How much longer the larger one may take: eight times, and as much again four times. What looks at all
-/// for each takes 64 times as long.
+/// How much longer the larger one may take: eight times, and as much again four times. What looks
+/// at all for each takes 64 times as long.
 const AT_MOST: f64 = 32.0;
 
-/// Does something to two numbers of things, and compares how much time of the processors both sizes take: what others
-/// do on the machine counts little there. Of several times the shortest is taken.
+/// Does something to two numbers of things, and compares how much time of the processors both sizes
+/// take: what others do on the machine counts little there. Of several times the shortest is taken.
 fn grows_with_their_number(work: impl Fn(usize)) {
     let _alone = alone();
     let time = |size: usize| {

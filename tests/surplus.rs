@@ -1,5 +1,5 @@
-//! An idle runtime gives back the memory that a burst has needed. Alone in its process: the pool counts the slabs of
-//! all runtimes.
+//! An idle runtime gives back the memory that a burst has needed. Alone in its process: the pool
+//! counts the slabs of all runtimes.
 
 use std::sync::mpsc;
 use std::thread;
@@ -12,10 +12,12 @@ use coact_tests::PATIENCE;
 /// So many behaviours wait at once.
 const BURST: usize = 500_000;
 
-/// What the pool may keep: a depot below a quarter of a mebibyte is left alone, and there are some of them.
+/// What the pool may keep: a depot below a quarter of a mebibyte is left alone, and there are some
+/// of them.
 const KEPT: usize = 2 << 20;
 
-/// A burst that has been worked off by `run`, and after which `rest` lets time pass: what is kept in the end.
+/// A burst that has been worked off by `run`, and after which `rest` lets time pass: what is kept
+/// in the end.
 fn kept_after_a_burst(run: impl FnOnce(), rest: impl Fn(Duration)) -> usize {
     let cown = Cown::new(0_usize);
     (0..BURST).for_each(|_| when(&cown, |n| *n += 1));

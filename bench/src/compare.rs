@@ -14,8 +14,8 @@ pub struct Pair<'a> {
     pub before: &'a Record,
     /// In the second.
     pub after: &'a Record,
-    /// The second's median divided by the first's; the extremes are the least and the greatest quotient that any two
-    /// of their values have.
+    /// The second's median divided by the first's; the extremes are the least and the greatest
+    /// quotient that any two of their values have.
     pub ratio: Summary,
 }
 

@@ -1,4 +1,5 @@
-//! The peers: programs of their own, in other languages or with other libraries, each built by a script.
+//! The peers: programs of their own, in other languages or with other libraries, each built by a
+//! script.
 
 use std::path::{Path, PathBuf};
 

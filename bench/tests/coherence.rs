@@ -11,7 +11,8 @@ use coact_bench_workloads::{Setup, table};
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_coact-bench");
 
-/// Runs a tiny case on a machine with this number of cores; `None` where programs may not be traced.
+/// Runs a tiny case on a machine with this number of cores; `None` where programs may not be
+/// traced.
 fn run(workload: &str, cores: usize, is_checked: bool) -> Option<Run> {
     let workload = table::named(workload).expect("there is such a workload");
     let sizes = workload.sizes(&Setup { scale: 0.00001, workers: cores }).words();
@@ -59,7 +60,8 @@ fn one_core_has_every_line_and_each_run_is_the_same() {
 /// Each case that the command counts can be run on the machine.
 #[test]
 fn tasks_of_another_executor_run_to_their_end() {
-    // (Eight requests of four tasks for two of twenty accounts: each instruction is a stop of the program.)
+    // (Eight requests of four tasks for two of twenty accounts: each instruction is a stop of the
+    // program.)
     let few =
         ["workers=2", "scale=1", "accounts=20", "wanted=20", "tasks=4", "requests=8", "http=0"];
     let words = [&["run", "tokio-front", "coact-call"][..], &few].concat();

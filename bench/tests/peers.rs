@@ -1,4 +1,5 @@
-//! The tool and a peer: a shell script in the place of its program, good or bad in every way that matters.
+//! The tool and a peer: a shell script in the place of its program, good or bad in every way that
+//! matters.
 #![cfg(unix)]
 
 use std::fs::{self, Permissions};
@@ -25,7 +26,8 @@ fn peer(script: &str) -> TempDir {
     folder
 }
 
-/// A peer that lists one implementation of `one-cown` and does this when it is run; `$*` is how it is called.
+/// A peer that lists one implementation of `one-cown` and does this when it is run; `$*` is how it
+/// is called.
 fn runner(run: &str) -> TempDir {
     peer(&format!(
         "case $1 in\n\

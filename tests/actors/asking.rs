@@ -407,7 +407,8 @@ impl Receive<Note> for Keeper {
     }
 }
 
-/// A reply can be sent or dropped by a behaviour, by an inline one, and by a thread that is not a worker.
+/// A reply can be sent or dropped by a behaviour, by an inline one, and by a thread that is not a
+/// worker.
 #[test]
 fn an_answer_comes_from_any_thread() {
     for from_behaviour in [true, false] {

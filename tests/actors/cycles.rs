@@ -120,7 +120,8 @@ fn m8_actors_that_ask_in_a_ring() {
     });
 }
 
-/// An actor that has stashed an ask, and asks the asker in turn: the ask waits for it as if it were in its queue.
+/// An actor that has stashed an ask, and asks the asker in turn: the ask waits for it as if it were
+/// in its queue.
 #[test]
 fn m8_a_cycle_through_a_stashed_ask() {
     struct Stasher {
@@ -185,15 +186,16 @@ fn m8_a_cycle_through_a_stashed_ask() {
         let links = chain(1);
         let stasher = spawn(Stasher { asker: links[0].clone(), is_open: false });
         let asked = links[0].ask(Via(stasher.clone()));
-        // It has stashed the ask when it handles this, or gets it later: there is a circle in any case, unless the
-        // first one has its answer by then.
+        // It has stashed the ask when it handles this, or gets it later: there is a circle in any
+        // case, unless the first one has its answer by then.
         stasher.ask(Open).wait().unwrap();
         assert!(matches!(asked.wait().unwrap(), Ok(7) | Err(AskError::Cycle(_))));
         untie(links);
     });
 }
 
-/// Two that ask each other at the same time: at least one of them fails, and neither waits for ever.
+/// Two that ask each other at the same time: at least one of them fails, and neither waits for
+/// ever.
 #[test]
 fn two_that_ask_each_other_at_once() {
     check(|| {
@@ -535,7 +537,8 @@ fn asks_along_random_ways_all_end() {
     }
 }
 
-/// Queues a behaviour on an actor and another cown: from then on a search looks at the actor's queue.
+/// Queues a behaviour on an actor and another cown: from then on a search looks at the actor's
+/// queue.
 fn add_multi_cown_waiters(links: &[Addr<Link>]) {
     let other = Cown::new(());
     links.iter().for_each(|link| when((link, &other), |_| {}));
@@ -592,8 +595,8 @@ impl<F: FnOnce() + Send + 'static> Receive<First<F>> for Link {
     }
 }
 
-/// A is held, and asks B, in whose queue something stands that needs A, as `stand` has put it there. They are
-/// not told apart from others by `settings` of B's.
+/// A is held, and asks B, in whose queue something stands that needs A, as `stand` has put it
+/// there. They are not told apart from others by `settings` of B's.
 #[track_caller]
 fn is_found(
     settings: impl Fn(Spawn<Link>) -> Spawn<Link> + 'static,
@@ -723,7 +726,8 @@ impl Handler<Peek> for Peeker {
     }
 }
 
-/// What another actor's handler asks, which a future that holds an actor runs on the spot, is no wait of that actor.
+/// What another actor's handler asks, which a future that holds an actor runs on the spot, is no
+/// wait of that actor.
 #[test]
 fn what_a_future_runs_on_the_spot_does_not_wait_for_its_actor() {
     check(|| {

@@ -63,7 +63,8 @@ const SETUPS: [Setup; 3] = [
     |clerk| clerk.mailbox(Mailbox::bounded(99)),
 ];
 
-/// Several threads send while another one stops the actor; the first is asked for its end before that, or after.
+/// Several threads send while another one stops the actor; the first is asked for its end before
+/// that, or after.
 #[test]
 fn m10_all_that_was_sent_before_the_end_is_counted_when_it_is_told() {
     for setup in SETUPS {

@@ -1,5 +1,5 @@
-//! Actors that own the next one, many thousand times over, in every place in which an address can lie: all of
-//! them end, on a small stack.
+//! Actors that own the next one, many thousand times over, in every place in which an address can
+//! lie: all of them end, on a small stack.
 
 use std::any::Any;
 use std::task::Poll;

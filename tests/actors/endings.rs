@@ -1,6 +1,7 @@
 //! Runtimes that end, and what becomes of the actors in them.
 //!
-//! Each kind of actor is put into a runtime that is shut down in time, and into one that is dropped.
+//! Each kind of actor is put into a runtime that is shut down in time, and into one that is
+//! dropped.
 
 use std::sync::mpsc;
 use std::thread;
@@ -253,7 +254,8 @@ fn a_suspended_actor_ends_and_asks_of_it_fail() {
     });
 }
 
-/// A handler that outlasts the deadline: what stands behind it is counted when it has come to its end.
+/// A handler that outlasts the deadline: what stands behind it is counted when it has come to its
+/// end.
 #[test]
 fn m11_messages_behind_a_handler_that_is_stuck_are_counted() {
     let system = system();
@@ -605,7 +607,8 @@ fn actors_of_a_runtime_that_is_dropped_in_a_handler_end() {
     assert_eq!(log.take().last().map(String::as_str), Some("dropped"));
 }
 
-/// The last address is gone, but what was sent before still waits: nothing is left to say that it ends.
+/// The last address is gone, but what was sent before still waits: nothing is left to say that it
+/// ends.
 #[test]
 fn actors_that_nobody_reaches_any_more_are_told_of() {
     let runtime = Runtime::builder().workers(1).build().unwrap();

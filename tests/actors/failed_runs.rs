@@ -1,5 +1,5 @@
-//! Simulated runs that fail while actors are about: each is reported by what went wrong first, and the next one runs
-//! as if nothing had been. (Without actors: `sim_failures.rs` of the core.)
+//! Simulated runs that fail while actors are about: each is reported by what went wrong first, and
+//! the next one runs as if nothing had been. (Without actors: `sim_failures.rs` of the core.)
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -109,8 +109,9 @@ fn never() -> Promise<()> {
     promise
 }
 
-/// Checks that a program fails for a reason on each schedule, and in the same way when it is run again; that `parting`
-/// companies at least have gone meanwhile; and that other programs run afterwards.
+/// Checks that a program fails for a reason on each schedule, and in the same way when it is run
+/// again; that `parting` companies at least have gone meanwhile; and that other programs run
+/// afterwards.
 #[track_caller]
 fn assert_fails(because: &str, parting: usize, program: impl Fn(&Gone) + Clone + 'static) {
     for method in [Method::Random, Method::Pct { depth: 3 }, Method::Fifo] {
@@ -290,7 +291,8 @@ fn an_actor_is_waited_for_in_vain_during_a_panic() {
     });
 }
 
-/// A thread of `std` is no part of a simulation: what it spawns is refused to its face, whatever the actor is doing.
+/// A thread of `std` is no part of a simulation: what it spawns is refused to its face, whatever
+/// the actor is doing.
 #[test]
 fn a_thread_outside_is_refused() {
     fn refused<R>(call: impl FnOnce() -> R + Send) {

@@ -186,7 +186,8 @@ impl Handler<Occupy> for Busy {
     }
 }
 
-/// The interrupt of one who resumes the actor, and has come half its way, does not swallow that of the handler.
+/// The interrupt of one who resumes the actor, and has come half its way, does not swallow that of
+/// the handler.
 #[test]
 fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
     // The sanitizers take some ten times as long.
@@ -201,7 +202,8 @@ fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
             scope.spawn(|| {
                 while !done.load(Ordering::Relaxed) {
                     busy.resume().unwrap();
-                    // Two of them have both processors of a small machine for their time slices, and the workers none.
+                    // Two of them have both processors of a small machine for their time slices,
+                    // and the workers none.
                     thread::yield_now();
                 }
             });
@@ -214,7 +216,8 @@ fn an_actor_that_is_held_handles_nothing_while_others_resume_it() {
     });
 }
 
-/// The same in the deterministic mode, which stops a thread between any two of an interrupt's steps.
+/// The same in the deterministic mode, which stops a thread between any two of an interrupt's
+/// steps.
 #[test]
 fn an_actor_that_is_held_handles_nothing_on_any_schedule() {
     for method in [Method::Random, Method::Pct { depth: 3 }] {

@@ -76,8 +76,8 @@ pub fn system() -> System {
         .unwrap()
 }
 
-/// Runs a program, which may wait for promises, with its actors on every host; on real threads and in
-/// simulations.
+/// Runs a program, which may wait for promises, with its actors on every host; on real threads and
+/// in simulations.
 pub fn everywhere(program: fn(Place)) {
     for place in PLACES {
         for _ in 0..5 {
@@ -617,8 +617,8 @@ fn a_caller_that_is_to_handle_nothing_of_others_leaves_it_to_the_workers() {
     assert_eq!(handled_by_caller_and_others(0), (1, 10));
 }
 
-/// Ten messages come while a sender is in the handler of its own: how many of the eleven it handles, and how many
-/// others do.
+/// Ten messages come while a sender is in the handler of its own: how many of the eleven it
+/// handles, and how many others do.
 fn handled_by_caller_and_others(batch: u32) -> (usize, usize) {
     let (system, log) = (system(), Log::new());
     let counted = Counted(log.clone());
@@ -798,7 +798,8 @@ fn the_systems_panics_are_told_to_one_hook() {
     assert_eq!(faults.len(), 3);
 }
 
-/// The threads of resource actors belong to the family: a system waits for them, a single runtime does not.
+/// The threads of resource actors belong to the family: a system waits for them, a single runtime
+/// does not.
 #[test]
 fn a_runtime_in_no_system_does_not_wait_for_resource_actors() {
     let (open, gate) = mpsc::channel::<()>();

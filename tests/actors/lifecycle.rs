@@ -363,8 +363,8 @@ impl Receive<Sum> for Derived {
     }
 }
 
-/// A behaviour has the cown before the restart, and waits for the actor; the state is rebuilt all the same,
-/// and it is not seen half done.
+/// A behaviour has the cown before the restart, and waits for the actor; the state is rebuilt all
+/// the same, and it is not seen half done.
 #[test]
 fn state_that_is_derived_from_a_cown_is_rebuilt_after_a_restart() {
     check_with_faults(|_| {

@@ -526,7 +526,8 @@ mod behaviours {
         });
     }
 
-    /// What is dropped unrun gives its room back: skipped behaviours, and those of an actor that has ended.
+    /// What is dropped unrun gives its room back: skipped behaviours, and those of an actor that
+    /// has ended.
     #[test]
     fn what_never_runs_leaves_no_trace() {
         check_with_faults(|_| {

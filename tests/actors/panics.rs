@@ -1,4 +1,5 @@
-//! Asks whose reply is dropped by an unwinding panic: they fail with its message, once it was caught.
+//! Asks whose reply is dropped by an unwinding panic: they fail with its message, once it was
+//! caught.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -162,7 +163,8 @@ fn several_replies_go_with_one_panic() {
     });
 }
 
-/// A reply that is dropped by a panic in a destructor which another panic runs, and that is caught there.
+/// A reply that is dropped by a panic in a destructor which another panic runs, and that is caught
+/// there.
 struct Nested(Option<Reply<u32>>);
 
 impl Drop for Nested {
@@ -321,8 +323,8 @@ fn place_of_in_handler(misuse: impl FnOnce() + Send + 'static) -> String {
     call(Cown::new(()), |_| place_of(misuse)).wait().unwrap()
 }
 
-/// Keeps two values whose destructors panic where one destructor after the other is called: a second panic while the
-/// first one unwinds would end the process.
+/// Keeps two values whose destructors panic where one destructor after the other is called: a
+/// second panic while the first one unwinds would end the process.
 #[test]
 fn two_destructors_that_panic_at_one_place_are_caught_each() {
     fn wait_for_ever<const FEED: bool>(never: &Addr<Diary>, context: &mut Context<Diary>) {
@@ -445,7 +447,8 @@ const FORGETS: [fn(&Addr<Keeper>); 3] = [
     |keeper| drop(coact::call_here(keeper, |keeper| keeper.0 = None)),
 ];
 
-/// What the state of an actor that ends runs on the spot is not part of it: its replies fail for what it does.
+/// What the state of an actor that ends runs on the spot is not part of it: its replies fail for
+/// what it does.
 #[test]
 fn what_the_end_of_an_actor_runs_on_the_spot_is_not_part_of_that_end() {
     for forget in FORGETS {

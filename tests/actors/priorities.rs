@@ -168,8 +168,8 @@ fn a_drain_leaves_nothing_behind() {
     });
 }
 
-/// A group has one order for all of its members, and in it each message has a place; lanes decide which
-/// message comes in which of its mailbox's places.
+/// A group has one order for all of its members, and in it each message has a place; lanes decide
+/// which message comes in which of its mailbox's places.
 #[test]
 fn g2_in_a_group_urgent_messages_come_in_the_places_of_others() {
     check(|| {

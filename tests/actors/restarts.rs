@@ -1,5 +1,5 @@
-//! What a state of an actor has begun, and what others have begun for the actor: what ends with a restart, and
-//! what stays.
+//! What a state of an actor has begun, and what others have begun for the actor: what ends with a
+//! restart, and what stays.
 
 use std::future::pending;
 use std::mem::forget;
@@ -257,7 +257,8 @@ fn m5_attached_futures_are_dropped_and_detached_ones_go_on() {
         });
         restart(&address, 3);
         sleep(ms(1)).wait().unwrap();
-        // One is in the closure that starts it, one in the future of the last state, and one is ours.
+        // One is in the closure that starts it, one in the future of the last state, and one is
+        // ours.
         assert_eq!(Arc::strong_count(&token), 3);
         address.stop().unwrap();
         drop(taken);

@@ -1,4 +1,5 @@
-//! Waiting for room: at one mailbox, at the first of several, beside the actor and holding it; and circles.
+//! Waiting for room: at one mailbox, at the first of several, beside the actor and holding it; and
+//! circles.
 
 use std::future::Future;
 use std::pin::pin;

@@ -1,5 +1,5 @@
-//! Messages that are shared: who sees what, and what is copied. How little memory a fan-out takes is
-//! in `tests/fan_out.rs`, alone in its process.
+//! Messages that are shared: who sees what, and what is copied. How little memory a fan-out takes
+//! is in `tests/fan_out.rs`, alone in its process.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

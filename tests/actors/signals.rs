@@ -216,8 +216,9 @@ fn tick(clock: Cown<()>, turns: Arc<AtomicUsize>, go_on: Arc<AtomicBool>) {
     });
 }
 
-/// Two threads and an actor have sent signals while the actor was busy. It processes some at a time; others on its
-/// worker have their turns between, and its own message comes when all are processed.
+/// Two threads and an actor have sent signals while the actor was busy. It processes some at a
+/// time; others on its worker have their turns between, and its own message comes when all are
+/// processed.
 #[test]
 fn an_actor_that_is_flooded_and_others_take_turns() {
     /// A task is a hundred behaviours at most.
@@ -261,8 +262,8 @@ fn an_actor_that_is_flooded_and_others_take_turns() {
     assert!(waited <= (times + 10) * TURNS_BETWEEN, "the message came after {waited} turns");
 }
 
-/// Three threads and an actor flood one actor while it lives; each of the threads is answered by another actor
-/// meanwhile, on the same worker.
+/// Three threads and an actor flood one actor while it lives; each of the threads is answered by
+/// another actor meanwhile, on the same worker.
 #[test]
 fn others_are_answered_while_signals_flood_in() {
     const ROUNDS: usize = 50;

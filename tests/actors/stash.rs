@@ -376,7 +376,8 @@ fn what_comes_again_waits_while_another_member_of_the_group_is_held() {
         call(&shop, |_| ()).wait().unwrap();
         let log = log.take();
         let at = |entry: &str| log.iter().position(|other| other == entry).unwrap();
-        // Set aside, it has come before the other one was held: or it comes again when that is over.
+        // Set aside, it has come before the other one was held: or it comes again when that is
+        // over.
         assert!(at("held") < at("1") || at("restarted") < at("1"), "{log:?}");
         drop((shop, other));
     });

@@ -1,4 +1,5 @@
-//! What the deterministic mode says of actors, and of what waits for them, when no thread can go on.
+//! What the deterministic mode says of actors, and of what waits for them, when no thread can go
+//! on.
 
 use coact::Context;
 use coact::mailbox::Mailbox;

@@ -27,8 +27,8 @@ thread_local! {
     static AT_THE_END: RefCell<AtTheEnd> = const { RefCell::new(AtTheEnd(None)) };
 }
 
-/// Leaves work for the end of the thread, and then uses all that this library keeps for a thread: that is
-/// gone when the work is done, as what is used last goes first.
+/// Leaves work for the end of the thread, and then uses all that this library keeps for a thread:
+/// that is gone when the work is done, as what is used last goes first.
 fn at_the_end(work: impl FnOnce() + 'static) {
     AT_THE_END.with_borrow_mut(|end| end.0 = Some(Box::new(work)));
     let (diary, _) = Diary::spawn();

@@ -266,8 +266,8 @@ impl Receive<Work> for Slow {
     }
 }
 
-/// At a fixed rate messages pile up before an actor that is slow; with a fixed delay there is one at a time,
-/// and a pause after each.
+/// At a fixed rate messages pile up before an actor that is slow; with a fixed delay there is one
+/// at a time, and a pause after each.
 #[test]
 fn a_fixed_delay_waits_for_the_end_of_the_one_before() {
     Sim::new().check(|| {

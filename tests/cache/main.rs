@@ -1,4 +1,5 @@
-//! Caching actors: what is kept, for how long, what is loaded and written, and what of that survives failures.
+//! Caching actors: what is kept, for how long, what is loaded and written, and what of that
+//! survives failures.
 
 mod behind;
 mod bounds;

@@ -1,7 +1,7 @@
 //! Random programs over a store that is slow and fails, against what may be seen.
 //!
-//! Each key has one writer, whose values grow. So a value that is seen is old if it is smaller than one that was told to be written, or of
-//! which the cache was told, before it was asked for.
+//! Each key has one writer, whose values grow. So a value that is seen is old if it is smaller than
+//! one that was told to be written, or of which the cache was told, before it was asked for.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

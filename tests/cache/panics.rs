@@ -203,7 +203,8 @@ fn c10_weighers_and_loaders_that_panic_fail_what_has_named_them() {
     });
 }
 
-/// One that panics before there is a future, one whose future panics when it is dropped, and one that answers for all.
+/// One that panics before there is a future, one whose future panics when it is dropped, and one
+/// that answers for all.
 #[test]
 fn c10_loaders_may_panic_anywhere() {
     everywhere_with_faults(|_| {

@@ -86,8 +86,9 @@ impl Model {
 
     fn put(&mut self, setup: Setup, key: u32, weight: u64) {
         self.remove(key, RemovalCause::Replaced);
-        // So few are kept that all which are over go at once. (In the cache, those at the ends of its orders do, and the rest does not
-        // count: that is the one thing which this does not check.)
+        // So few are kept that all which are over go at once. (In the cache, those at the ends of
+        // its orders do, and the rest does not count: that is the one thing which this does not
+        // check.)
         let over: Vec<_> =
             self.entries.iter().filter(|entry| self.is_over(setup, entry)).map(|e| e.key).collect();
         self.entries.retain(|entry| !over.contains(&entry.key));
@@ -173,7 +174,8 @@ fn op() -> impl Strategy<Value = Op> {
 
 fn setup() -> impl Strategy<Value = Setup> {
     let time = || proptest::option::of(3..12_u64);
-    // With times, there is room for all: what goes for room depends on what has been found to be over.
+    // With times, there is room for all: what goes for room depends on what has been found to be
+    // over.
     let refreshes = || proptest::option::of(1..6_u64);
     let untimed = (1..6_usize, 1..14_u64, refreshes()).prop_map(|(entries, weight, refreshes)| {
         Setup { entries, weight, lives: None, idles: None, own_times: false, refreshes }

@@ -1,5 +1,5 @@
-//! What is done to durable actors that no one should do: states that are exchanged, panics everywhere, owners that get in each
-//! other's way.
+//! What is done to durable actors that no one should do: states that are exchanged, panics
+//! everywhere, owners that get in each other's way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -554,7 +554,8 @@ fn r1_logs_end_with_their_runtime() {
     }
 }
 
-/// What lasts is measured by one clock, though a step is over actors of two runtimes, of which one is older.
+/// What lasts is measured by one clock, though a step is over actors of two runtimes, of which one
+/// is older.
 #[test]
 fn e10_patience_is_the_same_for_entities_of_several_runtimes() {
     let patience = Duration::from_millis(200);

@@ -16,8 +16,8 @@ use crate::layers::{Layer, Told, Work, layer};
 
 type Flip<T> = fn(&mut T);
 
-/// A store in memory that shows other snapshots and notes than it has, as a file would in which a bit has flipped: with the sums that
-/// were stored.
+/// A store in memory that shows other snapshots and notes than it has, as a file would in which a
+/// bit has flipped: with the sums that were stored.
 #[derive(Clone)]
 struct Flipped {
     store: MemoryStore,

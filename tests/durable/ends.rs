@@ -35,7 +35,8 @@ fn e4_commands_of_addresses_that_are_gone_come_before_those_of_the_next() {
     });
 }
 
-/// An address that was just got is one of an actor that takes what it is sent, though the last address before has just been dropped.
+/// An address that was just got is one of an actor that takes what it is sent, though the last
+/// address before has just been dropped.
 #[test]
 fn e4_addresses_of_a_moment_are_good() {
     everywhere(|| {

@@ -58,7 +58,8 @@ fn e5_what_the_store_refuses_has_not_happened() {
     });
 }
 
-/// Commands are decided on states that are not stored yet: if one is refused, so are those behind it.
+/// Commands are decided on states that are not stored yet: if one is refused, so are those behind
+/// it.
 #[test]
 fn e5_commands_behind_one_that_is_refused_have_not_happened_either() {
     everywhere(|| {
@@ -99,7 +100,8 @@ fn e6_a_lost_answer_is_settled_and_told_as_it_is() {
     });
 }
 
-/// A commit that is still in transit may come after its members were told that it has not happened: it does not.
+/// A commit that is still in transit may come after its members were told that it has not happened:
+/// it does not.
 #[test]
 fn e6_a_commit_that_is_on_its_way_when_it_is_settled_comes_too_late() {
     everywhere(|| {

@@ -1,9 +1,10 @@
 //! Random programs over a store that fails, against what a history may be.
 //!
-//! The oracle is the history that the store has at the end. All that was told and seen on the way has to agree with it: what was
-//! told to be stored is there, once, in the order of the program, and what was told not to be is not; a step is there in all of its
-//! entities or in none; each state that was seen is the beginning of the history; and what was to be done on a commit was done for
-//! what is there, and for nothing else.
+//! The oracle is the history that the store has at the end. All that was told and seen on the way
+//! has to agree with it: what was told to be stored is there, once, in the order of the program,
+//! and what was told not to be is not; a step is there in all of its entities or in none; each
+//! state that was seen is the beginning of the history; and what was to be done on a commit was
+//! done for what is there, and for nothing else.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::Mutex;

@@ -44,8 +44,8 @@ impl Decide<Card> for Person {
     }
 }
 
-/// A store in memory that shows other notes of some entities than it has, as a file would in which a bit has flipped. It orders
-/// ranks as SQLite does: as numbers with a sign.
+/// A store in memory that shows other notes of some entities than it has, as a file would in which
+/// a bit has flipped. It orders ranks as SQLite does: as numbers with a sign.
 #[derive(Clone)]
 struct Flipped {
     store: MemoryStore,

@@ -97,7 +97,8 @@ fn e18_what_is_sent_again_is_decided_on_once() {
     });
 }
 
-/// The answer is stored at the very moment in which a command looks for it among those that are not.
+/// The answer is stored at the very moment in which a command looks for it among those that are
+/// not.
 #[test]
 fn e18_an_answer_that_is_just_stored_is_not_missed() {
     const KEYS: i64 = 4_000;

@@ -190,7 +190,8 @@ impl Paused {
     }
 }
 
-/// What `resume` reads of this process's own messages is not all, nor in their order: they come when they are told to be stored.
+/// What `resume` reads of this process's own messages is not all, nor in their order: they come
+/// when they are told to be stored.
 #[test]
 fn e16_a_message_that_is_left_during_a_resume_overtakes_none_before_it() {
     everywhere(|| {
@@ -248,7 +249,8 @@ fn e16_a_decision_that_is_refused_leaves_nothing() {
     });
 }
 
-/// Each commit may be refused, stored without an answer, or both: and now and then another process takes over.
+/// Each commit may be refused, stored without an answer, or both: and now and then another process
+/// takes over.
 #[test]
 fn e16_faults_and_later_processes_deliver_nothing_twice() {
     everywhere_with_faults(|_| {
@@ -420,7 +422,8 @@ fn e15_messages_of_what_is_deleted_are_still_delivered() {
     });
 }
 
-/// A supervised actor of an entity is the one that the journal finds, and that gets what is delivered.
+/// A supervised actor of an entity is the one that the journal finds, and that gets what is
+/// delivered.
 #[test]
 fn e16_what_is_delivered_reaches_the_child_of_a_supervisor() {
     everywhere(|| {
@@ -539,7 +542,8 @@ impl Layer for Flipped {
     }
 }
 
-/// It is told, and holds up those of the same entity behind it, as what is damaged of an entity does; others are delivered.
+/// It is told, and holds up those of the same entity behind it, as what is damaged of an entity
+/// does; others are delivered.
 #[test]
 fn e22_a_message_that_was_damaged_holds_up_its_own_entity() {
     everywhere(|| {
@@ -673,7 +677,8 @@ fn e17_a_failure_that_cannot_be_told_is_one() {
     });
 }
 
-/// As when a backup was restored: its entities have the epochs and numbers once more that others had behind it.
+/// As when a backup was restored: its entities have the epochs and numbers once more that others
+/// had behind it.
 #[test]
 fn e17_what_is_published_behind_a_backup_is_not_taken_for_what_was() {
     let ids = [1, 2].map(|number| {
@@ -690,7 +695,8 @@ fn e17_what_is_published_behind_a_backup_is_not_taken_for_what_was() {
     assert_ne!(ids[0], ids[1]);
 }
 
-/// What is delivered waits for a receiver that has another owner by then. That is no failure of the message.
+/// What is delivered waits for a receiver that has another owner by then. That is no failure of the
+/// message.
 #[test]
 fn e16_a_message_whose_receiver_was_replaced_is_delivered() {
     everywhere_with_faults(|_| {

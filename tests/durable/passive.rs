@@ -9,7 +9,8 @@ use crate::bank::{Balance, Deposit, account};
 use crate::failures::pass;
 use crate::slow::Slow;
 
-/// Those that were asked for last stay active; the others are recovered when they are asked for again.
+/// Those that were asked for last stay active; the others are recovered when they are asked for
+/// again.
 #[test]
 fn e20_entities_that_are_not_used_become_passive() {
     everywhere(|| {

@@ -143,7 +143,8 @@ fn e23_a_refusal_is_one_of_all_that_has_seen_it() {
     });
 }
 
-/// One that was decided on apart from what is refused is stored, though another that has seen both is not.
+/// One that was decided on apart from what is refused is stored, though another that has seen both
+/// is not.
 #[test]
 fn e23_a_refusal_is_none_of_others() {
     let runtime = runtime(2, &Faults::new());
@@ -200,7 +201,8 @@ fn e23_who_was_only_read_by_what_is_refused_goes_on() {
     });
 }
 
-/// A command that has begun anew on what was to be deleted has not, if that is refused: not even one whose number is that of what is there.
+/// A command that has begun anew on what was to be deleted has not, if that is refused: not even
+/// one whose number is that of what is there.
 #[test]
 fn e5_what_was_decided_behind_a_deletion_that_is_refused_is_refused() {
     #[derive(Message)]

@@ -139,7 +139,8 @@ fn e8_a_step_that_has_read_a_replaced_owner_is_refused() {
     });
 }
 
-/// A store in memory of which another owner takes an entity, once, between a claim and the reading of its events.
+/// A store in memory of which another owner takes an entity, once, between a claim and the reading
+/// of its events.
 #[derive(Clone)]
 struct Interrupted(MemoryStore, Arc<AtomicBool>, fn(&mut Member, &Claim));
 
@@ -232,7 +233,8 @@ impl Layer for Tampered {
     }
 }
 
-/// Three events, as a store shows them: none is recovered, what is stored is as before, and the error says which.
+/// Three events, as a store shows them: none is recovered, what is stored is as before, and the
+/// error says which.
 #[track_caller]
 fn is_refused_at(
     seq: u64,

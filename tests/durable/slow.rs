@@ -13,8 +13,8 @@ use crate::layers::{Layer, Work, layer};
 
 type Job = Box<dyn FnOnce() + Send>;
 
-/// The store in memory, whose operations are done some time later, in their order, by a timer of the runtime: so in a
-/// simulation too.
+/// The store in memory, whose operations are done some time later, in their order, by a timer of
+/// the runtime: so in a simulation too.
 #[derive(Clone)]
 pub struct Slow {
     pub store: MemoryStore,

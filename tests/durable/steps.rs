@@ -277,7 +277,8 @@ fn e1_histories_cannot_be_exchanged() {
     });
 }
 
-/// Transfers among accounts, commands among them, and readers: no money comes or goes, in memory or in the store.
+/// Transfers among accounts, commands among them, and readers: no money comes or goes, in memory or
+/// in the store.
 #[test]
 fn e3_random_steps_keep_the_sum() {
     const ACCOUNTS: usize = 6;

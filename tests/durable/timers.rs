@@ -350,7 +350,8 @@ fn e19_a_timer_is_not_due_before_its_time() {
     });
 }
 
-/// The last change that is stored counts, whatever is due, delivered, made a dead letter or resumed meanwhile.
+/// The last change that is stored counts, whatever is due, delivered, made a dead letter or resumed
+/// meanwhile.
 #[test]
 fn e19_a_timer_that_was_set_last_is_due_in_all_orders() {
     const NAMES: [&str; 2] = ["t", "u"];
@@ -430,7 +431,8 @@ impl Decide<OfAnother> for Clock {
     fn decide(_: &mut Durable<Self>, _: OfAnother) {}
 }
 
-/// One that this program cannot deliver stays in the store, and does not hold up the one that takes its place.
+/// One that this program cannot deliver stays in the store, and does not hold up the one that takes
+/// its place.
 #[test]
 fn e19_a_timer_takes_the_place_of_one_that_has_no_receiver() {
     everywhere(|| {
@@ -472,7 +474,8 @@ impl Decide<BeQuiet> for Clock {
     }
 }
 
-/// What is gone is another message: it was to be taken by the decision that has cancelled the timer, and has not happened.
+/// What is gone is another message: it was to be taken by the decision that has cancelled the
+/// timer, and has not happened.
 #[test]
 fn e19_a_timer_behind_a_message_that_is_gone_is_due() {
     everywhere(|| {

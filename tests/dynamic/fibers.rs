@@ -107,7 +107,8 @@ fn d10_a_behaviour_runs_between_two_waits() {
     }
 }
 
-/// Two actors with stacks exchange what they have in one atomic step, while each is in the middle of a body.
+/// Two actors with stacks exchange what they have in one atomic step, while each is in the middle
+/// of a body.
 #[test]
 fn d10_a_behaviour_over_two_bodies_is_atomic() {
     everywhere(|| {
@@ -138,7 +139,8 @@ thread_local! {
     static LOCAL: RefCell<u32> = const { RefCell::new(0) };
 }
 
-/// What is on the stack is not `Send`: it is touched, and dropped, on one thread only, wherever it is sent to from.
+/// What is on the stack is not `Send`: it is touched, and dropped, on one thread only, wherever it
+/// is sent to from.
 #[test]
 fn d11_a_fiber_stays_on_its_thread() {
     check(|| {
@@ -777,8 +779,8 @@ fn messages_come_from_everywhere() {
     runtime.shutdown(LONG);
 }
 
-/// An actor that was taken out of its place, and dropped by the destructor of a thread-local value: what is on its
-/// stack may have borrowed another one, which is gone. It is not unwound there.
+/// An actor that was taken out of its place, and dropped by the destructor of a thread-local value:
+/// what is on its stack may have borrowed another one, which is gone. It is not unwound there.
 #[test]
 fn a_stack_is_not_unwound_while_a_thread_destroys_its_locals() {
     struct Owned(Vec<u8>);
@@ -1045,7 +1047,8 @@ fn an_ask_learns_that_the_actor_was_stopped() {
     });
 }
 
-/// What a body has on its stack, a port or a file, is free before the next one begins, and before the end is told.
+/// What a body has on its stack, a port or a file, is free before the next one begins, and before
+/// the end is told.
 #[test]
 fn d13_a_body_begins_when_the_one_before_is_unwound() {
     for kind in kinds::<(Log<&'static str>, Cown<()>)>() {
@@ -1083,7 +1086,8 @@ fn d13_a_body_begins_when_the_one_before_is_unwound() {
     }
 }
 
-/// A simulation has a thread in place of a fiber, which its reports call after the place that has spawned it.
+/// A simulation has a thread in place of a fiber, which its reports call after the place that has
+/// spawned it.
 #[test]
 fn a_report_of_a_simulation_says_where_a_body_was_spawned() {
     let failed = sim::Sim::new().config(sim::Config::new().runs(1)).run(|| {
@@ -1106,8 +1110,8 @@ fn lent() -> Option<u32> {
     scoped(|value| value.and_then(|value| value.downcast_ref().copied()))
 }
 
-/// Two are in the middle of a call that lends something of their stacks: each sees its own, whichever ends first,
-/// and what the worker runs meanwhile and afterwards sees nothing.
+/// Two are in the middle of a call that lends something of their stacks: each sees its own,
+/// whichever ends first, and what the worker runs meanwhile and afterwards sees nothing.
 #[test]
 fn d15_what_a_body_lends_is_seen_on_its_stack_only() {
     everywhere(|| {
@@ -1248,7 +1252,8 @@ fn fibers_of_two_runtimes_begin_together_in_each() {
     }
 }
 
-/// A smaller stack would save addresses only, and a panic that prints its backtrace would overflow it.
+/// A smaller stack would save addresses only, and a panic that prints its backtrace would overflow
+/// it.
 #[test]
 fn a_stack_that_is_too_small_is_made_larger() {
     check(|| {

@@ -1,5 +1,5 @@
-//! What a body takes that waits in the middle of others of its waits, beside a list that is searched from its
-//! beginning, with behaviours that change what its guards see.
+//! What a body takes that waits in the middle of others of its waits, beside a list that is
+//! searched from its beginning, with behaviours that change what its guards see.
 
 use std::sync::{Arc, Mutex};
 

@@ -144,7 +144,8 @@ fn d6_a_circle_of_awaited_answers_is_found() {
     });
 }
 
-/// A fiber is held by what it awaits in the middle of a case, and an actor that becomes awaits its answer.
+/// A fiber is held by what it awaits in the middle of a case, and an actor that becomes awaits its
+/// answer.
 #[test]
 fn d6_a_circle_through_a_message_that_is_being_handled_is_found() {
     everywhere(|| {

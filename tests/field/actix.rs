@@ -15,7 +15,8 @@ fn what_is_cancelled_does_not_come() {
     everywhere(
         || {
             let (doer, log) = Doer::spawn();
-            // Where the worker is not let run for a millisecond, they have fired before they are cancelled.
+            // Where the worker is not let run for a millisecond, they have fired before they are
+            // cancelled.
             let fired = Log::new();
             let too_late = fired.clone();
             tell(&doer, move |_, context| {

@@ -211,8 +211,8 @@ fn answers_of_one_actor_come_back_in_their_order() {
     );
 }
 
-/// Questions that are awaited one after the other: nothing comes between, and each is asked once the one
-/// before is answered.
+/// Questions that are awaited one after the other: nothing comes between, and each is asked once
+/// the one before is answered.
 #[test]
 fn awaited_questions_stack_up() {
     everywhere(

@@ -25,7 +25,8 @@ thread_local! {
 /// How often a program runs with each number of workers.
 const REPEATS: usize = 3;
 
-/// Runs a program, which may wait for promises, and then what is to be true when nothing is left to do.
+/// Runs a program, which may wait for promises, and then what is to be true when nothing is left to
+/// do.
 pub fn everywhere<R: 'static>(program: fn() -> R, verdict: fn(R)) {
     for workers in WORKERS {
         for _ in 0..REPEATS {

@@ -384,8 +384,8 @@ fn a_thread_of_the_program_is_the_runtime() {
     });
 }
 
-/// Between what one thread brings and what the next does the workers have nothing to do; the run ends with the last
-/// thread all the same.
+/// Between what one thread brings and what the next does the workers have nothing to do; the run
+/// ends with the last thread all the same.
 #[test]
 fn threads_outside_bring_work_while_the_runtime_is_held_open() {
     everywhere(

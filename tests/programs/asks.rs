@@ -91,7 +91,8 @@ type Answer = Result<(), AskError>;
 struct Made {
     by: ActorId,
     answer: Answer,
-    /// Who waited for whom when it was made, and just before its answer, as the actors themselves know it.
+    /// Who waited for whom when it was made, and just before its answer, as the actors themselves
+    /// know it.
     before: BTreeMap<ActorId, Wait>,
     after: BTreeMap<ActorId, Wait>,
 }
@@ -215,8 +216,8 @@ impl World {
     }
 }
 
-/// A circle is told to the one that closed it, and all others on it wait, or another circle was told
-/// to them or to those for whom they waited.
+/// A circle is told to the one that closed it, and all others on it wait, or another circle was
+/// told to them or to those for whom they waited.
 fn check_circle(made: &Made, all: &[Made]) -> Result<(), String> {
     let Err(AskError::Cycle(cycle)) = &made.answer else {
         return made.answer.clone().map_err(|why| format!("an ask failed: {why}"));
@@ -226,9 +227,10 @@ fn check_circle(made: &Made, all: &[Made]) -> Result<(), String> {
         return Err(format!("the circle begins elsewhere: {made:?}"));
     }
     let failed = |actor| all.iter().any(|other| other.by == actor && other.answer.is_err());
-    // Who has stopped waiting between the telling and the hearing was told of another circle, or its own question came
-    // to an end since the one that it asked had stopped waiting. By then it may wait again: a wait that was not yet
-    // there when the ask was made may be another one than that of the circle.
+    // Who has stopped waiting between the telling and the hearing was told of another circle, or
+    // its own question came to an end since the one that it asked had stopped waiting. By then it
+    // may wait again: a wait that was not yet there when the ask was made may be another one than
+    // that of the circle.
     let mut next_may_have_ended = false;
     for ask in others.iter().rev() {
         let by = ask.by.id();
@@ -270,8 +272,8 @@ fn program(
     Program { threads, verdict: Box::new(verdict) }
 }
 
-/// How many circles there are if nothing else goes on: an actor that is held lies on the way, and with it
-/// whatever stands behind a behaviour over him.
+/// How many circles there are if nothing else goes on: an actor that is held lies on the way, and
+/// with it whatever stands behind a behaviour over him.
 fn expected_circles(root: &Question) -> usize {
     #[derive(Default)]
     struct State {
@@ -373,8 +375,8 @@ proptest! {
     }
 }
 
-/// An answer is left to an actor in whose queue a behaviour stands that needs the one that asks: the
-/// search must come after the message.
+/// An answer is left to an actor in whose queue a behaviour stands that needs the one that asks:
+/// the search must come after the message.
 #[test]
 fn a_circle_through_a_forwarded_ask_behind_a_behaviour() {
     let put = |to, manner| Question { to, manner };

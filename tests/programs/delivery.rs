@@ -408,7 +408,8 @@ fn histories(events: &[(u64, Event)], items: u64) -> Vec<History> {
     histories
 }
 
-/// When each actor has ended, and why. It has when its last state is dropped; that is told behind what it has left.
+/// When each actor has ended, and why. It has when its last state is dropped; that is told behind
+/// what it has left.
 fn ends(events: &[(u64, Event)]) -> Vec<(usize, u64, ExitReason)> {
     let dropped = |actor| {
         let is_drop = |(_, event): &&(u64, Event)| matches!(event, Event::Hook(of, "dropped") if *of == actor);

@@ -2,9 +2,9 @@
 //!
 //! Each of two actors pushes a signal to the other, under one short lock at a time: there is no
 //! pair of locks that could be taken in two orders. That an interrupt after such a signal is never
-//! lost is a matter of the core, whose loom models show it (`interrupt/loom.rs`: `interrupt_against_interrupt`
-//! is this case); the lock and the cell that the signals lie in are not made for loom. Here it is
-//! tried, many times.
+//! lost is a matter of the core, whose loom models show it (`interrupt/loom.rs`:
+//! `interrupt_against_interrupt` is this case); the lock and the cell that the signals lie in are
+//! not made for loom. Here it is tried, many times.
 
 use coact::Context;
 use coact::actor::AnyAddr;

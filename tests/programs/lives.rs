@@ -1,5 +1,6 @@
-//! Unwatched actors: spawned, sent to, asked, stopped and dropped by several threads at once. They begin and
-//! end on ways of their own, which do less than those of actors with monitors, names or a supervisor.
+//! Unwatched actors: spawned, sent to, asked, stopped and dropped by several threads at once. They
+//! begin and end on ways of their own, which do less than those of actors with monitors, names or a
+//! supervisor.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -273,7 +274,8 @@ fn check_answers(
     Ok(())
 }
 
-/// Of the messages that a thread itself sends to an actor those that are handled are the first ones, in their order.
+/// Of the messages that a thread itself sends to an actor those that are handled are the first
+/// ones, in their order.
 fn check_order(sent: &[(u64, Sent)], events: &[(u64, Event)]) -> Result<(), String> {
     let mut lanes: HashMap<(usize, u64), Vec<u64>> = HashMap::new();
     for (message, sent) in sent {
@@ -327,7 +329,8 @@ proptest! {
     }
 }
 
-/// They begin with their first request, are stopped by a bit, and end without a trace if nothing of them is left.
+/// They begin with their first request, are stopped by a bit, and end without a trace if nothing of
+/// them is left.
 #[test]
 fn unwatched_actors_take_every_way() {
     let ways = [FastPath::FirstRequest, FastPath::StopBit, FastPath::EndedUnseen];

@@ -9,7 +9,8 @@ use coact::sim::{Config, Method, Seed, Sim};
 use coact_tests::{PATIENCE, side_by_side};
 use proptest::prelude::*;
 
-/// The runtimes on which each program runs. All cases share them: a process can make only a limited number.
+/// The runtimes on which each program runs. All cases share them: a process can make only a limited
+/// number.
 static RUNTIMES: LazyLock<[Runtime; 3]> = LazyLock::new(|| {
     [1, 2, 4].map(|workers| {
         let builder = Runtime::builder().workers(workers).panic_hook(|_| ());

@@ -132,7 +132,8 @@ fn a_task_that_blocks_its_thread_does_not_keep_the_worker_that_it_has_woken() {
         let tasks: Vec<_> = (0..2)
             .map(|_| {
                 let cown = cown.clone();
-                // tokio has the woken worker run next on this very thread, and lets no other take it.
+                // tokio has the woken worker run next on this very thread, and lets no other take
+                // it.
                 tokio::spawn(async move {
                     (0..50).map(|_| call(&cown, |n| *n += 1).wait()).all(|r| r.is_ok())
                 })

@@ -1,5 +1,5 @@
-//! A bounded wait for every runnable cown, whatever the others do; and as many behaviours at the same
-//! time as there are workers.
+//! A bounded wait for every runnable cown, whatever the others do; and as many behaviours at the
+//! same time as there are workers.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -12,8 +12,9 @@ use coact::prelude::*;
 use coact::runtime::{Builder, spawn_future};
 use coact_tests::{Faults, PATIENCE, runtime};
 
-/// After this number of turns of hostile behaviours every other cown has had a turn. (A worker looks for the
-/// oldest task every 64 tasks, at one of four places by turns, and a task may be 100 behaviours.)
+/// After this number of turns of hostile behaviours every other cown has had a turn. (A worker
+/// looks for the oldest task every 64 tasks, at one of four places by turns, and a task may be 100
+/// behaviours.)
 const BOUND: u64 = 64 * 4 * 100 + 1000;
 
 /// When the victim is spawned.
@@ -109,7 +110,8 @@ type Spawn = fn(Box<dyn FnOnce() + Send>);
 /// The ways in which a victim comes to the worker.
 fn victims() -> Vec<(&'static str, Spawn)> {
     fn from_outside(work: Box<dyn FnOnce() + Send>) {
-        // The hostile one waits until the victim is in the queues: so the turns are counted exactly.
+        // The hostile one waits until the victim is in the queues: so the turns are counted
+        // exactly.
         let (done, is_done) = mpsc::channel();
         let cown = Cown::new(());
         std::thread::spawn(move || {
@@ -173,8 +175,8 @@ fn p3_the_hostile_cown_itself_is_fair() {
 const FLOOD: usize = 30_000;
 const AT_ONCE: usize = 3;
 
-/// Sends a consumer three times as much as that handles meanwhile, until all is sent; keeps what waits now, and at the
-/// most.
+/// Sends a consumer three times as much as that handles meanwhile, until all is sent; keeps what
+/// waits now, and at the most.
 fn flood(
     producer: Cown<usize>,
     consumer: Cown<()>,

@@ -365,7 +365,8 @@ fn its_thread_does_not_wait_until_it_is_idle() {
     Runtime::wait_idle_all(&[home]);
 }
 
-/// A hook may wait for a thread that waits for the rest of a batch to be queued: so it is called when all is.
+/// A hook may wait for a thread that waits for the rest of a batch to be queued: so it is called
+/// when all is.
 #[test]
 fn the_hook_is_called_when_a_batch_is_queued_as_a_whole() {
     let (lock, (tell, told)) = (Arc::new(Mutex::new(())), mpsc::channel());

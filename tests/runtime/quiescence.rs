@@ -120,8 +120,8 @@ fn behaviours_cannot_wait_for_it() {
     assert!(message.wait().unwrap().contains("idle"));
 }
 
-/// An external thread that is seen by the first look for idleness and gone by the next does not leave
-/// the waiter asleep, though its end is not reported.
+/// An external thread that is seen by the first look for idleness and gone by the next does not
+/// leave the waiter asleep, though its end is not reported.
 #[test]
 fn an_external_thread_that_comes_and_goes_is_waited_for_and_no_longer() {
     let runtime = runtime(1, &Faults::new());

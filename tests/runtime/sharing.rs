@@ -1,5 +1,5 @@
-//! Work is shared: what waits behind a long behaviour is run by a worker that has nothing to do, and
-//! nothing is lost however many workers there are.
+//! Work is shared: what waits behind a long behaviour is run by a worker that has nothing to do,
+//! and nothing is lost however many workers there are.
 
 use std::collections::HashSet;
 use std::hint;
@@ -164,7 +164,8 @@ fn p1_no_wake_up_is_lost() {
     });
 }
 
-/// A burst of behaviours that are too short for their worker to look stuck, and too few for it to share by their number.
+/// A burst of behaviours that are too short for their worker to look stuck, and too few for it to
+/// share by their number.
 #[test]
 fn p3_a_burst_of_behaviours_of_almost_a_millisecond_finds_the_idle_workers() {
     for workers in [2, 4] {

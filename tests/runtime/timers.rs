@@ -21,8 +21,8 @@ fn t5_timers_fire_in_the_order_of_their_deadlines_and_never_early() {
     let runtime = runtime(2, &Faults::new());
     let (log, deadlines) = runtime.run(|| {
         let log = Cown::new(Vec::new());
-        // Between two of them this thread may lose its processor for longer than they lie apart. So a deadline is
-        // known to lie between two moments, mostly some microseconds apart.
+        // Between two of them this thread may lose its processor for longer than they lie apart. So
+        // a deadline is known to lie between two moments, mostly some microseconds apart.
         let deadlines = [30, 3, 12, 0, 300, 21].map(|delay| {
             let earliest = Instant::now() + ms(delay);
             after(ms(delay), &log, move |log| log.push((delay, Instant::now() >= earliest)));
@@ -285,8 +285,8 @@ fn a_timer_on_no_cown_fires_in_its_runtime() {
     assert_eq!(once.wait(), Ok(home));
 }
 
-/// A handle that is cloned when a timer is set, and again each time that it fires. A clone of that clone cancels
-/// the timer; and that clone panics when it is dropped.
+/// A handle that is cloned when a timer is set, and again each time that it fires. A clone of that
+/// clone cancels the timer; and that clone panics when it is dropped.
 struct Bomb {
     cown: Cown<()>,
     timer: Arc<Mutex<Option<Timer>>>,

@@ -219,7 +219,8 @@ fn a_spare_refuses_to_block_as_a_worker_does() {
     hog.let_go();
 }
 
-/// The second that a shutdown has for what is queued is for what goes on: a spare that looks for tasks in vain is none.
+/// The second that a shutdown has for what is queued is for what goes on: a spare that looks for
+/// tasks in vain is none.
 #[test]
 fn a_spare_with_nothing_to_do_does_not_put_a_shutdown_off() {
     let (runtime, told) = watched(1, Some(1));

@@ -43,7 +43,8 @@ fn a4_no_two_behaviours_have_a_cown_at_the_same_time() {
     });
 }
 
-/// While a behaviour runs, even after its last use of a cown, nothing else on any of its cowns runs.
+/// While a behaviour runs, even after its last use of a cown, nothing else on any of its cowns
+/// runs.
 #[test]
 fn a2_nothing_is_released_early() {
     everywhere(|| {
@@ -70,7 +71,8 @@ fn a2_nothing_is_released_early() {
     });
 }
 
-/// In the middle of its body it meets a behaviour on a cown that it has named and spawned on, and does not hold.
+/// In the middle of its body it meets a behaviour on a cown that it has named and spawned on, and
+/// does not hold.
 #[test]
 fn a2_nothing_more_is_acquired_by_a_behaviour_that_runs() {
     let runtime = runtime(2, &Faults::new());

@@ -179,8 +179,8 @@ fn o3_a_batch_over_cowns_that_nothing_links() {
     }
 }
 
-/// `when(a.read()) + when(b) + when(a.read())`: the two readers stand next to each other in the order
-/// of `a`, and run at the same time.
+/// `when(a.read()) + when(b) + when(a.read())`: the two readers stand next to each other in the
+/// order of `a`, and run at the same time.
 #[test]
 fn readers_of_a_batch_run_at_the_same_time() {
     let runtime = runtime(2, &Faults::new());

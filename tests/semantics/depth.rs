@@ -1,4 +1,5 @@
-//! Whatever owns the next one of its kind, a hundred thousand times over, is dropped on a small stack.
+//! Whatever owns the next one of its kind, a hundred thousand times over, is dropped on a small
+//! stack.
 
 use std::any::Any;
 use std::future::Future;

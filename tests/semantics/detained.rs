@@ -260,7 +260,8 @@ fn k4_a_deadline_releases_what_is_detained() {
         }
         // They were not done (and what waited behind them was counted, too).
         assert_eq!(report.abandoned, 2 * cowns.len());
-        // Neither of the two has an effect. A closure is dropped, and its panic is not one of the caller.
+        // Neither of the two has an effect. A closure is dropped, and its panic is not one of the
+        // caller.
         for (n, guard) in guards.into_iter().enumerate() {
             if n % 2 == 0 {
                 let bomb = Bomb;
@@ -469,7 +470,8 @@ fn o4_nothing_runs_at_once_on_a_detained_cown() {
     });
 }
 
-/// Each cown is held by one at a time, from the first step to the last, and in the order of spawning.
+/// Each cown is held by one at a time, from the first step to the last, and in the order of
+/// spawning.
 #[test]
 fn o1_detained_and_other_behaviours_share_one_order() {
     #[derive(Default)]

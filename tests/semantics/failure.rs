@@ -1,5 +1,5 @@
-//! A panic in a behaviour is caught. What it held exclusively is poisoned; what it read is untouched.
-//! It never stops a worker, loses another behaviour, or leaves a cown acquired.
+//! A panic in a behaviour is caught. What it held exclusively is poisoned; what it read is
+//! untouched. It never stops a worker, loses another behaviour, or leaves a cown acquired.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::Arc;
@@ -145,8 +145,8 @@ fn poison_can_be_cleared_from_outside() {
     });
 }
 
-/// What was queued before the panic is skipped, as is what comes later; after the mark is cleared all
-/// goes on.
+/// What was queued before the panic is skipped, as is what comes later; after the mark is cleared
+/// all goes on.
 #[test]
 fn f3_the_mark_takes_its_place_in_the_order() {
     everywhere_with_faults(|faults| {

@@ -783,8 +783,8 @@ fn no_interrupt_is_lost() {
     }
 }
 
-/// Code of the user that runs when a group has been let go on this thread, while another one holds the group.
-/// Both then send to a member as fast as they can.
+/// Code of the user that runs when a group has been let go on this thread, while another one holds
+/// the group. Both then send to a member as fast as they can.
 struct LetGo {
     both: Meeting,
     to: Cown<u64>,
@@ -816,8 +816,8 @@ impl Wake for LetGo {
     }
 }
 
-/// The last cown that a set waits for is a member of a group, and another one belongs to a runtime that is shut
-/// down: the thread that lets the group go drops the behaviour, which wakes a task.
+/// The last cown that a set waits for is a member of a group, and another one belongs to a runtime
+/// that is shut down: the thread that lets the group go drops the behaviour, which wakes a task.
 #[test]
 fn a_waker_that_runs_when_the_group_was_let_go_uses_its_queue() {
     let (runtime, ended) = (runtime(2, &Faults::new()), runtime(1, &Faults::new()));

@@ -42,8 +42,8 @@ impl Drop for State {
     }
 }
 
-/// A behaviour panics when the last handle of its cown is gone: the state is told, interruptible before
-/// the next behaviour, and dropped.
+/// A behaviour panics when the last handle of its cown is gone: the state is told, interruptible
+/// before the next behaviour, and dropped.
 fn panic_without_a_handle(make: impl FnOnce(State) -> Cown<State>) {
     let counts = Arc::new(Counts::default());
     let faults = Faults::new();
@@ -228,8 +228,8 @@ enum Goes {
     Afterwards,
 }
 
-/// A behaviour waits at a shut gate of one of the recluses; the last handle goes, and the runtime is shut down. Returns
-/// what is reported, and what is said to who waits.
+/// A behaviour waits at a shut gate of one of the recluses; the last handle goes, and the runtime
+/// is shut down. Returns what is reported, and what is said to who waits.
 fn shut_down_at_a_shut_gate(which: usize, goes: Goes) -> (ShutdownReport, Result<u8, Broken>) {
     let runtime = runtime(1, &Faults::new());
     let (counts, cown) = {

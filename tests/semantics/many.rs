@@ -1,5 +1,5 @@
-//! No number of cowns, members, behaviours or waiters is too large: here it is one that does not fit
-//! into 16 bits.
+//! No number of cowns, members, behaviours or waiters is too large: here it is one that does not
+//! fit into 16 bits.
 
 use std::sync::OnceLock;
 

@@ -123,7 +123,8 @@ fn behaviours_of_a_batch_may_share_cowns() {
     });
 }
 
-/// Each closure is of a type of its own, and so is the error that gives it back; what is wrong is not.
+/// Each closure is of a type of its own, and so is the error that gives it back; what is wrong is
+/// not.
 #[test]
 fn errors_of_different_closures_come_together() {
     fn add(which: u32, a: &Cown<u32>) -> Result<Batch, coact::behaviour::BatchRefusal> {

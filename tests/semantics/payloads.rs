@@ -1,5 +1,5 @@
-//! A panic's payload is a value of the user's, and its destructor may panic again, with a payload of the
-//! same kind. Whatever it does, the thread that caught it goes on.
+//! A panic's payload is a value of the user's, and its destructor may panic again, with a payload
+//! of the same kind. Whatever it does, the thread that caught it goes on.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -40,8 +40,8 @@ impl Bomb {
 impl Drop for Bomb {
     fn drop(&mut self) {
         self.dropped.fetch_add(1, Ordering::Relaxed);
-        // One that is dropped while its thread unwinds would end the process, as any destructor does
-        // that panics then.
+        // One that is dropped while its thread unwinds would end the process, as any destructor
+        // does that panics then.
         if self.left > 0 && !thread::panicking() {
             Self { left: self.left - 1, dropped: Arc::clone(&self.dropped) }.throw();
         }

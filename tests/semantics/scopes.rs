@@ -192,7 +192,8 @@ fn a_payload_that_panics_when_it_is_dropped() {
     });
 }
 
-/// A payload that is not the first is dropped; what its destructor waits for may be another panic of the scope.
+/// A payload that is not the first is dropped; what its destructor waits for may be another panic
+/// of the scope.
 #[test]
 fn a_payload_whose_destructor_waits_for_the_panic_of_another_behaviour() {
     struct Patient(Receiver<()>, Log<bool>);

@@ -11,8 +11,8 @@ use coact_sync::shim::process::{Condvar, Mutex};
 
 type Task = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Some threads that poll futures in the order in which they are woken. Dropping it ends the threads, and drops
-/// the futures.
+/// Some threads that poll futures in the order in which they are woken. Dropping it ends the
+/// threads, and drops the futures.
 #[derive(Debug)]
 pub struct Executor {
     shared: Arc<Shared>,

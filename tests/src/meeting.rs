@@ -10,8 +10,8 @@ use coact_sync::shim::process::{Condvar, Mutex};
 /// How long a test waits for what must happen at some time, before it fails.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
-/// Runs all at the same time, each on a thread of its own, and waits for all. It joins each thread, which
-/// the thread sanitizer sees, other than the end of a scope.
+/// Runs all at the same time, each on a thread of its own, and waits for all. It joins each thread,
+/// which the thread sanitizer sees, other than the end of a scope.
 ///
 /// # Panics
 /// If one of them panics.
@@ -48,7 +48,8 @@ impl Meeting {
         self.0.changed.notify_all();
     }
 
-    /// Waits until all have arrived, each in the middle of its body. Returns false if the time is up.
+    /// Waits until all have arrived, each in the middle of its body. Returns false if the time is
+    /// up.
     #[must_use = "it is false if the others did not arrive in time"]
     pub fn wait(&self) -> bool {
         let mut present = self.0.present.lock();

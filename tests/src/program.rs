@@ -1,4 +1,5 @@
-//! Programs under test: run on real workers, few and many, over again, and some in deterministic mode.
+//! Programs under test: run on real workers, few and many, over again, and some in deterministic
+//! mode.
 
 use std::any::Any;
 use std::cell::RefCell;
@@ -12,8 +13,8 @@ use coact::sim::{Config, Method, Sim};
 use crate::executor::Executor;
 use crate::journal::Log;
 
-/// The number of workers with which each program runs: more than there are cores as well, since then a worker
-/// may be preempted anywhere.
+/// The number of workers with which each program runs: more than there are cores as well, since
+/// then a worker may be preempted anywhere.
 const WORKERS: [usize; 3] = [1, 2, 4];
 
 /// How often it runs with each number.
@@ -40,7 +41,8 @@ pub fn check(program: impl Fn() + 'static) {
     on_threads(&without_faults(program));
 }
 
-/// Runs a program in which behaviours panic, and which may look at what the runtime has reported, on real workers.
+/// Runs a program in which behaviours panic, and which may look at what the runtime has reported,
+/// on real workers.
 ///
 /// # Panics
 /// If the program panics.
@@ -83,7 +85,8 @@ fn without_faults(program: impl Fn() + 'static) -> impl Fn(&Faults) + 'static {
     }
 }
 
-// From here on programs have one type: each is compiled once, and what runs it once for all of them.
+// From here on programs have one type: each is compiled once, and what runs it once for all of
+// them.
 
 fn on_threads(program: &dyn Fn(&Faults)) {
     for workers in WORKERS {
@@ -113,7 +116,8 @@ fn run(runtime: &Runtime, faults: &Faults, program: &dyn Fn(&Faults)) {
     run_on(runtime, || program(faults));
 }
 
-/// Runs a program on a runtime, until no work of it is left, and then what it wants to be looked at [finally].
+/// Runs a program on a runtime, until no work of it is left, and then what it wants to be looked at
+/// [finally].
 pub fn run_on(runtime: &Runtime, program: impl FnOnce()) {
     runtime.run(program);
     for verdict in VERDICTS.take() {

@@ -1,4 +1,5 @@
-//! What supervision comes to, as plain code: a tree of flags and counters, with the time as a number.
+//! What supervision comes to, as plain code: a tree of flags and counters, with the time as a
+//! number.
 //!
 //! It knows nothing of the implementation, and must stay readable as a specification.
 

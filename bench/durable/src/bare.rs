@@ -1,7 +1,7 @@
 //! The same rows by the bare library: one thread, and nothing but what has to be written.
 //!
-//! It reads nothing back and refuses nothing: each commit's events, the last number and hash of its members, its
-//! identity, and the counter at the end of the transaction, in the store's own tables.
+//! It reads nothing back and refuses nothing: each commit's events, the last number and hash of its
+//! members, its identity, and the counter at the end of the transaction, in the store's own tables.
 
 use std::path::Path;
 

@@ -1,10 +1,12 @@
-//! Measures durable actors, beside the bare library with the same rows, and beside plain programs with a database.
+//! Measures durable actors, beside the bare library with the same rows, and beside plain programs
+//! with a database.
 //!
 //! Not a command of `coact-bench`, which would then have to compile SQLite.
 //!
-//! Reading order: `cases` (what is measured), `session` (rounds, and the table), `setup` and `measured` (what a run is given, and what it shows),
-//! `counter` and `account` (the entities), `stores`, `server`, `bare` and `window` (what several cases need), `events`, `transfers`, `outbox`,
-//! `recovery`, `memory`, `machine`, `peers`.
+//! Reading order: `cases` (what is measured), `session` (rounds, and the table), `setup` and
+//! `measured` (what a run is given, and what it shows), `counter` and `account` (the entities),
+//! `stores`, `server`, `bare` and `window` (what several cases need), `events`, `transfers`,
+//! `outbox`, `recovery`, `memory`, `machine`, `peers`.
 
 #![forbid(unsafe_code)]
 

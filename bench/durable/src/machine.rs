@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-/// The processors, the system, the file system that the folder is on, the version of SQLite and the build.
+/// The processors, the system, the file system that the folder is on, the version of SQLite and the
+/// build.
 pub fn machine(folder: &Path) -> String {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     let processor = line("/proc/cpuinfo", |line| line.starts_with("model name"))

@@ -26,7 +26,8 @@ Examples:
   coact-bench-durable run events-10000 transfers --folder ~/tmp --postgres postgres://postgres@localhost/postgres
   coact-bench-durable once events-1 --folder ~/tmp                  one run, for a profiler";
 
-/// Measures durable actors, beside the bare library and plain programs. Each run has a fresh process, and checks its result.
+/// Measures durable actors, beside the bare library and plain programs. Each run has a fresh
+/// process, and checks its result.
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Cli {
@@ -38,8 +39,9 @@ struct Cli {
 enum Command {
     /// Lists the cases.
     List,
-    /// Measures, and prints a table: how many a second (median, least, most), the ratio to the case that it stands beside, processor time
-    /// of each, its ratio, how many are in a transaction, and memory of each.
+    /// Measures, and prints a table: how many a second (median, least, most), the ratio to the case
+    /// that it stands beside, processor time of each, its ratio, how many are in a transaction, and
+    /// memory of each.
     #[command(after_help = EXAMPLES)]
     Run(Run),
     /// Runs a case once, in this process, and prints what it has shown as a line of JSON.

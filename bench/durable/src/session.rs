@@ -23,7 +23,8 @@ pub struct Record {
     runs: Vec<Measured>,
 }
 
-/// The cases that words choose: by their names, or by how these begin, up to a hyphen. All, without words.
+/// The cases that words choose: by their names, or by how these begin, up to a hyphen. All, without
+/// words.
 pub fn choose(words: &[String]) -> anyhow::Result<Vec<&'static Case>> {
     let means = |word: &String, case: &Case| {
         let rest = case.name.strip_prefix(word.as_str());
@@ -143,8 +144,9 @@ fn summary(mut values: Vec<f64>) -> Option<(f64, f64, f64)> {
     Some((median, values[0], values[values.len() - 1]))
 }
 
-/// Prints the table. A ratio is that of the case that one stands beside to it, in the same round: above 1, the former is faster. A ratio of
-/// processor times is the other way round: above 1, the former takes less.
+/// Prints the table. A ratio is that of the case that one stands beside to it, in the same round:
+/// above 1, the former is faster. A ratio of processor times is the other way round: above 1, the
+/// former takes less.
 pub fn print(records: &[Record]) {
     println!(
         "{:<26} {:>9} {:>9} {:>9}  {:>7} {:>9} {:>7} {:>8} {:>9}",

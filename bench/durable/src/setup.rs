@@ -16,7 +16,8 @@ pub struct Setup {
     /// How many commands, transfers or messages may be under way at a time.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(1..))]
     pub in_flight: u64,
-    /// A server of PostgreSQL, as postgres://USER:PASSWORD@HOST:PORT/DATABASE. It gets tables bench_*, and schemas bench_*.
+    /// A server of PostgreSQL, as postgres://USER:PASSWORD@HOST:PORT/DATABASE. It gets tables
+    /// bench_*, and schemas bench_*.
     #[arg(long)]
     pub postgres: Option<String>,
     /// How many commits the bare library puts in a transaction.

@@ -13,8 +13,8 @@ use coact_sqlite::SqliteStore;
 #[derive(Clone)]
 pub struct Shared(pub Arc<SqliteStore>);
 
-/// The same, but it gets a commit only after the outcome of the one before: each transaction has one commit, and
-/// each commit a flush of its own.
+/// The same, but it gets a commit only after the outcome of the one before: each transaction has
+/// one commit, and each commit a flush of its own.
 #[derive(Clone)]
 pub struct OneByOne {
     store: Shared,

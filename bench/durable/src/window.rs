@@ -2,7 +2,8 @@
 
 use std::collections::VecDeque;
 
-/// Begins `count` of them, each when fewer than `most` are under way, and waits for all, in their order.
+/// Begins `count` of them, each when fewer than `most` are under way, and waits for all, in their
+/// order.
 pub fn run<P>(
     count: u64,
     most: u64,

@@ -1,7 +1,8 @@
-//! How many flushes to the disk commands take: exact counts, by a disk below SQLite that counts them.
+//! How many flushes to the disk commands take: exact counts, by a disk below SQLite that counts
+//! them.
 //!
-//! `cargo test --release -p coact-bench-durable --test syncs -- --nocapture` prints the figures of docs/lab/0005. Each flush is
-//! done for real, so that as much gathers meanwhile as on a disk.
+//! `cargo test --release -p coact-bench-durable --test syncs -- --nocapture` prints the figures of
+//! docs/lab/0005. Each flush is done for real, so that as much gathers meanwhile as on a disk.
 
 #![cfg(target_os = "linux")]
 
@@ -82,8 +83,8 @@ fn a_thousand_commands() {
             "1,000 commands of {actors} actors, {how}: {transactions} transactions, \
              {wal} flushes of the WAL, {file} of the file"
         );
-        // Each transaction is one flush. A checkpoint flushes the WAL and the file, and the first transaction behind one the
-        // header of the WAL.
+        // Each transaction is one flush. A checkpoint flushes the WAL and the file, and the first
+        // transaction behind one the header of the WAL.
         assert!(
             wal >= transactions && wal <= transactions + 2 * file + 2,
             "{wal} {file} {transactions}"

@@ -1,4 +1,5 @@
-//! A million things that have nothing to do: what does each cost in time and memory, and what does its end?
+//! A million things that have nothing to do: what does each cost in time and memory, and what does
+//! its end?
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,7 +1,8 @@
-//! Our way to do the headline workloads and those of one path each, written as a user would write them.
+//! Our way to do the headline workloads and those of one path each, written as a user would write
+//! them.
 //!
-//! A file a program, in the folder of its form; one that serves several sizes is there once. Beside the folders lies
-//! what both forms of a program share.
+//! A file a program, in the folder of its form; one that serves several sizes is there once. Beside
+//! the folders lies what both forms of a program share.
 
 mod actors;
 mod behaviours;

@@ -15,8 +15,8 @@ pub fn on(workers: usize) -> anyhow::Result<Runtime> {
     runtime.context("the runtime does not start")
 }
 
-/// Runs a program on a coact runtime: calls `start` in a behaviour, and waits until as many parts as said have told
-/// their results.
+/// Runs a program on a coact runtime: calls `start` in a behaviour, and waits until as many parts
+/// as said have told their results.
 pub fn run(
     given: &Given,
     operations: u64,
@@ -26,7 +26,8 @@ pub fn run(
     run_boxed(given, operations, parts, Box::new(start))
 }
 
-/// The same, compiled once: a behaviour of its own for each of the programs would be a tenth of all code.
+/// The same, compiled once: a behaviour of its own for each of the programs would be a tenth of all
+/// code.
 fn run_boxed(
     given: &Given,
     operations: u64,

@@ -1,4 +1,5 @@
-//! Transfers that check both accounts, by tellers each of whom keeps an order; without work, and with some.
+//! Transfers that check both accounts, by tellers each of whom keeps an order; without work, and
+//! with some.
 
 #[cfg(test)]
 mod tests;

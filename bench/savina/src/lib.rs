@@ -1,8 +1,9 @@
-//! The actor benchmark suite Savina, in the selection of L. Cheeseman et al., *When concurrency matters* (OOPSLA
-//! 2023): 22 programs as actors that send messages, 11 of them also as behaviours over several cowns, 2 as actors
-//! that take tuples.
+//! The actor benchmark suite Savina, in the selection of L. Cheeseman et al., *When concurrency
+//! matters* (OOPSLA 2023): 22 programs as actors that send messages, 11 of them also as behaviours
+//! over several cowns, 2 as actors that take tuples.
 //!
-//! A file a program, in the folder of its form, written as a user would write it: their lines are counted ([`LINES`]).
+//! A file a program, in the folder of its form, written as a user would write it: their lines are
+//! counted ([`LINES`]).
 
 mod actors;
 mod behaviours;

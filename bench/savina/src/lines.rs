@@ -1,8 +1,8 @@
 //! How long the programs are, beside those of the paper.
 //!
-//! Counted are the lines of a program's file that are neither empty nor a comment alone, as formatted by rustfmt; the
-//! paper's are the lines of its C++ programs (L. Cheeseman et al., OOPSLA 2023, Tables 1 and 3, "BoC (Actor)" and "BoC
-//! (Full)").
+//! Counted are the lines of a program's file that are neither empty nor a comment alone, as
+//! formatted by rustfmt; the paper's are the lines of its C++ programs (L. Cheeseman et al., OOPSLA
+//! 2023, Tables 1 and 3, "BoC (Actor)" and "BoC (Full)").
 
 /// A form of a program.
 #[derive(Clone, Copy)]

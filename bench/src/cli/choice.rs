@@ -27,7 +27,8 @@ pub fn workloads(names: &[String]) -> anyhow::Result<Vec<&'static Workload>> {
     Ok(chosen)
 }
 
-/// Everything that this program and the peers that are built here do; and how to get those that are not.
+/// Everything that this program and the peers that are built here do; and how to get those that are
+/// not.
 pub fn candidates(folder: &Path) -> anyhow::Result<(Vec<Candidate>, Vec<String>)> {
     let mut candidates = ours()?;
     let mut hints = Vec::new();

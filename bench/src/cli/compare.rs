@@ -21,7 +21,8 @@ pub struct Compare {
     /// The later one.
     #[arg(value_name = "B.json")]
     after: PathBuf,
-    /// Fails if a case of coact takes more than this many times as long as before, beyond the spread.
+    /// Fails if a case of coact takes more than this many times as long as before, beyond the
+    /// spread.
     #[arg(long, value_name = "RATIO", value_parser = positive)]
     fail_above: Option<f64>,
 }

@@ -32,7 +32,8 @@ pub struct Instructions {
     /// Names what is counted, and counts nothing.
     #[arg(long)]
     list: bool,
-    /// Writes the counts into the table and judges nothing; the lines of cases that are not counted now are kept.
+    /// Writes the counts into the table and judges nothing; the lines of cases that are not counted
+    /// now are kept.
     #[arg(long)]
     write: bool,
     /// The table, if not the committed one.

@@ -7,8 +7,9 @@ use std::sync::mpsc;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-/// Does the work for each thing, for some at once (as many as there are processors, if no number is given), and then
-/// tells its result, in the order of the things. `work` also gets the number of the thread that does it.
+/// Does the work for each thing, for some at once (as many as there are processors, if no number is
+/// given), and then tells its result, in the order of the things. `work` also gets the number of
+/// the thread that does it.
 pub fn in_order<T: Sync, R: Send>(
     things: &[T],
     at_once: Option<NonZeroUsize>,
@@ -24,7 +25,8 @@ pub fn in_order<T: Sync, R: Send>(
             scope.spawn(move || {
                 // ORDERING: Relaxed. Each number is taken once, and nothing else goes with it.
                 while let Some((index, thing)) = at(things, next.fetch_add(1, Ordering::Relaxed)) {
-                    // The receiver is gone if something could not be told: then nothing more is wanted.
+                    // The receiver is gone if something could not be told: then nothing more is
+                    // wanted.
                     if send.send((index, work(thread, thing))).is_err() {
                         break;
                     }

@@ -33,7 +33,8 @@ Examples:
   coact-bench coherence                             cache-line transfers an operation, on up to 64 cores
   coact-bench lines                                 how long our Savina programs are, beside the paper's";
 
-/// Measures the coact runtime beside its peers. Each repetition runs in a fresh process and checks its result.
+/// Measures the coact runtime beside its peers. Each repetition runs in a fresh process and checks
+/// its result.
 #[derive(Parser)]
 #[command(version, after_help = EXAMPLES)]
 struct Cli {
@@ -45,14 +46,16 @@ struct Cli {
 enum Command {
     /// Lists the workloads and who does them.
     List,
-    /// Measures, and prints a table: median, extremes, ratio to our own figure in the same round, peak memory.
+    /// Measures, and prints a table: median, extremes, ratio to our own figure in the same round,
+    /// peak memory.
     #[command(after_help = EXAMPLES)]
     Run(run::Run),
     /// Writes the records as a page, with drawings and tables.
     Report(report::Report),
     /// Compares two files of records.
     Compare(compare::Compare),
-    /// Counts instructions and atomic read-modify-writes an operation, and compares them with a table.
+    /// Counts instructions and atomic read-modify-writes an operation, and compares them with a
+    /// table.
     #[command(after_help = instructions::EXAMPLES)]
     Instructions(instructions::Instructions),
     /// Counts cache-line transfers an operation on machines with more cores than this one.

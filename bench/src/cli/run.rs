@@ -26,8 +26,8 @@ pub struct Run {
     /// Factor on the sizes of the workloads.
     #[arg(long, default_value_t = 1.0, value_parser = positive)]
     scale: f64,
-    /// Worker threads: one number, or several to measure each; if not given, as many as there are processors, and
-    /// 1, 2, 4 … up to them for what is drawn over workers.
+    /// Worker threads: one number, or several to measure each; if not given, as many as there are
+    /// processors, and 1, 2, 4 … up to them for what is drawn over workers.
     #[arg(long, value_name = "N,…", value_delimiter = ',')]
     workers: Vec<NonZeroUsize>,
     /// Rounds; in each round every implementation runs once.
@@ -36,7 +36,8 @@ pub struct Run {
     /// Writes the records to this file, after each workload.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
-    /// Which peers run beside coact: all that are built here, none, or names such as tokio,mutex or caf.
+    /// Which peers run beside coact: all that are built here, none, or names such as tokio,mutex or
+    /// caf.
     #[arg(long, value_name = "all|none|NAMES", value_delimiter = ',', default_value = "all")]
     peers: Vec<String>,
     /// Where the peers' folders are, if not beside the tool's sources.

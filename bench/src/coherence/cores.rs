@@ -1,8 +1,8 @@
 //! A machine of some cores, each with a clock, and which thread runs where.
 //!
-//! The core whose clock is least goes on, by one instruction. A thread that becomes ready gets an idle core, the one that
-//! it ran on last if that is free; else it waits in line. So there is no balancing between cores, which a kernel does
-//! less often than these runs are long.
+//! The core whose clock is least goes on, by one instruction. A thread that becomes ready gets an
+//! idle core, the one that it ran on last if that is free; else it waits in line. So there is no
+//! balancing between cores, which a kernel does less often than these runs are long.
 
 use std::collections::VecDeque;
 

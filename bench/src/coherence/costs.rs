@@ -1,7 +1,8 @@
 //! What things take on the machine that is modelled, in picoseconds.
 //!
-//! They decide which schedule comes out, and so the counts a little; the time that is predicted hangs on them. Round
-//! numbers of a server's processor at 3 GHz; what a transfer takes is an option of the command.
+//! They decide which schedule comes out, and so the counts a little; the time that is predicted
+//! hangs on them. Round numbers of a server's processor at 3 GHz; what a transfer takes is an
+//! option of the command.
 
 /// A nanosecond.
 pub const NANOSECOND: u64 = 1_000;

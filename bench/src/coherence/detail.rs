@@ -13,7 +13,8 @@ const FUNCTIONS: usize = 5;
 /// What would be printed as nothing is left out.
 const LEAST: f64 = 0.0005;
 
-/// The places in memory that move most, this many, and of each who wants it, and who wrote it before.
+/// The places in memory that move most, this many, and of each who wants it, and who wrote it
+/// before.
 pub fn detail(sources: &Sources, places: usize) -> String {
     let mut by_place: HashMap<&str, Vec<(&Source, f64)>> = HashMap::new();
     for (source, transfers) in sources {

@@ -1,9 +1,10 @@
 //! Which core's cache has which line: the coherence protocol, as far as it moves lines.
 //!
-//! Caches here are as large as they need to be and start empty, so a line that is missing has either never been used,
-//! which is not counted, or is in another core's cache, which is a *transfer*. A line that one core alone has may be
-//! written at once (in MESI it is exclusive or modified); one that several have may be read (shared). So a set of cores
-//! is all there is to know of a line.
+//! Caches here are as large as they need to be and start empty, so a line that is missing has
+//! either never been used, which is not counted, or is in another core's cache, which is a
+//! *transfer*. A line that one core alone has may be written at once (in MESI it is exclusive or
+//! modified); one that several have may be read (shared). So a set of cores is all there is to know
+//! of a line.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
@@ -119,8 +120,8 @@ impl Lines {
 }
 
 impl Line {
-    /// When a transfer that begins now, or when the line is free, is over. Copies of a line that several cores have are
-    /// made at the same time.
+    /// When a transfer that begins now, or when the line is free, is over. Copies of a line that
+    /// several cores have are made at the same time.
     fn transfer(&mut self, kind: Kind, now: u64, cost: u64) -> u64 {
         if kind == Kind::Read && self.holders.len() > 1 {
             return now + cost;

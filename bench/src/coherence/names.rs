@@ -22,7 +22,8 @@ pub struct Source {
 /// The names of a program.
 pub struct Names<'a>(pub &'a Files);
 
-/// Blocks from this size on are arrays, or memory that something else is made of: their lines are counted together.
+/// Blocks from this size on are arrays, or memory that something else is made of: their lines are
+/// counted together.
 const LARGE: u64 = 4 * 1024;
 
 impl Names<'_> {

@@ -10,7 +10,8 @@ use coact_bench_workloads::program::Answer;
 /// The program that counts.
 const VALGRIND: &str = "valgrind";
 
-/// How often each instruction of a process was executed, by the file that it lies in and its address there.
+/// How often each instruction of a process was executed, by the file that it lies in and its
+/// address there.
 #[derive(Debug, Default)]
 pub struct Profile {
     /// The executable, the libraries, and `???` for what lies in no file.
@@ -23,7 +24,8 @@ impl Profile {
         self.objects.values().flat_map(HashMap::values).sum()
     }
 
-    /// Reads what callgrind writes with `--dump-instr=yes --dump-line=no --compress-pos=no --compress-strings=no`.
+    /// Reads what callgrind writes with `--dump-instr=yes --dump-line=no --compress-pos=no
+    /// --compress-strings=no`.
     ///
     /// ```
     /// use coact_bench::instructions::callgrind::Profile;
@@ -90,7 +92,8 @@ pub fn version() -> anyhow::Result<String> {
     Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
-/// Runs this tool's `program` under callgrind, which leaves its file at `file`; returns what the program printed last.
+/// Runs this tool's `program` under callgrind, which leaves its file at `file`; returns what the
+/// program printed last.
 ///
 /// # Errors
 /// It cannot be run, or fails.
@@ -103,7 +106,8 @@ pub fn run(program: &Path, words: &[&str], file: &Path) -> anyhow::Result<(Profi
         .arg(program)
         .args(words)
         .stdin(Stdio::null());
-    // What is in the environment must not count: neither settings of the runtime nor the variables' length.
+    // What is in the environment must not count: neither settings of the runtime nor the variables'
+    // length.
     command.env_clear();
     command.envs(std::env::var_os("PATH").map(|path| ("PATH", path)));
     command.envs(std::env::var_os("VALGRIND_LIB").map(|path| ("VALGRIND_LIB", path)));

@@ -17,10 +17,11 @@ pub struct Case {
     millionths: (u32, u32),
 }
 
-/// The difference of the sizes is some 20,000 to 300,000 operations. Start-up and end are the same in both up to some
-/// ten thousand instructions: how long the worker looks for its first task, and what it finds done when the runtime
-/// ends. The rings, whose hops are short and whose hundred actors are there at the end, are counted the longest, so that
-/// this is less than a thousandth of each count.
+/// The difference of the sizes is some 20,000 to 300,000 operations. Start-up and end are the same
+/// in both up to some ten thousand instructions: how long the worker looks for its first task, and
+/// what it finds done when the runtime ends. The rings, whose hops are short and whose hundred
+/// actors are there at the end, are counted the longest, so that this is less than a thousandth of
+/// each count.
 #[rustfmt::skip]
 pub const ALL: &[Case] = &[
     case("cown-ring", "coact", (2_000, 32_000)),

@@ -1,8 +1,9 @@
 //! Which instructions are atomic read-modify-writes.
 //!
-//! callgrind says how often the instruction at each address was executed; what it is, the file says that it was loaded
-//! from. So all count that were executed: the runtime's, the standard library's, those of locks and of the workload's
-//! own clones of an `Arc`, in the very program that is counted. x86-64 only.
+//! callgrind says how often the instruction at each address was executed; what it is, the file says
+//! that it was loaded from. So all count that were executed: the runtime's, the standard library's,
+//! those of locks and of the workload's own clones of an `Arc`, in the very program that is
+//! counted. x86-64 only.
 
 use std::ops::Range;
 use std::path::Path;
@@ -36,8 +37,8 @@ impl Code {
         Ok(Code { file, segments })
     }
 
-    /// Whether the instruction at this address reads and writes memory in one atomic step, or is a full fence, which
-    /// costs the same.
+    /// Whether the instruction at this address reads and writes memory in one atomic step, or is a
+    /// full fence, which costs the same.
     ///
     /// # Errors
     /// There is no code at this address.
@@ -78,8 +79,8 @@ fn segments(file: &[u8]) -> anyhow::Result<Vec<Segment>> {
     Ok(segments)
 }
 
-/// Whether the first instruction of these bytes is locked, an exchange with memory (which is always locked) or a full
-/// fence.
+/// Whether the first instruction of these bytes is locked, an exchange with memory (which is always
+/// locked) or a full fence.
 ///
 /// ```
 /// use coact_bench::instructions::code::is_atomic;

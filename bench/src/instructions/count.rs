@@ -77,8 +77,8 @@ impl Counter {
             let [code, own] = [path, &self.program].map(|path| code_of(&mut known, path));
             let (code, own) = (code?, own?);
             for (address, count) in counts {
-                // Callgrind loses its place where stacks are switched, and takes what lies in the program for a
-                // part of the library that has started the thread.
+                // Callgrind loses its place where stacks are switched, and takes what lies in the
+                // program for a part of the library that has started the thread.
                 let is_atomic = code.is_atomic(*address).or_else(|_| own.is_atomic(*address));
                 if is_atomic.with_context(|| path.display().to_string())? {
                     sum += count;

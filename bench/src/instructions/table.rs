@@ -104,7 +104,8 @@ impl Table {
         }
     }
 
-    /// Whether it counts the same compiler's code and the same library's as this build runs; if not, which.
+    /// Whether it counts the same compiler's code and the same library's as this build runs; if
+    /// not, which.
     pub fn mismatch(&self, build: &str, library: &str) -> Option<String> {
         let pairs = [(&*self.build, build), (&*self.library, library)];
         let (theirs, ours) = pairs.into_iter().find(|(theirs, ours)| theirs != ours)?;
@@ -127,7 +128,8 @@ impl Table {
     }
 }
 
-/// Whether one is more than the tolerance above the other, and more than the last digit of the table.
+/// Whether one is more than the tolerance above the other, and more than the last digit of the
+/// table.
 fn is_above(some: f64, other: f64, digit: f64) -> bool {
     some > other * (1.0 + TOLERANCE) + digit
 }
@@ -154,7 +156,8 @@ impl fmt::Display for Table {
 }
 
 impl Count {
-    /// With no more digits than the table has: so a count is compared with one that was rounded as it is.
+    /// With no more digits than the table has: so a count is compared with one that was rounded as
+    /// it is.
     fn as_written(self) -> Count {
         // What is a little below zero is zero, without a sign.
         let round = |number: f64, parts: f64| (number * parts).round() / parts + 0.0;

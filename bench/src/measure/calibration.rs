@@ -72,7 +72,8 @@ fn round_trip() -> f64 {
         });
         let start = Instant::now();
         let mut trips = 0;
-        // On a busy machine a trip may take as long as a time slice, so the time is limited, not the number.
+        // On a busy machine a trip may take as long as a time slice, so the time is limited, not
+        // the number.
         while trips < 100 * BATCH && start.elapsed() < LIMIT {
             for trip in trips..trips + BATCH {
                 line.store(2 * trip + 1, Ordering::Relaxed);

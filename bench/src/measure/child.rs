@@ -1,4 +1,5 @@
-//! One repetition in a process of its own: a heap, threads and a peak of memory that no earlier one has touched.
+//! One repetition in a process of its own: a heap, threads and a peak of memory that no earlier one
+//! has touched.
 
 use std::io::Read;
 use std::process::{Child, Stdio};
@@ -22,7 +23,8 @@ pub struct Report {
     pub memory: Vec<(f64, u64)>,
 }
 
-/// Runs a repetition in a child, ends the child if it takes longer than `limit`, and checks the result.
+/// Runs a repetition in a child, ends the child if it takes longer than `limit`, and checks the
+/// result.
 pub fn measure(
     workload: &Workload,
     candidate: &Candidate,
@@ -65,7 +67,8 @@ fn wait(child: &mut Child, limit: Duration, draw: bool) -> anyhow::Result<Watche
             child.wait()?;
             bail!("took longer than {} s", limit.as_secs());
         }
-        // Often enough for a smoke run of many short children, seldom enough not to disturb a long one.
+        // Often enough for a smoke run of many short children, seldom enough not to disturb a long
+        // one.
         let pause = (elapsed / 10).clamp(Duration::from_millis(1), Duration::from_millis(20));
         // There is no event to wait for: the standard library cannot wait for a child with a limit.
         #[allow(clippy::disallowed_methods)]

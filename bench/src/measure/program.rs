@@ -1,6 +1,8 @@
-//! Programs that do workloads: this one and the peers', in whatever language, spoken to in the same way.
+//! Programs that do workloads: this one and the peers', in whatever language, spoken to in the same
+//! way.
 //!
-//! `bench/PROGRAMS.md` describes what a program answers; [`coact_bench_workloads::program`] answers in Rust.
+//! `bench/PROGRAMS.md` describes what a program answers; [`coact_bench_workloads::program`] answers
+//! in Rust.
 
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
@@ -26,7 +28,8 @@ pub struct Candidate {
     pub program: Arc<Program>,
     /// What is done.
     pub workload: String,
-    /// The implementation's name: the peer's, with a suffix after a dash where there are several ways.
+    /// The implementation's name: the peer's, with a suffix after a dash where there are several
+    /// ways.
     pub name: String,
     /// How it does it.
     pub about: String,

@@ -53,7 +53,8 @@ impl Progress {
         self.bar.inc(1);
     }
 
-    /// The rest takes as long a repetition as those so far did, taken each case once, for the rounds are alike.
+    /// The rest takes as long a repetition as those so far did, taken each case once, for the
+    /// rounds are alike.
     fn left(&self) -> Option<Duration> {
         let cases = u32::try_from(self.known.len()).ok().filter(|&cases| cases > 0)?;
         let each = self.known.values().sum::<Duration>() / cases;

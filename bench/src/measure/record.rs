@@ -11,8 +11,8 @@ use super::calibration::Calibration;
 use super::machine::Machine;
 use super::statistics::Summary;
 
-/// One implementation of one workload on one number of workers, over all repetitions. It stands for itself: the
-/// machine is in it, and what a report says of the workload.
+/// One implementation of one workload on one number of workers, over all repetitions. It stands for
+/// itself: the machine is in it, and what a report says of the workload.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 pub struct Record {
     /// Name of the workload.
@@ -48,13 +48,15 @@ pub struct Record {
     pub values: Vec<f64>,
     /// Messages or behaviours that one repetition processed.
     pub count: u64,
-    /// This value divided by that of our first implementation in the same round, on as many workers.
+    /// This value divided by that of our first implementation in the same round, on as many
+    /// workers.
     pub ratio: Option<Summary>,
     /// Median of the peaks of resident memory, in bytes.
     pub peak_resident: Option<u64>,
     /// Median of the memory of each thing made, where the workload measures that.
     pub bytes_each: Option<f64>,
-    /// Median of what 99 of 100 operations took at the most, in nanoseconds, where the workload measures that.
+    /// Median of what 99 of 100 operations took at the most, in nanoseconds, where the workload
+    /// measures that.
     #[serde(default)]
     pub p99_ns: Option<f64>,
     /// Private memory over time in the last repetition, where it is drawn: seconds, bytes.

@@ -1,5 +1,5 @@
-//! The order of the repetitions: rounds, and in each round every implementation once (A B A B …), so that a ratio
-//! holds on a machine whose speed drifts.
+//! The order of the repetitions: rounds, and in each round every implementation once (A B A B …),
+//! so that a ratio holds on a machine whose speed drifts.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,8 @@ use super::statistics::{Summary, paired_ratio};
 pub struct Session {
     /// Factor on the sizes.
     pub scale: f64,
-    /// Numbers of worker threads to measure with; `None`: what the workload asks for, up to the processors.
+    /// Numbers of worker threads to measure with; `None`: what the workload asks for, up to the
+    /// processors.
     pub workers: Option<Vec<usize>>,
     /// Rounds.
     pub runs: usize,
@@ -41,8 +42,8 @@ impl Session {
         self.runs * candidates.len() * self.setups(workload).len()
     }
 
-    /// Measures the candidates of one workload, ours first. One that fails yields its error in place of a record,
-    /// and is not tried again.
+    /// Measures the candidates of one workload, ours first. One that fails yields its error in
+    /// place of a record, and is not tried again.
     pub fn measure(
         &self,
         workload: &Workload,
@@ -159,7 +160,8 @@ impl Session {
 impl Case<'_> {
     /// The figures so far, unless a repetition has failed.
     ///
-    /// Where the figure is the time of the whole, one that did a share of it counts that many times.
+    /// Where the figure is the time of the whole, one that did a share of it counts that many
+    /// times.
     fn values(&self, workload: &Workload) -> Option<Vec<f64>> {
         let reports = self.reports.as_ref().ok()?;
         let times = match workload.unit {

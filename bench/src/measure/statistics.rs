@@ -38,7 +38,8 @@ impl Summary {
 
 /// The quotients of values that were taken in the same round, summarised.
 ///
-/// On a machine whose speed drifts, neighbours in time are comparable where medians of the whole are not.
+/// On a machine whose speed drifts, neighbours in time are comparable where medians of the whole
+/// are not.
 pub fn paired_ratio(values: &[f64], baseline: &[f64]) -> Option<Summary> {
     let quotients: Vec<f64> =
         values.iter().zip(baseline).map(|(value, base)| value / base).collect();

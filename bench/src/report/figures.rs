@@ -196,8 +196,8 @@ fn over_time(study: &Study<'_>) -> Option<Element> {
     Some(drawn.draw())
 }
 
-/// An axis for lines that grow from nothing to these ends. A logarithmic one begins at the least of them divided by
-/// `part`, so that the way there can be seen.
+/// An axis for lines that grow from nothing to these ends. A logarithmic one begins at the least of
+/// them divided by `part`, so that the way there can be seen.
 fn from_sight(title: &str, ends: &[f64], part: f64) -> Axis {
     let axis = Axis::fitting(title, ends.iter().copied());
     let least = ends.iter().copied().reduce(f64::min);

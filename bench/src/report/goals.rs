@@ -12,7 +12,8 @@ const CRATES: [&str; 3] = ["kameo", "ractor", "actix"];
 const COUNTERS: [&str; 4] = ["counter-1", "counter-2", "counter-4", "counter-8"];
 /// Programs that have a full form, and in how many of them it must be the faster one.
 const FULL: (usize, usize) = (11, 9);
-/// Memory is flat if its peak in the later half of the time is at most this multiple of that of the earlier half.
+/// Memory is flat if its peak in the later half of the time is at most this multiple of that of the
+/// earlier half.
 const FLAT: f64 = 1.2;
 
 /// Whether a goal is reached.

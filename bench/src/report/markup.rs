@@ -1,6 +1,8 @@
-//! Elements of a page or a drawing, and how they become text: everything that comes from outside is escaped.
+//! Elements of a page or a drawing, and how they become text: everything that comes from outside is
+//! escaped.
 //!
-//! What is written is HTML and XML at once: elements that are void in HTML close themselves, all others have an end.
+//! What is written is HTML and XML at once: elements that are void in HTML close themselves, all
+//! others have an end.
 
 use std::fmt::{self, Display, Formatter};
 

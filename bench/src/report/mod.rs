@@ -1,8 +1,8 @@
 //! The report: records in, one page out that a person can read.
 //!
-//! Reading order: [`study`] sorts the records by workload, `goals` judges them, `references` holds what others have
-//! measured; [`words`] and `palette` say and colour figures, `chart` draws what `figures` picks, and `page`
-//! writes it all as `markup`.
+//! Reading order: [`study`] sorts the records by workload, `goals` judges them, `references` holds
+//! what others have measured; [`words`] and `palette` say and colour figures, `chart` draws what
+//! `figures` picks, and `page` writes it all as `markup`.
 
 mod chart;
 mod figures;

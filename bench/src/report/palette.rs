@@ -1,7 +1,7 @@
 //! Which colour, dash and mark an implementation has, the same on the whole page.
 //!
-//! Colours are classes of the style sheet, so that they suit a light and a dark page; shapes tell the lines apart
-//! where colours do not.
+//! Colours are classes of the style sheet, so that they suit a light and a dark page; shapes tell
+//! the lines apart where colours do not.
 
 use super::study::{OURS, family};
 

@@ -14,8 +14,8 @@ pub fn family(implementation: &str) -> &str {
     implementation.split('-').next().unwrap_or(implementation)
 }
 
-/// Joins the records of several files: a later one of the same workload, implementation and workers replaces an
-/// earlier one, in its place.
+/// Joins the records of several files: a later one of the same workload, implementation and workers
+/// replaces an earlier one, in its place.
 pub fn join(files: impl IntoIterator<Item = Vec<Record>>) -> Vec<Record> {
     let mut joined: Vec<Record> = Vec::new();
     for record in files.into_iter().flatten() {

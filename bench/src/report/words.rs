@@ -21,8 +21,8 @@ pub struct Measure<'a> {
 const TIMES: [(&str, f64); 4] = [("ns", 1.0), ("µs", 1e3), ("ms", 1e6), ("s", 1e9)];
 
 impl<'a> Measure<'a> {
-    /// The unit in which `least`, given in `unit`, has one to three digits before the point. A unit that is not one of
-    /// time stays.
+    /// The unit in which `least`, given in `unit`, has one to three digits before the point. A unit
+    /// that is not one of time stays.
     pub fn fitting(unit: &'a str, least: f64) -> Measure<'a> {
         let Some(&(_, nanos)) = TIMES.iter().find(|(symbol, _)| *symbol == unit) else {
             return Measure { symbol: unit, factor: 1.0 };

@@ -1,7 +1,7 @@
 //! The stopwatch of a run, stopped by the last of the programs under test.
 //!
-//! The time ends in the work itself and not when a waiting thread has noticed it, so that the figure holds no
-//! wake-up and no tear-down.
+//! The time ends in the work itself and not when a waiting thread has noticed it, so that the
+//! figure holds no wake-up and no tear-down.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -45,7 +45,8 @@ impl Finish {
     /// Ends one part and adds its result to the sum of all.
     pub fn part(&self, result: u64) {
         let state = &*self.0;
-        // ORDERING: Relaxed adds to the sum; the AcqRel decrement below makes each visible to the last part.
+        // ORDERING: Relaxed adds to the sum; the AcqRel decrement below makes each visible to the
+        // last part.
         state.sum.fetch_add(result, Ordering::Relaxed);
         if state.left.fetch_sub(1, Ordering::AcqRel) == 1 {
             let now = Instant::now();

@@ -1,7 +1,8 @@
 //! What is measured, and what the tool and a program in Rust share.
 //!
-//! Reading order: [`workload`] is the contract, [`table`] has a row for each, and [`work`] what is computed and must come
-//! out. A [`program`] answers the tool; it stops the stopwatch of [`finish`].
+//! Reading order: [`workload`] is the contract, [`table`] has a row for each, and [`work`] what is
+//! computed and must come out. A [`program`] answers the tool; it stops the stopwatch of
+//! [`finish`].
 
 pub mod finish;
 pub mod latency;

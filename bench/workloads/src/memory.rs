@@ -1,7 +1,8 @@
 //! Memory of a process, as the operating system counts it.
 //!
 //! The peak is of all that is resident. What is drawn over time is private memory: heap and stacks,
-//! without the pages of program files, which say how many workloads a program contains, not what one needs.
+//! without the pages of program files, which say how many workloads a program contains, not what
+//! one needs.
 //!
 //! Linux only; elsewhere there is no figure, and the reports say so with a dash.
 

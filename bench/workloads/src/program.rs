@@ -1,5 +1,5 @@
-//! How a program in Rust answers the tool: `about`, `list` and `run WORKLOAD IMPLEMENTATION name=value …`; the last line
-//! of a run is its [`Answer`] as JSON.
+//! How a program in Rust answers the tool: `about`, `list` and
+//! `run WORKLOAD IMPLEMENTATION name=value …`; the last line of a run is its [`Answer`] as JSON.
 //!
 //! `bench/PROGRAMS.md` describes it for who writes one.
 
@@ -27,7 +27,8 @@ pub struct Answer {
     /// Memory taken by each thing made, where the workload is about that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes_each: Option<f64>,
-    /// What 99 of 100 operations took at the most, in nanoseconds, where the workload is about that.
+    /// What 99 of 100 operations took at the most, in nanoseconds, where the workload is about
+    /// that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p99_ns: Option<f64>,
     /// The most memory that was resident, in bytes, where the program knows.
@@ -39,7 +40,8 @@ impl Answer {
     /// Reads what a run has printed last.
     ///
     /// # Errors
-    /// It is no answer, or one that says that nothing was done or took no time: no ratio could be formed of that.
+    /// It is no answer, or one that says that nothing was done or took no time: no ratio could be
+    /// formed of that.
     pub fn read(line: &str) -> anyhow::Result<Answer> {
         let answer: Answer = serde_json::from_str(line)
             .with_context(|| format!("the child's answer cannot be read: {line:?}"))?;

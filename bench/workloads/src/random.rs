@@ -1,9 +1,10 @@
-//! Seeded randomness, so that every implementation does the same work, and work for a processor; the same in every
-//! language.
+//! Seeded randomness, so that every implementation does the same work, and work for a processor;
+//! the same in every language.
 
 use std::time::{Duration, Instant};
 
-/// A well-mixed number from a counter (the finaliser of splitmix64): randomness without a state to pass on.
+/// A well-mixed number from a counter (the finaliser of splitmix64): randomness without a state to
+/// pass on.
 pub fn mix(counter: u64) -> u64 {
     let mut word = counter.wrapping_add(1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     word = (word ^ (word >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -3,7 +3,8 @@
 use std::sync::Barrier;
 use std::time::Instant;
 
-/// Runs `body` on this many threads at once, each with its number, and waits for them; returns when they were let go.
+/// Runs `body` on this many threads at once, each with its number, and waits for them; returns when
+/// they were let go.
 pub fn run(threads: u64, body: impl Fn(u64) + Sync) -> Instant {
     let barrier = Barrier::new(threads as usize + 1);
     std::thread::scope(|scope| {
@@ -14,7 +15,8 @@ pub fn run(threads: u64, body: impl Fn(u64) + Sync) -> Instant {
                 body(number);
             });
         }
-        // Stamped before the last one comes to the barrier: after it, a thread might run before the stamp.
+        // Stamped before the last one comes to the barrier: after it, a thread might run before the
+        // stamp.
         let start = Instant::now();
         barrier.wait();
         start

@@ -1,14 +1,15 @@
 //! The contract between a workload and the tool.
 //!
-//! A workload says what is done, how much of it at a given scale, and which result is right. A program does it: see
-//! [`Way`](crate::program::Way).
+//! A workload says what is done, how much of it at a given scale, and which result is right. A
+//! program does it: see [`Way`](crate::program::Way).
 
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// One thing to measure, for all implementations: a row of the tables [`headline`](crate::table::headline),
-/// [`savina`](crate::table::savina) and [`micro`](crate::table::micro).
+/// One thing to measure, for all implementations: a row of the tables
+/// [`headline`](crate::table::headline), [`savina`](crate::table::savina) and
+/// [`micro`](crate::table::micro).
 #[derive(Clone, Copy)]
 pub struct Workload {
     /// The name on the command line and in the records.
@@ -143,12 +144,14 @@ impl Group {
 pub enum Drawing {
     /// A bar an implementation.
     Bars,
-    /// Time over workers, and so it is measured on 1, 2, 4 … workers; beside the ideal line where there is one.
+    /// Time over workers, and so it is measured on 1, 2, 4 … workers; beside the ideal line where
+    /// there is one.
     Workers {
         /// Processor time of the whole work, in seconds: on n workers it takes an n-th at best.
         ideal: Option<f64>,
     },
-    /// Throughput over the number of actors: the workloads of one name in this field are points of one plot.
+    /// Throughput over the number of actors: the workloads of one name in this field are points of
+    /// one plot.
     Actors {
         /// The plot, in which this workload is a point.
         plot: String,
@@ -184,7 +187,8 @@ impl Setup {
         Setup { workers, ..*self }
     }
 
-    /// A share of the work, for a peer that is so slow an operation that the whole would take minutes.
+    /// A share of the work, for a peer that is so slow an operation that the whole would take
+    /// minutes.
     pub fn share(&self, divisor: u32) -> Setup {
         Setup { scale: self.scale / f64::from(divisor), ..*self }
     }
@@ -201,7 +205,8 @@ pub struct Measured {
     pub result: u64,
     /// Memory taken by each thing made, where the workload is about that.
     pub bytes_each: Option<f64>,
-    /// What 99 of 100 operations took at the most, in nanoseconds, where the workload is about that.
+    /// What 99 of 100 operations took at the most, in nanoseconds, where the workload is about
+    /// that.
     pub p99_ns: Option<f64>,
 }
 

@@ -14,7 +14,8 @@ pub struct Account {
     pub transfers: u64,
 }
 
-/// What can happen to an account. The numbers are what is stored: they never change, while names may.
+/// What can happen to an account. The numbers are what is stored: they never change, while names
+/// may.
 #[stored(name = "bank.account-event")]
 pub enum AccountEvent {
     #[n(0)]
@@ -79,7 +80,8 @@ impl Decide<Open> for Account {
     }
 }
 
-/// Moves an amount from one account to another, if there is enough: in one step, which is stored as a whole or not at all.
+/// Moves an amount from one account to another, if there is enough: in one step, which is stored as
+/// a whole or not at all.
 pub fn transfer(
     from: &Addr<Durable<Account>>,
     (to, key): (&Addr<Durable<Account>>, u64),
@@ -109,8 +111,8 @@ impl Decide<Deposit> for Account {
     }
 }
 
-/// Sends an amount to another account, if there is enough: the message is stored with what the sender has decided, and received once, by
-/// and by, whatever happens.
+/// Sends an amount to another account, if there is enough: the message is stored with what the
+/// sender has decided, and received once, by and by, whatever happens.
 pub fn send(from: &Addr<Durable<Account>>, to: u64, cents: u64) -> Promise<bool> {
     call(from, move |from| {
         if from.cents < cents {

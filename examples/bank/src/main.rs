@@ -1,5 +1,6 @@
-//! `bank FILE`: makes transfers among accounts that are in a file, until there are as many as wanted. It can be killed at any time,
-//! and goes on where it was. At the end no money has come or gone, and the statement beside it (`FILE.statement`), a table that follows the accounts, has
+//! `bank FILE`: makes transfers among accounts that are in a file, until there are as many as
+//! wanted. It can be killed at any time, and goes on where it was. At the end no money has come or
+//! gone, and the statement beside it (`FILE.statement`), a table that follows the accounts, has
 //! each transfer once.
 
 mod account;
@@ -22,13 +23,15 @@ use coact_sqlite::SqliteStore;
 use account::{Account, Deposit, Open, send, transfer};
 use statement::Statement;
 
-/// Makes transfers among accounts that are in a file. It can be killed at any time, and goes on where it was.
+/// Makes transfers among accounts that are in a file. It can be killed at any time, and goes on
+/// where it was.
 #[derive(Parser)]
 #[command(
     after_help = "Examples:\n  bank /tmp/bank.db\n  bank /tmp/bank.db --transfers 100000 & sleep 2; kill -9 $!; bank /tmp/bank.db --transfers 100000"
 )]
 struct Args {
-    /// The file; it is made if it is not there. With the feature `postgres`, the URL of a database (postgres://..) as well.
+    /// The file; it is made if it is not there. With the feature `postgres`, the URL of a database
+    /// (postgres://..) as well.
     file: String,
     /// How many accounts there are.
     #[arg(long, default_value_t = 1_000, value_parser = clap::value_parser!(u64).range(2..))]

@@ -1,7 +1,9 @@
-//! The statement: a table of what each account has sent and received, in a file of its own, for those who would rather ask in SQL.
+//! The statement: a table of what each account has sent and received, in a file of its own, for
+//! those who would rather ask in SQL.
 //!
-//! It is made of what has happened to the accounts, and can be deleted at any time: then it is made anew. What it has and up to where it
-//! has read is one SQL transaction, so it counts nothing twice, wherever it is killed.
+//! It is made of what has happened to the accounts, and can be deleted at any time: then it is made
+//! anew. What it has and up to where it has read is one SQL transaction, so it counts nothing
+//! twice, wherever it is killed.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
@@ -48,7 +50,8 @@ impl Statement {
         Ok(Self { connection, journal })
     }
 
-    /// Follows the accounts on a thread of its own, until the sender of `over` is dropped: then up to what has happened by then.
+    /// Follows the accounts on a thread of its own, until the sender of `over` is dropped: then up
+    /// to what has happened by then.
     pub fn follow(mut self, over: Receiver<()>) -> JoinHandle<anyhow::Result<Totals>> {
         thread::spawn(move || {
             while over.recv_timeout(PERIOD) == Err(RecvTimeoutError::Timeout) {
@@ -59,7 +62,8 @@ impl Statement {
         })
     }
 
-    /// Reads what has happened since; or all of it, if the statement has what the store does not have any more, since a backup was restored.
+    /// Reads what has happened since; or all of it, if the statement has what the store does not
+    /// have any more, since a backup was restored.
     fn follow_up(&mut self) -> anyhow::Result<()> {
         match self.catch_up() {
             Err(error) if matches!(error.downcast_ref(), Some(LogError::Ahead { .. })) => {

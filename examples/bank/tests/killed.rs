@@ -64,7 +64,8 @@ fn is_killed_and_goes_on(how: &[&str]) {
     assert!(told.contains(&format!("{TRANSFERS} transfers are made")), "{told}");
     assert!(told.contains("there are 5000000 cents, as at the beginning"), "{told}");
     assert!(told.contains("the statement has them too"), "{told}");
-    // A statement that was lost is made anew, and one of what the store does not have, as it was before a backup was restored.
+    // A statement that was lost is made anew, and one of what the store does not have, as it was
+    // before a backup was restored.
     let statement = folder.path().join("bank.db.statement");
     let other = "UPDATE read_up_to SET position = 1000000000; UPDATE statement SET transfers = 7";
     for lose in [&|| std::fs::remove_file(&statement).unwrap(), &|| {

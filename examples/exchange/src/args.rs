@@ -8,8 +8,8 @@ use crate::rules::name::Symbol;
 
 /// A matching exchange: accounts, one order book per symbol, REST and WebSocket
 ///
-/// Every order is one atomic step over its book and exactly the accounts that it trades with. A book
-/// that fails is restarted, and rebuilt from the open orders in the accounts.
+/// Every order is one atomic step over its book and exactly the accounts that it trades with. A
+/// book that fails is restarted, and rebuilt from the open orders in the accounts.
 #[derive(Debug, Parser)]
 #[command(name = "exchange", version, after_long_help = HELP)]
 pub struct Args {

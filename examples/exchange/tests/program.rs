@@ -1,4 +1,5 @@
-//! Runs the program as a user does: over HTTP and WebSocket, with every kind of mistake, until Ctrl-C.
+//! Runs the program as a user does: over HTTP and WebSocket, with every kind of mistake, until
+//! Ctrl-C.
 
 mod server;
 

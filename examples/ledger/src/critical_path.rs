@@ -1,7 +1,7 @@
 //! What order costs: the longest chain of operations that must run one after another.
 //!
-//! If every operation took one step, no scheduler and no number of workers could replay the ledger in
-//! fewer steps than this chain has. An operation is one step behind the deepest chain among its
+//! If every operation took one step, no scheduler and no number of workers could replay the ledger
+//! in fewer steps than this chain has. An operation is one step behind the deepest chain among its
 //! accounts. Audits of an account are side by side, one step behind its last change.
 
 use crate::ledger::Ledger;

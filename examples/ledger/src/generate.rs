@@ -1,8 +1,8 @@
 //! Ledgers from a seed: plausible days at a bank where a few accounts see most of the traffic.
 //!
-//! The generator carries its own operations out as it makes them. So it knows the balances, can empty
-//! an account before it closes it, and gets its rejections the way a bank does: people overdraw, pay
-//! into frozen accounts, and name accounts that are closed or do not exist yet.
+//! The generator carries its own operations out as it makes them. So it knows the balances, can
+//! empty an account before it closes it, and gets its rejections the way a bank does: people
+//! overdraw, pay into frozen accounts, and name accounts that are closed or do not exist yet.
 
 use clap::Args;
 

@@ -14,8 +14,8 @@ use crate::operation::{Fault, Operation};
 /// The first line of every ledger file.
 pub const HEADER: &str = "operation,accounts,amount";
 
-/// Operations in the order of their lines. All of them are in memory, at about 50 bytes each, so that
-/// two replays see the same ones and neither is timed with the reading.
+/// Operations in the order of their lines. All of them are in memory, at about 50 bytes each, so
+/// that two replays see the same ones and neither is timed with the reading.
 #[derive(Default)]
 pub struct Ledger {
     /// Where it comes from.

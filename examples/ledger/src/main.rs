@@ -99,7 +99,8 @@ fn write_to(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -
         out.flush()
     };
     match written() {
-        // The reader of a pipe, such as `head`, has seen enough. The exit code still tells the rest.
+        // The reader of a pipe, such as `head`, has seen enough. The exit code still tells the
+        // rest.
         Err(error) if is_stdout && error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         written => written.with_context(|| match is_stdout {
             true => "cannot write to standard output".into(),

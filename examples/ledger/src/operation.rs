@@ -44,8 +44,8 @@ pub enum Fault {
 }
 
 impl Operation {
-    /// Reads a line, without its line end. `id` gives names their numbers; a malformed line asks for
-    /// none.
+    /// Reads a line, without its line end. `id` gives names their numbers; a malformed line asks
+    /// for none.
     pub fn parse(line: &str, mut id: impl FnMut(&str) -> AccountId) -> Result<Self, Fault> {
         let [operation, accounts, amount] = fields(line)?;
         let names: Vec<_> = accounts.split(';').collect();

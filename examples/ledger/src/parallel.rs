@@ -111,7 +111,8 @@ impl Collected {
 
     fn push(&mut self, line: u64, decision: Promise<Decision>) -> Result<(), Lost> {
         if self.pending.len() == IN_FLIGHT {
-            // Half of them at once: to make room for one at a time would wake this thread each time.
+            // Half of them at once: to make room for one at a time would wake this thread each
+            // time.
             self.collect(IN_FLIGHT / 2)?;
         }
         self.pending.push_back((line, decision));

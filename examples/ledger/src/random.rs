@@ -1,5 +1,5 @@
-//! Reproducible chance: a seed gives the same numbers on every machine and with every version of any
-//! library.
+//! Reproducible chance: a seed gives the same numbers on every machine and with every version of
+//! any library.
 
 /// Steele, Lea and Flood's SplitMix64.
 pub struct Random {

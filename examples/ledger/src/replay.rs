@@ -64,7 +64,8 @@ mod tests {
         assert_eq!(Differences::between(&expected, &found), none);
     }
 
-    /// Lines over a handful of accounts, where nearly everything collides, and now and then nonsense.
+    /// Lines over a handful of accounts, where nearly everything collides, and now and then
+    /// nonsense.
     fn line() -> impl Strategy<Value = String> {
         let account = "[a-f]";
         let several = |count| {

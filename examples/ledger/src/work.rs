@@ -1,7 +1,7 @@
 //! Simulated work: a loop that keeps one core busy for about a given time.
 //!
-//! The loop counts iterations and not time. A worker that loses its core to another thread must still
-//! do its whole share, or a crowded machine would look faster than it is.
+//! The loop counts iterations and not time. A worker that loses its core to another thread must
+//! still do its whole share, or a crowded machine would look faster than it is.
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};

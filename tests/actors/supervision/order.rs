@@ -187,8 +187,8 @@ impl Receive<Ping> for Holder {
     }
 }
 
-/// The one who is held waits for a child, that for its supervisor, which waits for another child, and that stands
-/// behind the one who is held.
+/// The one who is held waits for a child, that for its supervisor, which waits for another child,
+/// and that stands behind the one who is held.
 #[test]
 fn a_circle_by_way_of_a_supervisor_ends_with_the_deadline() {
     Sim::new().allow_faults(true).check(|| {

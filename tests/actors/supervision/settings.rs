@@ -79,7 +79,8 @@ fn children_of_every_strategy_live_on_every_host() {
     });
 }
 
-/// On every host, a child that is down takes no message, and handles all of them when it is up again.
+/// On every host, a child that is down takes no message, and handles all of them when it is up
+/// again.
 #[test]
 fn messages_wait_for_a_child_that_is_down_on_every_host() {
     everywhere(|host| {

@@ -1,8 +1,10 @@
 //! What the program writes and syncs in the folder without SQLite.
 //!
-//! Rust's `File::write_all_at`, `File::set_len` and `File::sync_all` are calls of libc's `pwrite64`, `ftruncate64` and `fsync`. A program's own symbol comes before that
-//! of a shared library, so these here are what is called, by all of the process. What SQLite itself does by them is left out, since
-//! the VFS has it already. (On systems other than Linux nothing is recorded here.)
+//! Rust's `File::write_all_at`, `File::set_len` and `File::sync_all` are calls of libc's
+//! `pwrite64`, `ftruncate64` and `fsync`. A program's own symbol comes before that of a shared
+//! library, so these here are what is called, by all of the process. What SQLite itself does by
+//! them is left out, since the VFS has it already. (On systems other than Linux nothing is recorded
+//! here.)
 
 use std::cell::Cell;
 
@@ -55,8 +57,8 @@ mod linux {
     }
 
     /// Cuts a file, and records it in a watched folder.
-    // SAFETY: of the attribute: this is what `ftruncate64` of libc is, with its type; no other crate here has
-    // such a symbol.
+    // SAFETY: of the attribute: this is what `ftruncate64` of libc is, with its type; no other
+    // crate here has such a symbol.
     #[unsafe(no_mangle)]
     extern "C" fn ftruncate64(file: c_int, size: i64) -> c_int {
         let found = if IN_VFS.get() { None } else { path_of(file).as_deref().and_then(folder_of) };
@@ -76,7 +78,8 @@ mod linux {
 
     /// Records a sync in a watched folder, and does any other one.
     // SAFETY: of the attribute: this is what `fsync` of libc is, with its type, for all that do not
-    // need what is written in watched folders after a real loss of power; no other crate here has such a symbol.
+    // need what is written in watched folders after a real loss of power; no other crate here has
+    // such a symbol.
     #[unsafe(no_mangle)]
     extern "C" fn fsync(file: c_int) -> c_int {
         let path = path_of(file);
@@ -107,8 +110,8 @@ mod linux {
     ///
     /// # Safety
     /// `bytes` points to `len` bytes.
-    // SAFETY: of the attribute: this is what `pwrite64` of libc is, with its type; no other crate here has
-    // such a symbol.
+    // SAFETY: of the attribute: this is what `pwrite64` of libc is, with its type; no other crate
+    // here has such a symbol.
     #[unsafe(no_mangle)]
     unsafe extern "C" fn pwrite64(
         file: c_int,
@@ -127,8 +130,8 @@ mod linux {
         }
         let found = path_of(file).as_deref().and_then(folder_of);
         if let Some((folder, name)) = found {
-            // SAFETY: the system has read the first `count` of `len` bytes, so they are there; the caller keeps
-            // them unchanged during the call.
+            // SAFETY: the system has read the first `count` of `len` bytes, so they are there; the
+            // caller keeps them unchanged during the call.
             let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), count) };
             folder.write(folder.open(&name), at, bytes);
         }

@@ -37,7 +37,8 @@ impl Disk {
         Self::watch_over(path, Image::new(files))
     }
 
-    /// The same, where the disk has something else than what can be read: after a sync has failed, and the process was killed.
+    /// The same, where the disk has something else than what can be read: after a sync has failed,
+    /// and the process was killed.
     ///
     /// # Errors
     /// Fails if the folder is not there.

@@ -1,7 +1,7 @@
 //! What SQLite calls: a VFS in front of its own one.
 //!
-//! Files in watched folders are wrapped: SQLite gets one with the methods of this file, behind which its own one lies in the same block. All
-//! others are opened as they would be without this.
+//! Files in watched folders are wrapped: SQLite gets one with the methods of this file, behind
+//! which its own one lies in the same block. All others are opened as they would be without this.
 
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::os::unix::ffi::OsStrExt;
@@ -22,8 +22,8 @@ use crate::record::{FileId, Kind};
 /// SQLite's own VFS.
 struct Own(*mut sqlite3_vfs);
 
-// SAFETY: SQLite's own VFS is a static object of its library that is not changed once it is registered, and whose methods
-// may be called by any thread.
+// SAFETY: SQLite's own VFS is a static object of its library that is not changed once it is
+// registered, and whose methods may be called by any thread.
 unsafe impl Send for Own {}
 // SAFETY: see `Send`: it is never changed, so that it may be read by any number of threads.
 unsafe impl Sync for Own {}
@@ -33,20 +33,23 @@ static OWN: OnceLock<Own> = OnceLock::new();
 /// Puts the VFS in front of SQLite's own, for connections that are opened from now on.
 pub(crate) fn install() {
     OWN.get_or_init(|| {
-        // SAFETY: a null name asks for the default one. SQLite initializes itself first, under a lock of its own. No VFS was
-        // registered by this process yet (this closure runs once), so it is SQLite's own.
+        // SAFETY: a null name asks for the default one. SQLite initializes itself first, under a
+        // lock of its own. No VFS was registered by this process yet (this closure runs once), so
+        // it is SQLite's own.
         let own = unsafe { sqlite3_vfs_find(ptr::null()) };
         assert!(!own.is_null(), "SQLite has a VFS for this system");
-        // SAFETY: it is not null, so it points to a registered VFS, which is initialized and lives as long as the process.
+        // SAFETY: it is not null, so it points to a registered VFS, which is initialized and lives
+        // as long as the process.
         let mut front: sqlite3_vfs = unsafe { *own };
         front.zName = c"coact-disk".as_ptr();
         front.pNext = ptr::null_mut();
         front.szOsFile += c_int::try_from(BEHIND).expect("some bytes");
         front.xOpen = Some(open);
         front.xDelete = Some(delete);
-        // SAFETY: SQLite keeps the pointer for ever, and links it into a list under a lock of its own: the box is leaked,
-        // so it lives for ever, and nothing else points to it. The methods that are left are those of SQLite's own VFS, called with
-        // this copy: they use no more of it than `pAppData` and `mxPathname`, which are the same.
+        // SAFETY: SQLite keeps the pointer for ever, and links it into a list under a lock of its
+        // own: the box is leaked, so it lives for ever, and nothing else points to it. The methods
+        // that are left are those of SQLite's own VFS, called with this copy: they use no more of
+        // it than `pAppData` and `mxPathname`, which are the same.
         let code = unsafe { sqlite3_vfs_register(Box::into_raw(Box::new(front)), 1) };
         assert_eq!(code, SQLITE_OK);
         Own(own)
@@ -77,26 +80,28 @@ struct Watched {
 /// # Safety
 /// `file` is one that [`open`] was called with.
 unsafe fn own(file: *mut sqlite3_file) -> *mut sqlite3_file {
-    // SAFETY: SQLite gives `xOpen` a block of `szOsFile` bytes, which is `BEHIND` more than that of its own VFS: the result is
-    // in the same block, with enough room behind it.
+    // SAFETY: SQLite gives `xOpen` a block of `szOsFile` bytes, which is `BEHIND` more than that of
+    // its own VFS: the result is in the same block, with enough room behind it.
     unsafe { file.byte_add(BEHIND) }
 }
 
 /// # Safety
 /// `file` is a wrapped one that is open.
 unsafe fn watched<'f>(file: *mut sqlite3_file) -> &'f mut Watched {
-    // SAFETY: only wrapped files have the methods that call this, so there is a `Wrapped`, whose box `open` has
-    // made and `close` has not dropped yet. SQLite uses a file on one thread at a time, and none of the methods calls another one of this file with
-    // the reference at hand, so it is the only one.
+    // SAFETY: only wrapped files have the methods that call this, so there is a `Wrapped`, whose
+    // box `open` has made and `close` has not dropped yet. SQLite uses a file on one thread at a
+    // time, and none of the methods calls another one of this file with the reference at hand, so
+    // it is the only one.
     unsafe { &mut *(*file.cast::<Wrapped>()).watched }
 }
 
 /// Calls a method of SQLite's own file.
 macro_rules! own {
     ($file:ident.$method:ident($($argument:expr),*)) => {{
-        // SAFETY: `$file` is a wrapped file that is open, by the contract of the methods, so SQLite's own one behind it is open,
-        // and has methods, which are those of its VFS for this system: all of them are there. The arguments are those that
-        // SQLite has given for the same method, whose contract is the same.
+        // SAFETY: `$file` is a wrapped file that is open, by the contract of the methods, so
+        // SQLite's own one behind it is open, and has methods, which are those of its VFS for this
+        // system: all of them are there. The arguments are those that SQLite has given for the same
+        // method, whose contract is the same.
         unsafe {
             let own = own($file);
             let method = (*(*own).pMethods).$method.expect("SQLite's own files have all methods");
@@ -106,7 +111,8 @@ macro_rules! own {
 }
 
 static METHODS: sqlite3_io_methods = sqlite3_io_methods {
-    // Version 2 has shared memory, for the WAL, and no mapped files, which would be read and not recorded.
+    // Version 2 has shared memory, for the WAL, and no mapped files, which would be read and not
+    // recorded.
     iVersion: 2,
     xClose: Some(close),
     xRead: Some(read),
@@ -151,13 +157,16 @@ unsafe extern "C" fn open(
     let open = unsafe { (*vfs).xOpen }.expect("every VFS opens files");
     // SAFETY: SQLite's names of files end with 0, or are null.
     let Some((folder, name_in_folder)) = (unsafe { watched_name(name) }) else {
-        // SAFETY: the arguments are those that SQLite has given for the same method. The block is larger than this VFS
-        // needs, which does not matter; it becomes a file of that VFS alone, with its methods.
+        // SAFETY: the arguments are those that SQLite has given for the same method. The block is
+        // larger than this VFS needs, which does not matter; it becomes a file of that VFS alone,
+        // with its methods.
         return unsafe { open(vfs, name, file, flags, out_flags) };
     };
-    // SAFETY: `file` is the block that SQLite has given, which has room for a `Wrapped`, and is aligned for it.
+    // SAFETY: `file` is the block that SQLite has given, which has room for a `Wrapped`, and is
+    // aligned for it.
     unsafe { (*file).pMethods = ptr::null() };
-    // SAFETY: see `own`: there is room for a file of SQLite's own VFS behind it. The rest is what SQLite has given.
+    // SAFETY: see `own`: there is room for a file of SQLite's own VFS behind it. The rest is what
+    // SQLite has given.
     let code = unsafe { open(vfs, name, own(file), flags, out_flags) };
     if code != SQLITE_OK {
         // (SQLite's own VFS has set no methods then, so there is nothing to close.)
@@ -168,7 +177,8 @@ unsafe extern "C" fn open(
     let syncs_folder = is_created && matches!(kind, Kind::Wal | Kind::Journal);
     let id = folder.open(&name_in_folder);
     let watched = Box::into_raw(Box::new(Watched { folder, file: id, kind, syncs_folder }));
-    // SAFETY: the block has room for a `Wrapped`, and is aligned for it; nothing in it has to be dropped before.
+    // SAFETY: the block has room for a `Wrapped`, and is aligned for it; nothing in it has to be
+    // dropped before.
     unsafe {
         file.cast::<Wrapped>()
             .write(Wrapped { base: sqlite3_file { pMethods: &raw const METHODS }, watched });
@@ -191,7 +201,8 @@ unsafe extern "C" fn delete(
     let vfs = OWN.get().expect("it is installed").0;
     // The folder is synced in the record only.
     let syncs_really = if found.is_some() { 0 } else { syncs_folder };
-    // SAFETY: `vfs` is SQLite's own VFS, which has `xDelete`; the arguments are those that SQLite has given for the same method.
+    // SAFETY: `vfs` is SQLite's own VFS, which has `xDelete`; the arguments are those that SQLite
+    // has given for the same method.
     let code = unsafe { (*vfs).xDelete.expect("every VFS deletes")(vfs, name, syncs_really) };
     if let (SQLITE_OK, Some((folder, name))) = (code, found) {
         folder.delete(&name);
@@ -204,7 +215,8 @@ unsafe extern "C" fn delete(
 
 unsafe extern "C" fn close(file: *mut sqlite3_file) -> c_int {
     let code = own!(file.xClose());
-    // SAFETY: SQLite closes a file once, and uses it no more: the box is still there, and not used after this.
+    // SAFETY: SQLite closes a file once, and uses it no more: the box is still there, and not used
+    // after this.
     drop(unsafe { Box::from_raw((*file.cast::<Wrapped>()).watched) });
     code
 }
@@ -229,7 +241,8 @@ unsafe extern "C" fn write(
         if written != SQLITE_OK {
             return written;
         }
-        // SAFETY: SQLite gives `len` bytes, of which these are the first, and does not change them during the call.
+        // SAFETY: SQLite gives `len` bytes, of which these are the first, and does not change them
+        // during the call.
         let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), kept) };
         watched.folder.write(watched.file, usize::try_from(offset).expect("an offset"), bytes);
     }

@@ -1,5 +1,6 @@
-//! Cowns that always have more to do, counted in turns. In deterministic mode the schedule says who is served, so it has
-//! nothing to say here; what workers do step by step is in `sched/worker/tests.rs` of the core.
+//! Cowns that always have more to do, counted in turns. In deterministic mode the schedule says who
+//! is served, so it has nothing to say here; what workers do step by step is in
+//! `sched/worker/tests.rs` of the core.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -20,8 +21,8 @@ fn turn(cown: Cown<usize>, taken: Arc<AtomicUsize>, all: usize) {
     });
 }
 
-/// The turns of the cown that has had fewest, and of the one that has had most, when they have had this number on the
-/// average.
+/// The turns of the cown that has had fewest, and of the one that has had most, when they have had
+/// this number on the average.
 fn least_and_most(workers: usize, cowns: usize, on_average: usize) -> (usize, usize) {
     let builder = Runtime::builder().workers(workers).throughput(THROUGHPUT as u32);
     let cowns = builder.build().unwrap().run(|| {
@@ -51,11 +52,12 @@ fn p7_one_worker_serves_all_alike() {
     }
 }
 
-/// The system gives a busy machine's processors to one thread after the other for some ten milliseconds, or as many
-/// thousand turns here. All tasks go where they run, but one stays in the hands of the worker that does not, and that
-/// loses some of its turns by chance. So what is promised is the long run: the unevenness was 10 % at the median
-/// after 100,000 turns a cown, with two more threads than processors and with one processor only, 5 % after 300,000,
-/// and falls from there.
+/// The system gives a busy machine's processors to one thread after the other for some ten
+/// milliseconds, or as many thousand turns here. All tasks go where they run, but one stays in the
+/// hands of the worker that does not, and that loses some of its turns by chance. So what is
+/// promised is the long run: the unevenness was 10 % at the median after 100,000 turns a cown, with
+/// two more threads than processors and with one processor only, 5 % after 300,000, and falls from
+/// there.
 #[test]
 fn p7_two_workers_serve_all_alike() {
     let (least, most) = least_and_most(2, 6, 400_000);
@@ -63,10 +65,10 @@ fn p7_two_workers_serve_all_alike() {
     assert!(unevenness <= UNEVENNESS, "{least} to {most} turns");
 }
 
-/// With fewer processors than workers most of these stand still at any time, each with a cown in its hands, so the long
-/// run is longer: on two processors it was 30 % after 100,000 turns a cown, and 13 % after 1,000,000, which take
-/// twenty seconds. After some hundred slices of the processors this can be said: no cown has less than half of
-/// an equal share.
+/// With fewer processors than workers most of these stand still at any time, each with a cown in
+/// its hands, so the long run is longer: on two processors it was 30 % after 100,000 turns a cown,
+/// and 13 % after 1,000,000, which take twenty seconds. After some hundred slices of the processors
+/// this can be said: no cown has less than half of an equal share.
 #[test]
 fn more_workers_than_processors_leave_no_cown_behind() {
     const ON_AVERAGE: usize = 100_000;

@@ -2,14 +2,15 @@
 //! links, monitors, a supervisor, mailboxes, groups, hosts and moves; and a checker that knows what
 //! actors promise, and nothing of how ([`coact_model::actors`]).
 //!
-//! Each program runs on systems of one, two and eight workers, and in deterministic mode. For a long run:
+//! Each program runs on systems of one, two and eight workers, and in deterministic mode. For a
+//! long run:
 //!
 //! ```text
 //! COACT_PROGRAMS_SECONDS=3600 cargo test --release -p coact-tests --test programs mixed -- --nocapture
 //! ```
 //!
-//! It draws programs from a new seed until the time is over. A failure prints its program, made as small
-//! as it can be, and the seed: with `COACT_PROGRAMS_SEED` the same programs come again.
+//! It draws programs from a new seed until the time is over. A failure prints its program, made as
+//! small as it can be, and the seed: with `COACT_PROGRAMS_SEED` the same programs come again.
 
 mod ops;
 mod runs;

@@ -1,4 +1,5 @@
-//! How each program is run: until nothing goes on, and then once more when all addresses are dropped.
+//! How each program is run: until nothing goes on, and then once more when all addresses are
+//! dropped.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -15,8 +16,8 @@ use coact_tests::{PATIENCE, side_by_side};
 use super::ops::Script;
 use super::play;
 
-/// The number of workers of the main runtime of each system: more than there are cores as well, since
-/// then a worker may be preempted anywhere.
+/// The number of workers of the main runtime of each system: more than there are cores as well,
+/// since then a worker may be preempted anywhere.
 const WORKERS: [usize; 3] = [1, 2, 8];
 
 /// The systems that are not in use. Programs share them: a process can make only a limited number.

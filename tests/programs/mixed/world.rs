@@ -101,9 +101,9 @@ impl World {
         self.cast.lock().numbers.get(&id).copied()
     }
 
-    /// Which of the runtimes runs this; any other has the number behind theirs. It is not known where
-    /// some actor runs on its callers: what they do for it is done in its home, but their threads say
-    /// that they are in theirs.
+    /// Which of the runtimes runs this; any other has the number behind theirs. It is not known
+    /// where some actor runs on its callers: what they do for it is done in its home, but their
+    /// threads say that they are in theirs.
     pub fn home(&self) -> Option<usize> {
         // ORDERING: Relaxed. A thread that has the address of such an actor has heard of it.
         if self.has_callers.load(Ordering::Relaxed) {

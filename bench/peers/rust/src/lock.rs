@@ -1,4 +1,5 @@
-//! The mutexes under one name, so that a program is written once for all whose users are plain threads.
+//! The mutexes under one name, so that a program is written once for all whose users are plain
+//! threads.
 
 use std::ops::DerefMut;
 use std::sync::PoisonError;

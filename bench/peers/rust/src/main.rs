@@ -1,8 +1,8 @@
-//! The benchmark's workloads with what else a program in Rust could be built on: tasks with channels, threads with
-//! channels, mutexes, and three libraries of actors.
+//! The benchmark's workloads with what else a program in Rust could be built on: tasks with
+//! channels, threads with channels, mutexes, and three libraries of actors.
 //!
-//! A folder a program: `mod.rs` has its sizes and who does it, the other files the ways to do it. [`runtime`] and [`system`] are what
-//! they run on.
+//! A folder a program: `mod.rs` has its sizes and who does it, the other files the ways to do it.
+//! [`runtime`] and [`system`] are what they run on.
 
 mod ask;
 mod bank;
@@ -66,7 +66,8 @@ fn version(name: &str) -> &'static str {
 }
 
 fn main() -> ExitCode {
-    // A runtime keeps the panic of a task to itself; here it must not be taken for a program that goes on.
+    // A runtime keeps the panic of a task to itself; here it must not be taken for a program that
+    // goes on.
     std::panic::set_hook(Box::new(|panic| {
         eprintln!("{panic}");
         // The task has no way back to `main`, and nothing here needs its destructor.

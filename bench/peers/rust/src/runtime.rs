@@ -3,8 +3,8 @@
 use coact_bench_workloads::{Finish, Measured, Stopwatch};
 use tokio::runtime::{Builder, Runtime};
 
-/// As many threads as workers; no driver of I/O, and one of time only where tasks sleep, for it makes an idle
-/// worker's waiting dearer.
+/// As many threads as workers; no driver of I/O, and one of time only where tasks sleep, for it
+/// makes an idle worker's waiting dearer.
 ///
 /// It is never shut down: the process ends with the answer.
 pub fn start(workers: usize) -> anyhow::Result<&'static Runtime> {

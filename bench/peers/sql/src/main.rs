@@ -1,7 +1,8 @@
 //! Transfers between two accounts, by a plain program with tokio and a database.
 //!
-//! Each transfer is a task, and a transaction of its own: two balances are changed under locks, and an event is stored of
-//! each. `sqlite` has the locks of SQLite (one writer), `postgres` those of rows, taken in the order of keys.
+//! Each transfer is a task, and a transaction of its own: two balances are changed under locks, and
+//! an event is stored of each. `sqlite` has the locks of SQLite (one writer), `postgres` those of
+//! rows, taken in the order of keys.
 //!
 //! The last line that it prints is what `coact-bench-durable` reads.
 

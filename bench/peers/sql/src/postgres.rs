@@ -1,4 +1,5 @@
-//! PostgreSQL: locks of rows, taken in the order of keys, so that no two transactions wait for each other.
+//! PostgreSQL: locks of rows, taken in the order of keys, so that no two transactions wait for each
+//! other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -106,7 +107,8 @@ async fn transfer(pool: Arc<Pool>, chosen: (i64, i64, i64)) -> anyhow::Result<()
     Ok(done?)
 }
 
-/// Five messages to the server and back: the beginning, the locks, the two rows of each account together, and the commit.
+/// Five messages to the server and back: the beginning, the locks, the two rows of each account
+/// together, and the commit.
 async fn in_transaction(
     Connection { client, lock, update, insert }: &mut Connection,
     (from, to, cents): (i64, i64, i64),

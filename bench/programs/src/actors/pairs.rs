@@ -111,7 +111,8 @@ pub fn bulk_in_groups(given: &Given) -> anyhow::Result<Measured> {
     })
 }
 
-/// One message in flight; the two of a pair are in different groups, of which there are as many as workers.
+/// One message in flight; the two of a pair are in different groups, of which there are as many as
+/// workers.
 pub fn single_across_groups(given: &Given) -> anyhow::Result<Measured> {
     let size = Size::single(given)?;
     let count = given.workers()?.max(2);

@@ -1,4 +1,5 @@
-//! Rings with a token each, which are made after the clock has started and open themselves in the end.
+//! Rings with a token each, which are made after the clock has started and open themselves in the
+//! end.
 
 use coact::Context;
 use coact::prelude::*;

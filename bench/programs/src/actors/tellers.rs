@@ -1,9 +1,11 @@
 //! An account is an actor, and a transfer a protocol (Fig. 4b of the paper):
 //!
-//! * A teller acquires both accounts, one after the other, the lower number first, so that no two tellers can wait for
-//!   each other. Then it makes a manager, sends credit and debit, and goes on with its next transfer.
-//! * An account is acquired by one teller at a time, until that one's credit or debit comes. It answers this with yes
-//!   or no, and stashes what other credits and debits come before the commit or the abort.
+//! * A teller acquires both accounts, one after the other, the lower number first, so that no two
+//!   tellers can wait for each other. Then it makes a manager, sends credit and debit, and goes on
+//!   with its next transfer.
+//! * An account is acquired by one teller at a time, until that one's credit or debit comes. It
+//!   answers this with yes or no, and stashes what other credits and debits come before the commit
+//!   or the abort.
 //! * A manager gathers both answers, decides, and tells the teller of the completion.
 
 use std::collections::VecDeque;

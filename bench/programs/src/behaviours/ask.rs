@@ -1,4 +1,5 @@
-//! Three ways to ask a cown. It replies with the number of requests it has seen, and the client adds the replies up.
+//! Three ways to ask a cown. It replies with the number of requests it has seen, and the client
+//! adds the replies up.
 
 use std::time::Instant;
 
@@ -57,7 +58,8 @@ impl Client {
     /// Asks the server for a promise, and goes on when it is kept.
     fn ask(&self, own: Cown<Client>) {
         let client = own.clone();
-        // The promise of the continuation has nothing to tell: the client has ended the run when it is over.
+        // The promise of the continuation has nothing to tell: the client has ended the run when it
+        // is over.
         let _over = call(&self.server, Server::answer).then(&client, move |client, reply| {
             if client.take(reply.expect("the server answers")) {
                 client.ask(own);

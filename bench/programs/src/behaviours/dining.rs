@@ -8,7 +8,8 @@ use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
 use crate::runtime;
 
-/// Philosophers whose meals take no time, and forks. (Known here, so that no neighbour takes a division.)
+/// Philosophers whose meals take no time, and forks. (Known here, so that no neighbour takes a
+/// division.)
 const SEATS: usize = 20;
 
 /// A fork; it counts its uses.
@@ -81,7 +82,8 @@ fn dine(
     Ok(Measured::new(elapsed, SEATS as u64 * meals_each, uses))
 }
 
-/// Neighbours do not follow each other: half of the philosophers can eat at once, and then the other half.
+/// Neighbours do not follow each other: half of the philosophers can eat at once, and then the
+/// other half.
 pub fn alternating(given: &Given) -> anyhow::Result<Measured> {
     let seats = 0..given.size("philosophers")?;
     dine_slowly(given, seats.clone().skip(1).step_by(2).chain(seats.step_by(2)))

@@ -1,4 +1,5 @@
-//! An account is a cown, and a transfer one behaviour on two of them: atomic, and in the order of its teller.
+//! An account is a cown, and a transfer one behaviour on two of them: atomic, and in the order of
+//! its teller.
 
 use std::sync::Arc;
 use std::time::Duration;

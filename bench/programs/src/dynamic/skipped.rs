@@ -1,4 +1,5 @@
-//! An actor takes messages of two types in turns, while others that it does not take are in its way.
+//! An actor takes messages of two types in turns, while others that it does not take are in its
+//! way.
 
 use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn_with};
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};

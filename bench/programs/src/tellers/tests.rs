@@ -1,4 +1,5 @@
-//! Order and atomicity: a program's balances must be those of some order of all transfers that keeps each teller's.
+//! Order and atomicity: a program's balances must be those of some order of all transfers that
+//! keeps each teller's.
 
 use std::collections::HashSet;
 use std::sync::mpsc;

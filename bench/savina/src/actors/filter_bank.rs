@@ -1,5 +1,5 @@
-//! Chains of filters that are actors, a chain a channel. Each ends when its last address is dropped: the end goes through
-//! the chains behind the last value.
+//! Chains of filters that are actors, a chain a channel. Each ends when its last address is
+//! dropped: the end goes through the chains behind the last value.
 
 use std::collections::VecDeque;
 

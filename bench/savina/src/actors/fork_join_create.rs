@@ -1,4 +1,5 @@
-//! An actor a message; its address is dropped once it has been sent, so it ends when it has counted.
+//! An actor a message; its address is dropped once it has been sent, so it ends when it has
+//! counted.
 
 use coact::prelude::*;
 use coact_bench_workloads::Finish;

@@ -1,4 +1,5 @@
-//! A series has its computer find each term, and counts the terms that it is told to find meanwhile.
+//! A series has its computer find each term, and counts the terms that it is told to find
+//! meanwhile.
 
 use coact::Context;
 use coact::prelude::*;
@@ -55,7 +56,8 @@ impl Series {
         }
     }
 
-    /// The last message: it comes after all terms have been asked for, and is answered when they are found.
+    /// The last message: it comes after all terms have been asked for, and is answered when they
+    /// are found.
     #[message]
     fn term(&mut self, reply: Reply<f64>) {
         self.asked = Some(reply);

@@ -7,7 +7,8 @@ use coact::prelude::*;
 use coact_bench_workloads::Finish;
 use coact_bench_workloads::work::matrices::Matrices;
 
-/// The part of the product at a row and a column that comes from the columns of A, and rows of B, from `k` on.
+/// The part of the product at a row and a column that comes from the columns of A, and rows of B,
+/// from `k` on.
 #[derive(Clone, Copy, Message)]
 struct Work {
     row: usize,

@@ -1,5 +1,5 @@
-//! A haircut is a behaviour over the barber and the customer: those who wait stand in the barber's own queue, and the
-//! room only counts them.
+//! A haircut is a behaviour over the barber and the customer: those who wait stand in the barber's
+//! own queue, and the room only counts them.
 
 use std::sync::Arc;
 

@@ -1,5 +1,6 @@
-//! Does the instructions that programs consist of for the most part, where the kernel would take a hundred times as long
-//! to let the processor do one. What is not done here is left to the processor: nothing need be complete.
+//! Does the instructions that programs consist of for the most part, where the kernel would take a
+//! hundred times as long to let the processor do one. What is not done here is left to the
+//! processor: nothing need be complete.
 
 use iced_x86::{ConditionCode, Instruction, Mnemonic, OpKind, Register};
 use nix::libc::user_regs_struct as Registers;
@@ -22,8 +23,8 @@ const SIGN: u64 = 1 << 7;
 const OVERFLOW: u64 = 1 << 11;
 const ALL: u64 = CARRY | PARITY | ZERO | SIGN | OVERFLOW;
 
-/// The flags that an instruction here leaves defined, of those that one here reads: not the overflow of a shift by several
-/// bits.
+/// The flags that an instruction here leaves defined, of those that one here reads: not the
+/// overflow of a shift by several bits.
 pub fn defined(instruction: &Instruction) -> u64 {
     match instruction.mnemonic() {
         Mnemonic::Shl | Mnemonic::Shr | Mnemonic::Sar => ALL & !OVERFLOW,
@@ -31,7 +32,8 @@ pub fn defined(instruction: &Instruction) -> u64 {
     }
 }
 
-/// Does an instruction. If it returns `None`, it has changed nothing, and the processor has to do it.
+/// Does an instruction. If it returns `None`, it has changed nothing, and the processor has to do
+/// it.
 pub fn emulate(
     instruction: &Instruction,
     registers: &mut Registers,

@@ -50,8 +50,9 @@ impl Files {
         Ok(Files { files, ours: RefCell::default() })
     }
 
-    /// The function at an address, and the file that it is in: of those that the compiler has put into each other the
-    /// innermost one that this project has written and that is more than a wrapper.
+    /// The function at an address, and the file that it is in: of those that the compiler has put
+    /// into each other the innermost one that this project has written and that is more than a
+    /// wrapper.
     pub fn function(&self, address: u64) -> Rc<str> {
         self.ours(address).unwrap_or_else(|| {
             let Some(file) = self.at(address) else { return "no file".into() };

@@ -125,8 +125,8 @@ impl Call {
         let words = (0..DEPTH).map_while(|index| memory.word(stack + 8 * index).ok());
         let words: Vec<u64> = words.collect();
         let returns_to = *words.first()?;
-        // What lies deeper on the stack has no bounds that are known here; the first word that leads into code of ours
-        // is where that has called something, now or a little before.
+        // What lies deeper on the stack has no bounds that are known here; the first word that
+        // leads into code of ours is where that has called something, now or a little before.
         let ours = words.iter().find(|word| files.ours(**word).is_some());
         let allocated_by = *ours.unwrap_or(&returns_to);
         Some(Call { returns_to, stack, size, result, allocated_by })

@@ -1,8 +1,9 @@
-//! The calls that let time pass: waiting, waking, sleeping, asking for the time. They are answered here and not by the
-//! kernel, so that they happen in the time of the machine that is modelled. The others take none there. Asking for
-//! random bytes is answered here, too, with the same ones in each run: a hash table that is seeded with them takes a few
-//! instructions more or less. So does reading how much memory the process has, whose number has more digits at one time
-//! than at another: the machine that is modelled does not know.
+//! The calls that let time pass: waiting, waking, sleeping, asking for the time. They are answered
+//! here and not by the kernel, so that they happen in the time of the machine that is modelled. The
+//! others take none there. Asking for random bytes is answered here, too, with the same ones in
+//! each run: a hash table that is seeded with them takes a few instructions more or less. So does
+//! reading how much memory the process has, whose number has more digits at one time than at
+//! another: the machine that is modelled does not know.
 
 use anyhow::{bail, ensure};
 use coact_bench_workloads::random::mix;
@@ -187,7 +188,8 @@ impl Kernel {
         }
     }
 
-    /// Wakes up to `most` threads that wait for a word, those first that came first; returns how many.
+    /// Wakes up to `most` threads that wait for a word, those first that came first; returns how
+    /// many.
     fn wake(
         &mut self,
         address: u64,

@@ -57,7 +57,8 @@ pub struct Run {
 }
 
 impl Machine {
-    /// A machine with this number of cores, on which a transfer takes this time, and this tool's program at its beginning.
+    /// A machine with this number of cores, on which a transfer takes this time, and this tool's
+    /// program at its beginning.
     ///
     /// # Errors
     /// The program cannot be started or traced.
@@ -85,8 +86,8 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Has the processor do every instruction as well, and `run` fail where it does something else. That takes some
-    /// twenty times as long.
+    /// Has the processor do every instruction as well, and `run` fail where it does something else.
+    /// That takes some twenty times as long.
     #[must_use]
     pub fn checked(self) -> Machine {
         Machine { is_checked: true, ..self }
@@ -225,7 +226,8 @@ impl Machine {
             Answer::Exit(code) => return Ok(Some(code)),
             Answer::Real => {
                 let stepped = self.really_step(thread)?;
-                // First, as a thread that has ended must leave its core before another one gets its turn there.
+                // First, as a thread that has ended must leave its core before another one gets its
+                // turn there.
                 self.after(stepped, core)?;
                 self.cores.spend(core, costs::CALL);
                 return Ok(None);

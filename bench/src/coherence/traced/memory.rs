@@ -1,5 +1,5 @@
-//! The memory of a program, of which the pages that are in use are kept here: each way to the kernel costs as much as some
-//! hundred instructions.
+//! The memory of a program, of which the pages that are in use are kept here: each way to the
+//! kernel costs as much as some hundred instructions.
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -13,8 +13,8 @@ use anyhow::Context;
 /// Bytes of a page.
 const PAGE: u64 = 4096;
 
-/// Memory, as the instructions that are done here have left it. The program sees it when it is [let](Memory::release)
-/// to, and may have changed it then.
+/// Memory, as the instructions that are done here have left it. The program sees it when it is
+/// [let](Memory::release) to, and may have changed it then.
 pub struct Memory {
     file: File,
     pages: RefCell<HashMap<u64, Page>>,
@@ -52,8 +52,8 @@ impl Memory {
         })
     }
 
-    /// Calls `use_part` with each page of a range, and where the range is in it; false if one is not there, before any is
-    /// used.
+    /// Calls `use_part` with each page of a range, and where the range is in it; false if one is
+    /// not there, before any is used.
     fn for_each_part(
         &self,
         address: u64,

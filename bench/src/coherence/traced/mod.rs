@@ -1,9 +1,9 @@
 //! A program that runs on the modelled machine.
 //!
-//! `tracee` is the program as the system lets us handle it, `machine` runs it, an instruction at a time: `operands` says
-//! which memory it uses, `emulate` does it (what that does not know, the processor does), `kernel` answers system calls,
-//! `memory` keeps what is in use.
-//! `files` and `heap` know what lies where.
+//! `tracee` is the program as the system lets us handle it, `machine` runs it, an instruction at a
+//! time: `operands` says which memory it uses, `emulate` does it (what that does not know, the
+//! processor does), `kernel` answers system calls, `memory` keeps what is in use. `files` and
+//! `heap` know what lies where.
 
 mod emulate;
 mod files;

@@ -59,7 +59,8 @@ impl Decoded {
         Some(Decoded { instruction, operands, cost, is_call, is_prefetch: prefetch.is_some() })
     }
 
-    /// The first byte in each line that it uses, and what for; a line that is read and written is written.
+    /// The first byte in each line that it uses, and what for; a line that is read and written is
+    /// written.
     pub fn accesses<'a>(
         &'a self,
         registers: &'a Registers,

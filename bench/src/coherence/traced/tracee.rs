@@ -17,8 +17,8 @@ use nix::unistd::Pid;
 
 use super::memory::Memory;
 
-/// A program whose threads stand still unless they are told to do a step. All calls are made by the thread that has
-/// started it: so the kernel wants it.
+/// A program whose threads stand still unless they are told to do a step. All calls are made by the
+/// thread that has started it: so the kernel wants it.
 pub struct Tracee {
     child: Child,
     memory: Memory,
@@ -37,8 +37,8 @@ pub enum Stepped {
     Ended,
 }
 
-/// The first half of a start, in the new process: it becomes traced, and this program anew, at the same addresses each
-/// time where the system allows that.
+/// The first half of a start, in the new process: it becomes traced, and this program anew, at the
+/// same addresses each time where the system allows that.
 ///
 /// # Errors
 /// It may not be traced.
@@ -51,7 +51,8 @@ pub fn begin(words: &[String]) -> anyhow::Result<()> {
     Err(Command::new(program).args(["program", "--stopped"]).args(words).exec().into())
 }
 
-/// Whether the system lets a program lie at the same addresses each time; where it does not, runs differ a little.
+/// Whether the system lets a program lie at the same addresses each time; where it does not, runs
+/// differ a little.
 pub fn has_fixed_addresses() -> bool {
     let set = |persona| personality::set(persona | Persona::ADDR_NO_RANDOMIZE);
     personality::get().and_then(|before| set(before).and_then(|_| personality::set(before))).is_ok()
@@ -66,7 +67,8 @@ pub fn stop() -> anyhow::Result<()> {
 }
 
 impl Tracee {
-    /// Starts a build of this tool with these words behind `program`, and lets it run to where it stops.
+    /// Starts a build of this tool with these words behind `program`, and lets it run to where it
+    /// stops.
     ///
     /// # Errors
     /// It cannot be started, or may not be traced.
@@ -91,8 +93,8 @@ impl Tracee {
         Ok(tracee)
     }
 
-    /// Makes the C library ask the kernel for the time, and not read it from memory: of all calls the answer is chosen
-    /// by who steps, but not of such a read.
+    /// Makes the C library ask the kernel for the time, and not read it from memory: of all calls
+    /// the answer is chosen by who steps, but not of such a read.
     fn hide_clock(&self) -> anyhow::Result<()> {
         let mut at = self.registers(self.process())?.rsp;
         let mut next = || {
@@ -198,8 +200,9 @@ impl Drop for Tracee {
     }
 }
 
-/// Keeps this thread, and the programs that it starts, on one core, another one for each number as far as there are any:
-/// only one of them ever runs, and waking the other one there takes a quarter of the time.
+/// Keeps this thread, and the programs that it starts, on one core, another one for each number as
+/// far as there are any: only one of them ever runs, and waking the other one there takes a quarter
+/// of the time.
 ///
 /// # Errors
 /// The system does not allow it.

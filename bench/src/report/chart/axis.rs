@@ -122,7 +122,8 @@ fn even_marks(least: f64, most: f64) -> Vec<f64> {
     (0..16).map(|n| (first + f64::from(n)) * step).take_while(|mark| *mark <= most).collect()
 }
 
-/// Round values, about equally far apart as ratios: powers of ten if they are enough, else more between them.
+/// Round values, about equally far apart as ratios: powers of ten if they are enough, else more
+/// between them.
 fn ratio_marks(least: f64, most: f64) -> Vec<f64> {
     let decades = || least.log10().floor() as i32..=most.log10().ceil() as i32;
     let of = |digits: &[f64]| -> Vec<f64> {

@@ -1,4 +1,5 @@
-//! A bar for each of a few figures, from the left, with a whisker from the least to the greatest value.
+//! A bar for each of a few figures, from the left, with a whisker from the least to the greatest
+//! value.
 
 use super::axis::Axis;
 use super::{WIDTH, drawing, line, number, shortened, text, width_of};

@@ -97,7 +97,8 @@ impl Lines<'_> {
     }
 }
 
-/// Places at least `gap` apart, near those wanted (ascending), between `top` and `bottom` if there is room.
+/// Places at least `gap` apart, near those wanted (ascending), between `top` and `bottom` if there
+/// is room.
 fn pushed_apart(wanted: &[f64], gap: f64, top: f64, bottom: f64) -> Vec<f64> {
     let mut places: Vec<f64> = Vec::new();
     for &place in wanted {

@@ -1,7 +1,7 @@
 //! Small drawings in SVG: bars with whiskers, and lines over an axis.
 //!
-//! They know nothing of records: what they draw is named and measured by who asks, and all text in them is text. Each
-//! mark has a title, which a browser shows where the pointer rests.
+//! They know nothing of records: what they draw is named and measured by who asks, and all text in
+//! them is text. Each mark has a title, which a browser shows where the pointer rests.
 
 mod axis;
 mod bars;

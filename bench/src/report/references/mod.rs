@@ -1,11 +1,13 @@
-//! What others have measured, as ratios: their machines are not ours, so their times say nothing beside ours.
+//! What others have measured, as ratios: their machines are not ours, so their times say nothing
+//! beside ours.
 
 mod data;
 
 pub use data::{OTHERS, Other, PAPER, Program, SOURCES};
 
 impl Program {
-    /// How many times as long Pony took as the paper's runtime with the same program as actors: on 1 core and on 8.
+    /// How many times as long Pony took as the paper's runtime with the same program as actors: on
+    /// 1 core and on 8.
     pub fn pony(&self) -> [f64; 2] {
         [self.pony[0] / self.actor[0], self.pony[1] / self.actor[1]]
     }

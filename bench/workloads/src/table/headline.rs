@@ -71,8 +71,8 @@ fn over_workers(operations: u64, sizes: &Sizes) -> Drawing {
     Drawing::Workers { ideal: Some(operations as f64 * sizes["work"] as f64 / 1e6) }
 }
 
-/// Messages of a side of a pair, with a hundred in flight; fewer only where the whole would be more than the scale
-/// wants: how many are in flight, and how often each is sent.
+/// Messages of a side of a pair, with a hundred in flight; fewer only where the whole would be more
+/// than the scale wants: how many are in flight, and how often each is sent.
 fn bulk(setup: &Setup, pairs: u64) -> (u64, u64) {
     let each = setup.scaled_at_least(8_000_000, 2 * pairs) / (2 * pairs);
     let flight = each.min(100);

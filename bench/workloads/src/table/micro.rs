@@ -1,4 +1,5 @@
-//! The core's own measures, which are sharper than the headline workloads: each is about one path through the runtime.
+//! The core's own measures, which are sharper than the headline workloads: each is about one path
+//! through the runtime.
 
 use super::row::ROW as MICRO;
 use crate::work::bank::{self, Transfer};
@@ -32,7 +33,8 @@ const CASES: Workload = Workload {
     ..MICRO
 };
 
-/// A long ring, hardly anything to do at once. Its tokens share the ring, so workers take the nodes from each other.
+/// A long ring, hardly anything to do at once. Its tokens share the ring, so workers take the nodes
+/// from each other.
 const RING: &[(&str, Size)] = &rings(1, 100, 2, 5_000_000);
 /// A ring of two is a pair that plays ping-pong.
 const PAIRS: &[(&str, Size)] = &rings(8, 2, 1, 1_000_000);

@@ -1,4 +1,5 @@
-//! The actor benchmark suite Savina, in the selection of L. Cheeseman et al., *When concurrency matters* (OOPSLA 2023).
+//! The actor benchmark suite Savina, in the selection of L. Cheeseman et al., *When concurrency
+//! matters* (OOPSLA 2023).
 
 use super::row::ROW;
 use crate::work::filter_bank::Bank;

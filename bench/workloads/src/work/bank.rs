@@ -1,7 +1,7 @@
 //! Transfers between two accounts of a bank.
 //!
-//! An account may be overdrawn, so the final balances do not depend on the order of the transfers, and every
-//! implementation must end with those of a plain sequential loop.
+//! An account may be overdrawn, so the final balances do not depend on the order of the transfers,
+//! and every implementation must end with those of a plain sequential loop.
 
 use std::num::Wrapping;
 use std::ops::Range;

@@ -19,11 +19,13 @@ impl Bank {
         (column * columns + column * channels + column + channel + column + 1) as f64
     }
 
-    /// What a bank puts out, the sums by means of what is not zero only: few of the values that are sampled.
+    /// What a bank puts out, the sums by means of what is not zero only: few of the values that are
+    /// sampled.
     fn bank(&self, channel: u64) -> Vec<f64> {
         let columns = self.columns;
-        // The first delay puts in that many zeros, the first filter eats as many of them; so its first sum is
-        // over zeros and the signal's first value, and the n-th over the values until the n-th.
+        // The first delay puts in that many zeros, the first filter eats as many of them; so its
+        // first sum is over zeros and the signal's first value, and the n-th over the values until
+        // the n-th.
         let delayed = |n: u64| n.checked_sub(columns - 1).map_or(0.0, |n| ((n + 1) % 1_000) as f64);
         let first = |n: u64| {
             let place = |k: u64| {

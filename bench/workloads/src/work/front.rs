@@ -1,5 +1,5 @@
-//! Requests of a server whose tasks are another executor's: each of a tokio runtime's tasks has one request after the
-//! other handled, an atomic step over two accounts, and waits for the answer.
+//! Requests of a server whose tasks are another executor's: each of a tokio runtime's tasks has one
+//! request after the other handled, an atomic step over two accounts, and waits for the answer.
 //!
 //! As in the other workloads with a bank the final balances do not depend on the order.
 
@@ -24,8 +24,8 @@ pub fn handle(from: &mut Account, to: &mut Account, amount: u64) -> i64 {
     to.balance()
 }
 
-/// A tokio runtime with this many threads. It knows sockets only if the requests come by them: one that does waits by
-/// `epoll`, which the modelled machine has not.
+/// A tokio runtime with this many threads. It knows sockets only if the requests come by them: one
+/// that does waits by `epoll`, which the modelled machine has not.
 ///
 /// # Errors
 /// It could not be started.
@@ -38,7 +38,8 @@ pub fn tokio(threads: usize, size: Size) -> io::Result<Runtime> {
     builder.build()
 }
 
-/// Has all requests handled by tasks of a tokio runtime with this many threads; the result is yet to come.
+/// Has all requests handled by tasks of a tokio runtime with this many threads; the result is yet
+/// to come.
 ///
 /// # Errors
 /// The runtime could not be started.

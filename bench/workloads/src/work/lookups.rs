@@ -13,7 +13,8 @@ pub struct Load {
     pub sizes: u32,
 }
 
-/// The keys that workers ask a dictionary for: every second number that is drawn; the values are the same.
+/// The keys that workers ask a dictionary for: every second number that is drawn; the values are
+/// the same.
 pub fn answers(workers: u64, messages: u64) -> u64 {
     let of_worker = |number| every_second(number).take(messages as usize).sum::<u64>();
     (1..=workers as u32).map(of_worker).sum()

@@ -1,4 +1,5 @@
-//! Skynet: a tree with ten children a node; the leaves are numbered, and the numbers are summed on the way up.
+//! Skynet: a tree with ten children a node; the leaves are numbered, and the numbers are summed on
+//! the way up.
 
 use crate::workload::Setup;
 

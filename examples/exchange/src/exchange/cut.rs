@@ -16,11 +16,12 @@ pub struct Cut<'a> {
     pub books: Vec<&'a mut Book>,
 }
 
-/// Calls a closure with all accounts and these books, in one behaviour. A book that has lost its orders is rebuilt first.
+/// Calls a closure with all accounts and these books, in one behaviour. A book that has lost its
+/// orders is rebuilt first.
 ///
-/// Which accounts there are is only known once the directory has been read. So this plans on the directory, takes it and
-/// everything in the plan, and plans again if an account was opened meanwhile: that one could already hold what another
-/// one has paid.
+/// Which accounts there are is only known once the directory has been read. So this plans on the
+/// directory, takes it and everything in the plan, and plans again if an account was opened
+/// meanwhile: that one could already hold what another one has paid.
 pub fn cut(
     directory: &Cown<Directory>,
     books: Vec<Addr<Book>>,

@@ -1,7 +1,8 @@
 //! Market data: what happens in a book, as a stream for any number of readers.
 //!
-//! The book publishes to a topic, and the feed passes on to each reader as much as that has room for. So a slow reader
-//! costs the book nothing, and the memory for it is bounded: it misses updates, and the next one says how many.
+//! The book publishes to a topic, and the feed passes on to each reader as much as that has room
+//! for. So a slow reader costs the book nothing, and the memory for it is bounded: it misses
+//! updates, and the next one says how many.
 
 use std::collections::BTreeMap;
 

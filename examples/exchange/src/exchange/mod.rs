@@ -1,6 +1,8 @@
-//! The exchange on Coact: accounts are cowns, and each symbol has a book, which is a supervised actor.
+//! The exchange on Coact: accounts are cowns, and each symbol has a book, which is a supervised
+//! actor.
 //!
-//! * An order is one atomic step over its book, its account and the accounts that it trades with: [`book`].
+//! * An order is one atomic step over its book, its account and the accounts that it trades with:
+//!   [`book`].
 //! * A book that fails is made anew from the open orders in the accounts: [`cut`], [`book`].
 //! * What happens in a book is told to any number of readers, which cannot slow it down: [`feed`].
 //!
@@ -111,7 +113,8 @@ impl Exchange {
         placed.map_err(|why| market.unanswered(why))?
     }
 
-    /// Cancels what is left of an order. It does not wait for orders that have arrived and are not matched yet.
+    /// Cancels what is left of an order. It does not wait for orders that have arrived and are not
+    /// matched yet.
     pub async fn cancel(&self, name: &Name, id: OrderId) -> Result<Order, Error> {
         let account = self.find(name).await?;
         let symbol = self.order(name, id).await?.symbol;
@@ -187,7 +190,8 @@ impl Exchange {
     }
 }
 
-/// Why a step over an account was not taken. A panic in one poisons the account, which is frozen from then on.
+/// Why a step over an account was not taken. A panic in one poisons the account, which is frozen
+/// from then on.
 fn frozen_or_closed(name: &Name, why: Broken) -> Error {
     match why {
         Broken::Panicked(_) | Broken::Poisoned { .. } => Error::Frozen(name.clone()),

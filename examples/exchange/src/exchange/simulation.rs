@@ -1,4 +1,5 @@
-//! The whole exchange under simulation: traders, a book that fails, and pictures of everything, in any order.
+//! The whole exchange under simulation: traders, a book that fails, and pictures of everything, in
+//! any order.
 
 use coact::runtime::spawn_future;
 use coact::sim::{self, Config, Sim};
@@ -73,7 +74,8 @@ fn break_book(exchange: &Exchange) {
     when(&exchange.0.markets[&acme()].book, |_| panic!("the book fails"));
 }
 
-/// Trades never pass over an order that came first: one with a better price or, at the same price, an earlier one.
+/// Trades never pass over an order that came first: one with a better price or, at the same price,
+/// an earlier one.
 fn assert_price_time_priority(orders: &BTreeMap<OrderId, Order>, trades: &[Trade]) {
     let mut filled = BTreeMap::<OrderId, u64>::new();
     for trade in trades {
@@ -106,7 +108,8 @@ fn comes_before(one: &Order, other: &Order) -> bool {
     }
 }
 
-/// All orders that were settled as they are now, and all trades in their order: a book settles by number.
+/// All orders that were settled as they are now, and all trades in their order: a book settles by
+/// number.
 async fn outcome(
     exchange: &Exchange,
     settled: Vec<Vec<Execution>>,
@@ -261,8 +264,8 @@ fn a_slow_reader_misses_updates_and_is_told_how_many() {
         let exchange = spawn_future(main).wait().unwrap();
         let (first, mut reader) = first.wait().unwrap();
         let (mut last, mut missed) = (first.unwrap().number, 0);
-        // The first update is of an empty book. Each pair of orders is a trade, and changes the best price twice: more than
-        // the reader has room for.
+        // The first update is of an empty book. Each pair of orders is a trade, and changes the
+        // best price twice: more than the reader has room for.
         while last < 1 + 3 * feed::BUFFER as u64 {
             let update = reader.wait_next().unwrap();
             assert_eq!(update.number, last + update.missed + 1);

@@ -79,8 +79,8 @@ impl Account {
         taken.map_err(|short| self.short(asset, short))
     }
 
-    /// Checks that the account can pay for an order, and has none by its client id. A market order must be good for one
-    /// share at the best price, if there is one.
+    /// Checks that the account can pay for an order, and has none by its client id. A market order
+    /// must be good for one share at the best price, if there is one.
     pub fn check(&self, order: &Order, best: Option<Cents>) -> Result<(), Error> {
         if let Some(client_id) = &order.client_id
             && self

@@ -49,8 +49,9 @@ pub fn makers<A: Clone + PartialEq>(book: &OrderBook<A>, order: &Order, owner: &
     makers
 }
 
-/// Trades an order that has arrived with what rests in the book, best price first and earliest order first. What is left
-/// of a limit order rests in the book; what is left of a market order lapses.
+/// Trades an order that has arrived with what rests in the book, best price first and earliest
+/// order first. What is left of a limit order rests in the book; what is left of a market order
+/// lapses.
 ///
 /// An order does not trade with one of its own account: the one in the book is cancelled.
 ///

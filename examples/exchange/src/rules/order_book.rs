@@ -37,8 +37,8 @@ pub struct Top {
     pub ask: Option<Level>,
 }
 
-/// The orders of one side. The key is their priority: the better price comes first, and of two orders
-/// at one price the earlier one.
+/// The orders of one side. The key is their priority: the better price comes first, and of two
+/// orders at one price the earlier one.
 type Ladder<A> = BTreeMap<(u64, OrderId), Resting<A>>;
 
 /// A low rank is a good price.

@@ -37,7 +37,8 @@ pub fn run(listen: SocketAddr, symbols: Vec<Symbol>) -> Result<()> {
         Exchange::open(symbols)
     };
     let served = tokio.block_on(serve(listen, exchange));
-    // The server is gone. What its requests have led to is finished before tokio, which runs it, goes as well.
+    // The server is gone. What its requests have led to is finished before tokio, which runs it,
+    // goes as well.
     let report = system.shutdown(DEADLINE);
     eprintln!("stopped: {report}");
     served?;
@@ -47,8 +48,8 @@ pub fn run(listen: SocketAddr, symbols: Vec<Symbol>) -> Result<()> {
     }
 }
 
-/// A system whose workers run on tokio's threads: an answer seldom has to wake another thread. No handler of the exchange
-/// uses tokio, so threads of the system's own do without its context.
+/// A system whose workers run on tokio's threads: an answer seldom has to wake another thread. No
+/// handler of the exchange uses tokio, so threads of the system's own do without its context.
 fn system_on(tokio: &tokio::runtime::Runtime) -> Result<System> {
     let handle = tokio.handle().clone();
     let workers = available_parallelism().map_or(1, Into::into);

@@ -57,7 +57,8 @@ fn status(error: &Error) -> StatusCode {
 
 impl From<JsonRejection> for Problem {
     fn from(rejection: JsonRejection) -> Self {
-        // Valid JSON with a wrong field is as much the client's mistake as a wrong value of a right one.
+        // Valid JSON with a wrong field is as much the client's mistake as a wrong value of a right
+        // one.
         let status = match rejection.status() {
             StatusCode::UNPROCESSABLE_ENTITY => StatusCode::BAD_REQUEST,
             other => other,

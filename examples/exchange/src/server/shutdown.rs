@@ -20,7 +20,8 @@ pub async fn stop_signal() -> io::Result<()> {
     tokio::signal::ctrl_c().await
 }
 
-/// Cloned into the task of each WebSocket. The graceful shutdown of the server does not wait for these tasks.
+/// Cloned into the task of each WebSocket. The graceful shutdown of the server does not wait for
+/// these tasks.
 #[derive(Clone)]
 pub struct OpenSockets {
     _open: mpsc::Sender<Infallible>,

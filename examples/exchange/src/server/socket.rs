@@ -21,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a client has to answer a close.
 const CLOSE_LIMIT: Duration = Duration::from_secs(1);
 
-/// Forwards updates until the client leaves, or there are no more. Either way the stream is dropped in the end, and the
-/// feed forgets this reader.
+/// Forwards updates until the client leaves, or there are no more. Either way the stream is dropped
+/// in the end, and the feed forgets this reader.
 pub async fn forward(mut updates: ActorStream<Update>, mut socket: WebSocket, _open: OpenSockets) {
     loop {
         tokio::select! {

@@ -27,8 +27,9 @@ const COUNTERS: &[&str] = &["counter-1", "counter-2", "counter-4", "counter-8"];
 
 const MAILBOX: &[&str] = &["mailbox-n1"];
 
-/// Who does it. Where twenty threads send, a part of it is enough: a sender that the system has interrupted stalls
-/// tokio's receiver, on which kameo's and ractor's stand, and what waits in boxes at actix fills the memory.
+/// Who does it. Where twenty threads send, a part of it is enough: a sender that the system has
+/// interrupted stalls tokio's receiver, on which kameo's and ractor's stand, and what waits in
+/// boxes at actix fills the memory.
 pub const WAYS: &[Way] = &[
     Way::new(COUNTERS, "tokio", "unbounded mpsc into a task", |given| {
         tokio::unbounded(given, Size::counter(given)?)

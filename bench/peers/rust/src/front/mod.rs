@@ -1,5 +1,5 @@
-//! Requests of tokio tasks, handled under two ordered locks. The accounts live as long as the process, so no request
-//! needs a count of its own.
+//! Requests of tokio tasks, handled under two ordered locks. The accounts live as long as the
+//! process, so no request needs a count of its own.
 
 use coact_bench_workloads::Way;
 use coact_bench_workloads::work::bank::{Account, Transfer, digest};

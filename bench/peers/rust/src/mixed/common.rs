@@ -31,7 +31,8 @@ impl Size {
     }
 }
 
-/// What the collector is told: the sum of a number's factors, or that a master has no ring to build any more.
+/// What the collector is told: the sum of a number's factors, or that a master has no ring to build
+/// any more.
 pub enum Told {
     Factors(u64),
     Over,

@@ -1,4 +1,5 @@
-//! Skynet: a tree of actors with ten children each; the leaves are numbered, and the numbers are summed on the way up.
+//! Skynet: a tree of actors with ten children each; the leaves are numbered, and the numbers are
+//! summed on the way up.
 
 mod actix;
 mod common;

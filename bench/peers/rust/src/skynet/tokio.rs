@@ -8,7 +8,8 @@ use tokio::task::JoinHandle;
 use super::common::Size;
 use crate::runtime;
 
-/// A mailbox each. A node that stays waits on it for ever, one that ends does so after its children.
+/// A mailbox each. A node that stays waits on it for ever, one that ends does so after its
+/// children.
 pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     let spawn = if size.ends { end } else { stay };
     let runtime = runtime::start(given.workers()?)?;

@@ -1,4 +1,5 @@
-//! The requests come by HTTP: a server on tokio, and clients on a thread of their own, as one process that makes load.
+//! The requests come by HTTP: a server on tokio, and clients on a thread of their own, as one
+//! process that makes load.
 
 use std::convert::Infallible;
 use std::io;

@@ -21,8 +21,8 @@ use super::feed::Publisher;
 
 /// The book of one symbol.
 ///
-/// What rests in it is derived from the open orders in the accounts. A restart loses it, and it is rebuilt; messages that
-/// come earlier are set aside.
+/// What rests in it is derived from the open orders in the accounts. A restart loses it, and it is
+/// rebuilt; messages that come earlier are set aside.
 pub struct Book {
     symbol: Symbol,
     accounts: Cown<Directory>,

@@ -1,9 +1,11 @@
-//! Settling an order: one atomic step over its book, its account and the accounts that it trades with.
+//! Settling an order: one atomic step over its book, its account and the accounts that it trades
+//! with.
 //!
-//! Which accounts these are is only known once the book has been read. So this **plans** on the book, **takes** the book
-//! and everything in the plan, **checks** that the plan still holds, and **plans again** if it does not. Only the first of
-//! the orders that have arrived is planned, and it stays the first until it is settled. So orders trade in the order of
-//! their arrival, and none is seen in the book before it has traded.
+//! Which accounts these are is only known once the book has been read. So this **plans** on the
+//! book, **takes** the book and everything in the plan, **checks** that the plan still holds, and
+//! **plans again** if it does not. Only the first of the orders that have arrived is planned, and
+//! it stays the first until it is settled. So orders trade in the order of their arrival, and none
+//! is seen in the book before it has traded.
 
 use coact::cown::{CheckedMembers, Poisoned, checked_all};
 use coact::prelude::*;
@@ -47,8 +49,8 @@ impl Book {
         Some(Plan { order: first.order.id, makers })
     }
 
-    /// Settles the first order with the accounts of its plan. If one of them is frozen, its orders leave the book, and the
-    /// order stays the first.
+    /// Settles the first order with the accounts of its plan. If one of them is frozen, its orders
+    /// leave the book, and the order stays the first.
     fn settle(
         &mut self,
         plan: Plan,
