@@ -8,8 +8,9 @@ use coact::actor::AskError;
 use coact::behaviour::scope;
 use coact::cown::read_all;
 use coact::durable::{
-    Commit, CommitId, Decide, Done, Durable, Fault, Journal, MemoryStore, NotCommitted, Operation,
-    Outcome, Position, Reader, Refusal, Settled, StoreError, TwoStores, confirmed, pipelined, wait,
+    Commit, CommitId, Decide, DifferentStores, Done, Durable, Fault, Journal, MemoryStore,
+    NotCommitted, Operation, Outcome, Position, Reader, Refusal, Settled, StoreError, confirmed,
+    pipelined, wait,
 };
 use coact::prelude::*;
 use coact::{Broken, call_here, try_call, when_here, when_or_else};
@@ -324,7 +325,7 @@ fn e27_members_of_two_stores_are_not_confirmed() {
     everywhere_with_faults(|_| {
         let (one, other) = (Journal::new(MemoryStore::new()), Journal::new(MemoryStore::new()));
         let (alice, bob) = (account(&one, "alice"), account(&other, "bob"));
-        let is_of_two = |why: &NotCommitted| why.why::<TwoStores>().is_some();
+        let is_of_two = |why: &NotCommitted| why.why::<DifferentStores>().is_some();
         let both = call(confirmed((&alice, &bob)), |(a, b)| a.balance + b.balance);
         assert_refused(both.wait(), is_of_two);
         let both = call(confirmed(pipelined((&alice, bob.read()))), |(a, b)| a.balance + b.balance);

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Fault, Journal, LogError, MemoryStore, Operation,
-    Position, RecoveryError, RecoveryFault, Snapshots, StoreError, Taken, stored,
+    AlreadyOwned, Decide, Durable, EntityId, EventSourced, Fault, Journal, LogError, MemoryStore,
+    Operation, Position, RecoveryError, RecoveryFault, Snapshots, StoreError, stored,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -144,7 +144,7 @@ fn e8_another_actor_of_an_entity_waits_and_is_told_why() {
         let both = call((&first, &second), |(first, second)| (first.balance, second.balance));
         let refused = second.ask(Deposit(1)).wait();
         let Err(AskError::NotCommitted(why)) = refused else { panic!("{refused:?}") };
-        assert_eq!(why.why(), Some(&Taken(EntityId::new("bank.account", "alice"))));
+        assert_eq!(why.why(), Some(&AlreadyOwned(EntityId::new("bank.account", "alice"))));
         assert!(matches!(both.wait(), Err(Broken::NotCommitted(_))));
         // The first does not care.
         assert_eq!(first.ask(Deposit(1)).wait(), Ok(2));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::behaviour::{Batch, scope};
 use coact::cown::read_all;
-use coact::durable::{Fault, Journal, MemoryStore, Operation, TwoStores, pipelined};
+use coact::durable::{DifferentStores, Fault, Journal, MemoryStore, Operation, pipelined};
 use coact::prelude::*;
 use coact::{Broken, call_here, try_call, when_here};
 use coact_tests::{Dice, Faults, Log, everywhere, everywhere_with_faults, runtime};
@@ -363,7 +363,7 @@ fn e23_members_of_two_stores_are_refused() {
         let (alice, bob) = (account(&one, "alice"), account(&other, "bob"));
         let refused = call(pipelined((&alice, &bob)), cent).wait();
         let Err(Broken::NotCommitted(why)) = refused else { panic!("{refused:?}") };
-        assert_eq!(why.why::<TwoStores>(), Some(&TwoStores));
+        assert_eq!(why.why::<DifferentStores>(), Some(&DifferentStores));
         let seen = call(pipelined((&alice, &bob)), |(alice, bob)| (alice.balance, bob.balance));
         assert_eq!(seen.wait(), Ok((0, 0)));
     });

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use coact::behaviour::{Batch, Refusal, scope};
 use coact::cown::read_all;
-use coact::durable::{Journal, MemoryStore, TwoStores};
+use coact::durable::{DifferentStores, Journal, MemoryStore};
 use coact::prelude::*;
 use coact::{Broken, call_here, try_call, when_here, when_or_else};
 use coact_tests::{Dice, Log, everywhere, everywhere_with_faults};
@@ -243,7 +243,9 @@ fn e3_members_of_two_stores_are_refused() {
             bob.persist(Changed { by: 1 });
         });
         match refused.wait() {
-            Err(Broken::NotCommitted(why)) => assert_eq!(why.why::<TwoStores>(), Some(&TwoStores)),
+            Err(Broken::NotCommitted(why)) => {
+                assert_eq!(why.why::<DifferentStores>(), Some(&DifferentStores))
+            }
             other => panic!("{other:?}"),
         }
         assert_eq!(

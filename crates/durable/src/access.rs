@@ -9,12 +9,10 @@ use std::time::Duration;
 use coact_core::credits::{Acquire, Credits};
 use coact_core::internals::{beside_decision, catch};
 use coact_core::promise::Resolver;
-use coact_core::runtime::{OnCancel, RuntimeHandle, spawn_future};
+use coact_core::runtime::{OnCancel, RuntimeHandle};
 use coact_core::time::{Sleep, Timer, after, sleep};
-use coact_core::{Broken, Cown, Promise, when};
-use coact_persist::{
-    Commit, CommitId, Done, Outcome, Position, Refusal, Settled, Store, StoreError,
-};
+use coact_core::{Broken, Promise};
+use coact_persist::{CommitId, Done, Position, Settled, Store, StoreError};
 
 use crate::abandonment::Abandonment;
 use crate::deliveries::Deliveries;
@@ -255,6 +253,12 @@ impl Access {
         waits
     }
 
+    /// A commit of this journal is stored, before that is told.
+    pub(crate) fn commit_stored(&self, position: Position) {
+        self.raise_position(position);
+        self.has_stored();
+    }
+
     fn has_stored(&self) {
         lock(&self.news).count += 1;
         self.tell_news();
@@ -263,19 +267,6 @@ impl Access {
     fn tell_news(&self) {
         let waiters = std::mem::take(&mut lock(&self.news).waiters);
         waiters.iter().for_each(tell);
-    }
-
-    /// Stores a commit, and tells what has become of it for certain: if that is unknown, it is settled, however long the
-    /// store cannot be reached.
-    pub(crate) fn commit<T: Tell>(&self, commit: Commit, told: T) {
-        let owed = Owed { settles: (!commit.is_check()).then(|| commit.id()), told };
-        let unanswered = Unanswered(Some(owed));
-        if self.abandonment.has_begun() {
-            return unanswered.tell(Outcome::Refused(Refusal::Store(StoreError::Closed)));
-        }
-        let done: Done<_> = Box::new(move |outcome| unanswered.tell(outcome));
-        // A panic of the store drops the question. It was reported.
-        let _ = catch(|| self.store.commit(commit, done));
     }
 
     /// Asks the store until it answers, or the journal is gone.
@@ -299,7 +290,7 @@ impl Access {
 
     /// Settles a commit, however long the store cannot be reached: `None` if the store is closed
     /// first.
-    async fn settled(&self, id: CommitId) -> Option<Settled> {
+    pub(crate) async fn settled(&self, id: CommitId) -> Option<Settled> {
         let (mut backoff, mut given_up) = (Backoff::default(), self.abandonment.begun());
         loop {
             let settled = pin!(ask(|done| self.store.settle(id, done)));
@@ -367,85 +358,6 @@ pub(crate) fn or_unavailable<T>(
 ) -> Result<T, StoreError> {
     let unanswered = || Err(StoreError::Unavailable { why: "it has given no answer".into() });
     answer.unwrap_or_else(|_| unanswered())
-}
-
-/// Is told what has become of a commit for certain.
-pub(crate) trait Tell: Send + 'static {
-    /// How its store is used, and where it is waited for, if the outcome is unknown at first.
-    fn home(&self) -> (&Access, &Cown<()>);
-
-    /// Called on a worker if the outcome is unknown, before it is settled.
-    fn is_unknown(&mut self, _why: &StoreError) {}
-
-    /// Called on a thread of the store, which runs no code of the user.
-    fn tell(self, outcome: Result<Position, Refusal>);
-}
-
-/// An outcome that is owed: unknown, if the store drops it.
-struct Unanswered<T: Tell>(Option<Owed<T>>);
-
-struct Owed<T> {
-    /// By what it is settled if its outcome is unknown. `None` for a check, of which nothing is
-    /// stored.
-    settles: Option<CommitId>,
-    told: T,
-}
-
-impl<T: Tell> Unanswered<T> {
-    fn tell(mut self, outcome: Outcome) {
-        if let Some(owed) = self.0.take() {
-            beside_decision(|| owed.tell(outcome));
-        }
-    }
-}
-
-impl<T: Tell> Drop for Unanswered<T> {
-    fn drop(&mut self) {
-        if let Some(owed) = self.0.take() {
-            let why = "it has given no answer".into();
-            beside_decision(|| owed.tell(Outcome::Unknown(StoreError::Unavailable { why })));
-        }
-    }
-}
-
-impl<T: Tell> Owed<T> {
-    fn tell(self, outcome: Outcome) {
-        match outcome {
-            Outcome::Committed(position) => self.tell_stored(position),
-            Outcome::Refused(refusal) => self.told.tell(Err(refusal)),
-            Outcome::Unknown(error) => match self.settles {
-                Some(id) => self.settle(id, error),
-                None => self.told.tell(Err(Refusal::Store(error))),
-            },
-        }
-    }
-
-    fn tell_stored(self, position: Position) {
-        let (access, _) = self.told.home();
-        if self.settles.is_some() {
-            access.raise_position(position);
-            access.has_stored();
-        } else {
-            access.learn_position(position);
-        }
-        self.told.tell(Ok(position));
-    }
-
-    /// Settles a commit whose outcome is unknown. If the store is closed first, that is not told.
-    fn settle(mut self, id: CommitId, why: StoreError) {
-        let place = self.told.home().1.clone();
-        // A thread of the store is in no runtime.
-        when(&place, move |()| {
-            self.told.is_unknown(&why);
-            drop(spawn_future(async move {
-                match self.told.home().0.settled(id).await {
-                    Some(Settled::Committed(position)) => self.tell_stored(position),
-                    Some(Settled::Aborted) => self.told.tell(Err(Refusal::Aborted)),
-                    None => {}
-                }
-            }));
-        });
-    }
 }
 
 /// How long to wait for a store that cannot be reached: from 5 ms on twice as long each time, up to a second.

@@ -12,13 +12,13 @@ use coact_core::internals::{
 };
 use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
+use crate::behaviour_commit::{BehaviourCommit, CommitEffect};
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::outgoing::{Outgoing, TimerList};
-use crate::owner::{Owner, OwningActor, PER_PART, Standing};
+use crate::pipeline::{BYTES_PER_PART, OwningActor, PipelineDriver, Standing};
 use crate::recovered::Recovered;
 use crate::recovery::Recovery;
-use crate::transaction::{Effect, Transaction};
 
 /// The state of a durable actor, whose address is an `Addr<Durable<E>>`.
 ///
@@ -105,9 +105,9 @@ pub struct Durable<E: EventSourced> {
     /// `None` without a store.
     pub(crate) entity: Option<(Arc<Entity>, Arc<Place>)>,
     /// From its start on.
-    owner: Option<Arc<Owner>>,
+    pipeline: Option<Arc<PipelineDriver>>,
     pub(crate) standalone: Option<Standalone<E>>,
-    pub(crate) effects: Vec<Effect>,
+    pub(crate) effects: Vec<CommitEffect>,
     /// Whether the decision is told only if the store has confirmed what it has seen.
     confirms: bool,
     /// Whether the step that is being settled has events of this entity.
@@ -179,7 +179,7 @@ impl<E: EventSourced> Durable<E> {
             recovered: OnceLock::new(),
             recovery: None,
             entity,
-            owner: None,
+            pipeline: None,
             standalone: None,
             effects: Vec::new(),
             confirms: false,
@@ -329,22 +329,22 @@ impl<E: EventSourced> Durable<E> {
         pending.iter().map(|event| read(event).unwrap_or_else(|error| panic!("{error}"))).collect()
     }
 
-    pub(crate) fn owner(&self) -> Option<&Arc<Owner>> {
-        self.owner.as_ref()
+    pub(crate) fn pipeline(&self) -> Option<&Arc<PipelineDriver>> {
+        self.pipeline.as_ref()
     }
 
     /// Says which actor this is the state of, and has it recovered.
     pub(crate) fn begin(&mut self, id: ActorId, actor: impl OwningActor + 'static) {
         self.ids = (Some(id), Some(id));
         let Some((entity, place)) = &self.entity else { return };
-        let owner = Owner::new(entity, actor);
-        owner.is_owner_at(place);
-        let is_open = entity.add_owner(place, Arc::downgrade(&owner) as _);
-        self.owner = Some(Arc::clone(&owner));
+        let pipeline = PipelineDriver::new(entity, actor);
+        pipeline.is_owner_at(place);
+        let is_open = entity.add_owner(place, Arc::downgrade(&pipeline) as _);
+        self.pipeline = Some(Arc::clone(&pipeline));
         if is_open {
             self.recover();
         } else {
-            owner.close();
+            pipeline.close();
         }
     }
 
@@ -368,7 +368,7 @@ impl<E: EventSourced> Durable<E> {
             "a standalone state has no store: it is for tests of decisions"
         );
         assert!(
-            self.ids.0 == self.ids.1 && self.owner.is_some(),
+            self.ids.0 == self.ids.1 && self.pipeline.is_some(),
             "the states of two durable actors were exchanged: each has the history of its own"
         );
         assert!(!self.is_torn, "an `apply` of `{}` has panicked, and that was caught", self.id());
@@ -377,9 +377,9 @@ impl<E: EventSourced> Durable<E> {
     /// Returns whether the state may be used: for commands, and pipelined behaviours, while something is on its way, for others not
     /// before that is stored.
     pub(crate) fn look(&self, is_pipelined: bool) -> Readiness {
-        let Some(owner) = &self.owner else { return Readiness::Ready };
+        let Some(pipeline) = &self.pipeline else { return Readiness::Ready };
         self.take_in();
-        self.readiness_by(owner.standing(), is_pipelined)
+        self.readiness_by(pipeline.standing(), is_pipelined)
     }
 
     fn readiness_by(&self, standing: Standing, is_pipelined: bool) -> Readiness {
@@ -417,9 +417,10 @@ impl<E: EventSourced> Durable<E> {
         self.readiness_by(standing, is_pipelined)
     }
 
-    /// Returns how its owner stands now, if it has one.
+    /// Returns what its owner may do now, if it has one.
     pub(crate) fn recover_if_undone(&mut self) -> Option<Standing> {
-        let standing = |durable: &Self| durable.owner.as_ref().map(|owner| owner.standing());
+        let standing =
+            |durable: &Self| durable.pipeline.as_ref().map(|pipeline| pipeline.standing());
         let before = standing(self);
         if !matches!(before, Some(Standing::Undone(_))) {
             return before;
@@ -430,15 +431,15 @@ impl<E: EventSourced> Durable<E> {
 
     /// Forgets the state, and has it recovered from what is stored.
     fn recover(&mut self) {
-        let (Some(owner), Some((_, place))) = (&self.owner, &self.entity) else { return };
-        let (owner, place) = (Arc::clone(owner), Arc::clone(place));
+        let (Some(pipeline), Some((_, place))) = (&self.pipeline, &self.entity) else { return };
+        let (pipeline, place) = (Arc::clone(pipeline), Arc::clone(place));
         // One that is under way ends first.
         self.recovery = None;
         let before = self.recovered.take();
         drop_quietly(move || drop(before));
         self.forget_decision();
         self.is_torn = false;
-        self.recovery = Some(Recovery::begin(&owner, place));
+        self.recovery = Some(Recovery::begin(&pipeline, place));
     }
 
     fn forget_decision(&mut self) {
@@ -454,13 +455,13 @@ impl<E: EventSourced> Durable<E> {
 
     /// Takes what a command has decided: a commit, or a check, its size, and what is to be done
     /// then.
-    pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<Effect>) {
+    pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<CommitEffect>) {
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
         let mut commit = Commit::new();
         let bytes = match self.add_to(&mut commit) {
             None if confirms => {
                 commit.make_check();
-                Some(PER_PART)
+                Some(BYTES_PER_PART)
             }
             bytes => bytes,
         };
@@ -487,32 +488,32 @@ impl<E: EventSourced> CommitParticipant for Durable<E> {
     }
 
     fn when_ready(&self, wake: ReadyCallback) {
-        match &self.owner {
-            Some(owner) => owner.when_changed(wake),
+        match &self.pipeline {
+            Some(pipeline) => pipeline.when_changed(wake),
             None => wake(),
         }
     }
 
     fn collect_read(&self, pending: &mut Option<Box<dyn PendingCommit>>) {
-        let (Some(owner), Some(place)) = (&self.owner, self.place()) else { return };
+        let (Some(pipeline), Some(place)) = (&self.pipeline, self.place()) else { return };
         let Some(recovered) = self.recovered.get() else { return };
-        let commit = Transaction::of(pending).member(owner, place);
-        let member = commit.member(owner.entity.id.clone(), recovered.epoch, recovered.last);
+        let commit = BehaviourCommit::of(pending).add_member(pipeline, place);
+        let member = commit.member(pipeline.entity.id.clone(), recovered.epoch, recovered.last);
         member.rests_on(recovered.hash);
     }
 
     fn collect(&mut self, pending: &mut Option<Box<dyn PendingCommit>>) {
         self.assert_sound();
-        let Some(owner) = self.owner.clone() else { return };
+        let Some(pipeline) = self.pipeline.clone() else { return };
         let Some(place) = self.place().cloned() else { return };
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
-        let transaction = Transaction::of(pending);
-        transaction.add_effects(effects);
+        let commit = BehaviourCommit::of(pending);
+        commit.add_effects(effects);
         if confirms {
-            transaction.confirm();
+            commit.confirm();
         }
-        let bytes = self.add_to(transaction.member(&owner, &place));
-        transaction.contributes(bytes);
+        let bytes = self.add_to(commit.add_member(&pipeline, &place));
+        commit.set_member_bytes(bytes);
         self.contributes = bytes.is_some();
     }
 
@@ -520,10 +521,10 @@ impl<E: EventSourced> CommitParticipant for Durable<E> {
         let has_pending =
             self.recovered.get().is_some_and(|recovered| !recovered.pending.is_empty());
         let contributes = take(&mut self.contributes);
-        let is_over = |owner: &Arc<Owner>| owner.is_over();
+        let has_ended = |pipeline: &Arc<PipelineDriver>| pipeline.has_ended();
         if outcome.is_err()
             && (contributes || has_pending)
-            && !self.owner.as_ref().is_none_or(is_over)
+            && !self.pipeline.as_ref().is_none_or(has_ended)
         {
             self.recover();
         }

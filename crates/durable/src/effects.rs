@@ -9,6 +9,7 @@ use coact_persist::{
     EntityId, Event, Format, Note, NoteChange, NoteId, NoteKey, NoteKind, read, write,
 };
 
+use crate::behaviour_commit::CommitEffect;
 use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
@@ -17,7 +18,6 @@ use crate::outgoing::{
     Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, present_rank, rank_of,
 };
 use crate::timer_table::TimerKey;
-use crate::transaction::Effect;
 
 impl<E: EventSourced> Durable<E> {
     /// Has something done when the decision is stored, on a worker, before other behaviours see what was decided. If it is not
@@ -26,7 +26,7 @@ impl<E: EventSourced> Durable<E> {
     /// It must not block. A panic in it is reported, and changes nothing. It is lost if the process ends in between: what must not
     /// be is [delivered](Self::deliver_to) or [published](Self::publish).
     pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
-        self.effects.push(Effect::new(move |_| effect()));
+        self.effects.push(CommitEffect::new(move |_| effect()));
     }
 
     /// Sends a message when the decision is stored: its place in the order is there. One that cannot be delivered then is
@@ -318,7 +318,7 @@ impl<E: EventSourced> Durable<E> {
 
     /// Applies a change of timers when the decision is stored.
     fn when_stored(&mut self, change: TimerChange) {
-        self.effects.push(Effect::new(move |position| change.apply(position)));
+        self.effects.push(CommitEffect::new(move |position| change.apply(position)));
     }
 
     #[track_caller]

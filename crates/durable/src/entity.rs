@@ -45,7 +45,7 @@ struct Line {
 /// An owner, for those who close its journal.
 pub(crate) trait EntityOwner: Send + Sync {
     /// Ends the actor, which may decide on nothing any more.
-    fn close(&self);
+    fn close(self: Arc<Self>);
 
     /// Gives up what is pending: its outcome is not waited for any longer.
     fn give_up(self: Arc<Self>);
@@ -103,7 +103,7 @@ impl Entity {
 
     /// Ends its actors.
     pub(crate) fn close(&self) {
-        self.owners().iter().for_each(|owner| owner.close());
+        self.owners().into_iter().for_each(|owner| owner.close());
     }
 
     /// Gives up what is pending.

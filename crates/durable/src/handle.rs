@@ -14,8 +14,8 @@ use crate::decide::Decide;
 use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
 use crate::once::Answered;
-use crate::outcome::End;
-use crate::owner::OwningActor;
+use crate::pipeline::OwningActor;
+use crate::pipeline::commit_outcome::CommitOutcome;
 
 impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
     fn stop(&self, reason: ExitReason, why: NotCommitted) {
@@ -99,8 +99,8 @@ fn wait<E: Decide<C>, C: Message>(
     context.hold(Reply::unwanted(), |durable, context| {
         Box::pin(async move {
             while matches!(durable.make_ready_for(true), Readiness::NotYet) {
-                let Some(owner) = durable.owner().cloned() else { break };
-                owner.changed().await;
+                let Some(pipeline) = durable.pipeline().cloned() else { break };
+                pipeline.changed().await;
             }
             context.unstash_all();
         })
@@ -135,17 +135,21 @@ fn decide<E: Decide<C>, C: Message>(
     durable.is_found_at(context.id());
     durable.assert_sound();
     let (commit, effects) = durable.take_decision();
-    let (Some(owner), Some(place)) = (durable.owner(), durable.place()) else { return };
-    let then = Box::new(move |end: &End| match end {
-        End::Stored(position) => {
-            effects.into_iter().for_each(|effect| effect.run(*position));
-            reply.send(answer);
+    let (Some(pipeline), Some(place)) = (durable.pipeline(), durable.place()) else { return };
+    let memory = commit.as_ref().map(|(commit, _)| commit.memory());
+    let post_commit = Box::new(move |outcome: &CommitOutcome| {
+        drop(memory);
+        match outcome {
+            CommitOutcome::Stored(position) => {
+                effects.into_iter().for_each(|effect| effect.run(*position));
+                reply.send(answer);
+            }
+            CommitOutcome::NotStored(why) => reply.fail(AskError::NotCommitted(why.clone())),
+            CommitOutcome::Lost => reply.fail(AskError::Cancelled),
         }
-        End::NotStored(why) => reply.fail(AskError::NotCommitted(why.clone())),
-        End::Lost => reply.fail(AskError::Cancelled),
     });
     match commit {
-        Some(commit) => owner.submit(commit, place, then),
-        None => owner.behind(then),
+        Some(commit) => pipeline.submit(commit, place, post_commit),
+        None => pipeline.submit_reader(post_commit),
     }
 }

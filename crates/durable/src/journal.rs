@@ -246,7 +246,7 @@ impl Journal {
     /// Returns the state of an entity for an actor of its own, such as a child of a supervisor, which is recovered when that
     /// starts. If this journal has an actor of the entity already, the new one waits until that has ended: so does the child
     /// that takes the place of one that has failed. While it waits, so do its commands, as long as the journal is patient; then they fail
-    /// with [`Taken`](crate::Taken). Once it has the entity, it is what [`entity`](Self::entity) finds.
+    /// with [`AlreadyOwned`](crate::AlreadyOwned). Once it has the entity, it is what [`entity`](Self::entity) finds.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};

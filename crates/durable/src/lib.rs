@@ -7,8 +7,8 @@
 //! Users depend on the crate `coact`, which has this as its module `durable` (feature `durable`).
 //!
 //! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
-//! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `outcome` and `owner` (what is on its way to the store), `entity` (who has
-//! it), `joint` and `transaction` (a step over several, and what comes of it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access`, `race`, `latch` and `abandonment` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `post`, `timer_table`, `outbox`, `routes` and
+//! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `pipeline` (commits in order, and what follows from them), `commit_request` and `behaviour_commit` (what the store is asked), `entity` (who has
+//! it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access`, `race`, `latch` and `abandonment` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `post`, `timer_table`, `outbox`, `routes` and
 //! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
 //! `active` (entities by their keys), `builder`, `letters`, `close` and `deliveries` (the end of a journal), and `replay`.
 
@@ -17,8 +17,10 @@
 mod abandonment;
 mod access;
 mod active;
+mod behaviour_commit;
 mod builder;
 mod close;
+mod commit_request;
 mod decide;
 mod delivered;
 mod deliveries;
@@ -29,7 +31,6 @@ mod event_log;
 mod event_sourced;
 mod follow;
 mod handle;
-mod joint;
 mod journal;
 mod latch;
 mod letters;
@@ -38,9 +39,8 @@ mod offsets;
 mod once;
 mod outages;
 mod outbox;
-mod outcome;
 mod outgoing;
-mod owner;
+mod pipeline;
 mod post;
 mod race;
 mod ranked;
@@ -54,8 +54,8 @@ mod state;
 mod store_questions;
 mod tag_log;
 mod timer_table;
-mod transaction;
 
+pub use self::behaviour_commit::DifferentStores;
 pub use self::builder::JournalBuilder;
 pub use self::close::CloseError;
 pub use self::decide::{Decide, Lookup};
@@ -67,14 +67,13 @@ pub use self::letters::{DamagedLetter, DeadLetter, Resumed};
 pub use self::log_error::LogError;
 pub use self::once::{Once, OtherCommand};
 pub use self::outgoing::{Outgoing, SetTimer};
-pub use self::owner::Taken;
+pub use self::pipeline::AlreadyOwned;
 pub use self::recovery_error::{RecoveryError, RecoveryFault};
 pub use self::replay::replay;
 pub use self::routes::Publication;
 pub use self::snapshots::Snapshots;
 pub use self::state::DurableState;
 pub use self::tag_log::TagLog;
-pub use self::transaction::TwoStores;
 pub use coact_core::behaviour::NotCommitted;
 /// Asks a question, a command or a set of durable members, whose answer the store confirms.
 ///

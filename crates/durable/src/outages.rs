@@ -2,14 +2,14 @@
 //! learn of one from those that ask the store.
 
 use std::collections::BTreeMap;
-use std::sync::{Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 use coact_core::behaviour::NotCommitted;
 
 /// An owner whose recovery waits for its turn.
 pub(crate) trait QueuedOwner: Send + Sync {
     /// Has those look again who wait for the entity.
-    fn wake_waiters(&self);
+    fn wake_waiters(self: Arc<Self>);
 }
 
 /// What a recovery asks a store, which may fail by itself: on a full disk, for instance, what is

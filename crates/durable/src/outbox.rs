@@ -20,7 +20,8 @@ use coact_persist::{
     Commit, CommitId, EntityId, Event, Note, NoteId, NoteKey, NoteKind, Position, Refusal,
 };
 
-use crate::access::{Access, Alarm, Tell, lock};
+use crate::access::{Access, Alarm, lock};
+use crate::commit_request::{CommitObserver, CommitRequest};
 use crate::outgoing::{StoredMessage, name_of, named, present_rank, time_until};
 use crate::post::{Handed, Parcel, Post};
 use crate::ranked::ByRank;
@@ -415,7 +416,7 @@ impl Outbox {
         left.into_iter().for_each(|note| commit.leave_note(note));
         let (resolver, told) = Promise::channel();
         let (access, place) = (Arc::clone(&self.access), Cown::new(()));
-        self.access.commit(commit, Exchanged { access, place, resolver });
+        CommitRequest::send(&self.access, commit, Exchanged { access, place, resolver });
         told.await.unwrap_or(Err(Refusal::Aborted))
     }
 }
@@ -427,13 +428,13 @@ struct Exchanged {
     resolver: Resolver<Result<Position, Refusal>>,
 }
 
-impl Tell for Exchanged {
+impl CommitObserver for Exchanged {
     fn home(&self) -> (&Access, &Cown<()>) {
         (&self.access, &self.place)
     }
 
-    fn tell(self, outcome: Result<Position, Refusal>) {
-        self.resolver.resolve(outcome);
+    fn answered(self, answer: Result<Position, Refusal>) {
+        self.resolver.resolve(answer);
     }
 }
 

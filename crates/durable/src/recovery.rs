@@ -14,7 +14,7 @@ use crate::access::lock;
 use crate::entity::{Entity, Place};
 use crate::event_sourced::EventSourced;
 use crate::outgoing::{first_number, now};
-use crate::owner::{Owner, Recovering};
+use crate::pipeline::{PipelineDriver, RecoveryGuard};
 use crate::recovered::{Answers, Kept, Pending, Recovered};
 use crate::recovery_error::{RecoveryError, RecoveryFault};
 use crate::snapshots::Snapshots;
@@ -25,19 +25,19 @@ type Slot<E> = Mutex<Option<Recovered<E>>>;
 /// A recovery that is under way, or its result, until that is taken. It ends when this is dropped.
 pub(crate) struct Recovery<E> {
     slot: Option<Arc<Slot<E>>>,
-    owner: Arc<Owner>,
+    pipeline: Arc<PipelineDriver>,
     /// Resolved when this is dropped.
     dropped: Option<Resolver<()>>,
 }
 
 impl<E: EventSourced> Recovery<E> {
     /// Begins one, for an owner with this place.
-    pub(crate) fn begin(owner: &Arc<Owner>, place: Arc<Place>) -> Self {
+    pub(crate) fn begin(pipeline: &Arc<PipelineDriver>, place: Arc<Place>) -> Self {
         let slot = Arc::default();
         let (resolver, dropped) = Promise::channel();
-        let run = recover::<E>(owner.begin_recovery(), place, Arc::downgrade(&slot), dropped);
+        let run = recover::<E>(pipeline.begin_recovery(), place, Arc::downgrade(&slot), dropped);
         drop(spawn_future(run));
-        Self { slot: Some(slot), owner: Arc::clone(owner), dropped: Some(resolver) }
+        Self { slot: Some(slot), pipeline: Arc::clone(pipeline), dropped: Some(resolver) }
     }
 }
 
@@ -55,8 +55,8 @@ impl<E> Drop for Recovery<E> {
         drop_quietly(move || drop(slot));
         // It may wait for the store, for what another one has by now, or for pending commits.
         self.dropped.take().into_iter().for_each(|dropped| dropped.resolve(()));
-        self.owner.entity.wake_all();
-        self.owner.wake_all();
+        self.pipeline.entity.wake_all();
+        self.pipeline.wake_all();
     }
 }
 
@@ -64,21 +64,21 @@ impl<E> Drop for Recovery<E> {
 /// the store cannot be reached. Once its result is not wanted any more, it ends as soon as no
 /// question to the store is open.
 async fn recover<E: EventSourced>(
-    recovering: Recovering,
+    recovering: RecoveryGuard,
     place: Arc<Place>,
     slot: Weak<Slot<E>>,
     dropped: Promise<()>,
 ) {
-    let owner = Arc::clone(&recovering.owner);
+    let pipeline = Arc::clone(&recovering.driver);
     let is_wanted = || slot.strong_count() > 0;
-    if !owner.take_over(&place, is_wanted).await {
+    if !pipeline.take_over(&place, is_wanted).await {
         return recovering.end();
     }
-    let recovered = History::read::<E>(&owner, dropped).await;
+    let recovered = History::read::<E>(&pipeline, dropped).await;
     match recovered {
         Ok(recovered) => {
-            owner.entity.was_read(true);
-            owner.entity.access.outages.end_all();
+            pipeline.entity.was_read(true);
+            pipeline.entity.access.outages.end_all();
             if let Some(slot) = slot.upgrade() {
                 *lock(&slot) = Some(recovered);
             } else {
@@ -86,11 +86,11 @@ async fn recover<E: EventSourced>(
             }
         }
         Err(RecoveryEnd::Failed(error)) => {
-            owner.entity.was_read(error.is_damage());
+            pipeline.entity.was_read(error.is_damage());
             tracing::error!("{error}");
-            owner.end(NotCommitted::new(error));
+            pipeline.fail(NotCommitted::new(error));
         }
-        Err(RecoveryEnd::Closed) => owner.close(),
+        Err(RecoveryEnd::Closed) => pipeline.close(),
         Err(RecoveryEnd::Dropped) => {}
     }
     recovering.end();
@@ -107,13 +107,13 @@ struct History<'a> {
 
 impl History<'_> {
     async fn read<E: EventSourced>(
-        owner: &Arc<Owner>,
+        pipeline: &Arc<PipelineDriver>,
         dropped: Promise<()>,
     ) -> Result<Recovered<E>, RecoveryEnd> {
-        let mut questions = StoreQuestions::new(owner, dropped);
+        let mut questions = StoreQuestions::new(pipeline, dropped);
         let mut claimed = questions.claim().await?;
         loop {
-            match Self::read_claimed(&mut questions, &owner.entity, &claimed).await {
+            match Self::read_claimed(&mut questions, &pipeline.entity, &claimed).await {
                 // It may be as another owner has made it meanwhile, and be sound: its epoch says whether there was one.
                 Err(RecoveryEnd::Failed(error)) if error.is_damage() => {
                     let before = replace(&mut claimed, questions.claim().await?);

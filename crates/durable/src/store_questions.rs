@@ -11,7 +11,7 @@ use coact_persist::{Claim, Done, Seq, Store, StoreError, StoredEvent};
 
 use crate::access::{Backoff, asked, or_unavailable};
 use crate::outages::{OpenRecovery, Question};
-use crate::owner::Owner;
+use crate::pipeline::PipelineDriver;
 use crate::race::{poll_once, unless};
 use crate::recovery_error::{RecoveryError, RecoveryFault};
 
@@ -35,7 +35,7 @@ impl From<RecoveryError> for RecoveryEnd {
 
 /// Asks a store for a recovery.
 pub(crate) struct StoreQuestions<'a> {
-    owner: &'a Arc<Owner>,
+    pipeline: &'a Arc<PipelineDriver>,
     /// As long as it is its turn: not while it waits until it asks a store again that could not be
     /// reached.
     turn: Option<Permit>,
@@ -45,21 +45,21 @@ pub(crate) struct StoreQuestions<'a> {
 }
 
 impl<'a> StoreQuestions<'a> {
-    pub(crate) fn new(owner: &'a Arc<Owner>, dropped: Promise<()>) -> Self {
-        let _open = owner.entity.access.outages.begin_recovery();
-        Self { owner, turn: None, dropped, _open }
+    pub(crate) fn new(pipeline: &'a Arc<PipelineDriver>, dropped: Promise<()>) -> Self {
+        let _open = pipeline.entity.access.outages.begin_recovery();
+        Self { pipeline, turn: None, dropped, _open }
     }
 
     pub(crate) async fn claim(&mut self) -> Result<Claim, RecoveryEnd> {
-        let id = &self.owner.entity.id;
+        let id = &self.pipeline.entity.id;
         let claim = self.ask(Question::Claim, |store, done| store.claim(id.clone(), done)).await?;
-        self.owner.entity.access.learn_position(claim.position);
+        self.pipeline.entity.access.learn_position(claim.position);
         Ok(claim)
     }
 
     /// Reads events from behind this one on.
     pub(crate) async fn events(&mut self, after: Seq) -> Result<Vec<StoredEvent>, RecoveryEnd> {
-        let id = &self.owner.entity.id;
+        let id = &self.pipeline.entity.id;
         let read = |store: &dyn Store, done| store.events(id.clone(), after, PAGE, done);
         self.ask(Question::Events, read).await
     }
@@ -70,8 +70,8 @@ impl<'a> StoreQuestions<'a> {
         which: Question,
         question: impl Fn(&dyn Store, Done<Result<T, StoreError>>),
     ) -> Result<T, RecoveryEnd> {
-        let owner = self.owner;
-        let access = &owner.entity.access;
+        let pipeline = self.pipeline;
+        let access = &pipeline.entity.access;
         let mut backoff = Backoff::default();
         loop {
             self.take_turn().await?;
@@ -79,13 +79,13 @@ impl<'a> StoreQuestions<'a> {
             match self.answer(which, asked(|done| question(store, done))).await {
                 Ok(answer) => {
                     access.outages.end(which);
-                    owner.goes_on();
+                    pipeline.goes_on();
                     return Ok(answer);
                 }
                 Err(error @ StoreError::Unavailable { .. }) => {
                     let why = NotCommitted::new(error);
                     access.outages.begin(which, &why);
-                    owner.waits_for_store(which, why);
+                    pipeline.waits_for_store(which, why);
                     // Others may find that it can be reached again.
                     self.turn = None;
                     let pause = pin!(backoff.wait());
@@ -97,7 +97,7 @@ impl<'a> StoreQuestions<'a> {
                         StoreError::Corrupt { seq, .. } => *seq,
                         _ => Seq::ZERO,
                     };
-                    let (entity, why) = (owner.entity.id.clone(), RecoveryFault::Store(error));
+                    let (entity, why) = (pipeline.entity.id.clone(), RecoveryFault::Store(error));
                     return Err(RecoveryError { entity, seq, why }.into());
                 }
             }
@@ -114,7 +114,7 @@ impl<'a> StoreQuestions<'a> {
         or_unavailable(match poll_once(&mut answer).await {
             Some(answer) => answer,
             None => {
-                self.owner.waits_for_answer(which);
+                self.pipeline.waits_for_answer(which);
                 answer.await
             }
         })
@@ -126,12 +126,12 @@ impl<'a> StoreQuestions<'a> {
         if self.turn.is_some() {
             return Ok(());
         }
-        let access = &self.owner.entity.access;
+        let access = &self.pipeline.entity.access;
         let mut turn = access.may_recover();
         let turn = match poll_once(&mut turn).await {
             Some(turn) => Some(turn),
             None => {
-                let _wait = self.owner.wait_for_turn();
+                let _wait = self.pipeline.wait_for_turn();
                 unless(&mut self.dropped, &mut turn).await
             }
         };

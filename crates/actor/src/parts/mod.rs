@@ -13,7 +13,9 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use coact_core::internals::{CatchDrop, CommitParticipant, InterruptibleHandle, ThreadBound, WorkerPlace};
+use coact_core::internals::{
+    CatchDrop, CommitParticipant, InterruptibleHandle, ThreadBound, WorkerPlace,
+};
 use coact_core::{Cown, WeakCown};
 use coact_sync::shim::process::Mutex;
 

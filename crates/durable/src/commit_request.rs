@@ -1,0 +1,100 @@
+//! A commit that the store was asked for: its observer learns the outcome for certain.
+
+use coact_core::internals::{beside_decision, catch};
+use coact_core::runtime::spawn_future;
+use coact_core::{Cown, when};
+use coact_persist::{Commit, CommitId, Done, Outcome, Position, Refusal, Settled, StoreError};
+
+use crate::access::Access;
+
+/// Learns the outcome of a commit for certain. If it is dropped without, it will not learn it: the
+/// runtime has ended, or the journal is closed.
+pub(crate) trait CommitObserver: Send + 'static {
+    /// The store, and where it is waited for if the outcome is unknown at first.
+    fn home(&self) -> (&Access, &Cown<()>);
+
+    /// The outcome is unknown, and is settled now. Called on a worker.
+    fn unknown(&mut self, _why: &StoreError) {}
+
+    /// It is stored, or is not and will not be. Called on a thread of the store, which runs no code
+    /// of the program.
+    fn answered(self, answer: Result<Position, Refusal>);
+}
+
+/// A commit whose outcome is owed: it is unknown if the store drops this.
+pub(crate) struct CommitRequest<O: CommitObserver>(Option<OpenRequest<O>>);
+
+struct OpenRequest<O> {
+    /// What settles it if its outcome is unknown. `None` for a check, of which nothing is stored.
+    settled_by: Option<CommitId>,
+    observer: O,
+}
+
+impl<O: CommitObserver> CommitRequest<O> {
+    /// Asks the store to commit. If the outcome is unknown it is settled, however long the store
+    /// cannot be reached.
+    pub(crate) fn send(access: &Access, commit: Commit, observer: O) {
+        let settled_by = (!commit.is_check()).then(|| commit.id());
+        let request = Self(Some(OpenRequest { settled_by, observer }));
+        if access.abandonment.has_begun() {
+            return request.finish(Outcome::Refused(Refusal::Store(StoreError::Closed)));
+        }
+        let done: Done<_> = Box::new(move |outcome| request.finish(outcome));
+        // A panic of the store drops the question. It was reported.
+        let _ = catch(|| access.store().commit(commit, done));
+    }
+
+    fn finish(mut self, outcome: Outcome) {
+        if let Some(request) = self.0.take() {
+            beside_decision(|| request.finish(outcome));
+        }
+    }
+}
+
+impl<O: CommitObserver> Drop for CommitRequest<O> {
+    fn drop(&mut self) {
+        if let Some(request) = self.0.take() {
+            let why = "it has given no answer".into();
+            beside_decision(|| request.finish(Outcome::Unknown(StoreError::Unavailable { why })));
+        }
+    }
+}
+
+impl<O: CommitObserver> OpenRequest<O> {
+    fn finish(self, outcome: Outcome) {
+        match outcome {
+            Outcome::Committed(position) => self.stored(position),
+            Outcome::Refused(refusal) => self.observer.answered(Err(refusal)),
+            Outcome::Unknown(error) => match self.settled_by {
+                Some(id) => self.settle(id, error),
+                None => self.observer.answered(Err(Refusal::Store(error))),
+            },
+        }
+    }
+
+    fn stored(self, position: Position) {
+        let (access, _) = self.observer.home();
+        if self.settled_by.is_some() {
+            access.commit_stored(position);
+        } else {
+            access.learn_position(position);
+        }
+        self.observer.answered(Ok(position));
+    }
+
+    /// Settles the commit. If the journal is closed before that is told, the observer is dropped.
+    fn settle(mut self, id: CommitId, why: StoreError) {
+        let home = self.observer.home().1.clone();
+        // A thread of the store is in no runtime.
+        when(&home, move |()| {
+            self.observer.unknown(&why);
+            drop(spawn_future(async move {
+                match self.observer.home().0.settled(id).await {
+                    Some(Settled::Committed(position)) => self.stored(position),
+                    Some(Settled::Aborted) => self.observer.answered(Err(Refusal::Aborted)),
+                    None => {}
+                }
+            }));
+        });
+    }
+}

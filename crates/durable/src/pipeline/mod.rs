@@ -1,0 +1,26 @@
+//! The commits of an entity, from a decision to what follows from it.
+//!
+//! Two state machines without I/O decide what happens: [`commit_pipeline`] for the commits of one
+//! entity, and [`pipelined_commit`] for one commit that several entities take part in. Events go in
+//! (decided, stored, refused, unknown, settled, recovered, cancelled), and commands come out.
+//! [`driver`] keeps them under their locks, carries their commands out without, and asks the store;
+//! [`recovery_wait`] does the same for recoveries.
+//!
+//! **Lock order.** The join lock of [`driver`], then the pipeline of one entity, then the outages
+//! of the store. The state of a pipelined commit is locked by itself. No code of the program runs
+//! under any of them.
+
+pub(crate) mod commit_outcome;
+mod commit_pipeline;
+mod driver;
+#[cfg(test)]
+mod exploration;
+mod pipelined_commit;
+mod recovery_wait;
+
+pub(crate) use commit_pipeline::Standing;
+pub(crate) use driver::{
+    BYTES_PER_PART, CommitMember, OwningActor, PipelineDriver, store_pipelined, wait_behind,
+};
+pub use recovery_wait::AlreadyOwned;
+pub(crate) use recovery_wait::RecoveryGuard;
