@@ -113,5 +113,5 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 pub mod internals {
     pub use crate::context::extension::*;
     pub use crate::parts::ActorCell;
-    pub use crate::reply::Unwinding;
+    pub use crate::reply::{Unwinding, reply_channel};
 }

@@ -78,6 +78,11 @@ impl Drop for ReplyWait {
     }
 }
 
+/// Creates a reply, and the promise of its answer, without a message: for tests of what answers.
+pub fn reply_channel<R: Send + 'static>() -> (Reply<R>, Promise<AskResult<R>>) {
+    Reply::channel()
+}
+
 impl<R: Send + 'static> Reply<R> {
     /// Creates the reply to a message that was sent, not asked: nothing waits for it. A hook that
     /// [holds](crate::Context::hold) its actor passes this one.

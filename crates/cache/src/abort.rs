@@ -23,6 +23,12 @@ impl AbortHandle {
         Self(Arc::new(Mutex::new(AbortState::Running(None))))
     }
 
+    /// Whether both abort the same future.
+    #[cfg(test)]
+    pub(crate) fn is(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
     fn state(&self) -> MutexGuard<'_, AbortState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

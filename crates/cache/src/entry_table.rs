@@ -20,6 +20,7 @@ use crate::errors::LoadError;
 use crate::keyed_slab::KeyedSlab;
 use crate::removal::{RemovalCause, RemovalListener, RemovedEntry};
 use crate::slab_list::{ListKind, SlabLinks, SlabList, SlabNode};
+use crate::spec::EntryMeasure;
 
 /// What is known of a key.
 pub(crate) enum EntryContent<V> {
@@ -31,7 +32,7 @@ pub(crate) enum EntryContent<V> {
 }
 
 struct CacheEntry<V> {
-    known: EntryContent<V>,
+    content: EntryContent<V>,
     weight: u64,
     /// When its time is over.
     expires: Duration,
@@ -57,8 +58,13 @@ impl<V> SlabNode for CacheEntry<V> {
 }
 
 impl<V> NewEntry<V> {
+    pub(crate) fn new(content: EntryContent<V>, measure: EntryMeasure) -> Self {
+        let EntryMeasure { weight, time_to_live } = measure;
+        Self { content, weight, time_to_live }
+    }
+
     pub(crate) fn is_value(&self) -> bool {
-        self.known.is_value()
+        self.content.is_value()
     }
 }
 
@@ -70,10 +76,10 @@ impl<V> EntryContent<V> {
 
 /// What is to be kept of a key.
 pub(crate) struct NewEntry<V> {
-    pub(crate) known: EntryContent<V>,
-    pub(crate) weight: u64,
+    content: EntryContent<V>,
+    weight: u64,
     /// For how long, if it has a time of its own.
-    pub(crate) time_to_live: Option<Duration>,
+    time_to_live: Option<Duration>,
 }
 
 pub(crate) struct EntryTable<K, V> {
@@ -129,7 +135,7 @@ impl<K, V> EntryTable<K, V> {
     }
 
     pub(crate) fn get(&self, at: usize) -> &EntryContent<V> {
-        &self.all.get(at).known
+        &self.all.get(at).content
     }
 
     pub(crate) fn is_over(&self, at: usize, now: Duration) -> bool {
@@ -149,7 +155,7 @@ impl<K, V> EntryTable<K, V> {
 
     /// Whether there is a value whose time is not over.
     pub(crate) fn is_usable(&self, at: usize, now: Duration) -> bool {
-        self.all.get(at).known.is_value() && !self.is_over(at, now)
+        self.all.get(at).content.is_value() && !self.is_over(at, now)
     }
 
     /// Marks an entry as used, beside other readers.
@@ -211,7 +217,7 @@ impl<K, V> EntryTable<K, V> {
         &mut self,
         (hash, key): (u64, CatchDrop<K>),
         before: Option<usize>,
-        NewEntry { known, weight, time_to_live }: NewEntry<V>,
+        NewEntry { content, weight, time_to_live }: NewEntry<V>,
         since: Duration,
         now: Duration,
     ) -> bool {
@@ -227,7 +233,7 @@ impl<K, V> EntryTable<K, V> {
         };
         let (expires, refreshes) = if !self.bounds.is_timed {
             (Duration::MAX, Duration::MAX)
-        } else if known.is_value() {
+        } else if content.is_value() {
             let lives = after(self.bounds.time_to_live).min(after(time_to_live));
             (lives, after(self.bounds.refresh_after_write))
         } else {
@@ -236,13 +242,13 @@ impl<K, V> EntryTable<K, V> {
         self.drop_expired(now);
         if expires <= now {
             self.expired += 1;
-            self.tell(key, known, RemovalCause::Expired);
+            self.tell(key, content, RemovalCause::Expired);
         } else if self.bounds.max_weight.is_some_and(|max| weight > max) {
             self.too_heavy += 1;
-            self.tell(key, known, RemovalCause::Size);
+            self.tell(key, content, RemovalCause::Size);
         } else {
             self.make_room_for(weight);
-            let entry = CacheEntry::new(known, weight, (expires, refreshes), now);
+            let entry = CacheEntry::new(content, weight, (expires, refreshes), now);
             self.add((hash, key.into_inner()), entry);
             return true;
         }
@@ -251,7 +257,7 @@ impl<K, V> EntryTable<K, V> {
 
     fn add(&mut self, (hash, key): (u64, K), entry: CacheEntry<V>) {
         self.weight += entry.weight;
-        let (is_value, expires) = (entry.known.is_value(), entry.expires);
+        let (is_value, expires) = (entry.content.is_value(), entry.expires);
         let at = self.all.insert(hash, key, entry);
         if self.has_expiry(is_value, expires) {
             self.expiries.insert((expires, at));
@@ -312,7 +318,7 @@ impl<K, V> EntryTable<K, V> {
     fn remove(&mut self, at: usize, cause: RemovalCause) {
         let entry = self.all.get(at);
         let (weight, is_value, is_protected) =
-            (entry.weight, entry.known.is_value(), entry.is_protected);
+            (entry.weight, entry.content.is_value(), entry.is_protected);
         let expires = entry.expires;
         if self.has_expiry(is_value, expires) {
             self.expiries.remove(&(expires, at));
@@ -326,13 +332,15 @@ impl<K, V> EntryTable<K, V> {
         }
         let order = if is_value { &mut self.values } else { &mut self.absences };
         order.remove(&mut self.all, at);
-        let (key, CacheEntry { known, .. }) = self.all.remove(at);
-        self.tell(key, known, cause);
+        let (key, CacheEntry { content, .. }) = self.all.remove(at);
+        self.tell(key, content, cause);
     }
 
     /// Tells the listener of a value that is dropped, when all else is done.
-    fn tell(&self, key: CatchDrop<K>, known: EntryContent<V>, cause: RemovalCause) {
-        let (Some(listener), EntryContent::Value(value)) = (&self.listener, known) else { return };
+    fn tell(&self, key: CatchDrop<K>, content: EntryContent<V>, cause: RemovalCause) {
+        let (Some(listener), EntryContent::Value(value)) = (&self.listener, content) else {
+            return;
+        };
         let (key, value) = (key.into_inner(), value.into_inner());
         drop_quietly(|| listener(RemovedEntry { key, value, cause }));
     }
@@ -347,8 +355,8 @@ impl<K, V> EntryTable<K, V> {
             too_heavy: self.too_heavy,
             ..Self::new(Arc::clone(&self.bounds), self.listener.clone())
         };
-        for (key, CacheEntry { known, .. }) in replace(self, empty).all.into_entries() {
-            self.tell(key, known, RemovalCause::Explicit);
+        for (key, CacheEntry { content, .. }) in replace(self, empty).all.into_entries() {
+            self.tell(key, content, RemovalCause::Explicit);
         }
     }
 
@@ -365,13 +373,13 @@ impl<K, V> EntryTable<K, V> {
 
 impl<V> CacheEntry<V> {
     fn new(
-        known: EntryContent<V>,
+        content: EntryContent<V>,
         weight: u64,
         (expires, refreshes): (Duration, Duration),
         now: Duration,
     ) -> Self {
         Self {
-            known,
+            content,
             weight,
             expires,
             refreshes,

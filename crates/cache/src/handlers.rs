@@ -12,7 +12,7 @@ use crate::messages::{
 
 impl<K: Key, V: Value> Actor for Cache<K, V> {
     fn started(&mut self, context: &mut Context<Self>) {
-        self.begin(context.id(), context.weak());
+        self.start(context.id(), context.weak());
     }
 
     fn stopped(&mut self, _: &ExitReason, _: &mut Context<Self>) {
@@ -27,7 +27,7 @@ impl<K: Key, V: Value> Receive<Get<K, V>> for Cache<K, V> {
         reply: Reply<Result<Option<V>, LoadError>>,
         context: &mut Context<Self>,
     ) {
-        self.get(get.0, reply, context);
+        self.get(get.0, None, reply, context);
     }
 }
 
@@ -38,7 +38,7 @@ impl<K: Key, V: Value> Receive<GetWith<K, V>> for Cache<K, V> {
         reply: Reply<Result<Option<V>, LoadError>>,
         context: &mut Context<Self>,
     ) {
-        self.get_with(key, load, reply, context);
+        self.get(key, Some(load), reply, context);
     }
 }
 
@@ -71,20 +71,30 @@ impl<K: Key, V: Value> Receive<Remove<K>> for Cache<K, V> {
 }
 
 impl<K: Key, V: Value> Receive<Invalidate<K>> for Cache<K, V> {
-    fn receive(&mut self, Invalidate(key): Invalidate<K>, reply: Reply<()>, _: &mut Context<Self>) {
-        self.invalidate(key, reply);
+    fn receive(
+        &mut self,
+        Invalidate(key): Invalidate<K>,
+        reply: Reply<()>,
+        context: &mut Context<Self>,
+    ) {
+        self.invalidate(key, reply, context);
     }
 }
 
 impl<K: Key, V: Value> Handler<InvalidateAll> for Cache<K, V> {
-    fn handle(&mut self, _: InvalidateAll, _: &mut Context<Self>) {
-        self.invalidate_all();
+    fn handle(&mut self, _: InvalidateAll, context: &mut Context<Self>) {
+        self.invalidate_all(context);
     }
 }
 
 impl<K: Key, V: Value> Receive<Flush> for Cache<K, V> {
-    fn receive(&mut self, _: Flush, reply: Reply<Result<(), WriteError>>, _: &mut Context<Self>) {
-        self.flush(reply);
+    fn receive(
+        &mut self,
+        _: Flush,
+        reply: Reply<Result<(), WriteError>>,
+        context: &mut Context<Self>,
+    ) {
+        self.flush(reply, context);
     }
 }
 

@@ -130,11 +130,11 @@ impl<K, V: Value> KeyActivity<K, V> {
         Some((self.stale.remove(at), false))
     }
 
-    /// Makes the current load a stale one, since something newer is known, and drops those that are
-    /// not waited for.
-    pub(crate) fn supersede(&mut self) {
+    /// Makes the current load stale, since something newer is known. Returns the stale loads that
+    /// nothing waits for, which are to be aborted.
+    pub(crate) fn supersede(&mut self) -> Vec<LoadInFlight<V>> {
         self.stale.extend(self.load.take());
-        self.stale.retain(LoadInFlight::must_go_on);
+        self.stale.extract_if(.., |load| !load.must_go_on()).collect()
     }
 
     /// Puts those who wait for a load beside a stale one in front of the queue: something newer is
@@ -149,14 +149,14 @@ impl<K, V: Value> KeyActivity<K, V> {
 }
 
 impl<V: Value> LoadInFlight<V> {
-    /// Whether a load goes on though its result is not kept; otherwise, it is aborted.
+    /// Whether a load goes on though its result is not kept: something waits for it, or it cannot
+    /// be aborted.
     fn must_go_on(&self) -> bool {
-        let is_wanted = self.waiters.iter().any(Reply::is_wanted);
-        if !is_wanted && self.kind == LoadKind::Future {
-            self.abort.abort();
-            return false;
-        }
-        true
+        self.kind == LoadKind::Blocking || self.waiters.iter().any(Reply::is_wanted)
+    }
+
+    pub(crate) fn into_abort_handle(self) -> AbortHandle {
+        self.abort
     }
 }
 

@@ -17,9 +17,10 @@
 //!
 //! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`,
 //! `errors`, `counts`; then `entry_table` (the entries, and which goes first) on `keyed_slab` and
-//! `slab_list`, `key_activity` (loads and waiting requests of a key) with `abort`, `removal`,
-//! `pending_writes`, `write_behind`, `write_queue` and `write_flusher`, and `cache`, which puts them
-//! together, with `handlers`. `catch_panic` runs user futures, which may panic.
+//! `slab_list`, `key_activity` (loads and waiting requests of a key) with `abort`, and `removal`;
+//! `cache_state`, the decisions as a state machine without I/O, and `cache`, the actor that drives
+//! it, with `handlers`; `pending_writes`; `write_behind`, `write_queue` and `write_flusher`.
+//! `catch_panic` runs user futures, which may panic.
 
 #![forbid(unsafe_code)]
 
@@ -27,6 +28,7 @@ mod abort;
 mod backing;
 mod bounds;
 mod cache;
+mod cache_state;
 mod catch_panic;
 mod counts;
 mod entry_table;

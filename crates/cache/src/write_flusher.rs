@@ -7,31 +7,18 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 
 use coact_core::Broken;
-use coact_core::internals::CatchDrop;
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::sleep;
 
 use crate::backing::{Key, Value, Write};
 use crate::catch_panic::{CatchPanic, within};
 use crate::errors::{BackingError, WriteError};
-use crate::write_queue::{BatchDue, PushOutcome, QueueSubscription, WriteQueue};
+use crate::write_queue::{BatchDue, WriteQueue};
 
-/// Has a write wait for the store. May panic as [`WriteQueue::push`] does.
-pub(crate) fn write_behind<K: Key, V: Value>(
-    queue: &Arc<WriteQueue<K, V>>,
-    by: Option<&QueueSubscription<K, V>>,
-    (hash, key): (u64, &K),
-    value: CatchDrop<Option<V>>,
-) -> Result<(), CatchDrop<Option<V>>> {
-    match queue.push(by, hash, key, value) {
-        PushOutcome::Full(value) => return Err(value),
-        PushOutcome::Yes => {}
-        PushOutcome::First => {
-            let flusher = WriteFlusher { queue: Arc::clone(queue), is_done: false };
-            drop(spawn_future(async move { flusher.run().await }));
-        }
-    }
-    Ok(())
+/// Starts the flusher of a queue that has a first write.
+pub(crate) fn start<K: Key, V: Value>(queue: &Arc<WriteQueue<K, V>>) {
+    let flusher = WriteFlusher { queue: Arc::clone(queue), is_done: false };
+    drop(spawn_future(async move { flusher.run().await }));
 }
 
 /// Why a batch was not stored.

@@ -11,7 +11,6 @@ use std::time::Duration;
 
 use coact_actor::actor::Reply;
 use coact_core::internals::{CatchDrop, catch, drop_quietly};
-use coact_core::runtime::RuntimeHandle;
 use slab::Slab;
 
 use crate::backing::{DynBacking, Key, Value, Write};
@@ -99,7 +98,7 @@ pub(crate) enum BatchDue {
 /// What becomes of a write.
 pub(crate) enum PushOutcome<V> {
     /// It waits.
-    Yes,
+    Queued,
     /// It waits, and there is no flusher.
     First,
     /// There is no room for another key: here is the value.
@@ -139,39 +138,35 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         self.state().pending.find(hash, key).is_some()
     }
 
-    /// Queues a write of a cache, which is told of room if there is none. Calls the program's `Eq`
-    /// and `Clone`, which may panic: then nothing is queued.
+    /// Queues a write of a cache, whose listener is told of room if there is none now. Calls the
+    /// program's `Eq`, which may panic: then nothing is queued.
     pub(crate) fn push(
         &self,
-        by: Option<&QueueSubscription<K, V>>,
-        hash: u64,
-        key: &K,
+        listener: Option<usize>,
+        (hash, key): (u64, CatchDrop<K>),
         value: CatchDrop<Option<V>>,
+        since: Duration,
     ) -> PushOutcome<V> {
-        let since = RuntimeHandle::current().elapsed();
         let mut state = self.state();
-        let at = match state.pending.find(hash, key) {
-            Some(at) => at,
+        let (at, unused_key) = match state.pending.find(hash, &*key) {
+            Some(at) => (at, Some(key)),
             None if state.pending.len() >= self.settings.max_waiting => {
-                state.room_wanted.extend(by.map(|by| by.at));
+                state.room_wanted.extend(listener);
                 let waker = state.flusher.take();
                 drop(state);
                 wake(waker);
                 return PushOutcome::Full(value);
             }
-            None => {
-                let key = key.clone();
-                state.pending.insert(hash, key, KeyWrites::default())
-            }
+            None => (state.pending.insert(hash, key.into_inner(), KeyWrites::default()), None),
         };
         let replaced = state.push(at, value, since);
         let is_full = state.order.len() >= self.settings.max_batch;
         let waker = if is_full { state.flusher.take() } else { None };
         let starts = !replace(&mut state.has_flusher, true);
         drop(state);
-        drop(replaced);
+        drop((unused_key, replaced));
         wake(waker);
-        if starts { PushOutcome::First } else { PushOutcome::Yes }
+        if starts { PushOutcome::First } else { PushOutcome::Queued }
     }
 
     /// Answers when all that was written before is stored, or lost.
@@ -404,6 +399,13 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         drop(state);
         drop(before);
         is_true
+    }
+}
+
+impl<K, V> QueueSubscription<K, V> {
+    /// Returns the place of the listener.
+    pub(crate) fn listener(&self) -> usize {
+        self.at
     }
 }
 
