@@ -17,14 +17,14 @@ use crate::name::name;
 pub struct CommandLine {
     /// What to do.
     #[command(subcommand)]
-    pub tool: Tool,
+    pub tool: ToolCommand,
 }
 
 /// The tools.
 #[derive(Subcommand)]
-pub enum Tool {
+pub enum ToolCommand {
     /// Looks into what is stored of durable actors. Changes nothing, and works while a program has the file.
-    Journal(Journal),
+    Journal(JournalArgs),
 }
 
 /// What `journal` is told.
@@ -42,7 +42,7 @@ Examples:
   coact journal bank.db export -o bank.jsonl
   coact journal bank.db backup /mnt/backup/bank.db
   coact journal postgres://bank@db.example/bank list")]
-pub struct Journal {
+pub struct JournalArgs {
     /// The file of a store, or the URL of a database: postgres://role:password@host/database.
     #[arg(value_name = "FILE|URL")]
     pub source: OsString,
@@ -58,22 +58,22 @@ pub struct Journal {
     pub width: Option<u16>,
     /// What to look at.
     #[command(subcommand)]
-    pub query: Query,
+    pub query: JournalCommand,
 }
 
 /// What is looked at.
 #[derive(Subcommand)]
-pub enum Query {
+pub enum JournalCommand {
     /// Lists the entities: how many events they have, and what waits for them.
-    List(List),
+    List(ListArgs),
     /// Shows all that is stored of one entity.
-    Show(Show),
+    Show(ShowArgs),
     /// Reads everything, and checks whether it is as it was written.
-    Verify(Verify),
+    Verify(VerifyArgs),
     /// Writes everything as JSON Lines.
-    Export(Export),
+    Export(ExportArgs),
     /// Copies a file of SQLite to another file, while a program writes it.
-    Backup(Backup),
+    Backup(BackupArgs),
 }
 
 /// What `list` is told.
@@ -88,7 +88,7 @@ Examples:
   coact journal bank.db list --waiting                             what is not delivered, or due
   coact journal bank.db list --brief | grep alice                  fast for millions
   coact journal bank.db list --waiting --json | jq -r 'select(.notes.dead_letters > 0) | .key'")]
-pub struct List {
+pub struct ListArgs {
     /// Only those of this kind.
     #[arg(long, value_parser = name)]
     pub kind: Option<String>,
@@ -121,7 +121,7 @@ Examples:
   coact journal bank.db show bank.account alice --from 100 --to 120
   coact journal bank.db show bank.account '\"two\\nlines\"'
   coact journal bank.db show --json bank.account alice | jq -c 'select(.record == \"event\") | .payload.json'")]
-pub struct Show {
+pub struct ShowArgs {
     /// The kind of the entity.
     #[arg(value_parser = name)]
     pub kind: String,
@@ -153,7 +153,7 @@ Examples:
   coact journal bank.db verify
   coact journal bank.db verify --kind bank.account --json | jq -r 'select(.record == \"finding\") | .code'
   coact journal /mnt/backup/bank.db --immutable verify")]
-pub struct Verify {
+pub struct VerifyArgs {
     /// Only entities of this kind. (The file itself is checked as a whole.)
     #[arg(long, value_parser = name)]
     pub kind: Option<String>,
@@ -170,7 +170,7 @@ The copy has all that is committed when it begins, and is a store of its own. It
 Examples:
   coact journal bank.db backup /mnt/backup/bank.db
   coact journal /mnt/backup/bank.db --immutable verify")]
-pub struct Backup {
+pub struct BackupArgs {
     /// The copy, a file that must not be there yet.
     pub target: PathBuf,
 }
@@ -185,7 +185,7 @@ Examples:
   coact journal bank.db export --entity bank.account alice
   coact journal bank.db export --kind bank.account --by-commit | jq -c 'select(.record == \"event\") | [.position, .key, .payload.json]'
   diff <(coact journal old.db export) <(coact journal new.db export)")]
-pub struct Export {
+pub struct ExportArgs {
     /// Only entities of this kind.
     #[arg(long, value_parser = name)]
     pub kind: Option<String>,

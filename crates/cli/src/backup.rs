@@ -6,20 +6,24 @@ use std::path::Path;
 use anyhow::bail;
 use coact_sqlite::SqliteReader;
 
-use crate::args::{Backup, Journal};
+use crate::args::{BackupArgs, JournalArgs};
 use crate::list::quoted;
-use crate::output::{Output, count};
+use crate::output::{LineOutput, count};
 use crate::pages;
-use crate::source::{Source, is_database};
+use crate::source::{JournalSource, is_database};
 
 /// Makes the copy, and tells what is in it.
-pub fn backup(journal: &Journal, args: &Backup, output: &mut Output) -> anyhow::Result<()> {
+pub fn backup(
+    journal: &JournalArgs,
+    args: &BackupArgs,
+    output: &mut LineOutput,
+) -> anyhow::Result<()> {
     refuse_database(&journal.source, &journal.schema)?;
     if journal.immutable {
         bail!("`--immutable` says that no program has the file: then `cp` copies it");
     }
     let target = &args.target;
-    let source = Source::open(&journal.source, &journal.schema, false)?;
+    let source = JournalSource::open(&journal.source, &journal.schema, false)?;
     let Some(file) = source.file() else { bail!("only a file is backed up by this tool") };
     file.back_up(target)?;
     let copied = contents(target)?;

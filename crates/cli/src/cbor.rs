@@ -13,7 +13,7 @@ const DEPTH: usize = 128;
 
 /// A data item.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Item {
+pub enum CborItem {
     /// An integer.
     Integer(i128),
     /// A floating-point number.
@@ -23,11 +23,11 @@ pub enum Item {
     /// A text.
     Text(String),
     /// Items in a row.
-    Array(Vec<Item>),
+    Array(Vec<CborItem>),
     /// Pairs of items.
-    Map(Vec<(Item, Item)>),
+    Map(Vec<(CborItem, CborItem)>),
     /// An item with a tag.
-    Tagged(u64, Box<Item>),
+    Tagged(u64, Box<CborItem>),
     /// True or false.
     Bool(bool),
     /// Nothing.
@@ -38,7 +38,7 @@ pub enum Item {
     Simple(u8),
 }
 
-impl Item {
+impl CborItem {
     /// Reads bytes that are one item, and nothing else.
     pub fn parse(bytes: &[u8]) -> Option<Self> {
         let mut decoder = Decoder::new(bytes);
@@ -81,7 +81,7 @@ impl Item {
     }
 }
 
-fn item(decoder: &mut Decoder<'_>, depth: usize) -> Option<Item> {
+fn item(decoder: &mut Decoder<'_>, depth: usize) -> Option<CborItem> {
     let depth = depth.checked_sub(1)?;
     Some(match decoder.datatype().ok()? {
         Type::U8
@@ -92,42 +92,42 @@ fn item(decoder: &mut Decoder<'_>, depth: usize) -> Option<Item> {
         | Type::I16
         | Type::I32
         | Type::I64
-        | Type::Int => Item::Integer(decoder.int().ok()?.into()),
-        Type::F16 => Item::Float(half(decoder)?),
-        Type::F32 => Item::Float(decoder.f32().ok()?.into()),
-        Type::F64 => Item::Float(decoder.f64().ok()?),
+        | Type::Int => CborItem::Integer(decoder.int().ok()?.into()),
+        Type::F16 => CborItem::Float(half(decoder)?),
+        Type::F32 => CborItem::Float(decoder.f32().ok()?.into()),
+        Type::F64 => CborItem::Float(decoder.f64().ok()?),
         Type::Bytes | Type::BytesIndef => {
             let parts: Result<Vec<_>, _> = decoder.bytes_iter().ok()?.collect();
-            Item::Bytes(parts.ok()?.concat())
+            CborItem::Bytes(parts.ok()?.concat())
         }
         Type::String | Type::StringIndef => {
             let parts: Result<Vec<_>, _> = decoder.str_iter().ok()?.collect();
-            Item::Text(parts.ok()?.concat())
+            CborItem::Text(parts.ok()?.concat())
         }
         Type::Array | Type::ArrayIndef => {
             let length = decoder.array().ok()?;
-            Item::Array(several(decoder, length, |decoder| item(decoder, depth))?)
+            CborItem::Array(several(decoder, length, |decoder| item(decoder, depth))?)
         }
         Type::Map | Type::MapIndef => {
             let length = decoder.map().ok()?;
             let pair =
                 |decoder: &mut Decoder<'_>| Some((item(decoder, depth)?, item(decoder, depth)?));
-            Item::Map(several(decoder, length, pair)?)
+            CborItem::Map(several(decoder, length, pair)?)
         }
         Type::Tag => {
             let tag = decoder.tag().ok()?.as_u64();
-            Item::Tagged(tag, Box::new(item(decoder, depth)?))
+            CborItem::Tagged(tag, Box::new(item(decoder, depth)?))
         }
-        Type::Bool => Item::Bool(decoder.bool().ok()?),
+        Type::Bool => CborItem::Bool(decoder.bool().ok()?),
         Type::Null => {
             decoder.null().ok()?;
-            Item::Null
+            CborItem::Null
         }
         Type::Undefined => {
             decoder.undefined().ok()?;
-            Item::Undefined
+            CborItem::Undefined
         }
-        Type::Simple => Item::Simple(decoder.simple().ok()?),
+        Type::Simple => CborItem::Simple(decoder.simple().ok()?),
         Type::Break | Type::Unknown(_) => return None,
     })
 }
@@ -168,7 +168,7 @@ fn half(decoder: &mut Decoder<'_>) -> Option<f64> {
     Some(if bits >> 15 == 1 { -magnitude } else { magnitude })
 }
 
-impl Display for Item {
+impl Display for CborItem {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Integer(number) => write!(f, "{number}"),
@@ -258,7 +258,7 @@ mod tests {
             ("80", "[]", json!([])),
         ];
         for (hex, shown, json) in cases {
-            let item = Item::parse(&bytes(hex)).unwrap_or_else(|| panic!("{hex} is CBOR"));
+            let item = CborItem::parse(&bytes(hex)).unwrap_or_else(|| panic!("{hex} is CBOR"));
             assert_eq!((&*item.to_string(), item.to_json()), (shown, Some(json)), "{hex}");
         }
     }
@@ -282,14 +282,14 @@ mod tests {
             &deep,
         ];
         for hex in all {
-            assert_eq!(Item::parse(&bytes(hex)), None, "{hex:.40}");
+            assert_eq!(CborItem::parse(&bytes(hex)), None, "{hex:.40}");
         }
     }
 
     #[test]
     fn maps_whose_keys_would_fall_together_are_no_json() {
         assert_eq!(
-            Item::parse(&bytes("a201026131 03".replace(' ', "").as_str())).unwrap().to_json(),
+            CborItem::parse(&bytes("a201026131 03".replace(' ', "").as_str())).unwrap().to_json(),
             None
         );
     }

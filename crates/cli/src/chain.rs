@@ -5,21 +5,21 @@
 
 use coact_persist::{EventHash, Position, Seq, Snapshot, StoredEvent, Sum, Summary};
 
-use crate::finding::{Code, Finding};
+use crate::finding::{Finding, FindingCode};
 
 /// The largest position and epoch: stores keep them as integers with a sign.
 const LARGEST: u64 = i64::MAX.cast_unsigned();
 
 /// The check of one entity.
-pub struct Chain<'a> {
+pub struct HashChain<'a> {
     summary: &'a Summary,
     snapshots: &'a [Snapshot],
-    last: Option<Last>,
+    last: Option<LastEvent>,
     findings: Vec<Finding>,
 }
 
 /// The last event that was seen.
-struct Last {
+struct LastEvent {
     seq: Seq,
     /// Its commit, or that of an event before it if its own cannot be.
     position: Position,
@@ -29,7 +29,7 @@ struct Last {
     other: Option<EventHash>,
 }
 
-impl<'a> Chain<'a> {
+impl<'a> HashChain<'a> {
     /// That of an entity, before its events.
     pub fn new(summary: &'a Summary, snapshots: &'a [Snapshot]) -> Self {
         Self { summary, snapshots, last: None, findings: Vec::new() }
@@ -58,7 +58,7 @@ impl<'a> Chain<'a> {
         };
         self.compare_snapshots(event.seq, event.hash, other);
         let (seq, stored) = (event.seq, event.hash);
-        self.last = Some(Last { seq, position, stored, other });
+        self.last = Some(LastEvent { seq, position, stored, other });
     }
 
     /// Compares an event's commit with the one before. Returns the latest that can be.
@@ -68,12 +68,12 @@ impl<'a> Chain<'a> {
         // The first commit is 1.
         if !(1..=LARGEST).contains(&now.get()) {
             let what = format!("event {seq} is of commit {now}, which cannot be");
-            self.find(seq, Code::Position, what);
+            self.find(seq, FindingCode::Position, what);
             return before;
         }
         if now < before {
             let what = format!("event {seq} is of commit {now}, but one before it of {before}");
-            self.find(seq, Code::PositionOrder, what);
+            self.find(seq, FindingCode::PositionOrder, what);
         }
         now
     }
@@ -107,13 +107,13 @@ impl<'a> Chain<'a> {
                         "its row says that event {last} is the last, but it has event {}",
                         end.seq
                     );
-                    self.find(end.seq, Code::EntityRow, what);
+                    self.find(end.seq, FindingCode::EntityRow, what);
                 } else if *hash != end.stored && Some(*hash) != end.other {
                     let what = format!(
                         "its row has hash {hash}, but its last event, {last}, has {}",
                         end.stored
                     );
-                    self.find(end.seq, Code::EntityRow, what);
+                    self.find(end.seq, FindingCode::EntityRow, what);
                 }
             }
         }
@@ -133,7 +133,7 @@ impl<'a> Chain<'a> {
                     "snapshot {last} has hash {}, but the entity has {hash}",
                     snapshot.hash
                 );
-                self.find(*last, Code::StateHash, what);
+                self.find(*last, FindingCode::StateHash, what);
             }
             _ => {}
         }
@@ -146,7 +146,7 @@ impl<'a> Chain<'a> {
                     "snapshot {seq} has hash {}, but event {seq} has {stored}",
                     snapshot.hash
                 );
-                self.find(seq, Code::SnapshotHash, what);
+                self.find(seq, FindingCode::SnapshotHash, what);
             }
         }
     }
@@ -156,13 +156,13 @@ impl<'a> Chain<'a> {
         for snapshot in self.snapshots.iter().filter(|snapshot| snapshot.seq > last) {
             let what =
                 format!("snapshot {} is ahead of the entity's last event, {last}", snapshot.seq);
-            self.find(snapshot.seq, Code::SnapshotAhead, what);
+            self.find(snapshot.seq, FindingCode::SnapshotAhead, what);
         }
     }
 
     /// What the snapshots say. (Of one that does not fit its event, that was told.)
     fn check_sums(&mut self) {
-        let codes = [Code::SnapshotHash, Code::StateHash, Code::SnapshotAhead];
+        let codes = [FindingCode::SnapshotHash, FindingCode::StateHash, FindingCode::SnapshotAhead];
         let is_told = |finding: &Finding, seq| {
             codes.contains(&finding.code) && finding.seq == Some(Seq::get(seq))
         };
@@ -176,7 +176,7 @@ impl<'a> Chain<'a> {
                 let what = format!(
                     "snapshot {seq} was changed or moved (its check sum is {sum}, and should be {right})"
                 );
-                self.find(seq, Code::SnapshotSum, what);
+                self.find(seq, FindingCode::SnapshotSum, what);
             }
         }
     }
@@ -192,10 +192,10 @@ impl<'a> Chain<'a> {
             0..=LARGEST => return,
             epoch => format!("its epoch is {epoch}, more than claims can count"),
         };
-        self.findings.push(Finding::of(id, None, Code::Epoch, what));
+        self.findings.push(Finding::of(id, None, FindingCode::Epoch, what));
     }
 
-    fn tell_hash(&mut self, last: &Last, is_hash: bool) {
+    fn tell_hash(&mut self, last: &LastEvent, is_hash: bool) {
         let Some(expected) = last.other else { return };
         let stored = last.stored;
         if is_hash {
@@ -203,13 +203,13 @@ impl<'a> Chain<'a> {
                 "the hash of event {} is {stored}, and should be {expected}, while its content is sound",
                 last.seq
             );
-            self.find(last.seq, Code::HashField, what);
+            self.find(last.seq, FindingCode::HashField, what);
         } else {
             let what = format!(
                 "event {} was changed or moved (its hash is {stored}, and should be {expected})",
                 last.seq
             );
-            self.find(last.seq, Code::EventHash, what);
+            self.find(last.seq, FindingCode::EventHash, what);
         }
     }
 
@@ -219,10 +219,10 @@ impl<'a> Chain<'a> {
             1 => format!("event {from} is missing"),
             _ => format!("events {from} to {} are missing", behind.get() - 1),
         };
-        self.find(from, Code::Missing, what);
+        self.find(from, FindingCode::Missing, what);
     }
 
-    fn find(&mut self, seq: Seq, code: Code, what: String) {
+    fn find(&mut self, seq: Seq, code: FindingCode, what: String) {
         self.findings.push(Finding::of(&self.summary.id, Some(seq), code, what));
     }
 }
@@ -255,10 +255,10 @@ mod tests {
     }
 
     /// What is found after a change, as code and event.
-    fn found(change: impl FnOnce(&mut History)) -> Vec<(Code, u64)> {
+    fn found(change: impl FnOnce(&mut History)) -> Vec<(FindingCode, u64)> {
         let mut history = history();
         change(&mut history);
-        let mut chain = Chain::new(&history.summary, &history.snapshots);
+        let mut chain = HashChain::new(&history.summary, &history.snapshots);
         history.events.iter().for_each(|event| chain.add(event));
         chain.end().iter().map(|it| (it.code, it.seq.expect("it has one"))).collect()
     }
@@ -286,13 +286,13 @@ mod tests {
     fn each_event_that_was_changed_is_found_alone() {
         for n in 1..=5 {
             let content = |it: &mut History| it.events[n - 1].event.payload = [99].into();
-            assert_eq!(found(content), [(Code::EventHash, n as u64)]);
+            assert_eq!(found(content), [(FindingCode::EventHash, n as u64)]);
             let name = |it: &mut History| it.events[n - 1].event.name = "f".into();
-            assert_eq!(found(name), [(Code::EventHash, n as u64)]);
+            assert_eq!(found(name), [(FindingCode::EventHash, n as u64)]);
             let version = |it: &mut History| it.events[n - 1].event.version = 2;
-            assert_eq!(found(version), [(Code::EventHash, n as u64)]);
+            assert_eq!(found(version), [(FindingCode::EventHash, n as u64)]);
             let hash = |it: &mut History| it.events[n - 1].hash = other();
-            assert_eq!(found(hash), [(Code::HashField, n as u64)]);
+            assert_eq!(found(hash), [(FindingCode::HashField, n as u64)]);
         }
     }
 
@@ -302,12 +302,12 @@ mod tests {
             it.events[1].event.payload = [99].into();
             it.events[2].event.payload = [98].into();
         };
-        assert_eq!(found(both), [(Code::EventHash, 2), (Code::EventHash, 3)]);
+        assert_eq!(found(both), [(FindingCode::EventHash, 2), (FindingCode::EventHash, 3)]);
         let behind = |it: &mut History| {
             it.events.drain(..2);
             it.events[0].event.payload = [99].into();
         };
-        assert_eq!(found(behind), [(Code::EventHash, 3)]);
+        assert_eq!(found(behind), [(FindingCode::EventHash, 3)]);
     }
 
     #[test]
@@ -317,36 +317,39 @@ mod tests {
                 it.snapshots.clear();
                 it.events.remove(n - 1);
             };
-            assert_eq!(found(gone), [(Code::Missing, n as u64)]);
+            assert_eq!(found(gone), [(FindingCode::Missing, n as u64)]);
         }
-        assert_eq!(found(|it| drop(it.events.drain(1..3))), [(Code::Missing, 2)]);
-        assert_eq!(found(|it| it.events.truncate(2)), [(Code::Missing, 3)]);
-        assert_eq!(found(|it| it.events.clear()), [(Code::Missing, 1)]);
+        assert_eq!(found(|it| drop(it.events.drain(1..3))), [(FindingCode::Missing, 2)]);
+        assert_eq!(found(|it| it.events.truncate(2)), [(FindingCode::Missing, 3)]);
+        assert_eq!(found(|it| it.events.clear()), [(FindingCode::Missing, 1)]);
     }
 
     #[test]
     fn rows_and_snapshots_that_do_not_fit_are_found() {
-        assert_eq!(found(|it| it.summary.hash = other()), [(Code::EntityRow, 5)]);
-        assert_eq!(found(|it| it.summary.last = Seq::new(4)), [(Code::EntityRow, 5)]);
-        assert_eq!(found(|it| it.summary.last = Seq::new(7)), [(Code::Missing, 6)]);
-        assert_eq!(found(|it| it.snapshots[0].hash = other()), [(Code::SnapshotHash, 4)]);
-        assert_eq!(found(|it| it.snapshots[0].seq = Seq::new(9)), [(Code::SnapshotAhead, 9)]);
-        assert_eq!(found(|it| it.snapshots[0].seq = Seq::new(3)), [(Code::SnapshotHash, 3)]);
+        assert_eq!(found(|it| it.summary.hash = other()), [(FindingCode::EntityRow, 5)]);
+        assert_eq!(found(|it| it.summary.last = Seq::new(4)), [(FindingCode::EntityRow, 5)]);
+        assert_eq!(found(|it| it.summary.last = Seq::new(7)), [(FindingCode::Missing, 6)]);
+        assert_eq!(found(|it| it.snapshots[0].hash = other()), [(FindingCode::SnapshotHash, 4)]);
+        assert_eq!(
+            found(|it| it.snapshots[0].seq = Seq::new(9)),
+            [(FindingCode::SnapshotAhead, 9)]
+        );
+        assert_eq!(found(|it| it.snapshots[0].seq = Seq::new(3)), [(FindingCode::SnapshotHash, 3)]);
         assert_eq!(
             found(|it| it.events[3].position = Position::new(1)),
-            [(Code::PositionOrder, 4)]
+            [(FindingCode::PositionOrder, 4)]
         );
         let state = |it: &mut History| {
             it.events.clear();
             it.snapshots.truncate(1);
             it.snapshots[0].seq = Seq::new(5);
         };
-        assert_eq!(found(state), [(Code::StateHash, 5)]);
+        assert_eq!(found(state), [(FindingCode::StateHash, 5)]);
     }
 
     #[test]
     fn an_event_of_another_entity_is_found() {
         let moved = |it: &mut History| it.summary.id = EntityId::new("kind", "other");
-        assert_eq!(found(moved), [(Code::EventHash, 1)]);
+        assert_eq!(found(moved), [(FindingCode::EventHash, 1)]);
     }
 }

@@ -7,28 +7,28 @@ use std::path::Path;
 use anyhow::{Context, bail};
 use coact_persist::{EntityId, Reader, Seq, Summary, wait};
 
-use crate::args::Export;
+use crate::args::ExportArgs;
 use crate::name::shown;
-use crate::output::Output;
+use crate::output::LineOutput;
 use crate::pages;
-use crate::record::Record;
-use crate::source::Source;
+use crate::record::ExportRecord;
+use crate::source::JournalSource;
 
 /// Exports what is asked for.
-pub fn export(source: &Source, args: &Export, output: Output) -> anyhow::Result<()> {
+pub fn export(source: &JournalSource, args: &ExportArgs, output: LineOutput) -> anyhow::Result<()> {
     let output = match &args.output {
         Some(path) => to_file(path)?,
         None => output,
     };
     source.freeze()?;
-    let mut exporting = Exporting { reader: source.reader(), args, output, counts: [0; 4] };
+    let mut exporting = ExportRun { reader: source.reader(), args, output, counts: [0; 4] };
     exporting.run()?;
     exporting.output.flush()?;
     Ok(())
 }
 
 /// A new file: so no store, nor an earlier export, is written over.
-fn to_file(path: &Path) -> anyhow::Result<Output> {
+fn to_file(path: &Path) -> anyhow::Result<LineOutput> {
     let file = match File::create_new(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
@@ -38,21 +38,21 @@ fn to_file(path: &Path) -> anyhow::Result<Output> {
             return Err(error).with_context(|| format!("`{}` cannot be written", path.display()));
         }
     };
-    Ok(Output::new(Box::new(file), None))
+    Ok(LineOutput::new(Box::new(file), None))
 }
 
-struct Exporting<'a> {
+struct ExportRun<'a> {
     reader: &'a dyn Reader,
-    args: &'a Export,
-    output: Output,
+    args: &'a ExportArgs,
+    output: LineOutput,
     /// Entities, snapshots, events, notes.
     counts: [u64; 4],
 }
 
-impl Exporting<'_> {
+impl ExportRun<'_> {
     fn run(&mut self) -> anyhow::Result<()> {
         let (reader, args) = (self.reader, self.args);
-        self.output.record(&Record::format())?;
+        self.output.record(&ExportRecord::format())?;
         if let [kind, key] = &*args.entity {
             let id = EntityId::new(&**kind, &**key);
             let found = pages::entity(reader, &id)?;
@@ -72,33 +72,33 @@ impl Exporting<'_> {
         if let Some(kind) = args.kind.as_deref().filter(|_| args.by_commit) {
             for entry in pages::log(reader, kind) {
                 let entry = entry?;
-                self.write(2, &Record::event(&entry.entity, &entry.stored))?;
+                self.write(2, &ExportRecord::event(&entry.entity, &entry.stored))?;
             }
         }
         let [entities, snapshots, events, notes] = self.counts;
-        self.output.record(&Record::End { entities, snapshots, events, notes })?;
+        self.output.record(&ExportRecord::End { entities, snapshots, events, notes })?;
         Ok(())
     }
 
     fn entity(&mut self, summary: &Summary) -> anyhow::Result<()> {
         let (reader, id) = (self.reader, &summary.id);
-        self.write(0, &Record::entity(summary, None))?;
+        self.write(0, &ExportRecord::entity(summary, None))?;
         for snapshot in wait(|done| reader.snapshots(id.clone(), done))? {
-            self.write(1, &Record::snapshot(id, &snapshot))?;
+            self.write(1, &ExportRecord::snapshot(id, &snapshot))?;
         }
         if !self.args.by_commit {
             for event in pages::events(reader, id, Seq::ZERO) {
-                self.write(2, &Record::event(id, &event?))?;
+                self.write(2, &ExportRecord::event(id, &event?))?;
             }
         }
         for read in pages::notes(reader, id) {
             let (note, is_sound) = pages::note(read)?;
-            self.write(3, &Record::note(&note, is_sound))?;
+            self.write(3, &ExportRecord::note(&note, is_sound))?;
         }
         Ok(())
     }
 
-    fn write(&mut self, counter: usize, record: &Record) -> io::Result<()> {
+    fn write(&mut self, counter: usize, record: &ExportRecord) -> io::Result<()> {
         self.counts[counter] += 1;
         self.output.record(record)
     }

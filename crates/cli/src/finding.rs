@@ -10,7 +10,7 @@ use crate::output::count;
 /// What kind of damage it is. The names are part of the format.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
 #[serde(rename_all = "snake_case")]
-pub enum Code {
+pub enum FindingCode {
     /// The file's own structure.
     File,
     /// Something that could not be read, and whose damage explains it, or not.
@@ -51,7 +51,7 @@ pub enum Code {
     Counter,
 }
 
-impl Code {
+impl FindingCode {
     /// What to do, and why: the second half of the sentence that [`Finding::text`] makes.
     fn advice(self) -> &'static str {
         match self {
@@ -113,7 +113,7 @@ impl Code {
 #[serde(tag = "record", rename = "finding")]
 pub struct Finding {
     /// What kind of damage.
-    pub code: Code,
+    pub code: FindingCode,
     #[serde(skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -127,13 +127,13 @@ pub struct Finding {
 
 impl Finding {
     /// Something wrong with an entity.
-    pub fn of(id: &EntityId, seq: Option<Seq>, code: Code, what: String) -> Self {
+    pub fn of(id: &EntityId, seq: Option<Seq>, code: FindingCode, what: String) -> Self {
         let (kind, key) = (Some(id.kind().to_owned()), Some(id.key().to_owned()));
         Self { code, kind, key, seq: seq.map(Seq::get), what, advice: code.advice() }
     }
 
     /// Something wrong with all of it.
-    pub fn of_all(code: Code, what: String) -> Self {
+    pub fn of_all(code: FindingCode, what: String) -> Self {
         Self { code, kind: None, key: None, seq: None, what, advice: code.advice() }
     }
 
@@ -151,43 +151,43 @@ impl From<Irregularity> for Finding {
     fn from(irregularity: Irregularity) -> Self {
         match irregularity {
             Irregularity::File { why } => {
-                Self::of_all(Code::File, format!("SQLite finds its file damaged ({why})"))
+                Self::of_all(FindingCode::File, format!("SQLite finds its file damaged ({why})"))
             }
             Irregularity::Orphans { table, owner, rows } => {
                 let rows = count(rows, "row", "rows");
                 let what = format!(
                     "table `{table}` has {rows} of entity number {owner}, which is not there"
                 );
-                Self::of_all(Code::Orphans, what)
+                Self::of_all(FindingCode::Orphans, what)
             }
             Irregularity::Hidden { entity, last } => {
                 let what = format!("its row says that it is empty, but it has event {last}");
-                Self::of(&entity, Some(last), Code::EntityRow, what)
+                Self::of(&entity, Some(last), FindingCode::EntityRow, what)
             }
             Irregularity::NotText { row, entity } => {
                 let what = format!("its kind or key (row {row} of table `entity`) is not UTF-8");
-                Self::of(&entity, None, Code::NotText, what)
+                Self::of(&entity, None, FindingCode::NotText, what)
             }
             Irregularity::UnknownNotes { entity, kind, rows } => {
                 let notes = count(rows, "note", "notes");
                 let what = format!("it has {notes} of the unknown kind {kind}");
-                Self::of(&entity, None, Code::UnknownNotes, what)
+                Self::of(&entity, None, FindingCode::UnknownNotes, what)
             }
             Irregularity::StrayTag { entity, seq } => {
                 let what =
                     format!("event {seq} has a tag, but is not there, or is of another commit");
-                Self::of(&entity, Some(seq), Code::StrayTag, what)
+                Self::of(&entity, Some(seq), FindingCode::StrayTag, what)
             }
             Irregularity::Counter { counted: None, last } => {
                 let what = format!("the counter of commits is missing, and the last is {last}");
-                Self::of_all(Code::Counter, what)
+                Self::of_all(FindingCode::Counter, what)
             }
             Irregularity::Counter { counted: Some(counted), last } => {
                 let what =
                     format!("the counter of commits is at {counted}, but the last is {last}");
-                Self::of_all(Code::Counter, what)
+                Self::of_all(FindingCode::Counter, what)
             }
-            other => Self::of_all(Code::File, format!("{other:?}")),
+            other => Self::of_all(FindingCode::File, format!("{other:?}")),
         }
     }
 }

@@ -5,11 +5,11 @@ use std::sync::mpsc::Receiver;
 use coact_persist::{EntityId, Notes, Reader, Seq, Snapshot, StoreError, StoredEvent, Summary};
 use serde::Serialize;
 
-use crate::args::List;
+use crate::args::ListArgs;
 use crate::name::shown;
-use crate::output::{Alignment, Output, Table, count, grouped};
+use crate::output::{ColumnAlignment, ColumnTable, LineOutput, count, grouped};
 use crate::pages;
-use crate::record::{Latest, Overview, Record};
+use crate::record::{EntityOverview, ExportRecord, SnapshotOverview};
 
 /// How many entities are asked about at once: their snapshots are in memory then.
 const TOGETHER: usize = 16;
@@ -23,7 +23,7 @@ const KINDS: usize = 5;
 /// The last line.
 #[derive(Serialize, Default)]
 #[serde(tag = "record", rename = "summary")]
-struct Sums {
+struct ListSummary {
     entities: u64,
     /// Those that were trimmed among them.
     events: u64,
@@ -35,10 +35,10 @@ struct Sums {
 }
 
 /// Lists what is asked for.
-pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Result<()> {
+pub fn list(reader: &dyn Reader, args: &ListArgs, output: &mut LineOutput) -> anyhow::Result<()> {
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let mut found = chosen(reader, args, limit.saturating_add(1))?;
-    let (mut sums, mut rows, mut last) = (Sums::default(), Rows::new(args), None);
+    let (mut sums, mut rows, mut last) = (ListSummary::default(), ListRows::new(args), None);
     loop {
         let room = limit - usize::try_from(sums.entities).unwrap_or(limit);
         let some: Vec<Summary> =
@@ -52,7 +52,7 @@ pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Re
             sums.events = sums.events.saturating_add(summary.last.get());
             sums.position = overview.as_ref().and_then(|it| it.position).max(sums.position);
             if args.json {
-                output.record(&Record::entity(&summary, overview))?;
+                output.record(&ExportRecord::entity(&summary, overview))?;
             } else {
                 rows.add(&summary, overview.as_ref(), output)?;
             }
@@ -77,7 +77,7 @@ pub fn list(reader: &dyn Reader, args: &List, output: &mut Output) -> anyhow::Re
 /// The entities to list, read `most` at a time.
 fn chosen<'a>(
     reader: &'a dyn Reader,
-    args: &'a List,
+    args: &'a ListArgs,
     most: usize,
 ) -> anyhow::Result<Box<dyn Iterator<Item = Result<Summary, StoreError>> + 'a>> {
     let (kind, after) = (args.kind.as_deref(), after(args)?);
@@ -94,7 +94,7 @@ fn chosen<'a>(
 }
 
 /// Behind which entity the list begins.
-fn after(args: &List) -> anyhow::Result<Option<EntityId>> {
+fn after(args: &ListArgs) -> anyhow::Result<Option<EntityId>> {
     Ok(match (&*args.after, &args.kind) {
         ([], _) => None,
         ([key], Some(kind)) => Some(EntityId::new(&**kind, &**key)),
@@ -104,10 +104,10 @@ fn after(args: &List) -> anyhow::Result<Option<EntityId>> {
 }
 
 fn sum_up(
-    sums: &Sums,
+    sums: &ListSummary,
     last: Option<&EntityId>,
-    args: &List,
-    output: &mut Output,
+    args: &ListArgs,
+    output: &mut LineOutput,
 ) -> std::io::Result<()> {
     let entities = count(sums.entities, "entity", "entities");
     let events = count(sums.events, "event", "events");
@@ -151,7 +151,7 @@ pub fn quoted(name: &str) -> String {
 }
 
 /// What is asked of an entity.
-struct Asked {
+struct OverviewRequest {
     summary: Summary,
     last: Receiver<Result<Vec<StoredEvent>, StoreError>>,
     snapshots: Receiver<Result<Vec<Snapshot>, StoreError>>,
@@ -165,19 +165,19 @@ fn with_overviews(
     reader: &dyn Reader,
     all: Vec<Summary>,
     brief: bool,
-) -> Result<Vec<(Summary, Option<Overview>)>, StoreError> {
+) -> Result<Vec<(Summary, Option<EntityOverview>)>, StoreError> {
     if brief {
         return Ok(all.into_iter().map(|summary| (summary, None)).collect());
     }
-    let asked: Vec<Asked> = all.into_iter().map(|summary| ask(reader, summary)).collect();
+    let asked: Vec<OverviewRequest> = all.into_iter().map(|summary| ask(reader, summary)).collect();
     asked.into_iter().map(|asked| overview(reader, asked)).collect()
 }
 
-fn ask(reader: &dyn Reader, summary: Summary) -> Asked {
+fn ask(reader: &dyn Reader, summary: Summary) -> OverviewRequest {
     let id = || summary.id.clone();
     let before = Seq::new(summary.last.get().saturating_sub(1));
     let which = Notes::Of { entity: id(), after: None };
-    Asked {
+    OverviewRequest {
         last: pages::ask(|done| reader.events(id(), before, 1, done)),
         snapshots: pages::ask(|done| reader.snapshots(id(), done)),
         notes: pages::ask(|done| reader.notes(which, NOTES, done)),
@@ -185,17 +185,22 @@ fn ask(reader: &dyn Reader, summary: Summary) -> Asked {
     }
 }
 
-fn overview(reader: &dyn Reader, asked: Asked) -> Result<(Summary, Option<Overview>), StoreError> {
+fn overview(
+    reader: &dyn Reader,
+    asked: OverviewRequest,
+) -> Result<(Summary, Option<EntityOverview>), StoreError> {
     let last = pages::answer(&asked.last)?;
     let snapshots = pages::answer(&asked.snapshots)?;
-    let mut overview = Overview {
+    let mut overview = EntityOverview {
         position: last.first().map(|event| event.position.get()),
-        snapshot: snapshots.first().map(|snapshot @ Snapshot { seq, state, .. }| Latest {
-            seq: seq.get(),
-            name: state.name.to_string(),
-            version: state.version,
-            bytes: state.payload.len() as u64,
-            damaged: snapshot.check(&asked.summary.id).is_err(),
+        snapshot: snapshots.first().map(|snapshot @ Snapshot { seq, state, .. }| {
+            SnapshotOverview {
+                seq: seq.get(),
+                name: state.name.to_string(),
+                version: state.version,
+                bytes: state.payload.len() as u64,
+                damaged: snapshot.check(&asked.summary.id).is_err(),
+            }
         }),
         notes: Default::default(),
     };
@@ -215,19 +220,19 @@ fn overview(reader: &dyn Reader, asked: Asked) -> Result<(Summary, Option<Overvi
 }
 
 /// The event up to which a snapshot goes.
-fn up_to(Latest { seq, damaged, .. }: &Latest) -> String {
+fn up_to(SnapshotOverview { seq, damaged, .. }: &SnapshotOverview) -> String {
     if *damaged { format!("{seq} (damaged)") } else { seq.to_string() }
 }
 
 /// Lines that are written when there are enough to align them.
-struct Rows {
-    table: Table,
+struct ListRows {
+    table: ColumnTable,
     waiting: Vec<Vec<String>>,
 }
 
-impl Rows {
-    fn new(args: &List) -> Self {
-        use Alignment::{Left, Right};
+impl ListRows {
+    fn new(args: &ListArgs) -> Self {
+        use ColumnAlignment::{Left, Right};
         let (alignment, header): (&'static [_], &[&str]) = if args.brief {
             (&[Right, Right, Left, Left], &["LAST", "EPOCH", "KIND", "KEY"])
         } else {
@@ -237,18 +242,18 @@ impl Rows {
             )
         };
         let header = header.iter().map(ToString::to_string).collect();
-        Self { table: Table::new(alignment), waiting: vec![header] }
+        Self { table: ColumnTable::new(alignment), waiting: vec![header] }
     }
 
     fn add(
         &mut self,
         summary: &Summary,
-        overview: Option<&Overview>,
-        output: &mut Output,
+        overview: Option<&EntityOverview>,
+        output: &mut LineOutput,
     ) -> std::io::Result<()> {
         let or_none = |number: Option<u64>| number.map_or_else(|| "-".into(), |it| it.to_string());
         let mut row = vec![summary.last.to_string(), summary.epoch.to_string()];
-        if let Some(Overview { position, snapshot, notes }) = overview {
+        if let Some(EntityOverview { position, snapshot, notes }) = overview {
             row.push(or_none(*position));
             row.push(snapshot.as_ref().map_or_else(|| "-".into(), up_to));
             let counts = [notes.outgoing, notes.dead_letters, notes.timers];
@@ -259,7 +264,7 @@ impl Rows {
         if self.waiting.len() > ALIGNED { self.end(output) } else { Ok(()) }
     }
 
-    fn end(&mut self, output: &mut Output) -> std::io::Result<()> {
+    fn end(&mut self, output: &mut LineOutput) -> std::io::Result<()> {
         let rows = std::mem::take(&mut self.waiting);
         self.table.write(output, "", &rows)
     }

@@ -28,9 +28,9 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-use args::{CommandLine, Journal, Query, Tool};
-use output::Output;
-use source::Source;
+use args::{CommandLine, JournalArgs, JournalCommand, ToolCommand};
+use output::LineOutput;
+use source::JournalSource;
 use verify::Verdict;
 
 /// `verify` has found damage.
@@ -40,7 +40,7 @@ const DAMAGED: u8 = 1;
 const UNREADABLE: u8 = 2;
 
 fn main() -> ExitCode {
-    let Tool::Journal(journal) = CommandLine::parse().tool;
+    let ToolCommand::Journal(journal) = CommandLine::parse().tool;
     match run(&journal) {
         Ok(Verdict::Sound) => ExitCode::SUCCESS,
         Ok(Verdict::Damaged) => ExitCode::from(DAMAGED),
@@ -54,16 +54,16 @@ fn main() -> ExitCode {
     }
 }
 
-fn run(journal: &Journal) -> anyhow::Result<Verdict> {
-    let source = || Source::open(&journal.source, &journal.schema, journal.immutable);
-    let mut output = Output::standard(journal.width);
+fn run(journal: &JournalArgs) -> anyhow::Result<Verdict> {
+    let source = || JournalSource::open(&journal.source, &journal.schema, journal.immutable);
+    let mut output = LineOutput::standard(journal.width);
     let sound = |()| Verdict::Sound;
     let verdict = match &journal.query {
-        Query::List(args) => list::list(source()?.reader(), args, &mut output).map(sound),
-        Query::Show(args) => show::show(source()?.reader(), args, &mut output).map(sound),
-        Query::Verify(args) => verify::verify(&source()?, args, &mut output),
-        Query::Export(args) => return export::export(&source()?, args, output).map(sound),
-        Query::Backup(args) => backup::backup(journal, args, &mut output).map(sound),
+        JournalCommand::List(args) => list::list(source()?.reader(), args, &mut output).map(sound),
+        JournalCommand::Show(args) => show::show(source()?.reader(), args, &mut output).map(sound),
+        JournalCommand::Verify(args) => verify::verify(&source()?, args, &mut output),
+        JournalCommand::Export(args) => return export::export(&source()?, args, output).map(sound),
+        JournalCommand::Backup(args) => backup::backup(journal, args, &mut output).map(sound),
     }?;
     match output.flush() {
         // A verdict other than this is told by the exit status.

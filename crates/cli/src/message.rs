@@ -10,7 +10,7 @@ use crate::name::shown_bytes;
 const NAME: &str = "coact.message";
 
 /// A message, out of its wrapping.
-pub struct Message {
+pub struct StoredMessage {
     pub name: String,
     pub version: u32,
     pub payload: Vec<u8>,
@@ -19,7 +19,7 @@ pub struct Message {
     pub why: Option<String>,
 }
 
-impl Message {
+impl StoredMessage {
     /// `None` if it is none, or one of a later version.
     pub fn of(value: &Event) -> Option<Self> {
         if *value.name != *NAME || value.version != 1 {
@@ -30,7 +30,7 @@ impl Message {
 }
 
 /// Fields that are missing at the end are none.
-fn read(bytes: &[u8]) -> Result<Message, Error> {
+fn read(bytes: &[u8]) -> Result<StoredMessage, Error> {
     let mut fields = Decoder::new(bytes);
     let len = fields.array()?.ok_or_else(|| Error::message("an array without a length"))?;
     let (name, version, payload) =
@@ -38,7 +38,7 @@ fn read(bytes: &[u8]) -> Result<Message, Error> {
     let to = if len > 3 { fields.decode()? } else { None };
     let _period: Option<u64> = if len > 4 { fields.decode()? } else { None };
     let why = if len > 5 { fields.decode()? } else { None };
-    Ok(Message { name, version, payload, to, why })
+    Ok(StoredMessage { name, version, payload, to, why })
 }
 
 /// The key of a note for people: of a message `EPOCH.NUMBER`, of any other note its text.
@@ -77,10 +77,10 @@ mod tests {
 
     use super::*;
 
-    fn wrapped(fields: impl FnOnce(&mut Encoder<Vec<u8>>)) -> Option<Message> {
+    fn wrapped(fields: impl FnOnce(&mut Encoder<Vec<u8>>)) -> Option<StoredMessage> {
         let mut encoder = Encoder::new(Vec::new());
         fields(&mut encoder);
-        Message::of(&Event::new(NAME, 1, encoder.into_writer()))
+        StoredMessage::of(&Event::new(NAME, 1, encoder.into_writer()))
     }
 
     #[test]

@@ -6,12 +6,12 @@ use console::{Term, measure_text_width, truncate_str};
 use serde::Serialize;
 
 /// Where results go.
-pub struct Output {
+pub struct LineOutput {
     writer: BufWriter<Box<dyn Write>>,
     width: Option<usize>,
 }
 
-impl Output {
+impl LineOutput {
     /// Standard output, with lines as wide as wanted, or as the terminal.
     pub fn standard(width: Option<u16>) -> Self {
         let of_terminal =
@@ -69,30 +69,30 @@ impl Output {
 }
 
 /// Rows in columns, as wide as what was in them so far; all but the last one, whose width does not matter.
-pub struct Table {
+pub struct ColumnTable {
     widths: Vec<usize>,
-    alignment: &'static [Alignment],
+    alignment: &'static [ColumnAlignment],
 }
 
 /// At which side of its column a cell is.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Alignment {
+pub enum ColumnAlignment {
     /// Text.
     Left,
     /// Numbers.
     Right,
 }
 
-impl Table {
+impl ColumnTable {
     /// One with this many columns.
-    pub fn new(alignment: &'static [Alignment]) -> Self {
+    pub fn new(alignment: &'static [ColumnAlignment]) -> Self {
         Self { widths: vec![0; alignment.len()], alignment }
     }
 
     /// Writes rows that belong together.
     pub fn write(
         &mut self,
-        output: &mut Output,
+        output: &mut LineOutput,
         indent: &str,
         rows: &[Vec<String>],
     ) -> io::Result<()> {
@@ -108,7 +108,7 @@ impl Table {
         let mut line = indent.to_owned();
         for (number, cell) in row.iter().enumerate() {
             let room = " ".repeat(self.widths[number].saturating_sub(measure_text_width(cell)));
-            if self.alignment[number] == Alignment::Right {
+            if self.alignment[number] == ColumnAlignment::Right {
                 line.push_str(&room);
                 line.push_str(cell);
             } else {

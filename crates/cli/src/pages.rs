@@ -9,7 +9,7 @@ use coact_persist::{
     StoredEvent, Summary, wait,
 };
 
-type Stored<T> = Result<T, StoreError>;
+type StoreResult<T> = Result<T, StoreError>;
 
 /// Entities are small.
 const ENTITIES: usize = 1_000;
@@ -21,9 +21,9 @@ const OTHERS: usize = 100;
 fn paged<T, C>(
     first: C,
     most: usize,
-    fetch: impl Fn(&C, usize) -> Stored<Vec<T>>,
+    fetch: impl Fn(&C, usize) -> StoreResult<Vec<T>>,
     behind: impl Fn(&T) -> C,
-) -> impl Iterator<Item = Stored<T>> {
+) -> impl Iterator<Item = StoreResult<T>> {
     let (mut cursor, mut page) = (Some(first), Vec::new().into_iter());
     std::iter::from_fn(move || {
         loop {
@@ -52,7 +52,7 @@ pub fn entities_by(
     kind: Option<&str>,
     after: Option<EntityId>,
     most: usize,
-) -> impl Iterator<Item = Stored<Summary>> {
+) -> impl Iterator<Item = StoreResult<Summary>> {
     let kind: Option<Arc<str>> = kind.map(Into::into);
     paged(
         after,
@@ -63,7 +63,7 @@ pub fn entities_by(
 }
 
 /// Lists the kinds of entities, up to as many, and says whether there are more. Reads one entity of each.
-pub fn kinds(reader: &dyn Reader, most: usize) -> Stored<(Vec<String>, bool)> {
+pub fn kinds(reader: &dyn Reader, most: usize) -> StoreResult<(Vec<String>, bool)> {
     let mut kinds = Vec::new();
     let mut after = None;
     loop {
@@ -85,12 +85,12 @@ pub fn entities(
     reader: &dyn Reader,
     kind: Option<&str>,
     after: Option<EntityId>,
-) -> impl Iterator<Item = Stored<Summary>> {
+) -> impl Iterator<Item = StoreResult<Summary>> {
     entities_by(reader, kind, after, ENTITIES)
 }
 
 /// Finds an entity among those that are listed.
-pub fn entity(reader: &dyn Reader, id: &EntityId) -> Stored<Option<Summary>> {
+pub fn entity(reader: &dyn Reader, id: &EntityId) -> StoreResult<Option<Summary>> {
     let before = before(id.key()).map(|key| EntityId::new(id.kind(), key));
     for listed in entities_by(reader, Some(id.kind()), before, 2) {
         let listed = listed?;
@@ -120,7 +120,7 @@ pub fn events(
     reader: &dyn Reader,
     entity: &EntityId,
     after: Seq,
-) -> impl Iterator<Item = Stored<StoredEvent>> {
+) -> impl Iterator<Item = StoreResult<StoredEvent>> {
     paged(
         after,
         OTHERS,
@@ -130,7 +130,7 @@ pub fn events(
 }
 
 /// Reads the notes of an entity. One that is damaged is told as an error, which has it, and is not the end.
-pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Stored<Note>> {
+pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = StoreResult<Note>> {
     let entity = entity.clone();
     notes_by(
         reader,
@@ -140,7 +140,7 @@ pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = Sto
 }
 
 /// Reads the notes of a kind, of all entities. Damaged ones are errors, as in [`notes`].
-fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = Stored<Note>> {
+fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = StoreResult<Note>> {
     notes_by(
         reader,
         move |after| Notes::Ranked { kind, after, up_to: u64::MAX },
@@ -156,7 +156,7 @@ fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = St
 }
 
 /// Finds the entities that have outgoing messages, dead letters or timers, damaged ones included.
-pub fn waiting(reader: &dyn Reader) -> Stored<BTreeSet<EntityId>> {
+pub fn waiting(reader: &dyn Reader) -> StoreResult<BTreeSet<EntityId>> {
     let kinds = [NoteKind::Outgoing, NoteKind::DeadLetter, NoteKind::Timer];
     let all = kinds.into_iter().flat_map(|kind| notes_of_kind(reader, kind));
     all.map(|read| Ok(note(read)?.0.entity)).collect()
@@ -167,7 +167,7 @@ fn notes_by<C: Clone>(
     reader: &dyn Reader,
     which: impl Fn(Option<C>) -> Notes,
     cursor: impl Fn(Option<&C>, &Note) -> C,
-) -> impl Iterator<Item = Stored<Note>> {
+) -> impl Iterator<Item = StoreResult<Note>> {
     let (mut after, mut most) = (None::<C>, OTHERS);
     let (mut page, mut is_over) = (Vec::new().into_iter(), false);
     std::iter::from_fn(move || {
@@ -204,7 +204,7 @@ fn notes_by<C: Clone>(
 }
 
 /// A note as it is stored, and whether it is sound.
-pub fn note(read: Stored<Note>) -> Stored<(Note, bool)> {
+pub fn note(read: StoreResult<Note>) -> StoreResult<(Note, bool)> {
     match read {
         Err(StoreError::CorruptNote { note, .. }) => Ok((*note, false)),
         read => read.map(|note| (note, true)),
@@ -212,7 +212,7 @@ pub fn note(read: Stored<Note>) -> Stored<(Note, bool)> {
 }
 
 /// Reads the events of a kind in the order of their commits.
-pub fn log(reader: &dyn Reader, kind: &str) -> impl Iterator<Item = Stored<LogEntry>> {
+pub fn log(reader: &dyn Reader, kind: &str) -> impl Iterator<Item = StoreResult<LogEntry>> {
     let kind: Arc<str> = kind.into();
     paged(
         Position::ZERO,
@@ -230,7 +230,7 @@ pub fn ask<T: Send + 'static>(operation: impl FnOnce(Done<T>)) -> Receiver<T> {
 }
 
 /// The answer to what was [asked](ask).
-pub fn answer<T>(asked: &Receiver<Stored<T>>) -> Stored<T> {
+pub fn answer<T>(asked: &Receiver<StoreResult<T>>) -> StoreResult<T> {
     let gone = || StoreError::Unavailable { why: "it has not answered".into() };
     asked.recv().unwrap_or_else(|_| Err(gone()))
 }

@@ -4,7 +4,7 @@ use coact_persist::{EntityId, Event, EventHash, Note, NoteKind, Snapshot, Stored
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::cbor::Item;
+use crate::cbor::CborItem;
 use crate::name::hex;
 use crate::time::utc;
 
@@ -14,15 +14,15 @@ pub const VERSION: u32 = 1;
 /// A line.
 #[derive(Serialize)]
 #[serde(tag = "record", rename_all = "snake_case")]
-pub enum Record {
+pub enum ExportRecord {
     /// The first line of an export.
     Format { name: &'static str, version: u32 },
     /// An entity.
-    Entity(Entity),
+    Entity(EntityRecord),
     /// A snapshot, or a state without events.
     Snapshot {
         #[serde(flatten)]
-        of: Of,
+        of: EntityName,
         seq: u64,
         hash: String,
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,26 +31,26 @@ pub enum Record {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         damaged: bool,
         #[serde(flatten)]
-        state: Typed,
+        state: TypedPayload,
     },
     /// An event.
     Event {
         #[serde(flatten)]
-        of: Of,
+        of: EntityName,
         seq: u64,
         position: u64,
         hash: String,
         #[serde(skip_serializing_if = "Vec::is_empty")]
         tags: Vec<String>,
         #[serde(flatten)]
-        event: Typed,
+        event: TypedPayload,
     },
     /// A note.
     Note {
         #[serde(flatten)]
-        of: Of,
+        of: EntityName,
         note: &'static str,
-        note_key: Bytes,
+        note_key: ReadableBytes,
         rank: u64,
         #[serde(skip_serializing_if = "Option::is_none")]
         time: Option<String>,
@@ -58,7 +58,7 @@ pub enum Record {
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         damaged: bool,
         #[serde(flatten)]
-        value: Typed,
+        value: TypedPayload,
     },
     /// The last line of an export.
     End { entities: u64, snapshots: u64, events: u64, notes: u64 },
@@ -66,12 +66,12 @@ pub enum Record {
 
 /// Of which entity something is.
 #[derive(Serialize, Clone)]
-pub struct Of {
+pub struct EntityName {
     pub kind: String,
     pub key: String,
 }
 
-impl From<&EntityId> for Of {
+impl From<&EntityId> for EntityName {
     fn from(id: &EntityId) -> Self {
         Self { kind: id.kind().into(), key: id.key().into() }
     }
@@ -79,28 +79,28 @@ impl From<&EntityId> for Of {
 
 /// An entity, with more of it in lists.
 #[derive(Serialize)]
-pub struct Entity {
+pub struct EntityRecord {
     #[serde(flatten)]
-    pub of: Of,
+    pub of: EntityName,
     pub epoch: u64,
     pub last: u64,
     pub hash: String,
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
-    pub overview: Option<Overview>,
+    pub overview: Option<EntityOverview>,
 }
 
 /// What a list says of an entity beyond its row.
 #[derive(Serialize, Clone, Debug, Default, PartialEq)]
-pub struct Overview {
+pub struct EntityOverview {
     /// The commit of its last event.
     pub position: Option<u64>,
-    pub snapshot: Option<Latest>,
-    pub notes: Counts,
+    pub snapshot: Option<SnapshotOverview>,
+    pub notes: NoteCounts,
 }
 
 /// The latest snapshot, without its contents.
 #[derive(Serialize, Clone, Debug, PartialEq)]
-pub struct Latest {
+pub struct SnapshotOverview {
     pub seq: u64,
     pub name: String,
     pub version: u32,
@@ -112,14 +112,14 @@ pub struct Latest {
 
 /// How many notes there are.
 #[derive(Serialize, Clone, Copy, Debug, Default, PartialEq)]
-pub struct Counts {
+pub struct NoteCounts {
     pub outgoing: u64,
     pub dead_letters: u64,
     pub answers: u64,
     pub timers: u64,
 }
 
-impl Counts {
+impl NoteCounts {
     /// Counts one more.
     pub fn add(&mut self, kind: NoteKind) {
         match kind {
@@ -135,22 +135,26 @@ impl Counts {
 
 /// Something with a type.
 #[derive(Serialize)]
-pub struct Typed {
+pub struct TypedPayload {
     name: String,
     version: u32,
-    payload: Bytes,
+    payload: ReadableBytes,
 }
 
-impl From<&Event> for Typed {
+impl From<&Event> for TypedPayload {
     fn from(event: &Event) -> Self {
         let Event { name, version, payload } = event;
-        Self { name: name.to_string(), version: *version, payload: Bytes::of_payload(payload) }
+        Self {
+            name: name.to_string(),
+            version: *version,
+            payload: ReadableBytes::of_payload(payload),
+        }
     }
 }
 
 /// Bytes: as they are, and as what they are for people.
 #[derive(Serialize)]
-pub struct Bytes {
+pub struct ReadableBytes {
     hex: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     cbor: Option<String>,
@@ -161,13 +165,13 @@ pub struct Bytes {
     text: Option<String>,
 }
 
-impl Bytes {
+impl ReadableBytes {
     fn of_payload(bytes: &[u8]) -> Self {
-        let item = Item::parse(bytes);
+        let item = CborItem::parse(bytes);
         Self {
             hex: hex(bytes),
-            cbor: item.as_ref().map(Item::to_string),
-            json: item.as_ref().and_then(Item::to_json),
+            cbor: item.as_ref().map(CborItem::to_string),
+            json: item.as_ref().and_then(CborItem::to_json),
             text: if item.is_none() { printable(bytes) } else { None },
         }
     }
@@ -180,7 +184,7 @@ impl Bytes {
 
 /// A payload on one line for people.
 pub fn readable(bytes: &[u8]) -> String {
-    match (Item::parse(bytes), printable(bytes)) {
+    match (CborItem::parse(bytes), printable(bytes)) {
         (Some(item), _) => item.to_string(),
         (None, Some(text)) => format!("h'{}' {text:?}", hex(bytes)),
         (None, None) => format!("h'{}'", hex(bytes)),
@@ -214,15 +218,15 @@ fn hash_text(hash: EventHash) -> String {
     hash.to_string()
 }
 
-impl Record {
+impl ExportRecord {
     pub fn format() -> Self {
         Self::Format { name: "coact-journal", version: VERSION }
     }
 
-    pub fn entity(summary: &Summary, overview: Option<Overview>) -> Self {
+    pub fn entity(summary: &Summary, overview: Option<EntityOverview>) -> Self {
         let Summary { id, epoch, last, hash } = summary;
         let (epoch, last, hash) = (epoch.get(), last.get(), hash_text(*hash));
-        Self::Entity(Entity { of: id.into(), epoch, last, hash, overview })
+        Self::Entity(EntityRecord { of: id.into(), epoch, last, hash, overview })
     }
 
     pub fn snapshot(id: &EntityId, snapshot: &Snapshot) -> Self {
@@ -248,7 +252,7 @@ impl Record {
         Self::Note {
             of: (&note.entity).into(),
             note: note_name(note.kind),
-            note_key: Bytes::of_key(note.key.as_bytes()),
+            note_key: ReadableBytes::of_key(note.key.as_bytes()),
             rank: note.rank,
             time: note_time(note),
             damaged: !is_sound,

@@ -7,13 +7,13 @@ use coact_persist::{
     EntityId, Note, NoteKind, Reader, Seq, Snapshot, StoredEvent, Summary, Tags, wait,
 };
 
-use crate::args::Show;
+use crate::args::ShowArgs;
 use crate::list::{no_such_kind, quoted};
-use crate::message::{Message, note_key};
+use crate::message::{StoredMessage, note_key};
 use crate::name::{distance, shown};
-use crate::output::{Alignment, Output, Table, count, grouped};
+use crate::output::{ColumnAlignment, ColumnTable, LineOutput, count, grouped};
 use crate::pages;
-use crate::record::{Record, note_time, readable};
+use crate::record::{ExportRecord, note_time, readable};
 
 /// How many events people get who do not say which.
 const LAST: u64 = 20;
@@ -28,7 +28,7 @@ const ALIGNED: usize = 500;
 const SUGGESTED: usize = 5;
 
 /// Shows the entity that is asked for.
-pub fn show(reader: &dyn Reader, args: &Show, output: &mut Output) -> anyhow::Result<()> {
+pub fn show(reader: &dyn Reader, args: &ShowArgs, output: &mut LineOutput) -> anyhow::Result<()> {
     let id = EntityId::new(&*args.kind, &*args.key);
     let Some(summary) = pages::entity(reader, &id)? else {
         bail!("{}", not_found(reader, &id)?);
@@ -43,14 +43,14 @@ pub fn show(reader: &dyn Reader, args: &Show, output: &mut Output) -> anyhow::Re
 }
 
 /// Which events are shown.
-struct Chosen {
+struct EventRange {
     from: u64,
     to: u64,
     /// Whether that was not asked for.
     is_usual: bool,
 }
 
-fn chosen(args: &Show, last: u64) -> Chosen {
+fn chosen(args: &ShowArgs, last: u64) -> EventRange {
     let is_usual = args.from.is_none() && args.to.is_none() && args.last.is_none();
     let most = if is_usual && !args.json { Some(LAST) } else { args.last };
     let to = args.to.unwrap_or(u64::MAX);
@@ -58,10 +58,10 @@ fn chosen(args: &Show, last: u64) -> Chosen {
     // (What is behind the last one that the entity knows of is shown as well, if it is there.)
     let least = most.map_or(1, |most| to.min(last).saturating_add(1).saturating_sub(most));
     let from = if most == Some(0) { u64::MAX } else { from.max(least) };
-    Chosen { from, to, is_usual }
+    EventRange { from, to, is_usual }
 }
 
-impl Chosen {
+impl EventRange {
     fn events(
         &self,
         reader: &dyn Reader,
@@ -79,19 +79,19 @@ fn records(
     reader: &dyn Reader,
     summary: &Summary,
     snapshots: &[Snapshot],
-    chosen: &Chosen,
-    output: &mut Output,
+    chosen: &EventRange,
+    output: &mut LineOutput,
 ) -> anyhow::Result<()> {
-    output.record(&Record::entity(summary, None))?;
+    output.record(&ExportRecord::entity(summary, None))?;
     snapshots
         .iter()
-        .try_for_each(|snapshot| output.record(&Record::snapshot(&summary.id, snapshot)))?;
+        .try_for_each(|snapshot| output.record(&ExportRecord::snapshot(&summary.id, snapshot)))?;
     for event in chosen.events(reader, &summary.id) {
-        output.record(&Record::event(&summary.id, &event?))?;
+        output.record(&ExportRecord::event(&summary.id, &event?))?;
     }
     for read in pages::notes(reader, &summary.id) {
         let (note, is_sound) = pages::note(read)?;
-        output.record(&Record::note(&note, is_sound))?;
+        output.record(&ExportRecord::note(&note, is_sound))?;
     }
     Ok(())
 }
@@ -100,8 +100,8 @@ fn text(
     reader: &dyn Reader,
     summary: &Summary,
     snapshots: &[Snapshot],
-    chosen: &Chosen,
-    output: &mut Output,
+    chosen: &EventRange,
+    output: &mut LineOutput,
 ) -> anyhow::Result<()> {
     let Summary { id, epoch, last, hash } = summary;
     output.line(&format!("{} {}", shown(id.kind()), shown(id.key())))?;
@@ -125,11 +125,11 @@ fn show_events(
     reader: &dyn Reader,
     summary: &Summary,
     has_snapshot: bool,
-    chosen: &Chosen,
-    output: &mut Output,
+    chosen: &EventRange,
+    output: &mut LineOutput,
 ) -> anyhow::Result<()> {
-    use Alignment::{Left, Right};
-    let mut table = Table::new(&[Right, Right, Left, Left, Left]);
+    use ColumnAlignment::{Left, Right};
+    let mut table = ColumnTable::new(&[Right, Right, Left, Left, Left]);
     let header = ["SEQ", "COMMIT", "HASH", "EVENT", "PAYLOAD"].map(String::from).to_vec();
     let (mut rows, mut shown_events) = (vec![header], 0_u64);
     output.line("")?;
@@ -179,11 +179,11 @@ fn shown_tags(tags: &Tags) -> String {
 }
 
 /// Notes are gathered by kind as they come, which is ordered by kind.
-fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow::Result<()> {
-    use Alignment::Left;
+fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut LineOutput) -> anyhow::Result<()> {
+    use ColumnAlignment::Left;
     let (mut of, mut rows) = (None, VecDeque::<Vec<String>>::new());
-    let mut table = Table::new(&[Left, Left, Left, Left]);
-    let mut write = |rows: &mut VecDeque<Vec<String>>, output: &mut Output| {
+    let mut table = ColumnTable::new(&[Left, Left, Left, Left]);
+    let mut write = |rows: &mut VecDeque<Vec<String>>, output: &mut LineOutput| {
         table.write(output, "  ", &std::mem::take(rows).into_iter().collect::<Vec<_>>())
     };
     for read in pages::notes(reader, id) {
@@ -211,7 +211,7 @@ fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut Output) -> anyhow
 
 fn row(note: &Note) -> Vec<String> {
     let time = note_time(note).unwrap_or_else(|| note.rank.to_string());
-    let Some(message) = Message::of(&note.value) else {
+    let Some(message) = StoredMessage::of(&note.value) else {
         let typed = format!("{} v{}", shown(&note.value.name), note.value.version);
         return vec![note_key(note), time, typed, readable(&note.value.payload)];
     };

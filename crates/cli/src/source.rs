@@ -10,13 +10,13 @@ use coact_postgres::{ConnectError, PostgresStore};
 use coact_sqlite::{Irregularity, OpenError, SqliteReader};
 
 /// A store that is opened to be read.
-pub struct Source {
+pub struct JournalSource {
     reader: Arc<dyn Reader>,
     /// What only a file can be asked.
     file: Option<Arc<SqliteReader>>,
 }
 
-impl Source {
+impl JournalSource {
     /// Opens what a file name or a URL names; of a database, the store in this schema.
     pub fn open(source: &OsStr, schema: &str, immutable: bool) -> Result<Self, SourceError> {
         if let Some(url) = source.to_str().filter(|source| is_url(source)) {

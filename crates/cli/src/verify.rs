@@ -7,13 +7,13 @@ use coact_persist::{EntityId, Seq, StoreError, Summary, wait};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
-use crate::args::Verify;
-use crate::chain::Chain;
-use crate::finding::{Code, Finding};
+use crate::args::VerifyArgs;
+use crate::chain::HashChain;
+use crate::finding::{Finding, FindingCode};
 use crate::message::{note_key, note_noun};
-use crate::output::{Output, count};
+use crate::output::{LineOutput, count};
 use crate::pages;
-use crate::source::Source;
+use crate::source::JournalSource;
 
 /// How it came out.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -30,7 +30,7 @@ pub enum Verdict {
 /// The last line.
 #[derive(Serialize)]
 #[serde(tag = "record", rename = "summary")]
-struct Sums {
+struct VerifySummary {
     verdict: Verdict,
     entities: u64,
     events: u64,
@@ -42,9 +42,13 @@ struct Sums {
 }
 
 /// Verifies a source.
-pub fn verify(source: &Source, args: &Verify, output: &mut Output) -> anyhow::Result<Verdict> {
+pub fn verify(
+    source: &JournalSource,
+    args: &VerifyArgs,
+    output: &mut LineOutput,
+) -> anyhow::Result<Verdict> {
     source.freeze()?;
-    let mut verification = Verification::new(source, args, output);
+    let mut verification = VerifyRun::new(source, args, output);
     let told = verification.run();
     verification.bar.finish_and_clear();
     match told {
@@ -57,7 +61,7 @@ pub fn verify(source: &Source, args: &Verify, output: &mut Output) -> anyhow::Re
 }
 
 /// What was read of an entity.
-struct History {
+struct EntityHistory {
     events: u64,
     snapshots: u64,
     findings: Vec<Finding>,
@@ -66,17 +70,17 @@ struct History {
 /// How often an entity is read again that looks damaged, and changes.
 const TRIES: usize = 5;
 
-struct Verification<'a> {
-    source: &'a Source,
-    args: &'a Verify,
-    output: &'a mut Output,
+struct VerifyRun<'a> {
+    source: &'a JournalSource,
+    args: &'a VerifyArgs,
+    output: &'a mut LineOutput,
     bar: ProgressBar,
-    sums: Sums,
+    sums: VerifySummary,
 }
 
-impl<'a> Verification<'a> {
-    fn new(source: &'a Source, args: &'a Verify, output: &'a mut Output) -> Self {
-        let sums = Sums {
+impl<'a> VerifyRun<'a> {
+    fn new(source: &'a JournalSource, args: &'a VerifyArgs, output: &'a mut LineOutput) -> Self {
+        let sums = VerifySummary {
             verdict: Verdict::Sound,
             entities: 0,
             events: 0,
@@ -152,7 +156,7 @@ impl<'a> Verification<'a> {
         }
         self.sums.entities += 1;
         match history {
-            Ok(History { events, snapshots, findings }) => {
+            Ok(EntityHistory { events, snapshots, findings }) => {
                 self.sums.events += events;
                 self.sums.snapshots += snapshots;
                 findings.iter().try_for_each(|finding| self.find(finding))?;
@@ -163,11 +167,11 @@ impl<'a> Verification<'a> {
     }
 
     /// Reads an entity's snapshots and events. If some cannot be read, it says no more: what is behind them is not missing.
-    fn history(&self, summary: &Summary) -> Result<History, (&'static str, StoreError)> {
+    fn history(&self, summary: &Summary) -> Result<EntityHistory, (&'static str, StoreError)> {
         let (id, reader) = (&summary.id, self.source.reader());
         let snapshots = wait(|done| reader.snapshots(id.clone(), done));
         let snapshots = snapshots.map_err(|error| ("its snapshots", error))?;
-        let (mut chain, mut events) = (Chain::new(summary, &snapshots), 0);
+        let (mut chain, mut events) = (HashChain::new(summary, &snapshots), 0);
         for event in pages::events(reader, id, Seq::ZERO) {
             let event = event.map_err(|error| ("its events", error))?;
             if event.seq == summary.last.next() && self.has_grown(summary) {
@@ -177,7 +181,7 @@ impl<'a> Verification<'a> {
             events += 1;
             self.bar.inc(1);
         }
-        Ok(History { events, snapshots: snapshots.len() as u64, findings: chain.end() })
+        Ok(EntityHistory { events, snapshots: snapshots.len() as u64, findings: chain.end() })
     }
 
     /// Whether an entity has more events by now, so that those behind its last one are no damage.
@@ -194,7 +198,7 @@ impl<'a> Verification<'a> {
                     self.sums.notes += 1;
                     let (noun, key) = (note_noun(note.kind), note_key(&note));
                     let what = format!("its {noun} {key} is damaged: {why}");
-                    self.find(&Finding::of(id, None, Code::NoteSum, what))?;
+                    self.find(&Finding::of(id, None, FindingCode::NoteSum, what))?;
                 }
                 Err(error) => self.unreadable(Some(id), "its notes", &error)?,
             }
@@ -214,12 +218,13 @@ impl<'a> Verification<'a> {
                 Seq::ZERO => format!("{what} cannot be read ({why})"),
                 seq => format!("event {seq} cannot be read ({why})"),
             };
-            return self.find(&Finding::of(id, Some(*seq), Code::EventHash, what));
+            return self.find(&Finding::of(id, Some(*seq), FindingCode::EventHash, what));
         }
         self.sums.unreadable += 1;
         let what = format!("{what} cannot be read ({why})");
-        let finding = |id| Finding::of(id, None, Code::Unreadable, what.clone());
-        let finding = id.map_or_else(|| Finding::of_all(Code::Unreadable, what.clone()), finding);
+        let finding = |id| Finding::of(id, None, FindingCode::Unreadable, what.clone());
+        let finding =
+            id.map_or_else(|| Finding::of_all(FindingCode::Unreadable, what.clone()), finding);
         self.find(&finding)
     }
 
@@ -241,7 +246,8 @@ impl<'a> Verification<'a> {
     }
 
     fn end(&mut self) -> io::Result<()> {
-        let Sums { verdict, entities, events, snapshots, notes, findings, .. } = &self.sums;
+        let VerifySummary { verdict, entities, events, snapshots, notes, findings, .. } =
+            &self.sums;
         if self.args.json {
             return self.output.record(&self.sums);
         }
