@@ -32,6 +32,17 @@ struct Waits {
     until_patience: Vec<Waiter>,
     /// These wait until it is over, or the journal, or the runtime.
     until_the_end: Vec<Waiter>,
+    /// A store that keeps commits to itself.
+    _holds: Option<Holds>,
+}
+
+/// A store that refuses in the end what it has: that has the journal, which has the store.
+struct Holds(Manual);
+
+impl Drop for Holds {
+    fn drop(&mut self) {
+        self.0.refuse();
+    }
 }
 
 /// Begins waits, in the current runtime, with settings of the journal.
@@ -45,12 +56,17 @@ const SCENES: [(&str, Scene); 8] = [
         let alice = account(&journal, "alice");
         let called = call(&alice, |alice| alice.balance);
         let until_patience = vec![told(alice.ask(Deposit(1))), waiter(move || called.wait())];
-        Waits { journal, until_patience, until_the_end: Vec::new() }
+        Waits { journal, until_patience, until_the_end: Vec::new(), _holds: None }
     }),
     ("a recovery waits for its turn", |with| {
         let journal = with(Journal::builder(down())).recoveries(1).build();
         let asked = (0..4).map(|key| account(&journal, &key.to_string()).ask(Deposit(1)));
-        Waits { until_patience: asked.map(told).collect(), until_the_end: Vec::new(), journal }
+        Waits {
+            until_patience: asked.map(told).collect(),
+            until_the_end: Vec::new(),
+            journal,
+            _holds: None,
+        }
     }),
     ("a recovery waits for the actor before", |with| {
         let journal = with(Journal::builder(MemoryStore::new())).build();
@@ -60,7 +76,7 @@ const SCENES: [(&str, Scene); 8] = [
         let asked = second.ask(Deposit(1));
         // (Both are kept until that is told.)
         let until_patience = vec![waiter(move || (asked.wait(), drop((alice, second))))];
-        Waits { journal, until_patience, until_the_end: Vec::new() }
+        Waits { journal, until_patience, until_the_end: Vec::new(), _holds: None }
     }),
     ("what is decided waits for the store to settle it", |with| {
         let store = MemoryStore::new();
@@ -86,7 +102,7 @@ const SCENES: [(&str, Scene); 8] = [
             told(carol.ask(Deposit(1))),
         ];
         let until_patience = behind.map(|behind| waiter(move || behind.wait())).into();
-        Waits { journal, until_patience, until_the_end }
+        Waits { journal, until_patience, until_the_end, _holds: None }
     }),
     ("commands wait for room", |with| {
         let store = MemoryStore::new();
@@ -97,31 +113,45 @@ const SCENES: [(&str, Scene); 8] = [
         let first = alice.ask(Deposit(1));
         until(|| lost.load(SeqCst) == 1);
         let second = alice.ask(Deposit(1));
-        Waits { journal, until_patience: vec![told(second)], until_the_end: vec![told(first)] }
+        Waits {
+            journal,
+            until_patience: vec![told(second)],
+            until_the_end: vec![told(first)],
+            _holds: None,
+        }
     }),
     ("answers wait for a store that does not tell what has come of their commit", |with| {
         let store = Manual::default();
         let journal = with(Journal::builder(store.clone())).build();
-        let alice = account(&journal, "alice");
-        call(&alice, |_| ()).wait().unwrap();
+        let [alice, bob] = ["alice", "bob"].map(|key| account(&journal, key));
+        call((&alice, &bob), |_| ()).wait().unwrap();
         store.hold();
         let asked = alice.ask(Deposit(1));
         let step = call(pipelined(&alice), |alice| alice.persist(Changed { by: 1 }));
-        until(|| store.len() == 2);
-        let step = waiter(move || {
-            let told = step.wait();
-            // What it has, has the journal, which has the store.
-            store.refuse();
-            told
-        });
-        Waits { journal, until_patience: Vec::new(), until_the_end: vec![told(asked), step] }
+        let alone = call(&bob, |bob| bob.persist(Changed { by: 1 }));
+        until(|| store.len() == 3);
+        let behind = bob.ask(Deposit(1));
+        let until_the_end = vec![
+            told(asked),
+            waiter(move || step.wait()),
+            waiter(move || alone.wait()),
+            // Its actor is held.
+            told(behind),
+        ];
+        let _holds = Some(Holds(store));
+        Waits { journal, until_patience: Vec::new(), until_the_end, _holds }
     }),
     ("a command waits for the answer to its key", |with| {
         let journal = with(Journal::builder(Speechless::default())).build();
         let alice = account(&journal, "alice");
         call(&alice, |_| ()).wait().unwrap();
         let asked = alice.ask(Once::new("a", Deposit(1)));
-        Waits { journal, until_patience: vec![told(asked)], until_the_end: Vec::new() }
+        Waits {
+            journal,
+            until_patience: vec![told(asked)],
+            until_the_end: Vec::new(),
+            _holds: None,
+        }
     }),
     ("logs, and what is resumed, wait for the store", |with| {
         let journal = with(Journal::builder(down())).build();
@@ -134,7 +164,7 @@ const SCENES: [(&str, Scene); 8] = [
                 log.wait_next().map(|logged| logged.event)
             }),
         ];
-        Waits { journal, until_patience: Vec::new(), until_the_end }
+        Waits { journal, until_patience: Vec::new(), until_the_end, _holds: None }
     }),
 ];
 
@@ -212,7 +242,7 @@ fn e10_each_wait_that_can_end_without_the_store_ends_with_the_patience() {
 fn e12_each_wait_ends_with_a_shutdown() {
     for (name, scene) in SCENES {
         let runtime = runtime(2, &Faults::new());
-        let Waits { journal, until_patience, until_the_end } = {
+        let Waits { journal, until_patience, until_the_end, _holds } = {
             let _entered = runtime.enter();
             scene(|journal| journal.patience(Duration::from_secs(3_600)))
         };
@@ -238,7 +268,7 @@ fn e25_each_wait_ends_when_the_journal_is_closed() {
             let closed = waits.journal.close(within);
             (waits, closed)
         };
-        let Waits { journal, until_patience, until_the_end } = waits;
+        let Waits { journal, until_patience, until_the_end, _holds } = waits;
         let waiting = Waiting::begin(until_patience.into_iter().chain(until_the_end).collect());
         let told = waiting.are_told(name);
         assert!(told.iter().all(|told| is_error(told)), "{name}: {told:?}");

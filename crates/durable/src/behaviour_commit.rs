@@ -12,11 +12,13 @@ use coact_core::internals::{OutcomeCallback, PendingCommit, drop_quietly};
 use coact_core::{Cown, when};
 use coact_persist::{Commit, Position, Refusal};
 
-use crate::access::Access;
+use crate::access::{Access, lock};
 use crate::commit_request::{CommitObserver, CommitRequest};
 use crate::entity::Place;
 use crate::pipeline::commit_outcome::{CommitOutcome, PostCommit, not_committed};
-use crate::pipeline::{CommitMember, PipelineDriver, store_pipelined, wait_behind};
+use crate::pipeline::{
+    CommitMember, PipelineDriver, WaitingBehaviour, store_pipelined, wait_behind,
+};
 
 /// Something to do when a decision is stored.
 pub(crate) struct CommitEffect {
@@ -127,8 +129,10 @@ impl PendingCommit for BehaviourCommit {
             }
             (None, Some(first)) if asks_store => {
                 let first = Arc::clone(first);
-                let receipt =
-                    BehaviourReceipt { first: Arc::clone(&first), members, effects, done };
+                let continuation =
+                    Arc::new(BehaviourContinuation(Mutex::new(Some((effects, done)))));
+                first.behaviour_waits(Arc::clone(&continuation) as _);
+                let receipt = BehaviourReceipt { first: Arc::clone(&first), members, continuation };
                 CommitRequest::send(&first.entity.access, commit, receipt);
             }
             _ => done(Ok(run_all(effects, Position::ZERO))),
@@ -167,13 +171,29 @@ fn run_all(effects: Vec<CommitEffect>, position: Position) -> Box<dyn FnOnce() +
     Box::new(move || effects.into_iter().for_each(|effect| effect.run(position)))
 }
 
+/// What a behaviour goes on with when the outcome of its commit is known, unless that is abandoned
+/// before.
+struct BehaviourContinuation(Mutex<Option<(Vec<CommitEffect>, OutcomeCallback)>>);
+
+impl BehaviourContinuation {
+    fn take(&self) -> Option<(Vec<CommitEffect>, OutcomeCallback)> {
+        lock(&self.0).take()
+    }
+}
+
+impl WaitingBehaviour for BehaviourContinuation {
+    fn abandon(&self) {
+        let continuation = self.take();
+        drop_quietly(move || drop(continuation));
+    }
+}
+
 /// Learns the outcome of the commit of a behaviour that waits for it, and holds its members
 /// meanwhile.
 struct BehaviourReceipt {
     first: Arc<PipelineDriver>,
     members: Vec<Arc<PipelineDriver>>,
-    effects: Vec<CommitEffect>,
-    done: OutcomeCallback,
+    continuation: Arc<BehaviourContinuation>,
 }
 
 impl CommitObserver for BehaviourReceipt {
@@ -182,9 +202,12 @@ impl CommitObserver for BehaviourReceipt {
     }
 
     fn answered(self, answer: Result<Position, Refusal>) {
-        let Self { first, members, effects, done } = self;
+        let Some((effects, done)) = self.continuation.take() else { return };
+        let Self { first, members, .. } = &self;
         // (The core tells those that it has changed if it is refused.)
         members.iter().for_each(|member| member.member_answered(&answer));
+        // (Before they are free for another behaviour.)
+        first.behaviour_goes_on();
         match &answer {
             Ok(position) => done(Ok(run_all(effects, *position))),
             Err(refusal) => {
@@ -193,6 +216,14 @@ impl CommitObserver for BehaviourReceipt {
                 done(Err(not_committed(refusal)));
             }
         }
+    }
+}
+
+impl Drop for BehaviourReceipt {
+    /// If it was not answered, the runtime in which it was waited for has ended, or the journal is
+    /// closed.
+    fn drop(&mut self) {
+        self.continuation.abandon();
     }
 }
 

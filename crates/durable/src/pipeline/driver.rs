@@ -35,6 +35,12 @@ pub(crate) trait OwningActor: Send + Sync {
     fn address(&self) -> Box<dyn Any + Send>;
 }
 
+/// A behaviour that waits for its commit, and holds its members meanwhile.
+pub(crate) trait WaitingBehaviour: Send + Sync {
+    /// Ends the wait: the members are free, and the behaviour is told to be cancelled.
+    fn abandon(&self);
+}
+
 /// What a pipeline keeps for this driver.
 pub(super) struct DriverResources;
 
@@ -58,6 +64,8 @@ pub(crate) struct PipelineDriver {
     /// may be stuck.
     abandonments: Cown<()>,
     pipeline: Mutex<Pipeline>,
+    /// The behaviour that waits for a commit of which this is the first member.
+    waiting_behaviour: Mutex<Option<Arc<dyn WaitingBehaviour>>>,
     _wakes_on_cancel: OnCancel,
 }
 
@@ -78,7 +86,16 @@ impl PipelineDriver {
         Arc::new_cyclic(|this: &Weak<Self>| {
             let waker = Waker::from(Arc::new(CancelWaker(this.clone())));
             let _wakes_on_cancel = deliveries.runtime().on_cancel(waker);
-            Self { entity, actor, deliveries, abandonments, pipeline, _wakes_on_cancel }
+            let waiting_behaviour = Mutex::new(None);
+            Self {
+                entity,
+                actor,
+                deliveries,
+                abandonments,
+                pipeline,
+                waiting_behaviour,
+                _wakes_on_cancel,
+            }
         })
     }
 
@@ -244,13 +261,14 @@ impl PipelineDriver {
     /// if this does not.
     fn abandon_if_cancelled(self: &Arc<Self>) {
         if self.abandonments.runtime().is_cancelled() {
-            self.start_abandonment();
+            // (A behaviour that waits is dropped by the runtime.)
+            self.start_abandonment(None);
         }
     }
 
     /// Abandons what is pending in a behaviour, also if the runtime drops that.
-    fn start_abandonment(self: &Arc<Self>) {
-        let task = AbandonmentTask(Arc::clone(self));
+    fn start_abandonment(self: &Arc<Self>, waiting: Option<Arc<dyn WaitingBehaviour>>) {
+        let task = AbandonmentTask(Arc::clone(self), waiting);
         when(&self.abandonments, move |()| drop(task));
     }
 
@@ -300,7 +318,8 @@ impl EntityOwner for PipelineDriver {
     }
 
     fn give_up(self: Arc<Self>) {
-        self.start_abandonment();
+        let waiting = lock(&self.waiting_behaviour).take();
+        self.start_abandonment(waiting);
     }
 }
 
@@ -320,11 +339,13 @@ impl Wake for CancelWaker {
 }
 
 /// Abandons what is pending when it is dropped.
-struct AbandonmentTask(Arc<PipelineDriver>);
+struct AbandonmentTask(Arc<PipelineDriver>, Option<Arc<dyn WaitingBehaviour>>);
 
 impl Drop for AbandonmentTask {
     fn drop(&mut self) {
-        self.0.abandon(Pipeline::abandon_all);
+        let Self(driver, waiting) = self;
+        driver.abandon(Pipeline::abandon_all);
+        waiting.iter().for_each(|behaviour| behaviour.abandon());
     }
 }
 
@@ -381,6 +402,18 @@ impl PipelineDriver {
     /// See [`CommitObserver::home`].
     pub(crate) fn home(&self) -> (&Access, &Cown<()>) {
         (&self.entity.access, &self.deliveries)
+    }
+
+    /// A behaviour waits for its commit, of which this is the first member: so that a journal that
+    /// closes finds it.
+    pub(crate) fn behaviour_waits(&self, behaviour: Arc<dyn WaitingBehaviour>) {
+        *lock(&self.waiting_behaviour) = Some(behaviour);
+    }
+
+    /// The behaviour does not wait any more.
+    pub(crate) fn behaviour_goes_on(&self) {
+        let behaviour = lock(&self.waiting_behaviour).take();
+        drop(behaviour);
     }
 
     /// A behaviour's commit that the entity is a member of is stored or refused.

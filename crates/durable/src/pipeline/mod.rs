@@ -20,7 +20,8 @@ mod recovery_wait;
 
 pub(crate) use commit_pipeline::Standing;
 pub(crate) use driver::{
-    BYTES_PER_PART, CommitMember, OwningActor, PipelineDriver, store_pipelined, wait_behind,
+    BYTES_PER_PART, CommitMember, OwningActor, PipelineDriver, WaitingBehaviour, store_pipelined,
+    wait_behind,
 };
 pub use recovery_wait::AlreadyOwned;
 pub(crate) use recovery_wait::RecoveryGuard;
