@@ -5,10 +5,8 @@ use std::time::Duration;
 
 use coact::Context;
 use coact::actor::WeakAddr;
-use coact::durable::{
-    Commit, Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, NoteId, NoteKey,
-    NoteKind, stored,
-};
+use coact::durable::store::{Commit, NoteId, NoteKey, NoteKind};
+use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
 use coact::prelude::*;
 use coact::pubsub::{Subscription, Topic};
 use coact::registry::wait_for;

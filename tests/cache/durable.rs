@@ -6,9 +6,8 @@ use std::time::Duration;
 use coact::cache::{
     Backing, BackingError, BoxError, Cache, CacheSpec, Caching, Write, WriteBehind,
 };
-use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, MemoryStore, stored,
-};
+use coact::durable::store::{Fault, InTransit};
+use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere};
 

@@ -4,7 +4,8 @@
 use std::time::Duration;
 
 use coact::actor::{AskError, actor};
-use coact::durable::{Fault, Journal, MemoryStore, Operation, pipelined};
+use coact::durable::store::{Fault, Operation};
+use coact::durable::{Journal, MemoryStore, pipelined};
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
 use coact::{Broken, try_call};

@@ -5,9 +5,10 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 use coact::actor::ExitReason;
+use coact::durable::store::{Fault, Operation, Reader, read, wait, write};
 use coact::durable::{
-    Decide, Durable, DurableState, EntityId, EventSourced, Fault, Journal, MemoryStore, Operation,
-    Reader, Seq, Snapshots, read, stored, wait, write,
+    Decide, Durable, DurableState, EntityId, EventSourced, Journal, MemoryStore, Seq, Snapshots,
+    stored,
 };
 use coact::prelude::*;
 use coact_tests::everywhere;

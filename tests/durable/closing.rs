@@ -5,10 +5,12 @@ use std::time::Duration;
 
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
+use coact::durable::store::{
+    Commit, CommitId, Done, Fault, Operation, Outcome, Reader, Settled, wait,
+};
 use coact::durable::{
-    CloseError, Commit, CommitId, Decide, Done, Durable, EntityId, EventSourced, Fault, Journal,
-    LogError, MemoryStore, NotCommitted, Once, Operation, Outcome, Position, Publication, Reader,
-    Refusal, Seq, Settled, StoreError, pipelined, stored, wait,
+    CloseError, Decide, Durable, EntityId, EventSourced, Journal, LogError, MemoryStore,
+    NotCommitted, Once, Position, Publication, Refusal, Seq, StoreError, pipelined, stored,
 };
 use coact::prelude::*;
 use coact::sim::{self, Config, Sim};

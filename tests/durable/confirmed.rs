@@ -7,10 +7,12 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::behaviour::scope;
 use coact::cown::read_all;
+use coact::durable::store::{
+    Commit, CommitId, Done, Fault, Operation, Outcome, Reader, Settled, wait,
+};
 use coact::durable::{
-    Commit, CommitId, Decide, DifferentStores, Done, Durable, Fault, Journal, MemoryStore,
-    NotCommitted, Operation, Outcome, Position, Reader, Refusal, Settled, StoreError, confirmed,
-    pipelined, wait,
+    Decide, DifferentStores, Durable, Journal, MemoryStore, NotCommitted, Position, Refusal,
+    StoreError, confirmed, pipelined,
 };
 use coact::prelude::*;
 use coact::{Broken, call_here, try_call, when_here, when_or_else};

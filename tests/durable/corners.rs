@@ -9,9 +9,10 @@ use std::time::{Duration, Instant};
 
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
+use coact::durable::store::{Fault, Operation};
 use coact::durable::{
-    AlreadyOwned, Decide, Durable, EntityId, EventSourced, Fault, Journal, LogError, MemoryStore,
-    Operation, Position, RecoveryError, RecoveryFault, Snapshots, StoreError, stored,
+    AlreadyOwned, Decide, Durable, EntityId, EventSourced, Journal, LogError, MemoryStore,
+    Position, RecoveryError, RecoveryFault, Snapshots, StoreError, stored,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -361,7 +362,8 @@ impl Decide<Applied> for Fragile {
 
 /// Stores such steps, as another program may have done.
 fn with_steps(steps: &[(bool, bool)]) -> MemoryStore {
-    use coact::durable::{Commit, Outcome, Store, wait, write};
+    use coact::durable::Store;
+    use coact::durable::store::{Commit, Outcome, wait, write};
     let (store, id) = (MemoryStore::new(), EntityId::new("fragile", "x"));
     let claim = wait(|done| store.claim(id.clone(), done)).unwrap();
     let (mut commit, mut hash) = (Commit::new(), claim.hash);

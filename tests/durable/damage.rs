@@ -3,10 +3,12 @@
 use std::error::Error;
 
 use coact::actor::{AskError, ExitReason};
+use coact::durable::store::{
+    Claim, EventHash, Note, NoteKind, Notes, Reader, Snapshot, Sum, wait, write,
+};
 use coact::durable::{
-    Claim, Durable, DurableState, EntityId, Event, EventHash, EventSourced, Journal, MemoryStore,
-    Note, NoteKind, Notes, Once, Reader, RecoveryError, RecoveryFault, Seq, Snapshot, Store,
-    StoreError, Sum, stored, wait, write,
+    Durable, DurableState, EntityId, Event, EventSourced, Journal, MemoryStore, Once,
+    RecoveryError, RecoveryFault, Seq, Store, StoreError, stored,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
@@ -195,7 +197,7 @@ fn e14_a_state_that_was_changed_stops_the_actor() {
 fn put_notes(store: &MemoryStore) {
     let id = EntityId::new(Account::KIND, "alice");
     let claim = wait(|done| store.claim(id.clone(), done)).unwrap();
-    let mut commit = coact::durable::Commit::new();
+    let mut commit = coact::durable::store::Commit::new();
     let member = commit.member(id, claim.epoch, claim.last);
     for kind in NoteKind::ALL {
         member.put_note(kind, "key".into(), 5, Event::new("said", 1, b"what".to_vec()));

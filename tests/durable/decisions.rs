@@ -38,9 +38,15 @@ fn e4_an_answer_means_that_it_is_stored() {
             // This fences the owner, which is recovered as it is another one then.
             let other = Journal::new(store.clone());
             assert_eq!(call(&account(&other, "bob"), |bob| bob.balance).wait(), Ok(0));
-            let events = coact::durable::wait(|done| {
+            let events = coact::durable::store::wait(|done| {
                 let id = coact::durable::EntityId::new("bank.account", "alice");
-                coact::durable::Reader::events(&store, id, coact::durable::Seq::ZERO, 100, done);
+                coact::durable::store::Reader::events(
+                    &store,
+                    id,
+                    coact::durable::Seq::ZERO,
+                    100,
+                    done,
+                );
             });
             assert_eq!(events.unwrap().len() as i64, n);
         }

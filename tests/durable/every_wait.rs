@@ -7,9 +7,8 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use coact::durable::{
-    Fault, InTransit, Journal, JournalBuilder, MemoryStore, Once, Operation, Position, pipelined,
-};
+use coact::durable::store::{Fault, InTransit, Operation};
+use coact::durable::{Journal, JournalBuilder, MemoryStore, Once, Position, pipelined};
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
 use coact_tests::{Faults, PATIENCE, runtime};

@@ -6,10 +6,8 @@ use std::time::Duration;
 
 use coact::Broken;
 use coact::actor::AskError;
-use coact::durable::{
-    Commit, Done, Fault, InTransit, Journal, MemoryStore, NotCommitted, Operation, Outcome,
-    Refusal, Store, StoreError,
-};
+use coact::durable::store::{Commit, Done, Fault, InTransit, Operation, Outcome};
+use coact::durable::{Journal, MemoryStore, NotCommitted, Refusal, Store, StoreError};
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
 

@@ -11,10 +11,12 @@ use std::sync::Mutex;
 use std::time::Duration;
 
 use coact::actor::AskError;
+use coact::durable::store::{
+    Fault, InTransit, LogEntry, Logs, Operation, Reader, StoredEvent, read, wait,
+};
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Fault, InTransit, Journal, LogEntry, Logs,
-    MemoryStore, Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, confirmed,
-    pipelined, read, stored, wait,
+    Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, Position, Seq, Snapshots, Tags,
+    confirmed, pipelined, stored,
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};

@@ -1,9 +1,9 @@
 //! The store in memory with something in front of it.
 
-use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, MemoryStore, Note, Notes, Outcome, Reader, Seq,
-    Settled, Store, StoreError, StoredEvent,
+use coact::durable::store::{
+    Claim, Commit, CommitId, Done, Note, Notes, Outcome, Reader, Settled, StoredEvent,
 };
+use coact::durable::{EntityId, MemoryStore, Seq, Store, StoreError};
 
 /// An operation that the store is yet to do.
 pub type Work = Box<dyn FnOnce(&MemoryStore) + Send>;
@@ -46,7 +46,7 @@ macro_rules! layer {
         const _: () = {
             use std::sync::Arc;
 
-            use coact::durable::*;
+            use coact::durable::store::*;
 
             use $crate::layers::{Layer, Told};
 

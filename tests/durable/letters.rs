@@ -2,10 +2,12 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use coact::durable::store::{
+    Commit, Done, Note, NoteKind, Notes, Outcome, Reader, Sum, read, wait,
+};
 use coact::durable::{
-    Commit, DeadLetter, Decide, Done, Durable, EntityId, EventSourced, Journal, JournalBuilder,
-    MemoryStore, Note, NoteKind, Notes, Once, Outcome, Reader, Refusal, Store, StoreError, Sum,
-    read, stored, wait,
+    DeadLetter, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore,
+    Once, Refusal, Store, StoreError, stored,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
@@ -71,7 +73,7 @@ impl Flipped {
     }
 }
 
-fn place(note: &Note) -> (i64, EntityId, coact::durable::NoteKey) {
+fn place(note: &Note) -> (i64, EntityId, coact::durable::store::NoteKey) {
     (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
 }
 

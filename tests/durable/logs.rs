@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use coact::Context;
-use coact::durable::{Fault, Journal, LogError, Logged, MemoryStore, Operation, Position, Seq};
+use coact::durable::store::{Fault, Operation};
+use coact::durable::{Journal, LogError, Logged, MemoryStore, Position, Seq};
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, runtime};
 use futures::StreamExt;

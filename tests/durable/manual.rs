@@ -3,7 +3,8 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-use coact::durable::{Commit, Done, MemoryStore, Outcome, Refusal, Store, StoreError, wait};
+use coact::durable::store::{Commit, Done, Outcome, wait};
+use coact::durable::{MemoryStore, Refusal, Store, StoreError};
 
 use crate::layers::{Layer, Work, layer};
 

@@ -4,9 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::actor::AskError;
-use coact::durable::{
-    Fault, Journal, MemoryStore, NoteKind, Notes, Once, Operation, OtherCommand, Reader, wait,
-};
+use coact::durable::store::{Fault, NoteKind, Notes, Operation, Reader, wait};
+use coact::durable::{Journal, MemoryStore, Once, OtherCommand};
 use coact::prelude::*;
 use coact_tests::{Dice, Faults, everywhere, everywhere_with_faults, runtime};
 

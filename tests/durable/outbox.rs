@@ -4,10 +4,13 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use coact::durable::store::{
+    Commit, Done, Fault, InTransit, Note as StoredNote, NoteKey, NoteKind, Notes, Operation,
+    Outcome, Reader, read, wait,
+};
 use coact::durable::{
-    Commit, DeadLetter, Decide, Done, Durable, EntityId, EventSourced, Fault, InTransit, Journal,
-    JournalBuilder, MemoryStore, Note as StoredNote, NoteKey, NoteKind, Notes, Operation, Outcome,
-    Publication, Reader, Refusal, Store, StoreError, pipelined, read, stored, wait,
+    DeadLetter, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore,
+    Publication, Refusal, Store, StoreError, pipelined, stored,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -525,10 +528,10 @@ impl Layer for Flipped {
         &self,
         which: Notes,
         most: usize,
-        done: Done<Result<Vec<coact::durable::Note>, StoreError>>,
+        done: Done<Result<Vec<coact::durable::store::Note>, StoreError>>,
     ) {
         let flipped = self.1.clone();
-        let flip = move |mut note: coact::durable::Note| {
+        let flip = move |mut note: coact::durable::store::Note| {
             let sum = note.sum();
             if note.entity.key() == "a" && note.key == flipped {
                 note.value.version ^= 1;

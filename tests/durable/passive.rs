@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use coact::durable::{Journal, MemoryStore, Reader, wait};
+use coact::durable::store::{Reader, wait};
+use coact::durable::{Journal, MemoryStore};
 use coact_tests::everywhere;
 
 use crate::bank::{Balance, Deposit, account};

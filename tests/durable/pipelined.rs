@@ -5,7 +5,8 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::behaviour::{Batch, scope};
 use coact::cown::read_all;
-use coact::durable::{DifferentStores, Fault, Journal, MemoryStore, Operation, pipelined};
+use coact::durable::store::{Fault, Operation};
+use coact::durable::{DifferentStores, Journal, MemoryStore, pipelined};
 use coact::prelude::*;
 use coact::{Broken, call_here, try_call, when_here};
 use coact_tests::{Dice, Faults, Log, everywhere, everywhere_with_faults, runtime};
@@ -93,7 +94,8 @@ fn e23_nobody_else_sees_what_is_not_stored() {
 }
 
 fn events(store: &MemoryStore, key: &str) -> usize {
-    use coact::durable::{EntityId, Reader, Seq, wait};
+    use coact::durable::store::{Reader, wait};
+    use coact::durable::{EntityId, Seq};
     let id = EntityId::new("bank.account", key);
     wait(|done| store.events(id, Seq::ZERO, 100, done)).unwrap().len()
 }

@@ -2,9 +2,8 @@
 
 use coact::Context;
 use coact::actor::AskError;
-use coact::durable::{
-    Journal, LogError, Logged, MemoryStore, Once, Position, Reader, Refusal, confirmed, wait,
-};
+use coact::durable::store::{Reader, wait};
+use coact::durable::{Journal, LogError, Logged, MemoryStore, Once, Position, Refusal, confirmed};
 use coact::prelude::*;
 use coact::promise::Resolver;
 use coact_tests::everywhere;

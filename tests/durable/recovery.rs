@@ -5,10 +5,12 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
+use coact::durable::store::{
+    Claim, Commit, Done, Member, Outcome, Reader, StoredEvent, read, wait, write,
+};
 use coact::durable::{
-    Claim, Commit, Done, EntityId, Event, EventSourced, Journal, Member, MemoryStore, Once,
-    Outcome, Reader, RecoveryError, RecoveryFault, Refusal, Seq, Store, StoreError, StoredEvent,
-    read, wait, write,
+    EntityId, Event, EventSourced, Journal, MemoryStore, Once, RecoveryError, RecoveryFault,
+    Refusal, Seq, Store, StoreError,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -302,7 +304,7 @@ fn e7_an_event_that_was_changed_is_named() {
 /// With right check sums: what another program may have written.
 fn forged(events: &mut [StoredEvent], at: usize, event: Event) {
     let id = EntityId::new(Account::KIND, "alice");
-    let mut hash = coact::durable::EventHash::of(&id);
+    let mut hash = coact::durable::store::EventHash::of(&id);
     for (index, stored) in events.iter_mut().enumerate() {
         if index == at {
             stored.event = event.clone();

@@ -1,8 +1,9 @@
 //! Entities without a history, snapshots by policy, and what is removed.
 
+use coact::durable::store::{Reader, Snapshot, StoredEvent, wait};
 use coact::durable::{
     Decide, Durable, DurableState, EntityId, EventSourced, Journal, LogError, Logged, MemoryStore,
-    Position, Reader, Seq, Snapshot, Snapshots, Store, StoredEvent, stored, wait,
+    Position, Seq, Snapshots, Store, stored,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -143,8 +144,10 @@ impl<const POLICY: u8> EventSourced for Notes<POLICY> {
 
     fn snapshots() -> Option<Snapshots<Self>> {
         let by = Snapshots::by(
-            |notes: &Self| coact::durable::write(&AllNotes(notes.0.clone())),
-            |event| coact::durable::read::<AllNotes>(event).map(|AllNotes(notes)| Self(notes)),
+            |notes: &Self| coact::durable::store::write(&AllNotes(notes.0.clone())),
+            |event| {
+                coact::durable::store::read::<AllNotes>(event).map(|AllNotes(notes)| Self(notes))
+            },
         );
         Some(match POLICY {
             BY_BYTES => by.and_every_bytes(100),
@@ -206,8 +209,9 @@ fn e7_events_that_both_snapshots_have_are_removed() {
         // The older one of them serves as well.
         let (entity, older) = (notes_id(), kept(&store, notes_id()).pop().unwrap());
         let tail = wait(|done| store.events(entity, older.seq, 100, done)).unwrap();
-        let AllNotes(mut notes) = coact::durable::read(&older.state).unwrap();
-        let texts = tail.iter().map(|event| coact::durable::read::<Noted>(&event.event).unwrap().0);
+        let AllNotes(mut notes) = coact::durable::store::read(&older.state).unwrap();
+        let texts =
+            tail.iter().map(|event| coact::durable::store::read::<Noted>(&event.event).unwrap().0);
         notes.extend(texts);
         assert_eq!(notes, all);
     });
@@ -278,8 +282,10 @@ fn e15_a_deletion_that_is_refused_has_not_happened() {
         let alice = account(&journal, "alice");
         assert_eq!(alice.ask(Deposit(3)).wait(), Ok(3));
         store.fail(|operation| match operation {
-            coact::durable::Operation::Commit(_) => coact::durable::Fault::Unavailable,
-            _ => coact::durable::Fault::None,
+            coact::durable::store::Operation::Commit(_) => {
+                coact::durable::store::Fault::Unavailable
+            }
+            _ => coact::durable::store::Fault::None,
         });
         assert!(call(&alice, |alice| alice.delete()).wait().is_err());
         store.heal();

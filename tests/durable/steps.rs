@@ -42,8 +42,8 @@ fn e2_what_comes_behind_a_step_sees_it_only_when_it_is_stored() {
             let (log, id) = (log.clone(), coact::durable::EntityId::new("bank.account", "alice"));
             let store = store.clone();
             when(&alice, move |alice| {
-                let events = coact::durable::wait(|done| {
-                    coact::durable::Reader::events(
+                let events = coact::durable::store::wait(|done| {
+                    coact::durable::store::Reader::events(
                         &store,
                         id,
                         coact::durable::Seq::ZERO,

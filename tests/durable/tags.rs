@@ -2,9 +2,10 @@
 
 use coact::Context;
 use coact::actor::AskError;
+use coact::durable::store::{Fault, Operation, Reader, StoredEvent, wait};
 use coact::durable::{
-    Decide, Durable, EntityId, Event, EventSourced, Fault, Journal, LogError, Logged, MemoryStore,
-    Operation, Position, Reader, Seq, Snapshots, StoredEvent, Tags, stored, wait,
+    Decide, Durable, EntityId, Event, EventSourced, Journal, LogError, Logged, MemoryStore,
+    Position, Seq, Snapshots, Tags, stored,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};

@@ -2,9 +2,10 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use coact::durable::store::{Commit, NoteKind, Notes, Outcome, Reader, read, wait};
 use coact::durable::{
-    Commit, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore,
-    NoteKind, Notes, Outcome, Reader, SetTimer, Store, read, stored, wait,
+    Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, SetTimer, Store,
+    stored,
 };
 use coact::prelude::*;
 use coact::runtime::Runtime;

@@ -7,10 +7,8 @@ use std::time::Duration;
 
 use coact::Broken;
 use coact::actor::AskError;
-use coact::durable::{
-    Claim, Done, Durable, EntityId, Fault, Journal, MemoryStore, Note, Notes, Once, Operation,
-    Store, StoreError, pipelined,
-};
+use coact::durable::store::{Claim, Done, Fault, Note, Notes, Operation};
+use coact::durable::{Durable, EntityId, Journal, MemoryStore, Once, Store, StoreError, pipelined};
 use coact::prelude::*;
 use coact_tests::everywhere;
 

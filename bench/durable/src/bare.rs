@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use anyhow::{Context, ensure};
-use coact::durable::{CommitId, EntityId, Event, EventHash, Seq, Store, wait};
+use coact::durable::store::{CommitId, EventHash, wait};
+use coact::durable::{EntityId, Event, Seq, Store};
 use coact_sqlite::SqliteStore;
 use rusqlite::{Connection, TransactionBehavior, params};
 

@@ -1,8 +1,7 @@
 //! The entity that most cases are about.
 
-use coact::durable::{
-    Decide, Durable, EntityId, Event, EventSourced, Snapshots, read, stored, write,
-};
+use coact::durable::store::{read, write};
+use coact::durable::{Decide, Durable, EntityId, Event, EventSourced, Snapshots, stored};
 use coact::prelude::*;
 
 /// How long the note in an event is: with the rest, its payload has 108 bytes.

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use coact::durable::{Durable, EntityId, EventSourced, Journal, MemoryStore, Store, write};
+use coact::durable::store::write;
+use coact::durable::{Durable, EntityId, EventSourced, Journal, MemoryStore, Store};
 use coact::prelude::*;
 use coact_postgres::PostgresStore;
 use coact_sqlite::SqliteStore;

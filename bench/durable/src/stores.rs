@@ -3,10 +3,11 @@
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use coact::durable::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
-    Reader, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
+use coact::durable::store::{
+    Claim, Commit, CommitId, Done, LogEntry, Logs, Note, Notes, Outcome, Reader, Settled, Snapshot,
+    StoredEvent, Summary,
 };
+use coact::durable::{EntityId, Position, Seq, Store, StoreError};
 use coact_sqlite::SqliteStore;
 
 /// A store in a file, of which the case keeps a handle beside the journal's.

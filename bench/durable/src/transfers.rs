@@ -4,7 +4,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use coact::cown::read_all;
-use coact::durable::{Durable, EntityId, EventSourced, Journal, pipelined, write};
+use coact::durable::store::write;
+use coact::durable::{Durable, EntityId, EventSourced, Journal, pipelined};
 use coact::prelude::*;
 use coact_sqlite::SqliteStore;
 

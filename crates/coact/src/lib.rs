@@ -226,12 +226,7 @@ pub mod dynamic {
 /// their own. The guide is `docs/actors/durable.md` of the repository, the promises are those with
 /// an E in `docs/semantics.md`, and `examples/bank` is a program that can be killed at any time.
 #[cfg(feature = "durable")]
-pub mod durable {
-    #[doc(inline)]
-    pub use coact_durable::*;
-    #[doc(inline)]
-    pub use coact_macros::stored;
-}
+pub mod durable;
 
 /// Caching actors: what is asked for often, kept at hand, loaded once for all askers, and written through or behind.
 #[cfg(feature = "cache")]

@@ -209,7 +209,7 @@ pub struct DeadLetter {
     pub from: EntityId,
     /// The one that was to receive it; `None` if it was to be [published](crate::Durable::publish).
     pub to: Option<EntityId>,
-    /// The message, which [`read`](crate::read) reads.
+    /// The message, which [`read`](crate::store::read) reads.
     pub message: Event,
     /// Why it could not be delivered the last time.
     pub why: String,

@@ -16,7 +16,7 @@ use coact_persist::{EntityId, Event, Format, FormatError, Note, NoteKey, read, w
 pub struct Outgoing {
     /// The entity that receives it, or `None` for one that is [published](crate::Durable::publish).
     pub to: Option<EntityId>,
-    /// The message, which [`read`](crate::read) reads.
+    /// The message, which [`read`](crate::store::read) reads.
     pub message: Event,
 }
 
@@ -30,7 +30,7 @@ pub struct SetTimer {
     pub due: SystemTime,
     /// How long after that it is due again, if it is.
     pub period: Option<Duration>,
-    /// What the entity gets then, which [`read`](crate::read) reads.
+    /// What the entity gets then, which [`read`](crate::store::read) reads.
     pub message: Event,
 }
 

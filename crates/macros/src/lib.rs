@@ -380,12 +380,13 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 
 /// Makes a type one whose values are stored: events, snapshots, and what they consist of.
 ///
-/// It derives the encoding (`Encode` and `Decode` of `coact::durable::minicbor`) and implements
+/// It derives the encoding (`Encode` and `Decode` of minicbor) and implements
 /// `Format`. Fields and variants have numbers, which are what is stored: they never change, while
 /// names may.
 ///
 /// ```
-/// use coact::durable::{FormatError, read, stored, write};
+/// use coact::durable::{FormatError, stored};
+/// use coact::durable::store::{read, write};
 ///
 /// #[stored(name = "bank.account-event")]
 /// #[derive(Debug, PartialEq)]
@@ -413,7 +414,8 @@ pub fn message(_options: TokenStream, item: TokenStream) -> TokenStream {
 /// `earlier`, of which it is made by [`From`]:
 ///
 /// ```
-/// use coact::durable::{FormatError, read, stored, write};
+/// use coact::durable::{FormatError, stored};
+/// use coact::durable::store::{read, write};
 ///
 /// #[stored(name = "bank.deposited")]
 /// struct DepositedEuros { #[n(0)] euros: u64 }

@@ -60,4 +60,5 @@ pub use self::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, 
 pub use self::store::{Claim, Done, Reader, Store, wait};
 pub use self::tags::Tags;
 pub use self::type_name::TypeName;
+#[doc(hidden)]
 pub use minicbor;
