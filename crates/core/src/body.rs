@@ -295,8 +295,7 @@ unsafe fn look_closely(
         // exclusively.
         RunMode::Cancel if unchecked => unsafe { refuse_late(members.clone(), context.home) },
         RunMode::Cancel => Some(Broken::Cancelled),
-        // SAFETY: the behaviour holds the members.
-        RunMode::Run => unsafe { members.find_refusal() },
+        RunMode::Run => members.find_refusal(),
     }
 }
 

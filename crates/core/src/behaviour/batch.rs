@@ -15,7 +15,6 @@ use crate::current::{EnteredRuntime, refuse_in_decision};
 use crate::drop_depth;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
-use crate::queue::multi_block::Multi;
 use crate::sched::{at_work_in, schedule};
 use crate::simulated;
 
@@ -258,17 +257,15 @@ impl Batch {
         let announced = BatchAnnouncement(&entries);
         let mut requests = std::mem::take(&mut self.requests);
         let Some(first) = entries.first() else { return };
-        // SAFETY: the batch owns the node, which is not appended.
-        let home = unsafe { Multi::home(first.behaviour.node) };
+        let home = first.behaviour.node.home();
         sort(&mut requests);
         // SAFETY: the nodes are prepared, owned by this call, not appended, and their requests
         // sorted; the handles are kept until the end of this call.
         let append = || unsafe {
-            for entry in entries
-                .iter()
-                .filter(|entry| Multi::requests(entry.behaviour.node).next().is_none())
+            for entry in
+                entries.iter().filter(|entry| entry.behaviour.node.requests().next().is_none())
             {
-                schedule(entry.behaviour.node.cast(), Multi::home(entry.behaviour.node));
+                schedule(entry.behaviour.node.task(), entry.behaviour.node.home());
             }
             append_all(&mut requests, &mut schedule);
         };

@@ -18,7 +18,8 @@ use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
 use crate::promise::{PromiseCallback, Resolver};
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::overload;
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
@@ -76,7 +77,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
 
     #[inline]
     fn allocate(cown: Cown<K::State>, continuation: K) -> NonNull<PromiseCallback<R>> {
-        let cown = ManuallyDrop::new(cown).header_ptr();
+        let cown = ManuallyDrop::new(cown).live_cown();
         let parts = ContinuationBody {
             head: PromiseCallback::new(Self::resolved),
             continuation: ManuallyDrop::new(continuation),
@@ -100,8 +101,8 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
         unsafe {
             let node = callback.byte_sub(offset_of!(Single<ContinuationBody<R, K>>, body)).cast();
             PromiseCallback::end(callback);
-            let cown = Single::slot(node).as_ref().member().header_ptr();
-            let is_plain = !cown.as_ref().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED);
+            let cown = Single::slot(node).slot().member().live_cown();
+            let is_plain = !cown.header().has(Flags::CLOSED | Flags::SLOW_PATH | Flags::GROUPED);
             match context::worker() {
                 Some(worker) if is_plain => {
                     FastPath::Continued.take();
@@ -120,10 +121,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     /// The node has its value, and owns a handle of this cown. The caller owns the node exclusively and
     /// must not use it afterwards.
     #[inline(never)]
-    unsafe fn spawn_elsewhere(
-        node: NonNull<Single<ContinuationBody<R, K>>>,
-        cown: NonNull<CownHeader>,
-    ) {
+    unsafe fn spawn_elsewhere(node: NonNull<Single<ContinuationBody<R, K>>>, cown: LiveCown) {
         // SAFETY: the caller owns the node; its content is taken once, before it is freed, and so is the
         // handle that `allocate` left to it.
         let ((continuation, value), cown) = unsafe {
@@ -157,7 +155,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
         // its `next`, until it is released; then this thread owns it exclusively. The closure, which takes
         // the content, is called once. The handle that the set of the body owns is that of the node.
         unsafe {
-            let member = slot.as_ref().member();
+            let member = slot.slot().member();
             if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);
             }
@@ -173,7 +171,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
                     panicked.tell(type_name::<K>, &MemberCursor::single(&member), context.home);
                 return end(node, ended, context);
             }
-            let successor = release_to_next::<true>(slot, member.header_ptr(), &context.home);
+            let successor = release_to_next::<true>(slot, member.live_cown(), &context.home);
             pool::dealloc_and_return(
                 node.cast(),
                 Single::<ContinuationBody<R, K>>::LAYOUT,
@@ -195,7 +193,7 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
         // SAFETY: the behaviour holds its cown, and its content is taken once. The handle that the set of
         // the body owns, and drops if it is refused, is that of the node; see `run`.
         unsafe {
-            let member = Single::slot(node).as_ref().member();
+            let member = Single::slot(node).slot().member();
             let (continuation, value) = Self::take(node);
             let closure = move |held: Held<'_, K::State>| continuation.run(held, value);
             let body = Body::<UncheckedHandle<K::State>, _, NoResult>::new((), closure, NoResult);

@@ -17,7 +17,6 @@ use std::alloc::Layout;
 use std::any::type_name;
 use std::marker::PhantomData;
 use std::mem::replace;
-use std::ptr::NonNull;
 use std::sync::Arc;
 
 use coact_sync::shim::sync::Mutex;
@@ -40,7 +39,7 @@ use crate::fault::Broken;
 use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
-use crate::queue::multi_block::{Multi, link};
+use crate::queue::multi_block::{LiveMulti, link};
 use crate::queue::release::release;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{DeferredReady, Successor, at_work_in, schedule};
@@ -511,15 +510,15 @@ where
         at_work_in(home, || {
             let here =
                 here.filter(|_| !S::KIND.has_reads && requests.len() == owned.member_count());
-            if let Some(run) = here.filter(|_| claim::take_all(Multi::requests(node))) {
+            if let Some(run) = here.filter(|_| claim::take_all(node.requests())) {
                 // A cown may have moved before it was taken.
-                if Multi::home(node) == home {
-                    run(node.cast(), home);
+                if node.home() == home {
+                    run(node.task(), home);
                 } else {
-                    schedule(node.cast(), Multi::home(node));
+                    schedule(node.task(), node.home());
                 }
             } else if requests.is_empty() {
-                schedule(node.cast(), Multi::home(node));
+                schedule(node.task(), node.home());
             } else {
                 append_all(&mut requests, &mut schedule);
             }
@@ -540,7 +539,7 @@ pub(super) fn prepare<S, N, T>(
     begin: impl FnOnce(T) -> FirstStep<S>,
     admitted: Option<AdmittedCompletion<NoResult>>,
     requests: &mut dyn FnMut(StepEntry),
-) -> Result<NonNull<Multi>, (Refusal, T)>
+) -> Result<LiveMulti, (Refusal, T)>
 where
     S: CownSet<Owned = S> + Send + 'static,
 {
@@ -563,11 +562,11 @@ where
     }
     let (step, stages) = begin(content);
     detention.set(DetentionProgress::Queued(ResumeRequest::Step(step)));
-    let mut node = prepared.into_node();
+    let node = prepared.into_node();
     // SAFETY: this thread owns the node, which is not appended, and has the resident in this place.
     unsafe {
         resident_of::<S>(node).stages = stages;
-        node.as_mut().set_vtable(&DetainedVTable::<S, N>::VTABLE);
+        node.ptr().as_mut().set_vtable(&DetainedVTable::<S, N>::VTABLE);
     }
     Ok(node)
 }
@@ -576,7 +575,7 @@ where
 ///
 /// # Safety
 /// It is on a set of this type, and the caller owns it.
-pub(super) unsafe fn discard<S: CownSet + Send + 'static>(node: NonNull<Multi>) {
+pub(super) unsafe fn discard<S: CownSet + Send + 'static>(node: LiveMulti) {
     // SAFETY: the node is of these types, and was not appended.
     let prepared =
         unsafe { PreparedBehaviour::<S, NoClosure<S>, DetainedBody<S>>::from_node(node) };
@@ -592,21 +591,17 @@ impl<S: CownSet + Send + 'static, F> DetainedVTable<S, F> {
 }
 
 /// The layout of the block, and where the resident is in it.
-///
-/// # Safety
-/// The behaviour is live.
-unsafe fn layout<S: CownSet + Send + 'static>(node: NonNull<Multi>) -> (Layout, usize) {
-    // SAFETY: the behaviour is live.
-    layout_of::<ResidentBody<S>>(unsafe { Multi::len(node) })
+fn layout<S: CownSet + Send + 'static>(node: LiveMulti) -> (Layout, usize) {
+    layout_of::<ResidentBody<S>>(node.len())
 }
 
 /// # Safety
 /// The behaviour is one on such a set that has not ended, and the caller has it.
-unsafe fn resident_of<'a, S: CownSet + Send + 'static>(
-    node: NonNull<Multi>,
-) -> &'a mut DetainedBody<S> {
+unsafe fn resident_of<'a, S: CownSet + Send + 'static>(node: LiveMulti) -> &'a mut DetainedBody<S> {
     // SAFETY: the block has the body in this place until the behaviour ends.
-    unsafe { &mut node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut().completion }
+    unsafe {
+        &mut node.ptr().byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut().completion
+    }
 }
 
 /// Goes on with a behaviour.
@@ -614,9 +609,11 @@ unsafe fn resident_of<'a, S: CownSet + Send + 'static>(
 /// # Safety
 /// The task is of this type and holds its cowns, and no other thread has it.
 unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-    let node = task.cast::<Multi>();
+    // SAFETY: this thread has the task, which ends only here.
+    let node = unsafe { LiveMulti::new(task.cast()) };
     // SAFETY: this thread has the task, whose block has the resident in this place until it ends.
-    let body = unsafe { node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut() };
+    let body =
+        unsafe { node.ptr().byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut() };
     let detention = Arc::clone(&body.completion.detention);
     let request = detention.begin();
     if let ResumeRequest::CutOff = request {
@@ -644,7 +641,7 @@ unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) 
 /// # Safety
 /// The behaviour holds its cowns, and this thread has it.
 unsafe fn take_step<S: CownSet + Send + 'static>(
-    node: NonNull<Multi>,
+    node: LiveMulti,
     body: &mut ResidentBody<S>,
     step: DetainedStep<S>,
     context: &RunContext,
@@ -672,12 +669,12 @@ unsafe fn take_step<S: CownSet + Send + 'static>(
 /// # Safety
 /// See [`run`].
 unsafe fn end<S: CownSet + Send + 'static>(
-    node: NonNull<Multi>,
+    node: LiveMulti,
     context: &RunContext,
 ) -> Option<TaskPtr> {
     // SAFETY: this thread has the task, whose block has the resident in this place.
     let set = unsafe {
-        let body = node.byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut();
+        let body = node.ptr().byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut();
         body.completion.set.take()
     };
     // Before others get the cowns, which may take the states out with the last handle. (If one of these is the last,
@@ -689,12 +686,12 @@ unsafe fn end<S: CownSet + Send + 'static>(
     let resident = unsafe {
         let (layout, offset) = layout::<S>(node);
         let mut deferring = DeferredReady::new(&mut successor);
-        for index in 0..Multi::len(node) {
-            release(Multi::slots(node).add(index).cast(), &mut deferring);
+        for slot in node.slots() {
+            release(slot, &mut deferring);
         }
         deferring.finish();
-        let resident = node.byte_add(offset).cast::<ResidentBody<S>>().read();
-        coact_sync::pool::dealloc(node.cast(), layout);
+        let resident = node.ptr().byte_add(offset).cast::<ResidentBody<S>>().read();
+        coact_sync::pool::dealloc(node.ptr().cast(), layout);
         resident
     };
     drop_quietly(move || drop(resident));

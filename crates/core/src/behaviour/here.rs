@@ -242,8 +242,7 @@ fn place_here<S: CownSet>(set: &S) -> Option<(HerePlace, OneOrTwo)> {
         return None;
     }
     let members = OneOrTwo::of(set);
-    // SAFETY: the set's handles keep the cowns alive.
-    match unsafe { members.plain_home() } {
+    match members.plain_home() {
         Some(home) => Some((HerePlace::at(home)?, members)),
         None => Some((place_elsewhere(set)?, OneOrTwo::No)),
     }

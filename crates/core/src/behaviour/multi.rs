@@ -3,6 +3,8 @@
 //! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) per cown in the
 //! order in which the user named them, then the body.
 
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::take;
 use crate::queue::spawn::spawn_request;
 use std::alloc::Layout;
@@ -25,11 +27,9 @@ use crate::panic::drop_quietly;
 use crate::queue::append::StepEntry;
 use crate::queue::group_header::HoldingRequest;
 use crate::queue::group_ring::RingEntry;
-use crate::queue::header::CownHeader;
-use crate::queue::multi_block::{Multi, MultiSlot, link};
+use crate::queue::multi_block::{LiveMulti, Multi, MultiSlot, link};
 use crate::queue::release::release;
 use crate::queue::requested_cown::RequestedCown;
-use crate::queue::slot::Slot;
 use crate::sched::{DeferredReady, Successor};
 use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 
@@ -38,12 +38,12 @@ use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
 /// # Safety
 /// The behaviour is live for `'a`.
 #[inline]
-pub(super) unsafe fn cursor<'a>(behaviour: NonNull<Multi>) -> MemberCursor<'a> {
+pub(super) unsafe fn cursor<'a>(behaviour: LiveMulti) -> MemberCursor<'a> {
     // SAFETY: the behaviour is live. The member of the first slot is at this offset in it; the
     // others follow at the distance of a `MultiSlot`.
-    let first = unsafe { Multi::first(behaviour) }.member_ptr();
+    let first = unsafe { behaviour.first() }.member_ptr();
     // SAFETY: the behaviour is live for `'a` and has `len` members.
-    unsafe { MemberCursor::new(first, size_of::<MultiSlot>(), Multi::len(behaviour)) }
+    unsafe { MemberCursor::new(first, size_of::<MultiSlot>(), behaviour.len()) }
 }
 
 /// The layout of a block of `len` requests, and the offset of its body.
@@ -56,7 +56,7 @@ pub(super) fn layout_of<B>(len: usize) -> (Layout, usize) {
 
 /// A behaviour whose requests are not appended yet.
 pub(crate) struct PreparedBehaviour<S: CownSet, F, C> {
-    node: NonNull<Multi>,
+    node: LiveMulti,
     /// Whether all its cowns are members of one group.
     in_group: bool,
     body: std::marker::PhantomData<Body<S, F, C>>,
@@ -64,9 +64,9 @@ pub(crate) struct PreparedBehaviour<S: CownSet, F, C> {
 
 /// A behaviour of any type that was made, and is in no queue.
 pub(super) struct UnqueuedBehaviour {
-    pub(super) node: NonNull<Multi>,
+    pub(super) node: LiveMulti,
     /// Drops its closure and frees its block.
-    pub(super) discard: unsafe fn(NonNull<Multi>),
+    pub(super) discard: unsafe fn(LiveMulti),
 }
 
 impl<S, F, C> PreparedBehaviour<S, F, C>
@@ -90,21 +90,24 @@ where
         requests: &mut dyn FnMut(StepEntry),
     ) -> Self {
         let (layout, body_offset) = layout_of::<Body<S, F, C>>(len as usize);
-        let node = pool::alloc(layout).cast::<Multi>();
+        let block = pool::alloc(layout).cast::<Multi>();
         // SAFETY: the block was just allocated, and has room for the front.
-        unsafe { node.write(Multi::new(&Self::VTABLE, len)) };
-        let (mut at, mut left) = (Multi::slots(node), len);
+        let node = unsafe {
+            block.write(Multi::new(&Self::VTABLE, len));
+            LiveMulti::new(block)
+        };
+        let (mut at, mut left) = (node.first_slot(), len);
         let mut grouped = GroupedRequests::default();
         set.visit(&mut MemberVisitor(&mut |member| {
             assert!(left > 0, "a cown set has more members than it counted");
             // SAFETY: this is one of the `len` slots of the block, not written before. The set's
             // handles keep the cowns alive.
             unsafe {
-                at.write(MultiSlot::new(member, node));
+                at.write(MultiSlot::new(member, block));
                 if member.header().is_grouped() {
-                    grouped.push(at.cast());
+                    grouped.push(LiveSlot::new(at.cast()));
                 } else {
-                    requests(StepEntry::new(at.cast(), member.header_ptr()));
+                    requests(StepEntry::new(LiveSlot::new(at.cast()), member.live_cown()));
                 }
                 at = at.add(1);
             }
@@ -112,10 +115,9 @@ where
         }));
         assert!(left == 0, "a cown set has fewer members than it counted");
         let body = Body::<S, F, C>::new(set.shape(), closure, completion);
-        // SAFETY: the node's slots are initialised, and the set keeps the cowns alive.
-        body.spawned.stands_in(node.addr().get(), unsafe { queues_of(node) });
+        body.spawned.stands_in(node.ptr().addr().get(), queues_of(node));
         // SAFETY: the block has room for the body.
-        unsafe { node.byte_add(body_offset).cast::<Body<S, F, C>>().write(body) };
+        unsafe { node.ptr().byte_add(body_offset).cast::<Body<S, F, C>>().write(body) };
         // SAFETY: the behaviour was prepared above, and is not appended; the set keeps its cowns
         // alive.
         let in_group = !grouped.is_empty() && unsafe { Self::join(node, grouped, requests) };
@@ -133,18 +135,17 @@ where
         &mut self,
         is_distinct: impl FnOnce() -> bool,
     ) -> Result<(), Refusal> {
-        // SAFETY: this thread owns the node, and the caller's set keeps its cowns alive.
-        let members = unsafe { Multi::requests(self.node) }.map(|slot| slot.member());
+        let members = self.node.requests().map(|slot| slot.member());
         let bound = spawn_checks::bound_among(members.clone()).map_err(Refusal::PinnedApart)?;
         if !is_distinct() {
-            let cowns: SmallVec<[_; 8]> = members.map(RequestedCown::header_ptr).collect();
+            let cowns: SmallVec<[_; 8]> = members.map(RequestedCown::live_cown).collect();
             if let Some(overlap) = spawn_checks::overlap_among(&cowns) {
                 return Err(Refusal::Overlap(overlap));
             }
         }
         if let Some(home) = bound {
             // SAFETY: this thread owns the node.
-            unsafe { self.node.as_mut() }.bind(home);
+            unsafe { self.node.ptr().as_mut() }.bind(home);
         }
         Ok(())
     }
@@ -155,7 +156,7 @@ where
     /// The behaviour is new, its slots are initialised, and its cowns are alive.
     #[cold]
     unsafe fn join(
-        node: NonNull<Multi>,
+        node: LiveMulti,
         grouped: GroupedRequests,
         requests: &mut dyn FnMut(StepEntry),
     ) -> bool {
@@ -163,45 +164,40 @@ where
         // SAFETY: the slots are initialised, the cowns alive, and this thread owns the node.
         unsafe {
             let joined = grouped.join(&mut queue);
-            let queued = (*node.as_ptr()).stand_for(joined.count);
+            let queued = (*node.ptr().as_ptr()).stand_for(joined.count);
             let first = Self::queued_slot(node);
-            let in_group = queued == 1 && first.as_ref().member().header().is_grouped();
+            let in_group = queued == 1 && first.slot().member().header().is_grouped();
             if in_group {
-                (*node.as_ptr()).set_vtable(&Self::VTABLE_IN_GROUP);
+                (*node.ptr().as_ptr()).set_vtable(&Self::VTABLE_IN_GROUP);
             }
             in_group
         }
     }
 
     /// Returns the first request that is in a queue.
-    ///
-    /// # Safety
-    /// The behaviour is live, and has one.
-    unsafe fn queued_slot(node: NonNull<Multi>) -> NonNull<Slot> {
-        // SAFETY: the behaviour is live.
-        let mut slots = unsafe { Multi::requests(node) };
-        NonNull::from(
+    fn queued_slot(node: LiveMulti) -> LiveSlot {
+        let mut slots = node.requests();
+        LiveSlot::from(
             slots.find(|slot| !slot.is_joined()).expect("one request of each group is left"),
         )
     }
 
     /// Returns the leader if the behaviour is on members of one group and nothing else.
-    pub(crate) fn group(&self) -> Option<NonNull<CownHeader>> {
-        // SAFETY: this thread owns the node, and its cowns are alive.
-        self.in_group.then(|| unsafe { Self::queued_slot(self.node).as_ref().member().queue_ptr() })
+    pub(crate) fn group(&self) -> Option<LiveCown> {
+        self.in_group.then(|| Self::queued_slot(self.node).slot().member().queue())
     }
 
     /// Spawns such a behaviour.
     ///
     /// # Safety
     /// The leader is that of its group, and the members are alive.
-    pub(crate) unsafe fn spawn_in_group(self, leader: NonNull<CownHeader>) {
+    pub(crate) unsafe fn spawn_in_group(self, leader: LiveCown) {
         // SAFETY: this thread owns the node and gives it away; the members, and so the leader, are
         // alive.
         unsafe {
             let slot = Self::queued_slot(self.node);
             if group::spawn::goes_into_ring(leader) {
-                group::spawn::push(leader, slot.as_ref().member(), self.node, Self::run_in_ring);
+                group::spawn::push(leader, slot.slot().member(), self.node, Self::run_in_ring);
             } else {
                 spawn_request(leader, slot);
             }
@@ -212,12 +208,12 @@ where
     ///
     /// # Safety
     /// It holds them, and is run once.
-    unsafe fn execute(node: NonNull<Multi>, context: &RunContext) -> BodyOutcome<C> {
-        // SAFETY: the behaviour is live: it holds its cowns.
-        let (_, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(node) });
+    unsafe fn execute(node: LiveMulti, context: &RunContext) -> BodyOutcome<C> {
+        let (_, offset) = layout_of::<Body<S, F, C>>(node.len());
         // SAFETY: the behaviour holds its cowns, and its body, at this offset, is taken once.
         unsafe {
-            let body = take(node.byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
+            let body =
+                take(node.ptr().byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
             body.execute(cursor(node), context)
         }
     }
@@ -226,7 +222,7 @@ where
     /// See [`InGroup::body`].
     unsafe fn run_body(task: TaskPtr, context: &RunContext) {
         // SAFETY: the behaviour holds its group, and is run once.
-        unsafe { Self::execute(task.cast(), context) }.deliver();
+        unsafe { Self::execute(LiveMulti::new(task.cast()), context) }.deliver();
     }
 
     /// Runs a behaviour on members of one group, and then the ring.
@@ -234,12 +230,12 @@ where
     /// # Safety
     /// See `run`.
     unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-        let node = task.cast::<Multi>();
         // SAFETY: the task is ready, so it holds the group, and its request is the head of the
         // leader's queue.
         unsafe {
+            let node = LiveMulti::new(task.cast());
             let slot = Self::queued_slot(node);
-            let leader = slot.as_ref().member().queue_ptr();
+            let leader = slot.slot().member().queue();
             let holding = HoldingRequest::new(slot, task, Self::dispose);
             run_ring::run(leader, holding, context, || Self::execute(node, context))
         }
@@ -249,7 +245,7 @@ where
     /// The task is of this type, has run, and its requests have left their queues.
     unsafe fn dispose(task: TaskPtr) {
         // SAFETY: the task is live until the end of this call.
-        let (layout, _) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(task.cast()) });
+        let (layout, _) = layout_of::<Body<S, F, C>>(unsafe { LiveMulti::new(task.cast()) }.len());
         // SAFETY: the task has left its queues, so this thread owns the block, and its body was
         // taken.
         unsafe { pool::dealloc(task.cast(), layout) };
@@ -263,9 +259,9 @@ where
         // SAFETY: the entry is taken before anything can be pushed; the group is held, and so are
         // all members.
         let ended = unsafe {
-            let (_, node) = RingEntry::take::<NonNull<Multi>>(entry);
+            let (_, node) = RingEntry::take::<LiveMulti>(entry);
             let ended = Self::execute(node, context);
-            Self::dispose(node.cast());
+            Self::dispose(node.task());
             ended
         };
         ended.deliver();
@@ -273,24 +269,22 @@ where
 
     /// Drops the handles that the set gave, for a behaviour that is then dismantled.
     pub(crate) fn abandon(&self) {
-        // SAFETY: nothing is appended, so the node is live.
-        let (_, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(self.node) });
+        let (_, offset) = layout_of::<Body<S, F, C>>(self.node.len());
         // SAFETY: nothing is appended, so this thread owns the node with its members and its body.
         drop_quietly(|| unsafe {
-            let body = self.node.byte_add(offset).cast::<Body<S, F, C>>();
+            let body = self.node.ptr().byte_add(offset).cast::<Body<S, F, C>>();
             S::abandon(body.as_ref().shape, &mut cursor(self.node));
         });
     }
 
     /// Undoes [`PreparedBehaviour::new`].
     pub(crate) fn dismantle(self) -> (F, C) {
-        // SAFETY: nothing is appended, so the node is live.
-        let (layout, offset) = layout_of::<Body<S, F, C>>(unsafe { Multi::len(self.node) });
+        let (layout, offset) = layout_of::<Body<S, F, C>>(self.node.len());
         // SAFETY: nothing is appended, so this thread owns the node, which was allocated with this
         // layout.
         let body = unsafe {
-            let body = self.node.byte_add(offset).cast::<Body<S, F, C>>().read();
-            pool::dealloc(self.node.cast(), layout);
+            let body = self.node.ptr().byte_add(offset).cast::<Body<S, F, C>>().read();
+            pool::dealloc(self.node.ptr().cast(), layout);
             body
         };
         (body.closure, body.completion)
@@ -300,23 +294,21 @@ where
     ///
     /// # Safety
     /// The node is of these types, and not appended. The result may only be undone.
-    pub(crate) unsafe fn from_node(node: NonNull<Multi>) -> Self {
+    pub(crate) unsafe fn from_node(node: LiveMulti) -> Self {
         Self { node, in_group: false, body: std::marker::PhantomData }
     }
 
     /// Returns the behaviour's front.
-    pub(crate) fn into_node(self) -> NonNull<Multi> {
+    pub(crate) fn into_node(self) -> LiveMulti {
         self.node
     }
 
     /// # Safety
     /// The task is ready, of this type, and run once.
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-        let node = task.cast::<Multi>();
-        // SAFETY: the task is live.
-        let len = unsafe { Multi::len(node) };
-        // SAFETY: the task is live.
-        unsafe { Multi::prefetch_successors(node) };
+        // SAFETY: the task is ready, and its block freed at the end of this.
+        let node = unsafe { LiveMulti::new(task.cast()) };
+        node.prefetch_successors();
         let mut successor = Successor::new(context.home);
         // SAFETY: a ready behaviour holds all its cowns. Its exclusive requests stay in their
         // queues, where a successor may write `next`, until they are released one by one; after the
@@ -324,8 +316,8 @@ where
         let ended = unsafe {
             let ended = Self::execute(node, context);
             let mut deferring = DeferredReady::new(&mut successor);
-            for index in 0..len {
-                release(Multi::slots(node).add(index).cast(), &mut deferring);
+            for slot in node.slots() {
+                release(slot, &mut deferring);
             }
             deferring.finish();
             Self::dispose(task);
@@ -337,12 +329,7 @@ where
 }
 
 /// The queues of a behaviour, as the simulation knows them: see [`single`](super::single).
-///
-/// # Safety
-/// The node's slots are initialised, and its cowns alive, until the iterator is used.
-unsafe fn queues_of(node: NonNull<Multi>) -> impl Iterator<Item = usize> {
-    // SAFETY: the slots are initialised, as this function requires.
-    let requests = unsafe { Multi::requests(node) };
-    // SAFETY: the cowns are alive, as this function requires.
-    requests.map(|slot| unsafe { slot.member().queue_ptr() }.addr().get())
+fn queues_of(node: LiveMulti) -> impl Iterator<Item = usize> {
+    let requests = node.requests();
+    requests.map(|slot| slot.member().queue().address())
 }

@@ -16,7 +16,7 @@ use coact_sync::pool;
 
 use crate::body::{Body, BodyOutcome, Completion, PanickedBody, call_site};
 use crate::cown::set::CownSet;
-use crate::queue::multi_block::{Multi, MultiSlot, link};
+use crate::queue::multi_block::{LiveMulti, Multi, MultiSlot, link};
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::take;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
@@ -87,8 +87,8 @@ where
         // members are alive, distinct, and in no group.
         unsafe {
             node.write(PairBlock { front, slots: [a, b], body: ManuallyDrop::new(body) });
-            let [first, second] = members.map(RequestedCown::header_ptr);
-            launch(node.cast(), first, second);
+            let [first, second] = members.map(RequestedCown::live_cown);
+            launch(LiveMulti::new(node.cast()), first, second);
         }
     }
 
@@ -100,14 +100,15 @@ where
         // successor may write `next`, until they are released one by one; after the last this
         // thread owns the block.
         unsafe {
-            prefetch_successors(node.cast());
+            let multi = LiveMulti::new(node.cast());
+            prefetch_successors(multi);
             let body = take(&mut (*node.as_ptr()).body);
-            if may_be_refused(node.cast(), context) {
+            if may_be_refused(multi, context) {
                 return Self::run_with_care(node, body, context);
             }
-            match body.call::<{ call_site::QUEUE }>(&mut cursor(node.cast())) {
+            match body.call::<{ call_site::QUEUE }>(&mut cursor(multi)) {
                 Ok((completion, value)) => {
-                    let successor = release(node.cast(), context.home);
+                    let successor = release(multi, context.home);
                     let layout = PairBlock::<Body<S, F, C>>::LAYOUT;
                     if C::FORGETS {
                         return pool::dealloc_and_return(node.cast(), layout, successor);
@@ -134,7 +135,8 @@ where
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour still holds its cowns, and its body was taken.
         unsafe {
-            let ended = panicked.tell(type_name::<F>, &cursor(node.cast()), context.home);
+            let ended =
+                panicked.tell(type_name::<F>, &cursor(LiveMulti::new(node.cast())), context.home);
             Self::end(node, ended, context)
         }
     }
@@ -152,7 +154,7 @@ where
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour holds its cowns; see `run`.
         unsafe {
-            let ended = body.execute(cursor(node.cast()), context);
+            let ended = body.execute(cursor(LiveMulti::new(node.cast())), context);
             Self::end(node, ended, context)
         }
     }
@@ -170,7 +172,7 @@ where
         // SAFETY: the behaviour holds its cowns until they are released here; then this thread owns
         // the block, whose body was taken.
         let successor = unsafe {
-            let successor = release(node.cast(), context.home);
+            let successor = release(LiveMulti::new(node.cast()), context.home);
             pool::dealloc(node.cast(), PairBlock::<Body<S, F, C>>::LAYOUT);
             successor
         };
@@ -181,5 +183,5 @@ where
 
 /// The queues of a pair, as the simulation knows them: see [`single`](super::single).
 fn queues_of(members: [RequestedCown; 2]) -> impl Iterator<Item = usize> {
-    members.into_iter().map(|member| member.header_ptr().addr().get())
+    members.into_iter().map(|member| member.live_cown().address())
 }

@@ -3,6 +3,7 @@
 //! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. There is
 //! no count, since the token of the one cown is all that the behaviour waits for.
 
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::{Single, link, link_in_group, take};
 use crate::queue::spawn::{launch_anywhere, launch_by};
 use std::any::type_name;
@@ -132,13 +133,13 @@ where
         unsafe {
             let node = Single::fill(block, Slot::beginning(member), &Self::VTABLE, body);
             Self::note(node, member);
-            launch_by(worker, node.cast(), member, member.header_ptr());
+            launch_by(worker, node.cast(), member, member.live_cown());
         }
     }
 
     /// [`allocate`](Self::allocate) for a member of a group; returns the request.
     #[inline]
-    pub(crate) fn allocate_in_group(member: RequestedCown, body: Body<S, F, C>) -> NonNull<Slot> {
+    pub(crate) fn allocate_in_group(member: RequestedCown, body: Body<S, F, C>) -> LiveSlot {
         Single::slot(Self::allocate_with(&Self::VTABLE_IN_GROUP, member, body))
     }
 
@@ -163,7 +164,7 @@ where
         // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may
         // write its `next`, until it is released; then this thread owns it exclusively.
         unsafe {
-            let member = slot.as_ref().member();
+            let member = slot.slot().member();
             if member.header().flags.may_be_refused(context) {
                 return Self::run_with_care(node, context);
             }
@@ -179,7 +180,7 @@ where
             let body = take(&mut (*node.as_ptr()).body);
             match body.call::<{ call_site::QUEUE }>(&mut MemberCursor::single(&member)) {
                 Ok((completion, value)) => {
-                    let (cown, layout) = (member.header_ptr(), Single::<Body<S, F, C>>::LAYOUT);
+                    let (cown, layout) = (member.live_cown(), Single::<Body<S, F, C>>::LAYOUT);
                     if C::FORGETS {
                         let successor = release_to_next::<true>(slot, cown, &context.home);
                         return pool::dealloc_and_return(node.cast(), layout, successor);
@@ -208,7 +209,7 @@ where
     ) -> Option<TaskPtr> {
         // SAFETY: the behaviour holds its cown, and its body was taken.
         unsafe {
-            let member = Single::slot(node).as_ref().member();
+            let member = Single::slot(node).slot().member();
             let ended = panicked.tell(type_name::<F>, &MemberCursor::single(&member), context.home);
             end(node, ended, context)
         }
@@ -241,7 +242,7 @@ where
         // SAFETY: the task is ready, so it holds the group, and its request is the head of the
         // leader's queue.
         unsafe {
-            let leader = slot.as_ref().member().queue_ptr();
+            let leader = slot.slot().member().queue();
             run_ring::run(leader, HoldingRequest::new(slot, task, Self::dispose), context, || {
                 Self::execute(node, context)
             })
@@ -256,7 +257,7 @@ where
     ) -> BodyOutcome<C> {
         // SAFETY: the behaviour holds its cown, and its body is taken once.
         unsafe {
-            let member = Single::slot(node).as_ref().member();
+            let member = Single::slot(node).slot().member();
             take(&mut (*node.as_ptr()).body)
                 .execute_outlined(MemberCursor::single(&member), context)
         }
@@ -308,12 +309,8 @@ where
 
 /// The queue of a member, as the simulation knows it. (An iterator made where the body is known
 /// would have a type of its own for each, with a table of all functions of iterators.)
-///
-/// # Safety
-/// The cown is alive until the iterator is used.
-unsafe fn queue_of(member: RequestedCown) -> impl Iterator<Item = usize> {
-    // SAFETY: the cown is alive, as this function requires.
-    iter::once_with(move || unsafe { member.queue_ptr() }.addr().get())
+fn queue_of(member: RequestedCown) -> impl Iterator<Item = usize> {
+    iter::once_with(move || member.queue().address())
 }
 
 /// Releases the cown after the body, frees the block, and delivers the outcome.

@@ -9,10 +9,11 @@ use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
 use crate::queue::group_ring::RingEntry;
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
-use crate::queue::slot::{QueuePosition, Slot};
+use crate::queue::slot::QueuePosition;
 use crate::queue::spawn::spawn_from_anywhere;
 use crate::task::{RunContext, TaskVTable};
 
@@ -22,7 +23,7 @@ use crate::task::{RunContext, TaskVTable};
 /// The member is alive and in this leader's group; the body is for it.
 #[inline]
 pub(crate) unsafe fn spawn_single<S, F, C>(
-    leader: NonNull<CownHeader>,
+    leader: LiveCown,
     member: RequestedCown,
     body: Body<S, F, C>,
 ) where
@@ -47,7 +48,7 @@ pub(crate) unsafe fn spawn_single<S, F, C>(
 /// # Safety
 /// See [`spawn_single`].
 pub(crate) unsafe fn spawn_placed<S, F>(
-    leader: NonNull<CownHeader>,
+    leader: LiveCown,
     member: RequestedCown,
     body: Body<S, F, NamedCompletion<NoResult>>,
     vtable: &'static TaskVTable,
@@ -73,8 +74,8 @@ where
 ///
 /// # Safety
 /// See [`spawn_single`]; the request is that of the new behaviour.
-unsafe fn queue(leader: NonNull<CownHeader>, slot: NonNull<Slot>) -> QueuePosition {
-    let place = QueuePosition::of(slot);
+unsafe fn queue(leader: LiveCown, slot: LiveSlot) -> QueuePosition {
+    let place = QueuePosition::of(slot.slot());
     // SAFETY: this thread owns the request and gives it away; the member is alive and in the
     // leader's group.
     unsafe { spawn_from_anywhere(leader, slot) };
@@ -82,8 +83,8 @@ unsafe fn queue(leader: NonNull<CownHeader>, slot: NonNull<Slot>) -> QueuePositi
 }
 
 /// The queue of a group, as the simulation knows it: see [`single`](super::single).
-fn queue_of(leader: NonNull<CownHeader>) -> impl Iterator<Item = usize> {
-    iter::once_with(move || leader.addr().get())
+fn queue_of(leader: LiveCown) -> impl Iterator<Item = usize> {
+    iter::once_with(move || leader.address())
 }
 
 /// Runs a behaviour on one member.

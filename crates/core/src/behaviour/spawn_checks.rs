@@ -1,12 +1,10 @@
 //! Decides whether behaviours can be spawned on a set of cowns, and where they run.
 
-use std::ptr::NonNull;
-
 use smallvec::SmallVec;
 
 use super::refusal::{Overlap, PinnedApart, Refusal};
 use crate::cown::set::{CownSet, sealed::MemberVisitor};
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
@@ -85,8 +83,7 @@ struct HomeSearch {
 impl HomeSearch {
     #[inline]
     fn add(&mut self, member: RequestedCown) {
-        // SAFETY: the set's handle keeps the cown alive.
-        let header = unsafe { member.header() };
+        let header = member.header();
         if header.is_pinned() {
             let (before, home) = *self.pinned.get_or_insert((self.at, header.home()));
             if home != header.home() {
@@ -106,8 +103,7 @@ impl HomeSearch {
     #[inline]
     fn home(&self) -> RuntimeId {
         let pinned = self.pinned.map(|(_, home)| home);
-        // SAFETY: the set's handle keeps the cown alive.
-        let first = || self.first.map(|member| unsafe { member.header() }.home());
+        let first = || self.first.map(|member| member.header().home());
         pinned.or_else(first).unwrap_or_else(current_id)
     }
 }
@@ -138,13 +134,13 @@ pub(crate) fn refusal_of<S: CownSet>(set: &S) -> Option<Refusal> {
 /// Returns the overlap in a set, if there is one.
 fn overlap_in<S: CownSet>(set: &S) -> Option<Overlap> {
     let mut members = SmallVec::<[_; 8]>::new();
-    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| members.push(member.header_ptr())));
+    set.visit(&mut MemberVisitor(&mut |member: RequestedCown| members.push(member.live_cown())));
     overlap_among(&members)
 }
 
 /// Returns the first two positions of the same cown.
 #[cold]
-pub(crate) fn overlap_among(cowns: &[NonNull<CownHeader>]) -> Option<Overlap> {
+pub(crate) fn overlap_among(cowns: &[LiveCown]) -> Option<Overlap> {
     let mut sorted = SmallVec::<[_; 8]>::from_slice(cowns);
     sorted.sort_unstable();
     let twice = sorted.windows(2).find(|pair| pair[0] == pair[1])?[0];
@@ -172,8 +168,7 @@ pub(super) fn is_set_out_of_reach<S: CownSet>(set: &S) -> bool {
 #[inline(never)]
 fn has_simulated_member<S: CownSet>(set: &S) -> bool {
     let mut found = false;
-    // SAFETY: the set's handle keeps the cown alive.
-    let home = |member: RequestedCown| unsafe { member.header() }.home();
+    let home = |member: RequestedCown| member.header().home();
     set.visit(&mut MemberVisitor(&mut |member| found |= is_out_of_reach(|| home(member))));
     found
 }

@@ -18,14 +18,13 @@ use crate::panic::drop_quietly;
 use crate::queue::append::{StepEntry, append_all};
 use crate::queue::claim;
 use crate::queue::header::Flags;
-use crate::queue::multi_block::Multi;
+use crate::queue::multi_block::LiveMulti;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
 use crate::sched::outside_simulation::is_out_of_reach;
 use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
-use std::ptr::NonNull;
 
 use coact_sync::prefetch;
 
@@ -154,8 +153,7 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: the set's handle keeps the cown alive.
-    let header = unsafe { member.header() };
+    let header = member.header();
     let is_special = match const { S::KIND.grouped } {
         Some(is_grouped) => is_grouped,
         None => header.has(Flags::GROUPED | Flags::CROWDED),
@@ -183,11 +181,11 @@ where
 {
     // SAFETY: the set's handle keeps the cown alive, and with it its leader; the body is for it.
     unsafe {
-        let header = member.header();
+        let _header = member.header();
         let leader = if const { matches!(S::KIND.grouped, Some(true)) } {
-            Some(header.leader_of_member())
+            Some(member.live_cown().leader_of_member())
         } else {
-            header.leader()
+            member.live_cown().leader()
         };
         match leader {
             Some(leader) => single_in_group::spawn_single(leader, member, body),
@@ -208,7 +206,7 @@ where
     if is_out_of_reach(|| cown.header().home()) {
         refuse_outside(closure, NoResult);
     }
-    if let Some(leader) = cown.header().leader() {
+    if let Some(leader) = cown.live_cown().leader() {
         let set = UncheckedIn::<T, true>(cown);
         let body = Body::<UncheckedIn<'_, T, true>, _, _>::new((), closure, NoResult);
         // SAFETY: the handle keeps the member alive, which is in the leader's group, and the body
@@ -252,16 +250,15 @@ where
         closure,
         NamedCompletion { completion: NoResult, name: named.name },
     );
-    // SAFETY: the set's handle keeps the cown alive.
-    let header = unsafe { member.header() };
-    if let Some(leader) = header.leader() {
+    let header = member.header();
+    if let Some(leader) = member.live_cown().leader() {
         // SAFETY: the set's handle keeps the member alive, which is in the leader's group, and the
         // body is for it.
         return unsafe { single_in_group::spawn_placed(leader, member, body, named.in_group) };
     }
     at_work_in(header.home(), || {
         let node = SingleBehaviour::allocate_with(named.alone, member, body);
-        let place = QueuePosition::of(Single::slot(node));
+        let place = QueuePosition::of(Single::slot(node).slot());
         // SAFETY: this thread owns the node, and the set's handle keeps the cown alive.
         unsafe { Single::spawn(node) };
         Some(place)
@@ -296,10 +293,10 @@ where
     // SAFETY: the behaviour was prepared above; the set's handles keep the cowns alive, which are
     // distinct.
     unsafe {
-        if !S::KIND.has_reads && all_queued && claim::take_all(Multi::requests(node))
+        if !S::KIND.has_reads && all_queued && claim::take_all(node.requests())
             || requests.is_empty()
         {
-            schedule(node.cast(), Multi::home(node));
+            schedule(node.task(), node.home());
         } else {
             append_all(&mut requests, &mut schedule);
         }
@@ -312,7 +309,7 @@ where
 #[inline]
 fn prefetch_cowns<S: CownSet>(set: &S) {
     set.visit(&mut MemberVisitor(&mut |member: RequestedCown| {
-        prefetch::for_writing(member.header_ptr().as_ptr());
+        prefetch::for_writing(member.live_cown().as_ptr());
     }));
 }
 
@@ -344,7 +341,7 @@ where
 ///
 /// # Safety
 /// The node was prepared with these types, and was not appended.
-unsafe fn discard<S, F, C>(node: NonNull<Multi>)
+unsafe fn discard<S, F, C>(node: LiveMulti)
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,

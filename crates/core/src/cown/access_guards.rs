@@ -2,12 +2,12 @@
 
 use std::fmt;
 use std::ops::{Deref, DerefMut};
-use std::ptr::NonNull;
 
 use super::handle::Cown;
 use super::layout::CownBox;
 use super::set::{AsCown, view_mut};
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::live_cown::LiveCown;
 
 /// The state of a poisoned cown, for a [`checked`](crate::Cown::checked) member of a set.
 ///
@@ -22,18 +22,18 @@ pub struct Poisoned<'a, T> {
 impl<'a, T> Poisoned<'a, T> {
     /// # Safety
     /// The caller holds the cown exclusively for `'a`.
-    pub(crate) unsafe fn new(cown: NonNull<CownHeader>) -> Self {
+    pub(crate) unsafe fn new(cown: LiveCown) -> Self {
         // SAFETY: the caller holds the cown exclusively for `'a`, and `T` is the type of its state.
-        unsafe { Self { header: cown.as_ref(), state: &mut *CownBox::<T>::state(cown) } }
+        unsafe { Self { header: cown.header(), state: &mut *CownBox::<T>::state(cown) } }
     }
 
     /// The same, with the view of the state that a handle shows.
     ///
     /// # Safety
     /// The cown is one of `H`'s, and the caller holds it exclusively for `'a`.
-    pub(super) unsafe fn of_view<H: AsCown<View = T>>(cown: NonNull<CownHeader>) -> Self {
+    pub(super) unsafe fn of_view<H: AsCown<View = T>>(cown: LiveCown) -> Self {
         // SAFETY: the caller holds the cown, one of `H`'s, exclusively for `'a`.
-        unsafe { Self { header: cown.as_ref(), state: view_mut::<H>(cown) } }
+        unsafe { Self { header: cown.header(), state: view_mut::<H>(cown) } }
     }
 
     /// Returns the state as the panic left it.

@@ -2,13 +2,13 @@
 
 use std::fmt;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
 
 use super::access_guards::Poisoned;
 use super::handle::Cown;
 use super::member_cursor::MemberCursor;
 use super::set::{AsCown, view, view_mut};
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
+use crate::queue::live_cown::LiveCown;
 
 /// The state of a poisoned cown, for a member of a set that is [read
 /// checked](crate::cown::Read::checked). To clear the mark, name the cown exclusively
@@ -98,24 +98,20 @@ type CheckedRef<'a, T> = Result<&'a T, MemberError<PoisonedRead<'a, T>>>;
 type CheckedMut<'a, T> = Result<&'a mut T, MemberError<Poisoned<'a, T>>>;
 
 /// Returns whether the state of the handle's cown has ended for this kind of behaviour.
-///
-/// # Safety
-/// The behaviour holds the cown.
-unsafe fn is_closed<H: AsCown>(cown: NonNull<CownHeader>) -> bool {
-    // SAFETY: the cown is held, so it is alive.
-    !H::UNCHECKED && unsafe { cown.as_ref() }.has(Flags::CLOSED)
+fn is_closed<H: AsCown>(cown: LiveCown) -> bool {
+    !H::UNCHECKED && cown.header().has(Flags::CLOSED)
 }
 
 /// # Safety
 /// The cown is one of `H`'s, and its state does not change for `'a`.
-unsafe fn read<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedRef<'a, H::View> {
+unsafe fn read<'a, H: AsCown>(cown: LiveCown) -> CheckedRef<'a, H::View> {
     // SAFETY: the cown is one of `H`'s, alive, and its state does not change for `'a`.
     unsafe {
         if is_closed::<H>(cown) {
             return Err(MemberError::Closed);
         }
         let state = view::<H>(cown);
-        if cown.as_ref().is_poisoned() {
+        if cown.header().is_poisoned() {
             return Err(MemberError::Poisoned(PoisonedRead::new(state)));
         }
         Ok(state)
@@ -125,14 +121,14 @@ unsafe fn read<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedRef<'a, H::Vi
 /// # Safety
 /// The cown is one of `H`'s and held exclusively for `'a`, and there is no other reference to its
 /// state.
-unsafe fn hold<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedMut<'a, H::View> {
+unsafe fn hold<'a, H: AsCown>(cown: LiveCown) -> CheckedMut<'a, H::View> {
     // SAFETY: the cown is one of `H`'s and held exclusively for `'a`, without another reference to
     // its state.
     unsafe {
         if is_closed::<H>(cown) {
             return Err(MemberError::Closed);
         }
-        if cown.as_ref().is_poisoned() {
+        if cown.header().is_poisoned() {
             return Err(MemberError::Poisoned(Poisoned::of_view::<H>(cown)));
         }
         Ok(view_mut::<H>(cown))
@@ -144,12 +140,12 @@ unsafe fn hold<'a, H: AsCown>(cown: NonNull<CownHeader>) -> CheckedMut<'a, H::Vi
 /// # Safety
 /// The cown is one of `H`'s, and held for reading for `'a`.
 pub(super) unsafe fn read_one<'a, H: AsCown>(
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
 ) -> Result<&'a H::View, PoisonedRead<'a, H::View>> {
     // SAFETY: the cown is one of `H`'s, and held for reading for `'a`.
     unsafe {
         let state = view::<H>(cown);
-        if cown.as_ref().is_poisoned() { Err(PoisonedRead::new(state)) } else { Ok(state) }
+        if cown.header().is_poisoned() { Err(PoisonedRead::new(state)) } else { Ok(state) }
     }
 }
 
@@ -172,14 +168,14 @@ impl<'a, H: AsCown> CheckedMembers<'a, H::View, H> {
 
     /// Returns the state of the cown at an index, or why it is not sound.
     pub fn get(&self, index: usize) -> Option<CheckedRef<'_, H::View>> {
-        let cown = self.cursor.get(index)?.header_ptr();
+        let cown = self.cursor.get(index)?.live_cown();
         // SAFETY: the cown is held, and its state borrowed as long as `self`.
         Some(unsafe { read::<H>(cown) })
     }
 
     /// Returns the state of the cown at an index mutably, or why it is not sound.
     pub fn get_mut(&mut self, index: usize) -> Option<CheckedMut<'_, H::View>> {
-        let cown = self.cursor.get(index)?.header_ptr();
+        let cown = self.cursor.get(index)?.live_cown();
         // SAFETY: the cown is held exclusively, and its state borrowed mutably as long as `self`.
         Some(unsafe { hold::<H>(cown) })
     }
@@ -217,7 +213,7 @@ impl<'a, H: AsCown> CheckedReadMembers<'a, H::View, H> {
 
     /// Returns the state of the cown at an index, or why it is not sound.
     pub fn get(&self, index: usize) -> Option<CheckedRef<'a, H::View>> {
-        let cown = self.cursor.get(index)?.header_ptr();
+        let cown = self.cursor.get(index)?.live_cown();
         // SAFETY: the cowns are held for reading for `'a`.
         Some(unsafe { read::<H>(cown) })
     }
@@ -236,8 +232,8 @@ impl<T, H> Clone for CheckedReadMembers<'_, T, H> {
 }
 
 /// The members of a slice, from first to last.
-fn members(cursor: MemberCursor<'_>) -> impl ExactSizeIterator<Item = NonNull<CownHeader>> {
-    (0..cursor.len()).map(move |index| cursor.get(index).expect("below the length").header_ptr())
+fn members(cursor: MemberCursor<'_>) -> impl ExactSizeIterator<Item = LiveCown> {
+    (0..cursor.len()).map(move |index| cursor.get(index).expect("below the length").live_cown())
 }
 
 impl<T, H> fmt::Debug for CheckedMembers<'_, T, H> {

@@ -4,6 +4,8 @@
 //! cown".
 
 use crate::queue::group_header::run_in_group;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::spawn::spawn_request;
 use std::any::type_name;
 use std::ptr::NonNull;
@@ -20,7 +22,6 @@ use crate::queue::member_interrupt_listed::InterruptNotice;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block;
 use crate::queue::single_block::Single;
-use crate::queue::slot::Slot;
 use crate::queue::state_dropper::StateDropper;
 use crate::sched::schedule;
 use crate::simulated;
@@ -52,9 +53,8 @@ pub(super) fn is_idle(header: &CownHeader) -> bool {
 ///
 /// # Safety
 /// The last handle is gone, and this is called once.
-pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the weak count of the strong handles keeps the block alive.
-    let header = unsafe { cown.as_ref() };
+pub(super) unsafe fn retire<T: Send + 'static>(cown: LiveCown) {
+    let header = cown.header();
     let is_reached_by_others = header.has(Flags::INTERRUPTIBLE | Flags::GROUPED);
     if !is_reached_by_others && header.is_in_use(false) {
         // SAFETY: the last handle is gone, this happens once, and the cown is reachable only
@@ -76,7 +76,7 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
         if header.flags.get(Flags::INTERRUPTIBLE | Flags::CLOSED) == Flags::INTERRUPTIBLE {
             member_interrupt::interrupt_last(cown);
         }
-        match cown.as_ref().leader() {
+        match cown.leader() {
             None => Single::spawn(last_request::<T>(cown)),
             Some(leader) => spawn_request(leader, last_request_in_group::<T>(cown, leader)),
         }
@@ -88,9 +88,8 @@ pub(super) unsafe fn retire<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// # Safety
 /// See [`retire`]; `last` is that of the state's type, and the cown is reachable only through
 /// handles.
-pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static StateDropper) {
-    // SAFETY: the weak count of the strong handles keeps the block alive.
-    let header = unsafe { cown.as_ref() };
+pub(super) unsafe fn leave_to_the_last(cown: LiveCown, last: &'static StateDropper) {
+    let header = cown.header();
     if header.tail.end_with(last.mark()) {
         // SAFETY: the queue was empty, so this thread has the token; the other conditions are those
         // of this function.
@@ -104,12 +103,12 @@ pub(super) unsafe fn leave_to_the_last(cown: NonNull<CownHeader>, last: &'static
 /// # Safety
 /// See [`leave_to_the_last`]; the caller has the token.
 #[inline(never)]
-unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static StateDropper) {
+unsafe fn end_with_token(cown: LiveCown, last: &'static StateDropper) {
     simulated::point();
     // SAFETY: nothing can be queued, so only running readers, if there are any, still reach the
     // state.
     unsafe {
-        let header = cown.as_ref();
+        let header = cown.header();
         if header.readers().are_gone() && header.is_within_reach() {
             last.end(cown);
         } else {
@@ -121,15 +120,13 @@ unsafe fn end_with_token(cown: NonNull<CownHeader>, last: &'static StateDropper)
 /// Creates the request that drops the state of a cown that is reachable without a handle: other
 /// requests may follow it.
 #[cold]
-fn last_request<T: Send + 'static>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
+fn last_request<T: Send + 'static>(cown: LiveCown) -> NonNull<Single<()>> {
     Single::allocate(RequestedCown::exclusive(cown), last_of::<T>().request_vtable(), ())
 }
 
 /// The same for a request that is deferred and never queued.
 #[cold]
-pub(super) fn request_put_aside<T: Send + 'static>(
-    cown: NonNull<CownHeader>,
-) -> NonNull<Single<()>> {
+pub(super) fn request_put_aside<T: Send + 'static>(cown: LiveCown) -> NonNull<Single<()>> {
     let vtable =
         const { &TaskVTable::new(run_destroy::<T>, single_block::link_unqueued, type_name::<T>) };
     Single::allocate(RequestedCown::exclusive(cown), vtable, ())
@@ -145,7 +142,7 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
     // SAFETY: no request can follow this one, so no other thread reads the node, and it need not
     // leave the queue.
     unsafe {
-        let cown = Single::slot(node).as_ref().member().header_ptr();
+        let cown = Single::slot(node).slot().member().live_cown();
         Single::dismantle(node);
         destroy::<T>(cown);
     }
@@ -153,14 +150,11 @@ unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Optio
 }
 
 /// The last request of a member of a group, with the leader.
-type LastInGroup = Single<NonNull<CownHeader>>;
+type LastInGroup = Single<LiveCown>;
 
 /// Creates the request that drops the state of a member of a group. Others may be queued behind it.
 #[cold]
-fn last_request_in_group<T: Send + 'static>(
-    cown: NonNull<CownHeader>,
-    leader: NonNull<CownHeader>,
-) -> NonNull<Slot> {
+fn last_request_in_group<T: Send + 'static>(cown: LiveCown, leader: LiveCown) -> LiveSlot {
     let vtable = const {
         let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
         let (run, link) = (run_in_group, single_block::link_in_group);
@@ -177,9 +171,9 @@ unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
     // SAFETY: the cown keeps the leader alive until it is gone; from then on the request's own
     // count does, up to `dispose_of_last`. No other request is going to be for the cown.
     unsafe {
-        let member = Single::slot(task.cast::<LastInGroup>()).as_ref().member();
-        Leader::retain(member.queue_ptr().cast());
-        destroy::<T>(member.header_ptr());
+        let member = Single::slot(task.cast::<LastInGroup>()).slot().member();
+        Leader::retain(member.queue().cast());
+        destroy::<T>(member.live_cown());
     }
 }
 
@@ -197,10 +191,9 @@ unsafe fn dispose_of_last(task: TaskPtr) {
 /// # Safety
 /// The caller owns the handle and drops it with this call.
 #[inline(never)]
-pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
+pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: LiveCown) {
     const REACHED_BY_OTHERS: u16 = Flags::INTERRUPTIBLE | Flags::GROUPED;
-    // SAFETY: the handle keeps the cown alive.
-    let header = unsafe { cown.as_ref() };
+    let header = cown.header();
     // The flags afterwards: a reader is recorded before it leaves the queue.
     let is_queue_empty = header.tail.is_empty();
     let flags = header.flags.get(REACHED_BY_OTHERS | Flags::PINNED | Flags::PACKED | Flags::READ);
@@ -225,9 +218,8 @@ pub(super) unsafe fn drop_sole<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// # Safety
 /// See [`drop_sole`].
 #[inline(never)]
-unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the handle keeps the cown alive.
-    let header = unsafe { cown.as_ref() };
+unsafe fn drop_sole_with_care<T: Send + 'static>(cown: LiveCown) {
+    let header = cown.header();
     if !header.has(Flags::INTERRUPTIBLE | Flags::GROUPED | Flags::PINNED) && is_idle(header) {
         FastPath::SoleHandle.take();
         // SAFETY: no other thread has a handle or could create one: the queue stays empty, and
@@ -246,7 +238,7 @@ unsafe fn drop_sole_with_care<T: Send + 'static>(cown: NonNull<CownHeader>) {
 /// # Safety
 /// See [`destroy`].
 #[inline(always)]
-unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
+unsafe fn destroy_plain<T: Send + 'static>(cown: LiveCown) {
     // SAFETY: the state is unreachable, and no handle of any kind is left.
     unsafe {
         if std::mem::needs_drop::<T>() {
@@ -261,9 +253,8 @@ unsafe fn destroy_plain<T: Send + 'static>(cown: NonNull<CownHeader>) {
 ///
 /// # Safety
 /// The state is unreachable: there is no handle and no behaviour for it.
-pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the weak count of the strong handles keeps the block alive.
-    if std::mem::needs_drop::<T>() && unsafe { cown.as_ref() }.is_within_reach() {
+pub(crate) unsafe fn destroy<T: Send + 'static>(cown: LiveCown) {
+    if std::mem::needs_drop::<T>() && cown.header().is_within_reach() {
         let Some(_depth) = Depth::enter() else {
             // SAFETY: the cown is unreachable, so the deferred request holds it.
             return unsafe { drop_depth::put_aside(request_put_aside::<T>(cown).cast()) };
@@ -279,9 +270,8 @@ pub(crate) unsafe fn destroy<T: Send + 'static>(cown: NonNull<CownHeader>) {
 ///
 /// # Safety
 /// The caller owns the count. If it is the last one, the state is gone.
-pub(super) unsafe fn drop_weak<T: Send + 'static>(cown: NonNull<CownHeader>) {
-    // SAFETY: the count keeps the block alive.
-    if unsafe { cown.as_ref() }.counts.remove_weak() {
+pub(super) unsafe fn drop_weak<T: Send + 'static>(cown: LiveCown) {
+    if cown.header().counts.remove_weak() {
         // SAFETY: this was the last count, so nothing of the cown is left.
         unsafe { CownBox::<T>::free(cown) };
     }

@@ -1,11 +1,11 @@
 //! Handles of cowns: cloning, comparing and dropping them.
 
+use crate::queue::live_cown::LiveCown;
 use crate::sched::runtime_handle::current_place;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
 
 use super::end_of_life::{drop_sole, drop_weak, is_idle, retire};
 use super::layout::CownBox;
@@ -49,14 +49,14 @@ use crate::simulated;
 #[doc(alias = "Mutex")]
 #[doc(alias = "cown_ptr")]
 pub struct Cown<T: Send + 'static> {
-    header: NonNull<CownHeader>,
+    header: LiveCown,
     state: PhantomData<OfState<T>>,
 }
 
 /// A handle that does not keep the state alive; see [`Cown::downgrade`].
 #[doc(alias = "Weak")]
 pub struct WeakCown<T: Send + 'static> {
-    header: NonNull<CownHeader>,
+    header: LiveCown,
     state: PhantomData<OfState<T>>,
 }
 
@@ -99,7 +99,7 @@ unsafe impl<T: Send> Sync for WeakCown<T> {}
 
 impl CownId {
     #[inline]
-    pub(crate) fn of(header: NonNull<CownHeader>) -> Self {
+    pub(crate) fn of(header: LiveCown) -> Self {
         Self(header.as_ptr().addr())
     }
 }
@@ -124,7 +124,7 @@ impl<T: Send + 'static> Cown<T> {
     /// Allocates the block of a new cown on a thread that is not a worker, or has no block at hand.
     #[cold]
     #[inline(never)]
-    fn allocate(state: T) -> NonNull<CownHeader> {
+    fn allocate(state: T) -> LiveCown {
         CownBox::allocate(state, current_place())
     }
 
@@ -239,19 +239,18 @@ impl<T: Send + 'static> Cown<T> {
     /// # Safety
     /// The cown is of type `T`, and one of its handles was forgotten and is not used any more.
     #[inline]
-    pub(crate) unsafe fn from_header(header: NonNull<CownHeader>) -> Self {
+    pub(crate) unsafe fn from_header(header: LiveCown) -> Self {
         Self { header, state: PhantomData }
     }
 
     #[inline]
-    pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
+    pub(crate) fn live_cown(&self) -> LiveCown {
         self.header
     }
 
     #[inline]
     pub(crate) fn header(&self) -> &CownHeader {
-        // SAFETY: a strong handle keeps the cown alive.
-        unsafe { self.header.as_ref() }
+        self.header.header()
     }
 }
 
@@ -259,12 +258,11 @@ impl<T: Send + 'static> WeakCown<T> {
     /// Returns a strong handle, unless none is left. (It also fails while [`Cown::into_inner`] is
     /// finding out that the cown is in use.)
     pub fn upgrade(&self) -> Option<Cown<T>> {
-        // SAFETY: a weak handle keeps the block alive.
-        let retained = unsafe { self.header.as_ref() }.counts.retain();
+        let retained = self.header.header().counts.retain();
         retained.then(|| Cown { header: self.header, state: PhantomData })
     }
 
-    pub(crate) fn header_ptr(&self) -> NonNull<CownHeader> {
+    pub(crate) fn live_cown(&self) -> LiveCown {
         self.header
     }
 
@@ -274,7 +272,7 @@ impl<T: Send + 'static> WeakCown<T> {
     /// # Safety
     /// The cown is of type `T`, and the caller owns a weak count of it, or forgets the result while
     /// there is one.
-    pub(crate) unsafe fn from_header(header: NonNull<CownHeader>) -> Self {
+    pub(crate) unsafe fn from_header(header: LiveCown) -> Self {
         Self { header, state: PhantomData }
     }
 
@@ -285,8 +283,7 @@ impl<T: Send + 'static> WeakCown<T> {
     /// initialised.
     pub(crate) unsafe fn bring_to_life(self) {
         let this = ManuallyDrop::new(self);
-        // SAFETY: this handle's count keeps the block alive.
-        unsafe { this.header.as_ref() }.counts.bring_to_life();
+        this.header.header().counts.bring_to_life();
     }
 
     /// Returns the cown's identity. It may be reused for another cown once this one is gone.
@@ -321,8 +318,7 @@ impl<T: Send + 'static> Drop for Cown<T> {
 
 impl<T: Send + 'static> Clone for WeakCown<T> {
     fn clone(&self) -> Self {
-        // SAFETY: a weak handle keeps the block alive.
-        unsafe { self.header.as_ref() }.counts.add_weak();
+        self.header.header().counts.add_weak();
         Self { header: self.header, state: PhantomData }
     }
 }
@@ -351,7 +347,7 @@ impl<T: Send + 'static> PartialOrd for Cown<T> {
 impl<T: Send + 'static> Ord for Cown<T> {
     /// By address; simulated cowns by the order of their creation.
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        CownHeader::rank(self.header).cmp(&CownHeader::rank(other.header))
+        self.header.rank().cmp(&other.header.rank())
     }
 }
 

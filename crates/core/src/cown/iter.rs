@@ -54,7 +54,7 @@ impl<'a, H: AsCown> Iterator for MembersIter<'a, H::View, H> {
 
     fn next(&mut self) -> Option<Self::Item> {
         // SAFETY: the cown is one of `H`'s, and its state does not change for `'a`.
-        self.cursor.next().map(|member| unsafe { view::<H>(member.header_ptr()) })
+        self.cursor.next().map(|member| unsafe { view::<H>(member.live_cown()) })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -65,7 +65,7 @@ impl<'a, H: AsCown> Iterator for MembersIter<'a, H::View, H> {
 impl<H: AsCown> DoubleEndedIterator for MembersIter<'_, H::View, H> {
     fn next_back(&mut self) -> Option<Self::Item> {
         // SAFETY: the cown is one of `H`'s, and its state does not change for `'a`.
-        self.cursor.next_back().map(|member| unsafe { view::<H>(member.header_ptr()) })
+        self.cursor.next_back().map(|member| unsafe { view::<H>(member.live_cown()) })
     }
 }
 
@@ -84,7 +84,7 @@ impl<'a, H: AsCown> Iterator for MembersIterMut<'a, H::View, H> {
     fn next(&mut self) -> Option<Self::Item> {
         // SAFETY: the cown is one of `H`'s, held exclusively for `'a`, and yielded once, since the
         // cursor has passed it.
-        self.cursor.next().map(|member| unsafe { view_mut::<H>(member.header_ptr()) })
+        self.cursor.next().map(|member| unsafe { view_mut::<H>(member.live_cown()) })
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -96,7 +96,7 @@ impl<H: AsCown> DoubleEndedIterator for MembersIterMut<'_, H::View, H> {
     fn next_back(&mut self) -> Option<Self::Item> {
         // SAFETY: the cown is one of `H`'s, held exclusively for `'a`, and yielded once, since the
         // cursor has passed it.
-        self.cursor.next_back().map(|member| unsafe { view_mut::<H>(member.header_ptr()) })
+        self.cursor.next_back().map(|member| unsafe { view_mut::<H>(member.live_cown()) })
     }
 }
 

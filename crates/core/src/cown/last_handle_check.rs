@@ -21,13 +21,12 @@
 //! of several such handles, the last one does.)
 
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
 
 use super::end_of_life::retire;
 use super::handle::Cown;
 use crate::queue::handle_counts::HandleParting;
 use crate::queue::header::Flags;
-use crate::queue::slot::Slot;
+use crate::queue::live_slot::LiveSlot;
 
 /// The result of checking a handle returned by [`Cown::drop_unless_last`].
 pub enum LastHandleCheck<T: Send + 'static> {
@@ -68,10 +67,9 @@ impl<T: Send + 'static> Cown<T> {
 ///
 /// # Safety
 /// The slot is that of the behaviour.
-pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: NonNull<Slot>) -> bool {
-    let cown = ManuallyDrop::new(handle).header_ptr();
-    // SAFETY: the behaviour keeps the cown alive.
-    let header = unsafe { cown.as_ref() };
+pub(crate) unsafe fn drop_last<T: Send + 'static>(handle: Cown<T>, slot: LiveSlot) -> bool {
+    let cown = ManuallyDrop::new(handle).live_cown();
+    let header = cown.header();
     if !header.counts.remove() {
         return false;
     }

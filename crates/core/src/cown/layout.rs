@@ -10,6 +10,7 @@ use coact_sync::pool;
 use crate::queue::group_header::Leader;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interrupt_header;
+use crate::queue::live_cown::LiveCown;
 use crate::runtime_ids::Birthplace;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
@@ -35,14 +36,14 @@ impl<T> CownBox<T> {
 
     /// Allocates a cown with one strong handle.
     #[inline]
-    pub(crate) fn allocate(state: T, place: Birthplace) -> NonNull<CownHeader> {
+    pub(crate) fn allocate(state: T, place: Birthplace) -> LiveCown {
         // SAFETY: the block was just allocated and has room for the cown.
         unsafe { Self::fill(pool::alloc(Self::LINE), state, CownHeader::fresh(place)) }
     }
 
     /// The same if the thread has a block at hand. Otherwise returns the state.
     #[inline(always)]
-    pub(crate) fn try_allocate(state: T, place: Birthplace) -> Result<NonNull<CownHeader>, T> {
+    pub(crate) fn try_allocate(state: T, place: Birthplace) -> Result<LiveCown, T> {
         let Some(block) = pool::try_alloc(Self::LINE) else { return Err(state) };
         // SAFETY: the block was just allocated and has room for the cown.
         Ok(unsafe { Self::fill(block, state, CownHeader::fresh(place)) })
@@ -51,7 +52,7 @@ impl<T> CownBox<T> {
     /// The same in a block of minimal length; also for members of a group, on which only one worker
     /// is active at a time.
     #[inline]
-    pub(crate) fn allocate_packed(state: T, place: Birthplace) -> NonNull<CownHeader> {
+    pub(crate) fn allocate_packed(state: T, place: Birthplace) -> LiveCown {
         let header = CownHeader::packed(place);
         // SAFETY: the block was just allocated and has room for the cown.
         unsafe { Self::fill(pool::alloc(Self::LAYOUT), state, header) }
@@ -60,12 +61,13 @@ impl<T> CownBox<T> {
     /// # Safety
     /// The block is unused, and has room for the cown.
     #[inline(always)]
-    unsafe fn fill(block: NonNull<u8>, state: T, header: CownHeader) -> NonNull<CownHeader> {
+    unsafe fn fill(block: NonNull<u8>, state: T, header: CownHeader) -> LiveCown {
         let state = UnsafeCell::new(state);
         // SAFETY: the block is unused, and has room for the cown.
         unsafe { block.cast::<Self>().write(Self { header, state }) };
         simulated::made_cown(block.addr().get());
-        block.cast()
+        // SAFETY: the cown is new, and has the caller's handle.
+        unsafe { LiveCown::new(block.cast()) }
     }
 
     /// Writes the header of a cown whose state follows later. It has no strong handle.
@@ -76,12 +78,13 @@ impl<T> CownBox<T> {
         at: NonNull<Self>,
         runtime: RuntimeId,
         flags: u16,
-    ) -> NonNull<CownHeader> {
+    ) -> LiveCown {
         let header = at.cast::<CownHeader>();
         // SAFETY: the caller owns the memory, which has the layout.
         unsafe { header.write(CownHeader::stillborn(runtime, flags)) };
         simulated::made_cown(header.addr().get());
-        header
+        // SAFETY: the cown is new, and has the weak handle of its creator.
+        unsafe { LiveCown::new(header) }
     }
 
     /// Returns a pointer to the state. Dereferencing it requires holding the cown.
@@ -89,7 +92,7 @@ impl<T> CownBox<T> {
     /// # Safety
     /// The cown is of type `T`, and alive.
     #[inline]
-    pub(crate) unsafe fn state(cown: NonNull<CownHeader>) -> *mut T {
+    pub(crate) unsafe fn state(cown: LiveCown) -> *mut T {
         // SAFETY: the cown is of type `T`, and alive.
         UnsafeCell::raw_get(unsafe { &raw const (*cown.cast::<Self>().as_ptr()).state })
     }
@@ -99,12 +102,12 @@ impl<T> CownBox<T> {
     /// # Safety
     /// No handle, weak handle or request of the cown is left.
     #[inline]
-    pub(crate) unsafe fn free(mut cown: NonNull<CownHeader>) {
+    pub(crate) unsafe fn free(cown: LiveCown) {
         // SAFETY: nothing of the cown is left, and the block was allocated with the layout used
         // here, or with the one that the guard knows. A member owns a count of its leader, which is
         // given up once.
         unsafe {
-            let header = cown.as_ref();
+            let header = cown.header();
             let flags = header.flags.get(Flags::INTERRUPTIBLE | Flags::PACKED | Flags::GROUPED);
             if flags == 0 {
                 // The common case.
@@ -112,12 +115,12 @@ impl<T> CownBox<T> {
             }
             let (interruptible, packed) =
                 (header.has(Flags::INTERRUPTIBLE), header.has(Flags::PACKED));
-            let leader = cown.as_ref().leader();
+            let leader = cown.leader();
             if interruptible {
                 // Up to here a search may read the header.
                 interrupt_header::unlist(cown);
             }
-            cown.as_mut().end();
+            cown.header_mut().end();
             if interruptible {
                 interrupt_header::free(cown);
             } else {
@@ -134,11 +137,11 @@ impl<T> CownBox<T> {
     /// # Safety
     /// See [`free`](Self::free).
     #[inline(always)]
-    pub(super) unsafe fn free_plain(mut cown: NonNull<CownHeader>) {
+    pub(super) unsafe fn free_plain(cown: LiveCown) {
         // SAFETY: nothing of the cown is left, and the block of such a cown was allocated with this
         // layout.
         unsafe {
-            cown.as_mut().end();
+            cown.header_mut().end();
             pool::dealloc_and_return(cown.cast(), Self::LINE, ());
         }
     }
@@ -170,7 +173,7 @@ mod tests {
     #[test]
     fn a_line_is_a_line() {
         let cowns: Vec<_> = (0..1000_u64).map(|n| CownBox::allocate(n, place())).collect();
-        assert!(cowns.iter().all(|cown| cown.addr().get().is_multiple_of(CACHE_LINE)));
+        assert!(cowns.iter().all(|cown| cown.address().is_multiple_of(CACHE_LINE)));
         // SAFETY: the cown was just created, and no other thread knows it.
         cowns.into_iter().for_each(|cown| unsafe { CownBox::<u64>::free(cown) });
     }

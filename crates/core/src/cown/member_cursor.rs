@@ -74,16 +74,12 @@ impl<'a> MemberCursor<'a> {
 
     /// Returns why the behaviour must not run: its first member that is poisoned or closed, and not
     /// named in a form that accepts this.
-    ///
-    /// # Safety
-    /// The behaviour holds the members.
     #[inline]
-    pub(crate) unsafe fn find_refusal(&self) -> Option<Broken> {
+    pub(crate) fn find_refusal(&self) -> Option<Broken> {
         let mut members = self.clone();
         for position in 0..self.left {
             let member = members.advance();
-            // SAFETY: the member is held, so it is alive.
-            let flags = unsafe { member.header() }.flags.get(Flags::POISONED | Flags::CLOSED);
+            let flags = member.header().flags.get(Flags::POISONED | Flags::CLOSED);
             if flags != 0 && !member.is_checked() {
                 return Some(if flags & Flags::CLOSED != 0 {
                     Broken::Closed { position }
@@ -104,7 +100,7 @@ impl<'a> MemberCursor<'a> {
     pub(crate) unsafe fn end_states(&self) -> bool {
         let mut members = self.clone();
         (0..self.left).all(|_| {
-            let cown = members.advance().header_ptr();
+            let cown = members.advance().live_cown();
             // SAFETY: the cown is held exclusively, so it is alive and only this behaviour accesses
             // its state.
             unsafe { interrupt_header::end_state(cown) }
@@ -128,7 +124,7 @@ impl<'a> MemberCursor<'a> {
             unsafe {
                 let header = member.header();
                 if header.has(Flags::INTERRUPTIBLE) {
-                    interrupt_header::tell_failure(member.header_ptr(), why);
+                    interrupt_header::tell_failure(member.live_cown(), why);
                 } else {
                     header.set(Flags::POISONED, true);
                 }

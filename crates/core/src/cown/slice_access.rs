@@ -90,14 +90,14 @@ impl<'a, H: AsCown> Members<'a, H::View, H> {
 
     /// Returns the state of the cown at an index.
     pub fn get(&self, index: usize) -> Option<&H::View> {
-        let cown = self.cursor.get(index)?.header_ptr();
+        let cown = self.cursor.get(index)?.live_cown();
         // SAFETY: the cown is held, and its state borrowed as long as `self`.
         Some(unsafe { view::<H>(cown) })
     }
 
     /// Returns the state of the cown at an index mutably.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut H::View> {
-        let cown = self.cursor.get(index)?.header_ptr();
+        let cown = self.cursor.get(index)?.live_cown();
         // SAFETY: the cown is held exclusively, and its state borrowed mutably as long as `self`.
         Some(unsafe { view_mut::<H>(cown) })
     }
@@ -202,7 +202,7 @@ impl<'a, H: AsCown> ReadMembers<'a, H::View, H> {
 
     /// Returns the state of the cown at an index.
     pub fn get(&self, index: usize) -> Option<&'a H::View> {
-        let cown = self.cursor.get(index)?.header_ptr();
+        let cown = self.cursor.get(index)?.live_cown();
         // SAFETY: the cowns are held for reading for `'a`.
         Some(unsafe { view::<H>(cown) })
     }

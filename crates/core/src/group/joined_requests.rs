@@ -1,15 +1,13 @@
 //! Sets with several members of one group: one request is in the queue for all of them.
 
-use std::ptr::NonNull;
-
 use smallvec::SmallVec;
 
-use crate::queue::header::CownHeader;
-use crate::queue::slot::Slot;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 
 /// The requests of one behaviour for members of groups.
 #[derive(Default)]
-pub(crate) struct GroupedRequests(SmallVec<[NonNull<Slot>; 8]>);
+pub(crate) struct GroupedRequests(SmallVec<[LiveSlot; 8]>);
 
 /// The result of joining them.
 pub(crate) struct JoinedRequests {
@@ -20,7 +18,7 @@ pub(crate) struct JoinedRequests {
 }
 
 impl GroupedRequests {
-    pub(crate) fn push(&mut self, slot: NonNull<Slot>) {
+    pub(crate) fn push(&mut self, slot: LiveSlot) {
         self.0.push(slot);
     }
 
@@ -30,27 +28,16 @@ impl GroupedRequests {
 
     /// Chooses a request for each group, passes it on with the group's leader, and
     /// [joins](Slot::join) the others to it.
-    ///
-    /// # Safety
-    /// The slots are live, unqueued, and for members of groups that are alive.
-    pub(crate) unsafe fn join(
-        mut self,
-        queued: &mut dyn FnMut(NonNull<CownHeader>, NonNull<Slot>),
-    ) -> JoinedRequests {
-        // SAFETY: the slot is live, and its member alive.
-        let leader = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().queue_ptr() };
-        // SAFETY: the slot is live.
-        let cown = |slot: &NonNull<Slot>| unsafe { slot.as_ref().member().header_ptr() };
-        self.0.sort_unstable_by_key(|slot| {
-            (CownHeader::rank(leader(slot)), CownHeader::rank(cown(slot)))
-        });
+    pub(crate) fn join(mut self, queued: &mut dyn FnMut(LiveCown, LiveSlot)) -> JoinedRequests {
+        let leader = |slot: &LiveSlot| slot.slot().member().queue();
+        let cown = |slot: &LiveSlot| slot.slot().member().live_cown();
+        self.0.sort_unstable_by_key(|slot| (leader(slot).rank(), cown(slot).rank()));
         let mut joined = JoinedRequests { count: 0, overlaps: false };
         for group in self.0.chunk_by(|a, b| leader(a) == leader(b)) {
             joined.overlaps |= group.windows(2).any(|pair| cown(&pair[0]) == cown(&pair[1]));
             joined.count += group.len() - 1;
             for slot in &group[1..] {
-                // SAFETY: the slot is live, and no other thread knows it.
-                unsafe { slot.as_ref() }.join();
+                slot.slot().join();
             }
             queued(leader(&group[0]), group[0]);
         }

@@ -21,6 +21,7 @@ pub(crate) mod serve_interrupts;
 pub(crate) mod spawn;
 
 use crate::queue::group_header::Leader;
+use crate::queue::live_cown::LiveCown;
 use std::fmt;
 use std::ptr::NonNull;
 
@@ -99,11 +100,11 @@ impl Group {
     /// Costs as much as [`Cown::new`], and an atomic addition.
     pub fn cown<T: Send + 'static>(&self, state: T) -> Cown<T> {
         let home = self.runtime();
-        let mut header = CownBox::allocate_packed(state, Birthplace::new(home.0, home.is_pumped()));
+        let header = CownBox::allocate_packed(state, Birthplace::new(home.0, home.is_pumped()));
         // SAFETY: the cown was just created, so no other thread knows it; the leader is alive, and
         // counts the member.
         unsafe {
-            header.as_mut().join(Leader::retain(self.leader));
+            header.header_mut().join(Leader::retain(self.leader).ptr());
             Cown::from_header(header)
         }
     }
@@ -141,7 +142,7 @@ impl Clone for Group {
 impl Drop for Group {
     fn drop(&mut self) {
         // SAFETY: the handle owns its count, and is not used afterwards.
-        unsafe { Leader::release(self.leader.cast()) };
+        unsafe { Leader::release(LiveCown::new(self.leader.cast())) };
     }
 }
 

@@ -4,6 +4,8 @@
 use crate::body::NoResult;
 use crate::queue::group_header::LeaderKind;
 use crate::queue::group_header::{HoldingRequest, with};
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::request;
 use crate::task::TaskKind;
 use std::ptr::NonNull;
@@ -17,10 +19,8 @@ use crate::queue::dequeue::{leave, successor};
 use crate::queue::grant::{grant, task_in_group};
 use crate::queue::group_header::{HeldGroup, Leader};
 use crate::queue::group_ring::RingEntry;
-use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header::CALLS_IN_A_ROW;
 use crate::queue::interrupt_header::{Gate, try_park};
-use crate::queue::slot::Slot;
 use crate::sched::ReadySink;
 use crate::sched::worker::Worker;
 use crate::sched::{Successor, schedule_last};
@@ -42,7 +42,7 @@ static KIND: LeaderKind = LeaderKind { run: run_forgetting_in_group };
 /// run.
 #[inline]
 pub(crate) unsafe fn run<C: Completion>(
-    leader: NonNull<CownHeader>,
+    leader: LiveCown,
     holding: HoldingRequest,
     context: &RunContext,
     body: impl FnOnce() -> BodyOutcome<C>,
@@ -151,7 +151,7 @@ unsafe fn drive(
                 NextInRing::Grant(head) => {
                     entered.end();
                     let mut successor = Successor::new(context.home);
-                    grant(leader.cast(), head, &mut successor);
+                    grant(LiveCown::new(leader.cast()), head, &mut successor);
                     return successor.take();
                 }
             }
@@ -179,7 +179,7 @@ enum NextInRing {
     Finish,
     /// Grants the group to the request for which the token was left before members were
     /// interrupted.
-    Grant(NonNull<Slot>),
+    Grant(LiveSlot),
     /// Yields the worker to other tasks.
     Yield,
 }
@@ -198,7 +198,7 @@ impl HeldGroup {
             None if self.holding.is_some() => NextInRing::Finish,
             // SAFETY: without a holding request the token was left with a head
             // (`member_interrupt::enter_group`).
-            None => NextInRing::Grant(unsafe { NonNull::new_unchecked(self.head) }),
+            None => NextInRing::Grant(unsafe { LiveSlot::new(NonNull::new_unchecked(self.head)) }),
         }
     }
 
@@ -244,7 +244,7 @@ unsafe fn adopt(leader: NonNull<Leader>) -> bool {
             let holding = HoldingRequest::new(next, task, halves.dispose);
             let before = with(leader, |held| {
                 let has_run = held.ring.is_empty();
-                held.ring.push(next.as_ref().member(), task, run_adopted);
+                held.ring.push(next.slot().member(), task, run_adopted);
                 held.holding.replace(holding).filter(|_| has_run)
             });
             if let Some(before) = before {
@@ -265,7 +265,7 @@ unsafe fn run_adopted(entry: NonNull<RingEntry>, context: &RunContext) {
     // request keeps it alive, or its count if it is the last request of a member.
     unsafe {
         let (member, task) = RingEntry::take::<TaskPtr>(entry);
-        let leader = member.queue_ptr().cast::<Leader>();
+        let leader = member.queue().cast::<Leader>();
         let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
         (halves.body)(task, context);
         if !with(leader, |held| held.holding.as_ref().is_some_and(|holding| holding.task == task)) {
@@ -289,7 +289,7 @@ unsafe fn finish(leader: NonNull<Leader>, ready: &mut impl ReadySink) {
             held.holding.take().unwrap_unchecked()
         });
         if let Some(next) = leave(&leader.as_ref().header, holding.slot) {
-            grant(leader.cast(), next, ready);
+            grant(LiveCown::new(leader.cast()), next, ready);
         }
         (holding.dispose)(holding.task);
     }
@@ -313,7 +313,7 @@ pub(crate) unsafe fn run_forgetting_in_group(
     // queue.
     unsafe {
         let slot = request(task);
-        let leader = slot.as_ref().member().queue_ptr();
+        let leader = slot.slot().member().queue();
         let halves = task.as_ref().vtable.in_group.unwrap_unchecked();
         run(leader, HoldingRequest::new(slot, task, halves.dispose), context, || {
             (halves.body)(task, context);

@@ -1,6 +1,7 @@
 //! Interrupts of members, on the side of the group's holder. The protocol is in
 //! `queue/member_interrupt.rs`.
 
+use crate::queue::live_cown::LiveCown;
 use crate::queue::member_interrupt::look_up;
 use crate::queue::member_interrupt_listed::InterruptNotice;
 use std::ptr::NonNull;
@@ -47,7 +48,7 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
         // notice is taken. With the token this thread has exclusive access to its state.
         unsafe {
             first = interrupt_header::next(guard);
-            InterruptNotice::of(cown.as_ref()).take();
+            InterruptNotice::of(cown.header()).take();
             simulated::point();
             goes_on_with_member(cown);
             // After the exchange: a shutdown past its deadline says so before it interrupts.
@@ -63,7 +64,7 @@ pub(super) unsafe fn interrupt_all(leader: NonNull<Leader>, context: &RunContext
 ///
 /// # Safety
 /// The member is alive and interruptible.
-unsafe fn goes_on_with_member(member: NonNull<CownHeader>) {
+unsafe fn goes_on_with_member(member: LiveCown) {
     // SAFETY: the member is alive and interruptible, so it has a guard, which begins with its task.
     current_task::goes_on_with(unsafe { interrupt_header::task_of(member).as_ref() }.vtable.name);
 }
@@ -72,10 +73,10 @@ unsafe fn goes_on_with_member(member: NonNull<CownHeader>) {
 ///
 /// # Safety
 /// The caller has the token, and the member is alive and interruptible.
-unsafe fn note_gate(leader: NonNull<Leader>, member: NonNull<CownHeader>, gate: Gate) {
+unsafe fn note_gate(leader: NonNull<Leader>, member: LiveCown, gate: Gate) {
     // SAFETY: the member is alive, and the caller has the token.
     unsafe {
-        let header = member.as_ref();
+        let header = member.header();
         // PARKED of a member belongs to the token holder.
         let was_shut = header.has(Flags::PARKED);
         let mut shut = gate == Gate::Shut && !is_ungated(header);
@@ -112,12 +113,12 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
                 Err(gate) => {
                     if gate == Gate::Reserved {
                         // So that the next holder returns here first.
-                        look_up(leader.cast());
+                        look_up(LiveCown::new(leader.cast()));
                     }
                     return gate;
                 }
             };
-            member.as_ref().set_in_line(false);
+            member.header().set_in_line(false);
             goes_on_with_member(member);
             let vtable = interrupt_header::vtable(member);
             let gate = match mode_now(context) {
@@ -133,7 +134,7 @@ unsafe fn take_turns(leader: NonNull<Leader>, context: &RunContext) -> Gate {
 
 impl HeldGroup {
     /// Returns the member whose turn it is, or the state of the group's gate if there is none.
-    fn next_turn(&mut self) -> Result<NonNull<CownHeader>, Gate> {
+    fn next_turn(&mut self) -> Result<LiveCown, Gate> {
         if self.shut > 0 {
             return Err(Gate::Shut);
         }

@@ -1,13 +1,11 @@
 //! Spawning on members of one group: into the ring, or into the queue.
 
-use std::ptr::NonNull;
-
 use super::current;
 use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
 use crate::queue::group_header::with;
 use crate::queue::group_ring::RunRingEntry;
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::requested_cown::RequestedCown;
 
 /// Returns whether what this thread spawns on the group now comes behind the ring and before
@@ -16,7 +14,7 @@ use crate::queue::requested_cown::RequestedCown;
 /// # Safety
 /// The leader is alive.
 #[inline]
-pub(crate) unsafe fn goes_into_ring(leader: NonNull<CownHeader>) -> bool {
+pub(crate) unsafe fn goes_into_ring(leader: LiveCown) -> bool {
     let leader = leader.cast::<Leader>();
     // SAFETY: the leader is alive, and `is_unfollowed` is called only if this thread holds the
     // group.
@@ -28,12 +26,7 @@ pub(crate) unsafe fn goes_into_ring(leader: NonNull<CownHeader>) -> bool {
 /// # Safety
 /// The calling thread holds the member's group, and `run` takes a `B`.
 #[inline]
-pub(crate) unsafe fn push<B>(
-    leader: NonNull<CownHeader>,
-    member: RequestedCown,
-    body: B,
-    run: RunRingEntry,
-) {
+pub(crate) unsafe fn push<B>(leader: LiveCown, member: RequestedCown, body: B, run: RunRingEntry) {
     FastPath::Ring.take();
     // SAFETY: this thread holds the group.
     unsafe { with(leader.cast(), |held| held.ring.push(member, body, run)) };

@@ -1,6 +1,8 @@
 //! Blocked sets: the behaviours that cannot run before an interruptible cown is released, for the
 //! search for deadlocks.
 
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::member_interrupt;
 use std::collections::HashSet;
 use std::fmt;
@@ -13,11 +15,11 @@ use crate::behaviour::spawn_plain;
 use crate::body::{NamedCompletion, NoResult};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
 use crate::queue::interrupt_header;
 use crate::queue::interrupt_header::try_park;
-use crate::queue::multi_block::Multi;
-use crate::queue::slot::{QueuePosition, Slot};
+use crate::queue::multi_block::LiveMulti;
+use crate::queue::slot::QueuePosition;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{hold_open, schedule};
 use crate::simulated;
@@ -72,15 +74,15 @@ impl<T: Interruptible> Cown<T> {
 
     /// Returns the task that interrupts the cown or its group.
     fn interrupt_task(&self) -> TaskPtr {
-        match self.header().leader() {
+        match self.live_cown().leader() {
             Some(leader) => member_interrupt::task_of(leader),
             // SAFETY: the cown is interruptible.
-            None => unsafe { interrupt_header::task_of(self.header_ptr()) },
+            None => unsafe { interrupt_header::task_of(self.live_cown()) },
         }
     }
 
-    fn queue(&self) -> NonNull<CownHeader> {
-        self.header().leader().unwrap_or(self.header_ptr())
+    fn queue(&self) -> LiveCown {
+        self.live_cown().queue()
     }
 
     /// If the cown's gate is [shut](crate::queue::interrupt_header::Gate::Shut), returns every
@@ -106,9 +108,8 @@ impl<T: Interruptible> Cown<T> {
 impl<T: Interruptible> WeakCown<T> {
     /// Like [`Cown::queue_id`]; for a member of a group only while it has a handle.
     pub fn queue_id(&self) -> Option<CownId> {
-        let header = self.header_ptr();
-        // SAFETY: a weak handle keeps the header alive.
-        if unsafe { header.as_ref() }.is_grouped() {
+        let header = self.live_cown();
+        if header.header().is_grouped() {
             return self.upgrade().map(|cown| cown.queue_id());
         }
         Some(CownId::of(header))
@@ -119,7 +120,7 @@ impl<T: Interruptible> WeakCown<T> {
 /// interrupt meanwhile, gives it to the task that interrupts the state.
 struct ParkedToken {
     /// Alive: the request with which the token was parked stays at the head.
-    queue: NonNull<CownHeader>,
+    queue: LiveCown,
     /// The task that interrupts it.
     task: TaskPtr,
     /// Whether the queue is a group's.
@@ -164,13 +165,18 @@ impl ParkedToken {
     }
 
     /// Returns the first request in the queue, and whether it waits.
-    fn first(&self) -> (NonNull<Slot>, bool) {
+    fn first(&self) -> (LiveSlot, bool) {
         // SAFETY: this thread has the token, and the cown is interruptible, so it has a guard.
         unsafe {
             if self.is_group {
                 member_interrupt::first_at_gate(self.queue)
             } else {
-                (NonNull::new_unchecked((*interrupt_header::of(self.queue).as_ptr()).head), true)
+                (
+                    LiveSlot::new(NonNull::new_unchecked(
+                        (*interrupt_header::of(self.queue).as_ptr()).head,
+                    )),
+                    true,
+                )
             }
         }
     }
@@ -178,8 +184,7 @@ impl ParkedToken {
 
 impl Drop for ParkedToken {
     fn drop(&mut self) {
-        // SAFETY: the request at the head keeps the cown alive while this thread has the token.
-        if !try_park(unsafe { self.queue.as_ref() }) {
+        if !try_park(self.queue.header()) {
             schedule(self.task, self.home);
         }
     }
@@ -214,16 +219,16 @@ struct QueueWalk {
     /// A request may be waiting that cannot be reached now.
     has_missed: bool,
     /// The behaviours on several cowns that were followed.
-    seen: HashSet<NonNull<Multi>>,
+    seen: HashSet<LiveMulti>,
 }
 
 /// Where to examine a queue.
 enum WalkStart {
     /// The request behind a waiting one.
-    Behind(NonNull<CownHeader>, NonNull<Slot>),
+    Behind(LiveCown, LiveSlot),
     /// The request that waits for the end of a waiting behaviour which is, or will be, a reader of
     /// the cown.
-    Reader(NonNull<CownHeader>, NonNull<Slot>),
+    Reader(LiveCown, LiveSlot),
 }
 
 impl QueueWalk {
@@ -235,31 +240,25 @@ impl QueueWalk {
     ///
     /// # Safety
     /// The request waits, and continues to until the walk is over.
-    unsafe fn note(&mut self, cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
-        self.found.push((CownId::of(cown), QueuePosition::of(slot)));
-        // SAFETY: the request waits until the walk is over, so it is live.
-        let member = unsafe { slot.as_ref() }.member();
+    unsafe fn note(&mut self, cown: LiveCown, slot: LiveSlot) {
+        self.found.push((CownId::of(cown), QueuePosition::of(slot.slot())));
+        let member = slot.slot().member();
         if !member.is_multi() {
             return;
         }
         // SAFETY: the member says that the slot is in a `Multi`, which has not run.
-        let behaviour = unsafe { Multi::of(slot) };
+        let behaviour = unsafe { LiveMulti::of(slot) };
         if !self.seen.insert(behaviour) {
             return;
         }
-        // SAFETY: the `Multi` has not run, so it is live. All requests of a behaviour are appended
-        // before the first is linked, so the others are in their queues until it has run; except
-        // for readers, which leave theirs when they are granted.
-        for other in unsafe { Multi::requests(behaviour) } {
-            // SAFETY: a waiting behaviour keeps its cowns alive.
-            let (of, grouped) =
-                unsafe { (other.member().queue_ptr(), other.member().header().is_grouped()) };
+        for other in behaviour.requests() {
+            let (of, grouped) = (other.member().queue(), other.member().header().is_grouped());
             if of == cown || other.is_joined() {
                 continue;
             }
             let reads = other.member().is_read() && !grouped;
             let from = if reads { WalkStart::Reader } else { WalkStart::Behind };
-            self.from.push(from(of, NonNull::from(other)));
+            self.from.push(from(of, other.into()));
         }
     }
 
@@ -270,10 +269,8 @@ impl QueueWalk {
     unsafe fn run(&mut self) {
         while let Some(from) = self.from.pop() {
             let (cown, next) = match from {
-                // SAFETY: the request waits in this queue, so everything behind it waits as well.
-                WalkStart::Behind(cown, slot) => (cown, unsafe { successor(cown, slot) }),
-                // SAFETY: the behaviour of the slot waits until the walk is over.
-                WalkStart::Reader(cown, slot) => (cown, unsafe { self.behind_reader(cown, slot) }),
+                WalkStart::Behind(cown, slot) => (cown, successor(cown, slot)),
+                WalkStart::Reader(cown, slot) => (cown, self.behind_reader(cown, slot)),
             };
             if let Some(next) = next {
                 self.from.push(WalkStart::Behind(cown, next));
@@ -290,17 +287,8 @@ impl QueueWalk {
     /// Returns the request that cannot be granted the cown before a reading behaviour has run: the
     /// exclusive request to which the last of the readers gives the token. Adjacent readers do not
     /// wait.
-    ///
-    /// # Safety
-    /// The slot is that of a behaviour that waits, and continues to until the walk is over; the
-    /// cown is in no group.
-    unsafe fn behind_reader(
-        &mut self,
-        cown: NonNull<CownHeader>,
-        slot: NonNull<Slot>,
-    ) -> Option<NonNull<Slot>> {
-        // SAFETY: the behaviour of the slot waits, so the slot is live and the cown alive.
-        let (header, slot) = unsafe { (cown.as_ref(), slot.as_ref()) };
+    fn behind_reader(&mut self, cown: LiveCown, slot: LiveSlot) -> Option<LiveSlot> {
+        let (header, slot) = (cown.header(), slot.slot());
         if !slot.is_reading() {
             // Other requests before it hold the cown up. Its neighbour may be another reader, which
             // may run and be gone at any time.
@@ -320,17 +308,13 @@ impl QueueWalk {
 }
 
 /// Returns the request behind another one in its queue.
-///
-/// # Safety
-/// The request is in the cown's queue, and does not leave it meanwhile.
-unsafe fn successor(cown: NonNull<CownHeader>, slot: NonNull<Slot>) -> Option<NonNull<Slot>> {
-    // SAFETY: the request is in the queue, so it is live and keeps the cown alive.
-    let (slot, tail) = unsafe { (slot.as_ref(), &cown.as_ref().tail) };
+fn successor(cown: LiveCown, slot: LiveSlot) -> Option<LiveSlot> {
+    let tail = &cown.header().tail;
     spin_wait::wait_for(|| {
         // A successor that has swapped itself in is about to link itself.
         let tail = tail.look();
         let next = slot.successor();
-        let is_last = tail.is(NonNull::from(slot)) || tail.end_mark().is_some();
+        let is_last = tail.is(slot) || tail.end_mark().is_some();
         (next.is_some() || is_last).then_some(next)
     })
 }

@@ -2,6 +2,7 @@
 //! type for cowns of all types.
 
 use crate::group::run_ring::run_forgetting_in_group;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::spawn::spawn_from_anywhere;
 use std::ptr::NonNull;
 
@@ -10,7 +11,6 @@ use crate::cown::handle::Cown;
 use crate::group::spawn as group;
 use crate::panic::drop_quietly;
 use crate::queue::group_ring::RingEntry;
-use crate::queue::header::CownHeader;
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block;
@@ -42,7 +42,7 @@ impl<T: Interruptible> Cown<T> {
     /// **Cost.** That of a behaviour.
     pub fn defer(&self, call: Box<dyn FnOnce() + Send>) {
         // SAFETY: this handle keeps the cown alive.
-        unsafe { append(self.header_ptr(), Some(Box::new(|_| call()))) };
+        unsafe { append(self.live_cown(), Some(Box::new(|_| call()))) };
     }
 }
 
@@ -50,12 +50,12 @@ impl<T: Interruptible> Cown<T> {
 ///
 /// # Safety
 /// The cown is alive.
-pub(super) unsafe fn append(cown: NonNull<CownHeader>, call: DeferredCall) {
+pub(super) unsafe fn append(cown: LiveCown, call: DeferredCall) {
     let member = RequestedCown::exclusive(cown);
     // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
-        let header = cown.as_ref();
-        match header.leader() {
+        let header = cown.header();
+        match cown.leader() {
             None => {
                 at_work_in(header.home(), || {
                     Single::spawn(Single::allocate(member, &VTABLE, call));
@@ -92,7 +92,7 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
     unsafe {
         let call = Single::take_body(node);
         run_call(call, context);
-        let cown = Single::slot(node).as_ref().member().header_ptr();
+        let cown = Single::slot(node).slot().member().live_cown();
         let successor = release_to_next::<false>(Single::slot(node), cown, &context.home);
         dispose(task);
         successor

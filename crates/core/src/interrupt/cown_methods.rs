@@ -23,8 +23,7 @@ pub enum SendPath<'c, T: Interruptible> {
 impl<T: Interruptible> WeakCown<T> {
     /// Says that the state may have a [place](Interruptible::place) from now on.
     pub fn set_placed(&self) {
-        // SAFETY: a weak handle keeps the header, which keeps that of its leader.
-        let header = unsafe { self.header_ptr().as_ref() };
+        let header = self.live_cown().header();
         header.set(Flags::PLACED, true);
         // It stays, and so does its group.
         header.queue().set(Flags::PLACED, true);
@@ -56,7 +55,7 @@ impl<T: Interruptible> Cown<T> {
     pub fn interrupt(&self) {
         self.assert_interruptible();
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
-        unsafe { interrupt(self.header_ptr()) };
+        unsafe { interrupt(self.live_cown()) };
     }
 
     /// Returns the shared state.
@@ -64,7 +63,7 @@ impl<T: Interruptible> Cown<T> {
     pub fn shared_state(&self) -> &T::SharedState {
         self.assert_interruptible();
         // SAFETY: the cown is interruptible and of type `T`, and this handle keeps it alive.
-        unsafe { layout::shared_state::<T>(self.header_ptr()).as_ref() }
+        unsafe { layout::shared_state::<T>(self.live_cown()).as_ref() }
     }
 
     /// Names this cown so that the behaviour always runs, even if the cown is closed.
@@ -129,11 +128,11 @@ impl<T: Interruptible> Cown<T> {
 impl<T: Interruptible> WeakCown<T> {
     /// Returns the shared state, which lives as long as there is a weak handle.
     pub fn shared_state(&self) -> &T::SharedState {
-        let header = self.header_ptr();
+        let header = self.live_cown();
         // SAFETY: a weak handle keeps the block alive, and the shared state is part of it.
         unsafe {
             assert!(
-                header.as_ref().has(Flags::INTERRUPTIBLE),
+                header.header().has(Flags::INTERRUPTIBLE),
                 "not created by `Cown::interruptible`"
             );
             layout::shared_state::<T>(header).as_ref()
@@ -143,8 +142,7 @@ impl<T: Interruptible> WeakCown<T> {
     /// Closes the cown permanently: behaviours that name it are refused ([`Broken::Closed`](crate::Broken::Closed)) unless
     /// they are [unchecked](Cown::unchecked). For the state itself, which ends with this.
     pub fn close(&self) {
-        // SAFETY: a weak handle keeps the block alive.
-        let flags = unsafe { &self.header_ptr().as_ref().flags };
+        let flags = &self.live_cown().header().flags;
         if flags.close() == CloseOutcome::GateShut {
             // Without a handle the gate does not stay shut, so no interrupt is needed.
             if let Some(handle) = self.upgrade() {

@@ -8,15 +8,14 @@
 
 use crate::path_coverage::FastPath;
 use crate::queue::group_header::Leader;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::member_interrupt::interrupt_member;
-use std::ptr::NonNull;
 
 use super::interruptible::Interruptible;
 use super::last_handle::temporary_handle::give_back;
 use super::{empty_request, send_interrupt, vtable};
 use crate::cown::handle::{Cown, WeakCown};
 use crate::group::Group;
-use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header;
 use crate::queue::single_block::Single;
 use crate::sched::runtime_handle::RuntimeHandle;
@@ -52,11 +51,11 @@ impl<T: Interruptible> Cown<T> {
 ///
 /// # Safety
 /// The cown is interruptible and in no group, and no other thread knows it.
-unsafe fn put_first_request(cown: NonNull<CownHeader>) {
+unsafe fn put_first_request(cown: LiveCown) {
     let slot = Single::slot(empty_request::allocate(cown));
     // SAFETY: no other thread knows the cown, which is interruptible.
     unsafe {
-        let header = cown.as_ref();
+        let header = cown.header();
         header.flags.begin_interrupted();
         header.tail.begin_with(slot);
         interrupt_header::leave_token(cown, slot);
@@ -65,14 +64,14 @@ unsafe fn put_first_request(cown: NonNull<CownHeader>) {
 
 /// The token of a cown with its first request, which is in the guard; given away when this is
 /// dropped.
-struct FirstInterrupt(NonNull<CownHeader>);
+struct FirstInterrupt(LiveCown);
 
 impl Drop for FirstInterrupt {
     fn drop(&mut self) {
         simulated::point();
         // SAFETY: the first request keeps the cown alive, which is interruptible, and this thread
         // has its token.
-        unsafe { schedule(interrupt_header::task_of(self.0), self.0.as_ref().home_of_queue()) };
+        unsafe { schedule(interrupt_header::task_of(self.0), self.0.header().home_of_queue()) };
     }
 }
 
@@ -103,7 +102,8 @@ impl Group {
         at_work_in(self.runtime().0, || {
             let cown = self.interruptible(shared, make_state);
             // SAFETY: the cown is interruptible, alive, and a member of this group.
-            let is_first = unsafe { interrupt_member(cown.header_ptr(), self.leader.cast()) };
+            let is_first =
+                unsafe { interrupt_member(cown.live_cown(), LiveCown::new(self.leader.cast())) };
             let _first_interrupt = FirstInterruptInGroup { cown: Some(cown.clone()), is_first };
             hand_out(cown)
         })
@@ -126,7 +126,7 @@ impl<T: Interruptible> Drop for FirstInterruptInGroup<T> {
         cown.interrupt();
         if self.is_first {
             // SAFETY: this handle keeps the cown alive.
-            unsafe { send_interrupt::append_empty_request(cown.header_ptr()) };
+            unsafe { send_interrupt::append_empty_request(cown.live_cown()) };
         }
         give_back(cown);
     }

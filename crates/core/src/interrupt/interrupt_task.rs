@@ -6,10 +6,12 @@ use super::interruptible::Interruptible;
 use super::state_callbacks::{call_state, on_interrupt, take_turn};
 use super::{empty_request, last_handle};
 use crate::queue::grant::grant;
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
 use crate::queue::interrupt_header::{
     self, CALLS_IN_A_ROW, Gate, InterruptGuard, is_ungated, try_park,
 };
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::sched::runtime_handle::mode_now;
 use crate::sched::{Successor, schedule_last};
 use crate::simulated;
@@ -26,12 +28,11 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
     let guard: NonNull<InterruptGuard> = task.cast();
     let cown = interrupt_header::header_of(guard);
     for _ in 0..CALLS_IN_A_ROW {
-        // SAFETY: the request at the head keeps the cown alive while this thread has the token.
-        let header = unsafe { cown.as_ref() };
+        let header = cown.header();
         header.flags.begin_interrupt();
         simulated::point();
         // SAFETY: this thread has the token, and a request waits for it.
-        let head = unsafe { NonNull::new_unchecked((*guard.as_ptr()).head) };
+        let head = unsafe { LiveSlot::new(NonNull::new_unchecked((*guard.as_ptr()).head)) };
         // SAFETY: this thread has the token, and `head` is the head of the queue.
         let check = unsafe { last_handle::check_behind(head) };
         // SAFETY: with the token and no readers, this thread has exclusive access to the state.
@@ -70,8 +71,7 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
     }
     // There are further interrupts, but other tasks need the worker, too. The token stays with the
     // task.
-    // SAFETY: the request at the head keeps the cown alive while this thread has the token.
-    schedule_last(task, unsafe { cown.as_ref() }.home());
+    schedule_last(task, cown.header().home());
     None
 }
 
@@ -81,7 +81,7 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
 /// # Safety
 /// See [`on_interrupt`].
 unsafe fn call_and_take_turns<T: Interruptible>(
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
     context: &RunContext,
     is_last: bool,
 ) -> Gate {
@@ -94,7 +94,7 @@ unsafe fn call_and_take_turns<T: Interruptible>(
             mode => on_interrupt::<T>(cown, mode),
         };
         for _ in 0..TURNS_IN_A_ROW {
-            if gate != Gate::Reserved || cown.as_ref().is_interrupted() {
+            if gate != Gate::Reserved || cown.header().is_interrupted() {
                 break;
             }
             gate = match mode_now(context) {

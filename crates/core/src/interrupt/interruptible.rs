@@ -2,13 +2,12 @@
 
 use std::cell::Cell;
 use std::marker::PhantomData;
-use std::ptr::NonNull;
 
 use crate::cown::handle::Cown;
 use crate::fault::Broken;
-use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header::Gate;
-use crate::queue::slot::Slot;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::sched::ending::Ending;
 use crate::sched::worker::bound::WorkerPlace;
 
@@ -96,9 +95,9 @@ pub trait Interruptible: Send + Sized + 'static {
 
 /// A cown whose last handle is gone, for its state: [`Interruptible::last_handle_gone`].
 pub struct UnreachableCown<'a, T: Interruptible> {
-    pub(super) cown: NonNull<CownHeader>,
+    pub(super) cown: LiveCown,
     /// The request that owns the last handle. `None` in a group, where other requests may follow.
-    pub(super) request: Option<NonNull<Slot>>,
+    pub(super) request: Option<LiveSlot>,
     pub(super) has_ended: Cell<bool>,
     pub(super) skips_drop: Cell<bool>,
     pub(super) is_wanted: Cell<bool>,
@@ -110,7 +109,7 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
     /// # Safety
     /// The cown is an interruptible `T`, and held exclusively as long as this exists; by the
     /// request, if one is given, which owns a handle.
-    pub(super) unsafe fn new(cown: NonNull<CownHeader>, request: Option<NonNull<Slot>>) -> Self {
+    pub(super) unsafe fn new(cown: LiveCown, request: Option<LiveSlot>) -> Self {
         let [has_ended, skips_drop, is_wanted] = [(); 3].map(|()| Cell::new(false));
         Self { cown, request, has_ended, skips_drop, is_wanted, of: PhantomData }
     }

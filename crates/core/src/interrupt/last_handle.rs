@@ -25,13 +25,13 @@ use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::last_handle_check::LastHandleCheck;
 use crate::cown::last_handle_check::drop_last;
 use crate::path_coverage::FastPath;
-use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header::{self, Gate, end_state};
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block;
 use crate::queue::single_block::{Single, single_task};
-use crate::queue::slot::Slot;
 use crate::sched::{ReadySink, Successor, at_work_in};
 use crate::task::{RunContext, RunMode, TaskKind, TaskPtr, TaskVTable};
 
@@ -45,13 +45,12 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
     /// # Errors
     /// Returns the handle if there are others, if requests wait, or in a group.
     pub fn try_end(&self, this: WeakCown<T>) -> Result<(), WeakCown<T>> {
-        if this.header_ptr() != self.cown || !self.request.is_some_and(|slot| self.withdraw(slot)) {
+        if this.live_cown() != self.cown || !self.request.is_some_and(|slot| self.withdraw(slot)) {
             return Err(this);
         }
         // Its count is given up together with that of the request's handle.
         forget(this);
-        // SAFETY: the cown is held exclusively, so it is alive.
-        unsafe { self.cown.as_ref() }.counts.remove_last_and_weak();
+        self.cown.header().counts.remove_last_and_weak();
         self.has_ended.set(true);
         FastPath::EndedUnseen.take();
         Ok(())
@@ -71,9 +70,8 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
 
     /// Returns whether the request and the caller own the only handles, and nothing is behind the
     /// request. Then the cown has become unreachable for all other threads.
-    fn withdraw(&self, request: NonNull<Slot>) -> bool {
-        // SAFETY: the cown is held exclusively, so it is alive.
-        let header = unsafe { self.cown.as_ref() };
+    fn withdraw(&self, request: LiveSlot) -> bool {
+        let header = self.cown.header();
         // A first look: taking the cown out of the table would be in vain.
         if !header.counts.are_last_and_weak() {
             return false;
@@ -97,7 +95,7 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
     ///
     /// # Safety
     /// See [`drop_last`]; the state was told.
-    unsafe fn give_up(&self, last: Cown<T>, request: NonNull<Slot>) -> bool {
+    unsafe fn give_up(&self, last: Cown<T>, request: LiveSlot) -> bool {
         if self.has_ended.get() {
             // Its count was given up.
             forget(last);
@@ -141,7 +139,7 @@ impl<T: Interruptible> Cown<T> {
         at_work_in(this.header().home(), || {
             // SAFETY: this thread owns the new node; the handle keeps the cown alive until the node
             // has run.
-            unsafe { Single::spawn(request::<T>(this.header_ptr())) };
+            unsafe { Single::spawn(request::<T>(this.live_cown())) };
         });
     }
 }
@@ -149,7 +147,7 @@ impl<T: Interruptible> Cown<T> {
 /// Marks the tasks of these requests.
 static MARK: u8 = 0;
 
-fn request<T: Interruptible>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
+fn request<T: Interruptible>(cown: LiveCown) -> NonNull<Single<()>> {
     let vtable = const {
         &TaskVTable::new(run::<T>, single_block::link, type_name::<T>).of_kind(TaskKind::new(&MARK))
     };
@@ -161,23 +159,23 @@ fn request<T: Interruptible>(cown: NonNull<CownHeader>) -> NonNull<Single<()>> {
 ///
 /// # Safety
 /// The caller has the token of a cown that is in no group, and `head` is the head of its queue.
-pub(super) unsafe fn check_behind(head: NonNull<Slot>) -> Option<TaskPtr> {
+pub(super) unsafe fn check_behind(head: LiveSlot) -> Option<TaskPtr> {
     // SAFETY: a queued request is live. An empty one is in no step over several queues, so its
     // `next` is null or a request; one that is not part of a larger behaviour is in a single.
     unsafe {
         empty_request::task_of(head)?;
-        let next = head.as_ref().successor()?;
-        let task = next.as_ref().member().is_single().then(|| single_task(next))?;
+        let next = head.successor()?;
+        let task = next.slot().member().is_single().then(|| single_task(next))?;
         task.as_ref().vtable.kind.is_some_and(|kind| kind.is(&MARK)).then_some(task)
     }
 }
 
 /// The same for a member of a group, where other requests may follow in any case.
 fn spawn_last_handle_check_in_group<T: Interruptible>(last: Cown<T>) {
-    let cown = last.header_ptr();
+    let cown = last.live_cown();
     // SAFETY: the deferred call holds the cown, which the handle keeps alive up to the end.
     let call = move |mode| unsafe {
-        let unreachable = UnreachableCown::new(last.header_ptr(), None);
+        let unreachable = UnreachableCown::new(last.live_cown(), None);
         drop(part(last, mode, &unreachable));
     };
     // SAFETY: the handle owned by the call keeps the cown alive.
@@ -195,7 +193,7 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
     // SAFETY: the task holds the cown, and owns the handle. If no handle is left and nothing is
     // behind it, no other thread reads the node, which then need not leave the queue.
     unsafe {
-        let cown = slot.as_ref().member().header_ptr();
+        let cown = slot.slot().member().live_cown();
         let unreachable = UnreachableCown::new(cown, Some(slot));
         let last = part(Cown::<T>::from_header(cown), context.mode(), &unreachable);
         let Some(last) = last else { return interrupt_first(task, context) };
@@ -224,11 +222,11 @@ unsafe fn interrupt_first(mut task: TaskPtr, context: &RunContext) -> Option<Tas
     // kinds of request have the same node. The request stays at the head, and keeps the cown alive
     // until the guard's task passes it over.
     unsafe {
-        let cown = slot.as_ref().member().header_ptr();
+        let cown = slot.slot().member().live_cown();
         task.as_mut().vtable = empty_request::vtable();
-        cown.as_ref().flags.remember_interrupt();
+        cown.header().flags.remember_interrupt();
         interrupt_header::leave_token(cown, slot);
-        successor.ready(interrupt_header::task_of(cown), cown.as_ref().home_of_queue());
+        successor.ready(interrupt_header::task_of(cown), cown.header().home_of_queue());
     }
     successor.take()
 }

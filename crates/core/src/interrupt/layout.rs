@@ -12,8 +12,9 @@ use crate::cown::handle::WeakCown;
 use crate::cown::layout::CownBox;
 use crate::drop_depth;
 use crate::panic::drop_quietly;
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
 use crate::queue::interrupt_header::{InterruptGuard, TablePosition, of};
+use crate::queue::live_cown::LiveCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::task::{Task, TaskVTable};
@@ -45,11 +46,11 @@ impl<T: Interruptible> InterruptibleBlock<T> {
     pub(super) fn allocate(
         vtable: &'static TaskVTable,
         runtime: RuntimeId,
-        leader: Option<NonNull<CownHeader>>,
+        leader: Option<LiveCown>,
         shared: T::SharedState,
         make_state: impl FnOnce(WeakCown<T>) -> T,
-        complete: impl FnOnce(NonNull<CownHeader>),
-    ) -> NonNull<CownHeader> {
+        complete: impl FnOnce(LiveCown),
+    ) -> LiveCown {
         let block = pool::alloc(Self::LAYOUT);
         let task = Task { vtable };
         // SAFETY: the block was just allocated. Shared state, guard and cown are in it one behind
@@ -60,10 +61,10 @@ impl<T: Interruptible> InterruptibleBlock<T> {
         unsafe {
             block.cast().write(shared);
             let cown = block.byte_add(Self::offset()).cast::<CownBox<T>>();
-            let mut header = CownBox::write_header(cown, runtime, Flags::INTERRUPTIBLE);
-            header.as_ref().pin_if(RuntimeHandle(runtime).is_pumped());
+            let header = CownBox::write_header(cown, runtime, Flags::INTERRUPTIBLE);
+            header.header().pin_if(RuntimeHandle(runtime).is_pumped());
             if let Some(leader) = leader {
-                header.as_mut().join(leader);
+                header.header_mut().join(leader.ptr());
             }
             // From here on other threads may read the header, and find a cown without handles.
             let listed = registry::insert(header, runtime);
@@ -85,10 +86,10 @@ impl<T: Interruptible> InterruptibleBlock<T> {
     ///
     /// # Safety
     /// Nothing else of the cown is left, which comes from [`allocate`](Self::allocate).
-    pub(super) unsafe fn free(cown: NonNull<CownHeader>) {
+    pub(super) unsafe fn free(cown: LiveCown) {
         // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
         let free = move || unsafe {
-            let shared = cown.byte_sub(Self::offset()).cast::<T::SharedState>();
+            let shared = cown.ptr().byte_sub(Self::offset()).cast::<T::SharedState>();
             drop_quietly(|| shared.drop_in_place());
             Self::dealloc(cown);
         };
@@ -104,9 +105,9 @@ impl<T: Interruptible> InterruptibleBlock<T> {
     ///
     /// # Safety
     /// Nothing of the cown is left.
-    unsafe fn dealloc(cown: NonNull<CownHeader>) {
+    unsafe fn dealloc(cown: LiveCown) {
         // SAFETY: nothing of the cown is left, and its block comes from `allocate`.
-        unsafe { pool::dealloc(cown.byte_sub(Self::offset()).cast(), Self::LAYOUT) };
+        unsafe { pool::dealloc(cown.ptr().byte_sub(Self::offset()).cast(), Self::LAYOUT) };
     }
 }
 
@@ -114,11 +115,9 @@ impl<T: Interruptible> InterruptibleBlock<T> {
 ///
 /// # Safety
 /// The cown is an interruptible `T`.
-pub(super) unsafe fn shared_state<T: Interruptible>(
-    cown: NonNull<CownHeader>,
-) -> NonNull<T::SharedState> {
+pub(super) unsafe fn shared_state<T: Interruptible>(cown: LiveCown) -> NonNull<T::SharedState> {
     // SAFETY: the shared state is at the start of the block.
-    unsafe { cown.byte_sub(InterruptibleBlock::<T>::offset()) }.cast()
+    unsafe { cown.ptr().byte_sub(InterruptibleBlock::<T>::offset()) }.cast()
 }
 
 /// Removes a cown from the table, if it is there: from here on it cannot be found, and a search
@@ -126,7 +125,7 @@ pub(super) unsafe fn shared_state<T: Interruptible>(
 ///
 /// # Safety
 /// The cown is interruptible, and the caller holds it exclusively, or nothing else of it is left.
-pub(super) unsafe fn unlist(cown: NonNull<CownHeader>) {
+pub(super) unsafe fn unlist(cown: LiveCown) {
     // SAFETY: an interruptible cown has a guard, and only the caller accesses the position in it.
     let listed = unsafe { &mut (*of(cown).as_ptr()).listed };
     registry::remove(std::mem::replace(listed, TablePosition::NOWHERE));
@@ -137,9 +136,9 @@ pub(super) unsafe fn unlist(cown: NonNull<CownHeader>) {
 /// # Safety
 /// The cown is interruptible and not in the table, and the caller holds it exclusively.
 #[cold]
-pub(super) unsafe fn list_again(cown: NonNull<CownHeader>) {
+pub(super) unsafe fn list_again(cown: LiveCown) {
     // SAFETY: an interruptible cown has a guard, and only the caller accesses the position in it.
-    unsafe { (*of(cown).as_ptr()).listed = registry::insert(cown, cown.as_ref().home()) };
+    unsafe { (*of(cown).as_ptr()).listed = registry::insert(cown, cown.header().home()) };
 }
 
 /// Frees the block of a cown whose state and shared state need not be dropped.
@@ -147,10 +146,10 @@ pub(super) unsafe fn list_again(cown: NonNull<CownHeader>) {
 /// # Safety
 /// The cown is an interruptible `T` in no group, nothing else of it is left, and it is not
 /// [listed](unlist).
-pub(super) unsafe fn free_undropped<T: Interruptible>(mut cown: NonNull<CownHeader>) {
+pub(super) unsafe fn free_undropped<T: Interruptible>(cown: LiveCown) {
     // SAFETY: nothing else of the cown is left, and it has no leader.
     unsafe {
-        cown.as_mut().end();
+        cown.header_mut().end();
         InterruptibleBlock::<T>::dealloc(cown);
     }
 }

@@ -36,7 +36,7 @@ impl<'c, T: Interruptible> CownSet for MessageTo<'c, T> {
 
     #[inline]
     unsafe fn place(members: &mut MemberCursor<'_>) -> Option<WorkerPlace> {
-        let cown = members.advance().header_ptr();
+        let cown = members.advance().live_cown();
         // SAFETY: the caller holds the cown, which is of type `T`, as this set names no other.
         unsafe { (*CownBox::<T>::state(cown)).place() }
     }

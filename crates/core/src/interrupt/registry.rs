@@ -11,11 +11,10 @@
 
 use std::cell::Cell;
 use std::iter;
-use std::ptr::NonNull;
 
-pub(crate) use super::registry_table::LiveCown;
+pub(crate) use super::registry_table::ListedCown;
 use super::registry_table::{BATCH, CownTable, TableEntry};
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
@@ -100,7 +99,7 @@ fn take_one() -> &'static TableEntry {
 
 /// Adds a new cown to the table.
 #[inline]
-pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> TablePosition {
+pub(super) fn insert(cown: LiveCown, home: RuntimeId) -> TablePosition {
     let entry = SPARE.try_with(SpareEntries::take).unwrap_or_else(|_| take_one());
     entry.fill(cown, home);
     TablePosition(std::ptr::from_ref(entry).cast())
@@ -125,6 +124,6 @@ pub(crate) fn note_move() {
 
 /// Returns the cowns of some runtimes whose state has not ended, and keeps them alive. Their order
 /// means nothing: it depends on which entries earlier cowns have left.
-pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
+pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<ListedCown> {
     TABLE.find(homes)
 }

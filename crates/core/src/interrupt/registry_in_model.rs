@@ -2,12 +2,11 @@
 //! add orderings. A model that ends one [asks](use_table) for a table.
 
 use std::cell::Cell;
-use std::ptr::NonNull;
 
-pub(crate) use super::registry_table::LiveCown;
+pub(crate) use super::registry_table::ListedCown;
 use super::registry_table::{CownTable, TableEntry};
-use crate::queue::header::CownHeader;
 use crate::queue::interrupt_header::TablePosition;
+use crate::queue::live_cown::LiveCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 
@@ -27,7 +26,7 @@ pub(super) fn use_table() {
     let _ = TABLE.find(&[]);
 }
 
-pub(super) fn insert(cown: NonNull<CownHeader>, home: RuntimeId) -> TablePosition {
+pub(super) fn insert(cown: LiveCown, home: RuntimeId) -> TablePosition {
     let entry = USED.get().then(|| {
         let mut entries = Vec::new();
         TABLE.take_spare(&mut entries);
@@ -52,6 +51,6 @@ pub(crate) fn note_move() {
     }
 }
 
-pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
+pub(crate) fn find(homes: &[RuntimeHandle]) -> Vec<ListedCown> {
     if USED.get() { TABLE.find(homes) } else { Vec::new() }
 }

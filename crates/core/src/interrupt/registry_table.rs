@@ -26,6 +26,7 @@ use coact_sync::asym;
 use super::send_interrupt::interrupt;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::interrupt_header;
+use crate::queue::live_cown::LiveCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::static_shim::{AtomicBool, AtomicPtr, AtomicU32, Mutex, Ordering};
@@ -49,7 +50,7 @@ impl TableEntry {
 
     /// Adds a new cown in an entry that no other thread uses.
     #[inline]
-    pub(super) fn fill(&self, cown: NonNull<CownHeader>, home: RuntimeId) {
+    pub(super) fn fill(&self, cown: LiveCown, home: RuntimeId) {
         // ORDERING: Relaxed; published with the cown. Release pairs with the Acquire in `find`: the
         // header is initialised.
         self.home.store(home.get().into(), Ordering::Relaxed);
@@ -136,7 +137,7 @@ impl CownTable {
 
     /// Returns the cowns of some runtimes whose state has not ended, and keeps them alive. Their
     /// order is that of the entries, which means nothing.
-    pub(super) fn find(&self, homes: &[RuntimeHandle]) -> Vec<LiveCown> {
+    pub(super) fn find(&self, homes: &[RuntimeHandle]) -> Vec<ListedCown> {
         let rows = self.rows.lock();
         // ORDERING: Relaxed. The barrier orders it before the loads of entries.
         self.searching.store(true, Ordering::Relaxed);
@@ -157,9 +158,10 @@ impl CownTable {
             // SAFETY: its block, and the leader of its group, are not freed before the search has
             // ended. Other runtimes' cowns are only read: a handle of one could become the last for
             // a moment, and its runtime would not know of the last-handle check.
-            let header = unsafe { cown.as_ref() };
+            let cown = unsafe { LiveCown::new(cown) };
+            let header = cown.header();
             if is_of(header.home()) && !header.has(Flags::CLOSED) && header.counts.retain() {
-                found.push(LiveCown(cown));
+                found.push(ListedCown(cown));
             }
         }
         // ORDERING: Release pairs with the Acquire in `empty`: a thread that sees it may free what
@@ -170,14 +172,14 @@ impl CownTable {
 }
 
 /// A handle of an interruptible cown of any type.
-pub(crate) struct LiveCown(NonNull<CownHeader>);
+pub(crate) struct ListedCown(LiveCown);
 
-impl LiveCown {
+impl ListedCown {
     /// Distinguishes two of them as long as both live; the one with the greater number is younger.
     pub(crate) fn number(&self) -> (u64, usize) {
         // SAFETY: the cown is interruptible, and this handle keeps it alive.
         let number = unsafe { (interrupt_header::vtable(self.0).number)(self.0) };
-        (number, CownHeader::rank(self.0))
+        (number, self.0.rank())
     }
 
     /// Tells the state that its runtime ends, and interrupts it.
@@ -193,7 +195,7 @@ impl LiveCown {
     }
 }
 
-impl Drop for LiveCown {
+impl Drop for ListedCown {
     fn drop(&mut self) {
         // SAFETY: this handle owns its count, and gives it up once.
         unsafe { (interrupt_header::vtable(self.0).release)(self.0) };

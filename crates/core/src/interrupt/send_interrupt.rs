@@ -1,10 +1,9 @@
 //! The interrupting side: the interrupt is noted, and a token that nothing else brings to the state is sent for.
 
-use std::ptr::NonNull;
-
 use super::{call_after_queue, empty_request};
-use crate::queue::header::{CownHeader, InterruptOutcome};
+use crate::queue::header::InterruptOutcome;
 use crate::queue::interrupt_header;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::member_interrupt::interrupt_member;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{at_work_in, schedule};
@@ -14,20 +13,19 @@ use crate::simulated;
 ///
 /// # Safety
 /// The cown is interruptible, and the caller has a handle that keeps it alive.
-pub(super) unsafe fn interrupt(cown: NonNull<CownHeader>) {
-    // SAFETY: the caller's handle keeps the cown alive.
-    let home = unsafe { cown.as_ref() }.home();
+pub(super) unsafe fn interrupt(cown: LiveCown) {
+    let home = cown.header().home();
     // SAFETY: the conditions are those of this function.
     at_work_in(home, || unsafe { interrupt_inside(cown, home) });
 }
 
 /// # Safety
 /// See [`interrupt`].
-unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
+unsafe fn interrupt_inside(cown: LiveCown, home: RuntimeId) {
     // SAFETY: the cown is interruptible and alive, and keeps the leader of its group alive.
     unsafe {
-        let header = cown.as_ref();
-        if let Some(leader) = header.leader() {
+        let header = cown.header();
+        if let Some(leader) = cown.leader() {
             // A member of a group.
             if interrupt_member(cown, leader) {
                 append_empty_request(cown);
@@ -48,10 +46,10 @@ unsafe fn interrupt_inside(cown: NonNull<CownHeader>, home: RuntimeId) {
 ///
 /// # Safety
 /// The cown is alive.
-pub(super) unsafe fn append_empty_request(cown: NonNull<CownHeader>) {
+pub(super) unsafe fn append_empty_request(cown: LiveCown) {
     // SAFETY: the cown is alive, and keeps the leader of its group alive.
     unsafe {
-        if cown.as_ref().is_grouped() {
+        if cown.header().is_grouped() {
             call_after_queue::append(cown, None);
         } else {
             empty_request::append(cown);

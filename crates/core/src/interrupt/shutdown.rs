@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use coact_sync::shim::atomic::{Ordering, fence};
 
-use super::registry::{self, LiveCown};
+use super::registry::{self, ListedCown};
 use crate::sched::runtime_handle::RuntimeHandle;
 use crate::sched::runtime_shared;
 
@@ -59,7 +59,7 @@ pub(crate) fn end_in_order(
 
 /// Returns the live cowns of the runtimes. Their handles are given up in this order as well: other
 /// threads can observe that, so in a simulation it must not depend on their places in the table.
-fn youngest_first(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
+fn youngest_first(homes: &[RuntimeHandle]) -> Vec<ListedCown> {
     let mut living = registry::find(homes);
     living.sort_by_cached_key(|living| Reverse(living.number()));
     living
@@ -67,7 +67,7 @@ fn youngest_first(homes: &[RuntimeHandle]) -> Vec<LiveCown> {
 
 /// Tells those that do not know yet, in this order; returns whether there are any.
 fn tell(
-    mut living: Vec<LiveCown>,
+    mut living: Vec<ListedCown>,
     ending: &Ending,
     told: &mut HashMap<(u64, usize), bool>,
 ) -> bool {

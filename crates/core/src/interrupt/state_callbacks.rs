@@ -1,23 +1,19 @@
 //! Calls of a state, by a thread that has exclusive access to it.
 
-use std::ptr::NonNull;
-
 use super::interruptible::Interruptible;
 use super::layout;
 use crate::cown::layout::CownBox;
 use crate::panic::drop_quietly;
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
 use crate::queue::interrupt_header::Gate;
+use crate::queue::live_cown::LiveCown;
 use crate::task::RunMode;
 
 /// Calls the state.
 ///
 /// # Safety
 /// The caller has exclusive access to the state, which is an interruptible `T`.
-pub(super) unsafe fn on_interrupt<T: Interruptible>(
-    cown: NonNull<CownHeader>,
-    mode: RunMode,
-) -> Gate {
+pub(super) unsafe fn on_interrupt<T: Interruptible>(cown: LiveCown, mode: RunMode) -> Gate {
     let call = |state: &mut T, shared: &T::SharedState| match mode {
         RunMode::Run => state.on_interrupt(shared),
         RunMode::Cancel => {
@@ -33,7 +29,7 @@ pub(super) unsafe fn on_interrupt<T: Interruptible>(
 ///
 /// # Safety
 /// See [`on_interrupt`].
-pub(super) unsafe fn take_turn<T: Interruptible>(cown: NonNull<CownHeader>) -> Gate {
+pub(super) unsafe fn take_turn<T: Interruptible>(cown: LiveCown) -> Gate {
     // SAFETY: the conditions are those of this function.
     unsafe { call_state::<T>(cown, |state, shared| state.take_turn(shared)) }
 }
@@ -41,12 +37,11 @@ pub(super) unsafe fn take_turn<T: Interruptible>(cown: NonNull<CownHeader>) -> G
 /// # Safety
 /// See [`on_interrupt`].
 pub(super) unsafe fn call_state<T: Interruptible>(
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
     call: impl FnOnce(&mut T, &T::SharedState) -> Gate,
 ) -> Gate {
     let mut gate = Gate::Open;
-    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
-    if !unsafe { cown.as_ref() }.is_within_reach() {
+    if !cown.header().is_within_reach() {
         // The leftovers of a pump are cancelled by other threads, which must not access the state.
         return gate;
     }
@@ -57,7 +52,6 @@ pub(super) unsafe fn call_state<T: Interruptible>(
         gate = call(state, shared);
     });
     // A closed state has no turns of its own.
-    // SAFETY: the caller has exclusive access to the state, so the cown is alive.
-    let is_over = gate == Gate::Reserved && unsafe { cown.as_ref() }.has(Flags::CLOSED);
+    let is_over = gate == Gate::Reserved && cown.header().has(Flags::CLOSED);
     if is_over { Gate::Open } else { gate }
 }

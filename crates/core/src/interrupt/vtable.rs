@@ -2,7 +2,6 @@
 
 use std::any::type_name;
 use std::mem::ManuallyDrop;
-use std::ptr::NonNull;
 
 use super::interrupt_task::run;
 use super::interruptible::Interruptible;
@@ -14,8 +13,9 @@ use crate::cown::handle::{Cown, WeakCown};
 use crate::cown::layout::CownBox;
 use crate::fault::Broken;
 use crate::panic::{catch, drop_quietly};
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
 use crate::queue::interrupt_header::{GuardVTable, link};
+use crate::queue::live_cown::LiveCown;
 use crate::queue::member_interrupt::interrupt_last;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::ending::Ending;
@@ -43,11 +43,11 @@ impl<T: Interruptible> StateFunctions<T> {
 /// if one is given (with a count for it). `complete` receives it before there is a handle.
 pub(super) fn allocate<T: Interruptible>(
     runtime: RuntimeId,
-    leader: Option<NonNull<CownHeader>>,
+    leader: Option<LiveCown>,
     shared: T::SharedState,
     make_state: impl FnOnce(WeakCown<T>) -> T,
-    complete: impl FnOnce(NonNull<CownHeader>),
-) -> NonNull<CownHeader> {
+    complete: impl FnOnce(LiveCown),
+) -> LiveCown {
     InterruptibleBlock::<T>::allocate(
         &StateFunctions::<T>::VTABLE,
         runtime,
@@ -62,9 +62,8 @@ pub(super) fn allocate<T: Interruptible>(
 ///
 /// # Safety
 /// The caller holds the cown exclusively; it is an interruptible `T`.
-unsafe fn fail<T: Interruptible>(cown: NonNull<CownHeader>, why: &Broken) {
-    // SAFETY: the cown is held, so it is alive.
-    if unsafe { cown.as_ref() }.has(Flags::CLOSED) {
+unsafe fn fail<T: Interruptible>(cown: LiveCown, why: &Broken) {
+    if cown.header().has(Flags::CLOSED) {
         // The state has ended, and need not be told.
         return;
     }
@@ -90,14 +89,14 @@ unsafe fn fail<T: Interruptible>(cown: NonNull<CownHeader>, why: &Broken) {
 ///
 /// # Safety
 /// The cown is of type `T`, and the caller has a handle of it.
-unsafe fn handle<T: Interruptible>(cown: NonNull<CownHeader>) -> ManuallyDrop<Cown<T>> {
+unsafe fn handle<T: Interruptible>(cown: LiveCown) -> ManuallyDrop<Cown<T>> {
     // SAFETY: the caller has a handle, which is not given up here.
     ManuallyDrop::new(unsafe { Cown::from_header(cown) })
 }
 
 /// # Safety
 /// See [`handle`].
-unsafe fn end<T: Interruptible>(cown: NonNull<CownHeader>, ending: &Ending) {
+unsafe fn end<T: Interruptible>(cown: LiveCown, ending: &Ending) {
     // SAFETY: the conditions are those of `handle`.
     let handle = unsafe { handle::<T>(cown) };
     drop_quietly(|| T::end(handle.shared_state(), ending));
@@ -106,7 +105,7 @@ unsafe fn end<T: Interruptible>(cown: NonNull<CownHeader>, ending: &Ending) {
 
 /// # Safety
 /// See [`handle`].
-unsafe fn number<T: Interruptible>(cown: NonNull<CownHeader>) -> u64 {
+unsafe fn number<T: Interruptible>(cown: LiveCown) -> u64 {
     // SAFETY: the conditions are those of `handle`.
     let handle = unsafe { handle::<T>(cown) };
     // A panic here must not stop a runtime that is ending: the order is only a preference.
@@ -115,7 +114,7 @@ unsafe fn number<T: Interruptible>(cown: NonNull<CownHeader>) -> u64 {
 
 /// # Safety
 /// See [`handle`]; the handle is given up.
-unsafe fn release<T: Interruptible>(cown: NonNull<CownHeader>) {
+unsafe fn release<T: Interruptible>(cown: LiveCown) {
     // SAFETY: the caller has a handle, and gives it up.
     give_back(ManuallyDrop::into_inner(unsafe { handle::<T>(cown) }));
 }

@@ -1,12 +1,12 @@
 //! Appends requests to the queues of their cowns: the *spawn* rule. See README.md, "Append".
 
-use std::ptr::NonNull;
-
 use super::grant::grant;
-use super::slot::Slot;
+use super::tail::Predecessor;
 use super::turnstile;
 use crate::path_coverage::FastPath;
 use crate::queue::header::{CownHeader, Flags};
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::requested_cown::RequestedCown;
 use crate::sched::ReadySink;
 use crate::sched::{self, DeferredReady, schedule};
@@ -25,7 +25,7 @@ use crate::spin_wait;
 /// cown is alive: it has a handle until this returns, or the request is the one that ends the cown
 /// ([`retire`](crate::cown::end_of_life)).
 #[inline]
-pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> bool {
+pub(crate) unsafe fn append_single(header: &CownHeader, slot: LiveSlot) -> bool {
     // SAFETY: the request is not queued, so the caller owns it; the remaining conditions are those
     // of this function.
     unsafe {
@@ -42,29 +42,24 @@ pub(crate) unsafe fn append_single(header: &CownHeader, slot: NonNull<Slot>) -> 
 #[inline(always)]
 pub(crate) unsafe fn append_begun<const BY_WORKER: bool>(
     header: &CownHeader,
-    slot: NonNull<Slot>,
+    slot: LiveSlot,
     member: RequestedCown,
 ) -> bool {
     if !BY_WORKER && is_crowded(header) {
-        // SAFETY: the conditions are those of this function.
-        return unsafe { append_in_crowd(header, slot, member) };
+        return append_in_crowd(header, slot, member);
     }
     let Some(previous) = header.tail.append(slot) else {
-        // SAFETY: the request stays in its queue until it is granted, which is up to the caller.
-        unsafe { slot.as_ref() }.end(member);
+        slot.slot().end(member);
         return true;
     };
     simulated::point();
-    // SAFETY: `previous` was taken out of the tail by this thread's exchange.
-    unsafe {
-        let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
-        if !header.has(Flags::STEPPED | overload) {
-            follow(slot, member, previous);
-        } else if !header.has(overload) {
-            follow_in_turn(header, slot, member, previous);
-        } else {
-            follow_in_overload(header, slot, member, previous);
-        }
+    let overload = if BY_WORKER { Flags::OVERLOADED } else { 0 };
+    if !header.has(Flags::STEPPED | overload) {
+        follow(slot, member, previous);
+    } else if !header.has(overload) {
+        follow_in_turn(header, slot, member, previous);
+    } else {
+        follow_in_overload(header, slot, member, previous);
     }
     false
 }
@@ -77,26 +72,19 @@ fn is_crowded(header: &CownHeader) -> bool {
 }
 
 /// [`append_begun`] on a crowded cown.
-///
-/// # Safety
-/// See [`append_begun`].
 #[cold]
 #[inline(never)]
-unsafe fn append_in_crowd(header: &CownHeader, slot: NonNull<Slot>, member: RequestedCown) -> bool {
+fn append_in_crowd(header: &CownHeader, slot: LiveSlot, member: RequestedCown) -> bool {
     let passage = turnstile::pass(std::iter::once(header));
     let previous = header.tail.append(slot);
-    // SAFETY: `previous` was taken out of the tail by this thread's exchange. The request stays in
-    // its queue until it is linked or, by the caller, granted.
-    unsafe {
-        // What is crowded has been part of a step.
-        if let Some(previous) = previous {
-            wait_for_place(header, previous);
-        }
-        slot.as_ref().end(member);
-        drop(passage);
-        if let Some(previous) = previous {
-            link(previous, slot);
-        }
+    // What is crowded has been part of a step.
+    if let Some(previous) = previous {
+        wait_for_place(header, previous);
+    }
+    slot.slot().end(member);
+    drop(passage);
+    if let Some(previous) = previous {
+        previous.link(slot);
     }
     previous.is_none()
 }
@@ -104,60 +92,40 @@ unsafe fn append_in_crowd(header: &CownHeader, slot: NonNull<Slot>, member: Requ
 /// Links a placed request to its predecessor. This is the last access: from then on the behaviour
 /// may run on another thread and end the cown (it may own the handle that it was spawned with, or
 /// be the request that drops the state).
-///
-/// # Safety
-/// See [`link`].
 #[inline(always)]
-unsafe fn follow(slot: NonNull<Slot>, member: RequestedCown, previous: NonNull<Slot>) {
-    // SAFETY: the request leaves its queue after it is linked, so it is live up to that point.
-    unsafe {
-        slot.as_ref().end(member);
-        link(previous, slot);
-    }
+fn follow(slot: LiveSlot, member: RequestedCown, previous: Predecessor) {
+    slot.slot().end(member);
+    previous.link(slot);
 }
 
 /// The same for a request that may be behind a step over several queues.
-///
-/// # Safety
-/// See [`link`].
 #[inline(never)]
-unsafe fn follow_in_turn(
+fn follow_in_turn(
     header: &CownHeader,
-    slot: NonNull<Slot>,
+    slot: LiveSlot,
     member: RequestedCown,
-    previous: NonNull<Slot>,
+    previous: Predecessor,
 ) {
     FastPath::SingleAfterStep.take();
-    // SAFETY: `previous` stays alive until this request is linked, as `link` requires. Up to then
-    // the cown is alive.
-    unsafe {
-        wait_for_place(header, previous);
-        follow(slot, member, previous);
-    }
+    wait_for_place(header, previous);
+    follow(slot, member, previous);
 }
 
 /// The same if the cown is overloaded and its senders must give way.
-///
-/// # Safety
-/// See [`link`]; the queue is that of `header`.
 #[cold]
 #[inline(never)]
-unsafe fn follow_in_overload(
+fn follow_in_overload(
     header: &CownHeader,
-    slot: NonNull<Slot>,
+    slot: LiveSlot,
     member: RequestedCown,
-    previous: NonNull<Slot>,
+    previous: Predecessor,
 ) {
     FastPath::SingleInOverload.take();
     sched::give_way(std::ptr::from_ref(header).cast());
-    // SAFETY: the conditions are those of `link`. The request is not linked yet, so the cown is
-    // alive.
-    unsafe {
-        if header.has(Flags::STEPPED) {
-            wait_for_place(header, previous);
-        }
-        follow(slot, member, previous);
+    if header.has(Flags::STEPPED) {
+        wait_for_place(header, previous);
     }
+    follow(slot, member, previous);
 }
 
 /// The same for the request of a behaviour on several cowns of one group, to whose leader `header`
@@ -165,40 +133,36 @@ unsafe fn follow_in_overload(
 ///
 /// # Safety
 /// See [`append_single`]; the request may be in any kind of behaviour.
-pub(crate) unsafe fn append_one(header: &CownHeader, slot: NonNull<Slot>) -> bool {
-    let mut request = StepEntry::new(slot, NonNull::from(header));
-    // SAFETY: `slot` is a live, unqueued request for `header`, which is alive; a successor waits
-    // for the end of the step, so the request stays live up to that.
-    unsafe {
-        let passage = is_crowded(header).then(|| turnstile::pass(std::iter::once(header)));
-        swap_in(std::slice::from_mut(&mut request));
-        slot.as_ref().end_step();
-        drop(passage);
-        if let Some(previous) = request.previous {
-            link(previous, slot);
-        }
+pub(crate) unsafe fn append_one(header: &CownHeader, slot: LiveSlot) -> bool {
+    let mut request = StepEntry::new(slot, header.into());
+    let passage = is_crowded(header).then(|| turnstile::pass(std::iter::once(header)));
+    swap_in(std::slice::from_mut(&mut request));
+    slot.slot().end_step();
+    drop(passage);
+    if let Some(previous) = request.previous {
+        previous.link(slot);
     }
     request.previous.is_none()
 }
 
 /// One entry of a step: a request, and the cown, or leader, whose queue it enters.
 pub(crate) struct StepEntry {
-    pub(crate) header: NonNull<CownHeader>,
-    pub(crate) slot: NonNull<Slot>,
+    pub(crate) header: LiveCown,
+    pub(crate) slot: LiveSlot,
     /// Its predecessor; valid in the first request of each cown.
-    previous: Option<NonNull<Slot>>,
+    previous: Option<Predecessor>,
 }
 
 impl StepEntry {
     #[inline]
-    pub(crate) fn new(slot: NonNull<Slot>, header: NonNull<CownHeader>) -> Self {
+    pub(crate) fn new(slot: LiveSlot, header: LiveCown) -> Self {
         Self { header, slot, previous: None }
     }
 
     /// The key by which the requests of one behaviour are sorted.
     #[inline]
     pub(crate) fn rank(&self) -> impl Ord + use<> {
-        CownHeader::rank(self.header)
+        self.header.rank()
     }
 
     fn same_cown(a: &StepEntry, b: &StepEntry) -> bool {
@@ -206,14 +170,10 @@ impl StepEntry {
     }
 
     /// Links the request to its predecessor, if there is one.
-    ///
-    /// # Safety
-    /// See [`attach`].
     #[inline(always)]
-    unsafe fn try_link(&self) -> bool {
+    fn try_link(&self) -> bool {
         if let Some(previous) = self.previous {
-            // SAFETY: `previous` was taken out of the tail by this thread's exchange.
-            unsafe { link(previous, self.slot) };
+            previous.link(self.slot);
         }
         self.previous.is_some()
     }
@@ -231,20 +191,17 @@ impl StepEntry {
 #[inline]
 pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl ReadySink) {
     debug_assert!(requests.is_sorted_by_key(StepEntry::rank));
-    // SAFETY: the cowns are alive.
-    let cowns = requests.iter().map(|request| unsafe { request.header.as_ref() });
+    let cowns = requests.iter().map(|request| request.header.header());
     let passage = cowns.clone().any(is_crowded).then(|| turnstile::pass(cowns));
     for group in requests.chunk_by_mut(StepEntry::same_cown) {
-        // SAFETY: the cown is alive, and the requests are not queued, so this thread owns them.
-        unsafe { swap_in(group) };
+        swap_in(group);
     }
     // No scheduling point between two cowns: they are visited in the order of addresses, on which
     // no run may depend.
     simulated::point();
     let mut deferring = DeferredReady::new(ready);
     for group in requests.chunk_by(StepEntry::same_cown) {
-        // SAFETY: the request is in its queue and not granted yet, so it is live.
-        unsafe { group[group.len() - 1].slot.as_ref() }.end_step();
+        group[group.len() - 1].slot.slot().end_step();
     }
     drop(passage);
     simulated::point();
@@ -263,9 +220,9 @@ pub(crate) unsafe fn append_all(requests: &mut [StepEntry], ready: &mut impl Rea
 /// # Safety
 /// See [`append_all`]; the cowns are distinct, and in no group.
 #[inline(always)]
-pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>); 2]) {
+pub(crate) unsafe fn append_two(requests: [(LiveSlot, LiveCown); 2]) {
     let [mut low, mut high] = requests;
-    if CownHeader::rank(low.1) > CownHeader::rank(high.1) {
+    if low.1.rank() > high.1.rank() {
         std::mem::swap(&mut low, &mut high);
     }
     // SAFETY: as in `append_all`, step by step: the requests are unqueued at first, and live until
@@ -284,11 +241,7 @@ pub(crate) unsafe fn append_two(requests: [(NonNull<Slot>, NonNull<CownHeader>);
 /// # Safety
 /// See [`append_two`]; `before_low` was taken out of the tail by the first exchange.
 #[inline(always)]
-unsafe fn append_high(
-    low: NonNull<Slot>,
-    high: (NonNull<Slot>, NonNull<CownHeader>),
-    before_low: Option<NonNull<Slot>>,
-) {
+unsafe fn append_high(low: LiveSlot, high: (LiveSlot, LiveCown), before_low: Option<Predecessor>) {
     // SAFETY: the second request is not queued yet, and its cown is alive, as `append_two`
     // requires.
     unsafe {
@@ -307,14 +260,14 @@ unsafe fn append_high(
 #[cold]
 #[inline(never)]
 unsafe fn append_high_later(
-    low: NonNull<Slot>,
-    high: NonNull<Slot>,
-    header: NonNull<CownHeader>,
-    before_low: NonNull<Slot>,
+    low: LiveSlot,
+    high: LiveSlot,
+    header: LiveCown,
+    before_low: Predecessor,
 ) {
     // SAFETY: `before_low` was taken out of the tail by this thread.
     unsafe {
-        wait_for_place(low.as_ref().member().header(), before_low);
+        wait_for_place(low.slot().member().header(), before_low);
         append_high(low, (high, header), Some(before_low));
     }
 }
@@ -326,14 +279,14 @@ unsafe fn append_high_later(
 #[cold]
 #[inline(never)]
 unsafe fn link_two_later(
-    low: NonNull<Slot>,
-    high: NonNull<Slot>,
-    before_low: Option<NonNull<Slot>>,
-    before_high: NonNull<Slot>,
+    low: LiveSlot,
+    high: LiveSlot,
+    before_low: Option<Predecessor>,
+    before_high: Predecessor,
 ) {
     // SAFETY: the predecessor was taken out of the tail by this thread.
     unsafe {
-        wait_for_place(high.as_ref().member().header(), before_high);
+        wait_for_place(high.slot().member().header(), before_high);
         link_two([low, high], [before_low, Some(before_high)]);
     }
 }
@@ -344,7 +297,7 @@ unsafe fn link_two_later(
 /// # Safety
 /// See [`append_two`]; `before` was taken out of the tails by the exchanges.
 #[inline(always)]
-unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [Option<NonNull<Slot>>; 2]) {
+unsafe fn link_two(requests: [LiveSlot; 2], before: [Option<Predecessor>; 2]) {
     let [low, high] = requests;
     let [before_low, before_high] = before;
     simulated::point();
@@ -352,15 +305,15 @@ unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [Option<NonNull<Slot>>;
     // were taken out of the tails by this thread. A request without a predecessor belongs to this
     // thread until it is granted.
     unsafe {
-        low.as_ref().end_step();
-        high.as_ref().end_step();
+        low.slot().end_step();
+        high.slot().end_step();
         simulated::point();
         // The common case first.
         if let Some(before) = before_low {
-            link(before, low);
+            before.link(low);
         }
         if let Some(before) = before_high {
-            link(before, high);
+            before.link(high);
         }
         if before_low.is_none() || before_high.is_none() {
             grant_free([low, high], [before_low.is_none(), before_high.is_none()]);
@@ -374,78 +327,56 @@ unsafe fn link_two(requests: [NonNull<Slot>; 2], before: [Option<NonNull<Slot>>;
 /// The caller has the tokens of these, and the requests are queued. Their cowns are in no group.
 #[cold]
 #[inline(never)]
-unsafe fn grant_free(requests: [NonNull<Slot>; 2], are_free: [bool; 2]) {
+unsafe fn grant_free(requests: [LiveSlot; 2], are_free: [bool; 2]) {
     let mut ready = schedule;
     let mut deferring = DeferredReady::new(&mut ready);
     for (slot, is_free) in requests.into_iter().zip(are_free) {
         if is_free {
             // SAFETY: this thread has the token; the request, which is not granted yet, keeps the
             // cown alive.
-            unsafe { grant(slot.as_ref().member().header_ptr(), slot, &mut deferring) };
+            unsafe { grant(slot.slot().member().live_cown(), slot, &mut deferring) };
         }
     }
     deferring.finish();
 }
 
 /// Puts a request of a step into the queue of its cown; returns its predecessor.
-///
-/// # Safety
-/// The cown is alive, the request unqueued, and the caller owns it.
 #[inline(always)]
-unsafe fn swap_in_one(
-    (slot, header): (NonNull<Slot>, NonNull<CownHeader>),
-) -> Option<NonNull<Slot>> {
-    // SAFETY: the cown is alive, as this function requires.
-    let header = unsafe { header.as_ref() };
-    // SAFETY: the request is unqueued and owned by the caller.
-    unsafe { slot.as_ref() }.begin_step();
+fn swap_in_one((slot, header): (LiveSlot, LiveCown)) -> Option<Predecessor> {
+    let header = header.header();
+    slot.slot().begin_step();
     header.note_step();
     header.tail.append(slot)
 }
 
 /// Returns a request's predecessor if there is one, and the request must wait for it.
-///
-/// # Safety
-/// See [`link`].
 #[inline(always)]
-unsafe fn unplaced(previous: Option<NonNull<Slot>>) -> Option<NonNull<Slot>> {
-    // SAFETY: a predecessor stays alive until this thread links its successor.
-    previous.filter(|previous| !unsafe { previous.as_ref() }.is_placed())
+fn unplaced(previous: Option<Predecessor>) -> Option<Predecessor> {
+    previous.filter(|previous| !previous.is_placed())
 }
 
 /// Chains the requests for one cown, puts them into its queue, and waits until their predecessor is
 /// placed.
-///
-/// # Safety
-/// The cown is alive, the requests are unqueued, and the caller owns them.
 #[inline]
-unsafe fn swap_in(group: &mut [StepEntry]) {
+fn swap_in(group: &mut [StepEntry]) {
     for pair in group.windows(2) {
-        // SAFETY: the request is live and unqueued, so only this thread writes its link.
-        unsafe { link(pair[0].slot, pair[1].slot) };
+        Predecessor::unqueued(pair[0].slot).link(pair[1].slot);
     }
     let last = group[group.len() - 1].slot;
-    // SAFETY: the cown is alive, and the request unqueued.
-    let (header, slot) = unsafe { (group[0].header.as_ref(), last.as_ref()) };
+    let (header, slot) = (group[0].header.header(), last.slot());
     slot.begin_step();
     header.note_step();
     let previous = header.tail.append(last);
     group[0].previous = previous;
     if let Some(previous) = previous {
-        // SAFETY: `previous` was taken out of the tail by this thread's exchange.
-        unsafe { wait_for_place(header, previous) };
+        wait_for_place(header, previous);
     }
 }
 
 /// Waits until the predecessor of the caller's request is in all queues of its step, and thus also
 /// everything before that. If that takes long, the cown is crowded from then on.
-///
-/// # Safety
-/// See [`link`]; the queue is that of the header.
 #[inline]
-unsafe fn wait_for_place(header: &CownHeader, previous: NonNull<Slot>) {
-    // SAFETY: a predecessor stays alive until this thread links its successor.
-    let previous = unsafe { previous.as_ref() };
+fn wait_for_place(header: &CownHeader, previous: Predecessor) {
     if !previous.is_placed() {
         spin_wait::wait_or_say(
             || previous.is_placed().then_some(()),
@@ -469,15 +400,4 @@ unsafe fn attach(first: &StepEntry, ready: &mut impl ReadySink) {
             grant(first.header, first.slot, ready);
         }
     }
-}
-
-/// Lets the holder of `previous` find its successor.
-///
-/// # Safety
-/// `previous` is a queued request whose successor only the caller can set: the caller has swapped
-/// it out of the tail, or still owns it. It stays alive until its holder has found its successor.
-#[inline]
-unsafe fn link(previous: NonNull<Slot>, next: NonNull<Slot>) {
-    // SAFETY: `previous` is alive until its holder has found this link.
-    unsafe { previous.as_ref() }.link(next);
 }

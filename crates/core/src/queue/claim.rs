@@ -1,7 +1,5 @@
 //! Claims free cowns without waiting. See README.md, "Claiming free cowns".
 
-use std::ptr::NonNull;
-
 use super::dequeue::leave;
 use super::grant::grant;
 use super::slot::Slot;
@@ -19,10 +17,7 @@ use crate::simulated;
 /// success the slots do not move until they are released.
 #[inline]
 pub(crate) unsafe fn take_all<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
-    let in_use = |slot: &Slot| {
-        // SAFETY: the cowns are alive, as this function requires.
-        unsafe { slot.member().header() }.queue().is_in_use(slot.member().is_read())
-    };
+    let in_use = |slot: &Slot| slot.member().header().queue().is_in_use(slot.member().is_read());
     if slots.clone().any(in_use) {
         return false;
     }
@@ -98,7 +93,7 @@ pub(crate) unsafe fn take_two_if(
     // SAFETY: as for the first; the cowns are distinct.
     let has_both = unsafe { try_take(headers[1], slots[1]) };
     // As in `is_first_everywhere`.
-    if has_both && headers[0].tail.has_last(NonNull::from(slots[0])) && accept() {
+    if has_both && headers[0].tail.has_last(slots[0].into()) && accept() {
         return true;
     }
     // SAFETY: these slots have taken their cowns.
@@ -113,8 +108,7 @@ pub(crate) unsafe fn take_two_if(
 #[inline]
 unsafe fn take(slot: &Slot) -> ClaimResult {
     let member = slot.member();
-    // SAFETY: the cown is alive, as this function requires.
-    let header = unsafe { member.header() }.queue();
+    let header = member.header().queue();
     // SAFETY: the slot is unqueued, and the header has the queue of its cown.
     if !unsafe { try_take(header, slot) } {
         return ClaimResult::No;
@@ -128,7 +122,7 @@ unsafe fn take(slot: &Slot) -> ClaimResult {
 /// The slot is unqueued, and for this queue. On success it does not move until it leaves the queue.
 #[inline(always)]
 unsafe fn try_take(header: &CownHeader, slot: &Slot) -> bool {
-    let is_ours = header.tail.try_claim(NonNull::from(slot));
+    let is_ours = header.tail.try_claim(slot.into());
     if is_ours {
         simulated::point();
     }
@@ -153,10 +147,9 @@ pub(crate) fn is_usable(header: &CownHeader, for_reading: bool) -> bool {
 fn is_first_everywhere<'a>(slots: impl Iterator<Item = &'a Slot> + Clone) -> bool {
     let others = slots.clone().count().saturating_sub(1);
     slots.take(others).all(|slot| {
-        // SAFETY: the slot is in the cown's queue, which keeps it alive.
-        let header = unsafe { slot.member().header() }.queue();
+        let header = slot.member().header().queue();
         // The look does not move before the last exchange, since that acquires.
-        header.tail.has_last(NonNull::from(slot))
+        header.tail.has_last(slot.into())
     })
 }
 
@@ -172,8 +165,8 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
         // SAFETY: the slot is the head of the queue, and the caller has the token; the slot keeps
         // the cown alive.
         unsafe {
-            let cown = slot.member().queue_ptr();
-            if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
+            let cown = slot.member().queue();
+            if let Some(next) = leave(cown.header(), slot.into()) {
                 grant(cown, next, &mut deferring);
             }
         }
@@ -190,12 +183,12 @@ unsafe fn give_back<'a>(taken: impl Iterator<Item = &'a Slot>) {
 /// token.
 #[cold]
 pub(crate) unsafe fn become_reader(slot: &Slot) {
-    let cown = slot.member().header_ptr();
+    let cown = slot.member().live_cown();
     // SAFETY: the cown is held. The counted reader keeps it alive afterwards.
     unsafe {
-        cown.as_ref().add_reader();
+        cown.header().add_reader();
         simulated::point();
-        if let Some(next) = leave(cown.as_ref(), NonNull::from(slot)) {
+        if let Some(next) = leave(cown.header(), slot.into()) {
             grant(cown, next, &mut schedule);
         }
     }

@@ -1,11 +1,9 @@
 //! Leaving a queue: how the token holder removes the head. See README.md, "Release".
 
-use std::ptr::NonNull;
-
 use super::header::CownHeader;
-use super::slot::Slot;
 use super::state_dropper::StateDropper;
 use super::tail::SeenTail;
+use crate::queue::live_slot::LiveSlot;
 use crate::spin_wait;
 
 /// Takes the head out of its queue. Returns the new head, which gets the token; `None` ends the
@@ -15,15 +13,13 @@ use crate::spin_wait;
 /// The caller has the token, and `head` is the head of the queue. After `None` the cown may be
 /// gone; after `Some` the caller owns the old head exclusively.
 #[inline]
-pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<NonNull<Slot>> {
-    // SAFETY: a queued request is live.
-    let slot = unsafe { head.as_ref() };
-    if let Some(next) = slot.successor() {
+pub(crate) unsafe fn leave(header: &CownHeader, head: LiveSlot) -> Option<LiveSlot> {
+    if let Some(next) = head.successor() {
         return Some(next);
     }
     let tail = header.tail.try_leave(head).err()?;
     // SAFETY: the caller has the token, and the request is not the last.
-    Some(unsafe { wait_for_successor(header, slot, tail) })
+    Some(unsafe { wait_for_successor(header, head, tail) })
 }
 
 /// Takes the head out of its queue if it has no successor. Returns `false`, without effect, if it
@@ -32,9 +28,8 @@ pub(crate) unsafe fn leave(header: &CownHeader, head: NonNull<Slot>) -> Option<N
 /// # Safety
 /// See [`leave`]; after `true` the cown may be gone.
 #[inline(always)]
-pub(crate) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bool {
-    // SAFETY: a queued request is live.
-    unsafe { head.as_ref() }.seems_last() && header.tail.try_leave(head).is_ok()
+pub(crate) unsafe fn leave_alone(header: &CownHeader, head: LiveSlot) -> bool {
+    head.slot().seems_last() && header.tail.try_leave(head).is_ok()
 }
 
 /// The same for a head whose `next` was null.
@@ -42,7 +37,7 @@ pub(crate) unsafe fn leave_alone(header: &CownHeader, head: NonNull<Slot>) -> bo
 /// # Safety
 /// See [`leave_alone`].
 #[inline(always)]
-pub(crate) unsafe fn leave_last(header: &CownHeader, head: NonNull<Slot>) -> bool {
+pub(crate) unsafe fn leave_last(header: &CownHeader, head: LiveSlot) -> bool {
     header.tail.try_leave(head).is_ok()
 }
 
@@ -50,15 +45,13 @@ pub(crate) unsafe fn leave_last(header: &CownHeader, head: NonNull<Slot>) -> boo
 ///
 /// # Safety
 /// The caller has the token, and has taken all requests up to this one.
-pub(crate) unsafe fn successor(slot: NonNull<Slot>) -> NonNull<Slot> {
-    // SAFETY: a queued request is live.
-    let slot = unsafe { slot.as_ref() };
+pub(crate) unsafe fn successor(slot: LiveSlot) -> LiveSlot {
     slot.successor().unwrap_or_else(|| wait_for_link(slot))
 }
 
 /// Waits for a successor that has swapped itself in and is about to link itself.
 #[cold]
-fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
+fn wait_for_link(slot: LiveSlot) -> LiveSlot {
     spin_wait::wait_for(|| slot.successor())
 }
 
@@ -67,17 +60,17 @@ fn wait_for_link(slot: &Slot) -> NonNull<Slot> {
 /// # Safety
 /// The caller has the token, and read the tail from this cown.
 #[cold]
-unsafe fn wait_for_successor(header: &CownHeader, head: &Slot, tail: SeenTail) -> NonNull<Slot> {
+unsafe fn wait_for_successor(header: &CownHeader, head: LiveSlot, tail: SeenTail) -> LiveSlot {
     match next_or_end(head, tail) {
         AfterHead::Request(next) => next,
         // SAFETY: the mark was read from this cown, so it is of the cown's type.
-        AfterHead::End(last) => unsafe { last.request(NonNull::from(header)) },
+        AfterHead::End(last) => unsafe { last.request(header.into()) },
     }
 }
 
 /// What follows the head of a queue.
 pub(super) enum AfterHead {
-    Request(NonNull<Slot>),
+    Request(LiveSlot),
     /// No request: the state must be dropped.
     End(&'static StateDropper),
 }
@@ -86,7 +79,7 @@ pub(super) enum AfterHead {
 /// successor is about to link itself, and this waits for it. If the tail is the mark, all links are
 /// in place.
 #[inline]
-pub(super) fn next_or_end(head: &Slot, tail: SeenTail) -> AfterHead {
+pub(super) fn next_or_end(head: LiveSlot, tail: SeenTail) -> AfterHead {
     match tail.end_mark() {
         None => AfterHead::Request(wait_for_link(head)),
         Some(mark) => {

@@ -5,13 +5,13 @@
 //! itself out of the tail. There is never more than one.
 
 use super::member_interrupt;
-use std::ptr::NonNull;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 
 use super::dequeue::leave;
 use super::readers::ReaderWait;
-use super::slot::Slot;
 use crate::queue::header::CownHeader;
-use crate::queue::multi_block::Multi;
+use crate::queue::multi_block::LiveMulti;
 use crate::queue::single_block::single_task;
 use crate::sched::ReadySink;
 use crate::simulated;
@@ -23,13 +23,8 @@ use crate::task::{InGroup, TaskPtr};
 /// # Safety
 /// The caller has the token of the cown, and gives it away. `head` is the head of its queue.
 #[inline]
-pub(crate) unsafe fn grant(
-    cown: NonNull<CownHeader>,
-    head: NonNull<Slot>,
-    ready: &mut impl ReadySink,
-) {
-    // SAFETY: the request keeps the cown alive, and with the token this thread may read it.
-    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
+pub(crate) unsafe fn grant(cown: LiveCown, head: LiveSlot, ready: &mut impl ReadySink) {
+    let (header, member) = (cown.header(), head.slot().member());
     if member.is_read() && !header.is_interrupted() && !header.is_grouped() {
         // SAFETY: the caller has the token and gives it away here.
         return unsafe { grant_readers(cown, head, ready) };
@@ -47,9 +42,8 @@ pub(crate) unsafe fn grant(
 /// # Safety
 /// See [`grant`]; the cown has no readers.
 #[inline(never)]
-unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mut impl ReadySink) {
-    // SAFETY: the request keeps the cown alive, and with the token this thread may read it.
-    let (header, member) = unsafe { (cown.as_ref(), head.as_ref().member()) };
+unsafe fn grant_alone(cown: LiveCown, head: LiveSlot, ready: &mut impl ReadySink) {
+    let (header, member) = (cown.header(), head.slot().member());
     // SAFETY: the caller has the token, with no readers, and each branch gives it away.
     unsafe {
         if header.is_interrupted() {
@@ -68,16 +62,12 @@ unsafe fn grant_alone(cown: NonNull<CownHeader>, head: NonNull<Slot>, ready: &mu
 /// # Safety
 /// See [`grant`].
 #[inline(always)]
-pub(crate) unsafe fn pass_on(
-    cown: NonNull<CownHeader>,
-    head: NonNull<Slot>,
-    ready: &mut impl ReadySink,
-) {
+pub(crate) unsafe fn pass_on(cown: LiveCown, head: LiveSlot, ready: &mut impl ReadySink) {
     // SAFETY: the request keeps the cown alive; the caller has the token, with no readers, and each
     // branch gives it away.
     unsafe {
-        let header = cown.as_ref();
-        if !header.is_interrupted() && !head.as_ref().member().is_read() {
+        let header = cown.header();
+        if !header.is_interrupted() && !head.slot().member().is_read() {
             grant_exclusive(header, head, ready);
         } else {
             grant_alone(cown, head, ready);
@@ -91,12 +81,11 @@ pub(crate) unsafe fn pass_on(
 /// # Safety
 /// The caller has the token, `head` is the head, and the cown has no readers.
 #[inline(always)]
-unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut impl ReadySink) {
-    // SAFETY: a queued request is live.
-    let member = unsafe { head.as_ref() }.member();
+unsafe fn grant_exclusive(header: &CownHeader, head: LiveSlot, ready: &mut impl ReadySink) {
+    let member = head.slot().member();
     if member.is_multi() {
         // SAFETY: the member says that the slot is in a `Multi`, which misses this grant.
-        unsafe { Multi::resolve_one(Multi::of(head), ready) };
+        unsafe { LiveMulti::of(head).resolve_one(ready) };
     } else {
         let home = header.home_of_queue();
         // SAFETY: the member says that the slot is in a single, which is now ready.
@@ -109,11 +98,11 @@ unsafe fn grant_exclusive(header: &CownHeader, head: NonNull<Slot>, ready: &mut 
 ///
 /// # Safety
 /// The caller has the token, and the request is queued.
-pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGroup)> {
+pub(crate) unsafe fn task_in_group(slot: LiveSlot) -> Option<(TaskPtr, InGroup)> {
     // SAFETY: a queued request is live, and the member says what kind of behaviour contains it.
     unsafe {
-        let task = match slot.as_ref().member().is_multi() {
-            true => Multi::of(slot).cast(),
+        let task = match slot.slot().member().is_multi() {
+            true => LiveMulti::of(slot).task(),
             false => single_task(slot),
         };
         task.as_ref().vtable.in_group.map(|halves| (task, halves))
@@ -126,27 +115,19 @@ pub(crate) unsafe fn task_in_group(slot: NonNull<Slot>) -> Option<(TaskPtr, InGr
 /// # Safety
 /// See [`grant`]; `head` is a reader.
 #[cold]
-unsafe fn grant_readers(
-    cown: NonNull<CownHeader>,
-    mut head: NonNull<Slot>,
-    ready: &mut impl ReadySink,
-) {
-    // SAFETY: queued or counted requests keep the cown alive as long as it is used here: the last
-    // use is `leave`, before the reader that it counts can end.
-    let header = unsafe { cown.as_ref() };
+unsafe fn grant_readers(cown: LiveCown, mut head: LiveSlot, ready: &mut impl ReadySink) {
+    let header = cown.header();
     loop {
         header.add_reader();
         simulated::point();
         // SAFETY: this thread has the token, and `head` is the head.
         let next = unsafe { leave(header, head) };
-        // SAFETY: its behaviour misses this grant, so it has not run and is live.
-        unsafe { head.as_ref() }.reads();
+        head.slot().reads();
         // SAFETY: the slot is in a `Multi` (all readers are), which misses this grant. It may run
         // and be freed from here on.
-        unsafe { Multi::resolve_one(Multi::of(head), ready) };
+        unsafe { LiveMulti::of(head).resolve_one(ready) };
         let Some(next) = next else { return };
-        // SAFETY: the token is with `next`, which is live, and keeps the cown alive.
-        if !unsafe { next.as_ref() }.member().is_read() || header.is_interrupted() {
+        if !next.slot().member().is_read() || header.is_interrupted() {
             if claim_from_readers(header, next) {
                 // SAFETY: there are no readers, and this thread has the token.
                 unsafe { grant_alone(cown, next, ready) };
@@ -160,7 +141,7 @@ unsafe fn grant_readers(
 /// Leaves the token, for the exclusive request `head`, to the last reader. Returns `true` if there
 /// are no readers: then the caller keeps the token.
 #[cold]
-fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
+fn claim_from_readers(header: &CownHeader, head: LiveSlot) -> bool {
     header.readers().wait(head) == ReaderWait::Over
 }
 
@@ -169,9 +150,8 @@ fn claim_from_readers(header: &CownHeader, head: NonNull<Slot>) -> bool {
 /// # Safety
 /// The caller is a granted reader of the cown that has not ended, and does not use the cown
 /// afterwards.
-pub(crate) unsafe fn drop_reader(cown: NonNull<CownHeader>, ready: &mut impl ReadySink) {
-    // SAFETY: this reader's count keeps the cown alive up to the end of it.
-    let waiter = unsafe { cown.as_ref() }.readers().end_one();
+pub(crate) unsafe fn drop_reader(cown: LiveCown, ready: &mut impl ReadySink) {
+    let waiter = cown.header().readers().end_one();
     if let Some(waiter) = waiter {
         // SAFETY: the token is this thread's, and the waiter, which is the head of the queue, keeps
         // the cown alive; there are no readers.

@@ -13,6 +13,8 @@ use super::header::{CownHeader, Flags};
 use super::interrupt_header::InterruptGuard;
 use super::single_block::request;
 use super::slot::Slot;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 use crate::task::{RunContext, Task, TaskPtr, TaskVTable};
@@ -92,10 +94,11 @@ impl Leader {
     ///
     /// # Safety
     /// The leader is alive.
-    pub(crate) unsafe fn retain(leader: NonNull<Self>) -> NonNull<CownHeader> {
-        // SAFETY: the leader is alive, as this function requires.
-        unsafe { leader.as_ref() }.header.counts.add();
-        leader.cast()
+    pub(crate) unsafe fn retain(leader: NonNull<Self>) -> LiveCown {
+        // SAFETY: the leader is alive, as this function requires, and stays so by the new count.
+        let leader = unsafe { LiveCown::new(leader.cast()) };
+        leader.header().counts.add();
+        leader
     }
 
     /// Gives up one count, and frees the leader with the last. At that time nothing is queued,
@@ -103,7 +106,7 @@ impl Leader {
     ///
     /// # Safety
     /// The header is a leader's, and the caller owns the count.
-    pub(crate) unsafe fn release(leader: NonNull<CownHeader>) {
+    pub(crate) unsafe fn release(leader: LiveCown) {
         let leader = leader.cast::<Self>();
         // SAFETY: the caller's count keeps the leader alive.
         if unsafe { leader.as_ref() }.header.counts.remove() {
@@ -168,14 +171,14 @@ pub(crate) unsafe fn with<R>(leader: NonNull<Leader>, work: impl FnOnce(&mut Hel
 /// The members with a reserved turn, in order. A member is here at most once, and stays even if it
 /// no longer needs the turn. It is alive: the request that ends it is not granted before.
 #[derive(Default)]
-pub(crate) struct OwnTurns(pub(crate) VecDeque<NonNull<CownHeader>>);
+pub(crate) struct OwnTurns(pub(crate) VecDeque<LiveCown>);
 
 /// The request that holds a group, with its task.
 ///
 /// The task has run, but its block stays until the ring is empty, since the request stays in the
 /// queue for everything in the ring.
 pub(crate) struct HoldingRequest {
-    pub(crate) slot: NonNull<Slot>,
+    pub(crate) slot: LiveSlot,
     pub(crate) task: TaskPtr,
     pub(crate) dispose: DisposeFn,
 }
@@ -188,12 +191,12 @@ pub(crate) type DisposeFn = unsafe fn(TaskPtr);
 
 impl HoldingRequest {
     #[inline]
-    pub(crate) fn new(slot: NonNull<Slot>, task: TaskPtr, dispose: DisposeFn) -> Self {
+    pub(crate) fn new(slot: LiveSlot, task: TaskPtr, dispose: DisposeFn) -> Self {
         Self { slot, task, dispose }
     }
 
     #[inline]
-    pub(crate) fn slot(&self) -> NonNull<Slot> {
+    pub(crate) fn slot(&self) -> LiveSlot {
         self.slot
     }
 }
@@ -216,7 +219,7 @@ pub(crate) unsafe fn run_in_group(task: TaskPtr, context: &RunContext) -> Option
     // SAFETY: the task is that of a single in a group. Its request keeps the leader alive, whose
     // task is of this kind.
     unsafe {
-        let leader = request(task).as_ref().member().queue_ptr().cast::<Leader>();
+        let leader = request(task).slot().member().queue().cast::<Leader>();
         let kind = (*leader.as_ptr()).task.vtable.kind;
         let kind = kind.unwrap_unchecked().get::<LeaderKind>();
         (kind.run)(task, context)

@@ -7,6 +7,8 @@ use coact_sync::shim::atomic::AtomicPtr;
 use super::header::{CownHeader, Flags};
 use super::slot::Slot;
 use crate::fault::Broken;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::sched::ending::Ending;
 use crate::simulated;
 use crate::task::{RunMode, Task, TaskPtr};
@@ -42,47 +44,47 @@ impl TablePosition {
 pub(crate) struct GuardVTable {
     /// # Safety
     /// The caller holds the cown exclusively.
-    pub(crate) failed: unsafe fn(NonNull<CownHeader>, &Broken),
+    pub(crate) failed: unsafe fn(LiveCown, &Broken),
     /// # Safety
     /// The caller has exclusive access to the state.
-    pub(crate) on_interrupt: unsafe fn(NonNull<CownHeader>, RunMode) -> Gate,
+    pub(crate) on_interrupt: unsafe fn(LiveCown, RunMode) -> Gate,
     /// See `Interruptible::take_turn`.
     ///
     /// # Safety
     /// See `on_interrupt`.
-    pub(crate) take_turn: unsafe fn(NonNull<CownHeader>) -> Gate,
+    pub(crate) take_turn: unsafe fn(LiveCown) -> Gate,
     /// Tells the state that its runtime ends, and interrupts it.
     ///
     /// # Safety
     /// The caller has a handle.
-    pub(crate) end: unsafe fn(NonNull<CownHeader>, &Ending),
+    pub(crate) end: unsafe fn(LiveCown, &Ending),
     /// See `Interruptible::number`.
     ///
     /// # Safety
     /// The caller has a handle.
-    pub(crate) number: unsafe fn(NonNull<CownHeader>) -> u64,
+    pub(crate) number: unsafe fn(LiveCown) -> u64,
     /// Gives up a handle.
     ///
     /// # Safety
     /// The caller owns the handle.
-    pub(crate) release: unsafe fn(NonNull<CownHeader>),
+    pub(crate) release: unsafe fn(LiveCown),
     /// Removes a cown from the table of interruptible cowns, if it is there.
     ///
     /// # Safety
     /// See [`unlist`].
-    pub(crate) unlist: unsafe fn(NonNull<CownHeader>),
+    pub(crate) unlist: unsafe fn(LiveCown),
     /// Drops the shared state and frees the block.
     ///
     /// # Safety
     /// Nothing else of the cown is left.
-    pub(crate) free: unsafe fn(NonNull<CownHeader>),
+    pub(crate) free: unsafe fn(LiveCown),
 }
 
 /// Returns the guard of a cown.
 ///
 /// # Safety
 /// The cown is interruptible.
-pub(crate) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<InterruptGuard> {
+pub(crate) unsafe fn of(cown: LiveCown) -> NonNull<InterruptGuard> {
     // SAFETY: the guard of an interruptible cown directly precedes its header.
     unsafe { cown.cast::<InterruptGuard>().sub(1) }
 }
@@ -91,20 +93,20 @@ pub(crate) unsafe fn of(cown: NonNull<CownHeader>) -> NonNull<InterruptGuard> {
 ///
 /// # Safety
 /// The cown is interruptible.
-pub(crate) unsafe fn task_of(cown: NonNull<CownHeader>) -> TaskPtr {
+pub(crate) unsafe fn task_of(cown: LiveCown) -> TaskPtr {
     // SAFETY: the cown is interruptible, and a guard begins with its task.
     unsafe { of(cown) }.cast()
 }
 
 /// Returns the cown of a guard.
-pub(crate) fn header_of(guard: NonNull<InterruptGuard>) -> NonNull<CownHeader> {
-    // SAFETY: a header directly follows every guard.
-    unsafe { guard.add(1) }.cast()
+pub(crate) fn header_of(guard: NonNull<InterruptGuard>) -> LiveCown {
+    // SAFETY: a header directly follows every guard, and is alive as long as it is.
+    unsafe { LiveCown::new(guard.add(1).cast()) }
 }
 
 /// # Safety
 /// The cown is interruptible.
-pub(crate) unsafe fn vtable(cown: NonNull<CownHeader>) -> &'static GuardVTable {
+pub(crate) unsafe fn vtable(cown: LiveCown) -> &'static GuardVTable {
     // SAFETY: an interruptible cown has a guard, whose vtable is constant.
     let kind = unsafe { (*of(cown).as_ptr()).task.vtable.kind };
     // SAFETY: the task of a guard has a kind, of this type.
@@ -115,7 +117,7 @@ pub(crate) unsafe fn vtable(cown: NonNull<CownHeader>) -> &'static GuardVTable {
 ///
 /// # Safety
 /// The cown is interruptible and in no group, and the caller has its token.
-pub(crate) unsafe fn leave_token(cown: NonNull<CownHeader>, head: NonNull<Slot>) {
+pub(crate) unsafe fn leave_token(cown: LiveCown, head: LiveSlot) {
     // SAFETY: the cown has a guard, and `head` is for the token holder, which is the caller.
     unsafe { (*of(cown).as_ptr()).head = head.as_ptr() };
 }
@@ -143,7 +145,7 @@ pub(crate) unsafe fn set_next(guard: NonNull<InterruptGuard>, next: *mut Interru
 ///
 /// # Safety
 /// The cown is interruptible, and the caller holds it exclusively, or nothing else of it is left.
-pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
+pub(crate) unsafe fn unlist(cown: LiveCown) {
     // SAFETY: the cown is interruptible, and only the caller accesses its guard's position.
     unsafe { (vtable(cown).unlist)(cown) };
 }
@@ -152,7 +154,7 @@ pub(crate) unsafe fn unlist(cown: NonNull<CownHeader>) {
 ///
 /// # Safety
 /// The cown is interruptible, nothing else of it is left, and it is not [listed](unlist).
-pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
+pub(crate) unsafe fn free(cown: LiveCown) {
     // SAFETY: the cown is interruptible, nothing else of it is left, and the table no longer lists
     // it.
     unsafe { (vtable(cown).free)(cown) };
@@ -161,8 +163,7 @@ pub(crate) unsafe fn free(cown: NonNull<CownHeader>) {
 /// The scheduler's link: the word of the cown that only its holder uses. The token comes with the
 /// task.
 pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
-    // SAFETY: the task is a guard's, and has come with the token, so the cown is alive.
-    NonNull::from(unsafe { &header_of(task.cast()).as_ref().waiter })
+    NonNull::from(&header_of(task.cast()).header().waiter)
 }
 
 /// Whether an interruptible cown admits behaviours.
@@ -204,7 +205,7 @@ pub(crate) fn try_park(header: &CownHeader) -> bool {
 /// # Safety
 /// The caller holds the cown exclusively, and it is interruptible.
 #[cold]
-pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
+pub(crate) unsafe fn tell_failure(cown: LiveCown, why: &Broken) {
     // SAFETY: the cown is interruptible, and the caller holds it exclusively.
     unsafe { (vtable(cown).failed)(cown, why) };
 }
@@ -215,9 +216,8 @@ pub(crate) unsafe fn tell_failure(cown: NonNull<CownHeader>, why: &Broken) {
 /// # Safety
 /// The caller has exclusive access to the state.
 #[cold]
-pub(crate) unsafe fn end_state(cown: NonNull<CownHeader>) -> bool {
-    // SAFETY: the caller holds the cown, so it is alive.
-    let header = unsafe { cown.as_ref() };
+pub(crate) unsafe fn end_state(cown: LiveCown) -> bool {
+    let header = cown.header();
     if !header.has(Flags::INTERRUPTIBLE) || !header.is_within_reach() {
         return false;
     }

@@ -48,10 +48,11 @@ use std::ptr::NonNull;
 use coact_sync::shim::atomic::Ordering;
 
 use super::group_header::{Leader, with};
-use super::header::{CownHeader, InterruptOutcome};
+use super::header::InterruptOutcome;
 use super::interrupt_header::{self, InterruptGuard, leave_token};
 use super::member_interrupt_listed::InterruptNotice;
-use super::slot::Slot;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::sched::{ReadySink, schedule};
 use crate::simulated;
 use crate::task::TaskPtr;
@@ -60,12 +61,8 @@ use crate::task::TaskPtr;
 ///
 /// # Safety
 /// The cown is alive, interruptible, and a member of the leader's group.
-pub(crate) unsafe fn interrupt_member(
-    cown: NonNull<CownHeader>,
-    leader: NonNull<CownHeader>,
-) -> bool {
-    // SAFETY: the cown is alive, and keeps its leader alive.
-    let (header, leader) = unsafe { (cown.as_ref(), leader.cast::<Leader>()) };
+pub(crate) unsafe fn interrupt_member(cown: LiveCown, leader: LiveCown) -> bool {
+    let (header, leader) = (cown.header(), leader.cast::<Leader>());
     let Some(placing) = InterruptNotice::of(header).place() else { return false };
     simulated::point();
     // SAFETY: the cown is interruptible, and this thread has placed the notice, so it owns the
@@ -91,12 +88,8 @@ pub(crate) unsafe fn interrupt_member(
 /// Makes the group's holder check more than the next behaviour: the group has another home, where
 /// it must continue, or members that take turns. If the group may be released before, an empty
 /// request must follow, as with every interrupt.
-///
-/// # Safety
-/// The caller holds the group.
-pub(crate) unsafe fn look_up(leader: NonNull<CownHeader>) {
-    // SAFETY: the group is held, so its leader is alive.
-    unsafe { leader.as_ref() }.flags.remember_interrupt();
+pub(crate) fn look_up(leader: LiveCown) {
+    leader.header().flags.remember_interrupt();
 }
 
 /// # Safety
@@ -120,11 +113,7 @@ unsafe fn push(leader: &Leader, guard: NonNull<InterruptGuard>) {
 ///
 /// # Safety
 /// The caller has the token of the leader, gives it away, and has seen an interrupt.
-pub(crate) unsafe fn enter_group(
-    leader: NonNull<CownHeader>,
-    head: NonNull<Slot>,
-    ready: &mut impl ReadySink,
-) {
+pub(crate) unsafe fn enter_group(leader: LiveCown, head: LiveSlot, ready: &mut impl ReadySink) {
     let leader = leader.cast::<Leader>();
     // SAFETY: with the token this thread holds the group, and the request keeps it alive.
     unsafe {
@@ -134,7 +123,7 @@ pub(crate) unsafe fn enter_group(
 }
 
 /// Returns the task that interrupts the members.
-pub(crate) fn task_of(leader: NonNull<CownHeader>) -> TaskPtr {
+pub(crate) fn task_of(leader: LiveCown) -> TaskPtr {
     Leader::task(leader.cast())
 }
 
@@ -143,13 +132,13 @@ pub(crate) fn task_of(leader: NonNull<CownHeader>) -> TaskPtr {
 ///
 /// # Safety
 /// The caller has taken the token from the gate.
-pub(crate) unsafe fn first_at_gate(leader: NonNull<CownHeader>) -> (NonNull<Slot>, bool) {
+pub(crate) unsafe fn first_at_gate(leader: LiveCown) -> (LiveSlot, bool) {
     // SAFETY: the caller has the token; without a holding request it was left with a head
     // (`enter_group`).
     unsafe {
         with(leader.cast(), |held| match &held.holding {
             Some(holding) => (holding.slot(), false),
-            None => (NonNull::new_unchecked(held.head), true),
+            None => (LiveSlot::new(NonNull::new_unchecked(held.head)), true),
         })
     }
 }
@@ -159,13 +148,8 @@ pub(crate) unsafe fn first_at_gate(leader: NonNull<CownHeader>) -> (NonNull<Slot
 /// # Safety
 /// The caller has the token, gives it away, and has seen an interrupt; the cown has no readers.
 #[cold]
-pub(crate) unsafe fn enter(
-    cown: NonNull<CownHeader>,
-    head: NonNull<Slot>,
-    ready: &mut impl ReadySink,
-) {
-    // SAFETY: the request keeps the cown alive.
-    if unsafe { cown.as_ref() }.is_grouped() {
+pub(crate) unsafe fn enter(cown: LiveCown, head: LiveSlot, ready: &mut impl ReadySink) {
+    if cown.header().is_grouped() {
         // SAFETY: a grouped header with a queue is a leader; the caller has its token and has seen
         // an interrupt.
         return unsafe { enter_group(cown, head, ready) };
@@ -174,7 +158,7 @@ pub(crate) unsafe fn enter(
     // thread has exclusive access.
     unsafe {
         leave_token(cown, head);
-        ready.ready(interrupt_header::task_of(cown), cown.as_ref().home_of_queue());
+        ready.ready(interrupt_header::task_of(cown), cown.header().home_of_queue());
     }
 }
 
@@ -184,11 +168,11 @@ pub(crate) unsafe fn enter(
 /// # Safety
 /// The cown is interruptible, and the caller's weak count keeps it alive.
 #[cold]
-pub(crate) unsafe fn interrupt_last(cown: NonNull<CownHeader>) {
+pub(crate) unsafe fn interrupt_last(cown: LiveCown) {
     // SAFETY: the cown is interruptible and alive, and keeps its leader alive.
     unsafe {
-        let header = cown.as_ref();
-        if let Some(leader) = header.leader() {
+        let header = cown.header();
+        if let Some(leader) = cown.leader() {
             // No empty request is needed: the last request follows.
             interrupt_member(cown, leader);
             return;

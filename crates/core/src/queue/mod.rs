@@ -10,6 +10,8 @@ pub(crate) mod group_ring;
 pub(crate) mod handle_counts;
 pub(crate) mod header;
 pub(crate) mod interrupt_header;
+pub(crate) mod live_cown;
+pub(crate) mod live_slot;
 pub(crate) mod member_interrupt;
 pub(crate) mod member_interrupt_listed;
 pub(crate) mod multi_block;

@@ -7,6 +7,7 @@ use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 use super::header::Flags;
 use super::requested_cown::RequestedCown;
 use super::slot::Slot;
+use crate::queue::live_slot::LiveSlot;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::ReadySink;
 use crate::task::{Task, TaskPtr, TaskVTable};
@@ -16,7 +17,7 @@ use crate::task::{Task, TaskPtr, TaskVTable};
 pub(crate) struct Multi {
     task: Task,
     /// While the behaviour waits: the runtime that it is bound to, if any, see
-    /// [`home`](Self::home). Once it is ready: the scheduler's link.
+    /// [`home`](LiveMulti::home). Once it is ready: the scheduler's link.
     link: AtomicPtr<()>,
     /// The number of outstanding grants.
     missing: AtomicU32,
@@ -53,35 +54,6 @@ impl Multi {
         }
     }
 
-    /// Returns the behaviour that a request belongs to.
-    ///
-    /// # Safety
-    /// The slot is live and in a `Multi`.
-    pub(crate) unsafe fn of(slot: NonNull<Slot>) -> NonNull<Multi> {
-        // SAFETY: a slot of a `Multi` is the first field of a `MultiSlot` (`repr(C)`).
-        unsafe { slot.cast::<MultiSlot>().as_ref() }.owner
-    }
-
-    /// The runtime that it runs on: the one that it is bound to, or else that of its first cown.
-    /// The first cown may move as long as the behaviour does not hold it; until then this is a
-    /// hint.
-    ///
-    /// # Safety
-    /// The behaviour and its cowns are alive, it was bound if it must be, and it has not been passed to
-    /// the scheduler yet.
-    #[inline]
-    pub(crate) unsafe fn home(behaviour: NonNull<Multi>) -> RuntimeId {
-        // SAFETY: the behaviour is live, as this function requires.
-        let link = unsafe { &behaviour.as_ref().link };
-        // ORDERING: Relaxed. `bind` wrote it before the behaviour was appended.
-        match NonNull::new(link.load(Ordering::Relaxed)) {
-            Some(bound) => RuntimeId::from_raw(bound.addr().get() as u16),
-            // SAFETY: the behaviour's cowns are alive, as this function requires. It has one: a
-            // behaviour without cowns is bound.
-            None => unsafe { Self::first(behaviour).member().header() }.home(),
-        }
-    }
-
     /// Binds it to this runtime, whatever becomes of its first cown.
     pub(crate) fn bind(&mut self, home: RuntimeId) {
         let home = without_provenance_mut(usize::from(home.get()));
@@ -103,20 +75,78 @@ impl Multi {
     pub(crate) fn set_vtable(&mut self, vtable: &'static TaskVTable) {
         self.task.vtable = vtable;
     }
+}
+
+/// A behaviour on several cowns that is live: its block is not freed while this is used.
+///
+/// Who creates one from a pointer ([`new`](Self::new)) says why: the behaviour is the caller's own and
+/// not spawned, misses a grant, is ready, or runs. It keeps its cowns alive: by the handles of its set
+/// before it is spawned, then by its requests. Who gives it away does not use it afterwards.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(transparent)]
+pub(crate) struct LiveMulti(NonNull<Multi>);
+
+impl LiveMulti {
+    /// # Safety
+    /// The pointer is that of a behaviour on several cowns, which is live as long as the value is
+    /// used.
+    #[inline(always)]
+    pub(crate) unsafe fn new(behaviour: NonNull<Multi>) -> Self {
+        Self(behaviour)
+    }
+
+    /// Returns the behaviour that a request belongs to.
+    ///
+    /// # Safety
+    /// The slot is in a `Multi`.
+    #[inline(always)]
+    pub(crate) unsafe fn of(slot: LiveSlot) -> Self {
+        // SAFETY: a slot of a `Multi` is the first field of a `MultiSlot` (`repr(C)`), and live as
+        // long as its owner.
+        Self(unsafe { slot.cast::<MultiSlot>().as_ref() }.owner)
+    }
+
+    #[inline(always)]
+    fn multi<'a>(self) -> &'a Multi {
+        // SAFETY: the behaviour is live as long as this is used, which is up to its creator.
+        unsafe { self.0.as_ref() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn ptr(self) -> NonNull<Multi> {
+        self.0
+    }
+
+    /// The task, for whoever owns the behaviour, to be run or scheduled.
+    #[inline(always)]
+    pub(crate) fn task(self) -> TaskPtr {
+        self.0.cast()
+    }
+
+    /// The runtime that it runs on: the one that it is bound to, or else that of its first cown.
+    /// The first cown may move as long as the behaviour does not hold it; until then this is a
+    /// hint. It was bound if it must be, and has not been passed to the scheduler yet.
+    #[inline]
+    pub(crate) fn home(self) -> RuntimeId {
+        // ORDERING: Relaxed. `bind` wrote it before the behaviour was appended.
+        match NonNull::new(self.multi().link.load(Ordering::Relaxed)) {
+            Some(bound) => RuntimeId::from_raw(bound.addr().get() as u16),
+            // SAFETY: the behaviour has a cown: one without cowns is bound.
+            None => unsafe { self.first() }.member().header().home(),
+        }
+    }
 
     /// Counts one grant. The last one makes the behaviour ready.
     ///
     /// # Safety
     /// The behaviour misses this grant. It may be gone after this call.
     #[inline(always)]
-    pub(crate) unsafe fn resolve_one(behaviour: NonNull<Multi>, ready: &mut impl ReadySink) {
-        // SAFETY: the behaviour misses this grant, so it is live. After the last grant the caller
-        // owns it, and it holds all its cowns, so the first one cannot move. (If an earlier
-        // behaviour has moved it, the thread that granted it knew that, and the count acquires it.)
-        unsafe {
-            if Self::count_grant(behaviour) {
-                ready.ready(behaviour.cast(), Self::home(behaviour));
-            }
+    pub(crate) unsafe fn resolve_one(self, ready: &mut impl ReadySink) {
+        // SAFETY: the behaviour misses this grant. After the last grant the caller owns it, and it
+        // holds all its cowns, so the first one cannot move. (If an earlier behaviour has moved it,
+        // the thread that granted it knew that, and the count acquires it.)
+        if unsafe { self.count_grant() } {
+            ready.ready(self.task(), self.home());
         }
     }
 
@@ -126,9 +156,8 @@ impl Multi {
     /// # Safety
     /// The behaviour misses this grant.
     #[inline(always)]
-    pub(crate) unsafe fn count_grant(behaviour: NonNull<Multi>) -> bool {
-        // SAFETY: it misses a grant, so it has not run and is live.
-        let multi = unsafe { behaviour.as_ref() };
+    pub(crate) unsafe fn count_grant(self) -> bool {
+        let multi = self.multi();
         // ORDERING: AcqRel. Release passes on what this thread knows of the granted cown's state
         // (acquired with the token); the last one acquires that of all others, and runs. It need
         // not write: no other thread reads the count any more.
@@ -139,69 +168,58 @@ impl Multi {
     /// Returns whether it certainly runs on this runtime; `false` means that it may.
     ///
     /// # Safety
-    /// The behaviour is ready, has cowns, and has not been passed to the scheduler yet.
+    /// The behaviour has cowns. (It is ready, and has not been passed to the scheduler yet.)
     #[inline(always)]
-    pub(crate) unsafe fn is_plainly_at(behaviour: NonNull<Multi>, home: RuntimeId) -> bool {
-        // SAFETY: the behaviour is live, and holds its cowns, which are thus alive.
-        let (link, first) = unsafe {
-            let first = Self::first(behaviour);
-            (&behaviour.as_ref().link, first.member().header())
-        };
+    pub(crate) unsafe fn is_plainly_at(self, home: RuntimeId) -> bool {
+        // SAFETY: the behaviour has cowns, as this function requires.
+        let first = unsafe { self.first() }.member().header();
         // ORDERING: Relaxed, see `home`.
-        link.load(Ordering::Relaxed).is_null() && first.flags.is_plain(home, Flags::GROUPED)
+        self.multi().link.load(Ordering::Relaxed).is_null()
+            && first.flags.is_plain(home, Flags::GROUPED)
     }
 
     /// Returns a pointer to the first request.
     #[inline]
-    pub(crate) fn slots(behaviour: NonNull<Multi>) -> NonNull<MultiSlot> {
+    pub(crate) fn first_slot(self) -> NonNull<MultiSlot> {
         // SAFETY: the slots directly follow the header in the same block.
-        unsafe { behaviour.add(1) }.cast()
+        unsafe { self.0.add(1) }.cast()
     }
 
     /// The first request's slot, by reference.
     ///
     /// # Safety
-    /// The behaviour is live for `'a`, and has cowns.
+    /// The behaviour has cowns.
     #[inline(always)]
-    pub(crate) unsafe fn first<'a>(behaviour: NonNull<Multi>) -> &'a Slot {
-        // SAFETY: the behaviour is live for `'a` and has a first request.
-        unsafe { &(*Self::slots(behaviour).as_ptr()).slot }
+    pub(crate) unsafe fn first<'a>(self) -> &'a Slot {
+        // SAFETY: the behaviour has a first request.
+        unsafe { &(*self.first_slot().as_ptr()).slot }
     }
 
-    /// Returns the slots of its requests.
-    ///
-    /// # Safety
-    /// The behaviour is live for `'a`.
-    pub(crate) unsafe fn requests<'a>(
-        behaviour: NonNull<Multi>,
-    ) -> impl Iterator<Item = &'a Slot> + Clone {
-        let first = Self::slots(behaviour);
-        // SAFETY: the behaviour is live for `'a`.
-        let len = unsafe { Self::len(behaviour) };
-        // SAFETY: `len` slots follow the header in the block, which is live for `'a`.
-        (0..len).map(move |index| unsafe { &(*first.add(index).as_ptr()).slot })
+    /// Returns its requests. None of the block is read while they are iterated over.
+    #[inline]
+    pub(crate) fn slots(self) -> impl Iterator<Item = LiveSlot> + Clone {
+        let first = self.first_slot();
+        // SAFETY: as many slots as its length follow the header in the block.
+        (0..self.len()).map(move |index| unsafe { LiveSlot::new(first.add(index).cast()) })
+    }
+
+    /// The same, by reference.
+    pub(crate) fn requests<'a>(self) -> impl Iterator<Item = &'a Slot> + Clone {
+        self.slots().map(LiveSlot::slot)
     }
 
     /// Prefetches the requests behind this behaviour, whose counts are written at its end.
-    ///
-    /// # Safety
-    /// The behaviour is live.
     #[inline]
-    pub(crate) unsafe fn prefetch_successors(behaviour: NonNull<Multi>) {
-        // SAFETY: the behaviour is live, as this function requires.
-        for slot in unsafe { Self::requests(behaviour) } {
+    pub(crate) fn prefetch_successors(self) {
+        for slot in self.requests() {
             slot.prefetch_successor();
         }
     }
 
     /// Returns the number of its requests.
-    ///
-    /// # Safety
-    /// The behaviour is live.
     #[inline]
-    pub(crate) unsafe fn len(behaviour: NonNull<Multi>) -> usize {
-        // SAFETY: the behaviour is live, and the length constant since its creation.
-        unsafe { (*behaviour.as_ptr()).len as usize }
+    pub(crate) fn len(self) -> usize {
+        self.multi().len as usize
     }
 }
 

@@ -1,10 +1,8 @@
 //! Detects cowns that do not keep up with their senders, from the requests behind the tasks that
 //! the scheduler sees. See `sched/README.md`, "Giving way".
 
-use std::ptr::NonNull;
-
-use super::slot::Slot;
 use crate::queue::header::Flags;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::request;
 use crate::task::{TaskBacklog, TaskPtr};
 
@@ -15,7 +13,7 @@ pub(crate) static BACKLOG: TaskBacklog = TaskBacklog { queue: cown_of, look };
 /// See [`TaskBacklog::queue`]; the task is that of a single whose cown is in no group.
 unsafe fn cown_of(task: TaskPtr) -> *const () {
     // SAFETY: the task is that of a single, and live since it has not run.
-    unsafe { request(task).as_ref() }.member().header_ptr().as_ptr().cast()
+    unsafe { request(task).slot() }.member().live_cown().as_ptr().cast()
 }
 
 /// Counts the requests behind a task: with at least `many` the cown becomes overloaded, and with
@@ -30,7 +28,7 @@ unsafe fn look(task: TaskPtr, many: u32) {
     // alive.
     unsafe {
         let slot = request(task);
-        let flags = &slot.as_ref().member().header().flags;
+        let flags = &slot.slot().member().header().flags;
         if flags.get(Flags::OVERLOADED) == 0 {
             if count(slot, many) == many {
                 flags.note_overload();
@@ -42,14 +40,7 @@ unsafe fn look(task: TaskPtr, many: u32) {
 }
 
 /// Counts the requests behind a request, up to a limit.
-///
-/// # Safety
-/// The request is the head of its queue, and stays there.
-unsafe fn count(head: NonNull<Slot>, limit: u32) -> u32 {
-    let next = |slot: &NonNull<Slot>| {
-        // SAFETY: the request is in the queue behind the head, and cannot be granted before that
-        // has left. It was found by its link, which comes after its step.
-        unsafe { slot.as_ref() }.successor()
-    };
+fn count(head: LiveSlot, limit: u32) -> u32 {
+    let next = |slot: &LiveSlot| slot.successor();
     std::iter::successors(next(&head), next).take(limit as usize).count() as u32
 }

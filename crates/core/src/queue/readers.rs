@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU32, Ordering};
 
-use super::slot::Slot;
+use crate::queue::live_slot::LiveSlot;
 use crate::simulated;
 
 /// The readers of a cown: two words of its header.
@@ -65,7 +65,7 @@ impl<'a> Readers<'a> {
     /// Leaves the token to the last reader, for the exclusive request at the head of the queue. Only
     /// for the token holder.
     #[inline]
-    pub(super) fn wait(self, head: NonNull<Slot>) -> ReaderWait {
+    pub(super) fn wait(self, head: LiveSlot) -> ReaderWait {
         // ORDERING: Relaxed. The addition below publishes it.
         self.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
         simulated::point();
@@ -82,7 +82,7 @@ impl<'a> Readers<'a> {
     /// Ends one. Returns the request that has waited for this: then it was the last one, and the
     /// caller has the token. Otherwise the cown may be gone.
     #[inline]
-    pub(super) fn end_one(self) -> Option<NonNull<Slot>> {
+    pub(super) fn end_one(self) -> Option<LiveSlot> {
         // ORDERING: AcqRel. Release orders this reader's reads before the writes of the next
         // exclusive holder (Acquire in `are_gone` and `wait` or, through the last reader, here).
         // Acquire pairs with the Release in `wait`, for the request, and with that of the readers
@@ -95,18 +95,20 @@ impl<'a> Readers<'a> {
         self.count.store(0, Ordering::Relaxed);
         let waiter = self.waiter.load(Ordering::Relaxed).cast();
         // SAFETY: the bit says that `wait` has stored a request, for which the token is left.
-        Some(unsafe { NonNull::new_unchecked(waiter) })
+        Some(unsafe { LiveSlot::new(NonNull::new_unchecked(waiter)) })
     }
 
     /// Returns the request that waits for the last reader, if there is one. For a thread that keeps
     /// some reader from ending.
-    pub(crate) fn waiter(self) -> Option<NonNull<Slot>> {
+    pub(crate) fn waiter(self) -> Option<LiveSlot> {
         // ORDERING: Acquire pairs with the Release in `wait`: the request. It stays there as long as
         // there is a reader.
         if self.count.load(Ordering::Acquire) & Self::WAITER == 0 {
             return None;
         }
         // ORDERING: Relaxed. The bit read above publishes it.
-        NonNull::new(self.waiter.load(Ordering::Relaxed).cast())
+        let waiter = NonNull::new(self.waiter.load(Ordering::Relaxed).cast());
+        // SAFETY: a request that waits is in its queue.
+        waiter.map(|waiter| unsafe { LiveSlot::new(waiter) })
     }
 }

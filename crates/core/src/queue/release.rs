@@ -1,13 +1,12 @@
 //! Releases a cown: the *end* rule. See README.md, "Release".
 
-use std::ptr::NonNull;
-
 use super::dequeue::{AfterHead, leave, next_or_end};
 use super::grant::{drop_reader, grant, pass_on};
-use super::slot::Slot;
 use super::tail::SeenTail;
 use crate::path_coverage::FastPath;
-use crate::queue::header::{CownHeader, Flags};
+use crate::queue::header::Flags;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::single_task;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::ReadySink;
@@ -20,12 +19,10 @@ use crate::task::TaskPtr;
 /// The behaviour holds the cown through `slot`, and does not use it afterwards. The caller then
 /// owns the slot exclusively.
 #[inline]
-pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
-    // SAFETY: the behaviour holds the cown, so the slot is live.
-    let member = unsafe { slot.as_ref() }.member();
-    let cown = member.header_ptr();
-    // SAFETY: the cown is held, so it is alive.
-    if let Some(leader) = unsafe { cown.as_ref() }.leader() {
+pub(crate) unsafe fn release(slot: LiveSlot, ready: &mut impl ReadySink) {
+    let member = slot.slot().member();
+    let cown = member.live_cown();
+    if let Some(leader) = cown.leader() {
         // SAFETY: the behaviour holds the group's member through `slot`, as this function requires.
         return unsafe { release_grouped(leader, slot, ready) };
     }
@@ -42,12 +39,12 @@ pub(crate) unsafe fn release(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
 /// # Safety
 /// See [`release`].
 #[inline(always)]
-pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
+pub(crate) unsafe fn release_exclusive(slot: LiveSlot, ready: &mut impl ReadySink) {
     // SAFETY: an exclusive holder has the token, and its request is the head. After `leave` the
     // token belongs to the new head.
     unsafe {
-        let cown = slot.as_ref().member().header_ptr();
-        if let Some(next) = leave(cown.as_ref(), slot) {
+        let cown = slot.slot().member().live_cown();
+        if let Some(next) = leave(cown.header(), slot) {
             pass_on(cown, next, ready);
         }
     }
@@ -61,19 +58,19 @@ pub(crate) unsafe fn release_exclusive(slot: NonNull<Slot>, ready: &mut impl Rea
 /// run.
 #[inline(always)]
 pub(crate) unsafe fn release_to_next<const AT_END: bool>(
-    slot: NonNull<Slot>,
-    cown: NonNull<CownHeader>,
+    slot: LiveSlot,
+    cown: LiveCown,
     home: &RuntimeId,
 ) -> Option<TaskPtr> {
     // SAFETY: an exclusive holder has the token, and its request is the head; each branch gives the
     // token away once.
     unsafe {
-        let header = cown.as_ref();
-        let Some(next) = slot.as_ref().successor() else {
+        let header = cown.header();
+        let Some(next) = slot.successor() else {
             let tail = header.tail.look_and_leave(slot).err()?;
             return release_last::<AT_END>(slot, tail, cown, home);
         };
-        if next.as_ref().member().is_single() && header.flags.is_plain(*home, Flags::INTERRUPT) {
+        if next.slot().member().is_single() && header.flags.is_plain(*home, Flags::INTERRUPT) {
             FastPath::SinglePassedOn.take();
             return Some(single_task(next));
         }
@@ -88,15 +85,15 @@ pub(crate) unsafe fn release_to_next<const AT_END: bool>(
 /// See [`release_to_next`].
 #[inline(never)]
 unsafe fn release_last<const AT_END: bool>(
-    slot: NonNull<Slot>,
+    slot: LiveSlot,
     tail: SeenTail,
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
     home: &RuntimeId,
 ) -> Option<TaskPtr> {
     // SAFETY: the caller has the token, `slot` is the head, and `tail` comes from this cown. For
     // `AfterHead::End` the mark is that of the cown, and `slot` was the last request.
     unsafe {
-        let next = match next_or_end(slot.as_ref(), tail) {
+        let next = match next_or_end(slot, tail) {
             AfterHead::End(last) if AT_END => {
                 FastPath::EndedAtOnce.take();
                 last.end(cown);
@@ -114,11 +111,7 @@ unsafe fn release_last<const AT_END: bool>(
 /// # Safety
 /// See [`pass_on`].
 #[inline(never)]
-unsafe fn pass_on_to_any(
-    cown: NonNull<CownHeader>,
-    next: NonNull<Slot>,
-    home: &RuntimeId,
-) -> Option<TaskPtr> {
+unsafe fn pass_on_to_any(cown: LiveCown, next: LiveSlot, home: &RuntimeId) -> Option<TaskPtr> {
     let mut successor = Successor::new(*home);
     // SAFETY: the caller has the token after an exclusive hold, and `next` is the head.
     unsafe { pass_on(cown, next, &mut successor) };
@@ -131,17 +124,13 @@ unsafe fn pass_on_to_any(
 /// # Safety
 /// See [`release`].
 #[cold]
-unsafe fn release_grouped(
-    leader: NonNull<CownHeader>,
-    slot: NonNull<Slot>,
-    ready: &mut impl ReadySink,
-) {
+unsafe fn release_grouped(leader: LiveCown, slot: LiveSlot, ready: &mut impl ReadySink) {
     // SAFETY: the slot is live; if it is in the queue it is the head, and has the token.
     unsafe {
-        if slot.as_ref().is_joined() {
+        if slot.slot().is_joined() {
             return;
         }
-        if let Some(next) = leave(leader.as_ref(), slot) {
+        if let Some(next) = leave(leader.header(), slot) {
             grant(leader, next, ready);
         }
     }

@@ -3,8 +3,9 @@
 use std::ptr::NonNull;
 
 use super::header::CownHeader;
+use super::live_cown::LiveCown;
 
-/// A pointer to a cown's header with, in its low bits, the kind of access that a request wants.
+/// A [`LiveCown`] with, in its low bits, the kind of access that a request wants.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct RequestedCown(NonNull<CownHeader>);
@@ -16,21 +17,21 @@ impl RequestedCown {
     const TAGS: usize = 7;
 
     #[inline]
-    pub(crate) fn exclusive(header: NonNull<CownHeader>) -> Self {
-        Self(header)
+    pub(crate) fn exclusive(cown: LiveCown) -> Self {
+        Self(cown.ptr())
     }
 
-    pub(crate) fn read(header: NonNull<CownHeader>) -> Self {
-        Self(header).tagged(Self::READ)
+    pub(crate) fn read(cown: LiveCown) -> Self {
+        Self(cown.ptr()).tagged(Self::READ)
     }
 
     #[inline]
-    pub(crate) fn checked(header: NonNull<CownHeader>) -> Self {
-        Self(header).with_new(Self::CHECKED)
+    pub(crate) fn checked(cown: LiveCown) -> Self {
+        Self(cown.ptr()).with_new(Self::CHECKED)
     }
 
-    pub(crate) fn checked_read(header: NonNull<CownHeader>) -> Self {
-        Self(header).tagged(Self::READ | Self::CHECKED)
+    pub(crate) fn checked_read(cown: LiveCown) -> Self {
+        Self(cown.ptr()).tagged(Self::READ | Self::CHECKED)
     }
 
     /// The same member in a multi: a behaviour on several cowns, that reads, or that runs in its
@@ -120,36 +121,28 @@ impl RequestedCown {
         !self.has(Self::READ | Self::MULTI)
     }
 
+    /// Returns the cown.
     #[inline]
-    pub(crate) fn header_ptr(self) -> NonNull<CownHeader> {
+    pub(crate) fn live_cown(self) -> LiveCown {
         // Computed from the address alone, which is one instruction. `map_addr` moves the pointer
         // by the difference, and LLVM keeps both in registers, to add them up at each access.
         let untagged = self.0.as_ptr().expose_provenance() & !Self::TAGS;
         let untagged = std::ptr::with_exposed_provenance_mut(untagged);
         // SAFETY: a header is aligned to 8 and not null, so clearing the three tag bits restores
-        // the address that the member was created with.
-        unsafe { NonNull::new_unchecked(untagged) }
+        // the address that the member was created with: of a cown that is alive as long as this
+        // is used.
+        unsafe { LiveCown::new(NonNull::new_unchecked(untagged)) }
     }
 
-    /// Returns the header whose queue contains the request: the cown's own, or that of its group's
-    /// leader.
-    ///
-    /// # Safety
-    /// See [`header`](Self::header).
+    /// Returns the cown or leader whose queue contains the request.
     #[inline]
-    pub(crate) unsafe fn queue_ptr(self) -> NonNull<CownHeader> {
-        // SAFETY: the cown is alive, as this function requires.
-        unsafe { self.header() }.leader().unwrap_or(self.header_ptr())
+    pub(crate) fn queue(self) -> LiveCown {
+        self.live_cown().queue()
     }
 
     /// Returns the cown's header.
-    ///
-    /// # Safety
-    /// The cown must be alive for `'a`: it has a handle, or a request in its queue.
     #[inline]
-    pub(crate) unsafe fn header<'a>(self) -> &'a CownHeader {
-        // SAFETY: the cown is alive for `'a`, as the caller promises; `header_ptr` is aligned and
-        // points to a header.
-        unsafe { self.header_ptr().as_ref() }
+    pub(crate) fn header<'a>(self) -> &'a CownHeader {
+        self.live_cown().header()
     }
 }

@@ -9,6 +9,7 @@ use coact_sync::shim::atomic::AtomicPtr;
 
 use super::requested_cown::RequestedCown;
 use super::slot::Slot;
+use crate::queue::live_slot::LiveSlot;
 use crate::task::{Task, TaskPtr, TaskVTable};
 
 /// The front of every single, whatever its body.
@@ -29,9 +30,9 @@ pub(crate) struct Single<B> {
 /// # Safety
 /// The slot is in a [`Single`].
 #[inline]
-pub(crate) unsafe fn single_task(slot: NonNull<Slot>) -> TaskPtr {
+pub(crate) unsafe fn single_task(slot: LiveSlot) -> TaskPtr {
     // SAFETY: the slot is in a `Single`, so it is this far behind the start of its `SingleHead`.
-    unsafe { slot.byte_sub(offset_of!(SingleHead, slot)) }.cast()
+    unsafe { slot.ptr().byte_sub(offset_of!(SingleHead, slot)) }.cast()
 }
 
 impl<B> Single<B> {
@@ -99,9 +100,9 @@ impl<B> Single<B> {
     }
 
     #[inline]
-    pub(crate) fn slot(node: NonNull<Self>) -> NonNull<Slot> {
-        // SAFETY: the field is inside the node's block.
-        unsafe { NonNull::new_unchecked(&raw mut (*node.as_ptr()).head.slot) }
+    pub(crate) fn slot(node: NonNull<Self>) -> LiveSlot {
+        // SAFETY: the field is inside the node's block, and live as long as the node is.
+        unsafe { LiveSlot::new(NonNull::new_unchecked(&raw mut (*node.as_ptr()).head.slot)) }
     }
 
     #[inline]
@@ -121,9 +122,9 @@ pub(crate) unsafe fn link(task: TaskPtr) -> NonNull<AtomicPtr<()>> {
 
 /// Returns the request of a single.
 #[inline]
-pub(crate) unsafe fn request(task: TaskPtr) -> NonNull<Slot> {
+pub(crate) unsafe fn request(task: TaskPtr) -> LiveSlot {
     // SAFETY: the task of a single begins with a `SingleHead`.
-    unsafe { NonNull::from(&task.cast::<SingleHead>().as_ref().slot) }
+    unsafe { LiveSlot::from(&task.cast::<SingleHead>().as_ref().slot) }
 }
 
 /// The same for a member of a group: the group is held.

@@ -153,7 +153,7 @@ impl Slot {
 pub struct QueuePosition(usize);
 
 impl QueuePosition {
-    pub(crate) fn of(slot: NonNull<Slot>) -> Self {
-        Self(slot.as_ptr().addr())
+    pub(crate) fn of(slot: &Slot) -> Self {
+        Self(std::ptr::from_ref(slot).addr())
     }
 }

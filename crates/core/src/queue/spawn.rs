@@ -5,11 +5,11 @@ use std::ptr::NonNull;
 
 use super::append::{append_begun, append_one, append_single};
 use super::grant::grant;
-use super::header::CownHeader;
 use super::requested_cown::RequestedCown;
 use super::single_block::{Single, request, single_task};
-use super::slot::Slot;
 use crate::path_coverage::FastPath;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::worker::Worker;
 use crate::sched::{at_work_in, schedule};
@@ -32,13 +32,13 @@ impl<B> Single<B> {
 /// # Safety
 /// The request is unqueued, and the caller gives it away. The cown is in no group and alive: the
 /// caller has a handle, or this very request, its last, has not run yet.
-unsafe fn launch(slot: NonNull<Slot>) {
+unsafe fn launch(slot: LiveSlot) {
     // SAFETY: the caller owns the unqueued request, and the cown is alive until it has run.
     unsafe {
         let member = (*slot.as_ptr()).begin();
-        let cown = member.header_ptr();
+        let cown = member.live_cown();
         // A hint, until this thread has the token.
-        let home = cown.as_ref().home_of_queue();
+        let home = cown.header().home_of_queue();
         enqueue::<false>(slot, member, cown, || home, |task| schedule(task, home));
     }
 }
@@ -48,10 +48,10 @@ unsafe fn launch(slot: NonNull<Slot>) {
 /// # Safety
 /// See [`launch`].
 #[inline(never)]
-pub(crate) unsafe fn launch_anywhere(slot: NonNull<Slot>) {
+pub(crate) unsafe fn launch_anywhere(slot: LiveSlot) {
     // SAFETY: the conditions are those of `launch`.
     unsafe {
-        let home = slot.as_ref().member().header().home();
+        let home = slot.slot().member().header().home();
         at_work_in(home, || launch(slot));
     }
 }
@@ -67,7 +67,7 @@ pub(crate) unsafe fn launch_by(
     worker: &Worker,
     task: TaskPtr,
     member: RequestedCown,
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
 ) {
     // SAFETY: the conditions are those of `launch`, and the request was begun for this member.
     unsafe {
@@ -93,16 +93,16 @@ pub(crate) unsafe fn launch_by(
 /// See [`launch`]; the request was begun for this member, whose cown it is.
 #[inline(always)]
 unsafe fn enqueue<const BY_WORKER: bool>(
-    slot: NonNull<Slot>,
+    slot: LiveSlot,
     member: RequestedCown,
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
     home: impl FnOnce() -> RuntimeId,
     run: impl FnOnce(TaskPtr),
 ) {
     // SAFETY: the request was begun and is unqueued, and the cown is alive. If the queue was empty,
     // the request in it keeps the cown alive while this thread has the token.
     unsafe {
-        let header = cown.as_ref();
+        let header = cown.header();
         if !append_begun::<BY_WORKER>(header, slot, member) {
             return;
         }
@@ -119,11 +119,11 @@ unsafe fn enqueue<const BY_WORKER: bool>(
 /// See [`grant`].
 #[cold]
 #[inline(never)]
-unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
+unsafe fn grant_with_care(cown: LiveCown, slot: LiveSlot) {
     // SAFETY: the caller has the token; the request, which is not granted yet, keeps the cown
     // alive.
     unsafe {
-        cown.as_ref().flags.end_overload();
+        cown.header().flags.end_overload();
         grant(cown, slot, &mut schedule);
     }
 }
@@ -132,9 +132,8 @@ unsafe fn grant_with_care(cown: NonNull<CownHeader>, slot: NonNull<Slot>) {
 ///
 /// # Safety
 /// See [`spawn_request`]; the leader is alive.
-pub(crate) unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
-    // SAFETY: the leader is alive, as this function requires.
-    let home = unsafe { leader.as_ref() }.home_of_queue();
+pub(crate) unsafe fn spawn_from_anywhere(leader: LiveCown, slot: LiveSlot) {
+    let home = leader.header().home_of_queue();
     // SAFETY: the conditions are those of `spawn_request`.
     at_work_in(home, || unsafe { spawn_request(leader, slot) });
 }
@@ -144,12 +143,12 @@ pub(crate) unsafe fn spawn_from_anywhere(leader: NonNull<CownHeader>, slot: NonN
 /// # Safety
 /// The caller owns the request and gives it away; its behaviour misses nothing else. The member of
 /// the leader's group that it names is alive, at least until the request has run.
-pub(crate) unsafe fn spawn_request(leader: NonNull<CownHeader>, slot: NonNull<Slot>) {
+pub(crate) unsafe fn spawn_request(leader: LiveCown, slot: LiveSlot) {
     // SAFETY: the caller owns the unqueued request, and its member keeps the leader alive. If the
     // queue was empty, the request keeps the leader alive.
     unsafe {
-        let append = if slot.as_ref().member().is_multi() { append_one } else { append_single };
-        if append(leader.as_ref(), slot) {
+        let append = if slot.slot().member().is_multi() { append_one } else { append_single };
+        if append(leader.header(), slot) {
             grant(leader, slot, &mut schedule);
         }
     }

@@ -1,12 +1,10 @@
 //! What drops the state of a cown without handles: where the mark at the end of its queue points.
 
-use std::ptr::NonNull;
-
-use super::header::CownHeader;
 use super::requested_cown::RequestedCown;
 use super::single_block::Single;
-use super::slot::Slot;
 use super::tail::EndMark;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::live_slot::LiveSlot;
 use crate::task::TaskVTable;
 
 /// How to drop the state of a cown without handles: one constant per type of state. Its address is
@@ -16,11 +14,11 @@ pub(crate) struct StateDropper {
     request: TaskVTable,
     /// # Safety
     /// The state is unreachable: there is no handle and no behaviour for it.
-    destroy: unsafe fn(NonNull<CownHeader>),
+    destroy: unsafe fn(LiveCown),
 }
 
 impl StateDropper {
-    pub(crate) const fn new(request: TaskVTable, destroy: unsafe fn(NonNull<CownHeader>)) -> Self {
+    pub(crate) const fn new(request: TaskVTable, destroy: unsafe fn(LiveCown)) -> Self {
         Self { request, destroy }
     }
 
@@ -39,7 +37,7 @@ impl StateDropper {
     ///
     /// # Safety
     /// The cown is of this type.
-    pub(crate) unsafe fn request(&'static self, cown: NonNull<CownHeader>) -> NonNull<Slot> {
+    pub(crate) unsafe fn request(&'static self, cown: LiveCown) -> LiveSlot {
         Single::slot(Single::allocate(RequestedCown::exclusive(cown), &self.request, ()))
     }
 
@@ -53,7 +51,7 @@ impl StateDropper {
     /// # Safety
     /// See [`request`](Self::request). The caller has the cown exclusively, and its request was the
     /// last in the queue. The cown must not be used afterwards.
-    pub(crate) unsafe fn end(&self, cown: NonNull<CownHeader>) {
+    pub(crate) unsafe fn end(&self, cown: LiveCown) {
         // SAFETY: the cown is of this type, the caller's request was the last, and no handle is
         // left, so nothing can reach the state.
         unsafe { (self.destroy)(cown) };

@@ -6,6 +6,7 @@ use std::ptr::{NonNull, null_mut};
 use coact_sync::shim::atomic::{AtomicEnd, AtomicPtr, Ordering};
 
 use super::slot::Slot;
+use crate::queue::live_slot::LiveSlot;
 
 /// The last request of a cown's queue: null if there is none, and a mark if there never will be
 /// another one.
@@ -32,6 +33,32 @@ pub(crate) struct SeenTail(*mut Slot);
 #[derive(Clone, Copy)]
 pub(crate) struct EndMark(*mut Slot);
 
+/// A request whose successor only this thread can set, and that is live until it has: the thread has
+/// taken it out of the tail, or has not queued it yet.
+#[derive(Clone, Copy)]
+#[repr(transparent)]
+pub(super) struct Predecessor(LiveSlot);
+
+impl Predecessor {
+    /// That of a request which is not queued, and the caller's own.
+    #[inline(always)]
+    pub(super) fn unqueued(slot: LiveSlot) -> Self {
+        Self(slot)
+    }
+
+    /// Returns whether what gets behind it stays there; see [`Slot::is_placed`].
+    #[inline(always)]
+    pub(super) fn is_placed(self) -> bool {
+        self.0.slot().is_placed()
+    }
+
+    /// Lets its holder find its successor. Comes last: then it may be gone.
+    #[inline(always)]
+    pub(super) fn link(self, next: LiveSlot) {
+        self.0.slot().link(next.ptr());
+    }
+}
+
 impl Tail {
     #[inline]
     pub(super) fn empty() -> Self {
@@ -45,7 +72,7 @@ impl Tail {
     }
 
     /// Puts the first request into the queue of a cown that no other thread knows.
-    pub(crate) fn begin_with(&self, slot: NonNull<Slot>) {
+    pub(crate) fn begin_with(&self, slot: LiveSlot) {
         // ORDERING: Relaxed. The cown's first handle publishes this.
         self.0.store(slot.as_ptr(), Ordering::Relaxed);
     }
@@ -53,16 +80,18 @@ impl Tail {
     /// Puts a request into the queue. Returns its predecessor; without one, the caller has the
     /// token.
     #[inline(always)]
-    pub(super) fn append(&self, slot: NonNull<Slot>) -> Option<NonNull<Slot>> {
+    pub(super) fn append(&self, slot: LiveSlot) -> Option<Predecessor> {
         // ORDERING: AcqRel. Release publishes the request to its successor, which does the same.
         // Acquire pairs with the Release of the predecessor's exchange, and if there is none with
         // that in `try_leave`: the state that the last holder wrote.
-        NonNull::new(self.0.swap(slot.as_ptr(), Ordering::AcqRel))
+        let previous = NonNull::new(self.0.swap(slot.as_ptr(), Ordering::AcqRel));
+        // SAFETY: a request that is taken out of the tail is live until its successor is linked.
+        previous.map(|previous| Predecessor(unsafe { LiveSlot::new(previous) }))
     }
 
     /// Puts a request into the queue if that is empty: the caller then has the token.
     #[inline(always)]
-    pub(super) fn try_claim(&self, slot: NonNull<Slot>) -> bool {
+    pub(super) fn try_claim(&self, slot: LiveSlot) -> bool {
         // ORDERING: AcqRel, as in `append`, which this replaces. Relaxed on failure: nothing is
         // read.
         let (ok, failed) = (Ordering::AcqRel, Ordering::Relaxed);
@@ -72,7 +101,7 @@ impl Tail {
     /// Empties the queue if the head is its last request and no mark has replaced it: the token
     /// ends. Otherwise returns what is there. Only for the token holder.
     #[inline(always)]
-    pub(super) fn try_leave(&self, head: NonNull<Slot>) -> Result<(), SeenTail> {
+    pub(super) fn try_leave(&self, head: LiveSlot) -> Result<(), SeenTail> {
         // ORDERING: Release publishes the state that this holder wrote to the next thread that
         // finds the queue empty (Acquire in `append`, `try_claim`, `end_with` and `is_empty`).
         // Acquire on failure pairs with the Release in `end_with`: all links are in place.
@@ -82,7 +111,7 @@ impl Tail {
 
     /// The same with a look before, which saves a futile exchange where the cown ends.
     #[inline(always)]
-    pub(super) fn look_and_leave(&self, head: NonNull<Slot>) -> Result<(), SeenTail> {
+    pub(super) fn look_and_leave(&self, head: LiveSlot) -> Result<(), SeenTail> {
         let seen = self.look();
         if seen.is(head) { self.try_leave(head) } else { Err(seen) }
     }
@@ -109,13 +138,13 @@ impl Tail {
 
     /// Returns whether a request in the queue is still its last.
     #[inline(always)]
-    pub(super) fn has_last(&self, slot: NonNull<Slot>) -> bool {
+    pub(super) fn has_last(&self, slot: LiveSlot) -> bool {
         self.look().is(slot)
     }
 
     /// The same after the last handle was given up: exact, since none is appended any more.
     #[inline(always)]
-    pub(crate) fn has_last_for_good(&self, slot: NonNull<Slot>) -> bool {
+    pub(crate) fn has_last_for_good(&self, slot: LiveSlot) -> bool {
         // ORDERING: Relaxed. Requests are appended by owners of handles, which have given these up
         // before; the caller has acquired that with their count.
         self.0.load(Ordering::Relaxed) == slot.as_ptr()
@@ -141,7 +170,7 @@ impl Tail {
 impl SeenTail {
     /// Returns whether it is this request.
     #[inline(always)]
-    pub(crate) fn is(self, slot: NonNull<Slot>) -> bool {
+    pub(crate) fn is(self, slot: LiveSlot) -> bool {
         self.0 == slot.as_ptr()
     }
 

@@ -42,9 +42,8 @@ impl<T: Send + 'static> Cown<T> {
             registry::note_move();
         }
         self.header().set_home(home.0);
-        if let Some(leader) = self.header().leader() {
-            // SAFETY: the caller holds the group.
-            unsafe { look_up(leader) };
+        if let Some(leader) = self.live_cown().leader() {
+            look_up(leader);
             // The empty request that belongs to every interrupt. (Poison is none of its business.)
             spawn_upkeep(self.checked(), |_| {});
         }

@@ -34,8 +34,7 @@ where
         return Some((set, closure, completion));
     }
     let members = OneOrTwo::of(&set);
-    // SAFETY: the set's handles keep the cowns alive.
-    let home = unsafe { members.plain_home() };
+    let home = members.plain_home();
     // A worker of that runtime has found the cowns in use before, or special.
     let Some(home) = home.filter(|home| !context::is_worker_of(*home)) else {
         return try_any_here(set, closure, completion, ready);

@@ -28,34 +28,26 @@ impl OneOrTwo {
 
     /// Returns whether the set is one cown outside of groups, or two that can form a pair.
     pub(super) fn has_few_queues<S: CownSet>(set: &S) -> bool {
-        // SAFETY: the set's handles keep the cowns alive.
-        let is_grouped = |member: RequestedCown| unsafe { member.header() }.is_grouped();
+        let is_grouped = |member: RequestedCown| member.header().is_grouped();
         S::KIND.is_single && !is_grouped(spawn_checks::only_member(set))
             || pair::named(set, |_| ()).is_some()
     }
 
     /// Returns whether a behaviour on the cowns runs in this runtime, and only has to claim them; a
     /// hint.
-    ///
-    /// # Safety
-    /// The cowns are alive.
     #[inline(always)]
-    pub(super) unsafe fn are_plain(self, home: RuntimeId) -> bool {
-        // SAFETY: the cowns are alive, as this function requires.
-        unsafe {
-            match self {
-                OneOrTwo::One(member) => is_plain(member.header(), home),
-                OneOrTwo::Two([a, b]) => are_plain([a.header(), b.header()], home),
-                OneOrTwo::No => false,
-            }
+    pub(super) fn are_plain(self, home: RuntimeId) -> bool {
+        match self {
+            OneOrTwo::One(member) => is_plain(member.header(), home),
+            OneOrTwo::Two([a, b]) => are_plain([a.header(), b.header()], home),
+            OneOrTwo::No => false,
         }
     }
 
     /// Returns whether the queues of such a set look empty; a hint. It does not write, so the
     /// threads that use the cowns keep the cache lines.
     pub(super) fn look_free<S: CownSet>(set: &S) -> bool {
-        // SAFETY: the set's handles keep the cowns alive, which have queues of their own.
-        let is_free = |member: RequestedCown| unsafe { !member.header().is_in_use(false) };
+        let is_free = |member: RequestedCown| !member.header().is_in_use(false);
         match pair::named(set, |_| ()) {
             Some(members) => members.into_iter().all(is_free),
             None => S::KIND.is_single && is_free(spawn_checks::only_member(set)),
@@ -64,21 +56,15 @@ impl OneOrTwo {
 
     /// Returns the runtime of a behaviour on the cowns if they [are plain](Self::are_plain) there;
     /// a hint.
-    ///
-    /// # Safety
-    /// The cowns are alive.
     #[inline(always)]
-    pub(super) unsafe fn plain_home(self) -> Option<RuntimeId> {
-        // SAFETY: the cowns are alive, as this function requires.
-        unsafe {
-            let first = match self {
-                OneOrTwo::One(first) | OneOrTwo::Two([first, _]) => first.header(),
-                OneOrTwo::No => return None,
-            };
-            // (Meaningless for a member of a group, which is not plain.)
-            let home = first.home_of_queue();
-            self.are_plain(home).then_some(home)
-        }
+    pub(super) fn plain_home(self) -> Option<RuntimeId> {
+        let first = match self {
+            OneOrTwo::One(first) | OneOrTwo::Two([first, _]) => first.header(),
+            OneOrTwo::No => return None,
+        };
+        // (Meaningless for a member of a group, which is not plain.)
+        let home = first.home_of_queue();
+        self.are_plain(home).then_some(home)
     }
 }
 

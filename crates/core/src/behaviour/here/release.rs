@@ -1,9 +1,8 @@
 //! How cowns are given back after an inline behaviour.
 
-use std::ptr::NonNull;
-
 use crate::queue::dequeue::leave_alone;
 use crate::queue::header::CownHeader;
+use crate::queue::live_slot::LiveSlot;
 use crate::queue::release::{release, release_exclusive};
 use crate::queue::slot::Slot;
 use crate::sched::DeferredReady;
@@ -29,7 +28,7 @@ pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl ReadySink) {
     let mut deferring = DeferredReady::new(ready);
     for slot in slots {
         // SAFETY: the slot still holds its cown, and is released once.
-        unsafe { release(NonNull::from(slot), &mut deferring) };
+        unsafe { release(slot.into(), &mut deferring) };
     }
     deferring.finish();
 }
@@ -42,8 +41,8 @@ pub(super) unsafe fn release_all(slots: &[Slot], ready: &mut impl ReadySink) {
 pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut impl ReadySink) {
     // SAFETY: the slot holds the cown exclusively, so it is the head and this thread has the token.
     unsafe {
-        if !leave_alone(header, NonNull::from(slot)) {
-            release_exclusive_to_others(NonNull::from(slot), ready);
+        if !leave_alone(header, slot.into()) {
+            release_exclusive_to_others(slot.into(), ready);
         }
     }
 }
@@ -54,7 +53,7 @@ pub(super) unsafe fn release_one(slot: &Slot, header: &CownHeader, ready: &mut i
 /// See [`release_exclusive`].
 #[cold]
 #[inline(never)]
-unsafe fn release_exclusive_to_others(slot: NonNull<Slot>, ready: &mut impl ReadySink) {
+unsafe fn release_exclusive_to_others(slot: LiveSlot, ready: &mut impl ReadySink) {
     // SAFETY: the conditions are those of `release_exclusive`.
     unsafe { release_exclusive(slot, ready) };
 }
@@ -73,7 +72,7 @@ pub(super) unsafe fn release_two(
     // SAFETY: the slots hold the cowns exclusively, so they are the heads and this thread has the
     // tokens.
     unsafe {
-        if !leave_alone(headers[0], NonNull::from(a)) {
+        if !leave_alone(headers[0], a.into()) {
             release_slowly(slots, ready);
         } else {
             release_one(b, headers[1], ready);

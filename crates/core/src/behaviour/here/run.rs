@@ -2,7 +2,7 @@
 
 use std::any::type_name;
 use std::mem::{self, size_of};
-use std::ptr::{NonNull, null};
+use std::ptr::null;
 
 use smallvec::SmallVec;
 
@@ -296,8 +296,7 @@ where
 /// See [`claim::take_all`]; but a cown may be named twice, and is then not free.
 #[inline]
 pub(super) unsafe fn take_all(slots: &[Slot]) -> bool {
-    // SAFETY: the cowns are alive, as this function requires.
-    if slots.iter().any(|slot| unsafe { slot.member().header() }.is_grouped()) {
+    if slots.iter().any(|slot| slot.member().header().is_grouped()) {
         // SAFETY: the conditions are those of this function.
         return unsafe { take_groups(slots) };
     }
@@ -319,12 +318,10 @@ pub(super) unsafe fn take_all(slots: &[Slot]) -> bool {
 /// See [`take_all`].
 #[cold]
 unsafe fn take_groups(slots: &[Slot]) -> bool {
-    // SAFETY: the cowns are alive, as this function requires.
-    let is_grouped = |slot: &&Slot| unsafe { slot.member().header() }.is_grouped();
+    let is_grouped = |slot: &&Slot| slot.member().header().is_grouped();
     let mut grouped = GroupedRequests::default();
-    slots.iter().filter(is_grouped).for_each(|slot| grouped.push(NonNull::from(slot)));
-    // SAFETY: the slots are unqueued, and their cowns alive.
-    if unsafe { grouped.join(&mut |_, _| ()) }.overlaps {
+    slots.iter().filter(is_grouped).for_each(|slot| grouped.push(slot.into()));
+    if grouped.join(&mut |_, _| ()).overlaps {
         return false;
     }
     // SAFETY: the slots are unqueued and the cowns alive; one request per group is left.

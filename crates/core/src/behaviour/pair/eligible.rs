@@ -12,7 +12,7 @@ use crate::queue::requested_cown::RequestedCown;
 pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[RequestedCown; 2]> {
     const SPECIAL: u16 = Flags::GROUPED | Flags::PINNED | Flags::CROWDED;
     named_but_for::<SPECIAL, S>(set, |member| {
-        prefetch::for_writing(member.header_ptr().as_ptr());
+        prefetch::for_writing(member.live_cown().as_ptr());
     })
 }
 
@@ -20,8 +20,8 @@ pub(in crate::behaviour) fn members<S: CownSet>(set: &S) -> Option<[RequestedCow
 /// headers, which are about to be written.
 #[inline(always)]
 pub(in crate::behaviour) fn distinct<S: CownSet>(set: &S) -> Option<[RequestedCown; 2]> {
-    let [a, b] = both(set, |member| prefetch::for_writing(member.header_ptr().as_ptr()))?;
-    (a.header_ptr() != b.header_ptr()).then_some([a, b])
+    let [a, b] = both(set, |member| prefetch::for_writing(member.live_cown().as_ptr()))?;
+    (a.live_cown() != b.live_cown()).then_some([a, b])
 }
 
 /// Returns the two cowns of a set that always names two, if they can form a pair; calls `see` on
@@ -42,9 +42,8 @@ fn named_but_for<const SPECIAL: u16, S: CownSet>(
     see: impl Fn(RequestedCown),
 ) -> Option<[RequestedCown; 2]> {
     let [a, b] = both(set, see)?;
-    // SAFETY: the set's handles keep the cowns alive.
-    let is_plain = |member: RequestedCown| unsafe { !member.header().has(SPECIAL) };
-    (a.header_ptr() != b.header_ptr() && is_plain(a) && is_plain(b)).then_some([a, b])
+    let is_plain = |member: RequestedCown| !member.header().has(SPECIAL);
+    (a.live_cown() != b.live_cown() && is_plain(a) && is_plain(b)).then_some([a, b])
 }
 
 /// Returns the two cowns of a set that always names two, and holds them exclusively; calls `see` on

@@ -1,14 +1,11 @@
 //! How a pair gets its cowns, or into their queues: the same code for pairs of all types.
 
-use std::ptr::NonNull;
-
 use super::requests::slots;
 use crate::path_coverage::FastPath;
 use crate::queue::append::append_two;
 use crate::queue::claim;
-use crate::queue::header::CownHeader;
-use crate::queue::multi_block::Multi;
-use crate::queue::slot::Slot;
+use crate::queue::live_cown::LiveCown;
+use crate::queue::multi_block::LiveMulti;
 use crate::sched::schedule;
 
 /// Takes the cowns of a pair if they are free, or appends its requests: the same code for pairs of
@@ -18,14 +15,10 @@ use crate::sched::schedule;
 /// The node is that of a pair just created, and is given away. The cowns are its own, in order;
 /// they are alive and distinct, and in no group.
 #[inline(never)]
-pub(super) unsafe fn launch(
-    node: NonNull<Multi>,
-    first: NonNull<CownHeader>,
-    second: NonNull<CownHeader>,
-) {
+pub(super) unsafe fn launch(node: LiveMulti, first: LiveCown, second: LiveCown) {
     // SAFETY: the conditions are those of this function.
     unsafe {
-        if first.as_ref().is_in_use(false) || second.as_ref().is_in_use(false) {
+        if first.header().is_in_use(false) || second.header().is_in_use(false) {
             queue(node, first, second);
         } else {
             launch_free(node, first, second);
@@ -38,21 +31,17 @@ pub(super) unsafe fn launch(
 /// # Safety
 /// See [`launch`].
 #[inline(never)]
-unsafe fn launch_free(
-    node: NonNull<Multi>,
-    first: NonNull<CownHeader>,
-    second: NonNull<CownHeader>,
-) {
+unsafe fn launch_free(node: LiveMulti, first: LiveCown, second: LiveCown) {
     // SAFETY: the cowns are alive, distinct and in no group, and the slots of the new node are
     // unqueued.
     unsafe {
-        let slots = slots(node).map(|slot| slot.cast::<Slot>().as_ref());
-        let headers = [first.as_ref(), second.as_ref()];
+        let slots = slots(node).map(|slot| slot.slot());
+        let headers = [first.header(), second.header()];
         let are_usable = || headers.into_iter().all(|header| claim::is_usable(header, false));
         if claim::take_two_if(slots, headers, are_usable) {
             FastPath::PairFree.take();
             // The behaviour holds the first cown, so it cannot move.
-            schedule(node.cast(), first.as_ref().home_of_queue());
+            schedule(node.task(), first.header().home_of_queue());
         } else {
             queue(node, first, second);
         }
@@ -64,12 +53,12 @@ unsafe fn launch_free(
 /// # Safety
 /// See [`launch`].
 #[inline(always)]
-unsafe fn queue(node: NonNull<Multi>, first: NonNull<CownHeader>, second: NonNull<CownHeader>) {
+unsafe fn queue(node: LiveMulti, first: LiveCown, second: LiveCown) {
     FastPath::PairQueued.take();
     // SAFETY: the cowns are alive, distinct and in no group, and the slots of the new node are
     // unqueued.
     unsafe {
-        let [a, b] = slots(node).map(NonNull::cast::<Slot>);
+        let [a, b] = slots(node);
         append_two([(a, first), (b, second)]);
     }
 }

@@ -1,13 +1,11 @@
 //! How a pair releases its cowns: the same code for pairs of all types.
 
-use std::ptr::NonNull;
-
 use super::requests::slots;
 use crate::path_coverage::FastPath;
 use crate::queue::dequeue::leave_last;
-use crate::queue::multi_block::{Multi, MultiSlot};
+use crate::queue::live_slot::LiveSlot;
+use crate::queue::multi_block::LiveMulti;
 use crate::queue::release::release_exclusive;
-use crate::queue::slot::Slot;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{DeferredReady, ReadySink, Successor, offer_to_worker};
 use crate::task::TaskPtr;
@@ -18,20 +16,20 @@ use crate::task::TaskPtr;
 /// # Safety
 /// The behaviour holds its cowns. Afterwards the caller owns its block.
 #[inline(never)]
-pub(super) unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
+pub(super) unsafe fn release(node: LiveMulti, home: RuntimeId) -> Option<TaskPtr> {
     // SAFETY: the behaviour holds its cowns exclusively, and each slot is released once. A
     // behaviour that becomes ready belongs to this thread, and holds its cowns.
     unsafe {
         let [a, b] = slots(node);
-        let Ok(first) = release_plainly(a.cast()) else { return release_with_care(node, home) };
-        let Ok(second) = release_plainly(b.cast()) else {
+        let Ok(first) = release_plainly(a) else { return release_with_care(node, home) };
+        let Ok(second) = release_plainly(b) else {
             return release_second_with_care(b, first, home);
         };
         FastPath::PairReleased.take();
         match (first, second) {
             (None, None) => None,
-            (Some(only), None) | (None, Some(only)) if Multi::is_plainly_at(only, home) => {
-                Some(only.cast())
+            (Some(only), None) | (None, Some(only)) if only.is_plainly_at(home) => {
+                Some(only.task())
             }
             _ => hand_on(first, second, home),
         }
@@ -44,20 +42,20 @@ pub(super) unsafe fn release(node: NonNull<Multi>, home: RuntimeId) -> Option<Ta
 /// # Safety
 /// See [`release_exclusive`]; the cown is in no group.
 #[inline(always)]
-unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>, ()> {
+unsafe fn release_plainly(slot: LiveSlot) -> Result<Option<LiveMulti>, ()> {
     // SAFETY: the cown is held exclusively, so the request is the head and this thread has the
     // token. The token then belongs to the new head, if there is one: there are no readers, as in
     // `pass_on`.
     unsafe {
-        let header = slot.as_ref().member().header();
-        let Some(next) = slot.as_ref().successor() else {
+        let header = slot.slot().member().header();
+        let Some(next) = slot.successor() else {
             return if leave_last(header, slot) { Ok(None) } else { Err(()) };
         };
-        if header.is_interrupted() || !next.as_ref().member().is_exclusive_in_multi() {
+        if header.is_interrupted() || !next.slot().member().is_exclusive_in_multi() {
             return Err(());
         }
-        let behaviour = Multi::of(next);
-        Ok(Multi::count_grant(behaviour).then_some(behaviour))
+        let behaviour = LiveMulti::of(next);
+        Ok(behaviour.count_grant().then_some(behaviour))
     }
 }
 
@@ -66,13 +64,13 @@ unsafe fn release_plainly(slot: NonNull<Slot>) -> Result<Option<NonNull<Multi>>,
 /// # Safety
 /// See [`release`].
 #[inline(never)]
-unsafe fn release_with_care(node: NonNull<Multi>, home: RuntimeId) -> Option<TaskPtr> {
+unsafe fn release_with_care(node: LiveMulti, home: RuntimeId) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
     let mut deferring = DeferredReady::new(&mut successor);
     // SAFETY: the node is that of a pair.
     for slot in unsafe { slots(node) } {
         // SAFETY: the cown is held exclusively; the cowns of a pair are in no group.
-        unsafe { release_exclusive(slot.cast(), &mut deferring) };
+        unsafe { release_exclusive(slot, &mut deferring) };
     }
     deferring.finish();
     successor.take()
@@ -86,8 +84,8 @@ unsafe fn release_with_care(node: NonNull<Multi>, home: RuntimeId) -> Option<Tas
 /// on here.
 #[inline(never)]
 unsafe fn release_second_with_care(
-    second: NonNull<MultiSlot>,
-    ready: Option<NonNull<Multi>>,
+    second: LiveSlot,
+    ready: Option<LiveMulti>,
     home: RuntimeId,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
@@ -95,9 +93,9 @@ unsafe fn release_second_with_care(
     // SAFETY: the caller owns the ready behaviour, and the second cown is held exclusively.
     unsafe {
         if let Some(behaviour) = ready {
-            deferring.ready(behaviour.cast(), Multi::home(behaviour));
+            deferring.ready(behaviour.task(), behaviour.home());
         }
-        release_exclusive(second.cast(), &mut deferring);
+        release_exclusive(second, &mut deferring);
     }
     deferring.finish();
     successor.take()
@@ -109,18 +107,18 @@ unsafe fn release_second_with_care(
 /// The caller owns the behaviours. It holds nothing any more, so foreign code may run.
 #[inline(never)]
 unsafe fn hand_on(
-    first: Option<NonNull<Multi>>,
-    second: Option<NonNull<Multi>>,
+    first: Option<LiveMulti>,
+    second: Option<LiveMulti>,
     home: RuntimeId,
 ) -> Option<TaskPtr> {
     // The common case of two.
     if let (Some(first), Some(second)) = (first, second)
         // SAFETY: they are ready, and not passed on yet.
-        && unsafe { Multi::is_plainly_at(first, home) && Multi::is_plainly_at(second, home) }
-        && offer_to_worker(second.cast(), home)
+        && unsafe { first.is_plainly_at(home) && second.is_plainly_at(home) }
+        && offer_to_worker(second.task(), home)
     {
         FastPath::PairHandedOn.take();
-        return Some(first.cast());
+        return Some(first.task());
     }
     // SAFETY: the caller owns the behaviours, and holds nothing.
     unsafe { hand_on_with_care(first, second, home) }
@@ -133,15 +131,14 @@ unsafe fn hand_on(
 #[cold]
 #[inline(never)]
 unsafe fn hand_on_with_care(
-    first: Option<NonNull<Multi>>,
-    second: Option<NonNull<Multi>>,
+    first: Option<LiveMulti>,
+    second: Option<LiveMulti>,
     home: RuntimeId,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(home);
     for behaviour in [first, second].into_iter().flatten() {
-        // SAFETY: it is ready, and not passed on yet.
-        let home = unsafe { Multi::home(behaviour) };
-        successor.ready(behaviour.cast(), home);
+        let home = behaviour.home();
+        successor.ready(behaviour.task(), home);
     }
     successor.take()
 }

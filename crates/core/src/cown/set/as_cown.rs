@@ -1,13 +1,12 @@
 //! Handles of cowns, and the views of the state that they show to behaviours.
 
 use std::marker::PhantomData;
-use std::ptr::NonNull;
 
 use crate::cown::commit_participant::{CommitParticipant, HeldParticipant};
 use crate::cown::handle::{Cown, Read};
 use crate::cown::layout::CownBox;
 use crate::credits::Permit;
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::requested_cown::RequestedCown;
 
 /// Seals [`AsCown`] and [`CownRef`]: only the crates of the project have handles of cowns.
@@ -143,7 +142,7 @@ impl<T: Send + 'static> CownRef for &Cown<T> {
 
 /// How a handle names its cown for exclusive access.
 #[inline]
-pub(super) fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> RequestedCown {
+pub(super) fn exclusive<H: AsCown>(cown: LiveCown) -> RequestedCown {
     if H::UNCHECKED { RequestedCown::checked(cown) } else { RequestedCown::exclusive(cown) }
 }
 
@@ -153,7 +152,7 @@ pub(super) fn exclusive<H: AsCown>(cown: NonNull<CownHeader>) -> RequestedCown {
 /// The cown is one of `H`'s, and held for reading for `'a`; if its state is not [`Sync`], it is
 /// held exclusively. (A [`Read`] exists only for states that are `Sync`.)
 #[inline]
-pub(in crate::cown) unsafe fn view<'a, H: AsCown>(cown: NonNull<CownHeader>) -> &'a H::View {
+pub(in crate::cown) unsafe fn view<'a, H: AsCown>(cown: LiveCown) -> &'a H::View {
     // SAFETY: the cown is one of `H`'s and held for `'a`.
     H::view(unsafe { &*CownBox::<H::State>::state(cown) })
 }
@@ -164,9 +163,7 @@ pub(in crate::cown) unsafe fn view<'a, H: AsCown>(cown: NonNull<CownHeader>) -> 
 /// The cown is one of `H`'s, and held exclusively for `'a`; there is no other reference to its
 /// state.
 #[inline]
-pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(
-    cown: NonNull<CownHeader>,
-) -> &'a mut H::View {
+pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(cown: LiveCown) -> &'a mut H::View {
     // SAFETY: the cown is one of `H`'s and held exclusively for `'a`, without another reference.
     H::view_mut(unsafe { &mut *CownBox::<H::State>::state(cown) })
 }
@@ -177,7 +174,7 @@ pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(
 /// The cown is one of `H`'s, and held for as long as `look` runs: exclusively, unless `is_read`. There is no other
 /// reference to its state meanwhile but those of readers.
 pub(super) unsafe fn look_at<H: AsCown>(
-    cown: NonNull<CownHeader>,
+    cown: LiveCown,
     is_read: bool,
     look: &mut dyn FnMut(HeldParticipant<'_>),
 ) {

@@ -1,7 +1,5 @@
 //! Sets of one cown.
 
-use std::ptr::NonNull;
-
 use super::as_cown::exclusive;
 use super::kind::SetKind;
 use super::owned::{OwnedChecked, OwnedCheckedRead, OwnedExclusive, OwnedRead, OwnedUnchecked};
@@ -16,7 +14,7 @@ use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::handle::Cown;
 use crate::cown::layout::CownBox;
 use crate::cown::member_cursor::MemberCursor;
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::requested_cown::RequestedCown;
 
 /// One kind of single member, in its borrowed and its owned form.
@@ -38,7 +36,7 @@ macro_rules! one_cown {
             ) {
                 let member = members.advance();
                 // SAFETY: the member is one of the handle's, and held, as this function requires.
-                unsafe { look_at::<$handle>(member.header_ptr(), Self::KIND.has_reads, look) };
+                unsafe { look_at::<$handle>(member.live_cown(), Self::KIND.has_reads, look) };
             }
 
             #[inline]
@@ -58,7 +56,7 @@ macro_rules! one_cown {
             #[inline]
             fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 let $this = self;
-                visitor.member($member($cown.as_cown().header_ptr()));
+                visitor.member($member($cown.as_cown().live_cown()));
             }
 
             #[inline]
@@ -85,7 +83,7 @@ macro_rules! one_cown {
 
             #[inline]
             unsafe fn access<'a>((): (), members: &mut MemberCursor<'a>) -> $access {
-                let $ptr = members.advance().header_ptr();
+                let $ptr = members.advance().live_cown();
                 // SAFETY: the member is of its type, and held with the access it asks for, as
                 // `access` requires.
                 unsafe { $get }
@@ -166,7 +164,7 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 
     #[inline]
     fn visit(&self, visitor: &mut MemberVisitor<'_>) {
-        visitor.member(RequestedCown::exclusive(self.header_ptr()));
+        visitor.member(RequestedCown::exclusive(self.live_cown()));
     }
 
     #[inline]
@@ -187,14 +185,14 @@ impl<T: Send + 'static> CownSet for Cown<T> {
 
     #[inline]
     unsafe fn access<'a>((): (), members: &mut MemberCursor<'a>) -> Held<'a, T> {
-        let cown = members.advance().header_ptr();
+        let cown = members.advance().live_cown();
         // SAFETY: the cown is of type `T` and held; `give` has left a handle for this.
         unsafe { Held::new(&mut *CownBox::<T>::state(cown), Cown::from_header(cown)) }
     }
 
     unsafe fn abandon((): (), members: &mut MemberCursor<'_>) {
         // SAFETY: `give` has left a handle for this.
-        drop(unsafe { Cown::<T>::from_header(members.advance().header_ptr()) });
+        drop(unsafe { Cown::<T>::from_header(members.advance().live_cown()) });
     }
 }
 
@@ -226,7 +224,7 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
     }
 
     fn visit(&self, visitor: &mut MemberVisitor<'_>) {
-        visitor.member(RequestedCown::checked(self.0.header_ptr()));
+        visitor.member(RequestedCown::checked(self.0.live_cown()));
     }
 
     fn announce_all(&self) -> bool {
@@ -256,10 +254,10 @@ impl<T: Send + 'static> CownSet for UncheckedHandle<T> {
 
 /// # Safety
 /// The caller holds the cown exclusively for `'a`, and it is of type `T`.
-unsafe fn hold_checked<'a, T>(cown: NonNull<CownHeader>) -> Result<&'a mut T, Poisoned<'a, T>> {
+unsafe fn hold_checked<'a, T>(cown: LiveCown) -> Result<&'a mut T, Poisoned<'a, T>> {
     // SAFETY: the caller holds the cown, which is of type `T`, exclusively for `'a`.
     unsafe {
-        if cown.as_ref().is_poisoned() {
+        if cown.header().is_poisoned() {
             Err(Poisoned::new(cown))
         } else {
             Ok(&mut *CownBox::<T>::state(cown))

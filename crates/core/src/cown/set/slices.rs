@@ -34,7 +34,7 @@ macro_rules! slice_of_cowns {
                 for _ in 0..len {
                     let member = members.advance();
                     // SAFETY: the next `len` members are those of the slice, and held, as this function requires.
-                    unsafe { look_at::<$handle>(member.header_ptr(), $reads, look) };
+                    unsafe { look_at::<$handle>(member.live_cown(), $reads, look) };
                 }
             }
 
@@ -55,7 +55,7 @@ macro_rules! slice_of_cowns {
             fn visit(&self, visitor: &mut MemberVisitor<'_>) {
                 let $this = self;
                 for cown in $slice.iter() {
-                    visitor.member($member(cown.handle().as_cown().header_ptr()));
+                    visitor.member($member(cown.handle().as_cown().live_cown()));
                 }
             }
 

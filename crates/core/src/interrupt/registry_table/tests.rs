@@ -4,12 +4,14 @@
 use std::ptr::NonNull;
 
 use super::{BATCH, CownTable, ROW, TableEntry};
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::runtime_ids::RuntimeId;
 
 /// A nonexistent cown.
-fn cown(number: usize) -> NonNull<CownHeader> {
-    NonNull::new(std::ptr::without_provenance_mut((number + 1) * 64)).unwrap()
+fn cown(number: usize) -> LiveCown {
+    let cown = NonNull::new(std::ptr::without_provenance_mut((number + 1) * 64)).unwrap();
+    // SAFETY: it is never dereferenced.
+    unsafe { LiveCown::new(cown) }
 }
 
 fn take(table: &CownTable) -> Vec<&'static TableEntry> {

@@ -6,7 +6,7 @@ use std::num::NonZeroU16;
 use std::ptr::NonNull;
 
 use super::{RingEntry, RunQueue};
-use crate::queue::header::CownHeader;
+use crate::queue::live_cown::LiveCown;
 use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 use crate::task::{RunContext, RunMode};
@@ -52,8 +52,8 @@ unsafe fn run<B: Body>(entry: NonNull<RingEntry>, _: &RunContext) {
 }
 
 fn push(ring: &mut RunQueue, value: u64) {
-    // Never dereferenced.
-    let member = RequestedCown::exclusive(NonNull::<CownHeader>::dangling());
+    // SAFETY: it is never dereferenced.
+    let member = RequestedCown::exclusive(unsafe { LiveCown::new(NonNull::dangling()) });
     match value % 3 {
         0 => ring.push(member, Small(value), run::<Small>),
         1 => ring.push(member, Large([value; 20]), run::<Large>),
