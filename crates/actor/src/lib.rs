@@ -60,6 +60,7 @@ pub mod supervise;
 mod supervised_side;
 pub mod system;
 pub mod this_thread;
+mod thread_queue;
 mod timeout_slots;
 mod timer_table;
 mod timers;
@@ -114,4 +115,5 @@ pub mod internals {
     pub use crate::context::extension::*;
     pub use crate::parts::ActorCell;
     pub use crate::reply::{Unwinding, reply_channel};
+    pub use crate::thread_queue::ThreadQueue;
 }

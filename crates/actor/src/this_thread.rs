@@ -30,7 +30,7 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{Ordering, fence};
@@ -38,9 +38,7 @@ use std::time::Duration;
 
 use coact_core::Promise;
 use coact_core::internals::{catch, drop_quietly, owed_by, thread_extension, wait_for};
-use coact_core::promise::Resolver;
 use coact_core::runtime::may_block;
-use coact_sync::shim::process::Mutex;
 
 use crate::ask::Ask;
 use crate::exit::ExitReason;
@@ -50,6 +48,7 @@ use crate::message::Message;
 use crate::recipient::{MessageReceiver, Recipient};
 use crate::reply::Reply;
 use crate::send_error::SendError;
+use crate::thread_queue::ThreadQueue;
 
 /// Returns the identity of the calling thread, among those of actors.
 pub fn id() -> ActorId {
@@ -95,7 +94,7 @@ pub fn receive_timeout<M: Message>(timeout: Duration) -> Option<M> {
 #[track_caller]
 pub fn try_receive<M: Message>() -> Option<M> {
     assert_plain("`this_thread::try_receive`");
-    inbox::<M>().take().map(|(message, _)| message)
+    inbox::<M>().queue.take().map(|(message, _)| message)
 }
 
 /// Receives the next message of a kind with its reply; blocks like [`receive`].
@@ -141,7 +140,7 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<IncomingMessage<M>> {
     let what = fmt::from_fn(|f| write!(f, "a message `{}` to this thread", type_name::<M>()));
     loop {
         let (resolver, woken) = Promise::channel();
-        if let Some(message) = inbox.take_or_wait(resolver) {
+        if let Some(message) = inbox.queue.take_or_wait(resolver, timeout.is_some()) {
             return Some(message);
         }
         match timeout {
@@ -156,23 +155,20 @@ fn next<M: Message>(timeout: Option<Duration>) -> Option<IncomingMessage<M>> {
             // Only this thread takes messages: if it was woken, there is one.
             Some(timeout) => {
                 drop(woken.wait_timeout(timeout));
-                return inbox.take();
+                return inbox.queue.take();
             }
         }
     }
 }
 
 /// Returns the calling thread's inbox for one kind of message.
-fn inbox<M: Message>() -> Arc<ThreadInbox<M>> {
+fn inbox<M: Message>() -> Arc<MessageInbox<M>> {
     let identity = thread_extension::<ThreadIdentity>();
     let mut inboxes = identity.inboxes.borrow_mut();
     let inbox = inboxes.entry(TypeId::of::<M>()).or_insert_with(|| {
-        Box::new(Arc::new(ThreadInbox::<M> {
-            owner: identity.id,
-            state: Mutex::new(InboxState::default()),
-        }))
+        Box::new(Arc::new(MessageInbox::<M> { owner: identity.id, queue: ThreadQueue::default() }))
     });
-    let inbox = inbox.as_any().downcast_ref::<Arc<ThreadInbox<M>>>().expect("kept by its type");
+    let inbox = inbox.as_any().downcast_ref::<Arc<MessageInbox<M>>>().expect("kept by its type");
     Arc::clone(inbox)
 }
 
@@ -204,25 +200,12 @@ trait AnyInbox {
 }
 
 /// The messages of one kind that have arrived for one thread.
-struct ThreadInbox<M: Message> {
+struct MessageInbox<M: Message> {
     owner: ActorId,
-    state: Mutex<InboxState<M>>,
+    queue: ThreadQueue<IncomingMessage<M>>,
 }
 
-struct InboxState<M: Message> {
-    queue: VecDeque<IncomingMessage<M>>,
-    /// Wakes the thread if it waits.
-    waiting: Option<Resolver<()>>,
-    ended: bool,
-}
-
-impl<M: Message> Default for InboxState<M> {
-    fn default() -> Self {
-        Self { queue: VecDeque::new(), waiting: None, ended: false }
-    }
-}
-
-impl<M: Message> ThreadInbox<M> {
+impl<M: Message> MessageInbox<M> {
     /// Returns whether there is a message, or a recipient to which one could be sent. This thread
     /// has two references itself: the caller's, and that of its identity.
     fn can_get_more(self: &Arc<Self>) -> bool {
@@ -232,38 +215,17 @@ impl<M: Message> ThreadInbox<M> {
         // ORDERING: Acquire pairs with the release of the last recipient's drop, perhaps after a
         // last message.
         fence(Ordering::Acquire);
-        !self.state.lock().queue.is_empty()
-    }
-
-    fn take(&self) -> Option<IncomingMessage<M>> {
-        self.state.lock().queue.pop_front()
-    }
-
-    /// Takes a message, or registers `waiting` to be woken by the next one.
-    fn take_or_wait(&self, waiting: Resolver<()>) -> Option<IncomingMessage<M>> {
-        let mut state = self.state.lock();
-        let message = state.queue.pop_front();
-        if message.is_none() {
-            let before = state.waiting.replace(waiting);
-            drop(state);
-            drop(before);
-        }
-        message
+        !self.queue.is_empty()
     }
 }
 
-impl<M: Message> AnyInbox for Arc<ThreadInbox<M>> {
+impl<M: Message> AnyInbox for Arc<MessageInbox<M>> {
     fn as_any(&self) -> &dyn Any {
         self
     }
 
     fn end(&self) {
-        let queue = {
-            let mut state = self.state.lock();
-            state.ended = true;
-            std::mem::take(&mut state.queue)
-        };
-        for (message, reply) in queue {
+        for (message, reply) in self.queue.close() {
             drop_quietly(|| drop(message));
             // The waker may run user code: its panic must not keep the other replies from being
             // refused.
@@ -272,25 +234,16 @@ impl<M: Message> AnyInbox for Arc<ThreadInbox<M>> {
     }
 }
 
-impl<M: Message> MessageReceiver<M> for ThreadInbox<M> {
+impl<M: Message> MessageReceiver<M> for MessageInbox<M> {
     fn send(&self, message: M) -> Result<(), SendError<M>> {
         self.forward(message, Reply::unwanted())
     }
 
     fn forward(&self, message: M, reply: Reply<M::Reply>) -> Result<(), SendError<M>> {
-        let mut state = self.state.lock();
-        if state.ended {
-            drop(state);
+        self.queue.add((message, reply)).map_err(|(message, reply)| {
             reply.refuse(&ExitReason::Normal);
-            return Err(SendError::Stopped(message));
-        }
-        state.queue.push_back((message, reply));
-        let waiting = state.waiting.take();
-        drop(state);
-        if let Some(thread) = waiting {
-            thread.resolve(());
-        }
-        Ok(())
+            SendError::Stopped(message)
+        })
     }
 
     fn ask(&self, message: M) -> Ask<M::Reply> {
@@ -319,6 +272,6 @@ impl<M: Message> MessageReceiver<M> for ThreadInbox<M> {
     }
 
     fn has_ended(&self) -> bool {
-        self.state.lock().ended
+        self.queue.is_closed()
     }
 }

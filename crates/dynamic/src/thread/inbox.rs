@@ -2,19 +2,17 @@
 
 use std::any::Any;
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::mem::take;
 use std::panic::resume_unwind;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
 use coact_actor::actor::{Context, ExitReason, Reply, WeakAddr, actor};
-use coact_actor::internals::Unwinding;
+use coact_actor::internals::{ThreadQueue, Unwinding};
 use coact_actor::system::Host;
 use coact_core::Promise;
 use coact_core::internals::{WorkerPlace, wait_for};
-use coact_core::promise::Resolver;
-use coact_core::runtime::{Busy, RuntimeHandle};
+use coact_core::runtime::RuntimeHandle;
 use coact_tuple::AnyTuple;
 
 use super::exchange::Stopped;
@@ -25,8 +23,8 @@ use crate::types::{DynActor, DynAddr, DynMessage, Machine};
 /// The thread's end.
 #[derive(Default)]
 pub(super) struct ThreadInbox {
-    shared: Arc<SharedInbox>,
-    own: RefCell<Option<Own>>,
+    queue: Arc<ThreadQueue<QueuedMessage>>,
+    own: RefCell<Option<OwnAddress>>,
     /// Whether the thread is an actor that was spawned: it ends when it is stopped.
     is_spawned: bool,
     /// Why it is unwound, for what is on its stack.
@@ -35,12 +33,12 @@ pub(super) struct ThreadInbox {
 
 /// The address of the thread. It keeps the actor alive, unless the thread waits for a message: then
 /// others do, or there will be none.
-struct Own {
+struct OwnAddress {
     strong: Option<DynAddr>,
     weak: WeakAddr<DynActor>,
 }
 
-impl Own {
+impl OwnAddress {
     fn has_ended(&self) -> bool {
         self.weak.upgrade().is_none_or(|address| address.has_ended())
     }
@@ -48,32 +46,6 @@ impl Own {
     /// Waits until it is known, for an actor that has ended.
     fn exit_reason(&self) -> Option<ExitReason> {
         self.weak.upgrade().and_then(|address| address.ended().wait().ok())
-    }
-}
-
-#[derive(Default)]
-struct SharedInbox(Mutex<InboxState>);
-
-#[derive(Default)]
-struct InboxState {
-    messages: VecDeque<QueuedMessage>,
-    /// Wakes the thread if it waits.
-    waiting: Option<Resolver<()>>,
-    /// The thread has ended.
-    is_closed: bool,
-    /// The runtime of a thread that was spawned, which is idle only while that waits without a time.
-    home: Option<RuntimeHandle>,
-    busy: Option<Busy>,
-}
-
-impl InboxState {
-    /// Returns whom to wake. From now on its runtime has work.
-    fn wake(&mut self) -> Option<Resolver<()>> {
-        let waiting = self.waiting.take()?;
-        if self.busy.is_none() {
-            self.busy = self.home.map(RuntimeHandle::hold_open);
-        }
-        Some(waiting)
     }
 }
 
@@ -86,63 +58,12 @@ pub(super) enum Next {
     Nothing,
 }
 
-impl SharedInbox {
-    fn lock(&self) -> MutexGuard<'_, InboxState> {
-        // No code of the user runs while it is locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn put(&self, queued: QueuedMessage) {
-        let mut state = self.lock();
-        if state.is_closed {
-            drop(state);
-            drop(queued);
-            return;
-        }
-        state.messages.push_back(queued);
-        let waiting = state.wake();
-        drop(state);
-        if let Some(thread) = waiting {
-            thread.resolve(());
-        }
-    }
-
-    fn wake(&self) {
-        let waiting = self.lock().wake();
-        if let Some(thread) = waiting {
-            thread.resolve(());
-        }
-    }
-
-    fn take(&self) -> Option<QueuedMessage> {
-        self.lock().messages.pop_front()
-    }
-
-    /// Takes a message, or registers who is to be woken by the next one: at some time, or perhaps never.
-    fn take_or_wait(&self, waiting: Resolver<()>, has_time: bool) -> Option<QueuedMessage> {
-        let mut state = self.lock();
-        let queued = state.messages.pop_front();
-        if queued.is_none() {
-            let waited = state.waiting.replace(waiting);
-            let idle = if has_time { None } else { state.busy.take() };
-            drop(state);
-            drop((waited, idle));
-        }
-        queued
-    }
-}
-
 impl ThreadInbox {
     /// The inbox of a thread that is about to be spawned, with its address.
     pub(super) fn spawned() -> (Self, DynAddr) {
-        let home = RuntimeHandle::current();
         let mut inbox = Self::default();
         inbox.is_spawned = true;
-        {
-            let mut state = inbox.shared.lock();
-            state.home = Some(home);
-            state.busy = Some(home.hold_open());
-        }
+        inbox.queue = Arc::new(ThreadQueue::of_runtime(RuntimeHandle::current()));
         let address = inbox.address();
         (inbox, address)
     }
@@ -153,15 +74,15 @@ impl ThreadInbox {
         // A thread that was spawned is one actor only.
         let is_good = |address: &DynAddr| self.is_spawned || !address.has_ended();
         known.filter(is_good).unwrap_or_else(|| {
-            let inbox = InboxActor { inbox: Arc::clone(&self.shared), state: () };
+            let inbox = InboxActor { queue: Arc::clone(&self.queue), state: () };
             let address = DynAddr(actor(DynActor::of(inbox)).on(Host::caller()).spawn());
-            *own = Some(Own { strong: Some(address.clone()), weak: address.downgrade() });
+            *own = Some(OwnAddress { strong: Some(address.clone()), weak: address.downgrade() });
             address
         })
     }
 
     pub(super) fn weak_address(&self) -> WeakAddr<DynActor> {
-        if let Some(Own { strong: Some(address), weak }) = &*self.own.borrow()
+        if let Some(OwnAddress { strong: Some(address), weak }) = &*self.own.borrow()
             && (self.is_spawned || !address.has_ended())
         {
             return weak.clone();
@@ -178,14 +99,14 @@ impl ThreadInbox {
     #[track_caller]
     pub(super) fn next(&self, left: Option<Duration>) -> Next {
         loop {
-            if self.is_spawned && self.own.borrow().as_ref().is_some_and(Own::has_ended) {
-                let reason = self.own.borrow().as_ref().and_then(Own::exit_reason);
+            if self.is_spawned && self.own.borrow().as_ref().is_some_and(OwnAddress::has_ended) {
+                let reason = self.own.borrow().as_ref().and_then(OwnAddress::exit_reason);
                 self.unwinding.begin(reason);
                 // Without a word of the panic hook: it is no fault.
                 resume_unwind(Box::new(Stopped));
             }
             let (resolver, woken) = Promise::channel();
-            if let Some(queued) = self.shared.take_or_wait(resolver, left.is_some()) {
+            if let Some(queued) = self.queue.take_or_wait(resolver, left.is_some()) {
                 return Next::Message(queued);
             }
             match left {
@@ -193,7 +114,7 @@ impl ThreadInbox {
                     let is_woken = woken.wait_timeout(left).is_ok();
                     // By a message, or by the end of its actor.
                     let nothing = if is_woken { Next::Nothing } else { Next::Late };
-                    return self.shared.take().map_or(nothing, Next::Message);
+                    return self.queue.take().map_or(nothing, Next::Message);
                 }
                 None => self.wait_while_it_is_known(woken),
             }
@@ -217,7 +138,7 @@ impl ThreadInbox {
             drop(wait_for(woken, &"a tuple to this thread"));
         }
         let strong = is_known();
-        let is_alone = strong.is_none() && self.shared.lock().messages.is_empty();
+        let is_alone = strong.is_none() && self.queue.is_empty();
         if let Some(own) = &mut *self.own.borrow_mut() {
             own.strong = strong;
         }
@@ -232,11 +153,7 @@ impl ThreadInbox {
 /// The thread has ended.
 impl Drop for ThreadInbox {
     fn drop(&mut self) {
-        let messages = {
-            let mut state = self.shared.lock();
-            state.is_closed = true;
-            take(&mut state.messages)
-        };
+        let messages = self.queue.close();
         // One that was spawned is told why its body has ended.
         if let Some(own) = self.own.take().filter(|_| !self.is_spawned)
             && let Some(address) = own.weak.upgrade()
@@ -252,8 +169,15 @@ impl Drop for ThreadInbox {
 
 /// What puts messages into the inbox.
 struct InboxActor {
-    inbox: Arc<SharedInbox>,
+    queue: Arc<ThreadQueue<QueuedMessage>>,
     state: (),
+}
+
+impl InboxActor {
+    /// Adds a message, which is dropped if the thread has ended.
+    fn add(&self, message: DynMessage, reply: Option<Reply<AnyTuple>>) {
+        drop(self.queue.add(QueuedMessage { message, reply }));
+    }
 }
 
 impl Machine for InboxActor {
@@ -262,7 +186,7 @@ impl Machine for InboxActor {
     }
 
     fn receive(&mut self, message: &mut DynMessage, _: &mut Context<DynActor>) {
-        self.inbox.put(QueuedMessage { message: take(message), reply: None });
+        self.add(take(message), None);
     }
 
     fn receive_asked(
@@ -271,7 +195,7 @@ impl Machine for InboxActor {
         reply: Reply<AnyTuple>,
         _: &mut Context<DynActor>,
     ) {
-        self.inbox.put(QueuedMessage { message: take(message), reply: Some(reply) });
+        self.add(take(message), Some(reply));
     }
 
     fn go_on(&mut self, _: &mut Context<DynActor>) {}
@@ -295,6 +219,6 @@ impl Machine for InboxActor {
 /// Its last address is gone, or its runtime.
 impl Drop for InboxActor {
     fn drop(&mut self) {
-        self.inbox.wake();
+        self.queue.wake();
     }
 }
