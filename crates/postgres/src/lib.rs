@@ -81,27 +81,34 @@
 //! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it changes nothing, and takes no locks.
 //!
 //! Reading order: `store` and `job` (what is asked), `writer` (transactions, and what is told of them), `known` (what is remembered), `plan` (what one does, without
-//! I/O), `transaction` (its round trips), `reader`, `link` (lost connections), `session` (one connection), `schema`, `address`, `tls`.
+//! I/O), `write_session` (its round trips), `entity_lookup` and the `.._columns` (its statements), `reader`, `link` (lost connections), `session` (one connection), `schema`, `address`, `tls`.
 
 #![forbid(unsafe_code)]
 
 mod address;
 mod builder;
 mod connect_error;
+mod entity_lookup;
+mod event_columns;
 mod failure;
 mod job;
 mod known;
 mod link;
+mod note_columns;
 mod plan;
+mod prepared_statements;
 mod reader;
 mod row;
 mod schema;
 mod session;
 mod settings;
+mod snapshot_columns;
+mod statement_sender;
 mod store;
 mod thread;
 mod tls;
-mod transaction;
+mod write_columns;
+mod write_session;
 mod writer;
 
 pub use self::builder::Builder;

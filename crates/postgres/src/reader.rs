@@ -10,12 +10,13 @@ use coact_persist::{
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
-use tokio_postgres::{Error, Row, Statement};
+use tokio_postgres::{Error, Row};
 
 use crate::connect_error::ConnectError;
 use crate::failure::{Failure, Means};
 use crate::job::{Job, tell};
 use crate::link::{Link, Prepared};
+use crate::prepared_statements::prepared_statements;
 use crate::row::{bits, bound, event, number, snapshot, stored, sum, text};
 use crate::schema::{self, Format, Tables};
 use crate::session::{Pipeline, Session, of_failure};
@@ -62,19 +63,7 @@ pub(crate) enum Read {
 pub(crate) struct ReadSession {
     session: Session,
     statements: Statements,
-}
-
-struct Statements {
-    events: Statement,
-    snapshots: Statement,
-    note: Statement,
-    notes_of: Statement,
-    notes_ranked: Statement,
-    log: Statement,
-    /// With and without a kind. (Version 1 has no tags.)
-    tagged: Option<[Statement; 2]>,
-    entities: Statement,
-    position: Statement,
+    tags: Option<TagStatements>,
 }
 
 /// The number of an entity, given its kind and its key.
@@ -113,61 +102,63 @@ macro_rules! tagged {
     };
 }
 
-const TEXTS: [&str; 8] = [
-    concat!(
-        "SELECT {event} FROM event v
-         WHERE v.entity = ",
-        entity!(),
-        " AND v.seq > $3::int8 ORDER BY v.seq LIMIT $4::int8"
-    ),
-    concat!(
-        "SELECT s.seq, s.hash, s.name, s.version, s.payload, {snapshot_sum} FROM snapshot s
-         WHERE s.entity = ",
-        entity!(),
-        " ORDER BY s.seq DESC"
-    ),
-    notes!(
-        "WHERE o.entity = ",
-        entity!(),
-        " AND o.kind = $3::int2 AND substr(o.key, 1, 512) = substr($4::bytea, 1, 512)
-         AND sha256(o.key) = sha256($4::bytea) LIMIT $5::int8"
-    ),
-    notes!(
-        "WHERE o.entity = ",
-        entity!(),
-        " AND (o.kind, substr(o.key, 1, 512), o.key) > ($3::int2, substr($4::bytea, 1, 512), $4::bytea)
-         ORDER BY o.kind, substr(o.key, 1, 512), o.key LIMIT $5::int8"
-    ),
-    // Up to the rank of the last note that is asked for, counted from the first rank: what is sorted is not much more than what is asked for, whatever
-    // the statistics of the table are.
-    notes!(
-        "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= coalesce((SELECT p.rank FROM note p
-            WHERE p.kind = $1::int2 AND p.rank > $2::int8 AND p.rank <= $3::int8
-            ORDER BY p.rank OFFSET greatest($7::int8 - 1, 0) LIMIT 1), $3::int8)
-         AND (o.rank, k.name, e.key, o.key) > ($2::int8, $4::bytea, $5::bytea, $6::bytea)
-         ORDER BY o.rank, k.name, e.key, o.key LIMIT $7::int8"
-    ),
-    // Whole commits: up to that of the event which is the last one that was asked for.
-    "SELECT {event}, e.key
-     FROM event v JOIN entity e ON e.id = v.entity
-     WHERE v.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea))
-     AND v.position > $2::int8 AND v.position <= coalesce((SELECT w.position FROM event w
-        WHERE w.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea)) AND w.position > $2::int8
-        ORDER BY w.position OFFSET $3::int8 - 1 LIMIT 1), 9223372036854775807)
-     ORDER BY v.position, e.key, v.seq",
-    // Kind by kind, each from behind a key on; of the first one, that which was asked for.
-    "SELECT k.name, e.key, e.epoch, e.last, e.hash FROM kind k CROSS JOIN LATERAL
-        (SELECT * FROM entity e WHERE e.kind = k.id
-         AND (e.last <> 0 OR EXISTS (SELECT FROM note o WHERE o.entity = e.id))
-         AND (substr(e.key, 1, 512), e.key, 1) >
-            (CASE WHEN k.name = $2::bytea THEN substr($3::bytea, 1, 512) ELSE ''::bytea END,
-             CASE WHEN k.name = $2::bytea THEN $3::bytea ELSE ''::bytea END,
-             CASE WHEN k.name = $2::bytea THEN $4::int4 ELSE 0 END)
-         ORDER BY substr(e.key, 1, 512), e.key LIMIT $5::int8) e
-     WHERE k.name >= $2::bytea AND ($1::bytea IS NULL OR k.name = $1::bytea)
-     ORDER BY k.name, e.key LIMIT $5::int8",
-    "SELECT {last} FROM counter",
-];
+prepared_statements! {
+    struct Statements {
+        events: concat!(
+            "SELECT {event} FROM event v
+             WHERE v.entity = ",
+            entity!(),
+            " AND v.seq > $3::int8 ORDER BY v.seq LIMIT $4::int8"
+        ),
+        snapshots: concat!(
+            "SELECT s.seq, s.hash, s.name, s.version, s.payload, {snapshot_sum} FROM snapshot s
+             WHERE s.entity = ",
+            entity!(),
+            " ORDER BY s.seq DESC"
+        ),
+        note: notes!(
+            "WHERE o.entity = ",
+            entity!(),
+            " AND o.kind = $3::int2 AND substr(o.key, 1, 512) = substr($4::bytea, 1, 512)
+             AND sha256(o.key) = sha256($4::bytea) LIMIT $5::int8"
+        ),
+        notes_of: notes!(
+            "WHERE o.entity = ",
+            entity!(),
+            " AND (o.kind, substr(o.key, 1, 512), o.key) > ($3::int2, substr($4::bytea, 1, 512), $4::bytea)
+             ORDER BY o.kind, substr(o.key, 1, 512), o.key LIMIT $5::int8"
+        ),
+        /// Up to the rank of the last note that is asked for, counted from the first rank: what is sorted is not much more than what is asked for, whatever
+        /// the statistics of the table are.
+        notes_ranked: notes!(
+            "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= coalesce((SELECT p.rank FROM note p
+                WHERE p.kind = $1::int2 AND p.rank > $2::int8 AND p.rank <= $3::int8
+                ORDER BY p.rank OFFSET greatest($7::int8 - 1, 0) LIMIT 1), $3::int8)
+             AND (o.rank, k.name, e.key, o.key) > ($2::int8, $4::bytea, $5::bytea, $6::bytea)
+             ORDER BY o.rank, k.name, e.key, o.key LIMIT $7::int8"
+        ),
+        /// Whole commits: up to that of the event which is the last one that was asked for.
+        log: "SELECT {event}, e.key
+         FROM event v JOIN entity e ON e.id = v.entity
+         WHERE v.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea))
+         AND v.position > $2::int8 AND v.position <= coalesce((SELECT w.position FROM event w
+            WHERE w.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea)) AND w.position > $2::int8
+            ORDER BY w.position OFFSET $3::int8 - 1 LIMIT 1), 9223372036854775807)
+         ORDER BY v.position, e.key, v.seq",
+        /// Kind by kind, each from behind a key on; of the first one, that which was asked for.
+        entities: "SELECT k.name, e.key, e.epoch, e.last, e.hash FROM kind k CROSS JOIN LATERAL
+            (SELECT * FROM entity e WHERE e.kind = k.id
+             AND (e.last <> 0 OR EXISTS (SELECT FROM note o WHERE o.entity = e.id))
+             AND (substr(e.key, 1, 512), e.key, 1) >
+                (CASE WHEN k.name = $2::bytea THEN substr($3::bytea, 1, 512) ELSE ''::bytea END,
+                 CASE WHEN k.name = $2::bytea THEN $3::bytea ELSE ''::bytea END,
+                 CASE WHEN k.name = $2::bytea THEN $4::int4 ELSE 0 END)
+             ORDER BY substr(e.key, 1, 512), e.key LIMIT $5::int8) e
+         WHERE k.name >= $2::bytea AND ($1::bytea IS NULL OR k.name = $1::bytea)
+         ORDER BY k.name, e.key LIMIT $5::int8",
+        position: "SELECT {last} FROM counter",
+    }
+}
 
 macro_rules! of_kind {
     ($row:expr) => {
@@ -179,8 +170,13 @@ macro_rules! of_kind {
     };
 }
 
-/// The log of a tag, of one kind and of all.
-const TAGGED: [&str; 2] = [tagged!(of_kind!("g"), of_kind!("w")), tagged!("", "")];
+prepared_statements! {
+    /// The logs of tags. (Version 1 has none.)
+    struct TagStatements {
+        log_of_kind: tagged!(of_kind!("g"), of_kind!("w")),
+        log: tagged!("", ""),
+    }
+}
 
 /// The columns of an event. (Whether there are tags at all is looked up once for each query.)
 const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CASE WHEN EXISTS (SELECT FROM tag) THEN
@@ -193,9 +189,18 @@ impl Prepared for ReadSession {
     async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError> {
         let session = Session::open(settings, Access::Read).await?;
         let format = schema::ready(settings, &session, (Access::Read, tables)).await?;
-        let prepared = settings.in_time(Statements::prepare(&session, format)).await;
-        let statements = prepared.map_err(|failure| of_failure(settings, &failure))?;
-        Ok(Self { session, statements })
+        let prepared = settings.in_time(async {
+            let statements = Statements::prepare(&session, |text| adapt(text, format)).await?;
+            let tags = if format.has_tags() {
+                Some(TagStatements::prepare(&session, |text| adapt(text, format)).await?)
+            } else {
+                None
+            };
+            Ok((statements, tags))
+        });
+        let prepared = prepared.await.map_err(|failure| of_failure(settings, &failure));
+        let (statements, tags) = prepared?;
+        Ok(Self { session, statements, tags })
     }
 
     fn session(&mut self) -> &mut Session {
@@ -207,35 +212,13 @@ impl Prepared for ReadSession {
     }
 }
 
-impl Statements {
-    async fn prepare(session: &Session, format: Format) -> Result<Self, Failure> {
-        let event = if format.has_tags() { EVENT } else { PLAIN_EVENT };
-        let sum = |sum| if format.has_sums() { sum } else { "NULL::int8" };
-        let texts = TEXTS.map(|text| {
-            let text = text.replace("{event}", event);
-            let text = text.replace("{last}", if format.has_tags() { "last" } else { "position" });
-            text.replace("{snapshot_sum}", sum("s.sum")).replace("{note_sum}", sum("o.sum"))
-        });
-        let [events, snapshots, note, notes_of, notes_ranked, log, entities, position] =
-            session.prepare(texts.each_ref().map(String::as_str)).await?;
-        let tagged = if format.has_tags() {
-            let texts = TAGGED.map(|text| text.replace("{event}", event));
-            Some(session.prepare(texts.each_ref().map(String::as_str)).await?)
-        } else {
-            None
-        };
-        Ok(Self {
-            events,
-            snapshots,
-            note,
-            notes_of,
-            notes_ranked,
-            log,
-            tagged,
-            entities,
-            position,
-        })
-    }
+/// A text for a schema of some version.
+fn adapt(text: &str, format: Format) -> String {
+    let event = if format.has_tags() { EVENT } else { PLAIN_EVENT };
+    let last = if format.has_tags() { "last" } else { "position" };
+    let sum = |sum| if format.has_sums() { sum } else { "NULL::int8" };
+    let text = text.replace("{event}", event).replace("{last}", last);
+    text.replace("{snapshot_sum}", sum("s.sum")).replace("{note_sum}", sum("o.sum"))
 }
 
 impl ReadSession {
@@ -273,17 +256,17 @@ impl ReadSession {
 
     async fn log(&self, which: &Logs, after: i64, most: i64) -> Result<Vec<Row>, Error> {
         let (client, statements) = (&self.session.client, &self.statements);
-        match (which, &statements.tagged) {
+        match (which, &self.tags) {
             (Logs::Kind(kind), _) => {
                 client.query(&statements.log, &[&kind.as_bytes(), &after, &most]).await
             }
             (Logs::Tag { .. }, None) => Ok(Vec::new()),
-            (Logs::Tag { tag, kind: Some(kind) }, Some([of_kind, _])) => {
+            (Logs::Tag { tag, kind: Some(kind) }, Some(tags)) => {
                 let (tag, kind) = (tag.as_bytes(), kind.as_bytes());
-                client.query(of_kind, &[&tag, &after, &most, &kind]).await
+                client.query(&tags.log_of_kind, &[&tag, &after, &most, &kind]).await
             }
-            (Logs::Tag { tag, kind: None }, Some([_, of_all])) => {
-                client.query(of_all, &[&tag.as_bytes(), &after, &most]).await
+            (Logs::Tag { tag, kind: None }, Some(tags)) => {
+                client.query(&tags.log, &[&tag.as_bytes(), &after, &most]).await
             }
         }
     }

@@ -1,12 +1,17 @@
 //! What is in the columns of a row.
 
-use coact_persist::{Event, EventHash, Snapshot};
+use coact_persist::{CommitId, Event, EventHash, Snapshot};
 use coact_persist::{Seq, StoredEvent, Sum, Tags};
 use tokio_postgres::Row;
 
 /// PostgreSQL's integers have a sign; as bits they are the same.
 pub(crate) fn bits(number: u64) -> i64 {
     number.cast_signed()
+}
+
+/// How the identity of a commit is stored.
+pub(crate) fn id_bytes(id: CommitId) -> Vec<u8> {
+    id.get().to_be_bytes().to_vec()
 }
 
 /// As a bound of what is counted from 0 on: nothing that is stored is behind the greatest one, and there are no more rows.

@@ -91,14 +91,14 @@ impl Session {
         let _ = timeout(GOODBYE, &mut connection.0).await;
     }
 
-    /// Prepares statements.
+    /// Prepares statements in one round trip.
     pub(crate) async fn prepare<const N: usize>(
         &self,
-        texts: [&str; N],
+        texts: &[impl AsRef<str>; N],
     ) -> Result<[Statement; N], Failure> {
         let mut pipeline = Pipeline::new();
         for text in texts {
-            pipeline.send(self.client.prepare(text))?;
+            pipeline.send(self.client.prepare(text.as_ref()))?;
         }
         let all = pipeline.answers().await?;
         Ok(all.try_into().unwrap_or_else(|_| unreachable!("there is one answer to each")))

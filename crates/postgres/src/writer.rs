@@ -16,7 +16,7 @@ use crate::plan::{Answer, Decision};
 use crate::schema::{self, Tables};
 use crate::session::{Session, of_failure};
 use crate::settings::{Access, Settings};
-use crate::transaction::{Done, Undone, WriteSession};
+use crate::write_session::{Done, Undone, WriteSession};
 
 /// The most that is done in one transaction, and about how many bytes.
 const BATCH: (usize, usize) = (1_024, 8 << 20);

@@ -1,0 +1,306 @@
+//! What a transaction writes, as columns, and the statements that write it.
+
+use std::collections::HashMap;
+
+use coact_persist::{CommitId, EntityId, Seq, Settled};
+use tokio::try_join;
+
+use crate::event_columns::{EventColumns, EventStatements, TagColumns, TrimColumns};
+use crate::failure::Failure;
+use crate::known::Row;
+use crate::note_columns::{NoteColumns, NoteStatements};
+use crate::plan::{Decision, Entity, NewEvent, Plan};
+use crate::prepared_statements::prepared_statements;
+use crate::row::{bits, id_bytes};
+use crate::session::Session;
+use crate::snapshot_columns::{SnapshotColumns, SnapshotStatements};
+use crate::statement_sender::StatementSender;
+
+prepared_statements! {
+    /// The statements about entities, positions and decisions.
+    struct CommitStatements {
+        /// All that most transactions are, if the entities are as they are known: locks them, in
+        /// order, counts positions, and writes. If one is not, it fails, as it divides by zero. (By
+        /// its hash it is the entity that it was, even if someone has exchanged the rows.)
+        commit_known: "WITH found AS MATERIALIZED (
+            SELECT e.id, n.last AS before, n.moved, n.moved_hash,
+                e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash AS is_known
+            FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
+                n (id, epoch, last, hash, moved, moved_hash)
+            JOIN entity e ON e.id = n.id
+            ORDER BY e.id
+            FOR NO KEY UPDATE OF e
+         ), counted AS (
+            UPDATE counter SET last = last + $7::int4
+                / (SELECT (count(*) FILTER (WHERE is_known) = cardinality($1))::int4 FROM found)
+            RETURNING last
+         ), moved AS (
+            UPDATE entity e SET last = f.moved, hash = f.moved_hash
+            FROM counted, found f WHERE e.id = f.id AND f.moved <> f.before
+         ), stored AS (
+            INSERT INTO event (entity, seq, position, kind, name, version, hash, payload)
+            SELECT n.entity, n.seq, c.last - n.back, n.kind, n.name, n.version, n.hash, n.payload
+            FROM counted c,
+                unnest($8::int8[], $9::int8[], $10::int8[], $11::int4[], $12::bytea[], $13::int8[], $14::int8[], $15::bytea[])
+                n (entity, seq, back, kind, name, version, hash, payload)
+         ), decided AS (
+            INSERT INTO decision (id, position)
+            SELECT substr($16::bytea, 16 * n - 15, 16), c.last - $7::int4 + n
+            FROM counted c, generate_series(1, $7::int4) n
+         ), forgotten AS (
+            DELETE FROM decision d
+            USING generate_series(1, length($17::bytea) / 16) n WHERE d.id = substr($17::bytea, 16 * n - 15, 16)
+         )
+         SELECT last FROM counted",
+        /// All that checks are, if the entities are as they are known: nothing is locked, nor
+        /// written. (One statement sees one moment.)
+        compare: "SELECT c.last,
+            (SELECT count(*) FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
+                JOIN entity e ON e.id = n.id AND e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash)
+         FROM counter c",
+        /// From here on no other transaction has a position before this one has ended.
+        count: "UPDATE counter SET last = last + $1::int4 RETURNING last",
+        update_entities: "UPDATE entity e SET epoch = n.epoch, last = n.last, hash = n.hash
+         FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
+         WHERE e.id = n.id",
+        insert_decisions: "INSERT INTO decision (id, position)
+         SELECT substr($1::bytea, 16 * n - 15, 16), c.last - $2::int4 + n FROM counter c, generate_series(1, $2::int4) n",
+        insert_aborts: "INSERT INTO decision (id) SELECT unnest($1::bytea[])",
+        delete_decisions: "DELETE FROM decision d
+         USING generate_series(1, length($1::bytea) / 16) n WHERE d.id = substr($1::bytea, 16 * n - 15, 16)",
+    }
+}
+
+/// All statements that write.
+pub(crate) struct WriteStatements {
+    commits: CommitStatements,
+    events: EventStatements,
+    snapshots: SnapshotStatements,
+    notes: NoteStatements,
+}
+
+impl WriteStatements {
+    /// Prepares them all in one round trip.
+    pub(crate) async fn prepare(session: &Session) -> Result<Self, Failure> {
+        // (Each sends its own when it is polled first.)
+        let (commits, events, snapshots, notes) = try_join!(
+            CommitStatements::prepare(session, |text| text),
+            EventStatements::prepare(session, |text| text),
+            SnapshotStatements::prepare(session, |text| text),
+            NoteStatements::prepare(session, |text| text),
+        )?;
+        Ok(Self { commits, events, snapshots, notes })
+    }
+}
+
+/// What is written, as columns. Positions are told from the last one of the transaction backwards.
+#[derive(Default)]
+pub(crate) struct Columns<'p> {
+    commits: i32,
+    compared: Option<Compared>,
+    trimmed: TrimColumns,
+    events: EventColumns<'p>,
+    tags: TagColumns<'p>,
+    moved: (Vec<i64>, Vec<i64>, Vec<i64>, Vec<i64>),
+    snapshots: SnapshotColumns<'p>,
+    notes: NoteColumns<'p>,
+    /// The identities of commits, one behind the other.
+    decided: Vec<u8>,
+    aborted: Vec<Vec<u8>>,
+    forgotten: Vec<u8>,
+    /// Whether it is told that a former transaction is committed. Its end may not have waited for the
+    /// standbys that are to have it, as its connection was ended: what is written behind it does.
+    settles: bool,
+}
+
+/// Entities as they have to be, and as they are then.
+#[derive(Default)]
+pub(crate) struct Compared {
+    ids: Vec<i64>,
+    epochs: Vec<i64>,
+    lasts: Vec<i64>,
+    hashes: Vec<i64>,
+    moved: Vec<i64>,
+    moved_hashes: Vec<i64>,
+}
+
+impl Compared {
+    pub(crate) fn new(known: &[Row], entities: &[Option<Entity>]) -> Self {
+        let mut compared = Self::default();
+        for (place, before) in known.iter().enumerate() {
+            let now = entities.get(place).and_then(Option::as_ref);
+            let now = now.map_or(before, |entity| &entity.row);
+            compared.ids.push(before.id);
+            compared.epochs.push(bits(before.epoch.get()));
+            compared.lasts.push(bits(before.last.get()));
+            compared.hashes.push(bits(before.hash.get()));
+            compared.moved.push(bits(now.last.get()));
+            compared.moved_hashes.push(bits(now.hash.get()));
+        }
+        compared
+    }
+
+    /// How many entities are compared.
+    pub(crate) fn len(&self) -> usize {
+        self.ids.len()
+    }
+
+    /// Asks for the position of the last commit, and for how many of these entities are as they
+    /// have to be.
+    pub(crate) fn send<'a>(
+        &'a self,
+        statements: &'a WriteStatements,
+        to: &mut StatementSender<'a>,
+    ) -> Result<(), Failure> {
+        let Self { ids, epochs, lasts, hashes, .. } = self;
+        to.query(&statements.commits.compare, [ids, epochs, lasts, hashes])
+    }
+}
+
+impl<'p> Columns<'p> {
+    pub(crate) fn new(
+        plan: &'p Plan<'_>,
+        known: Option<&[Row]>,
+        ids: &[&EntityId],
+        forgotten: &[CommitId],
+    ) -> Self {
+        let mut columns = Self {
+            commits: i32::try_from(plan.commits()).unwrap_or(i32::MAX),
+            compared: known.map(|known| Compared::new(known, &plan.entities)),
+            decided: plan.stored.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
+            aborted: plan.aborted.iter().copied().map(id_bytes).collect(),
+            forgotten: forgotten.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
+            settles: plan.decisions.iter().flat_map(HashMap::values).any(is_of_before),
+            ..Self::default()
+        };
+        for (id, entity) in ids.iter().zip(&plan.entities) {
+            entity.iter().for_each(|entity| columns.add(id, entity));
+        }
+        for new in &plan.events {
+            plan.entities[new.place].iter().for_each(|entity| columns.add_event(new, &entity.row));
+        }
+        columns
+    }
+
+    fn add_event(&mut self, new: &'p NewEvent<'_>, of: &Row) {
+        let back = i64::from(self.commits) - bits(new.commit);
+        self.events.add(new, of, back);
+        self.tags.add(new, of, back);
+    }
+
+    fn add(&mut self, of: &EntityId, entity: &'p Entity) {
+        let id = entity.row.id;
+        if entity.is_moved && self.compared.is_none() {
+            self.moved.0.push(id);
+            self.moved.1.push(bits(entity.row.epoch.get()));
+            self.moved.2.push(bits(entity.row.last.get()));
+            self.moved.3.push(bits(entity.row.hash.get()));
+        }
+        if entity.trimmed > Seq::ZERO {
+            self.trimmed.add(id, entity.trimmed);
+        }
+        if let Some(from) = entity.replaced_snapshots {
+            self.snapshots.replace(id, from);
+        }
+        entity.snapshots.iter().for_each(|new| self.snapshots.add(id, new));
+        self.notes.add(of, entity);
+    }
+
+    /// Sends all that there is to do, and the end of the transaction; if it is not begun yet, its
+    /// beginning as well.
+    pub(crate) fn send<'a>(
+        &'a self,
+        statements: &'a WriteStatements,
+        to: &mut StatementSender<'a>,
+    ) -> Result<(), Failure> {
+        let Some(known) = &self.compared else {
+            self.send_begun(statements, to)?;
+            return to.commit();
+        };
+        // A single statement needs no beginning and no end.
+        let has_more = self.has_more();
+        if has_more {
+            to.begin()?;
+        }
+        let new = &self.events;
+        to.query(
+            &statements.commits.commit_known,
+            [
+                &known.ids,
+                &known.epochs,
+                &known.lasts,
+                &known.hashes,
+                &known.moved,
+                &known.moved_hashes,
+                &self.commits,
+                &new.entities,
+                &new.seqs,
+                &new.back,
+                &new.kinds,
+                &new.names,
+                &new.versions,
+                &new.hashes,
+                &new.payloads,
+                &self.decided,
+                &self.forgotten,
+            ],
+        )?;
+        if has_more {
+            self.trimmed.send(&statements.events, to)?;
+            self.send_more(statements, to)?;
+            to.commit()?;
+        }
+        Ok(())
+    }
+
+    /// Sends all that a transaction writes whose entities are locked.
+    fn send_begun<'a>(
+        &'a self,
+        statements: &'a WriteStatements,
+        to: &mut StatementSender<'a>,
+    ) -> Result<(), Failure> {
+        let (decides, aborts) = (!self.decided.is_empty(), !self.aborted.is_empty());
+        let commits = &statements.commits;
+        if decides || aborts || self.settles {
+            to.query(&commits.count, [&self.commits])?;
+        }
+        self.trimmed.send(&statements.events, to)?;
+        self.events.send(&statements.events, to)?;
+        let (ids, epochs, lasts, hashes) = &self.moved;
+        if !ids.is_empty() {
+            to.query(&commits.update_entities, [ids, epochs, lasts, hashes])?;
+        }
+        self.send_more(statements, to)?;
+        if decides {
+            to.query(&commits.insert_decisions, [&self.decided, &self.commits])?;
+        }
+        if aborts {
+            to.query(&commits.insert_aborts, [&self.aborted])?;
+        }
+        if !self.forgotten.is_empty() {
+            to.query(&commits.delete_decisions, [&self.forgotten])?;
+        }
+        Ok(())
+    }
+
+    /// Whether there is something to do that most transactions do not.
+    fn has_more(&self) -> bool {
+        let is_plain = self.tags.is_empty() && self.trimmed.is_empty();
+        !is_plain || !self.snapshots.is_empty() || !self.notes.is_empty()
+    }
+
+    /// Sends that, but for what is removed of events.
+    fn send_more<'a>(
+        &'a self,
+        statements: &'a WriteStatements,
+        to: &mut StatementSender<'a>,
+    ) -> Result<(), Failure> {
+        self.tags.send(&statements.events, to)?;
+        self.snapshots.send(&statements.snapshots, to)?;
+        self.notes.send(&statements.notes, to)
+    }
+}
+
+fn is_of_before(decision: &Decision) -> bool {
+    matches!(decision, Decision::Before(Settled::Committed(_)))
+}
