@@ -12,8 +12,8 @@ use rusqlite::{
     CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
 };
 
-use crate::known::Known;
-use crate::row::{self, Entity, bits, snapshot};
+use crate::entity_cache::EntityCache;
+use crate::row::{self, EntityRow, bits, snapshot};
 use crate::schema::DECISIONS;
 
 /// How many snapshots of an entity are kept. (One, if they are its states.)
@@ -25,8 +25,8 @@ const SWEEP_EVERY: u64 = 1 << 13;
 /// One transaction.
 pub(crate) struct Batch<'c> {
     transaction: Transaction<'c>,
-    known: &'c mut Known,
-    statements: Statements<'c>,
+    entities: &'c mut EntityCache,
+    statements: BatchStatements<'c>,
     /// That of the last commit before it.
     first: Position,
     /// That of the last commit.
@@ -36,13 +36,13 @@ pub(crate) struct Batch<'c> {
     /// Whether it was found that one of them comes again: then each is decided on before it is stored.
     is_careful: bool,
     /// The last events of entities that have others than in their rows, by these.
-    moved: HashMap<i64, Moved>,
+    moved: HashMap<i64, EntityHead>,
     /// The number of what is done now, and of what has met damage later than it was done.
     pub(crate) at: usize,
     culprit: Option<usize>,
 }
 
-struct Moved {
+struct EntityHead {
     last: Seq,
     hash: EventHash,
     /// The number of what has moved it.
@@ -58,13 +58,13 @@ static DECIDE_MANY: LazyLock<String> = LazyLock::new(|| {
 });
 
 /// What nearly every commit does. To have them for the transaction costs less than to look for each of them by its text.
-struct Statements<'c> {
+struct BatchStatements<'c> {
     insert: CachedStatement<'c>,
     moved: CachedStatement<'c>,
     decide: CachedStatement<'c>,
 }
 
-impl<'c> Statements<'c> {
+impl<'c> BatchStatements<'c> {
     fn of(connection: &'c Connection) -> rusqlite::Result<Self> {
         Ok(Self {
             insert: connection.prepare_cached(
@@ -90,7 +90,7 @@ impl<'c> Statements<'c> {
 impl<'c> Batch<'c> {
     pub(crate) fn begin(
         connection: &'c mut Connection,
-        known: &'c mut Known,
+        entities: &'c mut EntityCache,
         is_careful: bool,
     ) -> rusqlite::Result<Self> {
         // From here on it is shared, with statements that outlive the transaction.
@@ -102,11 +102,11 @@ impl<'c> Batch<'c> {
         let position = row::position(position)?;
         let changes =
             transaction.prepare_cached("PRAGMA data_version")?.query_row([], |row| row.get(0))?;
-        known.begin(changes);
-        let statements = Statements::of(connection)?;
+        entities.begin(changes);
+        let statements = BatchStatements::of(connection)?;
         Ok(Self {
             transaction,
-            known,
+            entities,
             statements,
             first: position,
             position,
@@ -146,7 +146,7 @@ impl<'c> Batch<'c> {
         let mut moved: Vec<_> = self.moved.drain().collect();
         // One behind the other in the file.
         moved.sort_unstable_by_key(|(entity, _)| *entity);
-        for (entity, Moved { last, hash, at }) in moved {
+        for (entity, EntityHead { last, hash, at }) in moved {
             let written =
                 self.statements.moved.execute(params![entity, bits(last.get()), bits(hash.get())]);
             if written.is_err() {
@@ -192,7 +192,7 @@ impl<'c> Batch<'c> {
 }
 
 /// Reads an entity from the file.
-fn read(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<Entity>> {
+fn read(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<EntityRow>> {
     let mut select = connection
         .prepare_cached("SELECT id, epoch, last, hash FROM entity WHERE kind = ?1 AND key = ?2")?;
     let keys = params![entity.kind().as_bytes(), entity.key().as_bytes()];
@@ -201,13 +201,13 @@ fn read(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<E
 
 impl Batch<'_> {
     /// Finds an entity, which was claimed by an owner, of this process or another one.
-    fn find(&mut self, id: &EntityId) -> rusqlite::Result<Option<Entity>> {
-        if let Some(entity) = self.known.find(id) {
+    fn find(&mut self, id: &EntityId) -> rusqlite::Result<Option<EntityRow>> {
+        if let Some(entity) = self.entities.find(id) {
             return Ok(Some(entity));
         }
         self.write_moved()?;
         let found = read(&self.transaction, id)?;
-        found.into_iter().for_each(|entity| self.known.add(id.clone(), entity));
+        found.into_iter().for_each(|entity| self.entities.add(id.clone(), entity));
         Ok(found)
     }
 
@@ -223,7 +223,7 @@ impl Batch<'_> {
             .execute(params![kind, key, bits(empty.get())])?;
         self.write_moved()?;
         let entity = read(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
-        self.known.add(id.clone(), entity);
+        self.entities.add(id.clone(), entity);
         let snapshot = self
             .transaction
             .prepare_cached(
@@ -232,7 +232,7 @@ impl Batch<'_> {
             )?
             .query_row([entity.id], snapshot)
             .optional()?;
-        let Entity { epoch, last, hash, .. } = entity;
+        let EntityRow { epoch, last, hash, .. } = entity;
         Ok(Claim { epoch, last, hash, snapshot, position: self.position })
     }
 
@@ -279,12 +279,12 @@ impl Batch<'_> {
             if member.deletes() {
                 self.moved.remove(&entity);
                 delete(&self.transaction, entity, id)?;
-                self.known.moved(id, Seq::ZERO, EventHash::of(id));
+                self.entities.move_head(id, Seq::ZERO, EventHash::of(id));
             } else {
                 write(&self.transaction, &mut self.statements, (id, entity), member, position)?;
                 if let Some((last, hash)) = member.moved_to() {
-                    self.known.moved(id, last, hash);
-                    self.moved.insert(entity, Moved { last, hash, at: self.at });
+                    self.entities.move_head(id, last, hash);
+                    self.moved.insert(entity, EntityHead { last, hash, at: self.at });
                 }
             }
         }
@@ -334,7 +334,7 @@ impl Batch<'_> {
 
 fn write(
     transaction: &Transaction<'_>,
-    statements: &mut Statements<'_>,
+    statements: &mut BatchStatements<'_>,
     (id, entity): (&EntityId, i64),
     member: &Member,
     position: Position,

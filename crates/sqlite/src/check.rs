@@ -5,7 +5,7 @@ use coact_persist::{EntityId, NoteKind, Seq};
 use rusqlite::{Connection, ErrorCode, Row};
 
 use crate::row::{number, position, text};
-use crate::schema::Format;
+use crate::schema::SchemaFormat;
 
 /// Something in the file that no store writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +67,7 @@ pub enum Irregularity {
 /// Looks for all of it.
 pub(crate) fn check(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
 ) -> rusqlite::Result<Vec<Irregularity>> {
     let mut found = match integrity(connection) {
         // It may be too damaged to be checked.

@@ -28,7 +28,7 @@ const TOO_LONG: i64 = 8 * LONG;
 const KEPT: i64 = 8 << 20;
 
 /// The checkpoints of a store.
-pub(crate) struct Checkpoints {
+pub(crate) struct CheckpointSchedule {
     /// Until the store is opened again, which begins with all of the WAL.
     are_over: bool,
     /// How many pages there were the last time.
@@ -41,13 +41,13 @@ pub(crate) struct Checkpoints {
     told_from: i64,
 }
 
-impl Default for Checkpoints {
+impl Default for CheckpointSchedule {
     fn default() -> Self {
         Self { are_over: false, length: 0, due: LONG, is_owed: false, told_from: TOO_LONG }
     }
 }
 
-impl Checkpoints {
+impl CheckpointSchedule {
     /// Opens a connection that writes once more.
     pub(crate) fn open_again(&self, path: &Path) -> Result<Connection, OpenError> {
         let connection = open_to_write(path, false)?;

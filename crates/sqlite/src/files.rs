@@ -12,7 +12,7 @@ use crate::open_error::OpenError;
 pub(crate) const WAL: &str = "-wal";
 pub(crate) const SHM: &str = "-shm";
 pub(crate) const JOURNAL: &str = "-journal";
-/// By which an owner tells others of itself.
+/// The lock file of the owner.
 pub(crate) const LOCK: &str = ".lock";
 /// A part of a copy that is being made.
 pub(crate) const PART: &str = ".coact-part";
@@ -146,7 +146,7 @@ pub(crate) fn refuse_hard_links(path: &Path) -> Result<(), OpenError> {
 }
 
 fn is_part(path: &Path, file: &Metadata) -> Result<bool, OpenError> {
-    Ok(identity(&beside(path, PART))? == Some(Identity::of(file)))
+    Ok(identity(&beside(path, PART))? == Some(FileIdentity::of(file)))
 }
 
 #[cfg(unix)]
@@ -190,10 +190,10 @@ fn not_found(path: &Path, missing: &Path) -> OpenError {
 
 /// What tells a file from all others, by whatever name.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Identity(u64, u64);
+pub(crate) struct FileIdentity(u64, u64);
 
 #[cfg(unix)]
-impl Identity {
+impl FileIdentity {
     pub(crate) fn of(file: &Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;
         Self(file.dev(), file.ino())
@@ -202,13 +202,13 @@ impl Identity {
 
 /// Elsewhere the system says it of open files only, and does not let one that is open be removed or replaced.
 #[cfg(not(unix))]
-impl Identity {
+impl FileIdentity {
     pub(crate) fn of(_: &Metadata) -> Self {
         Self(0, 0)
     }
 }
 
-impl Identity {
+impl FileIdentity {
     /// Of the file that has this name now, if there is one.
     pub(crate) fn named(path: &Path) -> io::Result<Option<Self>> {
         match fs::metadata(path) {
@@ -222,16 +222,16 @@ impl Identity {
     }
 }
 
-fn identity(path: &Path) -> Result<Option<Identity>, OpenError> {
-    Identity::named(path).map_err(|error| of_io(path, error))
+fn identity(path: &Path) -> Result<Option<FileIdentity>, OpenError> {
+    FileIdentity::named(path).map_err(|error| of_io(path, error))
 }
 
 /// Files as they are when they are opened.
-pub(crate) struct Place {
-    files: [(PathBuf, Option<Identity>); 2],
+pub(crate) struct OpenedFiles {
+    files: [(PathBuf, Option<FileIdentity>); 2],
 }
 
-impl Place {
+impl OpenedFiles {
     /// For an owner: of a file and its WAL.
     pub(crate) fn of_owner(path: &Path) -> Result<Self, OpenError> {
         let wal = beside(path, WAL);
@@ -249,7 +249,7 @@ impl Place {
     /// name beside another one does not belong to that.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, identity) in &self.files {
-            let why = match (identity, Identity::named(path)) {
+            let why = match (identity, FileIdentity::named(path)) {
                 (then, Ok(now)) if now == *then => continue,
                 (_, Ok(None)) => "was removed or moved",
                 (Some(_), Ok(Some(_))) => "is another file now",

@@ -57,9 +57,9 @@
 //! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
 //! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
 //!
-//! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `known` (what it need not look for), `reader` (the other thread), `read` (its
-//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `reader_gate`,
-//! `wal_holders`, `failed_commit`, `serving`.
+//! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `entity_cache` (what it need not look for), `reader` (the other thread), `read` (its
+//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `owner_lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `reader_gate`,
+//! `wal_holders`, `failed_commit`, `request_thread`.
 
 #![forbid(unsafe_code)]
 
@@ -68,19 +68,19 @@ mod batch;
 mod callback;
 mod check;
 mod checkpoint;
+mod entity_cache;
 mod failed_commit;
 mod failure;
 mod files;
-mod known;
-mod lock;
 mod open_error;
+mod owner_lock;
 mod read;
 mod reader;
 mod reader_gate;
+mod request_thread;
 mod restore;
 mod row;
 mod schema;
-mod serving;
 mod store;
 mod wal;
 mod wal_holders;

@@ -8,7 +8,7 @@ use rusqlite::{Connection, Params, Row, ToSql, Transaction, params};
 
 use crate::failure;
 use crate::row::{self, bits, bound, event, number, snapshot, stored, sum, text};
-use crate::schema::Format;
+use crate::schema::SchemaFormat;
 
 /// The columns of an event.
 const EVENT: &str =
@@ -22,7 +22,7 @@ const TAGS: &str = ", (SELECT group_concat(hex(tag.tag)) FROM tag
 /// pay for that.)
 fn at_once<T>(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
     read: impl FnOnce(&str) -> rusqlite::Result<T>,
 ) -> rusqlite::Result<T> {
     if !format.has_tags() {
@@ -41,7 +41,7 @@ fn at_once<T>(
 /// Reads events of an entity.
 pub(crate) fn events(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
     entity: &EntityId,
     after: Seq,
     most: usize,
@@ -63,7 +63,7 @@ pub(crate) fn events(
 /// Whole commits: at least one, if there is any.
 pub(crate) fn log(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
     which: &Logs,
     after: Position,
     most: usize,
@@ -140,7 +140,7 @@ fn entries(
 /// Reads the snapshots of an entity.
 pub(crate) fn snapshots(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
     entity: &EntityId,
 ) -> rusqlite::Result<Vec<Snapshot>> {
     let sum = if format.has_sums() { "sum" } else { "NULL" };
@@ -207,7 +207,7 @@ fn select_entities(
 /// Reads notes.
 pub(crate) fn notes(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
     which: &Notes,
     most: usize,
 ) -> rusqlite::Result<Vec<Note>> {
@@ -273,7 +273,7 @@ pub(crate) fn notes(
 
 fn select_notes(
     connection: &Connection,
-    format: Format,
+    format: SchemaFormat,
     which: &str,
     keys: impl Params,
 ) -> rusqlite::Result<Vec<Note>> {

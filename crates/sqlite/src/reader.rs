@@ -18,14 +18,14 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::files::{
-    JOURNAL, PART, Place, RESTORED, WAL, beside, of_io, remove, whole_name_to_read,
+    JOURNAL, OpenedFiles, PART, RESTORED, WAL, beside, of_io, remove, whole_name_to_read,
     whole_name_to_write,
 };
-use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
+use crate::owner_lock::OwnerLock;
 use crate::reader_gate::ReaderGate;
-use crate::schema::{Format, open_to_read, open_unshared};
-use crate::serving::Serving;
+use crate::request_thread::RequestThread;
+use crate::schema::{SchemaFormat, open_to_read, open_unshared};
 use crate::{read, wal};
 
 /// A store in an SQLite file, to be read only: for tools, also while another process has it.
@@ -44,9 +44,9 @@ use crate::{read, wal};
 pub struct SqliteReader {
     path: PathBuf,
     /// `None` if it is not replaced while it is read.
-    place: Option<Arc<Place>>,
-    format: Format,
-    thread: Serving<Query>,
+    place: Option<Arc<OpenedFiles>>,
+    format: SchemaFormat,
+    thread: RequestThread<ReaderRequest>,
 }
 
 impl Debug for SqliteReader {
@@ -56,7 +56,7 @@ impl Debug for SqliteReader {
 }
 
 /// What the thread is asked.
-enum Query {
+enum ReaderRequest {
     Read(ReadJob),
     /// To close the connection, and drop this.
     Close(Sender<()>),
@@ -65,16 +65,16 @@ enum Query {
 /// Is called with the connection, unless that is closed.
 type ReadJob = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
-fn serve(connection: Connection, queries: &Receiver<Query>, gate: Option<&ReaderGate>) {
+fn serve(connection: Connection, queries: &Receiver<ReaderRequest>, gate: Option<&ReaderGate>) {
     let mut connection = Some(connection);
     // To the end, also if it is closed before: each query is told something.
     for query in queries {
         match query {
-            Query::Read(read) => {
+            ReaderRequest::Read(read) => {
                 let _reading = gate.map(ReaderGate::enter);
                 read(connection.as_ref().ok_or(StoreError::Closed));
             }
-            Query::Close(closed) => {
+            ReaderRequest::Close(closed) => {
                 connection = None;
                 drop(closed);
             }
@@ -90,7 +90,7 @@ impl SqliteReader {
     /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = whole_name_to_read(path.as_ref())?;
-        let place = Place::of_reader(&path)?;
+        let place = OpenedFiles::of_reader(&path)?;
         let opened = open_to_read(&path);
         // If one has been put in its place meanwhile, it may be the old file with the WAL of the new one, or without its own.
         if place.check().is_err() {
@@ -120,13 +120,13 @@ impl SqliteReader {
 
     fn start(
         path: PathBuf,
-        place: Option<Place>,
-        (connection, format): (Connection, Format),
+        place: Option<OpenedFiles>,
+        (connection, format): (Connection, SchemaFormat),
         gate: Option<Arc<ReaderGate>>,
     ) -> Result<Self, OpenError> {
         let serve = move |queries| serve(connection, &queries, gate.as_deref());
-        let thread =
-            Serving::start("coact-sqlite-read", serve).map_err(|error| of_io(&path, error))?;
+        let thread = RequestThread::start("coact-sqlite-read", serve)
+            .map_err(|error| of_io(&path, error))?;
         Ok(Self { path, place: place.map(Arc::new), format, thread })
     }
 
@@ -198,7 +198,7 @@ impl SqliteReader {
     /// Closes the connection behind all that was asked before. What is returned is cut off when it is closed.
     pub(crate) fn close(&self) -> Receiver<()> {
         let (closed, told) = channel();
-        self.thread.ask(Query::Close(closed));
+        self.thread.ask(ReaderRequest::Close(closed));
         told
     }
 
@@ -244,7 +244,7 @@ impl SqliteReader {
         done: Done<Result<T, StoreError>>,
     ) {
         let place = self.place.clone();
-        self.thread.ask(Query::Read(Box::new(move |connection| {
+        self.thread.ask(ReaderRequest::Read(Box::new(move |connection| {
             let answer = connection.and_then(|connection| {
                 in_place(place.as_deref(), connection, || {
                     query(connection).map_err(|error| failed(&error))
@@ -257,7 +257,7 @@ impl SqliteReader {
 
 /// Reads a file if it is still that which was opened: one that had no WAL then is read with that which is beside it now. (One that is frozen has all.)
 fn in_place<T>(
-    place: Option<&Place>,
+    place: Option<&OpenedFiles>,
     connection: &Connection,
     read: impl FnOnce() -> Result<T, StoreError>,
 ) -> Result<T, StoreError> {

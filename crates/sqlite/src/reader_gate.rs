@@ -20,7 +20,7 @@ struct GateState {
 }
 
 /// A question that is being answered.
-pub(crate) struct Reading<'g>(&'g ReaderGate);
+pub(crate) struct ReadingGuard<'g>(&'g ReaderGate);
 
 impl ReaderGate {
     /// One for a writer that is called in this way.
@@ -35,7 +35,7 @@ impl ReaderGate {
     }
 
     /// Begins a question: behind the writer, if that wants to be alone.
-    pub(crate) fn enter(&self) -> Reading<'_> {
+    pub(crate) fn enter(&self) -> ReadingGuard<'_> {
         let state = self.state();
         if state.is_wanted
             && let Some(call) = &state.call
@@ -47,7 +47,7 @@ impl ReaderGate {
         let mut state =
             self.changed.wait_while(state, is_closed).unwrap_or_else(PoisonError::into_inner);
         state.is_reading = true;
-        Reading(self)
+        ReadingGuard(self)
     }
 
     /// Closes the gate. Returns whether the writer is alone now; if not, it is called before the next question.
@@ -75,7 +75,7 @@ impl ReaderGate {
     }
 }
 
-impl Drop for Reading<'_> {
+impl Drop for ReadingGuard<'_> {
     fn drop(&mut self) {
         self.0.state().is_reading = false;
     }

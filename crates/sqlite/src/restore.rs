@@ -11,8 +11,8 @@ use crate::files::{
     JOURNAL, PART, RESTORED, SHM, WAL, beside, is_being_restored, of_io, remove,
     whole_name_to_write,
 };
-use crate::lock::OwnerLock;
 use crate::open_error::OpenError;
+use crate::owner_lock::OwnerLock;
 use crate::reader::SqliteReader;
 use crate::schema::open_unshared;
 use crate::wal::sync_folder;

@@ -44,7 +44,7 @@ pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
 
 /// An entity as it is stored.
 #[derive(Clone, Copy)]
-pub(crate) struct Entity {
+pub(crate) struct EntityRow {
     pub(crate) id: i64,
     pub(crate) epoch: Epoch,
     pub(crate) last: Seq,
@@ -52,8 +52,8 @@ pub(crate) struct Entity {
 }
 
 /// An entity in the columns `id, epoch, last, hash`.
-pub(crate) fn entity(row: &Row<'_>) -> rusqlite::Result<Entity> {
-    Ok(Entity {
+pub(crate) fn entity(row: &Row<'_>) -> rusqlite::Result<EntityRow> {
+    Ok(EntityRow {
         id: row.get(0)?,
         epoch: Epoch::new(number(row, 1)?),
         last: Seq::new(number(row, 2)?),

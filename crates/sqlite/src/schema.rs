@@ -104,9 +104,9 @@ const ADDED: [&str; VERSION as usize] = [TABLES, NOTES, TAGS_AND_SUMS];
 
 /// What there is in a store of some version.
 #[derive(Clone, Copy)]
-pub(crate) struct Format(i64);
+pub(crate) struct SchemaFormat(i64);
 
-impl Format {
+impl SchemaFormat {
     pub(crate) fn has_notes(self) -> bool {
         self.0 >= 2
     }
@@ -224,12 +224,12 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
 
 /// Opens a connection that only reads, to a store of this or an earlier version, which is told. It has the WAL open from
 /// now on.
-pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, Format), OpenError> {
+pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, SchemaFormat), OpenError> {
     open_named(path, path)
 }
 
 /// The same of a file that no one changes, and nothing is to be made beside.
-pub(crate) fn open_unshared(path: &Path) -> Result<(Connection, Format), OpenError> {
+pub(crate) fn open_unshared(path: &Path) -> Result<(Connection, SchemaFormat), OpenError> {
     open_named(Path::new(&immutable_uri(path)), path)
 }
 
@@ -249,7 +249,7 @@ fn immutable_uri(path: &Path) -> String {
 }
 
 /// Opens what SQLite knows by this name, to read it.
-fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format), OpenError> {
+fn open_named(name: &Path, path: &Path) -> Result<(Connection, SchemaFormat), OpenError> {
     let told = |error| of_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(name, flags).map_err(told)?;
@@ -267,7 +267,7 @@ fn open_named(name: &Path, path: &Path) -> Result<(Connection, Format), OpenErro
         return Err(OpenError::NotAStore { path: path.to_owned(), why });
     };
     connection.set_prepared_statement_cache_capacity(32);
-    Ok((connection, Format(version)))
+    Ok((connection, SchemaFormat(version)))
 }
 
 pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {

@@ -18,16 +18,16 @@ use tracing::error;
 
 use crate::batch::{Batch, decision};
 use crate::callback;
-use crate::checkpoint::{Checkpoints, keep_short};
+use crate::checkpoint::{CheckpointSchedule, keep_short};
+use crate::entity_cache::EntityCache;
 use crate::failure;
-use crate::files::{Place, of_io, refuse_hard_links, whole_name_to_write};
-use crate::known::Known;
-use crate::lock::OwnerLock;
+use crate::files::{OpenedFiles, of_io, refuse_hard_links, whole_name_to_write};
 use crate::open_error::OpenError;
+use crate::owner_lock::OwnerLock;
 use crate::reader::SqliteReader;
 use crate::reader_gate::ReaderGate;
+use crate::request_thread::RequestThread;
 use crate::schema::{PATIENCE, of_sqlite, open_to_read, open_to_write};
-use crate::serving::Serving;
 use crate::{failed_commit, restore, wal};
 
 /// The most that is written in one transaction.
@@ -38,7 +38,7 @@ pub struct SqliteStore {
     path: PathBuf,
     /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
     reader: SqliteReader,
-    writer: Serving<Job>,
+    writer: RequestThread<WriterRequest>,
     gate: WriterGate,
     transactions: Arc<AtomicU64>,
 }
@@ -81,16 +81,16 @@ impl SqliteStore {
         keep_short(&connection).map_err(|error| of_sqlite(&path, error))?;
         let (jobs, asked) = channel();
         let call = jobs.clone();
-        let gate = Arc::new(ReaderGate::new(move || drop(call.send(Job::MakeRoom))));
+        let gate = Arc::new(ReaderGate::new(move || drop(call.send(WriterRequest::MakeRoom))));
         let reader = SqliteReader::open_as_owner(&path, Arc::clone(&gate))?;
         let (index, _) = open_to_read(&path)?;
         let io = |error| of_io(&path, error);
-        let writer = Writer {
+        let writer = StoreWriter {
             _index: index,
-            place: Place::of_owner(&path)?,
+            place: OpenedFiles::of_owner(&path)?,
             connection: Some(connection),
-            known: Known::default(),
-            checkpoints: Checkpoints::default(),
+            entities: EntityCache::default(),
+            checkpoints: CheckpointSchedule::default(),
             path: path.clone(),
             unknown: HashSet::new(),
             transactions: Arc::default(),
@@ -100,7 +100,8 @@ impl SqliteStore {
         };
         let transactions = Arc::clone(&writer.transactions);
         let serve = move |jobs| writer.run(&jobs);
-        let writer = Serving::start_with("coact-sqlite-write", (jobs, asked), serve).map_err(io)?;
+        let writer =
+            RequestThread::start_with("coact-sqlite-write", (jobs, asked), serve).map_err(io)?;
         Ok(Self { path, writer, reader, gate: WriterGate(gate), transactions })
     }
 
@@ -175,46 +176,46 @@ impl Reader for SqliteStore {
 
 impl Store for SqliteStore {
     fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        self.writer.ask(Job::Write(Write::Claim(entity, done)));
+        self.writer.ask(WriterRequest::Write(WriteRequest::Claim(entity, done)));
     }
 
     fn commit(&self, commit: Commit, done: Done<Outcome>) {
-        self.writer.ask(Job::Write(Write::Commit(commit, done)));
+        self.writer.ask(WriterRequest::Write(WriteRequest::Commit(commit, done)));
     }
 
     fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
-        self.writer.ask(Job::Write(Write::Settle(commit, done)));
+        self.writer.ask(WriterRequest::Write(WriteRequest::Settle(commit, done)));
     }
 
     /// What was asked before is answered within 5 s for each transaction, unless the disk hangs.
     fn close(&self, done: Done<()>) {
-        self.writer.ask(Job::Close(Closing { reader: self.reader.close(), done }));
+        self.writer.ask(WriterRequest::Close(CloseRequest { reader: self.reader.close(), done }));
     }
 }
 
 /// What is done when the thread that writes has nothing more to write.
-struct Closing {
+struct CloseRequest {
     /// Cut off when the other thread has closed its connection: so the one that writes is the last.
     reader: Receiver<()>,
     done: Done<()>,
 }
 
 /// What the thread that writes is asked.
-enum Job {
-    Write(Write),
+enum WriterRequest {
+    Write(WriteRequest),
     /// The reader waits until what it has kept from being done is done.
     MakeRoom,
-    Close(Closing),
+    Close(CloseRequest),
 }
 
 /// What may be a part of a transaction.
-enum Write {
+enum WriteRequest {
     Claim(EntityId, Done<Result<Claim, StoreError>>),
     Commit(Commit, Done<Outcome>),
     Settle(CommitId, Done<Result<Settled, StoreError>>),
 }
 
-impl Write {
+impl WriteRequest {
     /// What an error that it meets means.
     fn failed_by(&self, error: &rusqlite::Error) -> StoreError {
         match self {
@@ -232,7 +233,7 @@ impl Write {
         }
     }
 
-    fn is_known(&self, unknown: &mut HashSet<CommitId>) {
+    fn remove_from(&self, unknown: &mut HashSet<CommitId>) {
         match self {
             Self::Settle(id, _) => drop(unknown.remove(id)),
             Self::Commit(commit, _) => drop(unknown.remove(&commit.id())),
@@ -240,7 +241,7 @@ impl Write {
         }
     }
 
-    fn is_unknown(&self, unknown: &mut HashSet<CommitId>) {
+    fn add_to(&self, unknown: &mut HashSet<CommitId>) {
         if let Self::Commit(commit, _) = self
             && !commit.is_check()
         {
@@ -255,24 +256,24 @@ impl Write {
 }
 
 /// What has come of it, if its transaction is committed.
-enum Written {
+enum WriteAnswer {
     Claim(Claim),
     Commit(Outcome),
     Settle(Settled),
 }
 
-struct Writer {
+struct StoreWriter {
     /// Does nothing but have the WAL open, since SQLite keeps the index of the WAL while a connection has. So what a failed commit
     /// has left in the WAL is not in the index, and the next one is written over it. Without the index SQLite would read the
     /// WAL, take what it finds for committed, and it need not be on the disk. It is closed before the other one, which puts all that is in the WAL
     /// into the file when it is the last.
     _index: Connection,
     /// So that nothing is told to be committed in a file that was removed meanwhile.
-    place: Place,
+    place: OpenedFiles,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
-    known: Known,
-    checkpoints: Checkpoints,
+    entities: EntityCache,
+    checkpoints: CheckpointSchedule,
     path: PathBuf,
     /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
     unknown: HashSet<CommitId>,
@@ -284,15 +285,15 @@ struct Writer {
     _lock: OwnerLock,
 }
 
-impl Writer {
-    fn run(mut self, jobs: &Receiver<Job>) {
+impl StoreWriter {
+    fn run(mut self, jobs: &Receiver<WriterRequest>) {
         while let Ok(first) = jobs.recv() {
             let (mut all, mut closing) = (Vec::new(), None);
             for asked in std::iter::once(first).chain(jobs.try_iter().take(BATCH - 1)) {
                 match asked {
-                    Job::Write(asked) => all.push(asked),
-                    Job::MakeRoom => {}
-                    Job::Close(asked) => {
+                    WriterRequest::Write(asked) => all.push(asked),
+                    WriterRequest::MakeRoom => {}
+                    WriterRequest::Close(asked) => {
                         closing = Some(asked);
                         break;
                     }
@@ -312,7 +313,7 @@ impl Writer {
     }
 
     /// Closes the file, and refuses what is asked yet until nothing can be.
-    fn close(self, closing: Closing, jobs: &Receiver<Job>) {
+    fn close(self, closing: CloseRequest, jobs: &Receiver<WriterRequest>) {
         self.gate.0.remove();
         // (It fails when the other one is closed.)
         let _ = closing.reader.recv();
@@ -320,17 +321,17 @@ impl Writer {
         callback::tell(closing.done, ());
         for asked in jobs {
             match asked {
-                Job::Write(asked) => fail(vec![asked], &StoreError::Closed, refused),
-                Job::MakeRoom => {}
-                Job::Close(Closing { done, .. }) => callback::tell(done, ()),
+                WriterRequest::Write(asked) => fail(vec![asked], &StoreError::Closed, refused),
+                WriterRequest::MakeRoom => {}
+                WriterRequest::Close(CloseRequest { done, .. }) => callback::tell(done, ()),
             }
         }
     }
 
     /// Does all of it in one transaction. What meets damage is left out, and the rest done without it.
-    fn write(&mut self, mut all: Vec<Write>) {
+    fn write(&mut self, mut all: Vec<WriteRequest>) {
         while let Some(damaged) = self.try_write(&mut all) {
-            let Failed { why, at, .. } = damaged;
+            let FailedTransaction { why, at, .. } = damaged;
             let Some(at) = at else { return fail(all, &failure::of_store(&why), refused) };
             let asked = all.remove(at);
             let error = asked.failed_by(&why);
@@ -342,8 +343,8 @@ impl Writer {
     }
 
     /// Does all of it, or nothing if it meets damage.
-    fn try_write(&mut self, all: &mut Vec<Write>) -> Option<Failed> {
-        let Writer { connection, checkpoints, path, .. } = self;
+    fn try_write(&mut self, all: &mut Vec<WriteRequest>) -> Option<FailedTransaction> {
+        let StoreWriter { connection, checkpoints, path, .. } = self;
         let opened = self.place.check().and_then(|()| match connection.take() {
             Some(connection) => Ok(connection),
             None => open_again(checkpoints, path, self.is_locked),
@@ -357,14 +358,14 @@ impl Writer {
             }
         };
         let all_told = self.unknown.is_empty();
-        let mut done = in_transaction((connection, &mut self.known), all, all_told, false);
-        if let Err(Failed { why: rusqlite::Error::StatementChangedRows(_), .. }) = done {
+        let mut done = in_transaction((connection, &mut self.entities), all, all_told, false);
+        if let Err(FailedTransaction { why: rusqlite::Error::StatementChangedRows(_), .. }) = done {
             // A commit comes again.
-            self.known.forget_all();
-            done = in_transaction((connection, &mut self.known), all, all_told, true);
+            self.entities.forget_all();
+            done = in_transaction((connection, &mut self.entities), all, all_told, true);
         }
         if done.is_err() {
-            self.known.forget_all();
+            self.entities.forget_all();
         }
         let was_locked = self.is_locked;
         self.is_locked = done.as_ref().is_err_and(|failed| failure::is_locked(&failed.why));
@@ -374,13 +375,13 @@ impl Writer {
         }
         match done {
             Ok(results) => {
-                if !all.iter().all(Write::is_check) {
+                if !all.iter().all(WriteRequest::is_check) {
                     // ORDERING: Relaxed. It is a count, and publishes nothing. (Before it is told,
                     // so that who is told has it in the count.)
                     self.transactions.fetch_add(1, Ordering::Relaxed);
                 }
                 if !self.unknown.is_empty() {
-                    all.iter().for_each(|asked| asked.is_known(&mut self.unknown));
+                    all.iter().for_each(|asked| asked.remove_from(&mut self.unknown));
                 }
                 all.drain(..).zip(results).for_each(|(asked, result)| tell(asked, result));
             }
@@ -388,12 +389,12 @@ impl Writer {
                 error!(path = %self.path.display(), why = %failed.why, "the store is damaged");
                 return Some(failed);
             }
-            Err(Failed { why, is_unknown, .. }) => {
+            Err(FailedTransaction { why, is_unknown, .. }) => {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
                 // What SQLite and the system remember of it says nothing of what is on the disk.
                 self.connection = None;
                 let outcome = if is_unknown && !self.undo(all) {
-                    all.iter().for_each(|asked| asked.is_unknown(&mut self.unknown));
+                    all.iter().for_each(|asked| asked.add_to(&mut self.unknown));
                     Outcome::Unknown
                 } else {
                     refused
@@ -406,7 +407,7 @@ impl Writer {
 
     /// Makes certain that a transaction is not stored whose last step has failed, which else would be known only by writing another one: on a
     /// full disk, not before there is room. Returns false if it is not certain.
-    fn undo(&mut self, all: &[Write]) -> bool {
+    fn undo(&mut self, all: &[WriteRequest]) -> bool {
         let path = &self.path;
         let undone = self.place.check().map_err(io::Error::other).and_then(|()| {
             let open = || self.checkpoints.open_again(path).map_err(io::Error::other);
@@ -431,7 +432,7 @@ impl Writer {
 
 /// Opens a connection that writes once more. One that finds another writer in its way is waited for once, and not by each transaction.
 fn open_again(
-    checkpoints: &Checkpoints,
+    checkpoints: &CheckpointSchedule,
     path: &Path,
     is_locked: bool,
 ) -> Result<Connection, StoreError> {
@@ -444,9 +445,9 @@ fn open_again(
 }
 
 /// Whether something is known to have become of one of these commits.
-fn any_is_decided(connection: &Connection, all: &[Write]) -> rusqlite::Result<bool> {
+fn any_is_decided(connection: &Connection, all: &[WriteRequest]) -> rusqlite::Result<bool> {
     for asked in all {
-        if let Write::Commit(commit, _) = asked
+        if let WriteRequest::Commit(commit, _) = asked
             && decision(connection, commit.id())?.is_some()
         {
             return Ok(true);
@@ -456,7 +457,7 @@ fn any_is_decided(connection: &Connection, all: &[Write]) -> rusqlite::Result<bo
 }
 
 /// A transaction that was not committed, or may not have been.
-struct Failed {
+struct FailedTransaction {
     why: rusqlite::Error,
     is_unknown: bool,
     /// By which of all that was asked, if it was one of them.
@@ -464,55 +465,63 @@ struct Failed {
 }
 
 fn in_transaction(
-    (connection, known): (&mut Connection, &mut Known),
-    all: &[Write],
+    (connection, entities): (&mut Connection, &mut EntityCache),
+    all: &[WriteRequest],
     all_told: bool,
     is_careful: bool,
-) -> Result<Vec<Written>, Failed> {
-    let failed = |is_unknown| move |why| Failed { why, is_unknown, at: None };
-    let mut batch = Batch::begin(connection, known, is_careful).map_err(failed(false))?;
+) -> Result<Vec<WriteAnswer>, FailedTransaction> {
+    let failed = |is_unknown| move |why| FailedTransaction { why, is_unknown, at: None };
+    let mut batch = Batch::begin(connection, entities, is_careful).map_err(failed(false))?;
     let mut results = Vec::with_capacity(all.len());
     for (at, asked) in all.iter().enumerate() {
         batch.at = at;
         // A commit is refused before it writes anything, so it needs no savepoint of its own.
         let written = match asked {
-            Write::Claim(entity, _) => batch.claim(entity).map(Written::Claim),
-            Write::Commit(commit, _) => batch.commit(commit).map(Written::Commit),
-            Write::Settle(commit, _) => batch.settle(*commit).map(Written::Settle),
+            WriteRequest::Claim(entity, _) => batch.claim(entity).map(WriteAnswer::Claim),
+            WriteRequest::Commit(commit, _) => batch.commit(commit).map(WriteAnswer::Commit),
+            WriteRequest::Settle(commit, _) => batch.settle(*commit).map(WriteAnswer::Settle),
         };
         let at = batch.culprit().unwrap_or(at);
-        results.push(written.map_err(|why| Failed { why, is_unknown: false, at: Some(at) })?);
+        results.push(written.map_err(|why| FailedTransaction {
+            why,
+            is_unknown: false,
+            at: Some(at),
+        })?);
     }
     let prepared = batch.prepare(all_told);
-    prepared.map_err(|why| Failed { why, is_unknown: false, at: batch.culprit() })?;
+    prepared.map_err(|why| FailedTransaction { why, is_unknown: false, at: batch.culprit() })?;
     batch.commit_all().map_err(failed(true))?;
     Ok(results)
 }
 
-fn tell(asked: Write, written: Written) {
+fn tell(asked: WriteRequest, written: WriteAnswer) {
     match (asked, written) {
-        (Write::Claim(_, done), Written::Claim(claim)) => callback::tell(done, Ok(claim)),
-        (Write::Commit(commit, done), Written::Commit(outcome)) => {
+        (WriteRequest::Claim(_, done), WriteAnswer::Claim(claim)) => {
+            callback::tell(done, Ok(claim))
+        }
+        (WriteRequest::Commit(commit, done), WriteAnswer::Commit(outcome)) => {
             // Whoever has made it may free its memory behind this.
             drop(commit);
             callback::tell(done, outcome);
         }
-        (Write::Settle(_, done), Written::Settle(settled)) => callback::tell(done, Ok(settled)),
+        (WriteRequest::Settle(_, done), WriteAnswer::Settle(settled)) => {
+            callback::tell(done, Ok(settled))
+        }
         _ => unreachable!("each is answered by its own kind"),
     }
 }
 
 /// Tells that none of it is known to be done, and what that means for a commit.
-fn fail(all: Vec<Write>, error: &StoreError, outcome: fn(StoreError) -> Outcome) {
+fn fail(all: Vec<WriteRequest>, error: &StoreError, outcome: fn(StoreError) -> Outcome) {
     for asked in all {
         match asked {
-            Write::Claim(_, done) => callback::tell(done, Err(error.clone())),
+            WriteRequest::Claim(_, done) => callback::tell(done, Err(error.clone())),
             // Nothing is stored of it, whatever the transaction has come to.
-            Write::Commit(commit, done) if commit.is_check() => {
+            WriteRequest::Commit(commit, done) if commit.is_check() => {
                 callback::tell(done, refused(error.clone()));
             }
-            Write::Commit(_, done) => callback::tell(done, outcome(error.clone())),
-            Write::Settle(_, done) => callback::tell(done, Err(error.clone())),
+            WriteRequest::Commit(_, done) => callback::tell(done, outcome(error.clone())),
+            WriteRequest::Settle(_, done) => callback::tell(done, Err(error.clone())),
         }
     }
 }

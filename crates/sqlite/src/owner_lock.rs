@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{Identity, LOCK, beside, of_io};
+use crate::files::{FileIdentity, LOCK, beside, of_io};
 use crate::open_error::OpenError;
 
 /// Held as long as the store is open; the system releases it when the process ends, however that is. The file goes with it,
@@ -52,5 +52,5 @@ impl Drop for OwnerLock {
 
 /// Whether this is the file of that name. (Where it cannot be seen it is never removed.)
 fn is_named(file: &File, name: &Path) -> io::Result<bool> {
-    Ok(Identity::named(name)? == Some(Identity::of(&file.metadata()?)))
+    Ok(FileIdentity::named(name)? == Some(FileIdentity::of(&file.metadata()?)))
 }

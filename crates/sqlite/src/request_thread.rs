@@ -5,12 +5,12 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
 /// A thread that is asked things. It ends when this is dropped, and all has been answered.
-pub(crate) struct Serving<J> {
+pub(crate) struct RequestThread<J> {
     jobs: Option<Sender<J>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl<J: Send + 'static> Serving<J> {
+impl<J: Send + 'static> RequestThread<J> {
     pub(crate) fn start(
         name: &str,
         serve: impl FnOnce(Receiver<J>) + Send + 'static,
@@ -36,7 +36,7 @@ impl<J: Send + 'static> Serving<J> {
     }
 }
 
-impl<J> Drop for Serving<J> {
+impl<J> Drop for RequestThread<J> {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take()

@@ -5,7 +5,7 @@ use std::mem::{replace, take};
 
 use coact_persist::{EntityId, EventHash, Seq};
 
-use crate::row::Entity;
+use crate::row::EntityRow;
 
 /// How many entities are remembered for certain; up to twice as many are.
 const MOST: usize = 1 << 14;
@@ -15,15 +15,15 @@ const MOST: usize = 1 << 14;
 /// It holds as long as no other connection writes, which is seen by [`begin`](Self::begin), and as the transactions are committed:
 /// after one that is not, or may not be, all is [forgotten](Self::forget_all).
 #[derive(Default)]
-pub(crate) struct Known {
-    recent: HashMap<EntityId, Entity>,
+pub(crate) struct EntityCache {
+    recent: HashMap<EntityId, EntityRow>,
     /// What was recent when that was full the last time, and has not been used since.
-    before: HashMap<EntityId, Entity>,
+    before: HashMap<EntityId, EntityRow>,
     /// SQLite's number of the changes by other connections.
     changes: i64,
 }
 
-impl Known {
+impl EntityCache {
     /// Begins a transaction, given SQLite's number of the changes by other connections (`PRAGMA data_version`).
     pub(crate) fn begin(&mut self, changes: i64) {
         if replace(&mut self.changes, changes) != changes {
@@ -31,7 +31,7 @@ impl Known {
         }
     }
 
-    pub(crate) fn find(&mut self, id: &EntityId) -> Option<Entity> {
+    pub(crate) fn find(&mut self, id: &EntityId) -> Option<EntityRow> {
         if let Some(entity) = self.recent.get(id) {
             return Some(*entity);
         }
@@ -40,7 +40,7 @@ impl Known {
         Some(entity)
     }
 
-    pub(crate) fn add(&mut self, id: EntityId, entity: Entity) {
+    pub(crate) fn add(&mut self, id: EntityId, entity: EntityRow) {
         if self.recent.len() >= MOST {
             self.before = take(&mut self.recent);
         }
@@ -48,7 +48,7 @@ impl Known {
     }
 
     /// Takes note of its last event. (One that is not among the recent ones is read again.)
-    pub(crate) fn moved(&mut self, id: &EntityId, last: Seq, hash: EventHash) {
+    pub(crate) fn move_head(&mut self, id: &EntityId, last: Seq, hash: EventHash) {
         match self.recent.get_mut(id) {
             Some(entity) => (entity.last, entity.hash) = (last, hash),
             None => drop(self.before.remove(id)),
@@ -67,51 +67,51 @@ mod tests {
 
     use super::*;
 
-    fn numbered(number: usize) -> (EntityId, Entity) {
+    fn numbered(number: usize) -> (EntityId, EntityRow) {
         let id = EntityId::new("kind", number.to_string());
         let hash = EventHash::of(&id);
-        (id, Entity { id: number as i64, epoch: Epoch::ZERO, last: Seq::ZERO, hash })
+        (id, EntityRow { id: number as i64, epoch: Epoch::ZERO, last: Seq::ZERO, hash })
     }
 
     #[test]
     fn what_is_used_is_remembered_and_what_is_not_is_forgotten() {
-        let mut known = Known::default();
+        let mut cache = EntityCache::default();
         let (used, unused) = (numbered(0), numbered(1));
-        known.add(used.0.clone(), used.1);
-        known.add(unused.0.clone(), unused.1);
+        cache.add(used.0.clone(), used.1);
+        cache.add(unused.0.clone(), unused.1);
         for number in 2..3 * MOST {
             let (id, entity) = numbered(number);
-            known.add(id, entity);
-            assert!(known.find(&used.0).is_some(), "after {number}");
+            cache.add(id, entity);
+            assert!(cache.find(&used.0).is_some(), "after {number}");
         }
-        assert!(known.find(&unused.0).is_none());
-        assert!(known.recent.len() <= MOST && known.before.len() <= MOST);
+        assert!(cache.find(&unused.0).is_none());
+        assert!(cache.recent.len() <= MOST && cache.before.len() <= MOST);
     }
 
     #[test]
     fn what_has_moved_is_known_as_it_is_now() {
-        let mut known = Known::default();
+        let mut cache = EntityCache::default();
         let (id, entity) = numbered(0);
-        known.add(id.clone(), entity);
+        cache.add(id.clone(), entity);
         let hash = EventHash::from_stored(7);
-        known.moved(&id, Seq::new(5), hash);
-        let found = known.find(&id).expect("it was added");
+        cache.move_head(&id, Seq::new(5), hash);
+        let found = cache.find(&id).expect("it was added");
         assert_eq!((found.last, found.hash), (Seq::new(5), hash));
         // Among those that were recent before, it is forgotten rather than kept as it was.
-        known.before = take(&mut known.recent);
-        known.moved(&id, Seq::new(6), hash);
-        assert!(known.find(&id).is_none());
+        cache.before = take(&mut cache.recent);
+        cache.move_head(&id, Seq::new(6), hash);
+        assert!(cache.find(&id).is_none());
     }
 
     #[test]
     fn a_change_by_another_connection_has_all_forgotten() {
-        let mut known = Known::default();
-        known.begin(1);
+        let mut cache = EntityCache::default();
+        cache.begin(1);
         let (id, entity) = numbered(0);
-        known.add(id.clone(), entity);
-        known.begin(1);
-        assert!(known.find(&id).is_some());
-        known.begin(2);
-        assert!(known.find(&id).is_none());
+        cache.add(id.clone(), entity);
+        cache.begin(1);
+        assert!(cache.find(&id).is_some());
+        cache.begin(2);
+        assert!(cache.find(&id).is_none());
     }
 }
