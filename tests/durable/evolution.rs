@@ -164,9 +164,9 @@ mod odd {
         }
         fn snapshots() -> Option<Snapshots<Self>> {
             let by = Snapshots::by(
-                |kept: &Self| coact::durable::write(&first::Paid(kept.0)),
+                |kept: &Self| coact::durable::store::write(&first::Paid(kept.0)),
                 |event| {
-                    let first::Paid(n) = coact::durable::read(event)?;
+                    let first::Paid(n) = coact::durable::store::read(event)?;
                     assert_ne!(n % 100, 13, "unlucky");
                     Ok(Self(n))
                 },

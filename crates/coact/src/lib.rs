@@ -237,7 +237,9 @@ pub mod cache {
 
 /// What nearly every program needs: `use coact::prelude::*;`.
 ///
-/// No name in it is also that of something else that programs import every day; all else has its module.
+/// No name in it is that of something else in this crate, and few are of what programs import every
+/// day from elsewhere: of `std::thread` these are `spawn` and `scope`, best written with their module
+/// (`thread::spawn`). All else has its module.
 pub mod prelude {
     #[cfg(feature = "actors")]
     #[doc(no_inline)]
