@@ -6,7 +6,7 @@ use std::time::Duration;
 use coact::cache::{
     Backing, BackingError, BoxError, Cache, CacheSpec, Caching, Write, WriteBehind,
 };
-use coact::durable::store::{Fault, InTransit};
+use coact::durable::store::{InTransit, StoreFault};
 use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere};
@@ -94,10 +94,10 @@ fn through(store: &MemoryStore) -> CacheSpec<String, String> {
 fn failing(store: &MemoryStore, seed: u64) {
     let dice = Mutex::new(Dice::new(seed));
     store.fail(move |_| match dice.lock().unwrap().below(8) {
-        0 => Fault::Unavailable,
-        1 => Fault::AnswerLost,
-        2 => Fault::InTransit(InTransit::new()),
-        _ => Fault::None,
+        0 => StoreFault::Unavailable,
+        1 => StoreFault::AnswerLost,
+        2 => StoreFault::InTransit(InTransit::new()),
+        _ => StoreFault::None,
     });
 }
 
@@ -114,7 +114,7 @@ fn c6_what_is_written_through_to_entities_survives_a_restart() {
                 let is_told = matches!(cache.put(key.clone(), format!("{n}")).wait(), Ok(Ok(())));
                 told.push((key, n, is_told));
             }
-            store.fail(|_| Fault::None);
+            store.fail(|_| StoreFault::None);
             // The next process.
             let again = through(&store).spawn();
             for page in 0..4 {
@@ -146,7 +146,7 @@ fn c9_what_is_written_behind_to_entities_is_stored_in_the_end() {
         }
         assert!(cache.remove("page 0".into()).wait().unwrap().is_ok());
         assert!(cache.flush().wait().unwrap().is_ok());
-        store.fail(|_| Fault::None);
+        store.fail(|_| StoreFault::None);
         let again = through(&store).spawn();
         let seen = |page: i32| again.get(format!("page {page}")).wait().unwrap().unwrap();
         assert_eq!(

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use coact::actor::{AskError, actor};
-use coact::durable::store::{Fault, Operation};
+use coact::durable::store::{StoreFault, StoreOperation};
 use coact::durable::{Journal, MemoryStore, pipelined};
 use coact::mailbox::Mailbox;
 use coact::prelude::*;
@@ -87,8 +87,8 @@ fn a_promise_of_an_effect_is_dropped_with_what_is_not_stored() {
         for is_stored in [true, false] {
             if !is_stored {
                 store.fail(|operation| match operation {
-                    Operation::Commit(_) => Fault::Unavailable,
-                    _ => Fault::None,
+                    StoreOperation::Commit(_) => StoreFault::Unavailable,
+                    _ => StoreFault::None,
                 });
             }
             let (resolver, effect) = Promise::channel();

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use std::time::Duration;
 
 use coact::actor::ExitReason;
-use coact::durable::store::{Fault, Operation, Reader, read, wait, write};
+use coact::durable::store::{StoreFault, StoreOperation, StoreReader, read, wait, write};
 use coact::durable::{
     Decide, Durable, DurableState, EntityId, EventSourced, Journal, MemoryStore, Seq, Snapshots,
     stored,
@@ -216,10 +216,10 @@ fn e16_a_message_waits_for_a_receiver_that_the_program_cannot_read() {
     let recoveries = Arc::new(AtomicU32::new(0));
     let seen = Arc::clone(&recoveries);
     store.fail(move |operation| {
-        if matches!(operation, Operation::Claim(id) if **id == counter_id()) {
+        if matches!(operation, StoreOperation::Claim(id) if **id == counter_id()) {
             seen.fetch_add(1, SeqCst);
         }
-        Fault::None
+        StoreFault::None
     });
     let other =
         Journal::builder(store.clone()).receives::<Counter<true, true>, Add>().attempts(2).build();

@@ -6,11 +6,12 @@ use std::time::Duration;
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::store::{
-    Commit, CommitId, Done, Fault, Operation, Outcome, Reader, Settled, wait,
+    Commit, CommitId, CommitSettlement, StoreCallback, StoreFault, StoreOperation, StoreOutcome,
+    StoreReader, wait,
 };
 use coact::durable::{
-    CloseError, Decide, Durable, EntityId, EventSourced, Journal, LogError, MemoryStore,
-    NotCommitted, Once, Position, Publication, Refusal, Seq, StoreError, pipelined, stored,
+    CloseError, CommitRefusal, Decide, Durable, EntityId, EventSourced, Journal, LogError,
+    MemoryStore, NotCommitted, Once, Position, Publication, Seq, StoreError, pipelined, stored,
 };
 use coact::prelude::*;
 use coact::sim::{self, Config, Sim};
@@ -57,7 +58,7 @@ impl Layer for Closable {
         self.0.pass(work);
     }
 
-    fn end(&self, done: Done<()>) {
+    fn end(&self, done: StoreCallback<()>) {
         self.1.lock().unwrap().get_or_insert(0);
         self.0.pass(Box::new(move |_| done(())));
     }
@@ -164,7 +165,7 @@ fn e25_what_waits_for_a_store_that_is_down_is_told_when_the_journal_is_closed() 
         let logged = spawn(Reads(None));
         logged.ask(Attach(log)).wait().unwrap();
         assert_eq!(now.wait_next().unwrap().event.by, 1);
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         let all: Vec<_> = (0..6).map(|key| account(&journal, &key.to_string())).collect();
         let asked: Vec<_> = all.iter().map(|one| one.ask(Deposit(1))).collect();
         let again = alice.ask(Once::new("a", Deposit(1)));
@@ -230,9 +231,9 @@ fn e25_what_is_unknown_at_the_deadline_is_told_and_named() {
         let [alice, bob, carol] = ["alice", "bob", "carol"].map(|key| account(&journal, key));
         assert_eq!(call((&alice, &bob, &carol), |_| ()).wait(), Ok(()));
         store.fail(|operation| match operation {
-            Operation::Commit(_) => Fault::AnswerLost,
-            Operation::Settle(_) => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Commit(_) => StoreFault::AnswerLost,
+            StoreOperation::Settle(_) => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         let asked = alice.ask(Deposit(1));
         let called = call(&bob, |bob| bob.persist(Changed { by: 1 }));
@@ -261,7 +262,7 @@ fn e25_what_is_unknown_at_the_deadline_is_told_and_named() {
 #[derive(Clone)]
 struct Silent {
     store: MemoryStore,
-    unanswered: Arc<Mutex<Vec<Told<Settled>>>>,
+    unanswered: Arc<Mutex<Vec<Told<CommitSettlement>>>>,
     late: Arc<Mutex<Option<usize>>>,
 }
 
@@ -273,11 +274,11 @@ impl Layer for Silent {
         work(&self.store);
     }
 
-    fn take_settle(&self, _: CommitId, done: Told<Settled>) {
+    fn take_settle(&self, _: CommitId, done: Told<CommitSettlement>) {
         self.unanswered.lock().unwrap().push(done);
     }
 
-    fn end(&self, done: Done<()>) {
+    fn end(&self, done: StoreCallback<()>) {
         self.late.lock().unwrap().get_or_insert(0);
         done(());
     }
@@ -292,8 +293,8 @@ impl Silent {
     /// Loses the answers of commits.
     fn lose_answers(&self) {
         self.store.fail(|operation| match operation {
-            Operation::Commit(_) => Fault::AnswerLost,
-            _ => Fault::None,
+            StoreOperation::Commit(_) => StoreFault::AnswerLost,
+            _ => StoreFault::None,
         });
     }
 }
@@ -335,7 +336,7 @@ fn e25_a_journal_is_closed_twice_in_all_orders() {
     Sim::new().config(Config::new().runs(200)).check(|| {
         let store = MemoryStore::new();
         let journal = Journal::builder(store)
-            .publishes(|_: Publication<Mail>| async { Ok::<_, Refusal>(()) })
+            .publishes(|_: Publication<Mail>| async { Ok::<_, CommitRefusal>(()) })
             .build();
         assert_eq!(call(&account(&journal, "alice"), |alice| alice.publish(Mail)).wait(), Ok(()));
         let mut log = journal.log::<Account>(Position::ZERO);
@@ -402,7 +403,7 @@ fn e25_a_store_that_hangs_is_named_at_the_deadline() {
 
 /// A store that is never closed, and those who wait for that.
 #[derive(Clone)]
-struct Hangs(Manual, Arc<Mutex<Vec<Done<()>>>>);
+struct Hangs(Manual, Arc<Mutex<Vec<StoreCallback<()>>>>);
 
 layer!(Hangs);
 
@@ -411,11 +412,11 @@ impl Layer for Hangs {
         self.0.pass(work);
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         self.0.take_commit(commit, done);
     }
 
-    fn end(&self, done: Done<()>) {
+    fn end(&self, done: StoreCallback<()>) {
         self.1.lock().unwrap().push(done);
     }
 }
@@ -472,7 +473,7 @@ fn e25_messages_and_timers_stay_in_the_store() {
         assert_eq!(closed.wait().unwrap(), Ok(()));
         let next = Journal::builder(store)
             .receives::<Account, Mail>()
-            .publishes(|_: Publication<Mail>| async { Ok::<_, Refusal>(()) })
+            .publishes(|_: Publication<Mail>| async { Ok::<_, CommitRefusal>(()) })
             .build();
         let resumed = next.resume().wait().unwrap().unwrap();
         assert_eq!((resumed.messages, resumed.timers), (0, 1));

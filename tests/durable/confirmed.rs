@@ -8,10 +8,11 @@ use coact::actor::AskError;
 use coact::behaviour::scope;
 use coact::cown::read_all;
 use coact::durable::store::{
-    Commit, CommitId, Done, Fault, Operation, Outcome, Reader, Settled, wait,
+    Commit, CommitId, CommitSettlement, StoreCallback, StoreFault, StoreOperation, StoreOutcome,
+    StoreReader, wait,
 };
 use coact::durable::{
-    Decide, DifferentStores, Durable, Journal, MemoryStore, NotCommitted, Position, Refusal,
+    CommitRefusal, Decide, DifferentStores, Durable, Journal, MemoryStore, NotCommitted, Position,
     StoreError, confirmed, pipelined,
 };
 use coact::prelude::*;
@@ -67,7 +68,7 @@ impl Decide<Fail> for Account {
 }
 
 fn is_fenced(why: &NotCommitted) -> bool {
-    matches!(why.why(), Some(Refusal::Fenced { .. }))
+    matches!(why.why(), Some(CommitRefusal::Fenced { .. }))
 }
 
 fn is_unavailable(why: &NotCommitted) -> bool {
@@ -272,18 +273,18 @@ fn e27_commands_go_on_behind_a_question_that_is_refused() {
 #[test]
 fn e27_a_store_that_is_away_confirms_nothing() {
     everywhere(|| {
-        for fault in [Fault::Unavailable, Fault::AnswerLost] {
+        for fault in [StoreFault::Unavailable, StoreFault::AnswerLost] {
             let store = MemoryStore::new();
             let alice = account(&Journal::new(store.clone()), "alice");
             assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
             let others = Arc::new(AtomicU32::new(0));
             let far = Arc::clone(&others);
             store.fail(move |operation| {
-                if matches!(operation, Operation::Commit(commit) if commit.is_check()) {
+                if matches!(operation, StoreOperation::Commit(commit) if commit.is_check()) {
                     return fault.clone();
                 }
                 far.fetch_add(1, SeqCst);
-                Fault::None
+                StoreFault::None
             });
             let seen = Log::new();
             assert_failed(alice.ask(confirmed(Look(seen.clone()))).wait(), is_unavailable);
@@ -312,8 +313,8 @@ fn e27_an_unknown_outcome_is_settled_before_the_question_behind_it() {
         assert_eq!(alice.ask(Balance).wait(), Ok(0));
         let left = AtomicU32::new(1);
         store.fail(move |operation| match operation {
-            Operation::Commit(_) if left.swap(0, SeqCst) > 0 => Fault::AnswerLost,
-            _ => Fault::None,
+            StoreOperation::Commit(_) if left.swap(0, SeqCst) > 0 => StoreFault::AnswerLost,
+            _ => StoreFault::None,
         });
         let deposit = alice.ask(Deposit(5));
         let asked = alice.ask(confirmed(Balance));
@@ -345,9 +346,9 @@ fn e27_a_panic_confirms_nothing_and_others_go_on() {
         let checks = Arc::new(AtomicU32::new(0));
         let far = Arc::clone(&checks);
         store.fail(move |operation| {
-            let is_check = matches!(operation, Operation::Commit(commit) if commit.is_check());
+            let is_check = matches!(operation, StoreOperation::Commit(commit) if commit.is_check());
             far.fetch_add(is_check.into(), SeqCst);
-            Fault::None
+            StoreFault::None
         });
         assert!(matches!(alice.ask(Fail).wait(), Err(AskError::Panicked(_))));
         let failed = call(confirmed(&alice), |alice| {
@@ -510,7 +511,7 @@ impl crate::layers::Layer for Forgetful {
         work(&self.0);
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         use coact::durable::Store;
         if commit.is_check() {
             self.1.push(commit.id());
@@ -533,6 +534,6 @@ fn e27_a_store_that_drops_the_answer_has_not_confirmed_it() {
         // It was not settled by the journal: so this is the first that asks.
         let ids = store.1.take();
         assert_eq!(ids.len(), 1);
-        assert_eq!(wait(|done| store.0.settle(ids[0], done)), Ok(Settled::Aborted));
+        assert_eq!(wait(|done| store.0.settle(ids[0], done)), Ok(CommitSettlement::Aborted));
     });
 }

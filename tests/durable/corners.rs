@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
-use coact::durable::store::{Fault, Operation};
+use coact::durable::store::{StoreFault, StoreOperation};
 use coact::durable::{
     AlreadyOwned, Decide, Durable, EntityId, EventSourced, Journal, LogError, MemoryStore,
     Position, RecoveryError, RecoveryFault, Snapshots, StoreError, stored,
@@ -119,8 +119,8 @@ fn e5_who_reads_behind_a_refusal_reads_what_is_stored() {
         let alice = account(&Journal::new(store.clone()), "alice");
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
         store.fail(|operation| match operation {
-            Operation::Commit(_) => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Commit(_) => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         assert!(alice.ask(Deposit(1)).wait().is_err());
         store.heal();
@@ -258,8 +258,8 @@ fn e5_an_effect_that_panics_where_it_is_dropped_changes_nothing() {
         let alice = account(&Journal::new(store.clone()), "alice");
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
         store.fail(|operation| match operation {
-            Operation::Commit(_) => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Commit(_) => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         let refused = call(&alice, |alice| {
             alice.persist(Changed { by: 1 });
@@ -279,8 +279,8 @@ fn e6_a_store_that_panics_has_lost_the_answer() {
         let alice = account(&impatient(store.clone()), "alice");
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
         store.fail(|operation| match operation {
-            Operation::Commit(_) => panic!("a store of bad quality"),
-            _ => Fault::None,
+            StoreOperation::Commit(_) => panic!("a store of bad quality"),
+            _ => StoreFault::None,
         });
         let stepped = call(&alice, |alice| alice.persist(Changed { by: 1 })).wait();
         assert!(matches!(stepped, Err(Broken::NotCommitted(_))), "{stepped:?}");
@@ -363,7 +363,7 @@ impl Decide<Applied> for Fragile {
 /// Stores such steps, as another program may have done.
 fn with_steps(steps: &[(bool, bool)]) -> MemoryStore {
     use coact::durable::Store;
-    use coact::durable::store::{Commit, Outcome, wait, write};
+    use coact::durable::store::{Commit, StoreOutcome, wait, write};
     let (store, id) = (MemoryStore::new(), EntityId::new("fragile", "x"));
     let claim = wait(|done| store.claim(id.clone(), done)).unwrap();
     let (mut commit, mut hash) = (Commit::new(), claim.hash);
@@ -373,7 +373,7 @@ fn with_steps(steps: &[(bool, bool)]) -> MemoryStore {
         hash = member.event(write(&step).unwrap(), hash);
         step.drops = false;
     }
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
     store
 }
 
@@ -569,8 +569,8 @@ fn e10_patience_is_the_same_for_entities_of_several_runtimes() {
     for homes in [[0, 1], [1, 0]] {
         let store = MemoryStore::new();
         store.fail(|operation| match operation {
-            Operation::Claim(id) if id.key() == "b" => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Claim(id) if id.key() == "b" => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         let journal = Journal::builder(store).patience(patience).build();
         let [a, b] = [("a", homes[0]), ("b", homes[1])].map(|(key, home)| {

@@ -4,7 +4,7 @@ use std::error::Error;
 
 use coact::actor::{AskError, ExitReason};
 use coact::durable::store::{
-    Claim, EventHash, Note, NoteKind, Notes, Reader, Snapshot, Sum, wait, write,
+    Claim, EventHash, Note, NoteKind, NoteQuery, RowChecksum, Snapshot, StoreReader, wait, write,
 };
 use coact::durable::{
     Durable, DurableState, EntityId, Event, EventSourced, Journal, MemoryStore, Once,
@@ -49,7 +49,7 @@ impl Layer for Flipped {
         self.store.claim(entity, Box::new(flipped));
     }
 
-    fn read_notes(&self, which: Notes, most: usize, done: Told<Vec<Note>>) {
+    fn read_notes(&self, which: NoteQuery, most: usize, done: Told<Vec<Note>>) {
         let flip = self.note;
         let flipped = move |note: Note| {
             let (sum, mut note) = (note.sum(), note);
@@ -100,7 +100,7 @@ fn e7_a_snapshot_that_was_changed_stops_the_actor() {
             (|snapshot| snapshot.seq = Seq::new(4), 4),
             (|snapshot| snapshot.seq = Seq::new(8), 8),
             (|snapshot| snapshot.hash = EventHash::from_stored(7), 5),
-            (|snapshot| snapshot.sum = Some(Sum::from_stored(7)), 5),
+            (|snapshot| snapshot.sum = Some(RowChecksum::from_stored(7)), 5),
         ];
         for (flip, seq) in flips {
             let flipped = Flipped { snapshot: flip, ..Flipped::new(&store) };
@@ -234,7 +234,7 @@ fn e22_a_note_that_was_changed_is_told_and_not_used() {
             assert!(is_told(why.why().unwrap(), NoteKind::ClientAnswer), "{why}");
             assert_eq!(alice.ask(Once::new("another", Balance)).wait(), Ok(0));
         }
-        let which = Notes::Of { entity: EntityId::new(Account::KIND, "alice"), after: None };
+        let which = NoteQuery::Of { entity: EntityId::new(Account::KIND, "alice"), after: None };
         assert!(
             wait(|done| store.notes(which, 9, done)).unwrap().len() >= 4,
             "all are still there"

@@ -40,7 +40,7 @@ fn e4_an_answer_means_that_it_is_stored() {
             assert_eq!(call(&account(&other, "bob"), |bob| bob.balance).wait(), Ok(0));
             let events = coact::durable::store::wait(|done| {
                 let id = coact::durable::EntityId::new("bank.account", "alice");
-                coact::durable::store::Reader::events(
+                coact::durable::store::StoreReader::events(
                     &store,
                     id,
                     coact::durable::Seq::ZERO,

@@ -7,7 +7,7 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use coact::durable::store::{Fault, InTransit, Operation};
+use coact::durable::store::{InTransit, StoreFault, StoreOperation};
 use coact::durable::{Journal, JournalBuilder, MemoryStore, Once, Position, pipelined};
 use coact::prelude::*;
 use coact::runtime::RuntimeHandle;
@@ -173,7 +173,7 @@ fn told(asked: Ask<i64>) -> Waiter {
 
 fn down() -> MemoryStore {
     let store = MemoryStore::new();
-    store.fail(|_| Fault::Unavailable);
+    store.fail(|_| StoreFault::Unavailable);
     store
 }
 
@@ -182,11 +182,11 @@ fn lose_commits(store: &MemoryStore) -> Arc<AtomicUsize> {
     let (in_transit, lost) = (InTransit::new(), Arc::<AtomicUsize>::default());
     let count = Arc::clone(&lost);
     store.fail(move |operation| match operation {
-        Operation::Commit(_) => {
+        StoreOperation::Commit(_) => {
             count.fetch_add(1, SeqCst);
-            Fault::InTransit(in_transit.clone())
+            StoreFault::InTransit(in_transit.clone())
         }
-        _ => Fault::Unavailable,
+        _ => StoreFault::Unavailable,
     });
     lost
 }

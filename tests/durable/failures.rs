@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use coact::Broken;
 use coact::actor::AskError;
-use coact::durable::store::{Commit, Done, Fault, InTransit, Operation, Outcome};
-use coact::durable::{Journal, MemoryStore, NotCommitted, Refusal, Store, StoreError};
+use coact::durable::store::{
+    Commit, InTransit, StoreCallback, StoreFault, StoreOperation, StoreOutcome,
+};
+use coact::durable::{CommitRefusal, Journal, MemoryStore, NotCommitted, Store, StoreError};
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
 
@@ -16,20 +18,21 @@ use crate::layers::{Layer, Work, layer};
 use crate::slow::Slow;
 
 pub fn is_unavailable(why: &NotCommitted) -> bool {
-    let by_refusal = matches!(why.why(), Some(Refusal::Store(StoreError::Unavailable { .. })));
+    let by_refusal =
+        matches!(why.why(), Some(CommitRefusal::Store(StoreError::Unavailable { .. })));
     by_refusal || matches!(why.why(), Some(StoreError::Unavailable { .. }))
 }
 
 /// Has the next commits fail like this.
-fn fail_commits(store: &MemoryStore, times: u32, fault: Fault) {
+fn fail_commits(store: &MemoryStore, times: u32, fault: StoreFault) {
     let left = AtomicU32::new(times);
     store.fail(move |operation| match operation {
-        Operation::Commit(_)
+        StoreOperation::Commit(_)
             if left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() =>
         {
             fault.clone()
         }
-        _ => Fault::None,
+        _ => StoreFault::None,
     });
 }
 
@@ -41,7 +44,7 @@ fn e5_what_the_store_refuses_has_not_happened() {
         let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
         assert_eq!(bob.ask(Deposit(1)).wait(), Ok(1));
-        fail_commits(&store, 1, Fault::Unavailable);
+        fail_commits(&store, 1, StoreFault::Unavailable);
         let refused = call((&alice, &bob), |(alice, bob)| {
             alice.persist(Changed { by: -1 });
             bob.persist(Changed { by: 1 });
@@ -64,7 +67,7 @@ fn e5_commands_behind_one_that_is_refused_have_not_happened_either() {
         let store = MemoryStore::new();
         let alice = account(&Journal::new(Slow::new(&store, 200, 2)), "alice");
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
-        fail_commits(&store, 1, Fault::Unavailable);
+        fail_commits(&store, 1, StoreFault::Unavailable);
         let asked: Vec<_> = (0..6).map(|_| alice.ask(Deposit(10))).collect();
         let told: Vec<_> = asked.into_iter().map(Ask::wait).collect();
         let kept = told.iter().filter(|told| told.is_ok()).count() as i64;
@@ -87,7 +90,7 @@ fn e6_a_lost_answer_is_settled_and_told_as_it_is() {
         let store = MemoryStore::new();
         let journal = Journal::new(Slow::new(&store, 200, 3));
         let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
-        fail_commits(&store, 2, Fault::AnswerLost);
+        fail_commits(&store, 2, StoreFault::AnswerLost);
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
         let moved = call((&alice, &bob), |(alice, bob)| {
             alice.persist(Changed { by: -1 });
@@ -108,20 +111,20 @@ fn e6_a_commit_that_is_on_its_way_when_it_is_settled_comes_too_late() {
         let (alice, bob) = (account(&journal, "alice"), account(&journal, "bob"));
         assert_eq!(alice.ask(Deposit(5)).wait(), Ok(5));
         let held = InTransit::new();
-        fail_commits(&store, 1, Fault::InTransit(held.clone()));
+        fail_commits(&store, 1, StoreFault::InTransit(held.clone()));
         let moved = call((&alice, &bob), |(alice, bob)| {
             alice.persist(Changed { by: -1 });
             bob.persist(Changed { by: 1 });
         });
         let behind = call((&alice, &bob), |(alice, bob)| (alice.balance, bob.balance));
         match moved.wait() {
-            Err(Broken::NotCommitted(why)) => assert_eq!(why.why(), Some(&Refusal::Aborted)),
+            Err(Broken::NotCommitted(why)) => assert_eq!(why.why(), Some(&CommitRefusal::Aborted)),
             other => panic!("{other:?}"),
         }
         assert_eq!(behind.wait(), Ok((5, 0)));
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(6));
         let late = held.let_through(&store);
-        assert_eq!(late, [Outcome::Refused(Refusal::Aborted)]);
+        assert_eq!(late, [StoreOutcome::Refused(CommitRefusal::Aborted)]);
         assert_eq!((found(&store, "alice").balance, found(&store, "bob").balance), (6, 0));
     });
 }
@@ -136,15 +139,15 @@ fn e6_members_are_held_until_an_unknown_outcome_is_settled() {
         let (is_down, tries) = (Arc::new(AtomicBool::new(true)), Arc::new(AtomicU32::new(0)));
         let (far, tried) = (Arc::clone(&is_down), Arc::clone(&tries));
         store.fail(move |operation| match operation {
-            Operation::Commit(_) if tried.load(SeqCst) == 0 => Fault::AnswerLost,
-            Operation::Settle(_) => {
+            StoreOperation::Commit(_) if tried.load(SeqCst) == 0 => StoreFault::AnswerLost,
+            StoreOperation::Settle(_) => {
                 // It comes back at the fourth try.
                 if tried.fetch_add(1, SeqCst) == 3 {
                     far.store(false, SeqCst);
                 }
-                if far.load(SeqCst) { Fault::Unavailable } else { Fault::None }
+                if far.load(SeqCst) { StoreFault::Unavailable } else { StoreFault::None }
             }
-            _ => Fault::None,
+            _ => StoreFault::None,
         });
         let unknown = call(&alice, |alice| alice.persist(Changed { by: 1 }));
         let far = Arc::clone(&is_down);
@@ -167,7 +170,7 @@ fn e10_while_the_store_is_down_things_wait_and_then_fail_and_then_work_again() {
         let journal = Journal::builder(store.clone()).patience(Duration::from_millis(30)).build();
         let alice = account(&journal, "alice");
         assert_eq!(alice.ask(Deposit(1)).wait(), Ok(1));
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         let refused: Vec<_> = (0..5).map(|_| alice.ask(Deposit(10))).collect();
         let behind = call(&alice, |alice| alice.balance);
         for refused in refused {
@@ -200,8 +203,8 @@ fn e10_a_short_outage_while_recovering_is_not_seen() {
         let store = MemoryStore::new();
         let left = AtomicU32::new(4);
         store.fail(move |_| match left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)) {
-            Ok(_) => Fault::Unavailable,
-            Err(_) => Fault::None,
+            Ok(_) => StoreFault::Unavailable,
+            Err(_) => StoreFault::None,
         });
         let alice = account(&Journal::new(store.clone()), "alice");
         let (asked, called) = (alice.ask(Deposit(1)), call(&alice, |alice| alice.balance));
@@ -219,7 +222,7 @@ fn e6_a_store_that_drops_an_answer_has_lost_it() {
             work(&self.0);
         }
 
-        fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+        fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
             drop(done);
             self.0.commit(commit, Box::new(drop));
         }
@@ -252,8 +255,8 @@ fn e12_a_store_that_hangs_does_not_keep_a_runtime_from_its_end() {
         assert_eq!(bob.ask(Deposit(1)).wait(), Ok(1));
         let hangs = held.clone();
         store.fail(move |operation| match operation {
-            Operation::Commit(_) => Fault::InTransit(hangs.clone()),
-            _ => Fault::Unavailable,
+            StoreOperation::Commit(_) => StoreFault::InTransit(hangs.clone()),
+            _ => StoreFault::Unavailable,
         });
         (call(&alice, |alice| alice.persist(Changed { by: 1 })), bob.ask(Deposit(1)))
     };
@@ -272,7 +275,7 @@ fn e5_effects_of_what_is_refused_are_dropped() {
         let store = MemoryStore::new();
         let alice = account(&Journal::new(store.clone()), "alice");
         let told = Cown::new(0);
-        fail_commits(&store, 1, Fault::Unavailable);
+        fail_commits(&store, 1, StoreFault::Unavailable);
         let far = told.clone();
         let refused = call(&alice, move |alice| {
             alice.persist(Changed { by: 1 });
@@ -294,8 +297,8 @@ fn faults_are_chosen_under_simulation() {
     coact::sim::Sim::new().config(config).check(|| {
         let store = MemoryStore::new();
         store.fail(|operation| match operation {
-            Operation::Commit(_) if coact::sim::choose(2) == 1 => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Commit(_) if coact::sim::choose(2) == 1 => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         let journal = Journal::new(store);
         let alice = account(&journal, "alice");

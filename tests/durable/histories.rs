@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use coact::actor::AskError;
 use coact::durable::store::{
-    Fault, InTransit, LogEntry, Logs, Operation, Reader, StoredEvent, read, wait,
+    InTransit, LogEntry, LogQuery, StoreFault, StoreOperation, StoreReader, StoredEvent, read, wait,
 };
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, Position, Seq, Snapshots, Tags,
@@ -171,10 +171,10 @@ impl Program {
         self.store.fail(move |operation| {
             let dice = dice.lock().unwrap().below(12);
             match (dice, operation) {
-                (0, _) => Fault::Unavailable,
-                (1, Operation::Commit(_)) => Fault::AnswerLost,
-                (2, Operation::Commit(_)) => Fault::InTransit(transit.clone()),
-                _ => Fault::None,
+                (0, _) => StoreFault::Unavailable,
+                (1, StoreOperation::Commit(_)) => StoreFault::AnswerLost,
+                (2, StoreOperation::Commit(_)) => StoreFault::InTransit(transit.clone()),
+                _ => StoreFault::None,
             }
         });
     }
@@ -402,7 +402,7 @@ fn compare_tags(store: &MemoryStore) {
         };
         let expected: Vec<_> = all.iter().filter(is_meant).cloned().collect();
         for kind in [None, Some(Ledger::KIND.into())] {
-            assert_eq!(log(Logs::Tag { tag: tag.into(), kind }), expected);
+            assert_eq!(log(LogQuery::Tag { tag: tag.into(), kind }), expected);
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The store in memory with something in front of it.
 
 use coact::durable::store::{
-    Claim, Commit, CommitId, Done, Note, Notes, Outcome, Reader, Settled, StoredEvent,
+    Claim, Commit, CommitId, CommitSettlement, Note, NoteQuery, StoreCallback, StoreOutcome,
+    StoreReader, StoredEvent,
 };
 use coact::durable::{EntityId, MemoryStore, Seq, Store, StoreError};
 
@@ -9,7 +10,7 @@ use coact::durable::{EntityId, MemoryStore, Seq, Store, StoreError};
 pub type Work = Box<dyn FnOnce(&MemoryStore) + Send>;
 
 /// A callback that gets what was read, or the outcome of an operation.
-pub type Told<T> = Done<Result<T, StoreError>>;
+pub type Told<T> = StoreCallback<Result<T, StoreError>>;
 
 /// What stands in front of the store; [`layer!`] makes it one itself.
 pub trait Layer {
@@ -20,7 +21,7 @@ pub trait Layer {
         self.pass(Box::new(move |store| store.events(entity, after, most, done)));
     }
 
-    fn read_notes(&self, which: Notes, most: usize, done: Told<Vec<Note>>) {
+    fn read_notes(&self, which: NoteQuery, most: usize, done: Told<Vec<Note>>) {
         self.pass(Box::new(move |store| store.notes(which, most, done)));
     }
 
@@ -28,15 +29,15 @@ pub trait Layer {
         self.pass(Box::new(move |store| store.claim(entity, done)));
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         self.pass(Box::new(move |store| store.commit(commit, done)));
     }
 
-    fn take_settle(&self, commit: CommitId, done: Told<Settled>) {
+    fn take_settle(&self, commit: CommitId, done: Told<CommitSettlement>) {
         self.pass(Box::new(move |store| store.settle(commit, done)));
     }
 
-    fn end(&self, done: Done<()>) {
+    fn end(&self, done: StoreCallback<()>) {
         done(());
     }
 }
@@ -50,7 +51,7 @@ macro_rules! layer {
 
             use $crate::layers::{Layer, Told};
 
-            impl Reader for $type {
+            impl StoreReader for $type {
                 fn events(
                     &self,
                     entity: EntityId,
@@ -65,13 +66,13 @@ macro_rules! layer {
                     self.pass(Box::new(move |store| store.snapshots(entity, done)));
                 }
 
-                fn notes(&self, which: Notes, most: usize, done: Told<Vec<Note>>) {
+                fn notes(&self, which: NoteQuery, most: usize, done: Told<Vec<Note>>) {
                     self.read_notes(which, most, done);
                 }
 
                 fn log(
                     &self,
-                    which: Logs,
+                    which: LogQuery,
                     after: Position,
                     most: usize,
                     done: Told<Vec<LogEntry>>,
@@ -84,7 +85,7 @@ macro_rules! layer {
                     kind: Option<Arc<str>>,
                     after: Option<EntityId>,
                     most: usize,
-                    done: Told<Vec<Summary>>,
+                    done: Told<Vec<EntitySummary>>,
                 ) {
                     self.pass(Box::new(move |store| store.entities(kind, after, most, done)));
                 }
@@ -99,15 +100,15 @@ macro_rules! layer {
                     self.take_claim(entity, done);
                 }
 
-                fn commit(&self, commit: Commit, done: Done<Outcome>) {
+                fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
                     self.take_commit(commit, done);
                 }
 
-                fn settle(&self, commit: CommitId, done: Told<Settled>) {
+                fn settle(&self, commit: CommitId, done: Told<CommitSettlement>) {
                     self.take_settle(commit, done);
                 }
 
-                fn close(&self, done: Done<()>) {
+                fn close(&self, done: StoreCallback<()>) {
                     self.end(done);
                 }
             }

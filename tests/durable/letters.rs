@@ -3,11 +3,12 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use coact::durable::store::{
-    Commit, Done, Note, NoteKind, Notes, Outcome, Reader, Sum, read, wait,
+    Commit, Note, NoteKind, NoteQuery, RowChecksum, StoreCallback, StoreOutcome, StoreReader, read,
+    wait,
 };
 use coact::durable::{
-    DeadLetter, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore,
-    Once, Refusal, Store, StoreError, stored,
+    CommitRefusal, DeadLetter, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder,
+    MemoryStore, Once, Store, StoreError, stored,
 };
 use coact::prelude::*;
 use coact_tests::{everywhere, everywhere_with_faults};
@@ -54,7 +55,7 @@ struct Flipped {
     keys: &'static [&'static str],
     flip: fn(&mut Note),
     /// The sum beside a note, given the right one.
-    sum: fn(Sum) -> Option<Sum>,
+    sum: fn(RowChecksum) -> Option<RowChecksum>,
     /// Whether messages can be taken.
     delivers: bool,
 }
@@ -64,7 +65,7 @@ impl Flipped {
         Self { store: store.clone(), keys: &[], flip: |_| {}, sum: Some, delivers: true }
     }
 
-    fn shown(&self, mut note: Note) -> (Note, Option<Sum>) {
+    fn shown(&self, mut note: Note) -> (Note, Option<RowChecksum>) {
         let sum = (self.sum)(note.sum());
         if self.keys.contains(&note.entity.key()) {
             (self.flip)(&mut note);
@@ -84,8 +85,8 @@ impl Layer for Flipped {
         work(&self.store);
     }
 
-    fn read_notes(&self, which: Notes, most: usize, done: Told<Vec<Note>>) {
-        let Notes::Ranked { kind, after, .. } = which else {
+    fn read_notes(&self, which: NoteQuery, most: usize, done: Told<Vec<Note>>) {
+        let NoteQuery::Ranked { kind, after, .. } = which else {
             return self.store.notes(which, most, done);
         };
         let mut all: Vec<_> =
@@ -96,17 +97,17 @@ impl Layer for Flipped {
         done(behind.take(most).map(|(note, sum)| note.check(sum).map(|()| note)).collect());
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         if self.delivers || commit.taken().is_empty() {
             return self.store.commit(commit, done);
         }
         let why = StoreError::Unavailable { why: "it is about to end".into() };
-        done(Outcome::Refused(Refusal::Store(why)));
+        done(StoreOutcome::Refused(CommitRefusal::Store(why)));
     }
 }
 
 fn all(store: &MemoryStore, kind: NoteKind) -> Vec<Note> {
-    let which = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+    let which = NoteQuery::Ranked { kind, after: None, up_to: u64::MAX };
     wait(|done| store.notes(which, 1_000_000, done)).unwrap()
 }
 
@@ -133,7 +134,7 @@ fn leave(journal: &Journal, number: u64) {
 }
 
 /// What is done to a note, and to the sum beside it.
-type Damage = (fn(&mut Note), fn(Sum) -> Option<Sum>);
+type Damage = (fn(&mut Note), fn(RowChecksum) -> Option<RowChecksum>);
 
 const DAMAGES: [Damage; 5] = [
     (|note| note.value.payload = b"what".to_vec().into(), Some),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use coact::Context;
-use coact::durable::store::{Fault, Operation};
+use coact::durable::store::{StoreFault, StoreOperation};
 use coact::durable::{Journal, LogError, Logged, MemoryStore, Position, Seq};
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, runtime};
@@ -104,12 +104,12 @@ fn e13_a_store_that_is_down_is_waited_for() {
         assert_eq!(account(&journal, "alice").ask(Deposit(1)).wait(), Ok(1));
         let left = AtomicU32::new(3);
         store.fail(move |operation| match operation {
-            Operation::Log(_)
+            StoreOperation::Log(_)
                 if left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok() =>
             {
-                Fault::Unavailable
+                StoreFault::Unavailable
             }
-            _ => Fault::None,
+            _ => StoreFault::None,
         });
         let first = journal.log::<Account>(Position::ZERO).wait_next().unwrap();
         assert_eq!((first.seq, first.event), (Seq::new(1), Changed { by: 1 }));

@@ -3,8 +3,8 @@
 use std::mem::take;
 use std::sync::{Arc, Mutex};
 
-use coact::durable::store::{Commit, Done, Outcome, wait};
-use coact::durable::{MemoryStore, Refusal, Store, StoreError};
+use coact::durable::store::{Commit, StoreCallback, StoreOutcome, wait};
+use coact::durable::{CommitRefusal, MemoryStore, Store, StoreError};
 
 use crate::layers::{Layer, Work, layer};
 
@@ -15,7 +15,7 @@ pub struct Manual(Arc<Mutex<Held>>, pub MemoryStore);
 #[derive(Default)]
 struct Held {
     holds: bool,
-    commits: Vec<(Commit, Done<Outcome>)>,
+    commits: Vec<(Commit, StoreCallback<StoreOutcome>)>,
 }
 
 impl Manual {
@@ -29,7 +29,7 @@ impl Manual {
         self.0.lock().unwrap().commits.len()
     }
 
-    fn let_go(&self) -> Vec<(Commit, Done<Outcome>)> {
+    fn let_go(&self) -> Vec<(Commit, StoreCallback<StoreOutcome>)> {
         let mut held = self.0.lock().unwrap();
         held.holds = false;
         take(&mut held.commits)
@@ -42,7 +42,7 @@ impl Manual {
 
     /// Stores what it has, and what comes. Returns what tells the outcomes.
     pub fn store_untold(&self) -> Vec<Box<dyn FnOnce()>> {
-        let tell = |(commit, done): (Commit, Done<Outcome>)| {
+        let tell = |(commit, done): (Commit, StoreCallback<StoreOutcome>)| {
             let outcome = wait(|told| self.1.commit(commit, told));
             Box::new(move || done(outcome)) as Box<dyn FnOnce()>
         };
@@ -64,7 +64,7 @@ impl Manual {
     pub fn refuse_first(&self) {
         let mut commits = self.let_go().into_iter();
         let why = StoreError::Unavailable { why: "it was refused".into() };
-        let refused = Outcome::Refused(Refusal::Store(why));
+        let refused = StoreOutcome::Refused(CommitRefusal::Store(why));
         commits.next().into_iter().for_each(|(_, done)| done(refused.clone()));
         commits.for_each(|(commit, done)| self.1.commit(commit, done));
     }
@@ -74,7 +74,7 @@ impl Manual {
         let why = || StoreError::Unavailable { why: "it was refused".into() };
         self.let_go()
             .into_iter()
-            .for_each(|(_, done)| done(Outcome::Refused(Refusal::Store(why()))));
+            .for_each(|(_, done)| done(StoreOutcome::Refused(CommitRefusal::Store(why()))));
     }
 }
 
@@ -85,7 +85,7 @@ impl Layer for Manual {
         work(&self.1);
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         let mut held = self.0.lock().unwrap();
         if held.holds {
             held.commits.push((commit, done));

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::actor::AskError;
-use coact::durable::store::{Fault, NoteKind, Notes, Operation, Reader, wait};
+use coact::durable::store::{NoteKind, NoteQuery, StoreFault, StoreOperation, StoreReader, wait};
 use coact::durable::{Journal, MemoryStore, Once, OtherCommand};
 use coact::prelude::*;
 use coact_tests::{Dice, Faults, everywhere, everywhere_with_faults, runtime};
@@ -17,7 +17,7 @@ use crate::manual::Manual;
 use crate::slow::Slow;
 
 fn answers(store: &MemoryStore) -> usize {
-    let which = Notes::Ranked { kind: NoteKind::ClientAnswer, after: None, up_to: u64::MAX };
+    let which = NoteQuery::Ranked { kind: NoteKind::ClientAnswer, after: None, up_to: u64::MAX };
     wait(|done| store.notes(which, 1_000_000, done)).unwrap().len()
 }
 
@@ -55,10 +55,10 @@ fn e18_what_is_sent_again_is_decided_on_once() {
             store.fail(move |operation| {
                 let face = dice.lock().unwrap().below(5);
                 match (operation, face) {
-                    (Operation::Commit(_), 0) => Fault::Unavailable,
-                    (Operation::Commit(_), 1) => Fault::AnswerLost,
-                    (Operation::Notes(_), 2) => Fault::Unavailable,
-                    _ => Fault::None,
+                    (StoreOperation::Commit(_), 0) => StoreFault::Unavailable,
+                    (StoreOperation::Commit(_), 1) => StoreFault::AnswerLost,
+                    (StoreOperation::Notes(_), 2) => StoreFault::Unavailable,
+                    _ => StoreFault::None,
                 }
             });
             let journal = Journal::new(store.clone());

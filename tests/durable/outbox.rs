@@ -5,12 +5,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use coact::durable::store::{
-    Commit, Done, Fault, InTransit, Note as StoredNote, NoteKey, NoteKind, Notes, Operation,
-    Outcome, Reader, read, wait,
+    Commit, InTransit, Note as StoredNote, NoteKey, NoteKind, NoteQuery, StoreCallback, StoreFault,
+    StoreOperation, StoreOutcome, StoreReader, read, wait,
 };
 use coact::durable::{
-    DeadLetter, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore,
-    Publication, Refusal, Store, StoreError, pipelined, stored,
+    CommitRefusal, DeadLetter, Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder,
+    MemoryStore, Publication, Store, StoreError, pipelined, stored,
 };
 use coact::prelude::*;
 use coact::supervise::{Supervisor, permanent};
@@ -86,7 +86,7 @@ fn builder(store: &MemoryStore) -> JournalBuilder {
 }
 
 fn outgoing(store: &MemoryStore, kind: NoteKind) -> usize {
-    let which = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+    let which = NoteQuery::Ranked { kind, after: None, up_to: u64::MAX };
     wait(|done| store.notes(which, 1_000_000, done)).unwrap().len()
 }
 
@@ -166,7 +166,7 @@ impl Layer for Paused {
         work(&self.manual.1);
     }
 
-    fn read_notes(&self, which: Notes, most: usize, done: Told<Vec<StoredNote>>) {
+    fn read_notes(&self, which: NoteQuery, most: usize, done: Told<Vec<StoredNote>>) {
         let work: Work = Box::new(move |store| store.notes(which, most, done));
         match &mut *self.reads.lock().unwrap() {
             Some(reads) => reads.push(work),
@@ -174,7 +174,7 @@ impl Layer for Paused {
         }
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         if commit.members().any(|(id, _)| id.key() == "a") {
             self.manual.take_commit(commit, done);
         } else {
@@ -240,8 +240,8 @@ fn e16_a_decision_that_is_refused_leaves_nothing() {
         call(&a, |a| post(a, "b")).wait().unwrap();
         settle(&store);
         store.fail(|operation| match operation {
-            Operation::Commit(_) => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Commit(_) => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         assert!(call(&a, |a| post(a, "b")).wait().is_err());
         store.heal();
@@ -265,10 +265,12 @@ fn e16_faults_and_later_processes_deliver_nothing_twice() {
             store.fail(move |operation| {
                 let face = roll.lock().unwrap().below(8);
                 match (operation, face) {
-                    (Operation::Commit(_), 0) => Fault::Unavailable,
-                    (Operation::Commit(_), 1) => Fault::AnswerLost,
-                    (Operation::Events(_) | Operation::Notes(_), 2) => Fault::Unavailable,
-                    _ => Fault::None,
+                    (StoreOperation::Commit(_), 0) => StoreFault::Unavailable,
+                    (StoreOperation::Commit(_), 1) => StoreFault::AnswerLost,
+                    (StoreOperation::Events(_) | StoreOperation::Notes(_), 2) => {
+                        StoreFault::Unavailable
+                    }
+                    _ => StoreFault::None,
                 }
             });
             let mut journals = Vec::new();
@@ -327,7 +329,7 @@ fn e16_a_message_that_cannot_be_delivered_is_a_dead_letter() {
         assert_eq!(outgoing(&store, NoteKind::DeadLetter), 2);
         let gone = journal.redeliver(&again).wait().unwrap();
         // (It is dead again, since another time.)
-        assert!(matches!(gone, Err(Refusal::Gone(_))) || gone == Ok(()), "{gone:?}");
+        assert!(matches!(gone, Err(CommitRefusal::Gone(_))) || gone == Ok(()), "{gone:?}");
         settle(&store);
         for letter in dead_letters(&journal) {
             assert_eq!(journal.discard(&letter).wait(), Ok(Ok(())));
@@ -477,12 +479,12 @@ impl Layer for Untaken {
         work(&self.0);
     }
 
-    fn take_commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn take_commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         if commit.taken().is_empty() {
             return self.0.commit(commit, done);
         }
         let why = "it is about to end".into();
-        done(Outcome::Refused(Refusal::Store(StoreError::Unavailable { why })));
+        done(StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { why })));
     }
 }
 
@@ -526,9 +528,9 @@ impl Layer for Flipped {
 
     fn read_notes(
         &self,
-        which: Notes,
+        which: NoteQuery,
         most: usize,
-        done: Done<Result<Vec<coact::durable::store::Note>, StoreError>>,
+        done: StoreCallback<Result<Vec<coact::durable::store::Note>, StoreError>>,
     ) {
         let flipped = self.1.clone();
         let flip = move |mut note: coact::durable::store::Note| {
@@ -561,7 +563,7 @@ fn e22_a_message_that_was_damaged_holds_up_its_own_entity() {
                 }
             }
         }
-        let all = Notes::Of { entity: EntityId::new(Party::KIND, "a"), after: None };
+        let all = NoteQuery::Of { entity: EntityId::new(Party::KIND, "a"), after: None };
         let third = wait(|done| store.notes(all, 10, done)).unwrap().remove(2).key;
         let damaged =
             Journal::builder(Flipped(store.clone(), third)).receives::<Party, Letter>().build();
@@ -638,14 +640,14 @@ fn e17_what_was_published_is_taken_though_that_was_aborted_once() {
         let (once, lost) = (Arc::new(Mutex::new(true)), InTransit::new());
         let transit = lost.clone();
         store.fail(move |operation| match operation {
-            Operation::Commit(commit) if !commit.taken().is_empty() => {
+            StoreOperation::Commit(commit) if !commit.taken().is_empty() => {
                 if std::mem::take(&mut *once.lock().unwrap()) {
-                    Fault::InTransit(transit.clone())
+                    StoreFault::InTransit(transit.clone())
                 } else {
-                    Fault::None
+                    StoreFault::None
                 }
             }
-            _ => Fault::None,
+            _ => StoreFault::None,
         });
         call(&journal.entity::<Party>("a"), |a| a.publish(Notice(1))).wait().unwrap();
         settle(&store);
@@ -707,13 +709,13 @@ fn e16_a_message_whose_receiver_was_replaced_is_delivered() {
         let before = MemoryStore::new();
         let first = Journal::builder(Untaken(before.clone())).receives::<Party, Letter>().build();
         call(&first.entity::<Party>("a"), |a| post(a, "b")).wait().unwrap();
-        let left = Notes::Ranked { kind: NoteKind::Outgoing, after: None, up_to: u64::MAX };
+        let left = NoteQuery::Ranked { kind: NoteKind::Outgoing, after: None, up_to: u64::MAX };
         let left = wait(|done| before.notes(left, 1, done)).unwrap().remove(0);
         let store = Manual::default();
         wait(|done| store.1.claim(EntityId::new("party", "a"), done)).unwrap();
         let mut commit = Commit::new();
         commit.leave_note(left);
-        assert!(matches!(wait(|done| store.1.commit(commit, done)), Outcome::Committed(_)));
+        assert!(matches!(wait(|done| store.1.commit(commit, done)), StoreOutcome::Committed(_)));
         let journal = Journal::builder(store.clone()).receives::<Party, Letter>().attempts(1);
         let journal = journal.build();
         let b = journal.entity::<Party>("b");

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use coact::durable::store::{Reader, wait};
+use coact::durable::store::{StoreReader, wait};
 use coact::durable::{Journal, MemoryStore};
 use coact_tests::everywhere;
 

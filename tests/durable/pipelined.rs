@@ -5,7 +5,7 @@ use std::time::Duration;
 use coact::actor::AskError;
 use coact::behaviour::{Batch, scope};
 use coact::cown::read_all;
-use coact::durable::store::{Fault, Operation};
+use coact::durable::store::{StoreFault, StoreOperation};
 use coact::durable::{DifferentStores, Journal, MemoryStore, pipelined};
 use coact::prelude::*;
 use coact::{Broken, call_here, try_call, when_here};
@@ -94,7 +94,7 @@ fn e23_nobody_else_sees_what_is_not_stored() {
 }
 
 fn events(store: &MemoryStore, key: &str) -> usize {
-    use coact::durable::store::{Reader, wait};
+    use coact::durable::store::{StoreReader, wait};
     use coact::durable::{EntityId, Seq};
     let id = EntityId::new("bank.account", key);
     wait(|done| store.events(id, Seq::ZERO, 100, done)).unwrap().len()
@@ -381,10 +381,10 @@ fn e23_an_unknown_outcome_is_settled_before_what_comes_behind_it() {
         call((&alice, &bob), |_| ()).wait().unwrap();
         let first = std::sync::atomic::AtomicBool::new(true);
         store.fail(move |operation| match operation {
-            Operation::Commit(_) if first.swap(false, std::sync::atomic::Ordering::SeqCst) => {
-                Fault::AnswerLost
+            StoreOperation::Commit(_) if first.swap(false, std::sync::atomic::Ordering::SeqCst) => {
+                StoreFault::AnswerLost
             }
-            _ => Fault::None,
+            _ => StoreFault::None,
         });
         let effects = Log::new();
         let told: Vec<_> = (0..5)

@@ -2,8 +2,10 @@
 
 use coact::Context;
 use coact::actor::AskError;
-use coact::durable::store::{Reader, wait};
-use coact::durable::{Journal, LogError, Logged, MemoryStore, Once, Position, Refusal, confirmed};
+use coact::durable::store::{StoreReader, wait};
+use coact::durable::{
+    CommitRefusal, Journal, LogError, Logged, MemoryStore, Once, Position, confirmed,
+};
 use coact::prelude::*;
 use coact::promise::Resolver;
 use coact_tests::everywhere;
@@ -145,7 +147,7 @@ fn e28_an_owner_that_was_replaced_tells_no_answer_of_the_next_one() {
         assert_eq!(account(&there, "alice").ask(pay()).wait(), Ok(5));
         let told = old.ask(pay()).wait();
         let Err(AskError::NotCommitted(why)) = told else { panic!("{told:?}") };
-        assert!(matches!(why.why(), Some(Refusal::Fenced { .. })), "{why}");
+        assert!(matches!(why.why(), Some(CommitRefusal::Fenced { .. })), "{why}");
         assert!(old.ended().wait().is_ok());
         // The next one here has it, with its position.
         let here = Journal::new(store.clone());

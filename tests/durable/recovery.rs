@@ -6,11 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use coact::Broken;
 use coact::actor::{AskError, ExitReason};
 use coact::durable::store::{
-    Claim, Commit, Done, Member, Outcome, Reader, StoredEvent, read, wait, write,
+    Claim, Commit, CommitMember, StoreCallback, StoreOutcome, StoreReader, StoredEvent, read, wait,
+    write,
 };
 use coact::durable::{
-    EntityId, Event, EventSourced, Journal, MemoryStore, Once, RecoveryError, RecoveryFault,
-    Refusal, Seq, Store, StoreError,
+    CommitRefusal, EntityId, Event, EventSourced, Journal, MemoryStore, Once, RecoveryError,
+    RecoveryFault, Seq, Store, StoreError,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -83,7 +84,7 @@ fn e8_an_owner_that_was_replaced_stores_nothing_and_stops() {
         assert_eq!(new.ask(Deposit(2)).wait(), Ok(3));
         let refused = old.ask(Deposit(4)).wait();
         let Err(AskError::NotCommitted(why)) = refused else { panic!("{refused:?}") };
-        assert!(matches!(why.why(), Some(Refusal::Fenced { .. })), "{why}");
+        assert!(matches!(why.why(), Some(CommitRefusal::Fenced { .. })), "{why}");
         let ended = old.ended().wait().unwrap();
         assert!(
             matches!(&ended, ExitReason::Failed(why) if why.contains("bank.account/alice")),
@@ -135,7 +136,7 @@ fn e8_a_step_that_has_read_a_replaced_owner_is_refused() {
         });
         let refused = refused.wait();
         let Err(Broken::NotCommitted(why)) = refused else { panic!("{refused:?}") };
-        assert!(matches!(why.why(), Some(Refusal::Fenced { .. })), "{why}");
+        assert!(matches!(why.why(), Some(CommitRefusal::Fenced { .. })), "{why}");
         assert_eq!(alice.ask(Balance).wait(), Ok(0));
         assert_eq!(found(&store, "alice"), Account::default());
     });
@@ -144,7 +145,7 @@ fn e8_a_step_that_has_read_a_replaced_owner_is_refused() {
 /// A store in memory of which another owner takes an entity, once, between a claim and the reading
 /// of its events.
 #[derive(Clone)]
-struct Interrupted(MemoryStore, Arc<AtomicBool>, fn(&mut Member, &Claim));
+struct Interrupted(MemoryStore, Arc<AtomicBool>, fn(&mut CommitMember, &Claim));
 
 layer!(Interrupted);
 
@@ -158,7 +159,7 @@ impl Layer for Interrupted {
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         let Self(store, was_taken, write) = self;
         if !was_taken.swap(true, SeqCst) {
@@ -166,14 +167,17 @@ impl Layer for Interrupted {
             let mut commit = Commit::new();
             write(commit.member(entity.clone(), claim.epoch, claim.last), &claim);
             let outcome = wait(|done| store.commit(commit, done));
-            assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+            assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
         }
         store.events(entity, after, most, done);
     }
 }
 
 /// Has an entity with two events asked by a journal to which that happens.
-fn ask_interrupted(store: &MemoryStore, write: fn(&mut Member, &Claim)) -> Result<i64, AskError> {
+fn ask_interrupted(
+    store: &MemoryStore,
+    write: fn(&mut CommitMember, &Claim),
+) -> Result<i64, AskError> {
     let alice = account(&Journal::new(store.clone()), "alice");
     (1..=2).for_each(|n| assert!(alice.ask(Deposit(n)).wait().is_ok()));
     drop(alice);
@@ -189,7 +193,7 @@ fn e8_what_another_owner_has_stored_since_the_claim_is_no_damage() {
             member.event(write(&Changed { by: 16 }).unwrap(), claim.hash);
         });
         let Err(AskError::NotCommitted(why)) = asked else { panic!("{asked:?}") };
-        assert!(matches!(why.why(), Some(Refusal::Fenced { .. })), "{why}");
+        assert!(matches!(why.why(), Some(CommitRefusal::Fenced { .. })), "{why}");
         assert_eq!(events_of(&store, "alice").len(), 3);
     });
 }
@@ -222,7 +226,7 @@ impl Layer for Tampered {
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         let tamper = Arc::clone(&self.1);
         let tampered = move |events: Result<Vec<StoredEvent>, _>| {
@@ -378,7 +382,10 @@ fn e8_all_who_ask_an_owner_that_was_replaced_are_told_so() {
         for asked in asked.into_iter().chain([old.ask(Deposit(5))]) {
             match asked.wait() {
                 Err(AskError::NotCommitted(why)) => assert!(
-                    matches!(why.why(), Some(Refusal::Fenced { .. } | Refusal::Conflict { .. })),
+                    matches!(
+                        why.why(),
+                        Some(CommitRefusal::Fenced { .. } | CommitRefusal::Conflict { .. })
+                    ),
                     "{why}"
                 ),
                 other => panic!("{other:?}"),

@@ -1,6 +1,6 @@
 //! Entities without a history, snapshots by policy, and what is removed.
 
-use coact::durable::store::{Reader, Snapshot, StoredEvent, wait};
+use coact::durable::store::{Snapshot, StoreReader, StoredEvent, wait};
 use coact::durable::{
     Decide, Durable, DurableState, EntityId, EventSourced, Journal, LogError, Logged, MemoryStore,
     Position, Seq, Snapshots, Store, stored,
@@ -282,10 +282,10 @@ fn e15_a_deletion_that_is_refused_has_not_happened() {
         let alice = account(&journal, "alice");
         assert_eq!(alice.ask(Deposit(3)).wait(), Ok(3));
         store.fail(|operation| match operation {
-            coact::durable::store::Operation::Commit(_) => {
-                coact::durable::store::Fault::Unavailable
+            coact::durable::store::StoreOperation::Commit(_) => {
+                coact::durable::store::StoreFault::Unavailable
             }
-            _ => coact::durable::store::Fault::None,
+            _ => coact::durable::store::StoreFault::None,
         });
         assert!(call(&alice, |alice| alice.delete()).wait().is_err());
         store.heal();

@@ -43,7 +43,7 @@ fn e2_what_comes_behind_a_step_sees_it_only_when_it_is_stored() {
             let store = store.clone();
             when(&alice, move |alice| {
                 let events = coact::durable::store::wait(|done| {
-                    coact::durable::store::Reader::events(
+                    coact::durable::store::StoreReader::events(
                         &store,
                         id,
                         coact::durable::Seq::ZERO,

@@ -2,7 +2,7 @@
 
 use coact::Context;
 use coact::actor::AskError;
-use coact::durable::store::{Fault, Operation, Reader, StoredEvent, wait};
+use coact::durable::store::{StoreFault, StoreOperation, StoreReader, StoredEvent, wait};
 use coact::durable::{
     Decide, Durable, EntityId, Event, EventSourced, Journal, LogError, Logged, MemoryStore,
     Position, Seq, Snapshots, Tags, stored,
@@ -262,9 +262,9 @@ fn e21_a_log_of_a_tag_ends_goes_on_and_tells_its_position() {
         let left = std::sync::atomic::AtomicU32::new(3);
         store.fail(move |operation| {
             use std::sync::atomic::Ordering::SeqCst;
-            let is_down = matches!(operation, Operation::Log(_))
+            let is_down = matches!(operation, StoreOperation::Log(_))
                 && left.fetch_update(SeqCst, SeqCst, |left| left.checked_sub(1)).is_ok();
-            if is_down { Fault::Unavailable } else { Fault::None }
+            if is_down { StoreFault::Unavailable } else { StoreFault::None }
         });
         let mut log = journal.tagged("eu", Position::ZERO).until_now();
         let mut last = Position::ZERO;

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
-use coact::durable::store::{Commit, NoteKind, Notes, Outcome, Reader, read, wait};
+use coact::durable::store::{Commit, NoteKind, NoteQuery, StoreOutcome, StoreReader, read, wait};
 use coact::durable::{
     Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, SetTimer, Store,
     stored,
@@ -69,7 +69,7 @@ fn set(clock: &Addr<Durable<Clock>>, name: &'static str, after: u32, text: &'sta
 }
 
 fn notes(store: &MemoryStore, kind: NoteKind) -> usize {
-    let which = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+    let which = NoteQuery::Ranked { kind, after: None, up_to: u64::MAX };
     wait(|done| store.notes(which, 100, done)).unwrap().len()
 }
 
@@ -154,7 +154,7 @@ fn e19_times_that_were_missed_are_one() {
         });
         set.wait().unwrap();
         assert_eq!(wait_for(&journal, 1).len(), 1);
-        let left = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: u64::MAX };
+        let left = NoteQuery::Ranked { kind: NoteKind::Timer, after: None, up_to: u64::MAX };
         assert_eq!(wait(|done| store.notes(left, 9, done)).unwrap().len(), 1);
         call(&clock(&journal), |clock| clock.cancel_timer("t")).wait().unwrap();
         // Its own decision cancels it.
@@ -446,7 +446,7 @@ fn e19_a_timer_takes_the_place_of_one_that_has_no_receiver() {
             });
             set.wait().unwrap();
             // As if time had passed.
-            let found = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: u64::MAX };
+            let found = NoteQuery::Ranked { kind: NoteKind::Timer, after: None, up_to: u64::MAX };
             let mut note = wait(|done| store.notes(found, 1, done)).unwrap().remove(0);
             note.rank = 0;
             let mut commit = Commit::new();
@@ -498,7 +498,7 @@ fn e19_a_timer_behind_a_message_that_is_gone_is_due() {
         store.release_one();
         step.wait().unwrap();
         // The message, and the timer: in whatever order they come.
-        let outgoing = Notes::Ranked { kind: NoteKind::Outgoing, after: None, up_to: u64::MAX };
+        let outgoing = NoteQuery::Ranked { kind: NoteKind::Outgoing, after: None, up_to: u64::MAX };
         let message = wait(|done| store.1.notes(outgoing, 1, done)).unwrap().remove(0);
         while store.len() < 1 {
             pass(MS);
@@ -507,7 +507,7 @@ fn e19_a_timer_behind_a_message_that_is_gone_is_due() {
         // Another process takes the message.
         let mut commit = Commit::new();
         commit.take_note(message.id());
-        assert!(matches!(wait(|done| store.1.commit(commit, done)), Outcome::Committed(_)));
+        assert!(matches!(wait(|done| store.1.commit(commit, done)), StoreOutcome::Committed(_)));
         store.release();
         assert_eq!(wait_for(&journal, 2), ["begun", "rings"]);
         assert_eq!(notes(&store.1, NoteKind::Timer), 0);

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use coact::Broken;
 use coact::actor::AskError;
-use coact::durable::store::{Claim, Done, Fault, Note, Notes, Operation};
+use coact::durable::store::{Claim, Note, NoteQuery, StoreCallback, StoreFault, StoreOperation};
 use coact::durable::{Durable, EntityId, Journal, MemoryStore, Once, Store, StoreError, pipelined};
 use coact::prelude::*;
 use coact_tests::everywhere;
@@ -54,7 +54,7 @@ fn e10_recoveries_that_wait_for_their_turn_learn_of_an_outage() {
     everywhere(|| {
         let store = MemoryStore::new();
         let journal = impatient(store.clone());
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         let all: Vec<_> = keys().map(|key| account(&journal, &key)).collect();
         let asked: Vec<_> = all.iter().map(|one| one.ask(Deposit(1))).collect();
         let called: Vec<_> = all.iter().map(|one| call(one, |one| one.balance)).collect();
@@ -77,7 +77,7 @@ struct Silent {
     claims: Arc<Mutex<Option<Vec<OpenClaim>>>>,
 }
 
-type OpenClaim = (EntityId, Done<Result<Claim, StoreError>>);
+type OpenClaim = (EntityId, StoreCallback<Result<Claim, StoreError>>);
 
 impl Silent {
     fn new() -> Self {
@@ -97,7 +97,7 @@ impl Layer for Silent {
         work(&self.store);
     }
 
-    fn take_claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+    fn take_claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
         if let Some(claims) = &mut *self.claims.lock().unwrap() {
             return claims.push((entity, done));
         }
@@ -137,7 +137,7 @@ fn e10_an_outage_that_is_over_is_not_told() {
     coact::sim::Sim::new().config(coact::sim::Config::new().runs(10)).check(|| {
         let store = MemoryStore::new();
         let journal = impatient(Slow::new(&store, 100, 1));
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         let all: Vec<_> = keys().map(|key| account(&journal, &key)).collect();
         let asked: Vec<_> = all.iter().map(|one| one.ask(Deposit(1))).collect();
         asked.into_iter().for_each(|asked| is_told(asked.wait()));
@@ -158,8 +158,8 @@ fn e10_what_is_read_meanwhile_ends_no_outage_of_claims() {
         let journal = impatient(store.clone());
         assert_eq!(account(&journal, "0").ask(Deposit(1)).wait(), Ok(1));
         store.fail(|operation| match operation {
-            Operation::Claim(_) | Operation::Commit(_) => Fault::Unavailable,
-            _ => Fault::None,
+            StoreOperation::Claim(_) | StoreOperation::Commit(_) => StoreFault::Unavailable,
+            _ => StoreFault::None,
         });
         let all: Vec<_> = keys().skip(1).map(|key| account(&journal, &key)).collect();
         let asked: Vec<_> = all.iter().map(|one| one.ask(Deposit(1))).collect();
@@ -177,7 +177,7 @@ fn e24_what_is_not_wanted_any_more_does_not_wait_for_the_store() {
         let store = MemoryStore::new();
         let journal = impatient(store.clone());
         assert_eq!(account(&journal, "0").ask(Deposit(1)).wait(), Ok(1));
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         let all: Vec<_> = keys().map(|key| account(&journal, &key)).collect();
         // Some is told, and some is not waited for.
         for one in &all[..KEYS / 2] {
@@ -194,7 +194,7 @@ fn e24_an_actor_that_is_stopped_leaves_its_entity_while_the_store_is_down() {
     everywhere(|| {
         let store = MemoryStore::new();
         let journal = impatient(store.clone());
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         for _ in 0..3 {
             let alice = account(&journal, "alice");
             is_told(alice.ask(Balance).wait());
@@ -212,7 +212,7 @@ fn e24_an_actor_that_is_stopped_leaves_its_entity_while_the_store_is_down() {
 fn e24_resume_ends_when_its_journal_is_gone() {
     everywhere(|| {
         let store = MemoryStore::new();
-        store.fail(|_| Fault::Unavailable);
+        store.fail(|_| StoreFault::Unavailable);
         let journal = impatient(store);
         let resumed = journal.resume();
         drop(journal);
@@ -232,9 +232,11 @@ fn e10_what_is_not_decided_on_is_told_while_an_outcome_is_unknown() {
         for is_pipelined in [false, true] {
             let was_asked = AtomicBool::new(false);
             store.fail(move |operation| match operation {
-                Operation::Commit(_) if !was_asked.swap(true, SeqCst) => Fault::AnswerLost,
-                Operation::Settle(_) => Fault::Unavailable,
-                _ => Fault::None,
+                StoreOperation::Commit(_) if !was_asked.swap(true, SeqCst) => {
+                    StoreFault::AnswerLost
+                }
+                StoreOperation::Settle(_) => StoreFault::Unavailable,
+                _ => StoreFault::None,
             });
             let before = found_balance(&alice);
             let unknown = if is_pipelined {
@@ -285,7 +287,7 @@ impl Layer for Speechless {
         work(&self.0);
     }
 
-    fn read_notes(&self, _: Notes, _: usize, done: Told<Vec<Note>>) {
+    fn read_notes(&self, _: NoteQuery, _: usize, done: Told<Vec<Note>>) {
         self.1.lock().unwrap().push(done);
     }
 }

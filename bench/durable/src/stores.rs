@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use coact::durable::store::{
-    Claim, Commit, CommitId, Done, LogEntry, Logs, Note, Notes, Outcome, Reader, Settled, Snapshot,
-    StoredEvent, Summary,
+    Claim, Commit, CommitId, CommitSettlement, EntitySummary, LogEntry, LogQuery, Note, NoteQuery,
+    Snapshot, StoreCallback, StoreOutcome, StoreReader, StoredEvent,
 };
 use coact::durable::{EntityId, Position, Seq, Store, StoreError};
 use coact_sqlite::SqliteStore;
@@ -24,7 +24,7 @@ pub struct OneByOne {
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<(Commit, Done<Outcome>)>,
+    waiting: VecDeque<(Commit, StoreCallback<StoreOutcome>)>,
     is_busy: bool,
 }
 
@@ -58,31 +58,31 @@ impl OneByOne {
 /// Hands all questions of a reader to another one.
 macro_rules! reads {
     ($store:ty, $($to:tt)+) => {
-        impl Reader for $store {
+        impl StoreReader for $store {
             fn events(
                 &self,
                 entity: EntityId,
                 after: Seq,
                 most: usize,
-                done: Done<Result<Vec<StoredEvent>, StoreError>>,
+                done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
             ) {
                 self.$($to)+.events(entity, after, most, done);
             }
 
-            fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+            fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
                 self.$($to)+.snapshots(entity, done);
             }
 
-            fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+            fn notes(&self, which: NoteQuery, most: usize, done: StoreCallback<Result<Vec<Note>, StoreError>>) {
                 self.$($to)+.notes(which, most, done);
             }
 
             fn log(
                 &self,
-                which: Logs,
+                which: LogQuery,
                 after: Position,
                 most: usize,
-                done: Done<Result<Vec<LogEntry>, StoreError>>,
+                done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
             ) {
                 self.$($to)+.log(which, after, most, done);
             }
@@ -92,12 +92,12 @@ macro_rules! reads {
                 kind: Option<Arc<str>>,
                 after: Option<EntityId>,
                 most: usize,
-                done: Done<Result<Vec<Summary>, StoreError>>,
+                done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
             ) {
                 self.$($to)+.entities(kind, after, most, done);
             }
 
-            fn position(&self, done: Done<Result<Position, StoreError>>) {
+            fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
                 self.$($to)+.position(done);
             }
         }
@@ -108,29 +108,29 @@ reads!(Shared, 0);
 reads!(OneByOne, store);
 
 impl Store for Shared {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+    fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
         self.0.claim(entity, done);
     }
 
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         self.0.commit(commit, done);
     }
 
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+    fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
         self.0.settle(commit, done);
     }
 
-    fn close(&self, done: Done<()>) {
+    fn close(&self, done: StoreCallback<()>) {
         self.0.close(done);
     }
 }
 
 impl Store for OneByOne {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+    fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
         self.store.claim(entity, done);
     }
 
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         let is_busy = {
             let mut queue = self.queue();
             queue.waiting.push_back((commit, done));
@@ -141,11 +141,11 @@ impl Store for OneByOne {
         }
     }
 
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+    fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
         self.store.settle(commit, done);
     }
 
-    fn close(&self, done: Done<()>) {
+    fn close(&self, done: StoreCallback<()>) {
         self.store.close(done);
     }
 }

@@ -3,7 +3,7 @@
 //! Each event has a hash over it and those before it. If one does not fit, either the event was changed, or what is stored as its
 //! hash: the next hash tells which, so a finding waits for it.
 
-use coact_persist::{EventHash, Position, Seq, Snapshot, StoredEvent, Sum, Summary};
+use coact_persist::{EntitySummary, EventHash, Position, RowChecksum, Seq, Snapshot, StoredEvent};
 
 use crate::finding::{Finding, FindingCode};
 
@@ -12,7 +12,7 @@ const LARGEST: u64 = i64::MAX.cast_unsigned();
 
 /// The check of one entity.
 pub struct HashChain<'a> {
-    summary: &'a Summary,
+    summary: &'a EntitySummary,
     snapshots: &'a [Snapshot],
     last: Option<LastEvent>,
     findings: Vec<Finding>,
@@ -31,7 +31,7 @@ struct LastEvent {
 
 impl<'a> HashChain<'a> {
     /// That of an entity, before its events.
-    pub fn new(summary: &'a Summary, snapshots: &'a [Snapshot]) -> Self {
+    pub fn new(summary: &'a EntitySummary, snapshots: &'a [Snapshot]) -> Self {
         Self { summary, snapshots, last: None, findings: Vec::new() }
     }
 
@@ -95,7 +95,7 @@ impl<'a> HashChain<'a> {
 
     /// Ends with the entity's row.
     pub fn end(mut self) -> Vec<Finding> {
-        let Summary { last, hash, .. } = self.summary;
+        let EntitySummary { last, hash, .. } = self.summary;
         match self.last.take() {
             None => self.end_without_events(),
             Some(end) => {
@@ -125,7 +125,7 @@ impl<'a> HashChain<'a> {
 
     /// All were trimmed, or it has a state instead.
     fn end_without_events(&mut self) {
-        let Summary { last, hash, .. } = self.summary;
+        let EntitySummary { last, hash, .. } = self.summary;
         match self.snapshots.iter().find(|snapshot| snapshot.seq == *last) {
             None if *last > Seq::ZERO => self.missing(Seq::new(1), last.next()),
             Some(snapshot) if snapshot.hash != *hash => {
@@ -171,7 +171,7 @@ impl<'a> HashChain<'a> {
                 continue;
             }
             let Snapshot { seq, hash, ref state, sum: Some(sum) } = *snapshot else { continue };
-            let right = Sum::of_snapshot(seq, hash, state);
+            let right = RowChecksum::of_snapshot(seq, hash, state);
             if sum != right {
                 let what = format!(
                     "snapshot {seq} was changed or moved (its check sum is {sum}, and should be {right})"
@@ -183,7 +183,7 @@ impl<'a> HashChain<'a> {
 
     /// Whether some claim can have left the epoch. An entity that was never claimed may have notes from others, but no events.
     fn check_epoch(&mut self) {
-        let Summary { ref id, epoch, last, .. } = *self.summary;
+        let EntitySummary { ref id, epoch, last, .. } = *self.summary;
         let what = match epoch.get() {
             0 if last > Seq::ZERO => {
                 "its epoch is 0, as if it was never claimed, but it has events or a state"
@@ -233,7 +233,7 @@ mod tests {
     use coact_persist::{EntityId, Epoch, Event, Tags};
 
     struct History {
-        summary: Summary,
+        summary: EntitySummary,
         events: Vec<StoredEvent>,
         snapshots: Vec<Snapshot>,
     }
@@ -250,7 +250,7 @@ mod tests {
         let state = Event::new("s", 1, []);
         let snapshots = [4, 2]
             .map(|n: usize| Snapshot::new(Seq::new(n as u64), events[n - 1].hash, state.clone()));
-        let summary = Summary { id, epoch: Epoch::new(1), last: Seq::new(5), hash };
+        let summary = EntitySummary { id, epoch: Epoch::new(1), last: Seq::new(5), hash };
         History { summary, events, snapshots: snapshots.into() }
     }
 

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use anyhow::{Context, bail};
-use coact_persist::{EntityId, Reader, Seq, Summary, wait};
+use coact_persist::{EntityId, EntitySummary, Seq, StoreReader, wait};
 
 use crate::args::ExportArgs;
 use crate::name::shown;
@@ -42,7 +42,7 @@ fn to_file(path: &Path) -> anyhow::Result<LineOutput> {
 }
 
 struct ExportRun<'a> {
-    reader: &'a dyn Reader,
+    reader: &'a dyn StoreReader,
     args: &'a ExportArgs,
     output: LineOutput,
     /// Entities, snapshots, events, notes.
@@ -80,7 +80,7 @@ impl ExportRun<'_> {
         Ok(())
     }
 
-    fn entity(&mut self, summary: &Summary) -> anyhow::Result<()> {
+    fn entity(&mut self, summary: &EntitySummary) -> anyhow::Result<()> {
         let (reader, id) = (self.reader, &summary.id);
         self.write(0, &ExportRecord::entity(summary, None))?;
         for snapshot in wait(|done| reader.snapshots(id.clone(), done))? {

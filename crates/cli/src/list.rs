@@ -2,7 +2,9 @@
 
 use std::sync::mpsc::Receiver;
 
-use coact_persist::{EntityId, Notes, Reader, Seq, Snapshot, StoreError, StoredEvent, Summary};
+use coact_persist::{
+    EntityId, EntitySummary, NoteQuery, Seq, Snapshot, StoreError, StoreReader, StoredEvent,
+};
 use serde::Serialize;
 
 use crate::args::ListArgs;
@@ -35,13 +37,17 @@ struct ListSummary {
 }
 
 /// Lists what is asked for.
-pub fn list(reader: &dyn Reader, args: &ListArgs, output: &mut LineOutput) -> anyhow::Result<()> {
+pub fn list(
+    reader: &dyn StoreReader,
+    args: &ListArgs,
+    output: &mut LineOutput,
+) -> anyhow::Result<()> {
     let limit = args.limit.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(usize::MAX);
     let mut found = chosen(reader, args, limit.saturating_add(1))?;
     let (mut sums, mut rows, mut last) = (ListSummary::default(), ListRows::new(args), None);
     loop {
         let room = limit - usize::try_from(sums.entities).unwrap_or(limit);
-        let some: Vec<Summary> =
+        let some: Vec<EntitySummary> =
             found.by_ref().take(TOGETHER.min(room)).collect::<Result<_, _>>()?;
         if some.is_empty() {
             break;
@@ -76,10 +82,10 @@ pub fn list(reader: &dyn Reader, args: &ListArgs, output: &mut LineOutput) -> an
 
 /// The entities to list, read `most` at a time.
 fn chosen<'a>(
-    reader: &'a dyn Reader,
+    reader: &'a dyn StoreReader,
     args: &'a ListArgs,
     most: usize,
-) -> anyhow::Result<Box<dyn Iterator<Item = Result<Summary, StoreError>> + 'a>> {
+) -> anyhow::Result<Box<dyn Iterator<Item = Result<EntitySummary, StoreError>> + 'a>> {
     let (kind, after) = (args.kind.as_deref(), after(args)?);
     if !args.waiting {
         return Ok(Box::new(pages::entities_by(reader, kind, after, most)));
@@ -128,7 +134,7 @@ fn sum_up(
 }
 
 /// Says which kinds there are instead.
-pub fn no_such_kind(reader: &dyn Reader) -> anyhow::Result<String> {
+pub fn no_such_kind(reader: &dyn StoreReader) -> anyhow::Result<String> {
     let (kinds, has_more) = pages::kinds(reader, KINDS)?;
     let kinds: Vec<_> = kinds.iter().map(|kind| shown(kind)).collect();
     let more = if has_more { " and others" } else { "" };
@@ -152,7 +158,7 @@ pub fn quoted(name: &str) -> String {
 
 /// What is asked of an entity.
 struct OverviewRequest {
-    summary: Summary,
+    summary: EntitySummary,
     last: Receiver<Result<Vec<StoredEvent>, StoreError>>,
     snapshots: Receiver<Result<Vec<Snapshot>, StoreError>>,
     notes: Receiver<Result<Vec<coact_persist::Note>, StoreError>>,
@@ -162,10 +168,10 @@ struct OverviewRequest {
 const NOTES: usize = 16;
 
 fn with_overviews(
-    reader: &dyn Reader,
-    all: Vec<Summary>,
+    reader: &dyn StoreReader,
+    all: Vec<EntitySummary>,
     brief: bool,
-) -> Result<Vec<(Summary, Option<EntityOverview>)>, StoreError> {
+) -> Result<Vec<(EntitySummary, Option<EntityOverview>)>, StoreError> {
     if brief {
         return Ok(all.into_iter().map(|summary| (summary, None)).collect());
     }
@@ -173,10 +179,10 @@ fn with_overviews(
     asked.into_iter().map(|asked| overview(reader, asked)).collect()
 }
 
-fn ask(reader: &dyn Reader, summary: Summary) -> OverviewRequest {
+fn ask(reader: &dyn StoreReader, summary: EntitySummary) -> OverviewRequest {
     let id = || summary.id.clone();
     let before = Seq::new(summary.last.get().saturating_sub(1));
-    let which = Notes::Of { entity: id(), after: None };
+    let which = NoteQuery::Of { entity: id(), after: None };
     OverviewRequest {
         last: pages::ask(|done| reader.events(id(), before, 1, done)),
         snapshots: pages::ask(|done| reader.snapshots(id(), done)),
@@ -186,9 +192,9 @@ fn ask(reader: &dyn Reader, summary: Summary) -> OverviewRequest {
 }
 
 fn overview(
-    reader: &dyn Reader,
+    reader: &dyn StoreReader,
     asked: OverviewRequest,
-) -> Result<(Summary, Option<EntityOverview>), StoreError> {
+) -> Result<(EntitySummary, Option<EntityOverview>), StoreError> {
     let last = pages::answer(&asked.last)?;
     let snapshots = pages::answer(&asked.snapshots)?;
     let mut overview = EntityOverview {
@@ -247,7 +253,7 @@ impl ListRows {
 
     fn add(
         &mut self,
-        summary: &Summary,
+        summary: &EntitySummary,
         overview: Option<&EntityOverview>,
         output: &mut LineOutput,
     ) -> std::io::Result<()> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, channel};
 
 use coact_persist::{
-    Done, EntityId, LogEntry, Note, NoteKey, NoteKind, Notes, Position, Reader, Seq, StoreError,
-    StoredEvent, Summary, wait,
+    EntityId, EntitySummary, LogEntry, Note, NoteKey, NoteKind, NoteQuery, Position, Seq,
+    StoreCallback, StoreError, StoreReader, StoredEvent, wait,
 };
 
 type StoreResult<T> = Result<T, StoreError>;
@@ -48,11 +48,11 @@ fn paged<T, C>(
 
 /// Lists entities, `most` at a time.
 pub fn entities_by(
-    reader: &dyn Reader,
+    reader: &dyn StoreReader,
     kind: Option<&str>,
     after: Option<EntityId>,
     most: usize,
-) -> impl Iterator<Item = StoreResult<Summary>> {
+) -> impl Iterator<Item = StoreResult<EntitySummary>> {
     let kind: Option<Arc<str>> = kind.map(Into::into);
     paged(
         after,
@@ -63,7 +63,7 @@ pub fn entities_by(
 }
 
 /// Lists the kinds of entities, up to as many, and says whether there are more. Reads one entity of each.
-pub fn kinds(reader: &dyn Reader, most: usize) -> StoreResult<(Vec<String>, bool)> {
+pub fn kinds(reader: &dyn StoreReader, most: usize) -> StoreResult<(Vec<String>, bool)> {
     let mut kinds = Vec::new();
     let mut after = None;
     loop {
@@ -82,15 +82,15 @@ pub fn kinds(reader: &dyn Reader, most: usize) -> StoreResult<(Vec<String>, bool
 
 /// Lists entities.
 pub fn entities(
-    reader: &dyn Reader,
+    reader: &dyn StoreReader,
     kind: Option<&str>,
     after: Option<EntityId>,
-) -> impl Iterator<Item = StoreResult<Summary>> {
+) -> impl Iterator<Item = StoreResult<EntitySummary>> {
     entities_by(reader, kind, after, ENTITIES)
 }
 
 /// Finds an entity among those that are listed.
-pub fn entity(reader: &dyn Reader, id: &EntityId) -> StoreResult<Option<Summary>> {
+pub fn entity(reader: &dyn StoreReader, id: &EntityId) -> StoreResult<Option<EntitySummary>> {
     let before = before(id.key()).map(|key| EntityId::new(id.kind(), key));
     for listed in entities_by(reader, Some(id.kind()), before, 2) {
         let listed = listed?;
@@ -117,7 +117,7 @@ fn before(key: &str) -> Option<String> {
 
 /// Reads the events of an entity.
 pub fn events(
-    reader: &dyn Reader,
+    reader: &dyn StoreReader,
     entity: &EntityId,
     after: Seq,
 ) -> impl Iterator<Item = StoreResult<StoredEvent>> {
@@ -130,20 +130,26 @@ pub fn events(
 }
 
 /// Reads the notes of an entity. One that is damaged is told as an error, which has it, and is not the end.
-pub fn notes(reader: &dyn Reader, entity: &EntityId) -> impl Iterator<Item = StoreResult<Note>> {
+pub fn notes(
+    reader: &dyn StoreReader,
+    entity: &EntityId,
+) -> impl Iterator<Item = StoreResult<Note>> {
     let entity = entity.clone();
     notes_by(
         reader,
-        move |after| Notes::Of { entity: entity.clone(), after },
+        move |after| NoteQuery::Of { entity: entity.clone(), after },
         |_, note| (note.kind, note.key.clone()),
     )
 }
 
 /// Reads the notes of a kind, of all entities. Damaged ones are errors, as in [`notes`].
-fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = StoreResult<Note>> {
+fn notes_of_kind(
+    reader: &dyn StoreReader,
+    kind: NoteKind,
+) -> impl Iterator<Item = StoreResult<Note>> {
     notes_by(
         reader,
-        move |after| Notes::Ranked { kind, after, up_to: u64::MAX },
+        move |after| NoteQuery::Ranked { kind, after, up_to: u64::MAX },
         |before, note| {
             let place = (note.rank, note.entity.clone(), note.key.clone());
             // An entity whose identity is damaged, and no text any more, may be behind the text that it looks like: then this is where it was before.
@@ -156,7 +162,7 @@ fn notes_of_kind(reader: &dyn Reader, kind: NoteKind) -> impl Iterator<Item = St
 }
 
 /// Finds the entities that have outgoing messages, dead letters or timers, damaged ones included.
-pub fn waiting(reader: &dyn Reader) -> StoreResult<BTreeSet<EntityId>> {
+pub fn waiting(reader: &dyn StoreReader) -> StoreResult<BTreeSet<EntityId>> {
     let kinds = [NoteKind::Outgoing, NoteKind::DeadLetter, NoteKind::Timer];
     let all = kinds.into_iter().flat_map(|kind| notes_of_kind(reader, kind));
     all.map(|read| Ok(note(read)?.0.entity)).collect()
@@ -164,8 +170,8 @@ pub fn waiting(reader: &dyn Reader) -> StoreResult<BTreeSet<EntityId>> {
 
 /// Reads notes page by page, from the one that a cursor names on.
 fn notes_by<C: Clone>(
-    reader: &dyn Reader,
-    which: impl Fn(Option<C>) -> Notes,
+    reader: &dyn StoreReader,
+    which: impl Fn(Option<C>) -> NoteQuery,
     cursor: impl Fn(Option<&C>, &Note) -> C,
 ) -> impl Iterator<Item = StoreResult<Note>> {
     let (mut after, mut most) = (None::<C>, OTHERS);
@@ -212,7 +218,7 @@ pub fn note(read: StoreResult<Note>) -> StoreResult<(Note, bool)> {
 }
 
 /// Reads the events of a kind in the order of their commits.
-pub fn log(reader: &dyn Reader, kind: &str) -> impl Iterator<Item = StoreResult<LogEntry>> {
+pub fn log(reader: &dyn StoreReader, kind: &str) -> impl Iterator<Item = StoreResult<LogEntry>> {
     let kind: Arc<str> = kind.into();
     paged(
         Position::ZERO,
@@ -223,7 +229,7 @@ pub fn log(reader: &dyn Reader, kind: &str) -> impl Iterator<Item = StoreResult<
 }
 
 /// Asks now, and waits later: so that many questions take one way to the store and back.
-pub fn ask<T: Send + 'static>(operation: impl FnOnce(Done<T>)) -> Receiver<T> {
+pub fn ask<T: Send + 'static>(operation: impl FnOnce(StoreCallback<T>)) -> Receiver<T> {
     let (tell, told) = channel();
     operation(Box::new(move |result| drop(tell.send(result))));
     told

@@ -1,6 +1,8 @@
 //! The records of JSON Lines: the format of `export`, which `FORMAT.md` describes.
 
-use coact_persist::{EntityId, Event, EventHash, Note, NoteKind, Snapshot, StoredEvent, Summary};
+use coact_persist::{
+    EntityId, EntitySummary, Event, EventHash, Note, NoteKind, Snapshot, StoredEvent,
+};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -223,8 +225,8 @@ impl ExportRecord {
         Self::Format { name: "coact-journal", version: VERSION }
     }
 
-    pub fn entity(summary: &Summary, overview: Option<EntityOverview>) -> Self {
-        let Summary { id, epoch, last, hash } = summary;
+    pub fn entity(summary: &EntitySummary, overview: Option<EntityOverview>) -> Self {
+        let EntitySummary { id, epoch, last, hash } = summary;
         let (epoch, last, hash) = (epoch.get(), last.get(), hash_text(*hash));
         Self::Entity(EntityRecord { of: id.into(), epoch, last, hash, overview })
     }

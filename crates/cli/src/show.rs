@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use anyhow::bail;
 use coact_persist::{
-    EntityId, Note, NoteKind, Reader, Seq, Snapshot, StoredEvent, Summary, Tags, wait,
+    EntityId, EntitySummary, Note, NoteKind, Seq, Snapshot, StoreReader, StoredEvent, Tags, wait,
 };
 
 use crate::args::ShowArgs;
@@ -28,7 +28,11 @@ const ALIGNED: usize = 500;
 const SUGGESTED: usize = 5;
 
 /// Shows the entity that is asked for.
-pub fn show(reader: &dyn Reader, args: &ShowArgs, output: &mut LineOutput) -> anyhow::Result<()> {
+pub fn show(
+    reader: &dyn StoreReader,
+    args: &ShowArgs,
+    output: &mut LineOutput,
+) -> anyhow::Result<()> {
     let id = EntityId::new(&*args.kind, &*args.key);
     let Some(summary) = pages::entity(reader, &id)? else {
         bail!("{}", not_found(reader, &id)?);
@@ -64,7 +68,7 @@ fn chosen(args: &ShowArgs, last: u64) -> EventRange {
 impl EventRange {
     fn events(
         &self,
-        reader: &dyn Reader,
+        reader: &dyn StoreReader,
         id: &EntityId,
     ) -> impl Iterator<Item = Result<StoredEvent, coact_persist::StoreError>> {
         // (Numbers of events have 63 bits.)
@@ -76,8 +80,8 @@ impl EventRange {
 }
 
 fn records(
-    reader: &dyn Reader,
-    summary: &Summary,
+    reader: &dyn StoreReader,
+    summary: &EntitySummary,
     snapshots: &[Snapshot],
     chosen: &EventRange,
     output: &mut LineOutput,
@@ -97,13 +101,13 @@ fn records(
 }
 
 fn text(
-    reader: &dyn Reader,
-    summary: &Summary,
+    reader: &dyn StoreReader,
+    summary: &EntitySummary,
     snapshots: &[Snapshot],
     chosen: &EventRange,
     output: &mut LineOutput,
 ) -> anyhow::Result<()> {
-    let Summary { id, epoch, last, hash } = summary;
+    let EntitySummary { id, epoch, last, hash } = summary;
     output.line(&format!("{} {}", shown(id.kind()), shown(id.key())))?;
     output.line(&format!("  last event  {last}"))?;
     output.line(&format!("  epoch       {epoch}"))?;
@@ -122,8 +126,8 @@ fn text(
 }
 
 fn show_events(
-    reader: &dyn Reader,
-    summary: &Summary,
+    reader: &dyn StoreReader,
+    summary: &EntitySummary,
     has_snapshot: bool,
     chosen: &EventRange,
     output: &mut LineOutput,
@@ -179,7 +183,11 @@ fn shown_tags(tags: &Tags) -> String {
 }
 
 /// Notes are gathered by kind as they come, which is ordered by kind.
-fn show_notes(reader: &dyn Reader, id: &EntityId, output: &mut LineOutput) -> anyhow::Result<()> {
+fn show_notes(
+    reader: &dyn StoreReader,
+    id: &EntityId,
+    output: &mut LineOutput,
+) -> anyhow::Result<()> {
     use ColumnAlignment::Left;
     let (mut of, mut rows) = (None, VecDeque::<Vec<String>>::new());
     let mut table = ColumnTable::new(&[Left, Left, Left, Left]);
@@ -247,7 +255,7 @@ fn order(kind: NoteKind) -> &'static str {
 }
 
 /// What to say instead of what is not there. Looks at all entities.
-fn not_found(reader: &dyn Reader, id: &EntityId) -> anyhow::Result<String> {
+fn not_found(reader: &dyn StoreReader, id: &EntityId) -> anyhow::Result<String> {
     let mut nearest: Vec<(usize, EntityId)> = Vec::new();
     let (mut all, mut of_kind) = (0_u64, 0_u64);
     for listed in pages::entities(reader, None, None) {

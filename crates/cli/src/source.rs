@@ -5,13 +5,13 @@ use std::ffi::OsStr;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-use coact_persist::{Reader, StoreError};
+use coact_persist::{StoreError, StoreReader};
 use coact_postgres::{ConnectError, PostgresStore};
 use coact_sqlite::{Irregularity, OpenError, SqliteReader};
 
 /// A store that is opened to be read.
 pub struct JournalSource {
-    reader: Arc<dyn Reader>,
+    reader: Arc<dyn StoreReader>,
     /// What only a file can be asked.
     file: Option<Arc<SqliteReader>>,
 }
@@ -33,11 +33,11 @@ impl JournalSource {
             SqliteReader::open(source)
         };
         let file = Arc::new(opened.map_err(SourceError::Open)?);
-        Ok(Self { reader: Arc::clone(&file) as Arc<dyn Reader>, file: Some(file) })
+        Ok(Self { reader: Arc::clone(&file) as Arc<dyn StoreReader>, file: Some(file) })
     }
 
     /// What is read of each entity.
-    pub fn reader(&self) -> &dyn Reader {
+    pub fn reader(&self) -> &dyn StoreReader {
         &*self.reader
     }
 

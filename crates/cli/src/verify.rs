@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::io;
 
-use coact_persist::{EntityId, Seq, StoreError, Summary, wait};
+use coact_persist::{EntityId, EntitySummary, Seq, StoreError, wait};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -134,7 +134,7 @@ impl<'a> VerifyRun<'a> {
 
     /// Checks an entity. One that looks damaged is read again until it is known that it has not changed meanwhile: not every store
     /// can show all as of one moment.
-    fn entity(&mut self, listed: Summary) -> io::Result<()> {
+    fn entity(&mut self, listed: EntitySummary) -> io::Result<()> {
         let mut summary = listed;
         let mut history = self.history(&summary);
         for _ in 0..TRIES {
@@ -167,7 +167,10 @@ impl<'a> VerifyRun<'a> {
     }
 
     /// Reads an entity's snapshots and events. If some cannot be read, it says no more: what is behind them is not missing.
-    fn history(&self, summary: &Summary) -> Result<EntityHistory, (&'static str, StoreError)> {
+    fn history(
+        &self,
+        summary: &EntitySummary,
+    ) -> Result<EntityHistory, (&'static str, StoreError)> {
         let (id, reader) = (&summary.id, self.source.reader());
         let snapshots = wait(|done| reader.snapshots(id.clone(), done));
         let snapshots = snapshots.map_err(|error| ("its snapshots", error))?;
@@ -185,7 +188,7 @@ impl<'a> VerifyRun<'a> {
     }
 
     /// Whether an entity has more events by now, so that those behind its last one are no damage.
-    fn has_grown(&self, summary: &Summary) -> bool {
+    fn has_grown(&self, summary: &EntitySummary) -> bool {
         let now = pages::entity(self.source.reader(), &summary.id);
         now.is_ok_and(|now| now.is_some_and(|now| now.last > summary.last))
     }

@@ -16,7 +16,7 @@ pub use coact_macros::stored;
 /// call such a read *linearizable*).
 ///
 /// If another process owns a member, the question fails as a commit does: with `NotCommitted`,
-/// whose reason is [`Refusal::Fenced`], and the actor here stops. If the store cannot be reached,
+/// whose reason is [`CommitRefusal::Fenced`], and the actor here stops. If the store cannot be reached,
 /// or the answer of the store is lost, it fails with [`StoreError::Unavailable`], and nothing else
 /// changes.
 ///

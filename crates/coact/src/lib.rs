@@ -56,7 +56,7 @@
 //! | work later, or again and again | [`after`], [`every`], [`sleep`] |
 //! | hold back producers that are too fast | [`Credits`] |
 //! | block, or await | [`blocking`], [`spawn_future`] |
-//! | go on after a panic | [`Cown::checked`], [`Poisoned`], [`Fault`] |
+//! | go on after a panic | [`Cown::checked`], [`Poisoned`], [`StoreFault`] |
 //! | choose workers and hooks, wait for the end of all work, shut down | [`Runtime`], [`Builder`] |
 //! | keep state on one thread, that of a user interface or a test | [`Pump`] |
 //! | let behaviours block | [`Builder::on_blocking_threads`] |
@@ -117,7 +117,7 @@
 //! [`Builder::on_executor`]: runtime::Builder::on_executor
 //! [`CownSet`]: cown::CownSet
 //! [`Credits`]: credits::Credits
-//! [`Fault`]: runtime::Fault
+//! [`StoreFault`]: runtime::Fault
 //! [`Held`]: cown::Held
 //! [`Host`]: system::Host
 //! [`Mailbox`]: mailbox::Mailbox

@@ -12,7 +12,7 @@ use coact_core::promise::Resolver;
 use coact_core::runtime::{OnCancel, RuntimeHandle};
 use coact_core::time::{Sleep, Timer, after, sleep};
 use coact_core::{Broken, Promise};
-use coact_persist::{CommitId, Done, Position, Settled, Store, StoreError};
+use coact_persist::{CommitId, CommitSettlement, Position, Store, StoreCallback, StoreError};
 
 use crate::abandonment::Abandonment;
 use crate::deliveries::Deliveries;
@@ -272,7 +272,7 @@ impl Access {
     /// Asks the store until it answers, or the journal is gone.
     pub(crate) async fn ask_again<T: Send + 'static>(
         &self,
-        mut question: impl FnMut(&dyn Store, Done<Result<T, StoreError>>),
+        mut question: impl FnMut(&dyn Store, StoreCallback<Result<T, StoreError>>),
     ) -> Result<T, StoreError> {
         let mut backoff = Backoff::default();
         loop {
@@ -290,7 +290,7 @@ impl Access {
 
     /// Settles a commit, however long the store cannot be reached: `None` if the store is closed
     /// first.
-    pub(crate) async fn settled(&self, id: CommitId) -> Option<Settled> {
+    pub(crate) async fn settled(&self, id: CommitId) -> Option<CommitSettlement> {
         let (mut backoff, mut given_up) = (Backoff::default(), self.abandonment.begun());
         loop {
             let settled = pin!(ask(|done| self.store.settle(id, done)));
@@ -337,17 +337,18 @@ impl Drop for Alarm {
 
 /// Asks a store. One that drops the question is not available.
 pub(crate) async fn ask<T: Send + 'static>(
-    question: impl FnOnce(Done<Result<T, StoreError>>),
+    question: impl FnOnce(StoreCallback<Result<T, StoreError>>),
 ) -> Result<T, StoreError> {
     or_unavailable(asked(question).await)
 }
 
 /// The same, for a result that is waited for in some other way.
 pub(crate) fn asked<T: Send + 'static>(
-    question: impl FnOnce(Done<Result<T, StoreError>>),
+    question: impl FnOnce(StoreCallback<Result<T, StoreError>>),
 ) -> Promise<Result<T, StoreError>> {
     let (resolver, answer) = Promise::channel();
-    let done: Done<_> = Box::new(move |result| beside_decision(|| resolver.resolve(result)));
+    let done: StoreCallback<_> =
+        Box::new(move |result| beside_decision(|| resolver.resolve(result)));
     // A panic of the store drops the question. It was reported.
     let _ = catch(move || question(done));
     answer

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{OutcomeCallback, PendingCommit, drop_quietly};
 use coact_core::{Cown, when};
-use coact_persist::{Commit, Position, Refusal};
+use coact_persist::{Commit, CommitRefusal, Position};
 
 use crate::access::{Access, lock};
 use crate::commit_request::{CommitObserver, CommitRequest};
@@ -201,7 +201,7 @@ impl CommitObserver for BehaviourReceipt {
         self.first.home()
     }
 
-    fn answered(self, answer: Result<Position, Refusal>) {
+    fn answered(self, answer: Result<Position, CommitRefusal>) {
         let Some((effects, done)) = self.continuation.take() else { return };
         let Self { first, members, .. } = &self;
         // (The core tells those that it has changed if it is refused.)

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, Weak};
 use std::time::Duration;
 
 use coact_actor::actor::{AskError, Message};
-use coact_persist::{EntityId, Format, NoteId, Refusal, Store, read};
+use coact_persist::{CommitRefusal, EntityId, Format, NoteId, Store, read};
 
 use crate::access::{Access, Settings};
 use crate::decide::Decide;
@@ -210,9 +210,9 @@ fn receive<E: Decide<M>, M: Message + Format>(
 fn failed(error: &AskError, note: &NoteId) -> Handed {
     let is_at_fault = match error {
         AskError::Panicked(_) => true,
-        AskError::NotCommitted(why) => match why.why::<Refusal>() {
+        AskError::NotCommitted(why) => match why.why::<CommitRefusal>() {
             // (Another note may be gone, which a decision before this one was to take.)
-            Some(Refusal::Gone(gone)) if gone == note => return Handed::Gone,
+            Some(CommitRefusal::Gone(gone)) if gone == note => return Handed::Gone,
             _ => why.why::<RecoveryError>().is_some(),
         },
         // Its receiver was stopped.

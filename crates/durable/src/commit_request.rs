@@ -3,7 +3,10 @@
 use coact_core::internals::{beside_decision, catch};
 use coact_core::runtime::spawn_future;
 use coact_core::{Cown, when};
-use coact_persist::{Commit, CommitId, Done, Outcome, Position, Refusal, Settled, StoreError};
+use coact_persist::{
+    Commit, CommitId, CommitRefusal, CommitSettlement, Position, StoreCallback, StoreError,
+    StoreOutcome,
+};
 
 use crate::access::Access;
 
@@ -18,7 +21,7 @@ pub(crate) trait CommitObserver: Send + 'static {
 
     /// It is stored, or is not and will not be. Called on a thread of the store, which runs no code
     /// of the program.
-    fn answered(self, answer: Result<Position, Refusal>);
+    fn answered(self, answer: Result<Position, CommitRefusal>);
 }
 
 /// A commit whose outcome is owed: it is unknown if the store drops this.
@@ -37,14 +40,14 @@ impl<O: CommitObserver> CommitRequest<O> {
         let settled_by = (!commit.is_check()).then(|| commit.id());
         let request = Self(Some(OpenRequest { settled_by, observer }));
         if access.abandonment.has_begun() {
-            return request.finish(Outcome::Refused(Refusal::Store(StoreError::Closed)));
+            return request.finish(StoreOutcome::Refused(CommitRefusal::Store(StoreError::Closed)));
         }
-        let done: Done<_> = Box::new(move |outcome| request.finish(outcome));
+        let done: StoreCallback<_> = Box::new(move |outcome| request.finish(outcome));
         // A panic of the store drops the question. It was reported.
         let _ = catch(|| access.store().commit(commit, done));
     }
 
-    fn finish(mut self, outcome: Outcome) {
+    fn finish(mut self, outcome: StoreOutcome) {
         if let Some(request) = self.0.take() {
             beside_decision(|| request.finish(outcome));
         }
@@ -55,19 +58,21 @@ impl<O: CommitObserver> Drop for CommitRequest<O> {
     fn drop(&mut self) {
         if let Some(request) = self.0.take() {
             let why = "it has given no answer".into();
-            beside_decision(|| request.finish(Outcome::Unknown(StoreError::Unavailable { why })));
+            beside_decision(|| {
+                request.finish(StoreOutcome::Unknown(StoreError::Unavailable { why }))
+            });
         }
     }
 }
 
 impl<O: CommitObserver> OpenRequest<O> {
-    fn finish(self, outcome: Outcome) {
+    fn finish(self, outcome: StoreOutcome) {
         match outcome {
-            Outcome::Committed(position) => self.stored(position),
-            Outcome::Refused(refusal) => self.observer.answered(Err(refusal)),
-            Outcome::Unknown(error) => match self.settled_by {
+            StoreOutcome::Committed(position) => self.stored(position),
+            StoreOutcome::Refused(refusal) => self.observer.answered(Err(refusal)),
+            StoreOutcome::Unknown(error) => match self.settled_by {
                 Some(id) => self.settle(id, error),
-                None => self.observer.answered(Err(Refusal::Store(error))),
+                None => self.observer.answered(Err(CommitRefusal::Store(error))),
             },
         }
     }
@@ -90,8 +95,10 @@ impl<O: CommitObserver> OpenRequest<O> {
             self.observer.unknown(&why);
             drop(spawn_future(async move {
                 match self.observer.home().0.settled(id).await {
-                    Some(Settled::Committed(position)) => self.stored(position),
-                    Some(Settled::Aborted) => self.observer.answered(Err(Refusal::Aborted)),
+                    Some(CommitSettlement::Committed(position)) => self.stored(position),
+                    Some(CommitSettlement::Aborted) => {
+                        self.observer.answered(Err(CommitRefusal::Aborted))
+                    }
                     None => {}
                 }
             }));

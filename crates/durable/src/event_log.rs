@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use coact_persist::{
-    EntityId, Event, FormatError, LogEntry, Logs, Position, Seq, StoredEvent, Tags, read,
+    EntityId, Event, FormatError, LogEntry, LogQuery, Position, Seq, StoredEvent, Tags, read,
 };
 use futures_core::Stream;
 
@@ -63,7 +63,7 @@ pub struct EventLog<E: EventSourced> {
 
 impl<E: EventSourced> EventLog<E> {
     pub(crate) fn new(access: Arc<Access>, after: Position) -> Self {
-        let follow = Follow::new(access, Logs::Kind(E::KIND.into()), after);
+        let follow = Follow::new(access, LogQuery::Kind(E::KIND.into()), after);
         Self { follow, kind: PhantomData }
     }
 
@@ -104,7 +104,7 @@ impl<E: EventSourced> EventLog<E> {
     /// ```
     pub fn tagged(mut self, tag: impl Into<Arc<str>>) -> Self {
         let (tag, kind) = (tag.into(), Some(E::KIND.into()));
-        self.follow.which = Logs::Tag { tag, kind };
+        self.follow.which = LogQuery::Tag { tag, kind };
         self
     }
 

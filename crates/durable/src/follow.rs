@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use coact_core::time::{Sleep, sleep};
 use coact_core::{Broken, Promise};
-use coact_persist::{LogEntry, Logs, Position, StoreError};
+use coact_persist::{LogEntry, LogQuery, Position, StoreError};
 
 use crate::access::{Access, Backoff, Waits, asked, or_unavailable};
 use crate::log_error::LogError;
@@ -17,7 +17,7 @@ use crate::log_error::LogError;
 /// What follows a log.
 pub(crate) struct Follow {
     access: Arc<Access>,
-    pub(crate) which: Logs,
+    pub(crate) which: LogQuery,
     pub(crate) after: Position,
     pub(crate) poll_every: Option<Duration>,
     read: VecDeque<LogEntry>,
@@ -58,7 +58,7 @@ enum Step {
 const PAGE: usize = 256;
 
 impl Follow {
-    pub(crate) fn new(access: Arc<Access>, which: Logs, after: Position) -> Self {
+    pub(crate) fn new(access: Arc<Access>, which: LogQuery, after: Position) -> Self {
         Self {
             access,
             which,

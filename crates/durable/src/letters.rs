@@ -8,7 +8,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use coact_core::Promise;
 use coact_core::runtime::spawn_future;
-use coact_persist::{EntityId, Event, Note, NoteId, NoteKind, Position, Refusal, StoreError, date};
+use coact_persist::{
+    CommitRefusal, EntityId, Event, Note, NoteId, NoteKind, Position, StoreError, date,
+};
 
 use crate::access::Access;
 use crate::journal::Journal;
@@ -77,13 +79,13 @@ impl Journal {
     /// Has a dead letter delivered once more.
     ///
     /// # Errors
-    /// [`Refusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
-    pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), Refusal>> {
+    /// [`CommitRefusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
+    pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), CommitRefusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
         let outgoing = Note { kind: NoteKind::Outgoing, rank: present_rank(), ..dead.clone() };
         let access = Arc::clone(&self.0.access);
         spawn_future(async move {
-            access.open_store().map_err(Refusal::Store)?;
+            access.open_store().map_err(CommitRefusal::Store)?;
             let message = PendingMessage::new(&outbox, outgoing.clone());
             outbox.exchange(vec![dead.id()], vec![outgoing]).await?;
             message.deliver();
@@ -95,11 +97,11 @@ impl Journal {
     ///
     /// # Errors
     /// As [`redeliver`](Self::redeliver).
-    pub fn discard(&self, letter: &impl AsRef<NoteId>) -> Promise<Result<(), Refusal>> {
+    pub fn discard(&self, letter: &impl AsRef<NoteId>) -> Promise<Result<(), CommitRefusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.as_ref().clone());
         let access = Arc::clone(&self.0.access);
         spawn_future(async move {
-            access.open_store().map_err(Refusal::Store)?;
+            access.open_store().map_err(CommitRefusal::Store)?;
             outbox.exchange(vec![dead], Vec::new()).await.map(drop)
         })
     }

@@ -78,8 +78,8 @@ pub use self::tag_log::TagLog;
 pub use coact_core::behaviour::NotCommitted;
 pub use coact_core::internals::{ConfirmedQuestion, Pipelined, confirmed, pipelined};
 pub use coact_persist::{
-    EntityId, Event, Format, FormatError, MemoryStore, Position, Refusal, Seq, Store, StoreError,
-    Tags, TypeName,
+    CommitRefusal, EntityId, Event, Format, FormatError, MemoryStore, Position, Seq, Store,
+    StoreError, Tags, TypeName,
 };
 // What `#[stored]` generates names these.
 #[doc(hidden)]

@@ -10,7 +10,7 @@ use coact_actor::actor::Message;
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::catch;
 use coact_persist::minicbor::{self, Decode, Encode};
-use coact_persist::{Event, NoteChange, NoteKey, NoteKind, Notes, StoreError};
+use coact_persist::{Event, NoteChange, NoteKey, NoteKind, NoteQuery, StoreError};
 
 use crate::access::{Backoff, ask, lock};
 use crate::decide::{Decide, Lookup};
@@ -188,7 +188,7 @@ async fn find_answer(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, St
     let mut backoff = Backoff::default();
     loop {
         let (store, key) = (access.open_store()?, key.clone());
-        let which = Notes::One { entity: entity.id.clone(), kind: NoteKind::ClientAnswer, key };
+        let which = NoteQuery::One { entity: entity.id.clone(), kind: NoteKind::ClientAnswer, key };
         match ask(|done| store.notes(which, 1, done)).await {
             Err(StoreError::Unavailable { .. }) if !access.is_out_of_patience(since) => {
                 backoff.wait().await;

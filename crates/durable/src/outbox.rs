@@ -17,7 +17,7 @@ use coact_core::runtime::{RuntimeHandle, spawn_future};
 use coact_core::time::{after, sleep};
 use coact_core::{Cown, Promise};
 use coact_persist::{
-    Commit, CommitId, EntityId, Event, Note, NoteId, NoteKey, NoteKind, Position, Refusal,
+    Commit, CommitId, CommitRefusal, EntityId, Event, Note, NoteId, NoteKey, NoteKind, Position,
 };
 
 use crate::access::{Access, Alarm, lock};
@@ -383,7 +383,7 @@ impl Outbox {
         loop {
             match self.exchange(vec![note.clone()], left.clone()).await {
                 Ok(position) => return Some(position),
-                Err(Refusal::Gone(_)) => return None,
+                Err(CommitRefusal::Gone(_)) => return None,
                 // The store was away, or the commit was settled as aborted, as its outcome was unknown.
                 Err(_) if self.access.is_gone() => return None,
                 Err(_) => {
@@ -410,14 +410,14 @@ impl Outbox {
         &self,
         taken: Vec<NoteId>,
         left: Vec<Note>,
-    ) -> Result<Position, Refusal> {
+    ) -> Result<Position, CommitRefusal> {
         let mut commit = Commit::new();
         taken.into_iter().for_each(|note| commit.take_note(note));
         left.into_iter().for_each(|note| commit.leave_note(note));
         let (resolver, told) = Promise::channel();
         let (access, place) = (Arc::clone(&self.access), Cown::new(()));
         CommitRequest::send(&self.access, commit, Exchanged { access, place, resolver });
-        told.await.unwrap_or(Err(Refusal::Aborted))
+        told.await.unwrap_or(Err(CommitRefusal::Aborted))
     }
 }
 
@@ -425,7 +425,7 @@ impl Outbox {
 struct Exchanged {
     access: Arc<Access>,
     place: Cown<()>,
-    resolver: Resolver<Result<Position, Refusal>>,
+    resolver: Resolver<Result<Position, CommitRefusal>>,
 }
 
 impl CommitObserver for Exchanged {
@@ -433,7 +433,7 @@ impl CommitObserver for Exchanged {
         (&self.access, &self.place)
     }
 
-    fn answered(self, answer: Result<Position, Refusal>) {
+    fn answered(self, answer: Result<Position, CommitRefusal>) {
         self.resolver.resolve(answer);
     }
 }

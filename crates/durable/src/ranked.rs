@@ -1,6 +1,6 @@
 //! Notes of all entities, by their ranks.
 
-use coact_persist::{EntityId, Note, NoteKey, NoteKind, Notes, Store, StoreError};
+use coact_persist::{EntityId, Note, NoteKey, NoteKind, NoteQuery, Store, StoreError};
 
 use crate::access::{Access, ask};
 
@@ -13,7 +13,7 @@ pub(crate) struct Damaged {
 /// By what notes of a kind are ordered.
 type Place = (i64, EntityId, NoteKey);
 
-/// (Ranks that are damaged are [in front](Notes::Ranked), as numbers with a sign.)
+/// (Ranks that are damaged are [in front](NoteQuery::Ranked), as numbers with a sign.)
 fn place_of(note: &Note) -> Place {
     (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
 }
@@ -75,7 +75,7 @@ impl<'a> ByRank<'a> {
     async fn read(&self, most: usize) -> Result<Vec<Note>, StoreError> {
         let after =
             self.after.clone().map(|(rank, entity, key)| (rank.cast_unsigned(), entity, key));
-        let which = Notes::Ranked { kind: self.kind, after, up_to: self.up_to };
+        let which = NoteQuery::Ranked { kind: self.kind, after, up_to: self.up_to };
         if self.waits {
             let read = |store: &dyn Store, done| store.notes(which.clone(), most, done);
             return self.access.ask_again(read).await;

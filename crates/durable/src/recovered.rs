@@ -8,8 +8,8 @@ use std::sync::{Arc, Mutex};
 use coact_core::behaviour::NotCommitted;
 use coact_core::internals::catch;
 use coact_persist::{
-    Commit, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId, NoteKey, NoteKind,
-    Seq, Tags,
+    Commit, CommitMember, EntityId, Epoch, Event, EventHash, Note, NoteChange, NoteId, NoteKey,
+    NoteKind, Seq, Tags,
 };
 use smallvec::SmallVec;
 
@@ -138,7 +138,12 @@ impl<E: EventSourced> Recovered<E> {
     }
 
     /// Returns their size.
-    fn write_events(&mut self, id: &EntityId, pending: Pending, member: &mut Member) -> usize {
+    fn write_events(
+        &mut self,
+        id: &EntityId,
+        pending: Pending,
+        member: &mut CommitMember,
+    ) -> usize {
         if pending.deletes {
             (self.last, self.hash) = (Seq::ZERO, EventHash::of(id));
             self.snapshots = Kept::default();
@@ -168,7 +173,7 @@ impl<E: EventSourced> Recovered<E> {
     }
 
     /// Writes a snapshot, if one is due or wanted, and can be written. Returns its size.
-    fn write_snapshot(&mut self, member: &mut Member, is_wanted: bool) -> usize {
+    fn write_snapshot(&mut self, member: &mut CommitMember, is_wanted: bool) -> usize {
         let Some(snapshots) = E::snapshots() else { return 0 };
         let events = self.last.get() - self.snapshots.tried.get();
         if !is_wanted && !snapshots.is_due(events, self.snapshots.bytes) {

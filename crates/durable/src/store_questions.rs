@@ -7,7 +7,7 @@ use std::sync::Arc;
 use coact_core::Promise;
 use coact_core::behaviour::NotCommitted;
 use coact_core::credits::Permit;
-use coact_persist::{Claim, Done, Seq, Store, StoreError, StoredEvent};
+use coact_persist::{Claim, Seq, Store, StoreCallback, StoreError, StoredEvent};
 
 use crate::access::{Backoff, asked, or_unavailable};
 use crate::outages::{OpenRecovery, Question};
@@ -68,7 +68,7 @@ impl<'a> StoreQuestions<'a> {
     async fn ask<T: Send + 'static>(
         &mut self,
         which: Question,
-        question: impl Fn(&dyn Store, Done<Result<T, StoreError>>),
+        question: impl Fn(&dyn Store, StoreCallback<Result<T, StoreError>>),
     ) -> Result<T, RecoveryEnd> {
         let pipeline = self.pipeline;
         let access = &pipeline.entity.access;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use coact_persist::{Event, Logs, Position};
+use coact_persist::{Event, LogQuery, Position};
 use futures_core::Stream;
 
 use crate::access::Access;
@@ -23,7 +23,7 @@ pub struct TagLog(Follow);
 
 impl TagLog {
     pub(crate) fn new(access: Arc<Access>, tag: Arc<str>, after: Position) -> Self {
-        Self(Follow::new(access, Logs::Tag { tag, kind: None }, after))
+        Self(Follow::new(access, LogQuery::Tag { tag, kind: None }, after))
     }
 
     /// Has it look for events again and again with this period: see [`EventLog::poll_every`](crate::EventLog::poll_every).

@@ -5,9 +5,9 @@ use xxhash_rust::xxh3::Xxh3;
 use crate::entity::EntityId;
 use crate::error::StoreError;
 use crate::note::{Note, NoteKey, NoteKind};
-use crate::record::{Event, Snapshot, Sum, part, typed};
+use crate::record::{Event, RowChecksum, Snapshot, part, typed};
 
-impl Sum {
+impl RowChecksum {
     /// That of a note.
     #[must_use]
     pub fn of_note(
@@ -54,7 +54,7 @@ impl Snapshot {
     pub fn check(&self, entity: &EntityId) -> Result<(), StoreError> {
         let Self { seq, hash, ref state, sum } = *self;
         let Some(stored) = sum else { return Ok(()) };
-        let right = Sum::of_snapshot(seq, hash, state);
+        let right = RowChecksum::of_snapshot(seq, hash, state);
         if stored == right {
             return Ok(());
         }
@@ -66,8 +66,8 @@ impl Snapshot {
 impl Note {
     /// The sum over it, which stores keep beside it.
     #[must_use]
-    pub fn sum(&self) -> Sum {
-        Sum::of_note(&self.entity, self.kind, &self.key, self.rank, &self.value)
+    pub fn sum(&self) -> RowChecksum {
+        RowChecksum::of_note(&self.entity, self.kind, &self.key, self.rank, &self.value)
     }
 
     /// Says whether it is as it was stored, given the sum beside it; `None` if that was stored before there were sums: then its
@@ -89,7 +89,7 @@ impl Note {
     /// note.rank = u64::MAX;
     /// assert!(note.check(None).is_err());
     /// ```
-    pub fn check(&self, stored: Option<Sum>) -> Result<(), StoreError> {
+    pub fn check(&self, stored: Option<RowChecksum>) -> Result<(), StoreError> {
         let why = match stored {
             Some(stored) if stored != self.sum() => format!("it {}", stored.is_not(self.sum())),
             // (No store has taken it so, whatever the sum.)
@@ -113,8 +113,8 @@ mod tests {
     fn sums_are_those_of_earlier_versions() {
         let alice = EntityId::new("account", "alice");
         let state = Event::new("account", 2, b"100".to_vec());
-        let snapshot = Sum::of_snapshot(Seq::new(3), EventHash::from_stored(7), &state);
-        let note = Sum::of_note(&alice, NoteKind::Timer, &"fee".into(), 9, &state);
+        let snapshot = RowChecksum::of_snapshot(Seq::new(3), EventHash::from_stored(7), &state);
+        let note = RowChecksum::of_note(&alice, NoteKind::Timer, &"fee".into(), 9, &state);
         let all = [snapshot, note].map(|sum| sum.to_string());
         assert_eq!(all, ["efef9841581b59db", "b75c8ecaa6bc0293"]);
     }
@@ -134,7 +134,7 @@ mod tests {
             (1, 1, &newer),
             (1, 1, &other),
         ]
-        .map(|(seq, of, state)| Sum::of_snapshot(Seq::new(seq), hash(of), state));
+        .map(|(seq, of, state)| RowChecksum::of_snapshot(Seq::new(seq), hash(of), state));
         let (timer, dead) = (NoteKind::Timer, NoteKind::DeadLetter);
         let notes = [
             (&alice, timer, "k", 1, &one),
@@ -146,7 +146,9 @@ mod tests {
             (&alice, timer, "k", 1, &newer),
             (&alice, timer, "k", 1, &other),
         ]
-        .map(|(id, kind, key, rank, value)| Sum::of_note(id, kind, &key.into(), rank, value));
+        .map(|(id, kind, key, rank, value)| {
+            RowChecksum::of_note(id, kind, &key.into(), rank, value)
+        });
         let all: std::collections::HashSet<_> = snapshots.iter().chain(&notes).collect();
         assert_eq!(all.len(), snapshots.len() + notes.len());
     }

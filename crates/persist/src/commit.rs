@@ -61,9 +61,9 @@ impl Display for CommitId {
 pub struct Commit {
     id: CommitId,
     /// The only member, as nearly all commits have one. (A tree's node has room for eleven.)
-    only: Option<Arc<(EntityId, Member)>>,
+    only: Option<Arc<(EntityId, CommitMember)>>,
     /// All of them, if there are several.
-    several: BTreeMap<EntityId, Member>,
+    several: BTreeMap<EntityId, CommitMember>,
     taken: Vec<NoteId>,
     /// The same, if they are many.
     #[expect(clippy::box_collection, reason = "few commits have one, and all are moved")]
@@ -78,12 +78,12 @@ const FEW: usize = 16;
 /// See [`Commit::memory`].
 #[derive(Debug)]
 pub struct CommitMemory {
-    _only: Option<Arc<(EntityId, Member)>>,
+    _only: Option<Arc<(EntityId, CommitMember)>>,
 }
 
 /// What a commit knows of one entity, and writes of it.
 #[derive(Clone, Debug)]
-pub struct Member {
+pub struct CommitMember {
     epoch: Epoch,
     after: Seq,
     /// The hash that it has to have, if that was said.
@@ -115,13 +115,13 @@ impl Commit {
     /// moment, behind what was submitted before.
     ///
     /// Nothing is stored of a check, not even that it was made, and it has no position of its own:
-    /// if it passes, it is told to be [committed](Outcome::Committed) at the position of the last
+    /// if it passes, it is told to be [committed](StoreOutcome::Committed) at the position of the last
     /// commit that the store has by then. If it is not known whether it has passed, it is not
     /// [settled](crate::Store::settle), but made anew. A store that does not know checks stores it
     /// as any other commit, which costs a row.
     ///
     /// ```
-    /// use coact_persist::{Commit, EntityId, MemoryStore, Outcome, Reader, Refusal, Store, wait};
+    /// use coact_persist::{Commit, EntityId, MemoryStore, StoreOutcome, StoreReader, CommitRefusal, Store, wait};
     ///
     /// let (store, alice) = (MemoryStore::new(), EntityId::new("bank.account", "alice"));
     /// let claim = wait(|done| store.claim(alice.clone(), done))?;
@@ -129,19 +129,19 @@ impl Commit {
     /// check.member(alice.clone(), claim.epoch, claim.last).rests_on(claim.hash);
     /// check.make_check();
     /// let position = wait(|done| store.position(done))?;
-    /// assert_eq!(wait(|done| store.commit(check.clone(), done)), Outcome::Committed(position));
+    /// assert_eq!(wait(|done| store.commit(check.clone(), done)), StoreOutcome::Committed(position));
     ///
     /// // Another owner.
     /// wait(|done| store.claim(alice, done))?;
     /// let outcome = wait(|done| store.commit(check, done));
-    /// assert!(matches!(outcome, Outcome::Refused(Refusal::Fenced { .. })));
+    /// assert!(matches!(outcome, StoreOutcome::Refused(CommitRefusal::Fenced { .. })));
     /// # Ok::<(), coact_persist::StoreError>(())
     /// ```
     ///
     /// # Panics
     /// If it writes something. (What is added to it later is not written.)
     pub fn make_check(&mut self) {
-        let is_read = |(_, member): (_, &Member)| member.writes_nothing();
+        let is_read = |(_, member): (_, &CommitMember)| member.writes_nothing();
         let takes_nothing = self.taken.is_empty() && self.left.is_empty();
         assert!(takes_nothing && self.members().all(is_read), "a check that writes something");
         self.is_check = true;
@@ -161,11 +161,11 @@ impl Commit {
 
     /// Makes an entity a member, as its owner knows it: of this epoch, and with this last event. What it writes is
     /// added to the result; if that is nothing, the entity is only read. One that is a member already stays as it is.
-    pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut Member {
+    pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut CommitMember {
         if self.only.as_ref().is_some_and(|only| only.0 != entity) {
             self.several.extend(self.only.take().map(Arc::unwrap_or_clone));
         }
-        let new = || Member::new(epoch, after);
+        let new = || CommitMember::new(epoch, after);
         if self.several.is_empty() {
             let only = self.only.get_or_insert_with(|| Arc::new((entity, new())));
             return &mut Arc::make_mut(only).1;
@@ -174,7 +174,7 @@ impl Commit {
     }
 
     /// Takes a note away, of an entity that need not be a member, nor owned by the writer. The commit is
-    /// [refused](Refusal::Gone) if it is not there, as it was before the commit: so one commit has it.
+    /// [refused](CommitRefusal::Gone) if it is not there, as it was before the commit: so one commit has it.
     ///
     /// # Panics
     /// If it is to be taken already.
@@ -219,13 +219,13 @@ impl Commit {
     }
 
     /// Its members, ordered by their identities.
-    pub fn members(&self) -> impl Iterator<Item = (&EntityId, &Member)> {
+    pub fn members(&self) -> impl Iterator<Item = (&EntityId, &CommitMember)> {
         let only = self.only.iter().map(|only| (&only.0, &only.1));
         only.chain(&self.several)
     }
 }
 
-impl Member {
+impl CommitMember {
     fn new(epoch: Epoch, after: Seq) -> Self {
         Self {
             epoch,
@@ -290,7 +290,7 @@ impl Member {
     }
 
     /// Stores a note of the entity, instead of the one of this kind with this key, if there is one. `rank` is by what those of a
-    /// kind are [found](crate::Notes::Ranked).
+    /// kind are [found](crate::NoteQuery::Ranked).
     ///
     /// # Panics
     /// If the rank is 2^63 or more.
@@ -346,12 +346,12 @@ impl Member {
         entity: &EntityId,
         owner: Epoch,
         (found, hash): (Seq, EventHash),
-    ) -> Option<Refusal> {
+    ) -> Option<CommitRefusal> {
         let (epoch, expected) = (self.epoch, self.after);
         if epoch != owner {
-            Some(Refusal::Fenced { entity: entity.clone(), epoch, owner })
+            Some(CommitRefusal::Fenced { entity: entity.clone(), epoch, owner })
         } else if expected != found || self.before.is_some_and(|before| before != hash) {
-            Some(Refusal::Conflict { entity: entity.clone(), expected, found })
+            Some(CommitRefusal::Conflict { entity: entity.clone(), expected, found })
         } else {
             None
         }
@@ -443,11 +443,11 @@ impl Member {
 
 /// What has come of a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Outcome {
+pub enum StoreOutcome {
     /// It is durable. (A [check](Commit::make_check) has passed.)
     Committed(Position),
     /// Nothing of it is stored, or ever will be.
-    Refused(Refusal),
+    Refused(CommitRefusal),
     /// It may be stored, or may be stored later: [settle](crate::Store::settle) it. (Of a
     /// [check](Commit::make_check) nothing is stored: make it anew.)
     Unknown(StoreError),
@@ -456,7 +456,7 @@ pub enum Outcome {
 /// Why a commit was refused.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Refusal {
+pub enum CommitRefusal {
     /// An entity was claimed by another owner since.
     Fenced {
         /// Which.
@@ -483,7 +483,7 @@ pub enum Refusal {
     Store(StoreError),
 }
 
-impl Display for Refusal {
+impl Display for CommitRefusal {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         match self {
             Self::Fenced { entity, epoch, owner } => write!(
@@ -506,7 +506,7 @@ impl Display for Refusal {
     }
 }
 
-impl Error for Refusal {
+impl Error for CommitRefusal {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             // (The text has what it says itself.)
@@ -518,7 +518,7 @@ impl Error for Refusal {
 
 /// What a commit of unknown outcome was settled as.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Settled {
+pub enum CommitSettlement {
     /// It is durable.
     Committed(Position),
     /// It has not happened, and will not.

@@ -5,19 +5,19 @@ use std::sync::{Arc, mpsc};
 use std::thread;
 
 use crate::{
-    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind,
-    Notes, Outcome, Position, Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent,
-    Summary, Tags, wait,
+    Claim, Commit, CommitRefusal, CommitSettlement, EntityId, EntitySummary, Epoch, Event,
+    EventHash, LogEntry, LogQuery, Note, NoteKey, NoteKind, NoteQuery, Position, Seq, Snapshot,
+    Store, StoreError, StoreOutcome, StoredEvent, Tags, wait,
 };
 
 /// Makes an empty store.
 pub type MakeStore<'a> = &'a dyn Fn() -> Arc<dyn Store>;
 
 /// A test, with its name.
-pub type Test = (&'static str, fn(&dyn Store));
+pub type ConformanceTest = (&'static str, fn(&dyn Store));
 
 /// Each test.
-pub const TESTS: &[Test] = &[
+pub const TESTS: &[ConformanceTest] = &[
     ("events come back as they were written", events_come_back),
     ("events are read in pages", events_are_read_in_pages),
     ("an entity that was never written is empty", what_is_not_there_is_empty),
@@ -64,7 +64,8 @@ pub const TESTS: &[Test] = &[
 ];
 
 /// Each test of the order in which one handle of a store does what it is asked without waiting.
-pub const ORDER: &[Test] = &[("a check sees what was submitted before it", checks_come_behind)];
+pub const ORDER: &[ConformanceTest] =
+    &[("a check sees what was submitted before it", checks_come_behind)];
 
 /// Runs all of them, each with a store of its own.
 ///
@@ -83,7 +84,7 @@ pub fn all_but_order(make: MakeStore<'_>) {
     run(make, TESTS);
 }
 
-fn run(make: MakeStore<'_>, tests: &[Test]) {
+fn run(make: MakeStore<'_>, tests: &[ConformanceTest]) {
     for (name, test) in tests {
         eprintln!("conformance: {name}");
         test(&*make());
@@ -98,20 +99,20 @@ fn claim(store: &dyn Store, entity: &EntityId) -> Claim {
     wait(|done| store.claim(entity.clone(), done)).expect("the store is there")
 }
 
-fn commit(store: &dyn Store, commit: Commit) -> Outcome {
+fn commit(store: &dyn Store, commit: Commit) -> StoreOutcome {
     wait(|done| store.commit(commit, done))
 }
 
 fn committed(store: &dyn Store, what: Commit) -> Position {
     match commit(store, what) {
-        Outcome::Committed(position) => position,
+        StoreOutcome::Committed(position) => position,
         other => panic!("it is to be committed: {other:?}"),
     }
 }
 
-fn refusal(store: &dyn Store, what: Commit) -> Refusal {
+fn refusal(store: &dyn Store, what: Commit) -> CommitRefusal {
     match commit(store, what) {
-        Outcome::Refused(refusal) => refusal,
+        StoreOutcome::Refused(refusal) => refusal,
         other => panic!("it is to be refused: {other:?}"),
     }
 }
@@ -186,7 +187,8 @@ fn a_claim_fences(store: &dyn Store) {
     let alice = account("alice");
     let old = claim(store, &alice);
     let new = claim(store, &alice);
-    let fenced = Refusal::Fenced { entity: alice.clone(), epoch: old.epoch, owner: new.epoch };
+    let fenced =
+        CommitRefusal::Fenced { entity: alice.clone(), epoch: old.epoch, owner: new.epoch };
     assert_eq!(refusal(store, write(&alice, &old, &["late"])), fenced);
     committed(store, write(&alice, &new, &["in time"]));
     assert_eq!(events(store, &alice, 0, 10).len(), 1);
@@ -195,7 +197,7 @@ fn a_claim_fences(store: &dyn Store) {
     let unclaimed = Claim { epoch: Epoch::new(7), ..new };
     assert!(matches!(
         refusal(store, write(&bob, &Claim { last: Seq::ZERO, ..unclaimed }, &["x"])),
-        Refusal::Fenced { .. }
+        CommitRefusal::Fenced { .. }
     ));
 }
 
@@ -208,7 +210,7 @@ fn claims_tell_the_position(store: &dyn Store) {
     assert_eq!(now.position, first);
     // What is refused, or settled, is none.
     refusal(store, write(&bob, &of_bob, &["again"]));
-    assert_eq!(wait(|done| store.settle(Commit::new().id(), done)), Ok(Settled::Aborted));
+    assert_eq!(wait(|done| store.settle(Commit::new().id(), done)), Ok(CommitSettlement::Aborted));
     assert_eq!(claim(store, &bob).position, first);
     // Of one with a snapshot, and of a state without events.
     let mut next = write(&alice, &now, &["with a snapshot"]);
@@ -261,11 +263,11 @@ fn readers_are_checked(store: &dyn Store) {
     committed(store, write(&bob, &reads, &["changed"]));
     assert!(matches!(
         refusal(store, with_reader()),
-        Refusal::Conflict { entity, .. } if entity == bob
+        CommitRefusal::Conflict { entity, .. } if entity == bob
     ));
     claim(store, &bob);
     assert!(
-        matches!(refusal(store, with_reader()), Refusal::Fenced { entity, .. } if entity == bob)
+        matches!(refusal(store, with_reader()), CommitRefusal::Fenced { entity, .. } if entity == bob)
     );
     assert_eq!(events(store, &alice, 0, 10), []);
 }
@@ -303,7 +305,7 @@ fn checks_store_nothing(store: &dyn Store) {
     let claimed = claim(store, &bob);
     assert_eq!(refusal(store, again), {
         let (entity, epoch, owner) = (bob.clone(), of_bob.epoch, claimed.epoch);
-        Refusal::Fenced { entity, epoch, owner }
+        CommitRefusal::Fenced { entity, epoch, owner }
     });
     assert_eq!((claimed.epoch, claimed.position), (of_bob.epoch.next(), position));
     assert_eq!(claim(store, &nobody).epoch, Epoch::new(1));
@@ -318,11 +320,11 @@ fn checks_find_changes(store: &dyn Store) {
     // Further events, in the same epoch, and others with the same numbers.
     let stale = refusal(store, check([(&bob, &of_bob), (&alice, &old)]));
     let (expected, found) = (Seq::ZERO, Seq::new(1));
-    assert_eq!(stale, Refusal::Conflict { entity: alice.clone(), expected, found });
+    assert_eq!(stale, CommitRefusal::Conflict { entity: alice.clone(), expected, found });
     let hash = old.hash.with(found, &event("another"));
     let other = Claim { last: found, hash, ..old.clone() };
     let stale = refusal(store, check([(&alice, &other)]));
-    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    assert!(matches!(stale, CommitRefusal::Conflict { .. }), "{stale:?}");
     // Another owner, which has stored nothing yet.
     let hash = old.hash.with(found, &event("1"));
     let now = Claim { last: found, hash, ..old.clone() };
@@ -331,7 +333,7 @@ fn checks_find_changes(store: &dyn Store) {
     for members in [[(&bob, &of_bob), (&alice, &now)], [(&alice, &now), (&bob, &of_bob)]] {
         let fenced = refusal(store, check(members));
         let (entity, epoch, owner) = (alice.clone(), old.epoch, new.epoch);
-        assert_eq!(fenced, Refusal::Fenced { entity, epoch, owner });
+        assert_eq!(fenced, CommitRefusal::Fenced { entity, epoch, owner });
     }
     committed(store, check([(&alice, &new), (&bob, &of_bob)]));
     // One that was deleted is as it was made.
@@ -339,7 +341,7 @@ fn checks_find_changes(store: &dyn Store) {
     gone.member(alice.clone(), new.epoch, new.last).delete();
     committed(store, gone);
     let stale = refusal(store, check([(&alice, &new)]));
-    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    assert!(matches!(stale, CommitRefusal::Conflict { .. }), "{stale:?}");
     let empty = Claim { last: Seq::ZERO, hash: EventHash::of(&alice), ..new };
     committed(store, check([(&alice, &empty)]));
 }
@@ -364,9 +366,9 @@ fn checks_come_behind(store: &dyn Store) {
         check([(&alice, &then)]),
         check([(&bob, &of_bob)]),
     ];
-    let at = |outcome: &Outcome| match outcome {
-        Outcome::Committed(position) => Some(position.get()),
-        Outcome::Refused(Refusal::Conflict { .. }) => None,
+    let at = |outcome: &StoreOutcome| match outcome {
+        StoreOutcome::Committed(position) => Some(position.get()),
+        StoreOutcome::Refused(CommitRefusal::Conflict { .. }) => None,
         other => panic!("{other:?}"),
     };
     let told: Vec<_> = at_once(store, all).iter().map(at).collect();
@@ -380,8 +382,8 @@ fn checks_come_behind(store: &dyn Store) {
     let fenced = at_once(store, vec![check([(&alice, &then)]), check([(&bob, &of_bob)])]);
     let claimed = told.recv().expect("it is told").expect("it is claimed");
     assert_eq!((claimed.last, claimed.position), (Seq::new(2), Position::new(2)));
-    assert!(matches!(fenced[0], Outcome::Refused(Refusal::Fenced { .. })), "{fenced:?}");
-    assert_eq!(fenced[1], Outcome::Committed(Position::new(2)));
+    assert!(matches!(fenced[0], StoreOutcome::Refused(CommitRefusal::Fenced { .. })), "{fenced:?}");
+    assert_eq!(fenced[1], StoreOutcome::Committed(Position::new(2)));
 }
 
 /// Another owner takes both entities, one after the other, again and again. Whatever passes was so
@@ -405,16 +407,20 @@ fn checks_are_of_one_moment(store: &dyn Store) {
             for epochs in [known, (known.0, known.1 + 1)] {
                 let both = [at(&first, epochs.0), at(&second, epochs.1)];
                 match commit(store, check([(&alice, &both[0]), (&bob, &both[1])])) {
-                    Outcome::Committed(position) => {
+                    StoreOutcome::Committed(position) => {
                         assert_eq!(position, Position::ZERO);
                         assert!(epochs.1 == epochs.0 || epochs.1 + 1 == epochs.0, "{epochs:?}");
                         assert!(epochs >= last, "{epochs:?} behind {last:?}");
                         last = epochs;
                     }
-                    Outcome::Refused(Refusal::Fenced { entity, owner, .. }) if entity == alice => {
+                    StoreOutcome::Refused(CommitRefusal::Fenced { entity, owner, .. })
+                        if entity == alice =>
+                    {
                         known.0 = owner.get();
                     }
-                    Outcome::Refused(Refusal::Fenced { owner, .. }) => known.1 = owner.get(),
+                    StoreOutcome::Refused(CommitRefusal::Fenced { owner, .. }) => {
+                        known.1 = owner.get()
+                    }
                     other => panic!("{other:?}"),
                 }
             }
@@ -437,7 +443,7 @@ fn never_claimed(store: &dyn Store) {
     );
     // Now it has an owner, and events.
     let late = write(&alice, &unclaimed, &["late"]);
-    assert!(matches!(refusal(store, late), Refusal::Fenced { .. }));
+    assert!(matches!(refusal(store, late), CommitRefusal::Fenced { .. }));
     assert_eq!(claim(store, &bob).epoch, Epoch::new(1));
 }
 
@@ -473,9 +479,12 @@ fn conflicts(store: &dyn Store) {
     committed(store, write(&alice, &owner, &["1", "2"]));
     let again = refusal(store, write(&alice, &owner, &["1"]));
     let (expected, found) = (Seq::ZERO, Seq::new(2));
-    assert_eq!(again, Refusal::Conflict { entity: alice.clone(), expected, found });
+    assert_eq!(again, CommitRefusal::Conflict { entity: alice.clone(), expected, found });
     let ahead = Claim { last: Seq::new(5), ..owner };
-    assert!(matches!(refusal(store, write(&alice, &ahead, &["6"])), Refusal::Conflict { .. }));
+    assert!(matches!(
+        refusal(store, write(&alice, &ahead, &["6"])),
+        CommitRefusal::Conflict { .. }
+    ));
     assert_eq!(events(store, &alice, 0, 10).len(), 2);
 }
 
@@ -489,11 +498,11 @@ fn other_history(store: &dyn Store) {
     let hash = hash.with(Seq::new(2), &event("b"));
     let as_many = Claim { hash, ..there.clone() };
     let stale = refusal(store, write(&alice, &as_many, &["c"]));
-    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    assert!(matches!(stale, CommitRefusal::Conflict { .. }), "{stale:?}");
     // So is one that only rests on it, or replaces it.
     let mut reads = write(&bob, &of_bob, &["1"]);
     reads.member(alice.clone(), as_many.epoch, as_many.last).rests_on(as_many.hash);
-    assert!(matches!(refusal(store, reads), Refusal::Conflict { .. }));
+    assert!(matches!(refusal(store, reads), CommitRefusal::Conflict { .. }));
     let mut reads = write(&bob, &of_bob, &["1"]);
     reads.member(alice.clone(), there.epoch, there.last).rests_on(there.hash);
     committed(store, reads);
@@ -505,7 +514,7 @@ fn no_members(store: &dyn Store) {
     let empty = Commit::new();
     let id = empty.id();
     let position = committed(store, empty);
-    assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Committed(position)));
+    assert_eq!(wait(|done| store.settle(id, done)), Ok(CommitSettlement::Committed(position)));
 }
 
 fn twice(store: &dyn Store) {
@@ -532,7 +541,7 @@ fn twice_among_others(store: &dyn Store) {
         let positions: Vec<Position> = outcomes
             .into_iter()
             .map(|outcome| match outcome {
-                Outcome::Committed(position) => position,
+                StoreOutcome::Committed(position) => position,
                 other => panic!("it is to be committed: {other:?}"),
             })
             .collect();
@@ -554,7 +563,7 @@ fn twice_among_others(store: &dyn Store) {
 }
 
 /// What has come of commits that are submitted one after the other, without waiting.
-fn at_once(store: &dyn Store, all: Vec<Commit>) -> Vec<Outcome> {
+fn at_once(store: &dyn Store, all: Vec<Commit>) -> Vec<StoreOutcome> {
     let told: Vec<_> = all
         .into_iter()
         .map(|commit| {
@@ -572,9 +581,9 @@ fn settled_first(store: &dyn Store) {
     let late = write(&alice, &owner, &["late"]);
     let id = late.id();
     for _ in 0..2 {
-        assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Aborted));
+        assert_eq!(wait(|done| store.settle(id, done)), Ok(CommitSettlement::Aborted));
     }
-    assert_eq!(refusal(store, late), Refusal::Aborted);
+    assert_eq!(refusal(store, late), CommitRefusal::Aborted);
     assert_eq!(events(store, &alice, 0, 10), []);
     // Nothing else is concerned.
     committed(store, write(&alice, &owner, &["another"]));
@@ -586,7 +595,7 @@ fn settled_afterwards(store: &dyn Store) {
     let id = good.id();
     let position = committed(store, good);
     for _ in 0..2 {
-        assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Committed(position)));
+        assert_eq!(wait(|done| store.settle(id, done)), Ok(CommitSettlement::Committed(position)));
     }
 }
 
@@ -633,7 +642,7 @@ fn states(store: &dyn Store) {
             stale.member(alice.clone(), now.epoch, now.last).replace(event("stale"), now.hash);
             stale
         });
-        assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+        assert!(matches!(stale, CommitRefusal::Conflict { .. }), "{stale:?}");
         now = claim(store, &alice);
         assert_eq!((now.last, now.hash), (Seq::new(n.into()), hash));
         let state = Event::new("state", n, vec![n as u8]);
@@ -698,15 +707,18 @@ fn deleted(store: &dyn Store) {
 
     assert_eq!((events(store, &alice, 0, 10), kept(store, &alice)), (vec![], vec![]));
     assert_eq!(texts(&log(store, "account", Position::ZERO, 10)), ["account/bob: of bob"]);
-    let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
+    let timers = NoteQuery::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
     assert_eq!(said(&notes(store, timers, 10)), ["account/bob tick 5: of bob"]);
-    let outgoing = Notes::Of { entity: alice.clone(), after: None };
+    let outgoing = NoteQuery::Of { entity: alice.clone(), after: None };
     assert_eq!(said(&notes(store, outgoing, 10)), ["account/alice m 5: message"]);
     let listed: Vec<_> = list(store, None, None, 10).into_iter().map(|one| one.last).collect();
     assert_eq!(listed, [Seq::ZERO, Seq::new(1)], "a message of alice is left");
     // Earlier owners stay fenced.
     let as_late = Claim { last: Seq::ZERO, hash: EventHash::of(&alice), ..late };
-    assert!(matches!(refusal(store, write(&alice, &as_late, &["x"])), Refusal::Fenced { .. }));
+    assert!(matches!(
+        refusal(store, write(&alice, &as_late, &["x"])),
+        CommitRefusal::Fenced { .. }
+    ));
     let anew = claim(store, &alice);
     assert_eq!(anew.epoch, now.epoch.next());
     assert_eq!((anew.last, anew.hash, &anew.snapshot), (Seq::ZERO, EventHash::of(&alice), &None));
@@ -720,7 +732,7 @@ fn list(
     kind: Option<&str>,
     after: Option<&EntityId>,
     most: usize,
-) -> Vec<Summary> {
+) -> Vec<EntitySummary> {
     let (kind, after) = (kind.map(Into::into), after.cloned());
     wait(|done| store.entities(kind, after, most, done)).expect("it can be read")
 }
@@ -746,7 +758,7 @@ fn listed(store: &dyn Store) {
     assert_eq!(all.iter().map(|one| one.id.clone()).collect::<Vec<_>>(), ids);
     let last = events(store, &ids[2], 1, 1).pop().expect("it was written");
     let (epoch, last, hash) = (Epoch::new(1), Seq::new(2), last.hash);
-    assert_eq!(all[2], Summary { id: ids[2].clone(), epoch, last, hash });
+    assert_eq!(all[2], EntitySummary { id: ids[2].clone(), epoch, last, hash });
     assert_eq!(list(store, Some("b"), None, 100), all[2..5]);
     assert_eq!(list(store, Some("nothing"), None, 100), []);
     assert_eq!(list(store, None, Some(&ids[1]), 2), all[2..4]);
@@ -756,7 +768,7 @@ fn listed(store: &dyn Store) {
     assert_eq!(list(store, None, None, 0), []);
 }
 
-fn notes(store: &dyn Store, which: Notes, most: usize) -> Vec<Note> {
+fn notes(store: &dyn Store, which: NoteQuery, most: usize) -> Vec<Note> {
     wait(|done| store.notes(which, most, done)).expect("it can be read")
 }
 
@@ -786,12 +798,12 @@ fn notes_change(store: &dyn Store) {
     let of_alice = [(timer, "b", 1, "x"), (outgoing, "c", 2, "y"), (timer, "a", 3, "z")];
     committed(store, note(&alice, &now, &of_alice));
     committed(store, note(&bob, &other, &[(timer, "a", 4, "of bob")]));
-    let of = |after| notes(store, Notes::Of { entity: alice.clone(), after }, 2);
+    let of = |after| notes(store, NoteQuery::Of { entity: alice.clone(), after }, 2);
     assert_eq!(said(&of(None)), ["account/alice c 2: y", "account/alice a 3: z"]);
     assert_eq!(said(&of(Some((timer, "a".into())))), ["account/alice b 1: x"]);
     assert_eq!(of(Some((timer, "b".into()))), []);
     let one = |key: &str| {
-        let which = Notes::One { entity: alice.clone(), kind: timer, key: key.into() };
+        let which = NoteQuery::One { entity: alice.clone(), kind: timer, key: key.into() };
         notes(store, which, 5)
     };
     assert_eq!(said(&one("b")), ["account/alice b 1: x"]);
@@ -822,7 +834,7 @@ fn ranked_notes(store: &dyn Store) {
     committed(store, note(&other, &claim(store, &other), &[(timer, "x", 5, "7")]));
     let ranked = |kind, after: Option<&Note>, up_to, most| {
         let after = after.map(|note| (note.rank, note.entity.clone(), note.key.clone()));
-        notes(store, Notes::Ranked { kind, after, up_to }, most)
+        notes(store, NoteQuery::Ranked { kind, after, up_to }, most)
     };
     let all = ranked(timer, None, u64::MAX, 10);
     let expected = [
@@ -855,7 +867,8 @@ fn notes_belong_to_commits(store: &dyn Store) {
     let (alice, bob) = (account("alice"), account("bob"));
     let (old, other) = (claim(store, &alice), claim(store, &bob));
     let timer = NoteKind::Timer;
-    let of = |entity: &EntityId| notes(store, Notes::Of { entity: entity.clone(), after: None }, 9);
+    let of =
+        |entity: &EntityId| notes(store, NoteQuery::Of { entity: entity.clone(), after: None }, 9);
     let mut both = note(&bob, &other, &[(timer, "a", 1, "of both")]);
     both.member(alice.clone(), old.epoch, old.last).put_note(
         timer,
@@ -875,7 +888,7 @@ fn notes_belong_to_commits(store: &dyn Store) {
     claim(store, &alice);
     let mut torn = note(&bob, &other, &[(timer, "b", 1, "torn")]);
     torn.member(alice.clone(), old.epoch, old.last).remove_note(timer, "a".into());
-    assert!(matches!(refusal(store, torn), Refusal::Fenced { .. }));
+    assert!(matches!(refusal(store, torn), CommitRefusal::Fenced { .. }));
     assert_eq!((of(&alice).len(), of(&bob).len()), (1, 0));
 }
 
@@ -895,22 +908,22 @@ fn one_takes_a_note(store: &dyn Store) {
         commit
     };
     let wrong = refusal(store, receive(&other, 8));
-    assert_eq!(wrong, Refusal::Gone(id(8)));
+    assert_eq!(wrong, CommitRefusal::Gone(id(8)));
     let first = receive(&other, 7);
     committed(store, first.clone());
     let now = claim(store, &bob);
-    assert_eq!(refusal(store, receive(&now, 7)), Refusal::Gone(id(7)));
+    assert_eq!(refusal(store, receive(&now, 7)), CommitRefusal::Gone(id(7)));
     // The same commit once more is none.
     committed(store, first);
     assert_eq!(events(store, &bob, 0, 10).len(), 1);
-    assert_eq!(notes(store, Notes::Of { entity: alice.clone(), after: None }, 9), []);
+    assert_eq!(notes(store, NoteQuery::Of { entity: alice.clone(), after: None }, 9), []);
     // What is taken is put again by the same commit.
     let now = claim(store, &alice);
     committed(store, note(&alice, &now, &[(NoteKind::Outgoing, "m", 7, "again")]));
     let mut both = note(&alice, &now, &[(NoteKind::Outgoing, "m", 9, "later")]);
     both.take_note(id(7));
     committed(store, both);
-    let left = notes(store, Notes::Of { entity: alice, after: None }, 9);
+    let left = notes(store, NoteQuery::Of { entity: alice, after: None }, 9);
     assert_eq!(said(&left), ["account/alice m 9: later"]);
 }
 
@@ -927,7 +940,7 @@ fn notes_are_left(store: &dyn Store) {
     committed(store, leave(&alice, "first"));
     committed(store, leave(&alice, "second"));
     committed(store, leave(&account("unknown"), "lost"));
-    let all = Notes::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: 9 };
+    let all = NoteQuery::Ranked { kind: NoteKind::DeadLetter, after: None, up_to: 9 };
     assert_eq!(said(&notes(store, all, 9)), ["account/alice m 3: second"]);
     committed(store, write(&alice, &now, &["its owner has noticed nothing"]));
 }
@@ -945,7 +958,7 @@ fn any_key(store: &dyn Store) {
     }
     committed(store, commit);
     keys.sort();
-    let found = notes(store, Notes::Of { entity: alice, after: None }, 100);
+    let found = notes(store, NoteQuery::Of { entity: alice, after: None }, 100);
     let found: Vec<_> = found
         .iter()
         .map(|note| {
@@ -1014,14 +1027,15 @@ fn closed(store: &dyn Store) {
     }
     wait(|done| store.close(done));
     // Whatever was told is there by now.
-    let before: Vec<Outcome> = told.try_iter().collect();
+    let before: Vec<StoreOutcome> = told.try_iter().collect();
     assert_eq!(before.len(), 50);
     for outcome in before {
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
     }
     // What is asked later is refused, or done by a store that has nothing to release; but told.
     match commit(store, Commit::new()) {
-        Outcome::Committed(_) | Outcome::Refused(Refusal::Store(StoreError::Closed)) => {}
+        StoreOutcome::Committed(_)
+        | StoreOutcome::Refused(CommitRefusal::Store(StoreError::Closed)) => {}
         other => panic!("{other:?}"),
     }
     match wait(|done| store.claim(account("late"), done)) {
@@ -1059,7 +1073,7 @@ fn log(store: &dyn Store, kind: &str, after: Position, most: usize) -> Vec<LogEn
     read_log(store, kind.into(), after, most)
 }
 
-fn read_log(store: &dyn Store, which: Logs, after: Position, most: usize) -> Vec<LogEntry> {
+fn read_log(store: &dyn Store, which: LogQuery, after: Position, most: usize) -> Vec<LogEntry> {
     wait(|done| store.log(which, after, most, done)).expect("it can be read")
 }
 
@@ -1072,7 +1086,7 @@ fn tagged(
     most: usize,
 ) -> Vec<LogEntry> {
     let (tag, kind) = (tag.into(), kind.map(Into::into));
-    read_log(store, Logs::Tag { tag, kind }, after, most)
+    read_log(store, LogQuery::Tag { tag, kind }, after, most)
 }
 
 /// A commit of events, each with its tags (between spaces).
@@ -1211,7 +1225,7 @@ fn tags_go(store: &dyn Store) {
     // It comes twice, and one is refused.
     committed(store, again);
     let stale = refusal(store, write_tagged(&alice, &now, &[("stale", "x")]));
-    assert!(matches!(stale, Refusal::Conflict { .. }), "{stale:?}");
+    assert!(matches!(stale, CommitRefusal::Conflict { .. }), "{stale:?}");
     let with = |tag| texts(&tagged(store, tag, None, Position::ZERO, 10));
     let [one, two, three] = [1, 2, 3].map(|n| format!("account/alice: {n}"));
     assert_eq!(with("x"), [one, two.clone(), three.clone(), "account/bob: of bob".into()]);
@@ -1384,9 +1398,10 @@ fn many_writers(store: &dyn Store) {
                         both.member(to.clone(), other.epoch, other.last)
                             .event(event(&format!("+{text}")), other.hash);
                         match commit(store, both) {
-                            Outcome::Committed(position) => told.push((position, text)),
-                            Outcome::Refused(Refusal::Fenced { .. } | Refusal::Conflict { .. }) => {
-                            }
+                            StoreOutcome::Committed(position) => told.push((position, text)),
+                            StoreOutcome::Refused(
+                                CommitRefusal::Fenced { .. } | CommitRefusal::Conflict { .. },
+                            ) => {}
                             other => panic!("{other:?}"),
                         }
                     }

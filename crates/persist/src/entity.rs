@@ -18,12 +18,12 @@ use std::sync::{Arc, LazyLock};
 /// A clone is the same text in memory. Its hash is computed once, and is another one in each process.
 #[derive(Clone)]
 pub struct EntityId {
-    identity: Arc<Identity>,
+    identity: Arc<KindAndKey>,
     /// (Here, since the identity itself is mostly in the cache of another processor.)
     hash: u64,
 }
 
-struct Identity {
+struct KindAndKey {
     kind: Arc<str>,
     key: Arc<str>,
 }
@@ -35,7 +35,7 @@ impl EntityId {
     pub fn new(kind: impl Into<Arc<str>>, key: impl Into<Arc<str>>) -> Self {
         let (kind, key) = (kind.into(), key.into());
         let hash = SEED.hash_one((&kind, &key));
-        Self { identity: Arc::new(Identity { kind, key }), hash }
+        Self { identity: Arc::new(KindAndKey { kind, key }), hash }
     }
 
     /// The stable name of its type, which does not change with the program.

@@ -8,7 +8,7 @@
 //! tests (`conformance`, with the feature of that name).
 //!
 //! ```
-//! use coact_persist::{Commit, EntityId, Event, MemoryStore, Outcome, Reader, Seq, Store, wait};
+//! use coact_persist::{Commit, EntityId, Event, MemoryStore, StoreOutcome, StoreReader, Seq, Store, wait};
 //!
 //! let store = MemoryStore::new();
 //! let account = EntityId::new("bank.account", "alice");
@@ -18,7 +18,7 @@
 //! let mut commit = Commit::new();
 //! let member = commit.member(account.clone(), claim.epoch, claim.last);
 //! member.event(Event::new("deposited", 1, b"100".to_vec()), claim.hash);
-//! assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+//! assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
 //!
 //! let events = wait(|done| store.events(account, Seq::ZERO, 10, done))?;
 //! assert_eq!((events[0].seq, &*events[0].event.payload), (Seq::new(1), &b"100"[..]));
@@ -48,16 +48,20 @@ mod tags;
 mod type_name;
 
 pub use self::calendar::date;
-pub use self::commit::{Commit, CommitId, CommitMemory, Member, Outcome, Refusal, Settled};
+pub use self::commit::{
+    Commit, CommitId, CommitMember, CommitMemory, CommitRefusal, CommitSettlement, StoreOutcome,
+};
 pub use self::entity::{EntityId, Epoch, Position, Seq};
 pub use self::error::StoreError;
 #[doc(hidden)]
 pub use self::format::assert_earlier;
 pub use self::format::{Format, FormatError, read, write};
-pub use self::memory::{Fault, InTransit, MemoryStore, Operation};
-pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
-pub use self::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Sum, Summary};
-pub use self::store::{Claim, Done, Reader, Store, wait};
+pub use self::memory::{InTransit, MemoryStore, StoreFault, StoreOperation};
+pub use self::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, NoteQuery};
+pub use self::record::{
+    EntitySummary, Event, EventHash, LogEntry, LogQuery, RowChecksum, Snapshot, StoredEvent,
+};
+pub use self::store::{Claim, Store, StoreCallback, StoreReader, wait};
 pub use self::tags::Tags;
 pub use self::type_name::TypeName;
 #[doc(hidden)]

@@ -5,12 +5,14 @@ use std::fmt::{self, Debug, Formatter};
 use std::ops::Bound;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use crate::commit::{Commit, CommitId, Member, Outcome, Refusal, Settled};
+use crate::commit::{
+    Commit, CommitId, CommitMember, CommitRefusal, CommitSettlement, StoreOutcome,
+};
 use crate::entity::{EntityId, Epoch, Position, Seq};
 use crate::error::StoreError;
-use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, Notes};
-use crate::record::{Event, EventHash, LogEntry, Logs, Snapshot, StoredEvent, Summary};
-use crate::store::{Claim, Done, Reader, Store};
+use crate::note::{Note, NoteChange, NoteId, NoteKey, NoteKind, NoteQuery};
+use crate::record::{EntitySummary, Event, EventHash, LogEntry, LogQuery, Snapshot, StoredEvent};
+use crate::store::{Claim, Store, StoreCallback, StoreReader};
 use crate::tags::Tags;
 
 /// A store in memory. Clones are the same store. Results are told before its methods return. It keeps notes without
@@ -18,31 +20,31 @@ use crate::tags::Tags;
 ///
 /// It can be told to [fail](Self::fail), so that programs can be tested with what a real store may do to them.
 #[derive(Clone, Default)]
-pub struct MemoryStore(Arc<Mutex<State>>);
+pub struct MemoryStore(Arc<Mutex<MemoryState>>);
 
 #[derive(Default)]
-struct State {
-    entities: BTreeMap<EntityId, Entity>,
+struct MemoryState {
+    entities: BTreeMap<EntityId, MemoryEntity>,
     /// The events of each kind, and those with each tag.
-    logs: HashMap<Arc<str>, Log>,
-    tagged: HashMap<Arc<str>, Log>,
+    logs: HashMap<Arc<str>, MemoryLog>,
+    tagged: HashMap<Arc<str>, MemoryLog>,
     notes: BTreeMap<NotePlace, (u64, Event)>,
     ranks: BTreeSet<(NoteKind, u64, EntityId, NoteKey)>,
-    decisions: HashMap<CommitId, Settled>,
+    decisions: HashMap<CommitId, CommitSettlement>,
     position: Position,
-    faults: Option<Faults>,
+    faults: Option<FaultPlan>,
 }
 
 /// Says what becomes of each operation.
-type Faults = Arc<dyn Fn(&Operation<'_>) -> Fault + Send + Sync>;
+type FaultPlan = Arc<dyn Fn(&StoreOperation<'_>) -> StoreFault + Send + Sync>;
 
 /// Events in the order of their commits, and those of a commit by entity.
-type Log = BTreeMap<Position, Vec<LogEntry>>;
+type MemoryLog = BTreeMap<Position, Vec<LogEntry>>;
 
 /// By what a note is found.
 type NotePlace = (EntityId, NoteKind, NoteKey);
 
-struct Entity {
+struct MemoryEntity {
     epoch: Epoch,
     last: Seq,
     hash: EventHash,
@@ -54,20 +56,20 @@ struct Entity {
 
 /// What a store is asked to do.
 #[derive(Clone, Copy, Debug)]
-pub enum Operation<'a> {
+pub enum StoreOperation<'a> {
     /// [`Store::claim`].
     Claim(&'a EntityId),
-    /// [`Reader::events`].
+    /// [`StoreReader::events`].
     Events(&'a EntityId),
-    /// [`Reader::snapshots`].
+    /// [`StoreReader::snapshots`].
     Snapshots(&'a EntityId),
-    /// [`Reader::notes`].
-    Notes(&'a Notes),
-    /// [`Reader::log`].
-    Log(&'a Logs),
-    /// [`Reader::entities`].
+    /// [`StoreReader::notes`].
+    Notes(&'a NoteQuery),
+    /// [`StoreReader::log`].
+    Log(&'a LogQuery),
+    /// [`StoreReader::entities`].
     Entities,
-    /// [`Reader::position`].
+    /// [`StoreReader::position`].
     Position,
     /// [`Store::commit`].
     Commit(&'a Commit),
@@ -77,7 +79,7 @@ pub enum Operation<'a> {
 
 /// What becomes of it.
 #[derive(Clone, Debug)]
-pub enum Fault {
+pub enum StoreFault {
     /// It is done.
     None,
     /// It is not done, and that is told.
@@ -101,7 +103,7 @@ impl InTransit {
     }
 
     /// Lets them through, in their order. Returns what becomes of each, which is told to no other.
-    pub fn let_through(&self, store: &MemoryStore) -> Vec<Outcome> {
+    pub fn let_through(&self, store: &MemoryStore) -> Vec<StoreOutcome> {
         let held = std::mem::take(&mut *lock(&self.0));
         held.into_iter().map(|commit| store.state().commit(&commit)).collect()
     }
@@ -115,7 +117,7 @@ impl MemoryStore {
     }
 
     /// Has it fail from now on as a function says, which is called for each operation, by several threads at once.
-    pub fn fail(&self, faults: impl Fn(&Operation<'_>) -> Fault + Send + Sync + 'static) {
+    pub fn fail(&self, faults: impl Fn(&StoreOperation<'_>) -> StoreFault + Send + Sync + 'static) {
         let before = self.state().faults.replace(Arc::new(faults));
         drop(before);
     }
@@ -126,21 +128,23 @@ impl MemoryStore {
         drop(before);
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MemoryState> {
         lock(&self.0)
     }
 
     /// What is to become of an operation. (The function is not called under the lock: it may use the store.)
-    fn fault(&self, operation: &Operation<'_>) -> Fault {
+    fn fault(&self, operation: &StoreOperation<'_>) -> StoreFault {
         let faults = self.state().faults.clone();
-        faults.map_or(Fault::None, |faults| faults(operation))
+        faults.map_or(StoreFault::None, |faults| faults(operation))
     }
 
     /// Whether an operation that is no commit is to be done.
-    fn check(&self, operation: &Operation<'_>) -> Result<(), StoreError> {
+    fn check(&self, operation: &StoreOperation<'_>) -> Result<(), StoreError> {
         match self.fault(operation) {
-            Fault::None => Ok(()),
-            Fault::Unavailable | Fault::AnswerLost | Fault::InTransit(_) => Err(unavailable()),
+            StoreFault::None => Ok(()),
+            StoreFault::Unavailable | StoreFault::AnswerLost | StoreFault::InTransit(_) => {
+                Err(unavailable())
+            }
         }
     }
 }
@@ -154,15 +158,15 @@ fn unavailable() -> StoreError {
     StoreError::Unavailable { why: "it was told to fail".into() }
 }
 
-impl Reader for MemoryStore {
+impl StoreReader for MemoryStore {
     fn events(
         &self,
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
-        let read = self.check(&Operation::Events(&entity)).map(|()| {
+        let read = self.check(&StoreOperation::Events(&entity)).map(|()| {
             let state = self.state();
             let events = state.entities.get(&entity).map(|entity| entity.events_after(after));
             events.into_iter().flatten().take(most).cloned().collect()
@@ -170,28 +174,35 @@ impl Reader for MemoryStore {
         done(read);
     }
 
-    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
-        let read = self.check(&Operation::Snapshots(&entity)).map(|()| {
+    fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
+        let read = self.check(&StoreOperation::Snapshots(&entity)).map(|()| {
             let state = self.state();
             state.entities.get(&entity).map_or(Vec::new(), |entity| entity.snapshots.clone())
         });
         done(read);
     }
 
-    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
-        let read = self.check(&Operation::Notes(&which)).map(|()| self.state().notes(which, most));
+    fn notes(
+        &self,
+        which: NoteQuery,
+        most: usize,
+        done: StoreCallback<Result<Vec<Note>, StoreError>>,
+    ) {
+        let read =
+            self.check(&StoreOperation::Notes(&which)).map(|()| self.state().notes(which, most));
         done(read);
     }
 
     fn log(
         &self,
-        which: Logs,
+        which: LogQuery,
         after: Position,
         most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
+        done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        let read =
-            self.check(&Operation::Log(&which)).map(|()| self.state().log(&which, after, most));
+        let read = self
+            .check(&StoreOperation::Log(&which))
+            .map(|()| self.state().log(&which, after, most));
         done(read);
     }
 
@@ -200,67 +211,68 @@ impl Reader for MemoryStore {
         kind: Option<Arc<str>>,
         after: Option<EntityId>,
         most: usize,
-        done: Done<Result<Vec<Summary>, StoreError>>,
+        done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     ) {
         let read = self
-            .check(&Operation::Entities)
+            .check(&StoreOperation::Entities)
             .map(|()| self.state().list(kind.as_deref(), after, most));
         done(read);
     }
 
-    fn position(&self, done: Done<Result<Position, StoreError>>) {
-        let read = self.check(&Operation::Position).map(|()| self.state().position);
+    fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
+        let read = self.check(&StoreOperation::Position).map(|()| self.state().position);
         done(read);
     }
 }
 
 impl Store for MemoryStore {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
-        let claimed = self.check(&Operation::Claim(&entity)).map(|()| self.state().claim(entity));
+    fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
+        let claimed =
+            self.check(&StoreOperation::Claim(&entity)).map(|()| self.state().claim(entity));
         done(claimed);
     }
 
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
-        let outcome = match self.fault(&Operation::Commit(&commit)) {
-            Fault::None => self.state().commit(&commit),
-            Fault::Unavailable => Outcome::Refused(Refusal::Store(unavailable())),
-            Fault::AnswerLost => {
+    fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
+        let outcome = match self.fault(&StoreOperation::Commit(&commit)) {
+            StoreFault::None => self.state().commit(&commit),
+            StoreFault::Unavailable => StoreOutcome::Refused(CommitRefusal::Store(unavailable())),
+            StoreFault::AnswerLost => {
                 self.state().commit(&commit);
-                Outcome::Unknown(unavailable())
+                StoreOutcome::Unknown(unavailable())
             }
-            Fault::InTransit(held) => {
+            StoreFault::InTransit(held) => {
                 lock(&held.0).push(commit);
-                Outcome::Unknown(unavailable())
+                StoreOutcome::Unknown(unavailable())
             }
         };
         done(outcome);
     }
 
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+    fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
         let settled = self
-            .check(&Operation::Settle(commit))
-            .map(|()| *self.state().decisions.entry(commit).or_insert(Settled::Aborted));
+            .check(&StoreOperation::Settle(commit))
+            .map(|()| *self.state().decisions.entry(commit).or_insert(CommitSettlement::Aborted));
         done(settled);
     }
 }
 
-impl State {
-    fn entity(&mut self, id: &EntityId) -> &mut Entity {
-        self.entities.entry(id.clone()).or_insert_with(|| Entity::new(id))
+impl MemoryState {
+    fn entity(&mut self, id: &EntityId) -> &mut MemoryEntity {
+        self.entities.entry(id.clone()).or_insert_with(|| MemoryEntity::new(id))
     }
 
     fn claim(&mut self, id: EntityId) -> Claim {
         let position = self.position;
         let entity = self.entity(&id);
         entity.epoch = entity.epoch.next();
-        let Entity { epoch, last, hash, ref snapshots, .. } = *entity;
+        let MemoryEntity { epoch, last, hash, ref snapshots, .. } = *entity;
         Claim { epoch, last, hash, snapshot: snapshots.first().cloned(), position }
     }
 
-    fn log(&self, which: &Logs, after: Position, most: usize) -> Vec<LogEntry> {
+    fn log(&self, which: &LogQuery, after: Position, most: usize) -> Vec<LogEntry> {
         let log = match which {
-            Logs::Kind(kind) => self.logs.get(kind),
-            Logs::Tag { tag, .. } => self.tagged.get(tag),
+            LogQuery::Kind(kind) => self.logs.get(kind),
+            LogQuery::Tag { tag, .. } => self.tagged.get(tag),
         };
         let is_meant = |entry: &&LogEntry| which.have(&entry.entity, &entry.stored.tags);
         let mut read = Vec::new();
@@ -274,31 +286,31 @@ impl State {
         read
     }
 
-    fn list(&self, kind: Option<&str>, after: Option<EntityId>, most: usize) -> Vec<Summary> {
+    fn list(&self, kind: Option<&str>, after: Option<EntityId>, most: usize) -> Vec<EntitySummary> {
         let behind = after.map_or(Bound::Unbounded, Bound::Excluded);
         let behind = self.entities.range((behind, Bound::Unbounded));
         let is_meant = |id: &EntityId| kind.is_none_or(|kind| id.kind() == kind);
         let has_notes = |id: &EntityId| {
-            !self.notes(Notes::Of { entity: id.clone(), after: None }, 1).is_empty()
+            !self.notes(NoteQuery::Of { entity: id.clone(), after: None }, 1).is_empty()
         };
         behind
             .filter(|(id, entity)| is_meant(id) && (entity.last > Seq::ZERO || has_notes(id)))
             .take(most)
             .map(|(id, entity)| {
-                let Entity { epoch, last, hash, .. } = *entity;
-                Summary { id: id.clone(), epoch, last, hash }
+                let MemoryEntity { epoch, last, hash, .. } = *entity;
+                EntitySummary { id: id.clone(), epoch, last, hash }
             })
             .collect()
     }
 
-    fn notes(&self, which: Notes, most: usize) -> Vec<Note> {
+    fn notes(&self, which: NoteQuery, most: usize) -> Vec<Note> {
         match which {
-            Notes::One { entity, kind, key } => {
+            NoteQuery::One { entity, kind, key } => {
                 let id = (entity, kind, key);
                 let found = self.notes.get_key_value(&id).map(note);
                 found.into_iter().take(most).collect()
             }
-            Notes::Of { entity, after } => {
+            NoteQuery::Of { entity, after } => {
                 let first = match after {
                     Some((kind, key)) => Bound::Excluded((entity.clone(), kind, key)),
                     None => {
@@ -309,7 +321,7 @@ impl State {
                 let behind = self.notes.range((first, Bound::Unbounded)).map(note);
                 behind.take_while(|note| note.entity == entity).take(most).collect()
             }
-            Notes::Ranked { kind, after, up_to } => {
+            NoteQuery::Ranked { kind, after, up_to } => {
                 // (No rank here is damaged.)
                 let after = after.filter(|(rank, ..)| !rank.cast_signed().is_negative());
                 let first = match after {
@@ -329,25 +341,29 @@ impl State {
         }
     }
 
-    fn commit(&mut self, commit: &Commit) -> Outcome {
+    fn commit(&mut self, commit: &Commit) -> StoreOutcome {
         if commit.is_check() {
             let refused = self.refuses(commit);
-            return refused.map_or(Outcome::Committed(self.position), Outcome::Refused);
+            return refused.map_or(StoreOutcome::Committed(self.position), StoreOutcome::Refused);
         }
         match self.decisions.get(&commit.id()) {
-            Some(Settled::Committed(position)) => return Outcome::Committed(*position),
-            Some(Settled::Aborted) => return Outcome::Refused(Refusal::Aborted),
+            Some(CommitSettlement::Committed(position)) => {
+                return StoreOutcome::Committed(*position);
+            }
+            Some(CommitSettlement::Aborted) => {
+                return StoreOutcome::Refused(CommitRefusal::Aborted);
+            }
             None => {}
         }
         if let Some(refusal) = self.refuses(commit) {
-            return Outcome::Refused(refusal);
+            return StoreOutcome::Refused(refusal);
         }
         let is_there = |id: &NoteId| {
             let found = self.notes.get(&(id.entity.clone(), id.kind, id.key.clone()));
             found.is_some_and(|(rank, _)| *rank == id.rank)
         };
         if let Some(gone) = commit.taken().iter().find(|id| !is_there(id)) {
-            return Outcome::Refused(Refusal::Gone(gone.clone()));
+            return StoreOutcome::Refused(CommitRefusal::Gone(gone.clone()));
         }
         self.position = self.position.next();
         let position = self.position;
@@ -361,19 +377,19 @@ impl State {
                 self.change(entity, &NoteChange::Put { kind: *kind, key, rank: *rank, value });
             }
         }
-        self.decisions.insert(commit.id(), Settled::Committed(position));
-        Outcome::Committed(position)
+        self.decisions.insert(commit.id(), CommitSettlement::Committed(position));
+        StoreOutcome::Committed(position)
     }
 
     /// Why a commit is refused for the sake of a member, if it is.
-    fn refuses(&self, commit: &Commit) -> Option<Refusal> {
+    fn refuses(&self, commit: &Commit) -> Option<CommitRefusal> {
         commit.members().find_map(|(id, member)| match self.entities.get(id) {
             Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
             None => member.check(id, Epoch::ZERO, (Seq::ZERO, EventHash::of(id))),
         })
     }
 
-    fn write(&mut self, id: &EntityId, member: &Member, position: Position) {
+    fn write(&mut self, id: &EntityId, member: &CommitMember, position: Position) {
         if member.deletes() {
             return self.delete(id);
         }
@@ -441,7 +457,7 @@ impl State {
         // (Kinds are ordered: outgoing ones are the first.)
         let mut behind = None;
         while let Some(note) =
-            self.notes(Notes::Of { entity: id.clone(), after: behind.clone() }, 1).pop()
+            self.notes(NoteQuery::Of { entity: id.clone(), after: behind.clone() }, 1).pop()
         {
             if note.kind == NoteKind::Outgoing {
                 behind = Some((note.kind, note.key));
@@ -450,13 +466,13 @@ impl State {
             }
         }
         let entity = self.entity(id);
-        *entity = Entity { epoch: entity.epoch, ..Entity::new(id) };
+        *entity = MemoryEntity { epoch: entity.epoch, ..MemoryEntity::new(id) };
     }
 }
 
 /// Removes the events of an entity in a commit from a log, up to the last one.
 fn forget(
-    logs: &mut HashMap<Arc<str>, Log>,
+    logs: &mut HashMap<Arc<str>, MemoryLog>,
     log: &str,
     (id, position, last): (&EntityId, Position, Seq),
 ) {
@@ -476,7 +492,7 @@ fn note(((entity, kind, key), (rank, value)): (&NotePlace, &(u64, Event))) -> No
     Note { entity, kind: *kind, key, rank: *rank, value }
 }
 
-impl Entity {
+impl MemoryEntity {
     fn new(id: &EntityId) -> Self {
         Self {
             epoch: Epoch::ZERO,

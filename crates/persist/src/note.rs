@@ -146,7 +146,7 @@ impl NoteChange {
 
 /// Which notes are read.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Notes {
+pub enum NoteQuery {
     /// One, if it is there.
     One {
         /// Of which entity.

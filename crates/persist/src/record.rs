@@ -38,7 +38,7 @@ pub struct StoredEvent {
     pub hash: EventHash,
     /// The commit that has stored it.
     pub position: Position,
-    /// What it was [tagged](crate::Member::tag) with then.
+    /// What it was [tagged](crate::CommitMember::tag) with then.
     pub tags: Tags,
 }
 
@@ -53,7 +53,7 @@ pub struct LogEntry {
 
 /// Which events are read in the order of commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Logs {
+pub enum LogQuery {
     /// Those of all entities of a kind.
     Kind(Arc<str>),
     /// Those that have a [tag](Tags).
@@ -65,7 +65,7 @@ pub enum Logs {
     },
 }
 
-impl Logs {
+impl LogQuery {
     /// Whether an event of an entity is among them.
     #[must_use]
     pub fn have(&self, entity: &EntityId, tags: &Tags) -> bool {
@@ -79,14 +79,14 @@ impl Logs {
 }
 
 /// Those of a kind.
-impl From<&str> for Logs {
+impl From<&str> for LogQuery {
     fn from(kind: &str) -> Self {
         Self::Kind(kind.into())
     }
 }
 
 /// Those of a kind.
-impl From<Arc<str>> for Logs {
+impl From<Arc<str>> for LogQuery {
     fn from(kind: Arc<str>) -> Self {
         Self::Kind(kind)
     }
@@ -94,7 +94,7 @@ impl From<Arc<str>> for Logs {
 
 /// An entity as it is listed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Summary {
+pub struct EntitySummary {
     /// Which.
     pub id: EntityId,
     /// That of its owner.
@@ -114,16 +114,16 @@ pub struct Snapshot {
     pub hash: EventHash,
     /// The state, with the name and the version of its type.
     pub state: Event,
-    /// What was stored as the [sum](Sum::of_snapshot) over the rest. `None` if it was stored before there were sums: then nothing tells whether it
+    /// What was stored as the [sum](RowChecksum::of_snapshot) over the rest. `None` if it was stored before there were sums: then nothing tells whether it
     /// was changed.
-    pub sum: Option<Sum>,
+    pub sum: Option<RowChecksum>,
 }
 
 impl Snapshot {
     /// One that is to be stored.
     #[must_use]
     pub fn new(seq: Seq, hash: EventHash, state: Event) -> Self {
-        let sum = Some(Sum::of_snapshot(seq, hash, &state));
+        let sum = Some(RowChecksum::of_snapshot(seq, hash, &state));
         Self { seq, hash, state, sum }
     }
 }
@@ -131,9 +131,9 @@ impl Snapshot {
 /// A check sum (XXH3, 64 bits) over a row that no chain of [`EventHash`]es covers: a snapshot, a state without events, or a note. It finds what was
 /// damaged or put elsewhere; it does not keep out who wants to forge.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Sum(u64);
+pub struct RowChecksum(u64);
 
-impl Sum {
+impl RowChecksum {
     /// That of a snapshot, or a state.
     #[must_use]
     pub fn of_snapshot(seq: Seq, hash: EventHash, state: &Event) -> Self {
@@ -157,7 +157,7 @@ impl Sum {
     }
 }
 
-impl Display for Sum {
+impl Display for RowChecksum {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{:016x}", self.0)
     }

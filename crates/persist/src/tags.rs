@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The tags of an event: texts such as `region:eu`, by which [logs](crate::Logs::Tag) of events are read, whatever entities they are of.
+/// The tags of an event: texts such as `region:eu`, by which [logs](crate::LogQuery::Tag) of events are read, whatever entities they are of.
 ///
 /// They are a set: each is in it once, and they are ordered by their bytes. A tag is any text of 1 to 1,024 bytes, and an event has 64 of them at
 /// most. Without tags nothing is allocated, and clones share them.

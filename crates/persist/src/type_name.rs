@@ -17,10 +17,10 @@ use std::sync::Arc;
 /// assert_eq!(written.len(), 14);
 /// ```
 #[derive(Clone)]
-pub struct TypeName(Text);
+pub struct TypeName(NameText);
 
 #[derive(Clone)]
-enum Text {
+enum NameText {
     InProgram(&'static str),
     Read(Arc<str>),
 }
@@ -30,27 +30,27 @@ impl Deref for TypeName {
 
     fn deref(&self) -> &str {
         match &self.0 {
-            Text::InProgram(name) => name,
-            Text::Read(name) => name,
+            NameText::InProgram(name) => name,
+            NameText::Read(name) => name,
         }
     }
 }
 
 impl From<&'static str> for TypeName {
     fn from(name: &'static str) -> Self {
-        Self(Text::InProgram(name))
+        Self(NameText::InProgram(name))
     }
 }
 
 impl From<Arc<str>> for TypeName {
     fn from(name: Arc<str>) -> Self {
-        Self(Text::Read(name))
+        Self(NameText::Read(name))
     }
 }
 
 impl From<String> for TypeName {
     fn from(name: String) -> Self {
-        Self(Text::Read(name.into()))
+        Self(NameText::Read(name.into()))
     }
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use coact_persist::{
-    Commit, EntityId, Event, Fault, InTransit, MemoryStore, Operation, Outcome, Reader, Refusal,
-    Seq, Settled, Store, StoreError, conformance, wait,
+    Commit, CommitRefusal, CommitSettlement, EntityId, Event, InTransit, MemoryStore, Seq, Store,
+    StoreError, StoreFault, StoreOperation, StoreOutcome, StoreReader, conformance, wait,
 };
 
 #[test]
@@ -30,28 +30,31 @@ fn count(store: &MemoryStore, entity: &EntityId) -> usize {
 #[test]
 fn one_that_is_not_available_says_so_and_does_nothing() {
     let (store, alice, commit) = one_commit();
-    store.fail(|_| Fault::Unavailable);
+    store.fail(|_| StoreFault::Unavailable);
     let id = commit.id();
     let outcome = wait(|done| store.commit(commit.clone(), done));
-    assert!(matches!(outcome, Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. }))));
+    assert!(matches!(
+        outcome,
+        StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. }))
+    ));
     assert!(wait(|done| store.claim(alice.clone(), done)).is_err());
     assert!(wait(|done| store.events(alice.clone(), Seq::ZERO, 1, done)).is_err());
     assert!(wait(|done| store.settle(id, done)).is_err());
     store.heal();
     assert_eq!(count(&store, &alice), 0);
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
 }
 
 #[test]
 fn a_lost_answer_is_settled_as_committed() {
     let (store, alice, commit) = one_commit();
     store.fail(|operation| match operation {
-        Operation::Commit(_) => Fault::AnswerLost,
-        _ => Fault::None,
+        StoreOperation::Commit(_) => StoreFault::AnswerLost,
+        _ => StoreFault::None,
     });
     let id = commit.id();
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Unknown(_)));
-    assert!(matches!(wait(|done| store.settle(id, done)), Ok(Settled::Committed(_))));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Unknown(_)));
+    assert!(matches!(wait(|done| store.settle(id, done)), Ok(CommitSettlement::Committed(_))));
     assert_eq!(count(&store, &alice), 1);
 }
 
@@ -63,16 +66,16 @@ fn what_is_settled_while_it_is_on_its_way_does_not_happen() {
         let held = InTransit::new();
         let hold = held.clone();
         store.fail(move |operation| match operation {
-            Operation::Commit(_) => Fault::InTransit(hold.clone()),
-            _ => Fault::None,
+            StoreOperation::Commit(_) => StoreFault::InTransit(hold.clone()),
+            _ => StoreFault::None,
         });
         let id = commit.id();
-        assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Unknown(_)));
+        assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Unknown(_)));
         if settles {
-            assert_eq!(wait(|done| store.settle(id, done)), Ok(Settled::Aborted));
-            assert_eq!(held.let_through(&store), [Outcome::Refused(Refusal::Aborted)]);
+            assert_eq!(wait(|done| store.settle(id, done)), Ok(CommitSettlement::Aborted));
+            assert_eq!(held.let_through(&store), [StoreOutcome::Refused(CommitRefusal::Aborted)]);
         } else {
-            assert!(matches!(held.let_through(&store)[..], [Outcome::Committed(_)]));
+            assert!(matches!(held.let_through(&store)[..], [StoreOutcome::Committed(_)]));
         }
         assert_eq!(count(&store, &alice), usize::from(!settles));
         assert_eq!(held.let_through(&store), []);

@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use coact_persist::{Claim, Commit, EntityId, Event, Outcome, Store, wait};
+use coact_persist::{Claim, Commit, EntityId, Event, Store, StoreOutcome, wait};
 use coact_postgres::PostgresStore;
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::{Client, NoTls};
@@ -92,7 +92,7 @@ fn in_flight(store: &PostgresStore, entities: usize) -> Result<(u32, Duration), 
     let (mut commits, mut under_way) = (0, entities);
     while under_way > 0 {
         let (at, outcome) = told.recv()?;
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
         commits += 1;
         if begun.elapsed() < TIME {
             submit(&mut owned[at], at);

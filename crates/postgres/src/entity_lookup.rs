@@ -3,7 +3,9 @@
 
 use std::collections::HashMap;
 
-use coact_persist::{CommitId, EntityId, Epoch, EventHash, NoteId, Position, Seq, Settled};
+use coact_persist::{
+    CommitId, CommitSettlement, EntityId, Epoch, EventHash, NoteId, Position, Seq,
+};
 use tokio_postgres::Row;
 
 use crate::failure::Failure;
@@ -209,8 +211,8 @@ impl<'a> Needs<'a> {
 fn decision(row: &Row) -> Option<(CommitId, Decision)> {
     let id = <[u8; 16]>::try_from(row.get::<_, &[u8]>(0)).ok()?;
     let settled = match row.get::<_, Option<i64>>(1) {
-        Some(position) => Settled::Committed(Position::new(position.cast_unsigned())),
-        None => Settled::Aborted,
+        Some(position) => CommitSettlement::Committed(Position::new(position.cast_unsigned())),
+        None => CommitSettlement::Aborted,
     };
     Some((CommitId::from_stored(u128::from_be_bytes(id)), Decision::Before(settled)))
 }

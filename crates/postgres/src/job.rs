@@ -3,7 +3,8 @@
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, NoteChange, Outcome, Refusal, Settled, StoreError,
+    Claim, Commit, CommitId, CommitRefusal, CommitSettlement, EntityId, NoteChange, StoreCallback,
+    StoreError, StoreOutcome,
 };
 use tracing::error;
 
@@ -16,9 +17,9 @@ pub(crate) enum Job<T> {
 
 /// What the writer is asked.
 pub(crate) enum Write {
-    Claim(EntityId, Done<Result<Claim, StoreError>>),
-    Commit(Commit, Done<Outcome>),
-    Settle(CommitId, Done<Result<Settled, StoreError>>),
+    Claim(EntityId, StoreCallback<Result<Claim, StoreError>>),
+    Commit(Commit, StoreCallback<StoreOutcome>),
+    Settle(CommitId, StoreCallback<Result<CommitSettlement, StoreError>>),
 }
 
 impl Write {
@@ -51,14 +52,16 @@ impl Write {
     pub(crate) fn refuse(self, why: &StoreError) {
         match self {
             Self::Claim(_, done) => tell(done, Err(why.clone())),
-            Self::Commit(_, done) => tell(done, Outcome::Refused(Refusal::Store(why.clone()))),
+            Self::Commit(_, done) => {
+                tell(done, StoreOutcome::Refused(CommitRefusal::Store(why.clone())))
+            }
             Self::Settle(_, done) => tell(done, Err(why.clone())),
         }
     }
 }
 
 /// Calls with a result. It is code of ours, which drops what is the program's.
-pub(crate) fn tell<T>(done: Done<T>, result: T) {
+pub(crate) fn tell<T>(done: StoreCallback<T>, result: T) {
     if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
         error!("what was called with a result of the store has panicked");
     }

@@ -24,7 +24,7 @@
 //! # When the database is away
 //!
 //! A lost connection is made again, at once and then after 50 ms to 1 s. What is asked waits for the first attempt; once that has failed, all is refused at
-//! once, in order, until another one has succeeded, however long those take. A commit is of [unknown](coact_persist::Outcome::Unknown) outcome only if the connection is lost when its transaction is about to end.
+//! once, in order, until another one has succeeded, however long those take. A commit is of [unknown](coact_persist::StoreOutcome::Unknown) outcome only if the connection is lost when its transaction is about to end.
 //!
 //! Tables are made when a store is connected, and not again: if the schema is gone later, moved or dropped with its database, all is refused until it is back.
 //!

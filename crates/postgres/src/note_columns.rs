@@ -1,6 +1,6 @@
 //! The columns of notes that a transaction stores or removes.
 
-use coact_persist::{EntityId, NoteKind, Sum};
+use coact_persist::{EntityId, NoteKind, RowChecksum};
 
 use crate::failure::Failure;
 use crate::plan::Entity;
@@ -59,7 +59,7 @@ impl<'p> NoteColumns<'p> {
                 self.removed.2.push(key.as_bytes());
                 continue;
             };
-            self.sums.push(bits(Sum::of_note(of, *kind, key, *rank, value).get()));
+            self.sums.push(bits(RowChecksum::of_note(of, *kind, key, *rank, value).get()));
             self.entities.push(id);
             self.kinds.push(code);
             self.keys.push(key.as_bytes());

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, HashMap};
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Member, Note, NoteChange, NoteId,
-    NoteKey, NoteKind, Position, Refusal, Seq, Settled, Snapshot, Tags,
+    Claim, Commit, CommitId, CommitMember, CommitRefusal, CommitSettlement, EntityId, Epoch, Event,
+    EventHash, Note, NoteChange, NoteId, NoteKey, NoteKind, Position, Seq, Snapshot, Tags,
 };
 
 use crate::job::Write;
@@ -42,7 +42,7 @@ pub(crate) type NotePlace = (usize, NoteKind, NoteKey);
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Decision {
     /// It was decided before.
-    Before(Settled),
+    Before(CommitSettlement),
     /// It is that one of this transaction's, from 1 on.
     Stored(u64),
     /// This transaction aborts it.
@@ -55,9 +55,9 @@ pub(crate) enum Answer {
     /// Without the position, which is that of the last commit before it: the number of that in this
     /// transaction.
     Claim(Claim, u64),
-    Commit(Result<Decision, Refusal>),
+    Commit(Result<Decision, CommitRefusal>),
     /// The number of the last commit before it in this transaction, or 0.
-    Check(Result<u64, Refusal>),
+    Check(Result<u64, CommitRefusal>),
     Settle(Decision),
 }
 
@@ -115,7 +115,7 @@ impl Entity {
     }
 
     /// Does all that a commit writes of it but for its events.
-    fn write(&mut self, id: &EntityId, member: &Member) {
+    fn write(&mut self, id: &EntityId, member: &CommitMember) {
         if member.deletes() {
             return self.delete(id);
         }
@@ -191,10 +191,10 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn commit(&mut self, commit: &'a Commit, places: &[usize]) -> Result<Decision, Refusal> {
+    fn commit(&mut self, commit: &'a Commit, places: &[usize]) -> Result<Decision, CommitRefusal> {
         match self.decisions.as_ref().and_then(|decisions| decisions.get(&commit.id())) {
-            Some(Decision::Before(Settled::Aborted) | Decision::Aborted) => {
-                return Err(Refusal::Aborted);
+            Some(Decision::Before(CommitSettlement::Aborted) | Decision::Aborted) => {
+                return Err(CommitRefusal::Aborted);
             }
             Some(committed) => return Ok(*committed),
             None => {}
@@ -206,7 +206,7 @@ impl<'a> Plan<'a> {
         }
         let taken = || commit.taken().iter().zip(of_taken);
         if let Some((gone, _)) = taken().find(|(note, place)| !self.is_there(note, **place)) {
-            return Err(Refusal::Gone(gone.clone()));
+            return Err(CommitRefusal::Gone(gone.clone()));
         }
         self.stored.push(commit.id());
         for (NoteId { kind, key, .. }, place) in taken() {
@@ -227,7 +227,7 @@ impl<'a> Plan<'a> {
     }
 
     /// Why a commit is refused for the sake of a member, if it is.
-    fn refuses(&self, commit: &Commit, places: &[usize]) -> Option<Refusal> {
+    fn refuses(&self, commit: &Commit, places: &[usize]) -> Option<CommitRefusal> {
         commit.members().zip(places).find_map(|((id, member), place)| {
             match self.entities[*place].as_ref().map(|found| found.row) {
                 Some(found) => member.check(id, found.epoch, (found.last, found.hash)),
@@ -236,7 +236,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    fn write(&mut self, id: &EntityId, member: &'a Member, place: usize) {
+    fn write(&mut self, id: &EntityId, member: &'a CommitMember, place: usize) {
         // (One that is not there has passed only if it was made, since then it has no epoch.)
         let Some(entity) = self.entities[place].as_mut() else { return };
         let commit = self.stored.len() as u64;

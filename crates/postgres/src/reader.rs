@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coact_persist::{
-    Done, EntityId, Epoch, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind, Notes, Position,
-    Seq, Snapshot, StoreError, StoredEvent, Summary,
+    EntityId, EntitySummary, Epoch, EventHash, LogEntry, LogQuery, Note, NoteKey, NoteKind,
+    NoteQuery, Position, Seq, Snapshot, StoreCallback, StoreError, StoredEvent,
 };
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::timeout;
@@ -31,31 +31,31 @@ pub(crate) enum Read {
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     },
     Snapshots {
         entity: EntityId,
-        done: Done<Result<Vec<Snapshot>, StoreError>>,
+        done: StoreCallback<Result<Vec<Snapshot>, StoreError>>,
     },
     Notes {
-        which: Notes,
+        which: NoteQuery,
         most: usize,
-        done: Done<Result<Vec<Note>, StoreError>>,
+        done: StoreCallback<Result<Vec<Note>, StoreError>>,
     },
     Log {
-        which: Logs,
+        which: LogQuery,
         after: Position,
         most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
+        done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     },
     Entities {
         kind: Option<Arc<str>>,
         after: Option<EntityId>,
         most: usize,
-        done: Done<Result<Vec<Summary>, StoreError>>,
+        done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     },
     Position {
-        done: Done<Result<Position, StoreError>>,
+        done: StoreCallback<Result<Position, StoreError>>,
     },
 }
 
@@ -254,40 +254,40 @@ impl ReadSession {
         }
     }
 
-    async fn log(&self, which: &Logs, after: i64, most: i64) -> Result<Vec<Row>, Error> {
+    async fn log(&self, which: &LogQuery, after: i64, most: i64) -> Result<Vec<Row>, Error> {
         let (client, statements) = (&self.session.client, &self.statements);
         match (which, &self.tags) {
-            (Logs::Kind(kind), _) => {
+            (LogQuery::Kind(kind), _) => {
                 client.query(&statements.log, &[&kind.as_bytes(), &after, &most]).await
             }
-            (Logs::Tag { .. }, None) => Ok(Vec::new()),
-            (Logs::Tag { tag, kind: Some(kind) }, Some(tags)) => {
+            (LogQuery::Tag { .. }, None) => Ok(Vec::new()),
+            (LogQuery::Tag { tag, kind: Some(kind) }, Some(tags)) => {
                 let (tag, kind) = (tag.as_bytes(), kind.as_bytes());
                 client.query(&tags.log_of_kind, &[&tag, &after, &most, &kind]).await
             }
-            (Logs::Tag { tag, kind: None }, Some(tags)) => {
+            (LogQuery::Tag { tag, kind: None }, Some(tags)) => {
                 client.query(&tags.log, &[&tag.as_bytes(), &after, &most]).await
             }
         }
     }
 
-    async fn notes(&self, which: &Notes, most: usize) -> Result<Vec<Row>, Error> {
+    async fn notes(&self, which: &NoteQuery, most: usize) -> Result<Vec<Row>, Error> {
         let (client, statements) = (&self.session.client, &self.statements);
         let most = bound(most);
         match which {
-            Notes::One { entity, kind, key } => {
+            NoteQuery::One { entity, kind, key } => {
                 let (of_kind, of_key) = columns(entity);
                 let (kind, key) = (code(*kind), key.as_bytes());
                 client.query(&statements.note, &[&of_kind, &of_key, &kind, &key, &most]).await
             }
-            Notes::Of { entity, after } => {
+            NoteQuery::Of { entity, after } => {
                 let (of_kind, of_key) = columns(entity);
                 let after = after.as_ref();
                 let (kind, key) =
                     after.map_or((0, &b""[..]), |(kind, key)| (code(*kind), key.as_bytes()));
                 client.query(&statements.notes_of, &[&of_kind, &of_key, &kind, &key, &most]).await
             }
-            Notes::Ranked { kind, after, up_to } => {
+            NoteQuery::Ranked { kind, after, up_to } => {
                 let (kind, up_to) = (code(*kind), bound(*up_to));
                 // All ranks are greater, or of an entity behind the empty name.
                 let start = (i64::MIN, (&[][..], &[][..]), &[][..]);
@@ -330,8 +330,8 @@ impl Read {
             Self::Log { which, done, .. } => {
                 let entry = |row: &Row| LogEntry {
                     entity: match &which {
-                        Logs::Kind(kind) => EntityId::new(Arc::clone(kind), text(row, 7)),
-                        Logs::Tag { .. } => EntityId::new(text(row, 8), text(row, 7)),
+                        LogQuery::Kind(kind) => EntityId::new(Arc::clone(kind), text(row, 7)),
+                        LogQuery::Tag { .. } => EntityId::new(text(row, 8), text(row, 7)),
                     },
                     stored: stored(row),
                 };
@@ -357,8 +357,8 @@ fn position(rows: &[Row]) -> Result<Position, StoreError> {
     }
 }
 
-fn summary(row: &Row) -> Summary {
-    Summary {
+fn summary(row: &Row) -> EntitySummary {
+    EntitySummary {
         id: EntityId::new(text(row, 0), text(row, 1)),
         epoch: Epoch::new(number(row, 2)),
         last: Seq::new(number(row, 3)),

@@ -1,7 +1,7 @@
 //! What is in the columns of a row.
 
 use coact_persist::{CommitId, Event, EventHash, Snapshot};
-use coact_persist::{Seq, StoredEvent, Sum, Tags};
+use coact_persist::{RowChecksum, Seq, StoredEvent, Tags};
 use tokio_postgres::Row;
 
 /// PostgreSQL's integers have a sign; as bits they are the same.
@@ -43,8 +43,8 @@ pub(crate) fn snapshot(row: &Row, first: usize) -> Snapshot {
 }
 
 /// A sum; `None` in rows of earlier versions.
-pub(crate) fn sum(row: &Row, column: usize) -> Option<Sum> {
-    row.get::<_, Option<i64>>(column).map(|sum| Sum::from_stored(sum.cast_unsigned()))
+pub(crate) fn sum(row: &Row, column: usize) -> Option<RowChecksum> {
+    row.get::<_, Option<i64>>(column).map(|sum| RowChecksum::from_stored(sum.cast_unsigned()))
 }
 
 /// From its number, its position, its hash, the event, and its tags.

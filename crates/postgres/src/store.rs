@@ -4,8 +4,9 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position, Seq,
-    Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
+    Claim, Commit, CommitId, CommitSettlement, EntityId, EntitySummary, LogEntry, LogQuery, Note,
+    NoteQuery, Position, Seq, Snapshot, Store, StoreCallback, StoreError, StoreOutcome,
+    StoredEvent,
 };
 use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
@@ -95,31 +96,36 @@ impl PostgresReader {
     }
 }
 
-impl coact_persist::Reader for Asked {
+impl coact_persist::StoreReader for Asked {
     fn events(
         &self,
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         self.ask(Read::Events { entity, after, most, done });
     }
 
-    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+    fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
         self.ask(Read::Snapshots { entity, done });
     }
 
-    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+    fn notes(
+        &self,
+        which: NoteQuery,
+        most: usize,
+        done: StoreCallback<Result<Vec<Note>, StoreError>>,
+    ) {
         self.ask(Read::Notes { which, most, done });
     }
 
     fn log(
         &self,
-        which: Logs,
+        which: LogQuery,
         after: Position,
         most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
+        done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     ) {
         self.ask(Read::Log { which, after, most, done });
     }
@@ -129,12 +135,12 @@ impl coact_persist::Reader for Asked {
         kind: Option<Arc<str>>,
         after: Option<EntityId>,
         most: usize,
-        done: Done<Result<Vec<Summary>, StoreError>>,
+        done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     ) {
         self.ask(Read::Entities { kind, after, most, done });
     }
 
-    fn position(&self, done: Done<Result<Position, StoreError>>) {
+    fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
         self.ask(Read::Position { done });
     }
 }
@@ -142,31 +148,40 @@ impl coact_persist::Reader for Asked {
 /// Passes what is read on to the reading half.
 macro_rules! reads {
     ($store:ident, $half:ident) => {
-        impl coact_persist::Reader for $store {
+        impl coact_persist::StoreReader for $store {
             fn events(
                 &self,
                 entity: EntityId,
                 after: Seq,
                 most: usize,
-                done: Done<Result<Vec<StoredEvent>, StoreError>>,
+                done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
             ) {
                 self.$half.events(entity, after, most, done);
             }
 
-            fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+            fn snapshots(
+                &self,
+                entity: EntityId,
+                done: StoreCallback<Result<Vec<Snapshot>, StoreError>>,
+            ) {
                 self.$half.snapshots(entity, done);
             }
 
-            fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+            fn notes(
+                &self,
+                which: NoteQuery,
+                most: usize,
+                done: StoreCallback<Result<Vec<Note>, StoreError>>,
+            ) {
                 self.$half.notes(which, most, done);
             }
 
             fn log(
                 &self,
-                which: Logs,
+                which: LogQuery,
                 after: Position,
                 most: usize,
-                done: Done<Result<Vec<LogEntry>, StoreError>>,
+                done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
             ) {
                 self.$half.log(which, after, most, done);
             }
@@ -176,12 +191,12 @@ macro_rules! reads {
                 kind: Option<Arc<str>>,
                 after: Option<EntityId>,
                 most: usize,
-                done: Done<Result<Vec<Summary>, StoreError>>,
+                done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
             ) {
                 self.$half.entities(kind, after, most, done);
             }
 
-            fn position(&self, done: Done<Result<Position, StoreError>>) {
+            fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
                 self.$half.position(done);
             }
         }
@@ -199,19 +214,19 @@ reads!(PostgresStore, reader);
 reads!(PostgresReader, asked);
 
 impl Store for PostgresStore {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+    fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
         self.ask(Write::Claim(entity, done));
     }
 
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         self.ask(Write::Commit(commit, done));
     }
 
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+    fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
         self.ask(Write::Settle(commit, done));
     }
 
-    fn close(&self, done: Done<()>) {
+    fn close(&self, done: StoreCallback<()>) {
         self.thread.at_end(done);
         // (They fail if it is closed.)
         let _ = self.writes.send(Job::Close);

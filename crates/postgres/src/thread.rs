@@ -4,7 +4,7 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 
-use coact_persist::Done;
+use coact_persist::StoreCallback;
 use tokio::runtime::Builder;
 
 use crate::connect_error::ConnectError;
@@ -17,11 +17,11 @@ pub(crate) struct Thread {
 }
 
 /// Calls when a thread has ended all that it does.
-struct Ending(Mutex<Option<Vec<Done<()>>>>);
+struct Ending(Mutex<Option<Vec<StoreCallback<()>>>>);
 
 impl Ending {
     /// What is called then; `None` afterwards.
-    fn waiting(&self) -> MutexGuard<'_, Option<Vec<Done<()>>>> {
+    fn waiting(&self) -> MutexGuard<'_, Option<Vec<StoreCallback<()>>>> {
         // It is changed in one go.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -76,7 +76,7 @@ impl Thread {
 
 impl Thread {
     /// Calls when all is answered, and its connections are closed.
-    pub(crate) fn at_end(&self, done: Done<()>) {
+    pub(crate) fn at_end(&self, done: StoreCallback<()>) {
         let mut waiting = self.ending.waiting();
         if let Some(waiting) = &mut *waiting {
             return waiting.push(done);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use coact_persist::{CommitId, EntityId, Seq, Settled};
+use coact_persist::{CommitId, CommitSettlement, EntityId, Seq};
 use tokio::try_join;
 
 use crate::event_columns::{EventColumns, EventStatements, TagColumns, TrimColumns};
@@ -302,5 +302,5 @@ impl<'p> Columns<'p> {
 }
 
 fn is_of_before(decision: &Decision) -> bool {
-    matches!(decision, Decision::Before(Settled::Committed(_)))
+    matches!(decision, Decision::Before(CommitSettlement::Committed(_)))
 }

@@ -3,7 +3,9 @@
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
 
-use coact_persist::{Claim, CommitId, Outcome, Position, Refusal, Settled, StoreError};
+use coact_persist::{
+    Claim, CommitId, CommitRefusal, CommitSettlement, Position, StoreError, StoreOutcome,
+};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{Instant, sleep};
 use tracing::warn;
@@ -214,20 +216,20 @@ impl Writer {
                 (Write::Commit(check, done), Answer::Check(checked)) => {
                     // See below.
                     drop(check);
-                    let passed = |commits| Outcome::Committed(position(commits));
-                    tell(done, checked.map_or_else(Outcome::Refused, passed));
+                    let passed = |commits| StoreOutcome::Committed(position(commits));
+                    tell(done, checked.map_or_else(StoreOutcome::Refused, passed));
                 }
                 (Write::Commit(commit, done), Answer::Commit(decided)) => {
                     let outcome = match decided {
                         Ok(Decision::Stored(stored)) => {
                             self.memory.tell(commit.id());
-                            Outcome::Committed(position(stored))
+                            StoreOutcome::Committed(position(stored))
                         }
-                        Ok(Decision::Before(Settled::Committed(before))) => {
-                            Outcome::Committed(before)
+                        Ok(Decision::Before(CommitSettlement::Committed(before))) => {
+                            StoreOutcome::Committed(before)
                         }
-                        Ok(_) => Outcome::Refused(Refusal::Aborted),
-                        Err(refusal) => Outcome::Refused(refusal),
+                        Ok(_) => StoreOutcome::Refused(CommitRefusal::Aborted),
+                        Err(refusal) => StoreOutcome::Refused(refusal),
                     };
                     // Whoever has made it may free its memory behind this.
                     drop(commit);
@@ -236,13 +238,13 @@ impl Writer {
                 (Write::Settle(id, done), Answer::Settle(decision)) => {
                     let settled = match decision {
                         Decision::Before(settled) => settled,
-                        Decision::Stored(stored) => Settled::Committed(position(stored)),
-                        Decision::Aborted => Settled::Aborted,
+                        Decision::Stored(stored) => CommitSettlement::Committed(position(stored)),
+                        Decision::Aborted => CommitSettlement::Aborted,
                     };
                     match settled {
-                        Settled::Committed(_) => self.memory.tell(id),
+                        CommitSettlement::Committed(_) => self.memory.tell(id),
                         // It keeps its transaction away, as long as there may be one.
-                        Settled::Aborted => drop(self.memory.unknown.remove(&id)),
+                        CommitSettlement::Aborted => drop(self.memory.unknown.remove(&id)),
                     }
                     tell(done, Ok(settled));
                 }
@@ -257,12 +259,12 @@ impl Writer {
             match (asked, answer) {
                 (Write::Commit(commit, done), Answer::Commit(Ok(Decision::Stored(_)))) => {
                     self.memory.unknown.insert(commit.id());
-                    tell(done, Outcome::Unknown(why.clone()));
+                    tell(done, StoreOutcome::Unknown(why.clone()));
                 }
                 (
                     Write::Commit(_, done),
-                    Answer::Commit(Ok(Decision::Before(Settled::Committed(before)))),
-                ) => tell(done, Outcome::Committed(before)),
+                    Answer::Commit(Ok(Decision::Before(CommitSettlement::Committed(before)))),
+                ) => tell(done, StoreOutcome::Committed(before)),
                 // It does not store anything of the others; why it refuses them need not have come to pass.
                 (asked, _) => asked.refuse(why),
             }

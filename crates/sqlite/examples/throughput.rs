@@ -8,7 +8,7 @@ use std::error::Error;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
-use coact_persist::{Commit, EntityId, Event, Outcome, Store, wait};
+use coact_persist::{Commit, EntityId, Event, Store, StoreOutcome, wait};
 use coact_sqlite::SqliteStore;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -67,7 +67,7 @@ fn one_by_one(
         let at = n % owned.len();
         let commit = owned[at].next();
         let outcome = wait(|done| store.commit(commit, done));
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
     }
     Ok(begun.elapsed())
 }
@@ -86,7 +86,7 @@ fn at_once(
         store.commit(owned[at].next(), Box::new(move |outcome| drop(tell.send(outcome))));
     }
     for outcome in told.iter().take(commits) {
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
     }
     Ok(begun.elapsed())
 }

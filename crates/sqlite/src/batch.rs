@@ -5,8 +5,9 @@ use std::mem::take;
 use std::sync::LazyLock;
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, EventHash, Member, Note, NoteChange, NoteId,
-    NoteKind, Outcome, Position, Refusal, Seq, Settled, Snapshot, Sum, Tags,
+    Claim, Commit, CommitId, CommitMember, CommitRefusal, CommitSettlement, EntityId, Epoch,
+    EventHash, Note, NoteChange, NoteId, NoteKind, Position, RowChecksum, Seq, Snapshot,
+    StoreOutcome, Tags,
 };
 use rusqlite::{
     CachedStatement, Connection, OptionalExtension, Transaction, TransactionBehavior, params,
@@ -237,7 +238,7 @@ impl Batch<'_> {
     }
 
     /// Stores a commit, unless it is refused.
-    pub(crate) fn commit(&mut self, commit: &Commit) -> rusqlite::Result<Outcome> {
+    pub(crate) fn commit(&mut self, commit: &Commit) -> rusqlite::Result<StoreOutcome> {
         let mut found = Vec::new();
         for (id, member) in commit.members() {
             let entity = self.find(id)?;
@@ -247,7 +248,7 @@ impl Batch<'_> {
             };
             if let Some(refusal) = refused {
                 return if commit.is_check() {
-                    Ok(Outcome::Refused(refusal))
+                    Ok(StoreOutcome::Refused(refusal))
                 } else {
                     self.unless_decided(commit, refusal)
                 };
@@ -256,17 +257,17 @@ impl Batch<'_> {
         }
         for note in commit.taken() {
             if !is_there(&self.transaction, note)? {
-                return self.unless_decided(commit, Refusal::Gone(note.clone()));
+                return self.unless_decided(commit, CommitRefusal::Gone(note.clone()));
             }
         }
         if commit.is_check() {
-            return Ok(Outcome::Committed(self.position));
+            return Ok(StoreOutcome::Committed(self.position));
         }
         let position = self.position.next();
         if !self.is_careful {
             self.decided.push((commit.id(), position));
         } else if !self.statements.decide(commit.id(), Some(position))? {
-            return self.unless_decided(commit, Refusal::Aborted);
+            return self.unless_decided(commit, CommitRefusal::Aborted);
         }
         self.position = position;
         for NoteId { entity, kind, key, .. } in commit.taken() {
@@ -292,7 +293,7 @@ impl Batch<'_> {
             let (key, value) = (key.clone(), value.clone());
             self.change(entity, &NoteChange::Put { kind: *kind, key, rank: *rank, value })?;
         }
-        Ok(Outcome::Committed(position))
+        Ok(StoreOutcome::Committed(position))
     }
 
     /// Makes the row of an entity that was never claimed.
@@ -306,12 +307,16 @@ impl Batch<'_> {
     }
 
     /// Refuses a commit, unless it was decided before: one that has happened is not as it finds its members now.
-    fn unless_decided(&mut self, commit: &Commit, refusal: Refusal) -> rusqlite::Result<Outcome> {
+    fn unless_decided(
+        &mut self,
+        commit: &Commit,
+        refusal: CommitRefusal,
+    ) -> rusqlite::Result<StoreOutcome> {
         self.write_decided()?;
         Ok(match decision(&self.transaction, commit.id())? {
-            Some(Settled::Committed(position)) => Outcome::Committed(position),
-            Some(Settled::Aborted) => Outcome::Refused(Refusal::Aborted),
-            None => Outcome::Refused(refusal),
+            Some(CommitSettlement::Committed(position)) => StoreOutcome::Committed(position),
+            Some(CommitSettlement::Aborted) => StoreOutcome::Refused(CommitRefusal::Aborted),
+            None => StoreOutcome::Refused(refusal),
         })
     }
 
@@ -322,13 +327,13 @@ impl Batch<'_> {
     }
 
     /// Decides whether a commit has happened.
-    pub(crate) fn settle(&mut self, commit: CommitId) -> rusqlite::Result<Settled> {
+    pub(crate) fn settle(&mut self, commit: CommitId) -> rusqlite::Result<CommitSettlement> {
         self.write_decided()?;
         if let Some(settled) = decision(&self.transaction, commit)? {
             return Ok(settled);
         }
         self.statements.decide(commit, None)?;
-        Ok(Settled::Aborted)
+        Ok(CommitSettlement::Aborted)
     }
 }
 
@@ -336,7 +341,7 @@ fn write(
     transaction: &Transaction<'_>,
     statements: &mut BatchStatements<'_>,
     (id, entity): (&EntityId, i64),
-    member: &Member,
+    member: &CommitMember,
     position: Position,
 ) -> rusqlite::Result<()> {
     for (seq, event, hash) in member.events() {
@@ -420,7 +425,7 @@ fn change(
                 value.name.as_bytes(),
                 value.version,
                 &*value.payload,
-                bits(Sum::of_note(id, *kind, key, *rank, value).get()),
+                bits(RowChecksum::of_note(id, *kind, key, *rank, value).get()),
             ])?,
         NoteChange::Remove { kind, key } => transaction
             .prepare_cached("DELETE FROM note WHERE entity = ?1 AND kind = ?2 AND key = ?3")?
@@ -482,11 +487,11 @@ fn keep(
 pub(crate) fn decision(
     connection: &Connection,
     commit: CommitId,
-) -> rusqlite::Result<Option<Settled>> {
+) -> rusqlite::Result<Option<CommitSettlement>> {
     let mut select = connection.prepare_cached("SELECT position FROM decision WHERE id = ?1")?;
     let found = select.query_row([commit.get().to_be_bytes()], |row| row.get::<_, Option<i64>>(0));
     Ok(found.optional()?.map(|position| match position {
-        Some(position) => Settled::Committed(Position::new(position.cast_unsigned())),
-        None => Settled::Aborted,
+        Some(position) => CommitSettlement::Committed(Position::new(position.cast_unsigned())),
+        None => CommitSettlement::Aborted,
     }))
 }

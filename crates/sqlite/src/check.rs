@@ -1,4 +1,4 @@
-//! What is wrong with a file beyond what [`Reader`](coact_persist::Reader) can tell: in SQLite's own structure, and in rows that
+//! What is wrong with a file beyond what [`StoreReader`](coact_persist::StoreReader) can tell: in SQLite's own structure, and in rows that
 //! no entity has.
 
 use coact_persist::{EntityId, NoteKind, Seq};

@@ -1,8 +1,8 @@
 //! What is read, each in one query or two.
 
 use coact_persist::{
-    EntityId, Epoch, EventHash, LogEntry, Logs, Note, NoteKey, NoteKind, Notes, Position, Seq,
-    Snapshot, StoredEvent, Summary,
+    EntityId, EntitySummary, Epoch, EventHash, LogEntry, LogQuery, Note, NoteKey, NoteKind,
+    NoteQuery, Position, Seq, Snapshot, StoredEvent,
 };
 use rusqlite::{Connection, Params, Row, ToSql, Transaction, params};
 
@@ -64,7 +64,7 @@ pub(crate) fn events(
 pub(crate) fn log(
     connection: &Connection,
     format: SchemaFormat,
-    which: &Logs,
+    which: &LogQuery,
     after: Position,
     most: usize,
 ) -> rusqlite::Result<Vec<LogEntry>> {
@@ -95,14 +95,14 @@ pub(crate) fn position(connection: &Connection) -> rusqlite::Result<Position> {
 fn entries(
     connection: &Connection,
     tags: &str,
-    which: &Logs,
+    which: &LogQuery,
     (after, last): (Position, Position),
     most: i64,
 ) -> rusqlite::Result<Vec<LogEntry>> {
     let (after, last) = (bound(after.get()), bound(last.get()));
     let tags_at = (!tags.is_empty()).then_some(8);
     match which {
-        Logs::Kind(kind) => {
+        LogQuery::Kind(kind) => {
             // (A cross join is one in this order: the log is read along its index.)
             let mut select = connection.prepare_cached(&format!(
                 "SELECT {EVENT}, entity.key, NULL{tags}
@@ -116,7 +116,7 @@ fn entries(
             };
             select.query_map(params![kind.as_bytes(), after, last, most], entry)?.collect()
         }
-        Logs::Tag { tag, kind } => {
+        LogQuery::Tag { tag, kind } => {
             let of_kind = if kind.is_some() { "AND entity.kind = ?5" } else { "AND ?5 IS NULL" };
             let mut select = connection.prepare_cached(&format!(
                 "SELECT {EVENT}, entity.key, entity.kind{tags}
@@ -159,7 +159,7 @@ pub(crate) fn entities(
     after: Option<&EntityId>,
     most: usize,
     has_notes: bool,
-) -> rusqlite::Result<Vec<Summary>> {
+) -> rusqlite::Result<Vec<EntitySummary>> {
     let select = |which: &str, keys: &[&dyn ToSql]| {
         let note = "EXISTS (SELECT 1 FROM note WHERE note.entity = entity.id)";
         let is_there = if has_notes { format!("(last > 0 OR {note})") } else { "last > 0".into() };
@@ -189,12 +189,12 @@ fn select_entities(
     connection: &Connection,
     which: &str,
     keys: impl Params,
-) -> rusqlite::Result<Vec<Summary>> {
+) -> rusqlite::Result<Vec<EntitySummary>> {
     let mut select = connection.prepare_cached(&format!(
         "SELECT kind, key, epoch, last, hash FROM entity WHERE {which}"
     ))?;
     let rows = select.query_map(keys, |row| {
-        Ok(Summary {
+        Ok(EntitySummary {
             id: EntityId::new(text(row, 0)?, text(row, 1)?),
             epoch: Epoch::new(number(row, 2)?),
             last: Seq::new(number(row, 3)?),
@@ -208,11 +208,11 @@ fn select_entities(
 pub(crate) fn notes(
     connection: &Connection,
     format: SchemaFormat,
-    which: &Notes,
+    which: &NoteQuery,
     most: usize,
 ) -> rusqlite::Result<Vec<Note>> {
     match which {
-        Notes::One { entity, kind, key } => select_notes(
+        NoteQuery::One { entity, kind, key } => select_notes(
             connection,
             format,
             "entity.kind = ?1 AND entity.key = ?2 AND note.kind = ?3 AND note.key = ?4 LIMIT ?5",
@@ -224,7 +224,7 @@ pub(crate) fn notes(
                 bound(most)
             ],
         ),
-        Notes::Of { entity, after } => {
+        NoteQuery::Of { entity, after } => {
             let (kind, key) =
                 after.as_ref().map_or((0, &[][..]), |(kind, key)| (kind.get(), key.as_bytes()));
             select_notes(
@@ -244,14 +244,14 @@ pub(crate) fn notes(
                 ],
             )
         }
-        Notes::Ranked { kind, after: None, up_to } => select_notes(
+        NoteQuery::Ranked { kind, after: None, up_to } => select_notes(
             connection,
             format,
             "note.kind = ?1 AND note.rank <= ?2
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?3",
             params![kind.get(), bound(*up_to), bound(most)],
         ),
-        Notes::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
+        NoteQuery::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
             connection,
             format,
             // (`note.rank >= ?3` is implied, and lets the index be used.)

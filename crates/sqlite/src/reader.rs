@@ -8,8 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 
 use coact_persist::{
-    Done, EntityId, LogEntry, Logs, Note, Notes, Position, Reader, Seq, Snapshot, StoreError,
-    StoredEvent, Summary, wait,
+    EntityId, EntitySummary, LogEntry, LogQuery, Note, NoteQuery, Position, Seq, Snapshot,
+    StoreCallback, StoreError, StoreReader, StoredEvent, wait,
 };
 use rusqlite::Connection;
 
@@ -31,7 +31,7 @@ use crate::{read, wal};
 /// A store in an SQLite file, to be read only: for tools, also while another process has it.
 ///
 /// ```
-/// use coact_persist::{Reader, wait};
+/// use coact_persist::{StoreReader, wait};
 /// use coact_sqlite::{SqliteReader, SqliteStore};
 ///
 /// # let folder = tempfile::tempdir()?;
@@ -241,7 +241,7 @@ impl SqliteReader {
         &self,
         query: impl FnOnce(&Connection) -> rusqlite::Result<T> + Send + 'static,
         failed: impl FnOnce(&rusqlite::Error) -> StoreError + Send + 'static,
-        done: Done<Result<T, StoreError>>,
+        done: StoreCallback<Result<T, StoreError>>,
     ) {
         let place = self.place.clone();
         self.thread.ask(ReaderRequest::Read(Box::new(move |connection| {
@@ -283,13 +283,13 @@ fn give_name(file: &Path, name: &Path) -> io::Result<()> {
     renamed
 }
 
-impl Reader for SqliteReader {
+impl StoreReader for SqliteReader {
     fn events(
         &self,
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         let of = entity.clone();
         let failed = move |error: &_| failure::of_entity(&of, after.next(), error);
@@ -301,14 +301,19 @@ impl Reader for SqliteReader {
         );
     }
 
-    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+    fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
         let of = entity.clone();
         let failed = move |error: &_| failure::of_entity(&of, Seq::ZERO, error);
         let format = self.format;
         self.ask(move |connection| read::snapshots(connection, format, &entity), failed, done);
     }
 
-    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+    fn notes(
+        &self,
+        which: NoteQuery,
+        most: usize,
+        done: StoreCallback<Result<Vec<Note>, StoreError>>,
+    ) {
         let format = self.format;
         if !format.has_notes() {
             return callback::tell(done, Ok(Vec::new()));
@@ -322,13 +327,13 @@ impl Reader for SqliteReader {
 
     fn log(
         &self,
-        which: Logs,
+        which: LogQuery,
         after: Position,
         most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
+        done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     ) {
         let format = self.format;
-        if matches!(which, Logs::Tag { .. }) && !format.has_tags() {
+        if matches!(which, LogQuery::Tag { .. }) && !format.has_tags() {
             return callback::tell(done, Ok(Vec::new()));
         }
         self.ask(
@@ -343,7 +348,7 @@ impl Reader for SqliteReader {
         kind: Option<Arc<str>>,
         after: Option<EntityId>,
         most: usize,
-        done: Done<Result<Vec<Summary>, StoreError>>,
+        done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     ) {
         let has_notes = self.format.has_notes();
         self.ask(
@@ -354,7 +359,7 @@ impl Reader for SqliteReader {
             done,
         );
     }
-    fn position(&self, done: Done<Result<Position, StoreError>>) {
+    fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
         self.ask(read::position, failure::of_store, done);
     }
 }

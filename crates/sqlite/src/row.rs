@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use coact_persist::{
-    Epoch, Event, EventHash, Position, Seq, Snapshot, StoreError, StoredEvent, Sum, Tags,
+    Epoch, Event, EventHash, Position, RowChecksum, Seq, Snapshot, StoreError, StoredEvent, Tags,
 };
 use rusqlite::Row;
 
@@ -92,9 +92,9 @@ pub(crate) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
 }
 
 /// A sum; `None` in rows of earlier versions.
-pub(crate) fn sum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<Sum>> {
+pub(crate) fn sum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RowChecksum>> {
     let sum: Option<i64> = row.get(column)?;
-    Ok(sum.map(|sum| Sum::from_stored(sum.cast_unsigned())))
+    Ok(sum.map(|sum| RowChecksum::from_stored(sum.cast_unsigned())))
 }
 
 /// An event from its name, its version and its payload, in columns one behind the other.

@@ -10,8 +10,9 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
-    Reader, Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary,
+    Claim, Commit, CommitId, CommitRefusal, CommitSettlement, EntityId, EntitySummary, LogEntry,
+    LogQuery, Note, NoteQuery, Position, Seq, Snapshot, Store, StoreCallback, StoreError,
+    StoreOutcome, StoreReader, StoredEvent,
 };
 use rusqlite::Connection;
 use tracing::error;
@@ -130,31 +131,36 @@ impl SqliteStore {
     }
 }
 
-impl Reader for SqliteStore {
+impl StoreReader for SqliteStore {
     fn events(
         &self,
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         self.reader.events(entity, after, most, done);
     }
 
-    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+    fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
         self.reader.snapshots(entity, done);
     }
 
-    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+    fn notes(
+        &self,
+        which: NoteQuery,
+        most: usize,
+        done: StoreCallback<Result<Vec<Note>, StoreError>>,
+    ) {
         self.reader.notes(which, most, done);
     }
 
     fn log(
         &self,
-        which: Logs,
+        which: LogQuery,
         after: Position,
         most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
+        done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     ) {
         self.reader.log(which, after, most, done);
     }
@@ -164,31 +170,31 @@ impl Reader for SqliteStore {
         kind: Option<Arc<str>>,
         after: Option<EntityId>,
         most: usize,
-        done: Done<Result<Vec<Summary>, StoreError>>,
+        done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     ) {
         self.reader.entities(kind, after, most, done);
     }
 
-    fn position(&self, done: Done<Result<Position, StoreError>>) {
+    fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
         self.reader.position(done);
     }
 }
 
 impl Store for SqliteStore {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+    fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
         self.writer.ask(WriterRequest::Write(WriteRequest::Claim(entity, done)));
     }
 
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         self.writer.ask(WriterRequest::Write(WriteRequest::Commit(commit, done)));
     }
 
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+    fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
         self.writer.ask(WriterRequest::Write(WriteRequest::Settle(commit, done)));
     }
 
     /// What was asked before is answered within 5 s for each transaction, unless the disk hangs.
-    fn close(&self, done: Done<()>) {
+    fn close(&self, done: StoreCallback<()>) {
         self.writer.ask(WriterRequest::Close(CloseRequest { reader: self.reader.close(), done }));
     }
 }
@@ -197,7 +203,7 @@ impl Store for SqliteStore {
 struct CloseRequest {
     /// Cut off when the other thread has closed its connection: so the one that writes is the last.
     reader: Receiver<()>,
-    done: Done<()>,
+    done: StoreCallback<()>,
 }
 
 /// What the thread that writes is asked.
@@ -210,9 +216,9 @@ enum WriterRequest {
 
 /// What may be a part of a transaction.
 enum WriteRequest {
-    Claim(EntityId, Done<Result<Claim, StoreError>>),
-    Commit(Commit, Done<Outcome>),
-    Settle(CommitId, Done<Result<Settled, StoreError>>),
+    Claim(EntityId, StoreCallback<Result<Claim, StoreError>>),
+    Commit(Commit, StoreCallback<StoreOutcome>),
+    Settle(CommitId, StoreCallback<Result<CommitSettlement, StoreError>>),
 }
 
 impl WriteRequest {
@@ -258,8 +264,8 @@ impl WriteRequest {
 /// What has come of it, if its transaction is committed.
 enum WriteAnswer {
     Claim(Claim),
-    Commit(Outcome),
-    Settle(Settled),
+    Commit(StoreOutcome),
+    Settle(CommitSettlement),
 }
 
 struct StoreWriter {
@@ -395,7 +401,7 @@ impl StoreWriter {
                 self.connection = None;
                 let outcome = if is_unknown && !self.undo(all) {
                     all.iter().for_each(|asked| asked.add_to(&mut self.unknown));
-                    Outcome::Unknown
+                    StoreOutcome::Unknown
                 } else {
                     refused
                 };
@@ -512,7 +518,7 @@ fn tell(asked: WriteRequest, written: WriteAnswer) {
 }
 
 /// Tells that none of it is known to be done, and what that means for a commit.
-fn fail(all: Vec<WriteRequest>, error: &StoreError, outcome: fn(StoreError) -> Outcome) {
+fn fail(all: Vec<WriteRequest>, error: &StoreError, outcome: fn(StoreError) -> StoreOutcome) {
     for asked in all {
         match asked {
             WriteRequest::Claim(_, done) => callback::tell(done, Err(error.clone())),
@@ -527,6 +533,6 @@ fn fail(all: Vec<WriteRequest>, error: &StoreError, outcome: fn(StoreError) -> O
 }
 
 /// A commit was not stored.
-fn refused(error: StoreError) -> Outcome {
-    Outcome::Refused(Refusal::Store(error))
+fn refused(error: StoreError) -> StoreOutcome {
+    StoreOutcome::Refused(CommitRefusal::Store(error))
 }

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use coact_persist::{
-    Commit, EntityId, Event, Outcome, Reader, Refusal, Seq, Store, StoreError, wait,
+    Commit, CommitRefusal, EntityId, Event, Seq, Store, StoreError, StoreOutcome, StoreReader, wait,
 };
 use coact_sqlite::{BackupError, OpenError, SqliteReader, SqliteStore};
 
@@ -18,7 +18,7 @@ fn alice() -> EntityId {
 
 fn add(store: &SqliteStore, text: &str) {
     let outcome = write(store, &alice(), text);
-    assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+    assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
 }
 
 fn count(path: &Path) -> usize {
@@ -333,7 +333,7 @@ fn nothing_is_committed_in_a_file_that_was_removed() {
             let member = commit.member(alice(), claim.epoch, claim.last);
             member.event(Event::new("noted", 1, "lost".as_bytes()), claim.hash);
             match wait(|done| store.commit(commit, done)) {
-                Outcome::Refused(Refusal::Store(StoreError::Unavailable { why })) => {
+                StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { why })) => {
                     assert!(why.contains(name) && why.contains(says), "{why}");
                 }
                 other => panic!("{other:?}"),
@@ -596,7 +596,7 @@ fn a_store_that_is_closed_gives_up_its_file() {
         wait(|done| store.position(done)).err(),
     );
     let is = || Some(StoreError::Closed);
-    let refused = Outcome::Refused(Refusal::Store(StoreError::Closed));
+    let refused = StoreOutcome::Refused(CommitRefusal::Store(StoreError::Closed));
     assert_eq!(late, (refused, is(), is(), is(), is()));
     // What was asked before was told before. (The two halves of a store tell in any order.)
     let told: Vec<String> = told.iter().collect();

@@ -7,7 +7,8 @@ use std::path::Path;
 use std::process::Command;
 
 use coact_persist::{
-    Claim, Commit, EntityId, Event, Outcome, Reader, Refusal, Seq, Store, StoreError, wait,
+    Claim, Commit, CommitRefusal, EntityId, Event, Seq, Store, StoreError, StoreOutcome,
+    StoreReader, wait,
 };
 use coact_sqlite::SqliteStore;
 
@@ -95,9 +96,9 @@ fn write(store: &SqliteStore, id: &EntityId) -> Result<(), StoreError> {
     let mut commit = Commit::new();
     commit.member(id.clone(), epoch, last).event(Event::new("noted", 1, vec![2; 9_000]), hash);
     match wait(|done| store.commit(commit, done)) {
-        Outcome::Committed(_) => Ok(()),
-        Outcome::Refused(Refusal::Store(error)) => Err(error),
+        StoreOutcome::Committed(_) => Ok(()),
+        StoreOutcome::Refused(CommitRefusal::Store(error)) => Err(error),
         // It would stay so until there is room, since to settle it takes some.
-        other @ (Outcome::Unknown(_) | Outcome::Refused(_)) => panic!("{other:?}"),
+        other @ (StoreOutcome::Unknown(_) | StoreOutcome::Refused(_)) => panic!("{other:?}"),
     }
 }

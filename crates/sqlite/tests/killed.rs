@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 use coact_persist::{
-    Commit, EntityId, Event, EventHash, Outcome, Reader, Seq, Store, StoredEvent, wait,
+    Commit, EntityId, Event, EventHash, Seq, Store, StoreOutcome, StoreReader, StoredEvent, wait,
 };
 use coact_sqlite::{OpenError, SqliteReader, SqliteStore};
 
@@ -37,7 +37,7 @@ fn writes_until_it_is_killed() {
             commit.member(id.clone(), claim.epoch, claim.last).event(event, claim.hash);
         }
         match wait(|done| store.commit(commit, done)) {
-            Outcome::Committed(_) => writeln!(told, "committed {text}").unwrap(),
+            StoreOutcome::Committed(_) => writeln!(told, "committed {text}").unwrap(),
             other => panic!("{other:?}"),
         }
     }
@@ -129,7 +129,7 @@ fn a_restore_is_done_wholly_or_not_at_all() {
         let mut commit = Commit::new();
         let event = Event::new("moved", 1, claim.last.next().to_string().into_bytes());
         commit.member(alice.clone(), claim.epoch, claim.last).event(event, claim.hash);
-        assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+        assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
     };
     let store = SqliteStore::open(&path).unwrap();
     for (copy, count) in COPIES.into_iter().zip([10, 30]) {

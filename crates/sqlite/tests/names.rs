@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use coact_persist::{Commit, EntityId, Event, Outcome, Reader, Seq, Store, wait};
+use coact_persist::{Commit, EntityId, Event, Seq, Store, StoreOutcome, StoreReader, wait};
 use coact_sqlite::{SqliteReader, SqliteStore};
 
 fn alice() -> EntityId {
@@ -16,7 +16,7 @@ fn add_event(name: &str) {
     let mut commit = Commit::new();
     let event = Event::new("text", 1, name.as_bytes());
     commit.member(alice(), claim.epoch, claim.last).event(event, claim.hash);
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
 }
 
 fn count(reader: &SqliteReader) -> usize {

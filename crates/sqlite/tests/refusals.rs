@@ -10,7 +10,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use coact_persist::{EntityId, Outcome, Reader, Refusal, Seq, Store, StoreError, wait};
+use coact_persist::{
+    CommitRefusal, EntityId, Seq, Store, StoreError, StoreOutcome, StoreReader, wait,
+};
 use coact_sqlite::{OpenError, SqliteReader, SqliteStore};
 
 use self::common::{folder, names_in, open, read, write};
@@ -40,15 +42,15 @@ fn given() -> PathBuf {
     std::env::var_os(FOLDER).expect("the other test says where").into()
 }
 
-fn is_unavailable(outcome: &Outcome) -> bool {
-    matches!(outcome, Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. })))
+fn is_unavailable(outcome: &StoreOutcome) -> bool {
+    matches!(outcome, StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. })))
 }
 
 /// One step, if it can be made: the claim may be refused as well.
 fn try_write(store: &SqliteStore, text: &str) -> Result<(), StoreError> {
     wait(|done| store.claim(alice(), done))?;
     match write(store, &alice(), text) {
-        Outcome::Committed(_) => Ok(()),
+        StoreOutcome::Committed(_) => Ok(()),
         outcome if is_unavailable(&outcome) => {
             Err(StoreError::Unavailable { why: format!("{outcome:?}") })
         }

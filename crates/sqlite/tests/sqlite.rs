@@ -7,8 +7,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use coact_persist::{
-    Commit, EntityId, Event, LogEntry, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal,
-    Seq, Settled, Store, StoreError, StoredEvent, Tags, conformance, wait,
+    Commit, CommitRefusal, CommitSettlement, EntityId, Event, LogEntry, LogQuery, NoteKind,
+    NoteQuery, Position, Seq, Store, StoreError, StoreOutcome, StoreReader, StoredEvent, Tags,
+    conformance, wait,
 };
 use coact_sqlite::{Irregularity, OpenError, SqliteReader, SqliteStore};
 use tempfile::TempDir;
@@ -37,7 +38,7 @@ fn what_was_committed_is_there_when_it_is_opened_again() {
     for n in 0..3 {
         let store = open(&path);
         assert_eq!(read(&store, &alice).len(), n);
-        assert!(matches!(write(&store, &alice, &n.to_string()), Outcome::Committed(_)));
+        assert!(matches!(write(&store, &alice, &n.to_string()), StoreOutcome::Committed(_)));
         epochs.push(wait(|done| store.claim(alice.clone(), done)).unwrap().epoch.get());
     }
     assert_eq!(epochs, [2, 4, 6]);
@@ -72,7 +73,7 @@ fn what_waits_when_it_is_dropped_is_written() {
         store.commit(
             commit,
             Box::new(move |outcome| {
-                assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+                assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
                 told.fetch_add(1, Ordering::Relaxed);
             }),
         );
@@ -103,8 +104,8 @@ fn a_refused_commit_fails_no_other_in_its_transaction() {
     drop(tell);
     for (n, outcome) in told {
         match outcome {
-            Outcome::Committed(_) => assert_ne!(n % 3, 0),
-            Outcome::Refused(Refusal::Fenced { entity, .. }) => {
+            StoreOutcome::Committed(_) => assert_ne!(n % 3, 0),
+            StoreOutcome::Refused(CommitRefusal::Fenced { entity, .. }) => {
                 assert_eq!((n % 3, entity), (0, names[n].clone()))
             }
             other => panic!("{other:?}"),
@@ -188,8 +189,8 @@ fn of_version(version: u32, folder: &TempDir) -> std::path::PathBuf {
     path
 }
 
-fn tagged(reader: &dyn Reader, tag: &str) -> Vec<LogEntry> {
-    let which = Logs::Tag { tag: tag.into(), kind: None };
+fn tagged(reader: &dyn StoreReader, tag: &str) -> Vec<LogEntry> {
+    let which = LogQuery::Tag { tag: tag.into(), kind: None };
     wait(|done| reader.log(which, Position::ZERO, 1_000, done)).unwrap()
 }
 
@@ -198,12 +199,12 @@ fn a_file_of_version_1_goes_on() {
     let folder = folder();
     let path = of_version(1, &folder);
     let account = EntityId::new("bank.account", "1");
-    let all = |reader: &dyn Reader| {
+    let all = |reader: &dyn StoreReader| {
         let log =
             wait(|done| reader.log("bank.account".into(), Position::ZERO, 1_000, done)).unwrap();
         let listed = wait(|done| reader.entities(None, None, 10, done)).unwrap();
         let kept = wait(|done| reader.snapshots(account.clone(), done)).unwrap();
-        let notes = Notes::Of { entity: account.clone(), after: None };
+        let notes = NoteQuery::Of { entity: account.clone(), after: None };
         let notes = wait(|done| reader.notes(notes, 10, done)).unwrap();
         (log, listed, kept, notes)
     };
@@ -217,7 +218,7 @@ fn a_file_of_version_1_goes_on() {
     let mut commit = Commit::new();
     let member = commit.member(account.clone(), claim.epoch, claim.last);
     member.put_note(NoteKind::Timer, "new".into(), 1, Event::new("new", 1, Vec::new()));
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
     drop(store);
     let after = all(&open(&path));
     assert_eq!((after.0, after.3.len()), (before.0, 1));
@@ -229,16 +230,16 @@ fn a_file_of_version_2_goes_on() {
     let path = of_version(2, &folder);
     let (account, settings) =
         (EntityId::new("bank.account", "0"), EntityId::new("settings", "alice"));
-    let all = |reader: &dyn Reader| {
+    let all = |reader: &dyn StoreReader| {
         let log =
             wait(|done| reader.log("bank.account".into(), Position::ZERO, 1_000, done)).unwrap();
         let listed = wait(|done| reader.entities(None, None, 10, done)).unwrap();
         let kept = [&account, &settings]
             .map(|one| wait(|done| reader.snapshots(one.clone(), done)).unwrap());
-        let notes = Notes::Of { entity: account.clone(), after: None };
+        let notes = NoteQuery::Of { entity: account.clone(), after: None };
         let notes = wait(|done| reader.notes(notes, 10, done)).unwrap();
         let ranked = NoteKind::ALL.map(|kind| {
-            let ranked = Notes::Ranked { kind, after: None, up_to: u64::MAX };
+            let ranked = NoteQuery::Ranked { kind, after: None, up_to: u64::MAX };
             wait(|done| reader.notes(ranked, 10, done)).unwrap()
         });
         assert_eq!(ranked.concat(), notes);
@@ -263,7 +264,7 @@ fn a_file_of_version_2_goes_on() {
     member.remove_note(NoteKind::Timer, "fee".into());
     let member = commit.member(settings.clone(), now[1].epoch, now[1].last);
     member.replace(Event::new("settings", 2, Vec::new()), now[1].hash);
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
     drop((store, reader));
     let store = open(&path);
     let after = all(&store);
@@ -287,7 +288,7 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
     member.snapshot(said("once"), hash);
     member.put_note(NoteKind::Timer, "fee".into(), 7, said("5"));
     member.put_note(NoteKind::DeadLetter, "m".into(), 7, said("6"));
-    assert!(matches!(wait(|done| store.commit(commit, done)), Outcome::Committed(_)));
+    assert!(matches!(wait(|done| store.commit(commit, done)), StoreOutcome::Committed(_)));
     // (Another entity, whose row the note may be put to.)
     write(&store, &EntityId::new("account", "bob"), "x");
     let change = |sql: &str| {
@@ -316,7 +317,7 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
         assert_eq!(snapshot().check(&alice), Ok(()));
     }
     let ranked = || {
-        let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
+        let timers = NoteQuery::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
         wait(|done| store.notes(timers, 9, done)).map(|notes| notes.len())
     };
     assert_eq!(ranked(), Ok(1));
@@ -339,14 +340,14 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
             "{damaged}: {error}"
         );
         // Others can be read.
-        let which = Notes::Of { entity: alice.clone(), after: None };
+        let which = NoteQuery::Of { entity: alice.clone(), after: None };
         assert_eq!(wait(|done| store.notes(which, 1, done)).map(|notes| notes.len()), Ok(1));
         change(&format!("UPDATE note SET {sound} {of_timer}"));
         assert_eq!(ranked(), Ok(1));
     }
     // One of another kind.
     change("UPDATE note SET kind = 3 WHERE kind = 4");
-    let which = Notes::Of { entity: alice.clone(), after: None };
+    let which = NoteQuery::Of { entity: alice.clone(), after: None };
     let error = wait(|done| store.notes(which, 9, done)).unwrap_err();
     let expected = "the note \"fee\" (ClientAnswer) of `account/alice` is damaged: it was changed";
     assert!(error.to_string().starts_with(expected), "{error}");
@@ -382,7 +383,7 @@ fn a_reader_sees_what_an_owner_writes() {
     let store = open(&path);
     let reader = SqliteReader::open(&path).unwrap();
     for n in 1..=3 {
-        assert!(matches!(write(&store, &alice, "x"), Outcome::Committed(_)));
+        assert!(matches!(write(&store, &alice, "x"), StoreOutcome::Committed(_)));
         let read = wait(|done| reader.events(alice.clone(), Seq::ZERO, 10, done)).unwrap();
         assert_eq!(read.len(), n);
     }
@@ -407,7 +408,7 @@ fn old_decisions_are_forgotten() {
         store.commit(commit, Box::new(move |outcome| tell.send(outcome).unwrap()));
     }
     drop(tell);
-    assert!(told.iter().all(|outcome| matches!(outcome, Outcome::Committed(_))));
+    assert!(told.iter().all(|outcome| matches!(outcome, StoreOutcome::Committed(_))));
     let count = || {
         let file = rusqlite::Connection::open(&path).unwrap();
         file.query_row("SELECT count(*) FROM decision", [], |row| row.get::<_, i64>(0)).unwrap()
@@ -415,7 +416,7 @@ fn old_decisions_are_forgotten() {
     let kept = count();
     assert!((1 << 16..80_000).contains(&kept), "{kept}");
     let settled = wait(|done| store.settle(last.unwrap(), done)).unwrap();
-    assert_eq!(settled, Settled::Committed(Position::new(100_000)));
+    assert_eq!(settled, CommitSettlement::Committed(Position::new(100_000)));
 }
 
 /// Neither into the file, nor into its log of what is to be written.
@@ -438,8 +439,11 @@ fn a_check_writes_nothing() {
         wait(|done| store.commit(check, done))
     };
     for _ in 0..3 {
-        assert_eq!(check(now.epoch), Outcome::Committed(now.position));
-        assert!(matches!(check(now.epoch.next()), Outcome::Refused(Refusal::Fenced { .. })));
+        assert_eq!(check(now.epoch), StoreOutcome::Committed(now.position));
+        assert!(matches!(
+            check(now.epoch.next()),
+            StoreOutcome::Refused(CommitRefusal::Fenced { .. })
+        ));
     }
     assert!(bytes() == before, "something was written");
     assert_eq!(store.transactions(), transactions);
@@ -463,7 +467,7 @@ fn what_is_called_with_a_result_may_panic() {
     store.events(alice.clone(), Seq::ZERO, 1, Box::new(move |_| read()));
     store.log("account".into(), Position::ZERO, 1, Box::new(move |_| logged()));
     assert_eq!(told.iter().count(), 5);
-    assert!(matches!(write(&store, &alice, "x"), Outcome::Committed(_)));
+    assert!(matches!(write(&store, &alice, "x"), StoreOutcome::Committed(_)));
     assert_eq!(read_texts(&store, &alice), ["x"]);
 }
 
@@ -546,7 +550,7 @@ fn a_counter_that_is_damaged_is_told() {
     let folder = folder();
     let path = folder.path().join("bank.db");
     let alice = EntityId::new("account", "alice");
-    assert!(matches!(write(&open(&path), &alice, "before"), Outcome::Committed(_)));
+    assert!(matches!(write(&open(&path), &alice, "before"), StoreOutcome::Committed(_)));
     for counter in [i64::MAX, i64::MAX - 1, -1, -2, i64::MIN] {
         let file = rusqlite::Connection::open(&path).unwrap();
         file.execute("UPDATE counter SET position = ?1", [counter]).unwrap();
@@ -571,9 +575,9 @@ fn what_a_tool_has_changed_against_advice_is_seen() {
         member.event(Event::new("noted", 1, Vec::new()), claim.hash);
         wait(|done| store.commit(commit, done))
     };
-    assert!(matches!(commit(Seq::ZERO), Outcome::Committed(_)));
+    assert!(matches!(commit(Seq::ZERO), StoreOutcome::Committed(_)));
     let tool = rusqlite::Connection::open(&path).unwrap();
     tool.execute("UPDATE entity SET epoch = epoch + 1", []).unwrap();
     let outcome = commit(Seq::new(1));
-    assert!(matches!(outcome, Outcome::Refused(Refusal::Fenced { .. })), "{outcome:?}");
+    assert!(matches!(outcome, StoreOutcome::Refused(CommitRefusal::Fenced { .. })), "{outcome:?}");
 }

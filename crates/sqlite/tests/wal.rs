@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::{fs, thread};
 
 use coact_persist::{
-    Claim, Commit, EntityId, Event, EventHash, Outcome, Position, Reader, Store, wait,
+    Claim, Commit, EntityId, Event, EventHash, Position, Store, StoreOutcome, StoreReader, wait,
 };
 use coact_sqlite::SqliteStore;
 use tracing::field::{Field, Visit};
@@ -41,7 +41,7 @@ impl Account {
         let hash: EventHash =
             commit.member(EntityId::new(KIND, "alice"), epoch, last).event(event, hash);
         let outcome = wait(|done| store.commit(commit, done));
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
         (self.claim.last, self.claim.hash) = (last.next(), hash);
     }
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 
-use coact_persist::{Event, EventHash, Reader, Seq, wait};
+use coact_persist::{Event, EventHash, Seq, StoreReader, wait};
 use serde_json::Value;
 
 use crate::listing::of_any_text;

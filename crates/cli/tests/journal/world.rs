@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use coact_persist::{
-    Commit, EntityId, Epoch, Event, EventHash, Member, NoteKind, Outcome, Seq, Store, Tags,
-    minicbor, wait,
+    Commit, CommitMember, EntityId, Epoch, Event, EventHash, NoteKind, Seq, Store, StoreOutcome,
+    Tags, minicbor, wait,
 };
 use coact_sqlite::SqliteStore;
 use rusqlite::Connection;
@@ -95,7 +95,7 @@ impl World {
             alice.event(store, deposited(cents));
         }
         alice.commit(store, |member, _| {
-            let put = |member: &mut Member, kind, key: &[u8], rank, cents| {
+            let put = |member: &mut CommitMember, kind, key: &[u8], rank, cents| {
                 let key = coact_persist::NoteKey::new(key);
                 member.put_note(kind, key, rank, deposited(cents));
             };
@@ -182,14 +182,14 @@ impl Entity {
     pub fn commit(
         &mut self,
         store: &SqliteStore,
-        write: impl FnOnce(&mut Member, EventHash) -> Option<EventHash>,
+        write: impl FnOnce(&mut CommitMember, EventHash) -> Option<EventHash>,
     ) {
         let mut commit = Commit::new();
         let member = commit.member(self.id.clone(), self.epoch, self.last);
         self.hash = write(member, self.hash).unwrap_or(self.hash);
         self.last = member.last();
         let outcome = wait(|done| store.commit(commit, done));
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
     }
 
     pub fn event(&mut self, store: &SqliteStore, event: Event) {

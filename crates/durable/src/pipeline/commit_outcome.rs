@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use coact_core::behaviour::NotCommitted;
-use coact_persist::{Position, Refusal};
+use coact_persist::{CommitRefusal, Position};
 
 /// Runs once, with the outcome of a commit.
 pub(crate) type PostCommit = Box<dyn FnOnce(&CommitOutcome) + Send>;
@@ -20,8 +20,8 @@ pub(crate) enum CommitOutcome {
     Lost,
 }
 
-impl From<&Result<Position, Refusal>> for CommitOutcome {
-    fn from(answer: &Result<Position, Refusal>) -> Self {
+impl From<&Result<Position, CommitRefusal>> for CommitOutcome {
+    fn from(answer: &Result<Position, CommitRefusal>) -> Self {
         match answer {
             Ok(position) => Self::Stored(*position),
             Err(refusal) => Self::NotStored(not_committed(refusal)),
@@ -31,9 +31,9 @@ impl From<&Result<Position, Refusal>> for CommitOutcome {
 
 /// Returns the error for a refused commit. An error of the store is told as itself, whatever the
 /// store was asked.
-pub(crate) fn not_committed(refusal: &Refusal) -> NotCommitted {
+pub(crate) fn not_committed(refusal: &CommitRefusal) -> NotCommitted {
     match refusal {
-        Refusal::Store(error) => NotCommitted::new(error.clone()),
+        CommitRefusal::Store(error) => NotCommitted::new(error.clone()),
         other => NotCommitted::new(other.clone()),
     }
 }

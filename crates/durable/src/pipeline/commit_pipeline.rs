@@ -27,7 +27,7 @@ use std::mem::take;
 
 use coact_actor::actor::ExitReason;
 use coact_core::behaviour::NotCommitted;
-use coact_persist::{EntityId, Position, Refusal, StoreError};
+use coact_persist::{CommitRefusal, EntityId, Position, StoreError};
 use smallvec::SmallVec;
 
 use super::commit_outcome::{CommitOutcome, not_committed};
@@ -341,7 +341,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
     pub(crate) fn commit_answered(
         &mut self,
         commit: SubmittedCommit,
-        answer: &Result<Position, Refusal>,
+        answer: &Result<Position, CommitRefusal>,
     ) -> Commands<R> {
         let mut commands = self.member_answered(answer, commit.changes, commit.is_unknown);
         self.set_outcome(commit.number, answer.into());
@@ -366,17 +366,17 @@ impl<R: PipelineResources> CommitPipeline<R> {
     /// state, which any refusal undoes; otherwise only one that is about this entity does.
     pub(crate) fn member_answered(
         &mut self,
-        answer: &Result<Position, Refusal>,
+        answer: &Result<Position, CommitRefusal>,
         changes: bool,
         was_unknown: bool,
     ) -> Commands<R> {
         let mut commands = Commands::new();
         self.end_unknown(was_unknown, &mut commands);
         match answer {
-            Err(refusal @ Refusal::Fenced { entity, .. }) if *entity == self.entity => {
+            Err(refusal @ CommitRefusal::Fenced { entity, .. }) if *entity == self.entity => {
                 commands.extend(self.fail(not_committed(refusal)));
             }
-            Err(refusal @ Refusal::Conflict { entity, .. }) if *entity == self.entity => {
+            Err(refusal @ CommitRefusal::Conflict { entity, .. }) if *entity == self.entity => {
                 commands.extend(self.undo(not_committed(refusal)));
             }
             Err(refusal) if changes => commands.extend(self.undo(not_committed(refusal))),

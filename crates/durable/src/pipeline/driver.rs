@@ -10,7 +10,7 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::internals::{self, drop_quietly};
 use coact_core::runtime::{Busy, OnCancel};
 use coact_core::{Cown, Promise, when};
-use coact_persist::{Commit, Position, Refusal, StoreError};
+use coact_persist::{Commit, CommitRefusal, Position, StoreError};
 
 use super::commit_outcome::{CommitOutcome, PostCommit, RuntimeEnded};
 use super::commit_pipeline::{
@@ -381,7 +381,7 @@ impl CommitObserver for CommandReceipt {
         self.driver.commit_unknown(why);
     }
 
-    fn answered(mut self, answer: Result<Position, Refusal>) {
+    fn answered(mut self, answer: Result<Position, CommitRefusal>) {
         self.is_answered = true;
         self.driver.on_event(|pipeline| pipeline.commit_answered(self.submitted, &answer));
     }
@@ -417,7 +417,7 @@ impl PipelineDriver {
     }
 
     /// A behaviour's commit that the entity is a member of is stored or refused.
-    pub(crate) fn member_answered(self: &Arc<Self>, answer: &Result<Position, Refusal>) {
+    pub(crate) fn member_answered(self: &Arc<Self>, answer: &Result<Position, CommitRefusal>) {
         self.on_event(|pipeline| pipeline.member_answered(answer, false, false));
     }
 }
@@ -580,7 +580,7 @@ impl CommitObserver for PipelinedReceipt {
         members.for_each(|member| member.driver.commit_unknown(why));
     }
 
-    fn answered(mut self, answer: Result<Position, Refusal>) {
+    fn answered(mut self, answer: Result<Position, CommitRefusal>) {
         let Some((shared, members)) = self.pending.take() else { return };
         for CommitMember { driver, bytes, .. } in &members {
             let changes = bytes.is_some();

@@ -10,7 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use std::hash::{Hash, Hasher};
 
 use coact_core::behaviour::NotCommitted;
-use coact_persist::{EntityId, Epoch, Position, Refusal, Seq, StoreError};
+use coact_persist::{CommitRefusal, EntityId, Epoch, Position, Seq, StoreError};
 
 use super::commit_outcome::{CommitOutcome, RuntimeEnded};
 use super::commit_pipeline::{
@@ -138,8 +138,8 @@ enum ThreadStep {
     Delivery(EntityIndex),
     NextDelivery(EntityIndex),
     /// The answer of a commit of one entity.
-    CommitAnswered(DecisionIndex, Result<Position, Refusal>),
-    MemberAnswered(EntityIndex, DecisionIndex, Result<Position, Refusal>, bool),
+    CommitAnswered(DecisionIndex, Result<Position, CommitRefusal>),
+    MemberAnswered(EntityIndex, DecisionIndex, Result<Position, CommitRefusal>, bool),
     SharedAnswered(DecisionIndex, CommitOutcome),
     PartDecided(DecisionIndex, EntityIndex),
     PartCompleted(DecisionIndex, EntityIndex, CommitOutcome),
@@ -518,16 +518,16 @@ impl World {
         }
         let refusal = match self.stale_member(decision) {
             Some(entity) => conflict(&self.id(entity)),
-            None if self.store[decision] == StoreAnswer::Unknown => Refusal::Aborted,
+            None if self.store[decision] == StoreAnswer::Unknown => CommitRefusal::Aborted,
             None => {
                 self.budget.refusals -= 1;
-                Refusal::Store(StoreError::Unavailable { why: "away".into() })
+                CommitRefusal::Store(StoreError::Unavailable { why: "away".into() })
             }
         };
         self.refuse(decision, refusal);
     }
 
-    fn refuse(&mut self, decision: DecisionIndex, refusal: Refusal) {
+    fn refuse(&mut self, decision: DecisionIndex, refusal: CommitRefusal) {
         for (entity, changes) in &self.script[decision].members {
             self.entities[*entity].is_broken_in_store |= *changes;
         }
@@ -538,7 +538,7 @@ impl World {
         &mut self,
         index: DecisionIndex,
         told: StoreAnswer,
-        answer: Result<Position, Refusal>,
+        answer: Result<Position, CommitRefusal>,
     ) {
         let was_unknown = self.store[index] == StoreAnswer::Unknown;
         self.store[index] = told;
@@ -917,14 +917,14 @@ impl World {
     }
 }
 
-fn fenced(entity: &EntityId) -> Refusal {
+fn fenced(entity: &EntityId) -> CommitRefusal {
     let (epoch, owner) = (Epoch::new(1), Epoch::new(2));
-    Refusal::Fenced { entity: entity.clone(), epoch, owner }
+    CommitRefusal::Fenced { entity: entity.clone(), epoch, owner }
 }
 
-fn conflict(entity: &EntityId) -> Refusal {
+fn conflict(entity: &EntityId) -> CommitRefusal {
     let (expected, found) = (Seq::new(2), Seq::new(1));
-    Refusal::Conflict { entity: entity.clone(), expected, found }
+    CommitRefusal::Conflict { entity: entity.clone(), expected, found }
 }
 
 /// Tries all orders of events. Returns how many states there are, and how many of them are ends.

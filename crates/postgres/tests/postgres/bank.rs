@@ -3,8 +3,8 @@
 use std::sync::mpsc::{Receiver, channel};
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Event, Outcome, Position, Reader, Refusal, Seq, Settled,
-    Store, StoreError, wait,
+    Claim, Commit, CommitId, CommitRefusal, CommitSettlement, EntityId, Event, Position, Seq,
+    Store, StoreError, StoreOutcome, StoreReader, wait,
 };
 
 pub fn account(key: impl Into<String>) -> EntityId {
@@ -33,26 +33,26 @@ pub fn step(members: &[(&EntityId, &Claim)], text: &str) -> Commit {
     commit
 }
 
-pub fn commit(store: &dyn Store, commit: Commit) -> Outcome {
+pub fn commit(store: &dyn Store, commit: Commit) -> StoreOutcome {
     wait(|done| store.commit(commit, done))
 }
 
 pub fn committed(store: &dyn Store, what: Commit) -> Position {
     match commit(store, what) {
-        Outcome::Committed(position) => position,
+        StoreOutcome::Committed(position) => position,
         other => panic!("it is to be committed: {other:?}"),
     }
 }
 
-pub fn settle(store: &dyn Store, id: CommitId) -> Result<Settled, StoreError> {
+pub fn settle(store: &dyn Store, id: CommitId) -> Result<CommitSettlement, StoreError> {
     wait(|done| store.settle(id, done))
 }
 
-pub fn texts(store: &dyn Reader, entity: &EntityId) -> Vec<String> {
+pub fn texts(store: &dyn StoreReader, entity: &EntityId) -> Vec<String> {
     try_texts(store, entity).expect("it can be read")
 }
 
-pub fn try_texts(store: &dyn Reader, entity: &EntityId) -> Result<Vec<String>, StoreError> {
+pub fn try_texts(store: &dyn StoreReader, entity: &EntityId) -> Result<Vec<String>, StoreError> {
     let read = wait(|done| store.events(entity.clone(), Seq::ZERO, 1_000_000, done))?;
     Ok(read.iter().map(|stored| text(&stored.event)).collect())
 }
@@ -62,7 +62,9 @@ pub fn text(event: &Event) -> String {
 }
 
 /// What is asked, and not waited for.
-pub fn ask<T: Send + 'static>(operation: impl FnOnce(coact_persist::Done<T>)) -> Receiver<T> {
+pub fn ask<T: Send + 'static>(
+    operation: impl FnOnce(coact_persist::StoreCallback<T>),
+) -> Receiver<T> {
     let (tell, told) = channel();
     operation(Box::new(move |result| drop(tell.send(result))));
     told
@@ -86,13 +88,13 @@ pub fn until_available<T>(mut ask: impl FnMut() -> Result<T, StoreError>) -> T {
 }
 
 /// Whether a commit has happened, after all.
-pub fn truth(store: &dyn Store, id: CommitId, outcome: &Outcome) -> bool {
+pub fn truth(store: &dyn Store, id: CommitId, outcome: &StoreOutcome) -> bool {
     match outcome {
-        Outcome::Committed(_) => true,
-        Outcome::Unknown(_) => {
-            matches!(until_available(|| settle(store, id)), Settled::Committed(_))
+        StoreOutcome::Committed(_) => true,
+        StoreOutcome::Unknown(_) => {
+            matches!(until_available(|| settle(store, id)), CommitSettlement::Committed(_))
         }
-        Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. })) => false,
-        Outcome::Refused(other) => panic!("{other}"),
+        StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. })) => false,
+        StoreOutcome::Refused(other) => panic!("{other}"),
     }
 }

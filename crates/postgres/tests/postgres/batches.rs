@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::Receiver;
 
 use coact_persist::{
-    Claim, Commit, CommitId, EntityId, Epoch, Event, EventHash, Logs, MemoryStore, NoteKey,
-    NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Settled, Store, StoreError, Tags,
-    wait,
+    Claim, Commit, CommitId, CommitRefusal, CommitSettlement, EntityId, Epoch, Event, EventHash,
+    LogQuery, MemoryStore, NoteKey, NoteKind, NoteQuery, Position, Seq, Store, StoreError,
+    StoreOutcome, StoreReader, Tags, wait,
 };
 use coact_postgres::PostgresStore;
 
@@ -22,7 +22,7 @@ fn in_one_transaction<T>(store: &PostgresStore, raw: &Raw, asked: impl FnOnce() 
     raw.until_it_is_waited_for();
     let all = asked();
     raw.run("COMMIT");
-    assert!(matches!(first.recv().unwrap(), Outcome::Committed(_)));
+    assert!(matches!(first.recv().unwrap(), StoreOutcome::Committed(_)));
     all
 }
 
@@ -41,7 +41,7 @@ fn what_waits_when_it_is_dropped_is_written() {
         store.commit(
             next,
             Box::new(move |outcome| {
-                assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+                assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
                 told.fetch_add(1, Ordering::Relaxed);
             }),
         );
@@ -69,8 +69,8 @@ fn a_refused_commit_fails_no_other_in_its_transaction() {
     });
     for (n, outcome) in all.into_iter().enumerate() {
         match outcome.recv().unwrap() {
-            Outcome::Committed(_) => assert_ne!(n % 3, 0),
-            Outcome::Refused(Refusal::Fenced { entity, .. }) => {
+            StoreOutcome::Committed(_) => assert_ne!(n % 3, 0),
+            StoreOutcome::Refused(CommitRefusal::Fenced { entity, .. }) => {
                 assert_eq!((n % 3, entity), (0, names[n].clone()));
             }
             other => panic!("{other:?}"),
@@ -103,8 +103,8 @@ fn what_the_server_does_not_take_fails_alone() {
         let outcome = outcome.recv().unwrap();
         let is_large = n % 4 == 2;
         match &outcome {
-            Outcome::Committed(_) => assert!(!is_large),
-            Outcome::Refused(Refusal::Store(StoreError::Unavailable { why })) => {
+            StoreOutcome::Committed(_) => assert!(!is_large),
+            StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { why })) => {
                 assert!(is_large && why.contains("check constraint"), "{why}");
             }
             other => panic!("{other:?}"),
@@ -127,7 +127,7 @@ fn a_commit_that_is_too_large_is_refused_before_it_is_sent() {
     }
     let refused = commit(&store, large);
     assert!(
-        matches!(&refused, Outcome::Refused(Refusal::Store(StoreError::Unavailable { why })) if why.contains("bytes")),
+        matches!(&refused, StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { why })) if why.contains("bytes")),
         "{refused:?}"
     );
     committed(&store, step(&[(&alice, &now)], "x"));
@@ -208,7 +208,7 @@ fn keys_have_any_length_and_are_ordered_by_their_bytes() {
         let mut found: Vec<NoteKey> = Vec::new();
         loop {
             let after = found.last().map(|key| (NoteKind::Timer, key.clone()));
-            let which = Notes::Of { entity: id.clone(), after };
+            let which = NoteQuery::Of { entity: id.clone(), after };
             let Some(next) = wait(|done| store.notes(which, 1, done)).unwrap().pop() else { break };
             found.push(next.key);
         }
@@ -216,7 +216,7 @@ fn keys_have_any_length_and_are_ordered_by_their_bytes() {
     }
     let (mut ranked, mut after) = (0, None);
     while let Some(next) = {
-        let which = Notes::Ranked { kind: NoteKind::Timer, after, up_to: 7 };
+        let which = NoteQuery::Ranked { kind: NoteKind::Timer, after, up_to: 7 };
         wait(|done| store.notes(which, 1, done)).unwrap().pop()
     } {
         let place = (next.entity.clone(), next.key.clone());
@@ -249,8 +249,8 @@ enum Asked {
 /// What one has told.
 enum Told {
     Claim(Receiver<Result<Claim, StoreError>>),
-    Commit(Receiver<Outcome>),
-    Settle(Receiver<Result<Settled, StoreError>>),
+    Commit(Receiver<StoreOutcome>),
+    Settle(Receiver<Result<CommitSettlement, StoreError>>),
 }
 
 fn ask_one(store: &dyn Store, asked: &Asked) -> Told {
@@ -331,18 +331,18 @@ fn contents(store: &dyn Store, names: &[EntityId]) -> String {
         wait(|done| store.log("account".into(), Position::ZERO, 1 << 20, done))
     );
     for (tag, kind) in [("x", None), ("y", Some("account".into())), ("z", None)] {
-        let which = Logs::Tag { tag: tag.into(), kind };
+        let which = LogQuery::Tag { tag: tag.into(), kind };
         all += &format!("{:#?}\n", wait(|done| store.log(which, Position::ZERO, 1 << 20, done)));
     }
     for name in names {
         all +=
             &format!("{:#?}\n", wait(|done| store.events(name.clone(), Seq::ZERO, 1 << 20, done)));
         all += &format!("{:#?}\n", wait(|done| store.snapshots(name.clone(), done)));
-        let notes = Notes::Of { entity: name.clone(), after: None };
+        let notes = NoteQuery::Of { entity: name.clone(), after: None };
         all += &format!("{:#?}\n", wait(|done| store.notes(notes, 99, done)));
     }
     for kind in NoteKind::ALL {
-        let notes = Notes::Ranked { kind, after: None, up_to: 2 };
+        let notes = NoteQuery::Ranked { kind, after: None, up_to: 2 };
         all += &format!("{:#?}\n", wait(|done| store.notes(notes, 99, done)));
     }
     all
@@ -423,13 +423,14 @@ fn decisions_are_forgotten_in_the_end() {
     drop(store);
     let store = server.store(&schema);
     let aborted = CommitId::unique();
-    assert_eq!(wait(|done| store.settle(aborted, done)), Ok(Settled::Aborted));
+    assert_eq!(wait(|done| store.settle(aborted, done)), Ok(CommitSettlement::Aborted));
     assert_eq!(raw.number("SELECT count(*) FROM decision WHERE id IN ('old', 'new')"), 1);
     let (first, last) = (Commit::new(), Commit::new());
     let (first_id, last_id) = (first.id(), last.id());
     committed(&store, first);
     let all: Vec<_> = (0..25_000).map(|_| ask(|done| store.commit(Commit::new(), done))).collect();
-    all.into_iter().for_each(|told| assert!(matches!(told.recv().unwrap(), Outcome::Committed(_))));
+    all.into_iter()
+        .for_each(|told| assert!(matches!(told.recv().unwrap(), StoreOutcome::Committed(_))));
     committed(&store, last);
     let kept = decisions();
     assert!((10_000..14_000).contains(&kept), "{kept}");

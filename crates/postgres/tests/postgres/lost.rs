@@ -5,7 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coact_persist::{
-    EntityId, Event, Note, NoteKind, Outcome, Refusal, Settled, Store, StoreError,
+    CommitRefusal, CommitSettlement, EntityId, Event, Note, NoteKind, Store, StoreError,
+    StoreOutcome,
 };
 use coact_postgres::{Builder, ConnectError, PostgresStore};
 
@@ -55,10 +56,10 @@ fn one_step(
     let outcome = commit(store, both);
     let is_stored = truth(store, id, &outcome);
     let count = match (&outcome, is_stored) {
-        (Outcome::Committed(_), _) => &mut seen.committed,
-        (Outcome::Unknown(_), true) => &mut seen.unknown_committed,
-        (Outcome::Unknown(_), false) => &mut seen.unknown_aborted,
-        (Outcome::Refused(_), _) => &mut seen.refused,
+        (StoreOutcome::Committed(_), _) => &mut seen.committed,
+        (StoreOutcome::Unknown(_), true) => &mut seen.unknown_committed,
+        (StoreOutcome::Unknown(_), false) => &mut seen.unknown_aborted,
+        (StoreOutcome::Refused(_), _) => &mut seen.refused,
     };
     *count += 1;
     let expected: &[&str] = if is_stored { &["once"] } else { &[] };
@@ -70,9 +71,11 @@ fn one_step(
     }
     // It is settled once and for all, if it was; and one that was refused can still be stored.
     match (&outcome, commit(other, again)) {
-        (Outcome::Unknown(_), Outcome::Refused(Refusal::Aborted)) => assert!(!is_stored),
-        (Outcome::Refused(_) | Outcome::Unknown(_), Outcome::Committed(_))
-        | (Outcome::Committed(_), Outcome::Committed(_)) => {}
+        (StoreOutcome::Unknown(_), StoreOutcome::Refused(CommitRefusal::Aborted)) => {
+            assert!(!is_stored)
+        }
+        (StoreOutcome::Refused(_) | StoreOutcome::Unknown(_), StoreOutcome::Committed(_))
+        | (StoreOutcome::Committed(_), StoreOutcome::Committed(_)) => {}
         (_, other) => panic!("{round}: {outcome:?}, then {other:?}"),
     }
 }
@@ -190,7 +193,10 @@ fn a_server_that_is_away_is_told_in_order() {
     for (place, (n, outcome)) in all.iter().enumerate() {
         assert_eq!(place, *n);
         assert!(
-            matches!(outcome, Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. }))),
+            matches!(
+                outcome,
+                StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. }))
+            ),
             "{outcome:?}"
         );
     }
@@ -250,7 +256,7 @@ fn what_was_told_to_be_committed_survives_a_server_that_is_killed() {
         writers.into_iter().map(|writer| writer.join().unwrap()).collect()
     });
     check(&server, &names, &stored);
-    assert_eq!(settle(&store, coact_persist::CommitId::unique()), Ok(Settled::Aborted));
+    assert_eq!(settle(&store, coact_persist::CommitId::unique()), Ok(CommitSettlement::Aborted));
 }
 
 /// Waits until some more is done.

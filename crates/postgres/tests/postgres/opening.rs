@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use coact_persist::{
-    EntityId, EventHash, Logs, NoteKind, Notes, Outcome, Position, Reader, Refusal, Seq, Store,
-    StoreError, Tags, wait,
+    CommitRefusal, EntityId, EventHash, LogQuery, NoteKind, NoteQuery, Position, Seq, Store,
+    StoreError, StoreOutcome, StoreReader, Tags, wait,
 };
 use coact_postgres::{ConnectError, PostgresReader, PostgresStore};
 
@@ -32,7 +32,7 @@ fn what_was_committed_is_there_when_it_is_opened_again() {
         let now = claim(&store, &alice);
         assert_eq!((now.last, now.epoch.get()), (Seq::new(n), n + 1));
         let next = step(&[(&alice, &now)], &n.to_string());
-        assert!(matches!(commit(&store, next), Outcome::Committed(_)));
+        assert!(matches!(commit(&store, next), StoreOutcome::Committed(_)));
     }
     assert_eq!(texts(&server.store(&schema), &alice), ["0", "1", "2"]);
 }
@@ -188,14 +188,14 @@ fn a_schema_of_version_1_is_read_and_goes_on() {
     raw.run(include_str!("../../src/tables.sql"));
     let hash = EventHash::of(&alice).with(Seq::new(1), &event("1")).get().cast_signed();
     raw.run(&OF_VERSION_1.replace("$hash", &hash.to_string()));
-    let tagged = |reader: &dyn Reader| {
-        let which = Logs::Tag { tag: "vip".into(), kind: None };
+    let tagged = |reader: &dyn StoreReader| {
+        let which = LogQuery::Tag { tag: "vip".into(), kind: None };
         let log = wait(|done| reader.log(which, Position::ZERO, 10, done)).unwrap();
         log.iter().map(|entry| text(&entry.stored.event)).collect::<Vec<_>>()
     };
-    let all = |reader: &dyn Reader| {
+    let all = |reader: &dyn StoreReader| {
         let log = wait(|done| reader.log("account".into(), Position::ZERO, 10, done)).unwrap();
-        let notes = Notes::Of { entity: alice.clone(), after: None };
+        let notes = NoteQuery::Of { entity: alice.clone(), after: None };
         let notes = wait(|done| reader.notes(notes, 10, done)).unwrap();
         let kept = wait(|done| reader.snapshots(alice.clone(), done)).unwrap();
         let listed = wait(|done| reader.entities(None, None, 10, done)).unwrap();
@@ -248,7 +248,7 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
         let snapshot = claim(&store, &alice).snapshot.unwrap();
         let kept = wait(|done| store.snapshots(alice.clone(), done)).unwrap();
         assert_eq!(kept.first(), Some(&snapshot));
-        let timers = Notes::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
+        let timers = NoteQuery::Ranked { kind: NoteKind::Timer, after: None, up_to: 9 };
         let notes = wait(|done| store.notes(timers, 9, done));
         (snapshot.check(&alice), notes.map(|notes| notes.len()))
     };
@@ -312,7 +312,7 @@ fn a_reader_reads_and_makes_nothing() {
     let reader = server.builder(&schema).connect_reader().unwrap();
     for n in 1..5 {
         let next = step(&[(&alice, &claim(&store, &alice))], "x");
-        assert!(matches!(commit(&store, next), Outcome::Committed(_)));
+        assert!(matches!(commit(&store, next), StoreOutcome::Committed(_)));
         assert_eq!(texts(&reader, &alice).len(), n);
     }
     // Not even locks of a writer are in its way.
@@ -348,11 +348,11 @@ fn a_store_that_is_closed_has_no_connection() {
         try_texts(&store, &alice).err(),
     );
     let is = || Some(StoreError::Closed);
-    let refused = Outcome::Refused(Refusal::Store(StoreError::Closed));
+    let refused = StoreOutcome::Refused(CommitRefusal::Store(StoreError::Closed));
     assert_eq!(late, (refused, is(), is(), is()));
     closed.recv().unwrap();
     // What was asked before was told before.
-    assert!(matches!(stored.try_recv().unwrap(), Outcome::Committed(_)));
+    assert!(matches!(stored.try_recv().unwrap(), StoreOutcome::Committed(_)));
     assert!(read.try_recv().unwrap().is_ok());
     // (The server ends its processes by itself behind that.)
     raw.until(&format!("SELECT (count(*) = 0)::int4::int8 {count}"));

@@ -4,7 +4,7 @@ use std::sync::mpsc::Receiver;
 use std::thread;
 use std::time::Duration;
 
-use coact_persist::{Outcome, Reader, Refusal, Store, StoreError, wait};
+use coact_persist::{CommitRefusal, Store, StoreError, StoreOutcome, StoreReader, wait};
 use coact_postgres::{ConnectError, PostgresStore};
 
 use crate::bank::{
@@ -108,7 +108,10 @@ fn an_outage_is_told_while_an_attempt_to_connect_hangs() {
         assert!(is_cut(soon(&ask(|done| store.claim(alice.clone(), done))).map(drop)));
         assert!(is_cut(soon(&ask(|done| store.position(done))).map(drop)));
         let told = soon(&ask(|done| store.commit(step(&[(&alice, &held)], "never"), done)));
-        assert!(matches!(told, Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. }))));
+        assert!(matches!(
+            told,
+            StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. }))
+        ));
     }
     assert_eq!(proxy.hung(), 2, "the attempts still hang");
     soon(&ask(|done| store.close(done)));
@@ -158,7 +161,7 @@ fn what_is_done_to_a_role_and_a_database_is_told_and_left() {
     let mut add = || {
         let held = until_available(|| try_claim(&store, &alice));
         let outcome = commit(&store, step(&[(&alice, &held)], "x"));
-        assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+        assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
         count += 1;
         assert_eq!(until_available(|| try_texts(&store, &alice)).len(), count);
     };

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-use coact_persist::{EntityId, Outcome, Refusal, Settled, StoreError};
+use coact_persist::{CommitRefusal, CommitSettlement, EntityId, StoreError, StoreOutcome};
 use coact_postgres::PostgresStore;
 
 use crate::bank::{account, commit, settle, step, texts, try_claim, until_available};
@@ -31,17 +31,17 @@ fn writes_until_it_is_killed() {
         let both = step(&[(&names[0], &one), (&names[1], &two)], &text);
         let id = both.id();
         let is_stored = match commit(&store, both) {
-            Outcome::Committed(_) => true,
-            Outcome::Unknown(_) => {
-                matches!(until_available(|| settle(&store, id)), Settled::Committed(_))
+            StoreOutcome::Committed(_) => true,
+            StoreOutcome::Unknown(_) => {
+                matches!(until_available(|| settle(&store, id)), CommitSettlement::Committed(_))
             }
             // The other process has them, or the server is away.
-            Outcome::Refused(
-                Refusal::Fenced { .. }
-                | Refusal::Conflict { .. }
-                | Refusal::Store(StoreError::Unavailable { .. }),
+            StoreOutcome::Refused(
+                CommitRefusal::Fenced { .. }
+                | CommitRefusal::Conflict { .. }
+                | CommitRefusal::Store(StoreError::Unavailable { .. }),
             ) => false,
-            Outcome::Refused(other) => panic!("{other}"),
+            StoreOutcome::Refused(other) => panic!("{other}"),
         };
         if is_stored {
             writeln!(told, "stored {text}").unwrap();

@@ -5,9 +5,9 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use coact_persist::{
-    Claim, Commit, CommitId, Done, EntityId, LogEntry, Logs, Note, Notes, Outcome, Position,
-    Reader, Refusal, Seq, Settled, Snapshot, Store, StoreError, StoredEvent, Summary, Tags,
-    conformance, wait,
+    Claim, Commit, CommitId, CommitRefusal, CommitSettlement, EntityId, EntitySummary, LogEntry,
+    LogQuery, Note, NoteQuery, Position, Seq, Snapshot, Store, StoreCallback, StoreError,
+    StoreOutcome, StoreReader, StoredEvent, Tags, conformance, wait,
 };
 use coact_postgres::PostgresStore;
 
@@ -30,31 +30,36 @@ impl Both {
     }
 }
 
-impl Reader for Both {
+impl StoreReader for Both {
     fn events(
         &self,
         entity: EntityId,
         after: Seq,
         most: usize,
-        done: Done<Result<Vec<StoredEvent>, StoreError>>,
+        done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         self.next().events(entity, after, most, done);
     }
 
-    fn snapshots(&self, entity: EntityId, done: Done<Result<Vec<Snapshot>, StoreError>>) {
+    fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
         self.next().snapshots(entity, done);
     }
 
-    fn notes(&self, which: Notes, most: usize, done: Done<Result<Vec<Note>, StoreError>>) {
+    fn notes(
+        &self,
+        which: NoteQuery,
+        most: usize,
+        done: StoreCallback<Result<Vec<Note>, StoreError>>,
+    ) {
         self.next().notes(which, most, done);
     }
 
     fn log(
         &self,
-        which: Logs,
+        which: LogQuery,
         after: Position,
         most: usize,
-        done: Done<Result<Vec<LogEntry>, StoreError>>,
+        done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     ) {
         self.next().log(which, after, most, done);
     }
@@ -64,30 +69,30 @@ impl Reader for Both {
         kind: Option<Arc<str>>,
         after: Option<EntityId>,
         most: usize,
-        done: Done<Result<Vec<Summary>, StoreError>>,
+        done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     ) {
         self.next().entities(kind, after, most, done);
     }
 
-    fn position(&self, done: Done<Result<Position, StoreError>>) {
+    fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
         self.next().position(done);
     }
 }
 
 impl Store for Both {
-    fn claim(&self, entity: EntityId, done: Done<Result<Claim, StoreError>>) {
+    fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
         self.next().claim(entity, done);
     }
 
-    fn commit(&self, commit: Commit, done: Done<Outcome>) {
+    fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
         self.next().commit(commit, done);
     }
 
-    fn settle(&self, commit: CommitId, done: Done<Result<Settled, StoreError>>) {
+    fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
         self.next().settle(commit, done);
     }
 
-    fn close(&self, done: Done<()>) {
+    fn close(&self, done: StoreCallback<()>) {
         for store in &self.stores {
             wait(|closed| store.close(closed));
         }
@@ -117,7 +122,7 @@ fn the_owner_that_came_later_fences_the_one_before() {
     let late = Claim { last: new.last, hash: new.hash, ..old };
     assert!(matches!(
         commit(&first, step(&[(&alice, &late)], "late")),
-        Outcome::Refused(Refusal::Fenced { .. })
+        StoreOutcome::Refused(CommitRefusal::Fenced { .. })
     ));
     committed(&second, step(&[(&alice, &new)], "of the second"));
     assert_eq!(texts(&first, &alice), ["of the first", "of the second"]);
@@ -148,17 +153,17 @@ fn a_check_writes_and_locks_nothing() {
         raw.rows(text, &[]).iter().map(|row| row.get(0)).collect()
     };
     let before = versions();
-    (0..3).for_each(|_| assert_eq!(check(), Outcome::Committed(position)));
+    (0..3).for_each(|_| assert_eq!(check(), StoreOutcome::Committed(position)));
     assert_eq!(versions(), before);
     raw.run("BEGIN; SELECT FROM counter FOR UPDATE; SELECT FROM entity FOR UPDATE");
-    assert_eq!(check(), Outcome::Committed(position));
+    assert_eq!(check(), StoreOutcome::Committed(position));
     raw.run("ROLLBACK");
     // Another store has the entity: what this one knows of it is not asked.
     let other = server.store(&schema);
     claim(&other, &names[1]);
     assert!(matches!(
         check(),
-        Outcome::Refused(Refusal::Fenced { entity, .. }) if entity == names[1]
+        StoreOutcome::Refused(CommitRefusal::Fenced { entity, .. }) if entity == names[1]
     ));
 }
 
@@ -216,9 +221,9 @@ fn two_stores_that_want_the_same_entities_only_fence_each_other() {
                             .collect();
                         for outcome in outcomes {
                             match outcome.recv().unwrap() {
-                                Outcome::Committed(_) => stored += 2,
-                                Outcome::Refused(
-                                    Refusal::Fenced { .. } | Refusal::Conflict { .. },
+                                StoreOutcome::Committed(_) => stored += 2,
+                                StoreOutcome::Refused(
+                                    CommitRefusal::Fenced { .. } | CommitRefusal::Conflict { .. },
                                 ) => {}
                                 other => panic!("{other:?}"),
                             }
@@ -237,11 +242,11 @@ fn two_stores_that_want_the_same_entities_only_fence_each_other() {
 }
 
 /// What the log of all accounts has, and so that of a tag which all of their events have.
-fn log(store: &dyn Reader) -> Vec<(u64, String)> {
+fn log(store: &dyn StoreReader) -> Vec<(u64, String)> {
     let [all, accounts, tagged] = [
-        Logs::Tag { tag: "even".into(), kind: None },
-        Logs::Tag { tag: "even".into(), kind: Some("account".into()) },
-        Logs::Kind("account".into()),
+        LogQuery::Tag { tag: "even".into(), kind: None },
+        LogQuery::Tag { tag: "even".into(), kind: Some("account".into()) },
+        LogQuery::Kind("account".into()),
     ]
     .map(|which| wait(|done| store.log(which, Position::ZERO, 100, done)).unwrap());
     assert_eq!((&all, &accounts), (&tagged, &tagged));
@@ -290,7 +295,7 @@ fn a_position_is_seen_only_when_all_before_it_are() {
         assert_eq!(second.try_recv(), Err(TryRecvError::Empty));
         raw.run(ends);
         for told in [first, second] {
-            assert!(matches!(told.recv().unwrap(), Outcome::Committed(_)));
+            assert!(matches!(told.recv().unwrap(), StoreOutcome::Committed(_)));
         }
         let after = log(&store);
         let mut new: Vec<&str> = after[before.len()..].iter().map(|(_, text)| &**text).collect();
@@ -326,9 +331,9 @@ fn settling_waits_for_a_transaction_that_may_commit_yet() {
             assert_eq!(told.try_recv(), Err(TryRecvError::Empty));
             raw.run(ends);
             let expected = if ends == "COMMIT" {
-                Settled::Committed(Position::new(position as u64))
+                CommitSettlement::Committed(Position::new(position as u64))
             } else {
-                Settled::Aborted
+                CommitSettlement::Aborted
             };
             assert_eq!(told.recv().unwrap(), Ok(expected));
             assert_eq!(settle(&store, id), Ok(expected));
@@ -356,9 +361,11 @@ fn a_commit_that_comes_on_two_connections_is_stored_once() {
         let other = ask(|done| second.commit(same, done));
         let settled = ask(|done| second.settle(id, done));
         raw.run("COMMIT");
-        let Outcome::Committed(position) = one.recv().unwrap() else { panic!("it came first") };
-        assert_eq!(other.recv().unwrap(), Outcome::Committed(position));
-        assert_eq!(settled.recv().unwrap(), Ok(Settled::Committed(position)));
+        let StoreOutcome::Committed(position) = one.recv().unwrap() else {
+            panic!("it came first")
+        };
+        assert_eq!(other.recv().unwrap(), StoreOutcome::Committed(position));
+        assert_eq!(settled.recv().unwrap(), Ok(CommitSettlement::Committed(position)));
     }
     assert_eq!(texts(&first, &alice), ["once"; 5]);
 }
@@ -377,7 +384,7 @@ fn a_deadlock_has_the_transaction_tried_again() {
     raw.run("SELECT * FROM entity FOR UPDATE");
     raw.run("COMMIT");
     let outcome = outcome.recv().unwrap();
-    assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+    assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
     assert_eq!(texts(&store, &alice), ["once"]);
 }
 
@@ -405,7 +412,7 @@ fn a_serialization_failure_has_the_transaction_tried_again_and_not_for_ever() {
     raw.run("ALTER SEQUENCE failures INCREMENT BY 4 RESTART WITH 1");
     let refused = commit(&store, step(&[(&alice, &claim(&store, &alice))], "never"));
     assert!(
-        matches!(&refused, Outcome::Refused(Refusal::Store(StoreError::Unavailable { why })) if why.contains("40001")),
+        matches!(&refused, StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { why })) if why.contains("40001")),
         "{refused:?}"
     );
     raw.run("DROP TRIGGER fails ON event");
@@ -427,7 +434,10 @@ fn a_lock_that_is_not_released_is_told() {
         raw.run(&format!("BEGIN; SELECT * FROM {locked} FOR UPDATE"));
         let outcome = commit(&store, step(&[(&alice, &now)], "never"));
         assert!(
-            matches!(&outcome, Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. }))),
+            matches!(
+                &outcome,
+                StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. }))
+            ),
             "{outcome:?}"
         );
         raw.run("COMMIT");

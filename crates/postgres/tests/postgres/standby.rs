@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use coact_persist::{EntityId, Outcome, Settled, StoreError};
+use coact_persist::{CommitSettlement, EntityId, StoreError, StoreOutcome};
 use coact_postgres::{Builder, ConnectError, PostgresStore};
 
 use crate::bank::{account, claim, commit, committed, settle, step, texts, until_available};
@@ -104,7 +104,7 @@ fn a_commit_that_no_standby_has_is_not_settled() {
     let one = step(&[(&alice, &held)], "one");
     let id = one.id();
     let outcome = commit(&store, one);
-    assert!(matches!(outcome, Outcome::Unknown(_)), "{outcome:?}");
+    assert!(matches!(outcome, StoreOutcome::Unknown(_)), "{outcome:?}");
     // Until it is there for those who read.
     while texts(&store, &alice).is_empty() {
         assert!(settle(&store, id).is_err());
@@ -115,7 +115,7 @@ fn a_commit_that_no_standby_has_is_not_settled() {
     }
     standby.start();
     let settled = until_available(|| settle(&store, id));
-    assert!(matches!(settled, Settled::Committed(_)), "{settled:?}");
+    assert!(matches!(settled, CommitSettlement::Committed(_)), "{settled:?}");
     // By now it has it.
     assert_eq!(texts(&at(&standby).connect_reader().unwrap(), &alice), ["one"]);
 }

@@ -3,7 +3,9 @@
 use std::fs;
 use std::path::Path;
 
-use coact_persist::{Commit, EntityId, Event, Outcome, Reader, Seq, Store, StoredEvent, wait};
+use coact_persist::{
+    Commit, EntityId, Event, Seq, Store, StoreOutcome, StoreReader, StoredEvent, wait,
+};
 use coact_sqlite::SqliteStore;
 use tempfile::TempDir;
 
@@ -15,7 +17,7 @@ pub fn open(path: &Path) -> SqliteStore {
     SqliteStore::open(path).expect("it can be opened")
 }
 
-pub fn write(store: &SqliteStore, entity: &EntityId, text: &str) -> Outcome {
+pub fn write(store: &SqliteStore, entity: &EntityId, text: &str) -> StoreOutcome {
     let claim = wait(|done| store.claim(entity.clone(), done)).unwrap();
     let mut commit = Commit::new();
     commit

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use coact_disk::{Dice, Disk, FailedSyncs, Fault, Keep, Kind, Operation};
-use coact_persist::{Claim, Commit, Event, Outcome, Store, wait};
+use coact_persist::{Claim, Commit, Event, Store, StoreOutcome, wait};
 use coact_sqlite::SqliteStore;
 
 use crate::crashes::{NAME, images};
@@ -23,7 +23,7 @@ fn write(store: &SqliteStore, notes: &Notes, numbers: std::ops::Range<u64>) {
         commit.member(id, epoch, last).event(Event::new("noted", 1, payload), hash);
         notes.submits(number, &commit);
         match wait(|done| store.commit(commit, done)) {
-            Outcome::Committed(position) => notes.told(What::Committed { number, position }),
+            StoreOutcome::Committed(position) => notes.told(What::Committed { number, position }),
             other => panic!("{other:?}"),
         }
     }

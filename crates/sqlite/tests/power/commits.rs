@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use coact_disk::{Dice, Disk, FailedSyncs, Fault, Keep, Operation};
-use coact_persist::{Claim, Commit, Event, Outcome, Refusal, Store, StoreError, wait};
+use coact_persist::{Claim, Commit, CommitRefusal, Event, Store, StoreError, StoreOutcome, wait};
 use coact_sqlite::SqliteStore;
 
 use crate::crashes::{NAME, images};
@@ -86,17 +86,17 @@ fn step(store: &SqliteStore, notes: &Notes, number: u64) -> Commit {
     commit
 }
 
-fn submit(store: &SqliteStore, notes: &Notes, number: u64, commit: Commit) -> Outcome {
+fn submit(store: &SqliteStore, notes: &Notes, number: u64, commit: Commit) -> StoreOutcome {
     let told = notes.clone();
     wait(|done| {
         let tell = move |outcome| {
             // On the store's thread, so that the place in the record is right.
             match &outcome {
-                Outcome::Committed(position) => {
+                StoreOutcome::Committed(position) => {
                     told.told(What::Committed { number, position: *position });
                 }
-                Outcome::Refused(_) => told.told(What::Refused { number }),
-                Outcome::Unknown(_) => {}
+                StoreOutcome::Refused(_) => told.told(What::Refused { number }),
+                StoreOutcome::Unknown(_) => {}
             }
             done(outcome);
         };
@@ -106,7 +106,7 @@ fn submit(store: &SqliteStore, notes: &Notes, number: u64, commit: Commit) -> Ou
 
 fn add(store: &SqliteStore, notes: &Notes, number: u64) {
     let outcome = submit(store, notes, number, step(store, notes, number));
-    assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+    assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
 }
 
 /// One commit fails at the operation of this number, or from that on. Returns false if it has not so many.
@@ -137,10 +137,12 @@ fn one_fails(
     let has_struck = strike(notes.disk(), way, first, lasts);
     let outcome = submit(&store, &notes, 10, commit);
     match &outcome {
-        Outcome::Refused(Refusal::Store(StoreError::Unavailable { .. })) => counts.refused += 1,
-        Outcome::Unknown(_) => counts.unknown += 1,
+        StoreOutcome::Refused(CommitRefusal::Store(StoreError::Unavailable { .. })) => {
+            counts.refused += 1
+        }
+        StoreOutcome::Unknown(_) => counts.unknown += 1,
         // ORDERING: SeqCst, as it is a test.
-        Outcome::Committed(_) if !has_struck.load(Ordering::SeqCst) => return false,
+        StoreOutcome::Committed(_) if !has_struck.load(Ordering::SeqCst) => return false,
         other => panic!("{first}: {other:?}"),
     }
     let context = format!("{wal:?}, {first} fails ({lasts}): {outcome:?}");
@@ -148,7 +150,7 @@ fn one_fails(
     let history = notes.history();
     killed(&notes, &history, losses, &context);
     notes.disk().heal();
-    if let Outcome::Unknown(_) = outcome {
+    if let StoreOutcome::Unknown(_) = outcome {
         let settled = wait(|done| store.settle(id, done)).unwrap();
         notes.told(What::Settled { number: 10, settled });
     }

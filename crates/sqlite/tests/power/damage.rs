@@ -7,8 +7,8 @@ use std::fs;
 
 use coact_disk::{Dice, FailedSyncs, Image, Keep};
 use coact_persist::{
-    Claim, Commit, EntityId, Event, EventHash, Outcome, Position, Reader, Refusal, Seq, Store,
-    StoreError, StoredEvent, wait,
+    Claim, Commit, CommitRefusal, EntityId, Event, EventHash, Position, Seq, Store, StoreError,
+    StoreOutcome, StoreReader, StoredEvent, wait,
 };
 use coact_sqlite::{OpenError, SqliteStore};
 
@@ -38,7 +38,7 @@ fn file() -> Vec<u8> {
                 commit.member(id.clone(), epoch, last).event(Event::new("noted", 1, payload), hash);
             last = last.next();
             let outcome = wait(|done| store.commit(commit, done));
-            assert!(matches!(outcome, Outcome::Committed(_)), "{outcome:?}");
+            assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
         }
     }
     drop(store);
@@ -268,8 +268,8 @@ fn commit(store: &SqliteStore, id: &EntityId, claim: &Claim) -> bool {
     let event = Event::new("noted", 1, vec![0; 1_500]);
     commit.member(id.clone(), claim.epoch, claim.last).event(event, claim.hash);
     match wait(|done| store.commit(commit, done)) {
-        Outcome::Committed(_) => true,
-        Outcome::Refused(Refusal::Store(error)) if is_damage(&error, id) => false,
+        StoreOutcome::Committed(_) => true,
+        StoreOutcome::Refused(CommitRefusal::Store(error)) if is_damage(&error, id) => false,
         other => panic!("{id}: {other:?}"),
     }
 }

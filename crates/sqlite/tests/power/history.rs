@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
 
 use coact_disk::Disk;
-use coact_persist::{Commit, CommitId, EntityId, Epoch, Position, Settled};
+use coact_persist::{Commit, CommitId, CommitSettlement, EntityId, Epoch, Position};
 
 /// The kind of all entities.
 pub const KIND: &str = "account";
@@ -36,7 +36,7 @@ pub enum What {
     },
     Settled {
         number: u64,
-        settled: Settled,
+        settled: CommitSettlement,
     },
 }
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use coact_persist::{
-    Claim, Commit, EntityId, Epoch, Event, EventHash, LogEntry, Logs, Outcome, Position, Reader,
-    Refusal, Seq, Settled, Store, StoredEvent, wait,
+    Claim, Commit, CommitRefusal, CommitSettlement, EntityId, Epoch, Event, EventHash, LogEntry,
+    LogQuery, Position, Seq, Store, StoreOutcome, StoreReader, StoredEvent, wait,
 };
 use coact_sqlite::SqliteStore;
 
@@ -52,11 +52,11 @@ impl Promised {
                     *known = (*known).max(*epoch);
                 }
                 What::Committed { number, position }
-                | What::Settled { number, settled: Settled::Committed(position) } => {
+                | What::Settled { number, settled: CommitSettlement::Committed(position) } => {
                     promised.committed.insert(*number, *position);
                 }
                 What::Refused { number } => promised.never.push(*number),
-                What::Settled { number, settled: Settled::Aborted } => {
+                What::Settled { number, settled: CommitSettlement::Aborted } => {
                     promised.never.push(*number);
                     promised.aborted.push(*number);
                 }
@@ -152,7 +152,7 @@ impl Stored {
             );
         }
         expected.sort_by_key(|it| (it.stored.position, it.entity.clone(), it.stored.seq));
-        let tagged = TAGS.map(|tag| Logs::Tag { tag: tag.into(), kind: None });
+        let tagged = TAGS.map(|tag| LogQuery::Tag { tag: tag.into(), kind: None });
         for which in std::iter::once(KIND.into()).chain(tagged) {
             let is_meant = |it: &&LogEntry| which.have(&it.entity, &it.stored.tags);
             let expected: Vec<_> = expected.iter().filter(is_meant).cloned().collect();
@@ -205,13 +205,13 @@ fn claim_fits(
 fn decisions_stay(store: &SqliteStore, history: &History, told: &Promised) -> Result<(), String> {
     for number in &told.aborted {
         let outcome = wait(|done| store.commit(history.commits[number].clone(), done));
-        if outcome != Outcome::Refused(Refusal::Aborted) {
+        if outcome != StoreOutcome::Refused(CommitRefusal::Aborted) {
             return Err(format!("{number} was aborted, and is now {outcome:?}"));
         }
     }
     for (number, position) in &told.committed {
         let settled = wait(|done| store.settle(history.id(*number), done));
-        if settled != Ok(Settled::Committed(*position)) {
+        if settled != Ok(CommitSettlement::Committed(*position)) {
             return Err(format!("{number} was committed at {position}, and is {settled:?}"));
         }
     }
@@ -226,7 +226,7 @@ fn goes_on(store: &SqliteStore, id: &EntityId) -> Result<(), String> {
         .member(id.clone(), claim.epoch, claim.last)
         .event(Event::new("noted", 1, Vec::new()), claim.hash);
     match wait(|done| store.commit(commit, done)) {
-        Outcome::Committed(_) => Ok(()),
+        StoreOutcome::Committed(_) => Ok(()),
         other => Err(format!("it does not go on: {other:?}")),
     }
 }

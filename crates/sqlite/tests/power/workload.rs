@@ -7,8 +7,8 @@ use std::thread;
 
 use coact_disk::{Dice, Disk};
 use coact_persist::{
-    Claim, Commit, Done, EntityId, Epoch, Event, EventHash, LogEntry, Outcome, Position, Reader,
-    Refusal, Seq, Settled, Store, StoreError, Tags, wait,
+    Claim, Commit, CommitRefusal, CommitSettlement, EntityId, Epoch, Event, EventHash, LogEntry,
+    Position, Seq, Store, StoreCallback, StoreError, StoreOutcome, StoreReader, Tags, wait,
 };
 use coact_sqlite::{OpenError, SqliteStore};
 
@@ -154,7 +154,7 @@ impl Program {
     /// Asks until there is an answer.
     fn ask<T: Send + 'static>(
         &self,
-        question: impl Fn(Done<Result<T, StoreError>>),
+        question: impl Fn(StoreCallback<Result<T, StoreError>>),
         note: impl Fn(&T) -> What + Clone + Send + 'static,
     ) -> Result<T, Down> {
         for _ in 0..self.patience {
@@ -208,14 +208,16 @@ impl Program {
         let before = self.owned.clone();
         let (number, commit) = self.make();
         self.owned = before;
-        assert_eq!(self.settle(number, &commit)?, Settled::Aborted);
+        assert_eq!(self.settle(number, &commit)?, CommitSettlement::Aborted);
         match wait(|done| self.store.commit(commit, done)) {
-            Outcome::Refused(Refusal::Aborted) => {
+            StoreOutcome::Refused(CommitRefusal::Aborted) => {
                 self.notes.told(What::Refused { number });
                 Ok(())
             }
             // The disk has failed: it was decided already.
-            Outcome::Refused(Refusal::Store(_)) | Outcome::Unknown(_) => self.claim_again(),
+            StoreOutcome::Refused(CommitRefusal::Store(_)) | StoreOutcome::Unknown(_) => {
+                self.claim_again()
+            }
             other => panic!("it was aborted before, and now {other:?}"),
         }
     }
@@ -228,11 +230,11 @@ impl Program {
             let (notes, tell, kept) = (self.notes.clone(), tell.clone(), commit.clone());
             let done = move |outcome| {
                 match outcome {
-                    Outcome::Committed(position) => {
+                    StoreOutcome::Committed(position) => {
                         notes.told(What::Committed { number, position });
                     }
-                    Outcome::Refused(_) => notes.told(What::Refused { number }),
-                    Outcome::Unknown(_) => {}
+                    StoreOutcome::Refused(_) => notes.told(What::Refused { number }),
+                    StoreOutcome::Unknown(_) => {}
                 }
                 tell.send((number, kept, outcome)).unwrap();
             };
@@ -241,16 +243,16 @@ impl Program {
         drop(tell);
         let mut has_failed = false;
         for (number, commit, outcome) in told {
-            has_failed |= !matches!(outcome, Outcome::Committed(_));
-            if let Outcome::Unknown(_) = outcome {
+            has_failed |= !matches!(outcome, StoreOutcome::Committed(_));
+            if let StoreOutcome::Unknown(_) = outcome {
                 self.settle(number, &commit)?;
             }
         }
         if has_failed { self.claim_again() } else { Ok(()) }
     }
 
-    fn settle(&self, number: u64, commit: &Commit) -> Result<Settled, Down> {
-        let note = move |settled: &Settled| What::Settled { number, settled: *settled };
+    fn settle(&self, number: u64, commit: &Commit) -> Result<CommitSettlement, Down> {
+        let note = move |settled: &CommitSettlement| What::Settled { number, settled: *settled };
         self.ask(|done| self.store.settle(commit.id(), done), note)
     }
 
