@@ -8,7 +8,7 @@ mod thread_extensions;
 
 use std::any::Any;
 use std::cell::Cell;
-use std::ptr::{NonNull, null};
+use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -27,7 +27,7 @@ use crate::simulated;
 
 // What is set here for the time of a call is not to be seen by others, and must not outlast the
 // call. There are three kinds:
-// * What is lent is in a `ScopeList`, which belongs to no stack.
+// * What is lent is in a `ScopeList` of the stack on which it is.
 // * What describes the thread (all guards with a `PinnedStack`) keeps a fiber from being suspended.
 // * `BODIES` counts those of one stack; who switches to another one begins anew (`on_other_stack`).
 thread_local! {
@@ -36,9 +36,9 @@ thread_local! {
     static SERVES: Cell<RuntimeId> = const { Cell::new(RuntimeId::NONE) };
     static THREAD: Cell<u64> = const { Cell::new(0) };
     static CANCELLING: Cell<Option<StackPlace>> = const { Cell::new(None) };
-    static PRINCIPALS: Cell<ScopeList<Option<NonNull<Principal>>>> =
-        const { Cell::new(ScopeList::EMPTY) };
-    static SCOPED: Cell<ScopeList<Option<ScopedArgument>>> = const { Cell::new(ScopeList::EMPTY) };
+    /// How many calls of `on_behalf_of` are running on all stacks of the thread. Mostly none, and
+    /// there is no list to be looked at.
+    static PRINCIPALS: Cell<usize> = const { Cell::new(0) };
 }
 
 #[cfg(any(debug_assertions, feature = "sim"))]
@@ -52,22 +52,19 @@ thread_local! {
     static WAITS_IDLY: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The argument of [`with_scoped`], while that runs.
-type ScopedArgument = NonNull<dyn Any>;
-
 /// Runs `work`, during which [`scoped`] returns `value` on this stack. For the layers above, in
 /// place of a thread-local variable, which fibers and simulated threads would share. A nested call
 /// hides the outer value; bodies that `work` calls inline see none. Costs a few stores, and works in
 /// the destructor of a thread-local variable.
 pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> R {
-    lend(&SCOPED, Some(NonNull::from(value)), work)
+    lend(ScopeList::Values, Some(value), work)
 }
 
 /// Passes `look` the value of the innermost [`with_scoped`] that is running on this stack, if any.
 pub fn scoped<R>(look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
     // SAFETY: the `with_scoped` that lends it borrows the value and is still running, below this call
     // on this very stack.
-    look(innermost(&SCOPED).flatten().map(|value| unsafe { value.as_ref() }))
+    look(innermost(ScopeList::Values).map(|value| unsafe { value.as_ref() }))
 }
 
 /// On whose behalf code runs; the layer above defines what it is.
@@ -77,16 +74,32 @@ pub type Principal = Arc<dyn Any + Send + Sync>;
 /// place of a thread-local variable, which fibers and simulated threads would share. What `work`
 /// calls inline runs on behalf of no one.
 pub fn on_behalf_of<R>(principal: &Principal, work: impl FnOnce() -> R) -> R {
-    lend(&PRINCIPALS, Some(NonNull::from(principal)), work)
+    struct CountDown;
+    impl Drop for CountDown {
+        fn drop(&mut self) {
+            PRINCIPALS.set(PRINCIPALS.get() - 1);
+        }
+    }
+    PRINCIPALS.set(PRINCIPALS.get() + 1);
+    let _count = CountDown;
+    lend(ScopeList::Principals, Some(principal), work)
 }
 
 /// Returns on whose behalf the caller runs; see [`on_behalf_of`].
 #[inline]
 pub fn principal() -> Option<Principal> {
-    let principal = innermost(&PRINCIPALS).flatten()?;
+    if PRINCIPALS.get() == 0 {
+        return None;
+    }
+    innermost_principal()
+}
+
+#[inline(never)]
+fn innermost_principal() -> Option<Principal> {
+    let principal = innermost(ScopeList::Principals)?;
     // SAFETY: the `on_behalf_of` that lends it borrows the principal and is still running, below this
     // call on this very stack.
-    Some(Arc::clone(unsafe { principal.as_ref() }))
+    unsafe { principal.as_ref() }.downcast_ref().cloned()
 }
 
 /// Returns a number for the current thread that no other thread ever has. Works in destructors of
@@ -410,7 +423,7 @@ pub(crate) fn alone<R>(work: impl FnOnce() -> R) -> R {
     }
     let _reset = ServiceReset(SERVES.replace(RuntimeId::NONE), CANCELLING.replace(None));
     let unnested = || with_decision(false, || unnested(work));
-    lend(&SCOPED, None, || lend(&PRINCIPALS, None, unnested))
+    lend(ScopeList::Values, None, || lend(ScopeList::Principals, None, unnested))
 }
 
 /// The state of this module for a thread that a fiber simulates; by default, that of a new thread.
@@ -425,8 +438,6 @@ pub(crate) struct ThreadState {
     cancelling: Option<StackPlace>,
     decides: bool,
     extensions: thread_extensions::ThreadExtensions,
-    principals: ScopeList<Option<NonNull<Principal>>>,
-    scoped: ScopeList<Option<ScopedArgument>>,
     /// Whether it is in an [`IdleWait`].
     pub(crate) waits_idly: bool,
 }
@@ -444,8 +455,6 @@ impl ThreadState {
             cancelling: CANCELLING.replace(self.cancelling),
             decides: decides_from_now(self.decides),
             extensions: thread_extensions::swap(self.extensions),
-            principals: PRINCIPALS.replace(self.principals),
-            scoped: SCOPED.replace(self.scoped),
             waits_idly: WAITS_IDLY.replace(self.waits_idly),
         }
     }

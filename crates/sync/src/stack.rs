@@ -1,34 +1,78 @@
-//! Which stack the current thread is on, and whether it may leave that.
+//! Which stack the current thread is on, what is kept for it, and whether the thread may leave it.
 //!
-//! The layer that switches stacks says so here; the layers above ask. What a function lends to its
-//! thread for the time of a call is then seen on the stack of that call only.
+//! The layer that switches stacks says so here; the layers above ask. What a function lends for the
+//! time of a call is then kept for the stack of that call, and seen on that stack only.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
 use std::ptr;
 
+/// The number of [lists](StackState::list).
+const LISTS: usize = 2;
+
+/// What the layers above keep for one stack: where their lists of calls on that stack begin.
+#[derive(Debug)]
+pub struct StackState {
+    lists: [Cell<*const ()>; LISTS],
+}
+
+impl StackState {
+    /// The state of a stack without frames: all lists are empty.
+    #[must_use]
+    pub const fn new() -> Self {
+        Self { lists: [const { Cell::new(ptr::null()) }; LISTS] }
+    }
+
+    /// Returns where one of the lists begins, or null. One layer alone uses the list, and knows of
+    /// what type its entries are.
+    #[inline(always)]
+    #[must_use]
+    pub fn list(&self, number: usize) -> &Cell<*const ()> {
+        &self.lists[number]
+    }
+}
+
+impl Default for StackState {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 thread_local! {
     // Without destructors: signal handlers use the first, and destructors of other thread-locals
-    // both.
-    static CURRENT: Cell<*const ()> = const { Cell::new(ptr::null()) };
+    // all.
+    static CURRENT: Cell<*const StackState> = const { Cell::new(ptr::null()) };
+    /// That of the thread's own stack.
+    static OWN: StackState = const { StackState::new() };
     static PINS: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Returns what stands for the stack that the thread is on: null for the thread's own stack, and for
-/// that of a fiber an address on it.
+/// that of a fiber the address of its state.
 #[inline(always)]
 #[must_use]
-pub fn current() -> *const () {
+pub fn current() -> *const StackState {
     CURRENT.get()
+}
+
+/// Passes `work` the state of the stack that the thread is on.
+#[inline(always)]
+pub fn with_state<R>(work: impl FnOnce(&StackState) -> R) -> R {
+    let current = CURRENT.get();
+    let state = if current.is_null() { OWN.with(ptr::from_ref) } else { current };
+    // SAFETY: it is the state of the stack that has this frame. That of a fiber's stack is kept as
+    // long as there is a frame (see `set_current`), and that of the thread's own stack is as old as
+    // the thread and has no destructor.
+    work(unsafe { &*state })
 }
 
 /// Says that the thread is about to go to another stack. Returns what stood for the one before.
 ///
 /// # Safety
-/// `stack` is null, or an address on the stack to which the thread goes next. That stack is not
-/// freed while there is a frame on it.
+/// `stack` is null, or the state of the stack to which the thread goes next. The state is not freed
+/// while there is a frame on that stack.
 #[inline(always)]
-pub unsafe fn set_current(stack: *const ()) -> *const () {
+pub unsafe fn set_current(stack: *const StackState) -> *const StackState {
     CURRENT.replace(stack)
 }
 
@@ -77,12 +121,30 @@ pub fn set_pins(pins: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{PinnedStack, current, pins};
+    use super::{PinnedStack, StackState, current, pins, set_current, with_state};
 
     #[test]
     fn a_thread_begins_on_its_own_stack_and_unpinned() {
         assert!(current().is_null());
         assert_eq!(pins(), 0);
+    }
+
+    #[test]
+    fn each_stack_has_its_own_lists() {
+        let of = |list: usize| with_state(|state| state.list(list).get());
+        let set = |entry: *const ()| with_state(|state| state.list(0).set(entry));
+        let (other, room) = (StackState::new(), [0_u8; 2]);
+        let entries = room.each_ref().map(|place| std::ptr::from_ref(place).cast::<()>());
+        set(entries[0]);
+        // SAFETY: the state outlives what is called until the thread's own is set again.
+        let own = unsafe { set_current(&raw const other) };
+        assert!(of(0).is_null() && of(1).is_null());
+        set(entries[1]);
+        assert_eq!(of(0), entries[1]);
+        // SAFETY: it is null, the thread's own.
+        unsafe { set_current(own) };
+        assert_eq!((of(0), other.list(0).get()), (entries[0], entries[1]));
+        set(std::ptr::null());
     }
 
     #[test]

@@ -134,12 +134,14 @@ impl<T> Drop for ThreadBound<T> {
         if !needs_drop::<T>() {
             return;
         }
-        if self.is_within_reach() {
-            // SAFETY: the value is dropped with its box, once.
-            unsafe { ManuallyDrop::drop(&mut self.value) };
-        } else {
-            report_forgotten::<T>();
+        if self.thread != FREE {
+            cold_path();
+            if !current::is_number(self.thread) {
+                return report_forgotten::<T>();
+            }
         }
+        // SAFETY: the value is dropped with its box, once.
+        unsafe { ManuallyDrop::drop(&mut self.value) };
     }
 }
 

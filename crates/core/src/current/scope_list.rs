@@ -1,98 +1,105 @@
-//! What functions lend to their thread for the time of a call: a list of these calls.
+//! What functions lend for the time of a call: lists of these calls, which each stack has of its own.
 //!
-//! A fiber can be suspended in the middle of such a call, and others begin and end meanwhile. So a
-//! call that ends does not restore what was lent before it: it takes its own entry out of the list,
-//! wherever that is. An entry is seen on its own stack only, and not by a body that is called
-//! inline there, which is none of the caller's.
+//! So a fiber can be suspended in the middle of such a call while others begin and end: an entry is
+//! seen on its own stack only. Nor is it seen by a body that is called inline there, which is none
+//! of the caller's.
 
+use std::any::Any;
 use std::cell::Cell;
-use std::ptr::null;
-use std::thread::LocalKey;
+use std::ptr::{self, NonNull};
 
-use super::stack_place::StackPlace;
+use coact_sync::stack::{self, StackState};
 
-/// The list of a thread: its newest entry.
-pub(super) struct ScopeList<T>(*const ScopeEntry<T>);
+use super::stack_place::BODIES;
 
-impl<T> ScopeList<T> {
-    pub(super) const EMPTY: Self = Self(null());
+/// Which of a stack's lists. They are of this module alone: each entry is a [`ScopeEntry`].
+#[derive(Clone, Copy)]
+pub(super) enum ScopeList {
+    Values,
+    Principals,
 }
 
-impl<T> Clone for ScopeList<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for ScopeList<T> {}
-
-impl<T> Default for ScopeList<T> {
-    fn default() -> Self {
-        Self::EMPTY
+impl ScopeList {
+    /// Returns where this list of a stack begins.
+    #[inline(always)]
+    fn newest(self, of: &StackState) -> &Cell<*const ()> {
+        of.list(self as usize)
     }
 }
 
 /// A call that lends something, on the stack of that call.
-struct ScopeEntry<T> {
-    value: T,
-    at: StackPlace,
-    older: Cell<*const Self>,
-    newer: Cell<*const Self>,
+struct ScopeEntry {
+    value: Option<NonNull<dyn Any>>,
+    /// The number of bodies on the stack.
+    bodies: u32,
+    /// The entry of the call around it, or null.
+    older: Cell<*const ()>,
 }
 
-type ScopeKey<T> = LocalKey<Cell<ScopeList<T>>>;
+/// Takes an entry out of its list.
+struct EntryGuard<'a> {
+    newest: &'a Cell<*const ()>,
+    entry: &'a ScopeEntry,
+}
 
-/// Runs `work`, during which [`innermost`] returns `value`, where it is called by `work` itself.
-pub(super) fn lend<T: Copy + 'static, R>(
-    list: &'static ScopeKey<T>,
-    value: T,
-    work: impl FnOnce() -> R,
-) -> R {
-    /// Takes the entry out of the list.
-    struct EntryGuard<'a, T: Copy + 'static>(&'static ScopeKey<T>, &'a ScopeEntry<T>);
-    impl<T: Copy> Drop for EntryGuard<'_, T> {
-        fn drop(&mut self) {
-            let Self(list, entry) = self;
-            let (older, newer) = (entry.older.get(), entry.newer.get());
-            // SAFETY: each entry is in the list from when it is linked until it is dropped, which is
-            // here. Its memory outlasts that: it is on a stack that has this frame, and which is
-            // unwound before it is freed, or leaked with all that is on it. A fiber stays on the
-            // thread that has made it, so no other thread is involved.
-            unsafe {
-                if let Some(older) = older.as_ref() {
-                    older.newer.set(newer);
-                }
-                match newer.as_ref() {
-                    Some(newer) => newer.older.set(older),
-                    None => list.set(ScopeList(older)),
-                }
+impl Drop for EntryGuard<'_> {
+    #[inline(always)]
+    fn drop(&mut self) {
+        if self.newest.get() == ptr::from_ref(self.entry).cast() {
+            self.newest.set(self.entry.older.get());
+        } else {
+            self.unlink_older();
+        }
+    }
+}
+
+impl EntryGuard<'_> {
+    /// There are newer entries: they are of calls that were suspended by something else than our
+    /// fibers, which has not told of its stacks.
+    #[cold]
+    fn unlink_older(&self) {
+        let gone = ptr::from_ref(self.entry).cast();
+        let mut next = self.newest.get();
+        // SAFETY: see `entry_at`.
+        while let Some(entry) = unsafe { entry_at(next) } {
+            next = entry.older.get();
+            if next == gone {
+                return entry.older.set(self.entry.older.get());
             }
         }
     }
-    let (older, newer) = (Cell::new(list.get().0), Cell::new(null()));
-    let entry = ScopeEntry { value, at: StackPlace::current(), older, newer };
-    // SAFETY: an entry of the list has not been dropped (see `EntryGuard`). This one does not move.
-    if let Some(older) = unsafe { entry.older.get().as_ref() } {
-        older.newer.set(&raw const entry);
-    }
-    list.set(ScopeList(&raw const entry));
-    let _unlink = EntryGuard(list, &entry);
-    work()
+}
+
+/// # Safety
+/// The pointer comes from one of the lists, or is null.
+#[inline(always)]
+unsafe fn entry_at<'a>(entry: *const ()) -> Option<&'a ScopeEntry> {
+    // SAFETY: an entry is in its list from when it is linked until its call ends, and is unlinked
+    // then, also if the call is unwound. Until then it does not move, and its memory is there: it is
+    // on a stack that has this frame, and which is unwound before it is freed, or leaked with all
+    // that is on it. No other thread is involved: a fiber stays on the one that has made it.
+    unsafe { entry.cast::<ScopeEntry>().as_ref() }
+}
+
+/// Runs `work`, during which [`innermost`] returns `value`, where it is called by `work` itself.
+#[inline]
+pub(super) fn lend<R>(list: ScopeList, value: Option<&dyn Any>, work: impl FnOnce() -> R) -> R {
+    stack::with_state(|state| {
+        let newest = list.newest(state);
+        let older = Cell::new(newest.get());
+        let entry = ScopeEntry { value: value.map(NonNull::from), bodies: BODIES.get(), older };
+        newest.set((&raw const entry).cast());
+        let _unlink = EntryGuard { newest, entry: &entry };
+        work()
+    })
 }
 
 /// Returns the value of the innermost [`lend`] on the current stack, unless a body was called inline
 /// since. That call is below the caller on this very stack, and ends after it.
-pub(super) fn innermost<T: Copy + 'static>(list: &'static ScopeKey<T>) -> Option<T> {
-    let here = StackPlace::current();
-    let mut next = list.get().0;
-    // SAFETY: an entry of the list has not been dropped (see `EntryGuard`).
-    while let Some(entry) = unsafe { next.as_ref() } {
-        if entry.at.is_on_stack_of(here) {
-            return (entry.at == here).then_some(entry.value);
-        }
-        next = entry.older.get();
-    }
-    None
+pub(super) fn innermost(list: ScopeList) -> Option<NonNull<dyn Any>> {
+    // SAFETY: the pointer is the list's.
+    let entry = stack::with_state(|state| unsafe { entry_at(list.newest(state).get()) })?;
+    entry.value.filter(|_| entry.bodies == BODIES.get())
 }
 
 #[cfg(all(test, not(loom)))]

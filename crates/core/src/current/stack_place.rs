@@ -20,10 +20,6 @@ impl StackPlace {
     /// Returns the place of the caller.
     #[must_use]
     pub fn current() -> Self {
-        Self { stack: stack::current(), bodies: BODIES.get() }
-    }
-
-    pub(super) fn is_on_stack_of(self, other: Self) -> bool {
-        self.stack == other.stack
+        Self { stack: stack::current().cast(), bodies: BODIES.get() }
     }
 }

@@ -2,11 +2,12 @@
 
 use std::any::{Any, TypeId, type_name};
 use std::cell::Cell;
+use std::mem::offset_of;
 use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
 use std::thread;
 
-use coact_sync::stack;
+use coact_sync::stack::{self, StackState};
 use corosensei::Yielder;
 
 use super::pool::PooledStack;
@@ -14,16 +15,16 @@ use super::sanitizer::{self, StackRange, Switch};
 use crate::label::Label;
 
 /// What is known of a fiber. It is at the top of the fiber's stack, and so stays in its place wherever the
-/// [`Fiber`](super::fiber::Fiber) goes. Its address stands for the stack
-/// ([`stack::current`]): the innermost fiber is the one whose record that is.
+/// [`Fiber`](super::fiber::Fiber) goes. The [state](StackState) of the stack is in it: the innermost fiber
+/// is the one whose record has the [current](stack::current) one.
 #[repr(C)]
 pub(super) struct Record {
     // These four are what a switch uses. They share a cache line with what `corosensei` keeps below.
     yielder: Cell<*const ()>,
     /// The types of its input and output, as `(I, O)`; while it is unwound, one that is never asked for.
     types: Cell<TypeId>,
-    /// The fiber that has resumed this one, or null.
-    outer: Cell<*const Self>,
+    /// The stack that has resumed this one: the state of a fiber's, or null.
+    outer: Cell<*const StackState>,
     /// The stack that it was resumed from, for the sanitizer.
     outside: Cell<StackRange>,
     /// The stack that it is suspended on: its own, or that of a fiber inside of it.
@@ -31,6 +32,7 @@ pub(super) struct Record {
     /// How often the stacks of the thread were pinned when it was resumed.
     pins: Cell<u32>,
     is_unwound: Cell<bool>,
+    state: StackState,
     /// The lowest address of the guard below the stack, the lowest usable one, and the end.
     limit: usize,
     low: usize,
@@ -59,6 +61,7 @@ impl Record {
             inside: Cell::new(StackRange::new(low, high)),
             pins: Cell::new(0),
             is_unwound: Cell::new(false),
+            state: StackState::new(),
             limit,
             low,
             high,
@@ -79,9 +82,10 @@ impl Record {
     pub(super) fn enter(&self) -> Switch {
         self.pins.set(stack::pins());
         // SAFETY: the record is on the stack of the fiber, to which the caller switches. The stack of
-        // a fiber that has frames is kept, or leaked.
-        let outer = unsafe { stack::set_current(ptr::from_ref(self).cast()) };
-        self.outer.set(outer.cast());
+        // a fiber that has frames is kept, or leaked. (The pointer is to the whole record: see
+        // `record_of`.)
+        let outer = unsafe { stack::set_current(&raw const (*ptr::from_ref(self)).state) };
+        self.outer.set(outer);
         sanitizer::leaving_for(self.inside.get())
     }
 
@@ -90,7 +94,7 @@ impl Record {
     pub(super) fn exit(&self, switch: Switch) {
         self.inside.set(sanitizer::back(switch));
         // SAFETY: the thread is back on that stack, which `enter` has found to be the current one.
-        unsafe { stack::set_current(self.outer.get().cast()) };
+        unsafe { stack::set_current(self.outer.get()) };
     }
 
     /// Notes that the fiber, which is the innermost, has begun.
@@ -165,10 +169,23 @@ pub(super) fn running_stack() -> Option<RunningStack> {
 /// Returns the record of the innermost fiber. It must not be used beyond the end of that fiber.
 #[inline(always)]
 fn innermost<'a>() -> Option<&'a Record> {
-    // SAFETY: what is current is null or a fiber's record, as nothing else sets it. It is the innermost from
-    // `enter` to `exit`, and meanwhile the fiber's owner is in
-    // `resume` or `drop` and keeps the stack that has the record. Its fields are changed in cells only.
-    unsafe { stack::current().cast::<Record>().as_ref() }
+    // SAFETY: what is current is null or from `enter`, as nothing else sets it. It is current from `enter`
+    // to `exit`, and meanwhile the fiber's owner is in `resume` or `drop` and keeps the stack that has the
+    // record.
+    unsafe { record_of(stack::current()) }
+}
+
+/// Returns the record that has this state; `None` for the thread's own stack.
+///
+/// # Safety
+/// The state is null, or comes from [`Record::enter`] and its record is still there.
+#[inline(always)]
+unsafe fn record_of<'a>(state: *const StackState) -> Option<&'a Record> {
+    if state.is_null() {
+        return None;
+    }
+    // SAFETY: `enter` has made the pointer from one to the record, whose fields are changed in cells only.
+    Some(unsafe { &*state.byte_sub(offset_of!(Record, state)).cast() })
 }
 
 /// Returns the innermost fiber that has these types.
@@ -176,7 +193,7 @@ fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a Record> {
     let mut next = innermost();
     while let Some(record) = next.filter(|record| !record.is_of::<I, O>()) {
         // SAFETY: the fiber that has resumed one which runs is running, too; see `innermost`.
-        next = unsafe { record.outer.get().as_ref() };
+        next = unsafe { record_of(record.outer.get()) };
     }
     next
 }
@@ -230,7 +247,7 @@ pub fn suspend<I: 'static, O: 'static>(output: O) -> I {
 #[track_caller]
 pub fn suspend_enclosing<I: 'static, O: 'static>(output: O) -> I {
     /// Makes this fiber the innermost again, even if it is unwound from here.
-    struct Inner(*const ());
+    struct Inner(*const StackState);
     impl Drop for Inner {
         fn drop(&mut self) {
             // SAFETY: the thread is back on that stack, or unwinds it.
