@@ -207,7 +207,7 @@ pub(super) enum Parking<S: Send + 'static> {
 
 impl<S: Send + 'static> Parking<S> {
     /// Waits until the actor has it go on; `None` if it never will.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     pub(super) fn park(&mut self, lent: Box<Lent<S>>) -> Resumption<S> {
         match self {

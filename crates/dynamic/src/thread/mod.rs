@@ -18,7 +18,7 @@ mod take;
 mod task;
 
 use std::fmt::{self, Debug, Formatter};
-use std::mem::forget;
+use std::mem::{forget, take};
 use std::ops::ControlFlow;
 use std::rc::Rc;
 
@@ -27,7 +27,7 @@ use coact_core::internals::thread_extension;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use self::exchange::Ended;
-use self::source::{Came, Source, ThreadState, Waiting, assert_plain};
+use self::source::{Came, Source, ThreadState, assert_plain};
 pub use self::spawn::spawn_detached;
 pub use self::spawn_async::{spawn_async, spawn_async_with};
 pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
@@ -304,21 +304,23 @@ impl<S: Send + 'static> DynThread<S> {
         if let Some(result) = self.take_skipped(cases) {
             return result;
         }
-        let mut waiting = Waiting::new(cases.timeout());
+        let mut deadline = None;
+        let mut came = self.source.next(cases.timeout(), &mut deadline, &mut self.received);
         loop {
-            match self.source.next(&mut waiting, &mut self.received) {
-                Came::Message(mut tuple) => {
-                    if let Some(result) = self.apply(cases, &mut tuple) {
+            match &mut came {
+                Came::Message(tuple) => {
+                    if let Some(result) = self.apply(cases, tuple) {
                         if tuple.is_plain() {
-                            forget(tuple);
+                            forget(came);
                         }
                         return result;
                     }
-                    self.skip(cases, tuple);
+                    self.skip(cases, take(tuple));
                 }
                 Came::Late => return cases.time_out(self).expect("there is an `after`"),
                 Came::Nothing => {}
             }
+            came = self.source.next_in_time(deadline, &mut self.received);
         }
     }
 

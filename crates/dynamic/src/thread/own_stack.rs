@@ -6,7 +6,7 @@
 
 use std::any::Any;
 use std::future::poll_fn;
-use std::mem::{forget, replace, take};
+use std::mem::{forget, swap, take};
 use std::panic::resume_unwind;
 use std::task::{Context as TaskContext, Poll, Waker};
 use std::time::Duration;
@@ -134,19 +134,24 @@ impl<S: Send + 'static> OwnStack<S> {
     /// Has the stack go on.
     #[inline(always)]
     fn resume(&mut self, context: &mut Context<DynActor>) {
-        let Some(lent) = self.lent.take() else { return };
-        let elsewhere = match &mut self.place {
-            Some(Place::Fiber(fiber)) => match fiber.resume(lent) {
+        let Some(mut lent) = self.lent.take() else { return };
+        if let Some(Place::Fiber(fiber)) = &mut self.place {
+            lent = match fiber.resume(lent) {
                 Ok(lent) => return self.waits(lent, context),
                 Err(lent) => lent,
-            },
-            Some(Place::Task(task)) => {
-                let polled = task.resume(lent);
-                return self.task_waits(polled, context);
-            }
-            _ => lent,
-        };
-        self.resume_elsewhere(elsewhere, context);
+            };
+        }
+        self.resume_other(lent, context);
+    }
+
+    /// Has a stack go on that is no fiber of this worker.
+    #[inline(never)]
+    fn resume_other(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
+        if let Some(Place::Task(task)) = &mut self.place {
+            let polled = task.resume(lent);
+            return self.task_waits(polled, context);
+        }
+        self.resume_elsewhere(lent, context);
     }
 
     #[cold]
@@ -353,8 +358,8 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
     #[inline]
     fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>) {
         if let Some(lent) = self.next(Event::Message, context) {
-            // What was there was taken, and needs no destructor.
-            forget(replace(&mut lent.message.message, take(message)));
+            // What was there was taken: the caller gets an empty message.
+            swap(&mut lent.message.message, message);
             self.resume(context);
         }
     }

@@ -201,11 +201,19 @@ impl<S: Send + 'static> OnWorker<S> {
             Some(fiber) if self.worker.is_current() && !panicking() => {
                 let lent = resume(fiber, lent);
                 if matches!(lent.wait, Wait::Ended) {
-                    self.fiber = None;
+                    self.finish();
                 }
                 Ok(lent)
             }
             _ => Err(lent),
+        }
+    }
+
+    /// Lets a fiber whose body has ended take its last step, and gives its stack back.
+    #[cold]
+    fn finish(&mut self) {
+        if let Some(mut fiber) = self.fiber.take().map(ThreadBound::into_inner) {
+            on_other_stack(|| fiber.resume(None));
         }
     }
 
@@ -282,16 +290,10 @@ impl<S: Send + 'static> Drop for OnWorker<S> {
     }
 }
 
-#[inline]
+#[inline(always)]
 fn resume<S: Send + 'static>(fiber: &mut FiberOf<S>, lent: Box<Lent<S>>) -> Box<Lent<S>> {
     match on_other_stack(|| fiber.resume(Some(lent))) {
-        Resumed::Suspended(lent) => {
-            if matches!(lent.wait, Wait::Ended) {
-                // What comes is its last step.
-                on_other_stack(|| fiber.resume(None));
-            }
-            lent
-        }
+        Resumed::Suspended(lent) => lent,
         Resumed::Ended => unreachable!("it says so first"),
     }
 }

@@ -1,7 +1,7 @@
 //! Where the messages of a thread come from: a mailbox of its own, or that of the actor whose stack it is.
 
 use std::cell::{OnceCell, RefCell};
-use std::mem::take;
+use std::mem::{forget, replace, take};
 use std::panic::resume_unwind;
 use std::rc::Rc;
 use std::thread::panicking;
@@ -40,6 +40,21 @@ impl ThreadState {
     fn inbox(&self) -> &ThreadInbox {
         self.inbox.get_or_init(ThreadInbox::default)
     }
+
+    /// Waits for a message until the deadline. Out of the way of bodies.
+    #[inline(never)]
+    #[track_caller]
+    fn next(&self, deadline: Option<Duration>, received: &mut Received) -> Came {
+        let left = deadline.map(|deadline| deadline.saturating_sub(now()));
+        match self.inbox().next(left) {
+            Next::Message(QueuedMessage { message, reply }) => {
+                received.begin(message.header, reply);
+                Came::Message(message.tuple)
+            }
+            Next::Late => Came::Late,
+            Next::Nothing => Came::Nothing,
+        }
+    }
 }
 
 /// The stack of an actor, from within.
@@ -61,20 +76,6 @@ pub(super) enum Came {
     Late,
     /// Nothing yet.
     Nothing,
-}
-
-/// A wait for a message.
-pub(super) struct Waiting {
-    after: Option<Duration>,
-    /// Known to plain threads.
-    deadline: Option<Duration>,
-    is_begun: bool,
-}
-
-impl Waiting {
-    pub(super) fn new(after: Option<Duration>) -> Self {
-        Self { after, deadline: None, is_begun: false }
-    }
 }
 
 impl<S: Send + 'static> Source<S> {
@@ -142,27 +143,36 @@ impl<S: Send + 'static> Source<S> {
         }
     }
 
-    /// Waits for a message, and notes what is known of it besides its tuple.
+    /// Waits for a message, and notes what is known of it besides its tuple. Sets the deadline at which a
+    /// plain thread is late.
     #[inline]
     #[track_caller]
-    pub(super) fn next(&mut self, waiting: &mut Waiting, received: &mut Received) -> Came {
+    pub(super) fn next(
+        &mut self,
+        after: Option<Duration>,
+        deadline: &mut Option<Duration>,
+        received: &mut Received,
+    ) -> Came {
         match self {
-            Self::Body(body) => body.next(waiting, received),
+            Self::Body(body) => body.next(after.map_or(Wait::Message, Wait::MessageFor), received),
             Self::Thread { of, .. } => {
-                if !waiting.is_begun {
-                    waiting.is_begun = true;
-                    waiting.deadline = waiting.after.map(|after| now().saturating_add(after));
-                }
-                let left = waiting.deadline.map(|deadline| deadline.saturating_sub(now()));
-                match of.inbox().next(left) {
-                    Next::Message(QueuedMessage { message, reply }) => {
-                        received.begin(message.header, reply);
-                        Came::Message(message.tuple)
-                    }
-                    Next::Late => Came::Late,
-                    Next::Nothing => Came::Nothing,
-                }
+                *deadline = after.map(|after| now().saturating_add(after));
+                of.next(*deadline, received)
             }
+        }
+    }
+
+    /// Waits for another message, since the last one was skipped, in the time of the same wait.
+    #[inline(never)]
+    #[track_caller]
+    pub(super) fn next_in_time(
+        &mut self,
+        deadline: Option<Duration>,
+        received: &mut Received,
+    ) -> Came {
+        match self {
+            Self::Body(body) => body.next(Wait::Other, received),
+            Self::Thread { of, .. } => of.next(deadline, received),
         }
     }
 
@@ -192,15 +202,11 @@ impl<S: Send + 'static> Body<S> {
         }
     }
 
-    #[inline]
+    /// Inlined where it is called, as is all up to the switch: each call in between would save all registers
+    /// again, which a switch changes.
+    #[inline(always)]
     #[track_caller]
-    fn next(&mut self, waiting: &mut Waiting, received: &mut Received) -> Came {
-        let wait = match waiting.after {
-            _ if waiting.is_begun => Wait::Other,
-            None => Wait::Message,
-            Some(after) => Wait::MessageFor(after),
-        };
-        waiting.is_begun = true;
+    fn next(&mut self, wait: Wait, received: &mut Received) -> Came {
         let lent = self.park(wait);
         match lent.event {
             Event::Message => {
@@ -224,7 +230,7 @@ impl<S: Send + 'static> Body<S> {
     }
 
     /// Leaves the stack until there is something to do. Unwinds it if the actor has ended.
-    #[inline]
+    #[inline(always)]
     #[track_caller]
     fn park(&mut self, wait: Wait) -> &mut Lent<S> {
         if self.stops > 0 {
@@ -234,13 +240,13 @@ impl<S: Send + 'static> Body<S> {
         lent.wait = wait;
         let lent = self.parking.park(lent);
         self.depth = stack_depth();
-        match lent {
-            Some(lent) if lent.event != Event::Stop => self.lent.insert(lent),
-            lent => {
-                self.lent = lent;
-                self.stop()
-            }
+        // It was taken above: there is nothing to drop.
+        forget(replace(&mut self.lent, lent));
+        match &mut self.lent {
+            Some(lent) if lent.event != Event::Stop => {}
+            _ => self.stop(),
         }
+        self.lent.as_mut().expect("it was there")
     }
 
     /// Unwinds the stack; without a word of the panic hook: it is no fault.
