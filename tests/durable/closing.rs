@@ -201,7 +201,7 @@ struct Attach(coact::durable::EventLog<Account>);
 struct Ended;
 
 #[derive(Message)]
-struct Next(Result<coact::durable::Logged<Changed>, LogError>);
+struct Next(Result<coact::durable::LoggedEvent<Changed>, LogError>);
 
 impl Handler<Attach> for Reads {
     fn handle(&mut self, Attach(log): Attach, context: &mut coact::Context<Self>) {

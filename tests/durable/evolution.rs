@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use coact::actor::{AskError, ExitReason};
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Journal, LogError, MemoryStore, NotCommitted, Once,
-    OtherCommand, Position, RecoveryError, RecoveryFault, Seq, Snapshots, stored,
+    Decide, Durable, EntityId, EventSourced, IdempotencyKeyReused, Journal, LogError, MemoryStore,
+    NotCommitted, Once, Position, RecoveryError, RecoveryFault, Seq, Snapshots, stored,
 };
 use coact::prelude::*;
 use coact::sim::{Config, Method, Sim};
@@ -256,7 +256,7 @@ fn e18_an_answer_whose_reading_panics_is_that_of_another_command() {
     assert_eq!(purse.ask(Once::new("number/1", odd::Number(13))).wait(), Ok(odd::Odd(13)));
     for _ in 0..6 {
         let told = refused(purse.ask(Once::new("number/1", odd::Number(13))).wait());
-        assert!(told.why::<OtherCommand>().is_some(), "{told}");
+        assert!(told.why::<IdempotencyKeyReused>().is_some(), "{told}");
     }
     assert_eq!(purse.ask(Once::new("number/2", odd::Number(12))).wait(), Ok(odd::Odd(12)));
     assert_eq!(call(&purse, |purse| purse.0).wait(), Ok(25));

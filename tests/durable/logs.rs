@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 
 use coact::Context;
 use coact::durable::store::{StoreFault, StoreOperation};
-use coact::durable::{Journal, LogError, Logged, MemoryStore, Position, Seq};
+use coact::durable::{Journal, LogError, LoggedEvent, MemoryStore, Position, Seq};
 use coact::prelude::*;
 use coact_tests::{Faults, Log, everywhere, runtime};
 use futures::StreamExt;
@@ -29,7 +29,8 @@ fn e13_a_log_has_what_there_is_and_then_what_comes() {
         assert_eq!(moved.wait(), Ok(()));
         let mut log = journal.log::<Account>(Position::ZERO);
         let mut next = || {
-            log.wait_next().map(|Logged { entity, event, .. }| (entity.key().to_owned(), event.by))
+            log.wait_next()
+                .map(|LoggedEvent { entity, event, .. }| (entity.key().to_owned(), event.by))
         };
         let before = [next(), next(), next(), next()].map(Result::unwrap);
         let right = [("alice", 1), ("alice", -1), ("bob", 1), ("bob", 2)];
@@ -62,10 +63,10 @@ fn e13_a_projection_goes_on_where_it_was() {
         }
     }
     #[derive(Message)]
-    struct Next(Result<Logged<Changed>, LogError>);
+    struct Next(Result<LoggedEvent<Changed>, LogError>);
     impl Handler<Next> for Projection {
         fn handle(&mut self, Next(logged): Next, context: &mut Context<Self>) {
-            let Logged { event, position, .. } = logged.unwrap();
+            let LoggedEvent { event, position, .. } = logged.unwrap();
             self.totals.sum += event.by;
             self.totals.events += 1;
             self.totals.position = Some(position);

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use coact::actor::AskError;
 use coact::durable::store::{NoteKind, NoteQuery, StoreFault, StoreOperation, StoreReader, wait};
-use coact::durable::{Journal, MemoryStore, Once, OtherCommand};
+use coact::durable::{IdempotencyKeyReused, Journal, MemoryStore, Once};
 use coact::prelude::*;
 use coact_tests::{Dice, Faults, everywhere, everywhere_with_faults, runtime};
 
@@ -139,7 +139,7 @@ fn e18_a_key_is_for_one_command() {
         assert_eq!(alice.ask(Once::new("a", Deposit(1))).wait(), Ok(1));
         let other = alice.ask(Once::new("a", Rename("x".into()))).wait();
         let Err(AskError::NotCommitted(why)) = other else { panic!("{other:?}") };
-        assert!(why.why::<OtherCommand>().is_some(), "{why}");
+        assert!(why.why::<IdempotencyKeyReused>().is_some(), "{why}");
         assert_eq!(alice.ask(Balance).wait(), Ok(1));
         assert_eq!(alice.ask(Once::new("a", Deposit(1))).wait(), Ok(1));
         // The answer could be one to this: it is, and nothing is decided.

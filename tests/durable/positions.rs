@@ -4,7 +4,7 @@ use coact::Context;
 use coact::actor::AskError;
 use coact::durable::store::{StoreReader, wait};
 use coact::durable::{
-    CommitRefusal, Journal, LogError, Logged, MemoryStore, Once, Position, confirmed,
+    CommitRefusal, Journal, LogError, LoggedEvent, MemoryStore, Once, Position, confirmed,
 };
 use coact::prelude::*;
 use coact::promise::Resolver;
@@ -89,7 +89,7 @@ impl Actor for Total {
 }
 
 #[derive(Message)]
-struct Next(Result<Logged<Changed>, LogError>);
+struct Next(Result<LoggedEvent<Changed>, LogError>);
 
 impl Handler<Next> for Total {
     fn handle(&mut self, Next(logged): Next, context: &mut Context<Self>) {

@@ -2,8 +2,8 @@
 
 use coact::durable::store::{Snapshot, StoreReader, StoredEvent, wait};
 use coact::durable::{
-    Decide, Durable, DurableState, EntityId, EventSourced, Journal, LogError, Logged, MemoryStore,
-    Position, Seq, Snapshots, Store, stored,
+    Decide, Durable, DurableState, EntityId, EventSourced, Journal, LogError, LoggedEvent,
+    MemoryStore, Position, Seq, Snapshots, Store, stored,
 };
 use coact::prelude::*;
 use coact_tests::{Dice, everywhere, everywhere_with_faults};
@@ -268,7 +268,7 @@ fn e15_what_is_deleted_begins_anew() {
         // What a log has of it is what there is.
         let mut log = Journal::new(store.clone()).log::<Account>(Position::ZERO);
         let two: Result<Vec<_>, LogError> = (0..2).map(|_| log.wait_next()).collect();
-        let told = |logged: Logged<Changed>| (logged.entity.to_string(), logged.event.by);
+        let told = |logged: LoggedEvent<Changed>| (logged.entity.to_string(), logged.event.by);
         let two: Vec<_> = two.unwrap().into_iter().map(told).collect();
         assert_eq!(two, [("bank.account/bob".into(), 28), ("bank.account/alice".into(), 5)]);
     });

@@ -4,7 +4,7 @@ use coact::Context;
 use coact::actor::AskError;
 use coact::durable::store::{StoreFault, StoreOperation, StoreReader, StoredEvent, wait};
 use coact::durable::{
-    Decide, Durable, EntityId, Event, EventSourced, Journal, LogError, Logged, MemoryStore,
+    Decide, Durable, EntityId, Event, EventSourced, Journal, LogError, LoggedEvent, MemoryStore,
     Position, Seq, Snapshots, Tags, stored,
 };
 use coact::prelude::*;
@@ -115,7 +115,7 @@ fn order(journal: &Journal, key: &str, region: &str) {
 }
 
 /// What a log says, in short.
-fn said(logged: &Logged<Event>) -> String {
+fn said(logged: &LoggedEvent<Event>) -> String {
     let account = logged.read::<Account>().unwrap().map(|event| format!("{event:?}"));
     let order = logged.read::<Order>().unwrap().map(|event| format!("{event:?}"));
     format!("{} {}", logged.entity.key(), account.or(order).expect("it is one of them"))
@@ -302,7 +302,7 @@ fn e21_an_actor_follows_a_tag() {
         }
     }
     #[derive(Message)]
-    struct Next(Result<Logged<Event>, LogError>);
+    struct Next(Result<LoggedEvent<Event>, LogError>);
     impl Handler<Next> for Projection {
         fn handle(&mut self, Next(logged): Next, context: &mut Context<Self>) {
             self.seen.push(said(&logged.unwrap()));

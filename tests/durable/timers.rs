@@ -4,8 +4,8 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use coact::durable::store::{Commit, NoteKind, NoteQuery, StoreOutcome, StoreReader, read, wait};
 use coact::durable::{
-    Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, SetTimer, Store,
-    stored,
+    Decide, Durable, EntityId, EventSourced, Journal, JournalBuilder, MemoryStore, ScheduledTimer,
+    Store, stored,
 };
 use coact::prelude::*;
 use coact::runtime::Runtime;
@@ -255,7 +255,7 @@ fn some_timers(clock: &mut Durable<Clock>) -> Vec<(String, Option<Duration>, Str
     clock.cancel_timer("none");
     let timers = clock.timers();
     assert_eq!((timers[0].due, timers[1].due), (due + 2 * MS, due + MS));
-    let told = |timer: SetTimer| {
+    let told = |timer: ScheduledTimer| {
         let Ring(text) = read(&timer.message).unwrap();
         (timer.name, timer.period, text)
     };

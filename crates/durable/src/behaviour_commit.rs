@@ -12,13 +12,13 @@ use coact_core::internals::{OutcomeCallback, PendingCommit, drop_quietly};
 use coact_core::{Cown, when};
 use coact_persist::{Commit, CommitRefusal, Position};
 
-use crate::access::{Access, lock};
 use crate::commit_request::{CommitObserver, CommitRequest};
-use crate::entity::Place;
+use crate::entity::OwnershipTicket;
 use crate::pipeline::commit_outcome::{CommitOutcome, PostCommit, not_committed};
 use crate::pipeline::{
     CommitMember, PipelineDriver, WaitingBehaviour, store_pipelined, wait_behind,
 };
+use crate::store_client::{StoreClient, lock};
 
 /// Something to do when a decision is stored.
 pub(crate) struct CommitEffect {
@@ -70,14 +70,14 @@ impl BehaviourCommit {
     pub(crate) fn add_member(
         &mut self,
         driver: &Arc<PipelineDriver>,
-        place: &Arc<Place>,
+        ticket: &Arc<OwnershipTicket>,
     ) -> &mut Commit {
         let is_same_store =
-            |first: &CommitMember| first.driver.entity.access.is_same(&driver.entity.access);
+            |first: &CommitMember| first.driver.entity.client.is_same(&driver.entity.client);
         if !self.members.first().is_none_or(is_same_store) {
             self.refusal = Some(NotCommitted::new(DifferentStores));
         }
-        self.members.push(CommitMember::new(driver, place));
+        self.members.push(CommitMember::new(driver, ticket));
         &mut self.commit
     }
 
@@ -133,7 +133,7 @@ impl PendingCommit for BehaviourCommit {
                     Arc::new(BehaviourContinuation(Mutex::new(Some((effects, done)))));
                 first.behaviour_waits(Arc::clone(&continuation) as _);
                 let receipt = BehaviourReceipt { first: Arc::clone(&first), members, continuation };
-                CommitRequest::send(&first.entity.access, commit, receipt);
+                CommitRequest::send(&first.entity.client, commit, receipt);
             }
             _ => done(Ok(run_all(effects, Position::ZERO))),
         }
@@ -197,7 +197,7 @@ struct BehaviourReceipt {
 }
 
 impl CommitObserver for BehaviourReceipt {
-    fn home(&self) -> (&Access, &Cown<()>) {
+    fn home(&self) -> (&StoreClient, &Cown<()>) {
         self.first.home()
     }
 

@@ -7,21 +7,21 @@ use std::time::Duration;
 use coact_actor::actor::{AskError, Message};
 use coact_persist::{CommitRefusal, EntityId, Format, NoteId, Store, read};
 
-use crate::access::{Access, Settings};
 use crate::decide::Decide;
-use crate::delivered::Delivered;
-use crate::journal::{Journal, Shared};
+use crate::delivered_message::DeliveredMessage;
+use crate::delivery_attempt::{AttemptResult, DeliveryAttempt, DeliveryFuture, MessageDelivery};
+use crate::journal::{Journal, JournalState};
+use crate::message_routes::{MessageRoutes, Publication};
 use crate::outbox::{ATTEMPTS, Outbox};
-use crate::post::{Handed, Handing, Parcel, Post};
 use crate::recovery_error::RecoveryError;
-use crate::routes::{Publication, Routes};
+use crate::store_client::{JournalSettings, StoreClient};
 
 /// The settings of a [`Journal`].
 #[must_use = "a builder does nothing until `build` is called"]
 pub struct JournalBuilder {
     store: Arc<dyn Store>,
-    settings: Settings,
-    routes: Routes<Journal>,
+    settings: JournalSettings,
+    routes: MessageRoutes<Journal>,
     attempts: u32,
     most_active: usize,
     idle: Duration,
@@ -135,13 +135,13 @@ impl JournalBuilder {
     /// Makes the journal.
     #[must_use]
     pub fn build(self) -> Journal {
-        let access = Arc::new(Access::new(self.store, self.settings));
-        let outbox = Outbox::new(Arc::clone(&access), self.attempts);
+        let client = Arc::new(StoreClient::new(self.store, self.settings));
+        let outbox = Outbox::new(Arc::clone(&client), self.attempts);
         let (routes, entities) = (self.routes, Mutex::default());
         let (most_active, idle) = (self.most_active, self.idle);
         let active = Mutex::default();
         let shared =
-            Arc::new(Shared { access, most_active, idle, outbox, routes, entities, active });
+            Arc::new(JournalState { client, most_active, idle, outbox, routes, entities, active });
         shared.outbox.connect(Box::new(Arc::downgrade(&shared)));
         Journal::of(shared)
     }
@@ -156,11 +156,11 @@ impl Journal {
 
     /// Returns the settings of one.
     pub fn builder(store: impl Store) -> JournalBuilder {
-        let (store, settings) = (Arc::new(store), Settings::default());
+        let (store, settings) = (Arc::new(store), JournalSettings::default());
         JournalBuilder {
             store,
             settings,
-            routes: Routes::default(),
+            routes: MessageRoutes::default(),
             attempts: ATTEMPTS,
             most_active: 1_024,
             idle: Duration::from_secs(30),
@@ -168,14 +168,14 @@ impl Journal {
     }
 }
 
-impl Post for Weak<Shared> {
+impl MessageDelivery for Weak<JournalState> {
     fn knows(&self, kind: Option<&str>, name: &str) -> bool {
         self.upgrade().is_some_and(|shared| shared.routes.knows(kind, name))
     }
 
-    fn hand(&self, parcel: Parcel) -> Option<Handing> {
+    fn hand(&self, attempt: DeliveryAttempt) -> Option<DeliveryFuture> {
         let journal = Journal::of(self.upgrade()?);
-        journal.0.routes.hand(&journal, parcel)
+        journal.0.routes.hand(&journal, attempt)
     }
 }
 
@@ -183,45 +183,45 @@ impl Post for Weak<Shared> {
 fn receive<E: Decide<M>, M: Message + Format>(
     journal: &Journal,
     to: EntityId,
-    parcel: Parcel,
-) -> Handing {
-    let message = match read::<M>(&parcel.message.message()) {
+    attempt: DeliveryAttempt,
+) -> DeliveryFuture {
+    let message = match read::<M>(&attempt.message.message()) {
         Ok(message) => message,
         Err(error) => {
-            let failed = Handed::Failed { why: error.to_string(), is_final: true };
+            let failed = AttemptResult::Failed { why: error.to_string(), is_final: true };
             return Box::pin(std::future::ready(failed));
         }
     };
     let entity = journal.known::<E>(&to).0;
     let address = journal.entity::<E>(to.key());
-    let Parcel { note, message: stored, .. } = parcel;
+    let DeliveryAttempt { note, message: stored, .. } = attempt;
     let id = note.clone();
     Box::pin(async move {
-        match address.ask(Delivered { note, stored, message }).await {
-            Ok(()) => Handed::Received,
+        match address.ask(DeliveredMessage { note, stored, message }).await {
+            Ok(()) => AttemptResult::Received,
             // It is for the version of the program that can.
-            Err(_) if entity.is_unreadable() => Handed::Later,
+            Err(_) if entity.is_unreadable() => AttemptResult::Later,
             Err(error) => failed(&error, &id),
         }
     })
 }
 
 /// Says whether a message was at fault, or its receiver, which did not take it: it is tried again in any case.
-fn failed(error: &AskError, note: &NoteId) -> Handed {
+fn failed(error: &AskError, note: &NoteId) -> AttemptResult {
     let is_at_fault = match error {
         AskError::Panicked(_) => true,
         AskError::NotCommitted(why) => match why.why::<CommitRefusal>() {
             // (Another note may be gone, which a decision before this one was to take.)
-            Some(CommitRefusal::Gone(gone)) if gone == note => return Handed::Gone,
+            Some(CommitRefusal::Gone(gone)) if gone == note => return AttemptResult::Gone,
             _ => why.why::<RecoveryError>().is_some(),
         },
         // Its receiver was stopped.
         _ => false,
     };
     if is_at_fault {
-        Handed::Failed { why: error.to_string(), is_final: false }
+        AttemptResult::Failed { why: error.to_string(), is_final: false }
     } else {
-        Handed::Later
+        AttemptResult::Later
     }
 }
 

@@ -11,9 +11,9 @@ use coact_core::runtime::spawn_future;
 use coact_core::time::sleep;
 use coact_persist::EntityId;
 
-use crate::abandonment::PendingWork;
 use crate::entity::Entity;
-use crate::journal::{Journal, Shared};
+use crate::journal::{Journal, JournalState};
+use crate::journal_abandonment::PendingWork;
 use crate::race::{poll_once, unless};
 
 impl Journal {
@@ -71,36 +71,36 @@ impl Journal {
 }
 
 async fn close(
-    shared: Arc<Shared>,
+    shared: Arc<JournalState>,
     entities: Vec<Arc<Entity>>,
     within: Duration,
 ) -> Result<(), CloseError> {
-    let access = &shared.access;
+    let client = &shared.client;
     let (mut half, mut deadline) = (sleep(within / 2), sleep(within));
     let mut pending = pin!(async {
         for entity in &entities {
             entity.released().await;
         }
-        access.deliveries.end().await;
+        client.deliveries.end().await;
     });
     // (What is done is found to be, however late that is looked for.)
     if unless(&mut pending, &mut half).await.is_some() {
         let unsettled = entities.iter().filter(|entity| entity.has_owners());
-        access.abandonment.begin(PendingWork {
+        client.abandonment.begin(PendingWork {
             entities: unsettled.map(|entity| entity.id.clone()).collect(),
-            deliveries: access.deliveries.count(),
+            deliveries: client.deliveries.count(),
         });
         entities.iter().for_each(|entity| entity.give_up());
     }
     drop(half);
     let (resolver, mut closed) = Promise::channel();
-    access.store().close(Box::new(move |()| resolver.resolve(())));
+    client.store().close(Box::new(move |()| resolver.resolve(())));
     let told = match unless(&mut deadline, &mut closed).await {
         None => poll_once(&mut closed).await,
         told => told,
     };
     // (Another call may have given up what this one has waited for.)
-    let PendingWork { entities: unsettled, deliveries } = access.abandonment.left();
+    let PendingWork { entities: unsettled, deliveries } = client.abandonment.left();
     let is_store_open = !matches!(told, Some(Ok(())));
     let error = CloseError { unsettled, deliveries, is_store_open };
     if error.is_nothing() { Ok(()) } else { Err(error) }

@@ -8,13 +8,13 @@ use coact_persist::{
     StoreOutcome,
 };
 
-use crate::access::Access;
+use crate::store_client::StoreClient;
 
 /// Learns the outcome of a commit for certain. If it is dropped without, it will not learn it: the
 /// runtime has ended, or the journal is closed.
 pub(crate) trait CommitObserver: Send + 'static {
     /// The store, and where it is waited for if the outcome is unknown at first.
-    fn home(&self) -> (&Access, &Cown<()>);
+    fn home(&self) -> (&StoreClient, &Cown<()>);
 
     /// The outcome is unknown, and is settled now. Called on a worker.
     fn unknown(&mut self, _why: &StoreError) {}
@@ -36,15 +36,15 @@ struct OpenRequest<O> {
 impl<O: CommitObserver> CommitRequest<O> {
     /// Asks the store to commit. If the outcome is unknown it is settled, however long the store
     /// cannot be reached.
-    pub(crate) fn send(access: &Access, commit: Commit, observer: O) {
+    pub(crate) fn send(client: &StoreClient, commit: Commit, observer: O) {
         let settled_by = (!commit.is_check()).then(|| commit.id());
         let request = Self(Some(OpenRequest { settled_by, observer }));
-        if access.abandonment.has_begun() {
+        if client.abandonment.has_begun() {
             return request.finish(StoreOutcome::Refused(CommitRefusal::Store(StoreError::Closed)));
         }
         let done: StoreCallback<_> = Box::new(move |outcome| request.finish(outcome));
         // A panic of the store drops the question. It was reported.
-        let _ = catch(|| access.store().commit(commit, done));
+        let _ = catch(|| client.store().commit(commit, done));
     }
 
     fn finish(mut self, outcome: StoreOutcome) {
@@ -78,11 +78,11 @@ impl<O: CommitObserver> OpenRequest<O> {
     }
 
     fn stored(self, position: Position) {
-        let (access, _) = self.observer.home();
+        let (client, _) = self.observer.home();
         if self.settled_by.is_some() {
-            access.commit_stored(position);
+            client.commit_stored(position);
         } else {
-            access.learn_position(position);
+            client.learn_position(position);
         }
         self.observer.answered(Ok(position));
     }

@@ -68,7 +68,7 @@ pub trait Decide<C: Message>: EventSourced {
 
     /// What is to be looked up in the store before.
     #[doc(hidden)]
-    fn lookup(_: &C) -> Option<Lookup> {
+    fn lookup(_: &C) -> Option<AnswerLookup> {
         None
     }
 }
@@ -79,7 +79,7 @@ impl<E: Decide<C>, C: Message> Decide<ConfirmedQuestion<C>> for E {
         E::decide(entity, command.into_question())
     }
 
-    fn lookup(command: &ConfirmedQuestion<C>) -> Option<Lookup> {
+    fn lookup(command: &ConfirmedQuestion<C>) -> Option<AnswerLookup> {
         E::lookup(command.question())
     }
 }
@@ -87,7 +87,7 @@ impl<E: Decide<C>, C: Message> Decide<ConfirmedQuestion<C>> for E {
 /// The key of an answer that may have been given before.
 #[doc(hidden)]
 #[derive(Debug)]
-pub struct Lookup {
+pub struct AnswerLookup {
     pub(crate) key: NoteKey,
     /// Whether these bytes are an answer to the command.
     pub(crate) is_answer: fn(&[u8]) -> bool,

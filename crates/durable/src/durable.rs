@@ -13,12 +13,12 @@ use coact_core::internals::{
 use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
 use crate::behaviour_commit::{BehaviourCommit, CommitEffect};
-use crate::entity::{Entity, Place};
+use crate::entity::{Entity, OwnershipTicket};
+use crate::entity_state::EntityState;
 use crate::event_sourced::EventSourced;
-use crate::outgoing::{Outgoing, TimerList};
-use crate::pipeline::{BYTES_PER_PART, OwningActor, PipelineDriver, Standing};
-use crate::recovered::Recovered;
-use crate::recovery::Recovery;
+use crate::pipeline::{BYTES_PER_PART, OwnerStanding, OwningActor, PipelineDriver};
+use crate::recovery::StateRecovery;
+use crate::stored_message::{OutgoingMessage, TimerList};
 
 /// The state of a durable actor, whose address is an `Addr<Durable<E>>`.
 ///
@@ -99,14 +99,14 @@ use crate::recovery::Recovery;
 /// });
 /// ```
 pub struct Durable<E: EventSourced> {
-    pub(crate) recovered: OnceLock<Recovered<E>>,
+    pub(crate) recovered: OnceLock<EntityState<E>>,
     /// What `recovered` comes from, until it is there.
-    recovery: Option<Recovery<E>>,
+    recovery: Option<StateRecovery<E>>,
     /// `None` without a store.
-    pub(crate) entity: Option<(Arc<Entity>, Arc<Place>)>,
+    pub(crate) entity: Option<(Arc<Entity>, Arc<OwnershipTicket>)>,
     /// From its start on.
     pipeline: Option<Arc<PipelineDriver>>,
-    pub(crate) standalone: Option<Standalone<E>>,
+    pub(crate) standalone: Option<StandaloneState<E>>,
     pub(crate) effects: Vec<CommitEffect>,
     /// Whether the decision is told only if the store has confirmed what it has seen.
     confirms: bool,
@@ -121,11 +121,11 @@ pub struct Durable<E: EventSourced> {
 }
 
 /// A state without a store.
-pub(crate) struct Standalone<E> {
+pub(crate) struct StandaloneState<E> {
     state: E,
     id: EntityId,
     persisted: Vec<Event>,
-    pub(crate) outgoing: Vec<Outgoing>,
+    pub(crate) outgoing: Vec<OutgoingMessage>,
     pub(crate) timers: TimerList,
 }
 
@@ -158,7 +158,7 @@ impl<E: EventSourced> Durable<E> {
     pub fn standalone_of(key: impl Into<Arc<str>>, state: E) -> Self {
         let id = EntityId::new(E::KIND, key);
         Self {
-            standalone: Some(Standalone {
+            standalone: Some(StandaloneState {
                 state,
                 id,
                 persisted: Vec::new(),
@@ -170,11 +170,11 @@ impl<E: EventSourced> Durable<E> {
     }
 
     pub(crate) fn of(entity: Arc<Entity>, is_by_key: bool) -> Self {
-        let place = entity.stand_in_line(is_by_key);
-        Self::empty(Some((entity, place)))
+        let ticket = entity.stand_in_line(is_by_key);
+        Self::empty(Some((entity, ticket)))
     }
 
-    fn empty(entity: Option<(Arc<Entity>, Arc<Place>)>) -> Self {
+    fn empty(entity: Option<(Arc<Entity>, Arc<OwnershipTicket>)>) -> Self {
         Self {
             recovered: OnceLock::new(),
             recovery: None,
@@ -201,7 +201,7 @@ impl<E: EventSourced> Durable<E> {
             Ok(written) => written,
             Err(error) => panic!("an event of `{}`: {error}", self.id()),
         };
-        if let Some(Standalone { state, persisted, .. }) = &mut self.standalone {
+        if let Some(StandaloneState { state, persisted, .. }) = &mut self.standalone {
             state.apply(&event);
             // (It may refuse.)
             drop(state.tags(&event));
@@ -209,7 +209,7 @@ impl<E: EventSourced> Durable<E> {
         }
         let deletes = self.recovered.get().expect(IS_READY).pending.deletes;
         assert!(!deletes, "an event of `{}`, which this decision deletes", self.id());
-        let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
+        let EntityState { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
         let was_torn = replace(&mut self.is_torn, true);
         state.apply(&event);
         let tags = state.tags(&event);
@@ -277,13 +277,13 @@ impl<E: EventSourced> Durable<E> {
                 "a decision persists events, or deletes the entity: not both"
             );
         };
-        if let Some(Standalone { state, id, persisted, timers, .. }) = &mut self.standalone {
+        if let Some(StandaloneState { state, id, persisted, timers, .. }) = &mut self.standalone {
             is_empty(persisted);
             timers.clear();
             return *state = E::new(id);
         }
         let id = self.id().clone();
-        let Recovered { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
+        let EntityState { state, pending, .. } = self.recovered.get_mut().expect(IS_READY);
         is_empty(&pending.events);
         *state = E::new(&id);
         pending.deletes = true;
@@ -308,7 +308,7 @@ impl<E: EventSourced> Durable<E> {
             return Seq::new(standalone.persisted.len() as u64);
         }
         match self.recovered.get() {
-            Some(Recovered { last, pending, .. }) if !pending.deletes => {
+            Some(EntityState { last, pending, .. }) if !pending.deletes => {
                 let most = if E::IS_STATE { 1 } else { usize::MAX };
                 Seq::new(last.get() + pending.events.len().min(most) as u64)
             }
@@ -336,10 +336,10 @@ impl<E: EventSourced> Durable<E> {
     /// Says which actor this is the state of, and has it recovered.
     pub(crate) fn begin(&mut self, id: ActorId, actor: impl OwningActor + 'static) {
         self.ids = (Some(id), Some(id));
-        let Some((entity, place)) = &self.entity else { return };
+        let Some((entity, ticket)) = &self.entity else { return };
         let pipeline = PipelineDriver::new(entity, actor);
-        pipeline.is_owner_at(place);
-        let is_open = entity.add_owner(place, Arc::downgrade(&pipeline) as _);
+        pipeline.is_owner_at(ticket);
+        let is_open = entity.add_owner(ticket, Arc::downgrade(&pipeline) as _);
         self.pipeline = Some(Arc::clone(&pipeline));
         if is_open {
             self.recover();
@@ -382,16 +382,16 @@ impl<E: EventSourced> Durable<E> {
         self.readiness_by(pipeline.standing(), is_pipelined)
     }
 
-    fn readiness_by(&self, standing: Standing, is_pipelined: bool) -> Readiness {
+    fn readiness_by(&self, standing: OwnerStanding, is_pipelined: bool) -> Readiness {
         match standing {
-            Standing::Never(why) | Standing::Undone(why) => Readiness::Never(why),
-            Standing::Waiting => Readiness::NotYet,
-            Standing::Committing if !is_pipelined => Readiness::NotYet,
+            OwnerStanding::Never(why) | OwnerStanding::Undone(why) => Readiness::Never(why),
+            OwnerStanding::Waiting => Readiness::NotYet,
+            OwnerStanding::Committing if !is_pipelined => Readiness::NotYet,
             // (It may have come behind the look.)
-            Standing::Committing | Standing::Free if self.recovered.get().is_none() => {
+            OwnerStanding::Committing | OwnerStanding::Free if self.recovered.get().is_none() => {
                 Readiness::NotYet
             }
-            Standing::Committing | Standing::Free => Readiness::Ready,
+            OwnerStanding::Committing | OwnerStanding::Free => Readiness::Ready,
         }
     }
 
@@ -418,11 +418,11 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// Returns what its owner may do now, if it has one.
-    pub(crate) fn recover_if_undone(&mut self) -> Option<Standing> {
+    pub(crate) fn recover_if_undone(&mut self) -> Option<OwnerStanding> {
         let standing =
             |durable: &Self| durable.pipeline.as_ref().map(|pipeline| pipeline.standing());
         let before = standing(self);
-        if !matches!(before, Some(Standing::Undone(_))) {
+        if !matches!(before, Some(OwnerStanding::Undone(_))) {
             return before;
         }
         self.recover();
@@ -431,15 +431,15 @@ impl<E: EventSourced> Durable<E> {
 
     /// Forgets the state, and has it recovered from what is stored.
     fn recover(&mut self) {
-        let (Some(pipeline), Some((_, place))) = (&self.pipeline, &self.entity) else { return };
-        let (pipeline, place) = (Arc::clone(pipeline), Arc::clone(place));
+        let (Some(pipeline), Some((_, ticket))) = (&self.pipeline, &self.entity) else { return };
+        let (pipeline, ticket) = (Arc::clone(pipeline), Arc::clone(ticket));
         // One that is under way ends first.
         self.recovery = None;
         let before = self.recovered.take();
         drop_quietly(move || drop(before));
         self.forget_decision();
         self.is_torn = false;
-        self.recovery = Some(Recovery::begin(&pipeline, place));
+        self.recovery = Some(StateRecovery::begin(&pipeline, ticket));
     }
 
     fn forget_decision(&mut self) {
@@ -449,8 +449,8 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// Returns its place among the owners of the entity.
-    pub(crate) fn place(&self) -> Option<&Arc<Place>> {
-        self.entity.as_ref().map(|(_, place)| place)
+    pub(crate) fn ticket(&self) -> Option<&Arc<OwnershipTicket>> {
+        self.entity.as_ref().map(|(_, ticket)| ticket)
     }
 
     /// Takes what a command has decided: a commit, or a check, its size, and what is to be done
@@ -495,9 +495,9 @@ impl<E: EventSourced> CommitParticipant for Durable<E> {
     }
 
     fn collect_read(&self, pending: &mut Option<Box<dyn PendingCommit>>) {
-        let (Some(pipeline), Some(place)) = (&self.pipeline, self.place()) else { return };
+        let (Some(pipeline), Some(ticket)) = (&self.pipeline, self.ticket()) else { return };
         let Some(recovered) = self.recovered.get() else { return };
-        let commit = BehaviourCommit::of(pending).add_member(pipeline, place);
+        let commit = BehaviourCommit::of(pending).add_member(pipeline, ticket);
         let member = commit.member(pipeline.entity.id.clone(), recovered.epoch, recovered.last);
         member.rests_on(recovered.hash);
     }
@@ -505,14 +505,14 @@ impl<E: EventSourced> CommitParticipant for Durable<E> {
     fn collect(&mut self, pending: &mut Option<Box<dyn PendingCommit>>) {
         self.assert_sound();
         let Some(pipeline) = self.pipeline.clone() else { return };
-        let Some(place) = self.place().cloned() else { return };
+        let Some(ticket) = self.ticket().cloned() else { return };
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
         let commit = BehaviourCommit::of(pending);
         commit.add_effects(effects);
         if confirms {
             commit.confirm();
         }
-        let bytes = self.add_to(commit.add_member(&pipeline, &place));
+        let bytes = self.add_to(commit.add_member(&pipeline, &ticket));
         commit.set_member_bytes(bytes);
         self.contributes = bytes.is_some();
     }

@@ -14,8 +14,9 @@ use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
 use crate::outbox::{PendingMessage, TimerChange};
-use crate::outgoing::{
-    Outgoing, SetTimer, StoredMessage, key_of, name_of, named, now, present_rank, rank_of,
+use crate::stored_message::{
+    OutgoingMessage, ScheduledTimer, StoredMessage, key_of, name_of, named, now, present_rank,
+    rank_of,
 };
 use crate::timer_table::TimerKey;
 
@@ -110,7 +111,7 @@ impl<E: EventSourced> Durable<E> {
     fn leave<M: Format>(&mut self, message: &M, to: Option<EntityId>) {
         let message = self.written(message);
         if let Some(standalone) = &mut self.standalone {
-            return standalone.outgoing.push(Outgoing { to, message });
+            return standalone.outgoing.push(OutgoingMessage { to, message });
         }
         self.assert_known(to.as_ref().map(EntityId::kind), M::NAME);
         let value = StoredMessage::new(&message, to.as_ref()).to_event();
@@ -128,7 +129,7 @@ impl<E: EventSourced> Durable<E> {
 
     /// Returns the messages that this decision has left to be delivered so far; of a [standalone](Self::standalone) state, all.
     #[must_use]
-    pub fn outgoing(&self) -> Vec<Outgoing> {
+    pub fn outgoing(&self) -> Vec<OutgoingMessage> {
         if let Some(standalone) = &self.standalone {
             return standalone.outgoing.clone();
         }
@@ -136,7 +137,7 @@ impl<E: EventSourced> Durable<E> {
         let outgoing = notes.iter().filter_map(|note| match note {
             NoteChange::Put { kind: NoteKind::Outgoing, value, .. } => {
                 let stored: StoredMessage = read(value).ok()?;
-                Some(Outgoing { to: stored.to(), message: stored.message() })
+                Some(OutgoingMessage { to: stored.to(), message: stored.message() })
             }
             _ => None,
         });
@@ -247,7 +248,7 @@ impl<E: EventSourced> Durable<E> {
     /// Returns the timers that this decision has set so far, and not cancelled again; of a [standalone](Self::standalone) state, all. The order
     /// is that in which they were set.
     #[must_use]
-    pub fn timers(&self) -> Vec<SetTimer> {
+    pub fn timers(&self) -> Vec<ScheduledTimer> {
         if let Some(standalone) = &self.standalone {
             return standalone.timers.to_vec();
         }

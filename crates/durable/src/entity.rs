@@ -12,21 +12,21 @@ use coact_core::Promise;
 use coact_core::internals::{ReadyCallback, drop_quietly};
 use coact_persist::EntityId;
 
-use crate::access::{Access, lock};
 use crate::outbox::Outbox;
+use crate::store_client::{StoreClient, lock};
 
 pub(crate) struct Entity {
     pub(crate) id: EntityId,
-    pub(crate) access: Arc<Access>,
+    pub(crate) client: Arc<StoreClient>,
     pub(crate) outbox: Arc<Outbox>,
     /// What delivers from the outbox: it is there as long as an entity has an actor, also if the program has dropped its journal.
     _journal: Arc<dyn Any + Send + Sync>,
-    line: Mutex<Line>,
+    line: Mutex<OwnershipQueue>,
 }
 
 /// Those who have it, or want it, in the order in which they were made.
 #[derive(Default)]
-struct Line {
+struct OwnershipQueue {
     numbers: VecDeque<u64>,
     next: u64,
     /// The owners of places, until these are given up.
@@ -53,7 +53,7 @@ pub(crate) trait EntityOwner: Send + Sync {
 
 /// A place in the line for an entity. Who is the first has it. It belongs to an owner, and to what that has left and is on its
 /// way to the store.
-pub(crate) struct Place {
+pub(crate) struct OwnershipTicket {
     entity: Arc<Entity>,
     number: u64,
     /// Whether the journal has started its actor, for the entity's key.
@@ -63,34 +63,34 @@ pub(crate) struct Place {
 impl Entity {
     pub(crate) fn new(
         id: EntityId,
-        (access, outbox): (&Arc<Access>, &Arc<Outbox>),
+        (client, outbox): (&Arc<StoreClient>, &Arc<Outbox>),
         journal: Arc<dyn Any + Send + Sync>,
     ) -> Arc<Self> {
-        let (access, outbox) = (Arc::clone(access), Arc::clone(outbox));
-        Arc::new(Self { id, access, outbox, _journal: journal, line: Mutex::default() })
+        let (client, outbox) = (Arc::clone(client), Arc::clone(outbox));
+        Arc::new(Self { id, client, outbox, _journal: journal, line: Mutex::default() })
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, OwnershipQueue> {
         lock(&self.line)
     }
 
     /// Takes the last place.
-    pub(crate) fn stand_in_line(self: &Arc<Self>, is_by_key: bool) -> Arc<Place> {
+    pub(crate) fn stand_in_line(self: &Arc<Self>, is_by_key: bool) -> Arc<OwnershipTicket> {
         let mut line = self.line();
         let number = line.next;
         line.next += 1;
         line.numbers.push_back(number);
         drop(line);
-        Arc::new(Place { entity: Arc::clone(self), number, is_by_key })
+        Arc::new(OwnershipTicket { entity: Arc::clone(self), number, is_by_key })
     }
 
     /// Adds an owner for a place. Returns false if the journal is closed, so that it may own
     /// nothing.
-    pub(crate) fn add_owner(&self, place: &Place, owner: Weak<dyn EntityOwner>) -> bool {
-        self.line().owners.push((place.number, owner));
+    pub(crate) fn add_owner(&self, ticket: &OwnershipTicket, owner: Weak<dyn EntityOwner>) -> bool {
+        self.line().owners.push((ticket.number, owner));
         // (Whoever closes the journal says that first, and looks for owners under the lock then:
         // one of the two finds the other.)
-        !self.access.is_closing()
+        !self.client.is_closing()
     }
 
     fn owners(&self) -> Vec<Arc<dyn EntityOwner>> {
@@ -174,7 +174,7 @@ impl Entity {
     }
 }
 
-impl Place {
+impl OwnershipTicket {
     /// Whether it has the entity.
     pub(crate) fn is_first(&self) -> bool {
         self.entity.line().numbers.front() == Some(&self.number)
@@ -192,7 +192,7 @@ impl Place {
     }
 }
 
-impl Drop for Place {
+impl Drop for OwnershipTicket {
     fn drop(&mut self) {
         let mut line = self.entity.line();
         line.numbers.retain(|number| *number != self.number);

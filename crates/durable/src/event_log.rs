@@ -12,14 +12,14 @@ use coact_persist::{
 };
 use futures_core::Stream;
 
-use crate::access::Access;
 use crate::event_sourced::EventSourced;
-use crate::follow::Follow;
 use crate::log_error::LogError;
+use crate::log_follower::LogFollower;
+use crate::store_client::StoreClient;
 
 /// An event of an entity, in the order of commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Logged<E> {
+pub struct LoggedEvent<E> {
     /// Of which.
     pub entity: EntityId,
     /// Its number among those of its entity.
@@ -35,7 +35,7 @@ pub struct Logged<E> {
     pub tags: Tags,
 }
 
-impl Logged<Event> {
+impl LoggedEvent<Event> {
     pub(crate) fn of((LogEntry { entity, stored }, offset): (LogEntry, Position)) -> Self {
         let StoredEvent { seq, position, event, tags, .. } = stored;
         Self { entity, seq, position, offset, event, tags }
@@ -57,13 +57,13 @@ impl Logged<Event> {
 /// [`wait_next`](Self::wait_next). It ends with an error.
 #[must_use = "a log is read as it is asked"]
 pub struct EventLog<E: EventSourced> {
-    follow: Follow,
+    follow: LogFollower,
     kind: PhantomData<fn() -> E>,
 }
 
 impl<E: EventSourced> EventLog<E> {
-    pub(crate) fn new(access: Arc<Access>, after: Position) -> Self {
-        let follow = Follow::new(access, LogQuery::Kind(E::KIND.into()), after);
+    pub(crate) fn new(client: Arc<StoreClient>, after: Position) -> Self {
+        let follow = LogFollower::new(client, LogQuery::Kind(E::KIND.into()), after);
         Self { follow, kind: PhantomData }
     }
 
@@ -138,22 +138,22 @@ impl<E: EventSourced> EventLog<E> {
     /// # Panics
     /// As [`Promise::wait`](coact_core::Promise::wait), in handlers and behaviours.
     #[track_caller]
-    pub fn wait_next(&mut self) -> Result<Logged<E::Event>, LogError> {
+    pub fn wait_next(&mut self) -> Result<LoggedEvent<E::Event>, LogError> {
         let entry = self.follow.wait_next()?;
         self.decode(entry)
     }
 
-    fn decode(&mut self, entry: (LogEntry, Position)) -> Result<Logged<E::Event>, LogError> {
-        let Logged { entity, seq, position, offset, event, tags } = Logged::of(entry);
+    fn decode(&mut self, entry: (LogEntry, Position)) -> Result<LoggedEvent<E::Event>, LogError> {
+        let LoggedEvent { entity, seq, position, offset, event, tags } = LoggedEvent::of(entry);
         match read::<E::Event>(&event) {
-            Ok(event) => Ok(Logged { entity, seq, position, offset, event, tags }),
+            Ok(event) => Ok(LoggedEvent { entity, seq, position, offset, event, tags }),
             Err(why) => Err(self.follow.end(LogError::Format { entity, seq, why })),
         }
     }
 }
 
 impl<E: EventSourced> Stream for EventLog<E> {
-    type Item = Result<Logged<E::Event>, LogError>;
+    type Item = Result<LoggedEvent<E::Event>, LogError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let this = self.get_mut();

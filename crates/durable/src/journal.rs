@@ -12,14 +12,14 @@ use coact_core::Promise;
 use coact_core::runtime::spawn_future;
 use coact_persist::{EntityId, Position, Store, StoreError};
 
-use crate::access::{Access, ask, lock};
-use crate::active::Active;
 use crate::durable::Durable;
 use crate::entity::Entity;
 use crate::event_log::EventLog;
 use crate::event_sourced::EventSourced;
+use crate::keep_alive::ActiveActors;
+use crate::message_routes::MessageRoutes;
 use crate::outbox::Outbox;
-use crate::routes::Routes;
+use crate::store_client::{StoreClient, ask, lock};
 use crate::tag_log::TagLog;
 
 /// Durable actors by their keys, and the store that keeps them. Clones are the same journal.
@@ -57,23 +57,23 @@ use crate::tag_log::TagLog;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 #[derive(Clone)]
-pub struct Journal(pub(crate) Arc<Shared>, Arc<Mutex<Active>>);
+pub struct Journal(pub(crate) Arc<JournalState>, Arc<Mutex<ActiveActors>>);
 
-pub(crate) struct Shared {
-    pub(crate) access: Arc<Access>,
+pub(crate) struct JournalState {
+    pub(crate) client: Arc<StoreClient>,
     pub(crate) most_active: usize,
     pub(crate) idle: Duration,
     pub(crate) outbox: Arc<Outbox>,
-    pub(crate) routes: Routes<Journal>,
-    pub(crate) entities: Mutex<Entities>,
+    pub(crate) routes: MessageRoutes<Journal>,
+    pub(crate) entities: Mutex<EntityTable>,
     /// That of all handles. (The actors that are kept have this, and must not be kept by it.)
-    pub(crate) active: Mutex<Weak<Mutex<Active>>>,
+    pub(crate) active: Mutex<Weak<Mutex<ActiveActors>>>,
 }
 
-impl Shared {
+impl JournalState {
     /// Stops the actors of all entities. Returns the entities.
     pub(crate) fn begin_to_close(&self) -> Vec<Arc<Entity>> {
-        self.access.begin_to_close();
+        self.client.begin_to_close();
         self.outbox.close();
         let known = lock(&self.entities);
         let mut entities: Vec<_> =
@@ -87,23 +87,23 @@ impl Shared {
     }
 }
 
-impl Drop for Shared {
+impl Drop for JournalState {
     fn drop(&mut self) {
-        self.access.set_gone();
+        self.client.set_gone();
     }
 }
 
 #[derive(Default)]
-pub(crate) struct Entities {
-    known: HashMap<EntityId, Known>,
+pub(crate) struct EntityTable {
+    known: HashMap<EntityId, EntityEntry>,
     /// The type of each kind that was asked for.
-    kinds: HashMap<&'static str, Type>,
+    kinds: HashMap<&'static str, StateType>,
     /// From how many on it is looked for those that are gone.
     sweep_at: usize,
 }
 
 /// An entity that had an actor, and may have one.
-struct Known {
+struct EntityEntry {
     /// As long as it has an owner, or something of it is on its way.
     entity: Weak<Entity>,
     /// A [`WeakAddr`] of that, if it was asked for by its key.
@@ -111,11 +111,11 @@ struct Known {
 }
 
 /// The type of a state, and its name.
-type Type = (TypeId, &'static str);
+type StateType = (TypeId, &'static str);
 
 impl Journal {
     /// A handle of a journal, which keeps actors active if other handles do.
-    pub(crate) fn of(shared: Arc<Shared>) -> Self {
+    pub(crate) fn of(shared: Arc<JournalState>) -> Self {
         let active = {
             let mut known = lock(&shared.active);
             let active = known.upgrade().unwrap_or_default();
@@ -128,7 +128,7 @@ impl Journal {
     /// Returns the store.
     #[must_use]
     pub fn store(&self) -> &dyn Store {
-        self.0.access.store()
+        self.0.client.store()
     }
 
     /// Returns the actor of an entity, which is recovered from the store before its first message if there is none. It
@@ -163,11 +163,11 @@ impl Journal {
 
     /// Keeps an actor active, and lets those go that were not asked for in a while.
     fn keep<E: EventSourced>(&self, id: &EntityId, address: Addr<Durable<E>>) -> Addr<Durable<E>> {
-        let Shared { most_active, idle, .. } = *self.0;
+        let JournalState { most_active, idle, .. } = *self.0;
         if most_active == 0 {
             return address;
         }
-        let now = self.0.access.now();
+        let now = self.0.client.now();
         let mut gone = Vec::new();
         {
             let kept = Box::new(address.clone());
@@ -220,10 +220,10 @@ impl Journal {
         after: Option<Arc<str>>,
         most: usize,
     ) -> Promise<Result<Vec<Arc<str>>, StoreError>> {
-        let access = Arc::clone(&self.0.access);
+        let client = Arc::clone(&self.0.client);
         let after = after.map(|key| EntityId::new(E::KIND, key));
         spawn_future(async move {
-            let (store, kind) = (access.open_store()?, Some(E::KIND.into()));
+            let (store, kind) = (client.open_store()?, Some(E::KIND.into()));
             let found = ask(|done| store.entities(kind, after, most, done)).await?;
             Ok(found.into_iter().map(|one| one.id.key().into()).collect())
         })
@@ -280,7 +280,7 @@ impl Journal {
 
     /// Returns what has happened to all entities of a kind, in the order of commits, from behind a position on
     /// ([`Position::ZERO`]: from the beginning): what there is, and then what comes, without end. For projections: what they keep, they keep
-    /// with the [offset](crate::Logged::offset) of the last event in it, and go on from there. If the store does not have the commit behind which it is to go on,
+    /// with the [offset](crate::LoggedEvent::offset) of the last event in it, and go on from there. If the store does not have the commit behind which it is to go on,
     /// since a backup was restored, the log ends with [`LogError::Ahead`](crate::LogError::Ahead).
     ///
     /// ```
@@ -310,7 +310,7 @@ impl Journal {
     /// ```
     pub fn log<E: EventSourced>(&self, after: Position) -> EventLog<E> {
         const { assert!(!E::IS_STATE, "a `DurableState` has no events, and no log") };
-        EventLog::new(Arc::clone(&self.0.access), after)
+        EventLog::new(Arc::clone(&self.0.client), after)
     }
 
     /// Returns what has happened to entities of all kinds and was [tagged](EventSourced::tags) with this, in the order of commits, from behind a
@@ -367,7 +367,7 @@ impl Journal {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn tagged(&self, tag: impl Into<Arc<str>>, after: Position) -> TagLog {
-        TagLog::new(Arc::clone(&self.0.access), tag.into(), after)
+        TagLog::new(Arc::clone(&self.0.client), tag.into(), after)
     }
 
     /// Returns the position of the last commit that this journal knows to be stored: at least that
@@ -400,10 +400,10 @@ impl Journal {
     /// ```
     #[must_use]
     pub fn position(&self) -> Position {
-        self.0.access.position()
+        self.0.client.position()
     }
 
-    fn entities(&self) -> MutexGuard<'_, Entities> {
+    fn entities(&self) -> MutexGuard<'_, EntityTable> {
         lock(&self.0.entities)
     }
 }
@@ -419,7 +419,7 @@ fn spawn<E: EventSourced>(entity: &Arc<Entity>) -> Addr<Durable<E>> {
     restarting_itself(spawn, MOST_RESTARTS, WITHIN).spawn()
 }
 
-impl Entities {
+impl EntityTable {
     /// Returns an entity, which may be one that there was.
     ///
     /// # Panics
@@ -427,8 +427,8 @@ impl Entities {
     fn entity<E: EventSourced>(
         &mut self,
         id: &EntityId,
-        shared: &Arc<Shared>,
-    ) -> (Arc<Entity>, &mut Known) {
+        shared: &Arc<JournalState>,
+    ) -> (Arc<Entity>, &mut EntityEntry) {
         self.sweep();
         let own = (TypeId::of::<E>(), type_name::<E>());
         let (first, name) = *self.kinds.entry(E::KIND).or_insert(own);
@@ -438,10 +438,10 @@ impl Entities {
             own.1,
             E::KIND,
         );
-        let new = || Known { entity: Weak::new(), address: None };
+        let new = || EntityEntry { entity: Weak::new(), address: None };
         let known = self.known.entry(id.clone()).or_insert_with(new);
         let entity = known.entity.upgrade().unwrap_or_else(|| {
-            Entity::new(id.clone(), (&shared.access, &shared.outbox), Arc::clone(shared) as _)
+            Entity::new(id.clone(), (&shared.client, &shared.outbox), Arc::clone(shared) as _)
         });
         known.entity = Arc::downgrade(&entity);
         (entity, known)

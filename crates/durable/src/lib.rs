@@ -6,74 +6,83 @@
 //!
 //! Users depend on the crate `coact`, which has this as its module `durable` (feature `durable`).
 //!
-//! Reading order: `event_sourced`, `snapshots`, `state` and `decide` (what a program says of an entity), `durable` and `effects` (the state, and what a
-//! decision can do), `recovered` (what is written of it), `handle` (how it takes commands), `pipeline` (commits in order, and what follows from them), `commit_request` and `behaviour_commit` (what the store is asked), `entity` (who has
-//! it), `recovery`, `recovery_error`, `store_questions` and `outages` (what it asks the store, and for how long), `access`, `race`, `latch` and `abandonment` (how the store is used), `ranked` (what is stored beside events, in order), `outgoing`, `post`, `timer_table`, `outbox`, `routes` and
-//! `delivered` (messages between entities, timers, and what is published), `event_log`, `tag_log`, `follow` and `log_error`, `journal`, `offsets` and
-//! `active` (entities by their keys), `builder`, `letters`, `close` and `deliveries` (the end of a journal), and `replay`.
+//! Reading order:
+//! * what a program says of an entity: `event_sourced`, `snapshots`, `state`, `decide`;
+//! * the state, and what a decision can do: `durable`, `effects`, `entity_state`, `durable_actor`,
+//!   `idempotency`;
+//! * from a decision to its answer: `behaviour_commit`, `pipeline`, `commit_request`,
+//!   `store_client`, `race`, `latch`;
+//! * who owns an entity, and how its state is recovered: `entity`, `recovery`, `recovery_error`,
+//!   `store_questions`, `store_outages`;
+//! * messages between entities, timers, and publications: `stored_message`, `outbox`,
+//!   `delivery_attempt`, `delivered_message`, `message_routes`, `timer_table`, `ordered_notes`,
+//!   `dead_letters`;
+//! * logs: `event_log`, `tag_log`, `log_follower`, `log_error`, `consumer_offsets`, `replay`;
+//! * the journal: `builder`, `journal`, `keep_alive`, `close`, `open_deliveries`,
+//!   `journal_abandonment`, `store`.
 
 #![forbid(unsafe_code)]
 
-mod abandonment;
-mod access;
-mod active;
 mod behaviour_commit;
 mod builder;
 mod close;
 mod commit_request;
+mod consumer_offsets;
+mod dead_letters;
 mod decide;
-mod delivered;
-mod deliveries;
+mod delivered_message;
+mod delivery_attempt;
 mod durable;
+mod durable_actor;
 mod effects;
 mod entity;
+mod entity_state;
 mod event_log;
 mod event_sourced;
-mod follow;
-mod handle;
+mod idempotency;
 mod journal;
+mod journal_abandonment;
+mod keep_alive;
 mod latch;
-mod letters;
 mod log_error;
-mod offsets;
-mod once;
-mod outages;
+mod log_follower;
+mod message_routes;
+mod open_deliveries;
+mod ordered_notes;
 mod outbox;
-mod outgoing;
 mod pipeline;
-mod post;
 mod race;
-mod ranked;
-mod recovered;
 mod recovery;
 mod recovery_error;
 mod replay;
-mod routes;
 mod snapshots;
 mod state;
 pub mod store;
+mod store_client;
+mod store_outages;
 mod store_questions;
+mod stored_message;
 mod tag_log;
 mod timer_table;
 
 pub use self::behaviour_commit::DifferentStores;
 pub use self::builder::JournalBuilder;
 pub use self::close::CloseError;
-pub use self::decide::{Decide, Lookup};
+pub use self::dead_letters::{DamagedLetter, DeadLetter, ResumeReport};
+pub use self::decide::{AnswerLookup, Decide};
 pub use self::durable::Durable;
-pub use self::event_log::{EventLog, Logged};
+pub use self::event_log::{EventLog, LoggedEvent};
 pub use self::event_sourced::EventSourced;
+pub use self::idempotency::{IdempotencyKeyReused, Once};
 pub use self::journal::Journal;
-pub use self::letters::{DamagedLetter, DeadLetter, Resumed};
 pub use self::log_error::LogError;
-pub use self::once::{Once, OtherCommand};
-pub use self::outgoing::{Outgoing, SetTimer};
+pub use self::message_routes::Publication;
 pub use self::pipeline::AlreadyOwned;
 pub use self::recovery_error::{RecoveryError, RecoveryFault};
 pub use self::replay::replay;
-pub use self::routes::Publication;
 pub use self::snapshots::Snapshots;
 pub use self::state::DurableState;
+pub use self::stored_message::{OutgoingMessage, ScheduledTimer};
 pub use self::tag_log::TagLog;
 pub use coact_core::behaviour::NotCommitted;
 pub use coact_core::internals::{ConfirmedQuestion, Pipelined, confirmed, pipelined};

@@ -20,24 +20,24 @@ use coact_persist::{
     Commit, CommitId, CommitRefusal, EntityId, Event, Note, NoteId, NoteKey, NoteKind, Position,
 };
 
-use crate::access::{Access, Alarm, lock};
 use crate::commit_request::{CommitObserver, CommitRequest};
-use crate::outgoing::{StoredMessage, name_of, named, present_rank, time_until};
-use crate::post::{Handed, Parcel, Post};
-use crate::ranked::ByRank;
+use crate::delivery_attempt::{AttemptResult, DeliveryAttempt, MessageDelivery};
+use crate::ordered_notes::OrderedNotes;
+use crate::store_client::{StoreClient, TimeoutGuard, lock};
+use crate::stored_message::{StoredMessage, name_of, named, present_rank, time_until};
 use crate::timer_table::{TimerKey, TimerTable};
 
 /// What waits to be delivered.
 pub(crate) struct Outbox {
-    access: Arc<Access>,
-    post: OnceLock<Box<dyn Post>>,
+    client: Arc<StoreClient>,
+    post: OnceLock<Box<dyn MessageDelivery>>,
     attempts: u32,
-    work: Mutex<Work>,
+    work: Mutex<OutboxState>,
 }
 
 #[derive(Default)]
-struct Work {
-    lanes: HashMap<Lane, Letters>,
+struct OutboxState {
+    lanes: HashMap<LaneId, MessageLane>,
     /// How many are reading what earlier processes have left: until they have, lanes wait, so that what is old comes first.
     resuming: usize,
     /// Whether what they have left is taken over, or it was told that it is not.
@@ -61,7 +61,7 @@ const ANSWERS: usize = 1_024;
 
 /// From whom, and to whom: an entity, or those who are told of a message of this name.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
-struct Lane {
+struct LaneId {
     from: EntityId,
     to: Option<EntityId>,
     name: String,
@@ -69,18 +69,18 @@ struct Lane {
 
 /// What is in a lane, in order.
 #[derive(Default)]
-struct Letters {
-    queue: VecDeque<Letter>,
+struct MessageLane {
+    queue: VecDeque<OutboxMessage>,
     /// Whether a future delivers them.
     is_running: bool,
     /// Whether the first one has no receiver in this program: those behind it stay in the store as well.
     is_stuck: bool,
 }
 
-impl Letters {
+impl MessageLane {
     /// Adds a letter in the order in which they were left: that of their keys, which the clock has nothing to do with.
-    fn add(&mut self, letter: Letter) {
-        let is_before = |other: &Letter| other.note.key <= letter.note.key;
+    fn add(&mut self, letter: OutboxMessage) {
+        let is_before = |other: &OutboxMessage| other.note.key <= letter.note.key;
         // (The first is being delivered.)
         let first = usize::from(self.is_running).min(self.queue.len());
         let behind =
@@ -90,12 +90,12 @@ impl Letters {
 }
 
 #[derive(Clone)]
-struct Letter {
+struct OutboxMessage {
     note: Note,
     message: StoredMessage,
 }
 
-impl Letter {
+impl OutboxMessage {
     /// Reads the message in a note.
     fn read(note: Note) -> Option<Self> {
         match StoredMessage::of(&note) {
@@ -111,13 +111,13 @@ impl Letter {
 /// After how many failures a message is a dead letter, unless it is set.
 pub(crate) const ATTEMPTS: u32 = 16;
 
-impl Work {
+impl OutboxState {
     /// Adds an outgoing message to its lane. Returns that, unless the message stays in the store, as
     /// those before it do.
-    fn add(&mut self, letter: Letter) -> Option<Lane> {
+    fn add(&mut self, letter: OutboxMessage) -> Option<LaneId> {
         let to = letter.message.to();
         let name = if to.is_some() { String::new() } else { letter.message.name().into() };
-        let lane = Lane { from: letter.note.entity.clone(), to, name };
+        let lane = LaneId { from: letter.note.entity.clone(), to, name };
         let letters = self.lanes.entry(lane.clone()).or_default();
         if letters.is_stuck {
             return None;
@@ -133,7 +133,7 @@ impl Work {
     }
 
     /// Returns whether a future is to be started for a lane, and takes note that it is.
-    fn starts(&mut self, lane: &Lane) -> bool {
+    fn starts(&mut self, lane: &LaneId) -> bool {
         if self.resuming > 0 {
             return false;
         }
@@ -156,12 +156,12 @@ impl Work {
 }
 
 impl Outbox {
-    pub(crate) fn new(access: Arc<Access>, attempts: u32) -> Arc<Self> {
-        Arc::new(Self { access, post: OnceLock::new(), attempts, work: Mutex::default() })
+    pub(crate) fn new(client: Arc<StoreClient>, attempts: u32) -> Arc<Self> {
+        Arc::new(Self { client, post: OnceLock::new(), attempts, work: Mutex::default() })
     }
 
     /// Says who hands over.
-    pub(crate) fn connect(&self, post: Box<dyn Post>) {
+    pub(crate) fn connect(&self, post: Box<dyn MessageDelivery>) {
         let is_first = self.post.set(post).is_ok();
         debug_assert!(is_first, "it is connected once");
     }
@@ -170,7 +170,7 @@ impl Outbox {
         self.post.get().is_some_and(|post| post.knows(kind, name))
     }
 
-    fn work(&self) -> MutexGuard<'_, Work> {
+    fn work(&self) -> MutexGuard<'_, OutboxState> {
         lock(&self.work)
     }
 
@@ -184,18 +184,18 @@ impl Outbox {
     }
 
     /// Has lanes, and timers, wait until what is returned is dropped.
-    pub(crate) fn begin_resuming(self: &Arc<Self>) -> Resuming {
+    pub(crate) fn begin_resuming(self: &Arc<Self>) -> ResumeGuard {
         let mut work = self.work();
         work.resuming += 1;
         work.is_resumed_or_told = true;
         let read = work.timers.open_read();
         drop(work);
-        Resuming { outbox: Arc::clone(self), read }
+        ResumeGuard { outbox: Arc::clone(self), read }
     }
 
     /// Takes over a message that an earlier process has stored, unless it has that.
     pub(crate) fn resume_message(&self, note: Note) {
-        let Some(letter) = Letter::read(note) else { return };
+        let Some(letter) = OutboxMessage::read(note) else { return };
         let mut work = self.work();
         let id = letter.note.id();
         if !work.knows(&id) {
@@ -213,10 +213,10 @@ impl Outbox {
     /// Delivers a message that was stored.
     fn add(self: &Arc<Self>, note: Note) {
         // It stays in the store.
-        if self.access.is_closing() {
+        if self.client.is_closing() {
             return;
         }
-        let Some(letter) = Letter::read(note) else { return };
+        let Some(letter) = OutboxMessage::read(note) else { return };
         let lane = {
             let mut work = self.work();
             let lane = work.add(letter);
@@ -237,12 +237,12 @@ impl Outbox {
     }
 
     /// Starts to deliver what is in a lane.
-    fn start(self: &Arc<Self>, lane: Lane) {
-        let run = LaneRun { outbox: Arc::clone(self), lane, is_over: false };
+    fn start(self: &Arc<Self>, lane: LaneId) {
+        let run = LaneCourier { outbox: Arc::clone(self), lane, is_over: false };
         drop(spawn_future(run.run()));
     }
 
-    fn first(&self, lane: &Lane) -> Option<Letter> {
+    fn first(&self, lane: &LaneId) -> Option<OutboxMessage> {
         let mut work = self.work();
         let first = work.lanes.get(lane).and_then(|letters| letters.queue.front().cloned());
         if first.is_none() {
@@ -251,7 +251,7 @@ impl Outbox {
         first
     }
 
-    fn remove(&self, lane: &Lane, letter: &Letter) {
+    fn remove(&self, lane: &LaneId, letter: &OutboxMessage) {
         let mut work = self.work();
         work.is_gone(&letter.note.id());
         let removed = work.lanes.get_mut(lane).and_then(|letters| letters.queue.pop_front());
@@ -260,9 +260,9 @@ impl Outbox {
     }
 
     /// Leaves what is in a lane, and what comes, in the store.
-    fn get_stuck(&self, lane: &Lane) {
+    fn get_stuck(&self, lane: &LaneId) {
         let mut work = self.work();
-        let stuck = Letters { is_stuck: true, ..Letters::default() };
+        let stuck = MessageLane { is_stuck: true, ..MessageLane::default() };
         let left = work.lanes.insert(lane.clone(), stuck);
         let left = left.map(|letters| letters.queue).unwrap_or_default();
         left.iter().for_each(|letter| work.is_gone(&letter.note.id()));
@@ -271,47 +271,51 @@ impl Outbox {
     }
 
     /// Tries until a message is received, or is a dead letter.
-    async fn deliver_one(self: &Arc<Self>, to: Option<&EntityId>, letter: &Letter) -> Delivery {
-        let Letter { note, message } = letter;
+    async fn deliver_one(
+        self: &Arc<Self>,
+        to: Option<&EntityId>,
+        letter: &OutboxMessage,
+    ) -> DeliveryResult {
+        let OutboxMessage { note, message } = letter;
         let id = note.id();
         let (mut failures, mut outages) = (0, 0);
         loop {
-            if self.access.is_closing() {
-                return Delivery::NoReceiver;
+            if self.client.is_closing() {
+                return DeliveryResult::NoReceiver;
             }
             if note.kind == NoteKind::Timer && !self.is_current_timer(&id) {
-                return Delivery::Over;
+                return DeliveryResult::Over;
             }
             let (note, stored) = (id.clone(), message.clone());
-            let parcel = Parcel { note, message: stored, to: to.cloned(), failures };
+            let attempt = DeliveryAttempt { note, message: stored, to: to.cloned(), failures };
             // (It runs code of the program, which reads the message.)
-            let handed = match catch(|| self.post.get().and_then(|post| post.hand(parcel))) {
+            let handed = match catch(|| self.post.get().and_then(|post| post.hand(attempt))) {
                 Ok(Some(handing)) => handing.await,
                 Ok(None) => {
                     tracing::warn!(entity = %id.entity, message = message.name(),
                         "a message waits: the journal was not told who receives it, or is gone");
-                    return Delivery::NoReceiver;
+                    return DeliveryResult::NoReceiver;
                 }
-                Err(broken) => Handed::Failed { why: broken.to_string(), is_final: false },
+                Err(broken) => AttemptResult::Failed { why: broken.to_string(), is_final: false },
             };
             match handed {
-                Handed::Received => return Delivery::Over,
-                Handed::Gone => return Delivery::Gone,
-                Handed::Published => {
+                AttemptResult::Received => return DeliveryResult::Over,
+                AttemptResult::Gone => return DeliveryResult::Gone,
+                AttemptResult::Published => {
                     self.take(&id, Vec::new()).await;
-                    return Delivery::Gone;
+                    return DeliveryResult::Gone;
                 }
-                Handed::Later => {
+                AttemptResult::Later => {
                     self.pause(outages).await;
                     outages += 1;
                 }
-                Handed::Failed { why, is_final } => {
+                AttemptResult::Failed { why, is_final } => {
                     failures += 1;
                     if is_final || failures >= self.attempts {
                         tracing::warn!(entity = %id.entity, message = message.name(), why,
                             "a message could not be delivered, and is a dead letter");
                         self.bury(to, letter, &why).await;
-                        return Delivery::Gone;
+                        return DeliveryResult::Gone;
                     }
                     self.pause(failures).await;
                 }
@@ -320,8 +324,8 @@ impl Outbox {
     }
 
     /// Makes a message a dead letter. A timer with a period goes on.
-    async fn bury(self: &Arc<Self>, to: Option<&EntityId>, letter: &Letter, why: &str) {
-        let Letter { note, message } = letter;
+    async fn bury(self: &Arc<Self>, to: Option<&EntityId>, letter: &OutboxMessage, why: &str) {
+        let OutboxMessage { note, message } = letter;
         let dead = Note {
             kind: NoteKind::DeadLetter,
             key: dead_key(note),
@@ -358,7 +362,7 @@ impl Outbox {
     }
 
     async fn forget_answers(&self) {
-        let notes = ByRank::new(&self.access, NoteKind::ClientAnswer, false);
+        let notes = OrderedNotes::new(&self.client, NoteKind::ClientAnswer, false);
         let mut notes = notes.up_to(present_rank());
         let mut old = Vec::new();
         while old.len() < 2 * ANSWERS {
@@ -385,7 +389,7 @@ impl Outbox {
                 Ok(position) => return Some(position),
                 Err(CommitRefusal::Gone(_)) => return None,
                 // The store was away, or the commit was settled as aborted, as its outcome was unknown.
-                Err(_) if self.access.is_gone() => return None,
+                Err(_) if self.client.is_gone() => return None,
                 Err(_) => {
                     self.pause(failures).await;
                     failures += 1;
@@ -396,7 +400,7 @@ impl Outbox {
 
     /// Waits before it is tried again, unless the journal is gone.
     async fn pause(&self, failures: u32) {
-        self.access.pause(pin!(pause(failures))).await;
+        self.client.pause(pin!(pause(failures))).await;
     }
 
     /// Forgets all timers: they stay in the store.
@@ -415,22 +419,22 @@ impl Outbox {
         taken.into_iter().for_each(|note| commit.take_note(note));
         left.into_iter().for_each(|note| commit.leave_note(note));
         let (resolver, told) = Promise::channel();
-        let (access, place) = (Arc::clone(&self.access), Cown::new(()));
-        CommitRequest::send(&self.access, commit, Exchanged { access, place, resolver });
+        let (client, place) = (Arc::clone(&self.client), Cown::new(()));
+        CommitRequest::send(&self.client, commit, ExchangeReceipt { client, place, resolver });
         told.await.unwrap_or(Err(CommitRefusal::Aborted))
     }
 }
 
 /// Is owed the outcome of an exchange.
-struct Exchanged {
-    access: Arc<Access>,
+struct ExchangeReceipt {
+    client: Arc<StoreClient>,
     place: Cown<()>,
     resolver: Resolver<Result<Position, CommitRefusal>>,
 }
 
-impl CommitObserver for Exchanged {
-    fn home(&self) -> (&Access, &Cown<()>) {
-        (&self.access, &self.place)
+impl CommitObserver for ExchangeReceipt {
+    fn home(&self) -> (&StoreClient, &Cown<()>) {
+        (&self.client, &self.place)
     }
 
     fn answered(self, answer: Result<Position, CommitRefusal>) {
@@ -458,7 +462,7 @@ async fn pause(failures: u32) {
 }
 
 /// What has become of a message.
-enum Delivery {
+enum DeliveryResult {
     /// It was received; or it is a timer that is not set any more.
     Over,
     /// It is not in the store any more.
@@ -468,23 +472,23 @@ enum Delivery {
 }
 
 /// Delivers what is in a lane. However it ends, the lane is not taken for one that is run.
-struct LaneRun {
+struct LaneCourier {
     outbox: Arc<Outbox>,
-    lane: Lane,
+    lane: LaneId,
     /// Whether the lane was found empty, and is gone, or is stuck.
     is_over: bool,
 }
 
-impl LaneRun {
+impl LaneCourier {
     /// Delivers what is in the lane, until it is empty.
     async fn run(mut self) {
         // (A shutdown drops this future, perhaps before it begins: what is left in the lane waits for the next one.)
         let (outbox, lane) = (Arc::clone(&self.outbox), self.lane.clone());
-        let _open = outbox.access.deliveries.begin();
+        let _open = outbox.client.deliveries.begin();
         while let Some(letter) = outbox.first(&lane) {
             match outbox.deliver_one(lane.to.as_ref(), &letter).await {
-                Delivery::Over | Delivery::Gone => outbox.remove(&lane, &letter),
-                Delivery::NoReceiver => {
+                DeliveryResult::Over | DeliveryResult::Gone => outbox.remove(&lane, &letter),
+                DeliveryResult::NoReceiver => {
                     outbox.get_stuck(&lane);
                     break;
                 }
@@ -494,7 +498,7 @@ impl LaneRun {
     }
 }
 
-impl Drop for LaneRun {
+impl Drop for LaneCourier {
     fn drop(&mut self) {
         if self.is_over {
             return;
@@ -535,9 +539,9 @@ const NAP: Duration = Duration::from_secs(60);
 
 /// The message of a timer, and its alarm.
 struct SetMessage {
-    letter: Arc<Letter>,
+    letter: Arc<OutboxMessage>,
     /// Cancelled when it is dropped. `None` if the timer is due.
-    alarm: Option<Alarm>,
+    alarm: Option<TimeoutGuard>,
 }
 
 impl TimerKey {
@@ -656,7 +660,8 @@ impl Outbox {
     ) {
         let due = note.rank;
         // It stays in the store if the journal is closed.
-        let letter = if self.access.is_closing() { None } else { Letter::read(note).map(Arc::new) };
+        let letter =
+            if self.client.is_closing() { None } else { OutboxMessage::read(note).map(Arc::new) };
         let is_due = due <= present_rank();
         let mut work = self.work();
         let Some(letter) = letter else {
@@ -678,7 +683,7 @@ impl Outbox {
     fn set_alarm(self: &Arc<Self>, key: TimerKey, number: u64, due: u64) {
         let (this, its) = (Arc::downgrade(self), key.clone());
         // Without the lock: this schedules.
-        let alarm = Alarm::new(after(time_until(due).min(NAP), (), move |()| {
+        let alarm = TimeoutGuard::new(after(time_until(due).min(NAP), (), move |()| {
             if let Some(this) = this.upgrade() {
                 this.ring(its, number);
             }
@@ -735,19 +740,19 @@ struct TimerCourier {
 impl TimerCourier {
     async fn run(mut self) {
         let outbox = Arc::clone(&self.outbox);
-        let _open = outbox.access.deliveries.begin();
+        let _open = outbox.client.deliveries.begin();
         while let Some((due, letter)) = self.next() {
             let receiver = Some(self.key.entity.clone());
             let delivery = outbox.deliver_one(receiver.as_ref(), &letter).await;
             // What is received is removed by then. (What has no receiver is not tried again, and stays in the store.)
-            let is_gone = !matches!(delivery, Delivery::Over);
+            let is_gone = !matches!(delivery, DeliveryResult::Over);
             let gone = outbox.work().timers.end_delivery(&self.key, due, is_gone);
             drop(gone);
         }
         self.is_over = true;
     }
 
-    fn next(&self) -> Option<(u64, Arc<Letter>)> {
+    fn next(&self) -> Option<(u64, Arc<OutboxMessage>)> {
         let mut work = self.outbox.work();
         let (due, payload) = work.timers.begin_delivery(&self.key)?;
         Some((due, Arc::clone(&payload.letter)))
@@ -764,18 +769,18 @@ impl Drop for TimerCourier {
 }
 
 /// As long as it is read what earlier processes have left.
-pub(crate) struct Resuming {
+pub(crate) struct ResumeGuard {
     outbox: Arc<Outbox>,
     /// The number of the read of timers.
     read: u64,
 }
 
-impl Resuming {
+impl ResumeGuard {
     /// Has lanes, and timers, go on.
     pub(crate) fn end(self) {
         let outbox = Arc::clone(&self.outbox);
         drop(self);
-        let lanes: Vec<Lane> = {
+        let lanes: Vec<LaneId> = {
             let mut work = outbox.work();
             let mut lanes: Vec<_> = work.lanes.keys().cloned().collect();
             // So that a simulation always does this in the same order.
@@ -788,7 +793,7 @@ impl Resuming {
     }
 }
 
-impl Drop for Resuming {
+impl Drop for ResumeGuard {
     fn drop(&mut self) {
         let mut work = self.outbox.work();
         work.timers.close(self.read);

@@ -10,46 +10,46 @@ use coact_core::runtime::spawn_future;
 use coact_core::{Broken, Promise};
 use coact_persist::{Claim, EventHash, FormatError, Seq, Snapshot, StoredEvent, read};
 
-use crate::access::lock;
-use crate::entity::{Entity, Place};
+use crate::entity::{Entity, OwnershipTicket};
+use crate::entity_state::{AnswerCache, EntityState, PendingChanges, SnapshotProgress};
 use crate::event_sourced::EventSourced;
-use crate::outgoing::{first_number, now};
 use crate::pipeline::{PipelineDriver, RecoveryGuard};
-use crate::recovered::{Answers, Kept, Pending, Recovered};
 use crate::recovery_error::{RecoveryError, RecoveryFault};
 use crate::snapshots::Snapshots;
+use crate::store_client::lock;
 use crate::store_questions::{RecoveryEnd, StoreQuestions};
+use crate::stored_message::{first_number, now};
 
-type Slot<E> = Mutex<Option<Recovered<E>>>;
+type RecoverySlot<E> = Mutex<Option<EntityState<E>>>;
 
 /// A recovery that is under way, or its result, until that is taken. It ends when this is dropped.
-pub(crate) struct Recovery<E> {
-    slot: Option<Arc<Slot<E>>>,
+pub(crate) struct StateRecovery<E> {
+    slot: Option<Arc<RecoverySlot<E>>>,
     pipeline: Arc<PipelineDriver>,
     /// Resolved when this is dropped.
     dropped: Option<Resolver<()>>,
 }
 
-impl<E: EventSourced> Recovery<E> {
+impl<E: EventSourced> StateRecovery<E> {
     /// Begins one, for an owner with this place.
-    pub(crate) fn begin(pipeline: &Arc<PipelineDriver>, place: Arc<Place>) -> Self {
+    pub(crate) fn begin(pipeline: &Arc<PipelineDriver>, ticket: Arc<OwnershipTicket>) -> Self {
         let slot = Arc::default();
         let (resolver, dropped) = Promise::channel();
-        let run = recover::<E>(pipeline.begin_recovery(), place, Arc::downgrade(&slot), dropped);
+        let run = recover::<E>(pipeline.begin_recovery(), ticket, Arc::downgrade(&slot), dropped);
         drop(spawn_future(run));
         Self { slot: Some(slot), pipeline: Arc::clone(pipeline), dropped: Some(resolver) }
     }
 }
 
-impl<E> Recovery<E> {
+impl<E> StateRecovery<E> {
     /// Returns the result, if it is there.
-    pub(crate) fn result(&self) -> MutexGuard<'_, Option<Recovered<E>>> {
+    pub(crate) fn result(&self) -> MutexGuard<'_, Option<EntityState<E>>> {
         let slot = self.slot.as_ref().expect("it is there until this is dropped");
         lock(slot)
     }
 }
 
-impl<E> Drop for Recovery<E> {
+impl<E> Drop for StateRecovery<E> {
     fn drop(&mut self) {
         let slot = self.slot.take();
         drop_quietly(move || drop(slot));
@@ -65,20 +65,20 @@ impl<E> Drop for Recovery<E> {
 /// question to the store is open.
 async fn recover<E: EventSourced>(
     recovering: RecoveryGuard,
-    place: Arc<Place>,
-    slot: Weak<Slot<E>>,
+    ticket: Arc<OwnershipTicket>,
+    slot: Weak<RecoverySlot<E>>,
     dropped: Promise<()>,
 ) {
     let pipeline = Arc::clone(&recovering.driver);
     let is_wanted = || slot.strong_count() > 0;
-    if !pipeline.take_over(&place, is_wanted).await {
+    if !pipeline.take_over(&ticket, is_wanted).await {
         return recovering.end();
     }
-    let recovered = History::read::<E>(&pipeline, dropped).await;
+    let recovered = HistoryReader::read::<E>(&pipeline, dropped).await;
     match recovered {
         Ok(recovered) => {
             pipeline.entity.was_read(true);
-            pipeline.entity.access.outages.end_all();
+            pipeline.entity.client.outages.end_all();
             if let Some(slot) = slot.upgrade() {
                 *lock(&slot) = Some(recovered);
             } else {
@@ -95,21 +95,21 @@ async fn recover<E: EventSourced>(
     }
     recovering.end();
     // (If the owner is gone, the next one has waited until here: two claims at once might come in the wrong order.)
-    drop(place);
+    drop(ticket);
 }
 
 /// What was read of an entity up to some event.
-struct History<'a> {
+struct HistoryReader<'a> {
     entity: &'a Entity,
     last: Seq,
     hash: EventHash,
 }
 
-impl History<'_> {
+impl HistoryReader<'_> {
     async fn read<E: EventSourced>(
         pipeline: &Arc<PipelineDriver>,
         dropped: Promise<()>,
-    ) -> Result<Recovered<E>, RecoveryEnd> {
+    ) -> Result<EntityState<E>, RecoveryEnd> {
         let mut questions = StoreQuestions::new(pipeline, dropped);
         let mut claimed = questions.claim().await?;
         loop {
@@ -130,12 +130,13 @@ impl History<'_> {
         questions: &mut StoreQuestions<'_>,
         entity: &Entity,
         claim: &Claim,
-    ) -> Result<Recovered<E>, RecoveryEnd> {
-        let mut history = History { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
-        let Begun { state, mut passed_over } = history.begin::<E>(claim)?;
+    ) -> Result<EntityState<E>, RecoveryEnd> {
+        let mut history =
+            HistoryReader { entity, last: Seq::ZERO, hash: EventHash::of(&entity.id) };
+        let InitialState { state, mut passed_over } = history.begin::<E>(claim)?;
         let mut state = CatchDrop::new(state);
         let last = history.last;
-        let mut snapshots = Kept { last, tried: last, bytes: 0 };
+        let mut snapshots = SnapshotProgress { last, tried: last, bytes: 0 };
         while history.last < claim.last {
             let events = questions.events(history.last).await?;
             if let Some(why) = passed_over.take() {
@@ -162,25 +163,25 @@ impl History<'_> {
             return Err(history.fault(RecoveryFault::OtherHash).into());
         }
         let (last, hash) = (history.last, history.hash);
-        Ok(Recovered {
+        Ok(EntityState {
             state: state.into_inner(),
             epoch: claim.epoch,
             last,
             hash,
             snapshots,
             sent: first_number(now()),
-            answers: Answers::default(),
-            pending: Pending::default(),
+            answers: AnswerCache::default(),
+            pending: PendingChanges::default(),
         })
     }
 
     /// Begins with the snapshot, if there is one that this program takes, and can read.
-    fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<Begun<E>, RecoveryError> {
+    fn begin<E: EventSourced>(&mut self, claim: &Claim) -> Result<InitialState<E>, RecoveryError> {
         let snapshots = self.guarded(E::snapshots)?;
         let why = match (&claim.snapshot, snapshots) {
             (Some(snapshot), Some(snapshots)) => {
                 match self.begin_with(snapshot, &snapshots, claim.last)? {
-                    Ok(state) => return Ok(Begun { state, passed_over: None }),
+                    Ok(state) => return Ok(InitialState { state, passed_over: None }),
                     Err(error) => Some((snapshot.seq, RecoveryFault::Snapshot(error))),
                 }
             }
@@ -189,7 +190,7 @@ impl History<'_> {
         };
         let passed_over = why.map(|(seq, why)| self.fault_at(seq, why));
         let state = self.guarded(|| E::new(&self.entity.id))?;
-        Ok(Begun { state, passed_over })
+        Ok(InitialState { state, passed_over })
     }
 
     fn begin_with<E>(
@@ -260,7 +261,7 @@ impl History<'_> {
 }
 
 /// A state that has what is in a snapshot, or nothing yet.
-struct Begun<E> {
+struct InitialState<E> {
     state: E,
     /// Why not what is in the snapshot.
     passed_over: Option<RecoveryError>,

@@ -9,11 +9,11 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::credits::Permit;
 use coact_persist::{Claim, Seq, Store, StoreCallback, StoreError, StoredEvent};
 
-use crate::access::{Backoff, asked, or_unavailable};
-use crate::outages::{OpenRecovery, Question};
 use crate::pipeline::PipelineDriver;
 use crate::race::{poll_once, unless};
 use crate::recovery_error::{RecoveryError, RecoveryFault};
+use crate::store_client::{Backoff, asked, or_unavailable};
+use crate::store_outages::{OpenRecovery, RecoveryQuestion};
 
 /// How many events are read at once.
 const PAGE: usize = 256;
@@ -46,14 +46,15 @@ pub(crate) struct StoreQuestions<'a> {
 
 impl<'a> StoreQuestions<'a> {
     pub(crate) fn new(pipeline: &'a Arc<PipelineDriver>, dropped: Promise<()>) -> Self {
-        let _open = pipeline.entity.access.outages.begin_recovery();
+        let _open = pipeline.entity.client.outages.begin_recovery();
         Self { pipeline, turn: None, dropped, _open }
     }
 
     pub(crate) async fn claim(&mut self) -> Result<Claim, RecoveryEnd> {
         let id = &self.pipeline.entity.id;
-        let claim = self.ask(Question::Claim, |store, done| store.claim(id.clone(), done)).await?;
-        self.pipeline.entity.access.learn_position(claim.position);
+        let claim =
+            self.ask(RecoveryQuestion::Claim, |store, done| store.claim(id.clone(), done)).await?;
+        self.pipeline.entity.client.learn_position(claim.position);
         Ok(claim)
     }
 
@@ -61,30 +62,30 @@ impl<'a> StoreQuestions<'a> {
     pub(crate) async fn events(&mut self, after: Seq) -> Result<Vec<StoredEvent>, RecoveryEnd> {
         let id = &self.pipeline.entity.id;
         let read = |store: &dyn Store, done| store.events(id.clone(), after, PAGE, done);
-        self.ask(Question::Events, read).await
+        self.ask(RecoveryQuestion::Events, read).await
     }
 
     /// Asks until the store answers.
     async fn ask<T: Send + 'static>(
         &mut self,
-        which: Question,
+        which: RecoveryQuestion,
         question: impl Fn(&dyn Store, StoreCallback<Result<T, StoreError>>),
     ) -> Result<T, RecoveryEnd> {
         let pipeline = self.pipeline;
-        let access = &pipeline.entity.access;
+        let client = &pipeline.entity.client;
         let mut backoff = Backoff::default();
         loop {
             self.take_turn().await?;
-            let Ok(store) = access.open_store() else { return Err(RecoveryEnd::Closed) };
+            let Ok(store) = client.open_store() else { return Err(RecoveryEnd::Closed) };
             match self.answer(which, asked(|done| question(store, done))).await {
                 Ok(answer) => {
-                    access.outages.end(which);
+                    client.outages.end(which);
                     pipeline.goes_on();
                     return Ok(answer);
                 }
                 Err(error @ StoreError::Unavailable { .. }) => {
                     let why = NotCommitted::new(error);
-                    access.outages.begin(which, &why);
+                    client.outages.begin(which, &why);
                     pipeline.waits_for_store(which, why);
                     // Others may find that it can be reached again.
                     self.turn = None;
@@ -108,7 +109,7 @@ impl<'a> StoreQuestions<'a> {
     /// that of the next owner.
     async fn answer<T: Send>(
         &self,
-        which: Question,
+        which: RecoveryQuestion,
         mut answer: Promise<Result<T, StoreError>>,
     ) -> Result<T, StoreError> {
         or_unavailable(match poll_once(&mut answer).await {
@@ -126,8 +127,8 @@ impl<'a> StoreQuestions<'a> {
         if self.turn.is_some() {
             return Ok(());
         }
-        let access = &self.pipeline.entity.access;
-        let mut turn = access.may_recover();
+        let client = &self.pipeline.entity.client;
+        let mut turn = client.may_recover();
         let turn = match poll_once(&mut turn).await {
             Some(turn) => Some(turn),
             None => {

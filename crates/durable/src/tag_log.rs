@@ -9,21 +9,21 @@ use std::time::Duration;
 use coact_persist::{Event, LogQuery, Position};
 use futures_core::Stream;
 
-use crate::access::Access;
-use crate::event_log::Logged;
-use crate::follow::Follow;
+use crate::event_log::LoggedEvent;
 use crate::log_error::LogError;
+use crate::log_follower::LogFollower;
+use crate::store_client::StoreClient;
 
 /// The events of entities of all kinds that have a tag, in the order of their commits: those that there are, and then those that come, one at
 /// a time, as they are asked for. See [`Journal::tagged`](crate::Journal::tagged).
 ///
-/// Its events are as they are stored, and [read](Logged::read) by their kinds. All else is as for an [`EventLog`](crate::EventLog).
+/// Its events are as they are stored, and [read](LoggedEvent::read) by their kinds. All else is as for an [`EventLog`](crate::EventLog).
 #[must_use = "a log is read as it is asked"]
-pub struct TagLog(Follow);
+pub struct TagLog(LogFollower);
 
 impl TagLog {
-    pub(crate) fn new(access: Arc<Access>, tag: Arc<str>, after: Position) -> Self {
-        Self(Follow::new(access, LogQuery::Tag { tag, kind: None }, after))
+    pub(crate) fn new(client: Arc<StoreClient>, tag: Arc<str>, after: Position) -> Self {
+        Self(LogFollower::new(client, LogQuery::Tag { tag, kind: None }, after))
     }
 
     /// Has it look for events again and again with this period: see [`EventLog::poll_every`](crate::EventLog::poll_every).
@@ -52,17 +52,17 @@ impl TagLog {
     /// # Panics
     /// As [`Promise::wait`](coact_core::Promise::wait), in handlers and behaviours.
     #[track_caller]
-    pub fn wait_next(&mut self) -> Result<Logged<Event>, LogError> {
-        self.0.wait_next().map(Logged::of)
+    pub fn wait_next(&mut self) -> Result<LoggedEvent<Event>, LogError> {
+        self.0.wait_next().map(LoggedEvent::of)
     }
 }
 
 impl Stream for TagLog {
-    type Item = Result<Logged<Event>, LogError>;
+    type Item = Result<LoggedEvent<Event>, LogError>;
 
     fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
         let next = ready!(self.get_mut().0.poll_next(context));
-        Poll::Ready(next.map(|entry| entry.map(Logged::of)))
+        Poll::Ready(next.map(|entry| entry.map(LoggedEvent::of)))
     }
 }
 

@@ -15,7 +15,7 @@ use std::mem::take;
 
 use coact_persist::{EntityId, NoteKey, Position};
 
-use crate::outgoing::LATEST;
+use crate::stored_message::LATEST;
 
 #[cfg(test)]
 mod tests;

@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use anyhow::Context;
-use coact::durable::{EventLog, Journal, LogError, Logged, Position};
+use coact::durable::{EventLog, Journal, LogError, LoggedEvent, Position};
 use rusqlite::{Connection, Transaction, params};
 
 use crate::account::{Account, AccountEvent};
@@ -89,7 +89,7 @@ impl Statement {
     fn read_some(
         &mut self,
         log: &mut EventLog<Account>,
-        next: &mut Option<Logged<AccountEvent>>,
+        next: &mut Option<LoggedEvent<AccountEvent>>,
     ) -> anyhow::Result<bool> {
         let transaction = self.connection.transaction()?;
         let (mut count, mut position) = (0, None);
@@ -126,7 +126,10 @@ impl Statement {
     }
 }
 
-fn write(transaction: &Transaction<'_>, logged: &Logged<AccountEvent>) -> rusqlite::Result<()> {
+fn write(
+    transaction: &Transaction<'_>,
+    logged: &LoggedEvent<AccountEvent>,
+) -> rusqlite::Result<()> {
     let (sent, received, transfers): (u64, u64, u32) = match logged.event {
         AccountEvent::Opened { .. } => (0, 0, 0),
         AccountEvent::Sent { cents, .. } => (cents, 0, 1),

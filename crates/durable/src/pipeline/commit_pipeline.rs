@@ -12,7 +12,7 @@
 //! * Entries leave from the front, when their outcome is known. What is abandoned leaves out of
 //!   order, and is told [`CommitOutcome::Lost`].
 //! * Each post-commit is given out once: run at the front, or abandoned.
-//! * There is one delivery at a time: from [`Command::Deliver`] until [`NextDelivery::Finished`],
+//! * There is one delivery at a time: from [`PipelineCommand::Deliver`] until [`NextDelivery::Finished`],
 //!   or [`delivery_dropped`](CommitPipeline::delivery_dropped). The front is not known to be
 //!   deliverable without one.
 //! * What persists nothing, and comes behind a change that was refused, is refused for the same
@@ -48,7 +48,7 @@ pub(crate) trait PipelineResources {
 
 /// What the driver is to do, without the lock.
 #[cfg_attr(test, derive(Clone, Debug))]
-pub(crate) enum Command<R: PipelineResources> {
+pub(crate) enum PipelineCommand<R: PipelineResources> {
     /// Cancel a timeout.
     Cancel(R::Timeout),
     /// Have the actor recover its state before anything else sees it.
@@ -66,7 +66,7 @@ pub(crate) enum Command<R: PipelineResources> {
 }
 
 /// The commands of one event, in order.
-pub(crate) type Commands<R> = SmallVec<[Command<R>; 2]>;
+pub(crate) type PipelineCommands<R> = SmallVec<[PipelineCommand<R>; 2]>;
 
 /// What a delivery does next.
 pub(crate) enum NextDelivery<R: PipelineResources> {
@@ -76,7 +76,7 @@ pub(crate) enum NextDelivery<R: PipelineResources> {
     /// The front has left: its post-commit runs, then those behind it.
     Left { entry: PipelineEntry<R>, outcome: CommitOutcome, outcome_behind: CommitOutcome },
     /// There is nothing more to deliver.
-    Finished(Commands<R>),
+    Finished(PipelineCommands<R>),
 }
 
 /// The commits of one entity, and how far its owner may decide.
@@ -182,7 +182,7 @@ pub(crate) struct SubmittedCommit {
 
 /// What the owner of an entity may do.
 #[cfg_attr(test, derive(PartialEq, Debug))]
-pub(crate) enum Standing {
+pub(crate) enum OwnerStanding {
     /// Anything.
     Free,
     /// Decide on commands and pipelined behaviours: commits are pending.
@@ -224,9 +224,9 @@ impl<R: PipelineResources> CommitPipeline<R> {
         &self,
         max_bytes: usize,
         queue_outage: impl FnOnce() -> Option<NotCommitted>,
-    ) -> Standing {
+    ) -> OwnerStanding {
         if let Some(PipelineFailure::Final(why)) = &self.failure {
-            return Standing::Never(why.clone());
+            return OwnerStanding::Never(why.clone());
         }
         let unknown = || lasting(self.unknown_wait.as_ref());
         if self.recoveries > 0 {
@@ -234,16 +234,16 @@ impl<R: PipelineResources> CommitPipeline<R> {
                 true => queue_outage(),
                 false => lasting(self.recovery_wait.as_ref()),
             };
-            return why.or_else(unknown).map_or(Standing::Waiting, Standing::Never);
+            return why.or_else(unknown).map_or(OwnerStanding::Waiting, OwnerStanding::Never);
         }
         if let Some(why) = unknown() {
-            return Standing::Never(why);
+            return OwnerStanding::Never(why);
         }
         match &self.failure {
-            Some(PipelineFailure::Undone(why)) => Standing::Undone(why.clone()),
-            _ if self.bytes_in_flight >= max_bytes => Standing::Waiting,
-            _ if self.is_pending() => Standing::Committing,
-            _ => Standing::Free,
+            Some(PipelineFailure::Undone(why)) => OwnerStanding::Undone(why.clone()),
+            _ if self.bytes_in_flight >= max_bytes => OwnerStanding::Waiting,
+            _ if self.is_pending() => OwnerStanding::Committing,
+            _ => OwnerStanding::Free,
         }
     }
 
@@ -342,7 +342,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
         &mut self,
         commit: SubmittedCommit,
         answer: &Result<Position, CommitRefusal>,
-    ) -> Commands<R> {
+    ) -> PipelineCommands<R> {
         let mut commands = self.member_answered(answer, commit.changes, commit.is_unknown);
         self.set_outcome(commit.number, answer.into());
         self.start_delivery(&mut commands);
@@ -355,7 +355,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
         &mut self,
         commit: SubmittedCommit,
         why: NotCommitted,
-    ) -> Commands<R> {
+    ) -> PipelineCommands<R> {
         let mut commands = self.member_lost(commit.changes.then_some(why), commit.is_unknown);
         self.set_outcome(commit.number, CommitOutcome::Lost);
         self.start_delivery(&mut commands);
@@ -369,8 +369,8 @@ impl<R: PipelineResources> CommitPipeline<R> {
         answer: &Result<Position, CommitRefusal>,
         changes: bool,
         was_unknown: bool,
-    ) -> Commands<R> {
-        let mut commands = Commands::new();
+    ) -> PipelineCommands<R> {
+        let mut commands = PipelineCommands::new();
         self.end_unknown(was_unknown, &mut commands);
         match answer {
             Err(refusal @ CommitRefusal::Fenced { entity, .. }) if *entity == self.entity => {
@@ -391,8 +391,8 @@ impl<R: PipelineResources> CommitPipeline<R> {
         &mut self,
         undone: Option<NotCommitted>,
         was_unknown: bool,
-    ) -> Commands<R> {
-        let mut commands = Commands::new();
+    ) -> PipelineCommands<R> {
+        let mut commands = PipelineCommands::new();
         self.end_unknown(was_unknown, &mut commands);
         undone.into_iter().for_each(|why| commands.extend(self.undo(why)));
         commands
@@ -412,14 +412,14 @@ impl<R: PipelineResources> CommitPipeline<R> {
         Some(id)
     }
 
-    fn end_unknown(&mut self, was_unknown: bool, commands: &mut Commands<R>) {
+    fn end_unknown(&mut self, was_unknown: bool, commands: &mut PipelineCommands<R>) {
         if !was_unknown {
             return;
         }
         self.unknown_commits -= 1;
         if self.unknown_commits == 0 {
             let timeout = self.unknown_wait.take().and_then(|wait| wait.timeout);
-            commands.extend(timeout.map(Command::Cancel));
+            commands.extend(timeout.map(PipelineCommand::Cancel));
         }
     }
 
@@ -432,7 +432,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
     // A commit of several entities goes on.
 
     /// The outcome of a part's commit is known.
-    pub(crate) fn part_decided(&mut self, number: u64) -> Commands<R> {
+    pub(crate) fn part_decided(&mut self, number: u64) -> PipelineCommands<R> {
         if let Some(EntryKind::Part { progress: progress @ PartProgress::Submitted, .. }) =
             self.kind_of(number)
         {
@@ -442,7 +442,11 @@ impl<R: PipelineResources> CommitPipeline<R> {
     }
 
     /// The post-commit of a part's commit has run, or never will: the part may leave.
-    pub(crate) fn part_completed(&mut self, number: u64, outcome: CommitOutcome) -> Commands<R> {
+    pub(crate) fn part_completed(
+        &mut self,
+        number: u64,
+        outcome: CommitOutcome,
+    ) -> PipelineCommands<R> {
         self.complete_part(number, outcome);
         self.deliver_if_ready()
     }
@@ -494,26 +498,26 @@ impl<R: PipelineResources> CommitPipeline<R> {
         Some((self.queue.pop_front()?, outcome))
     }
 
-    fn deliver_if_ready(&mut self) -> Commands<R> {
-        let mut commands = Commands::new();
+    fn deliver_if_ready(&mut self) -> PipelineCommands<R> {
+        let mut commands = PipelineCommands::new();
         self.start_delivery(&mut commands);
         commands
     }
 
     /// Starts a delivery, if the front can be delivered, and none runs.
-    fn start_delivery(&mut self, commands: &mut Commands<R>) {
+    fn start_delivery(&mut self, commands: &mut PipelineCommands<R>) {
         if !self.is_delivering && self.queue.front().is_some_and(QueueEntry::is_deliverable) {
             self.is_delivering = true;
-            commands.push(Command::Deliver);
+            commands.push(PipelineCommand::Deliver);
         }
     }
 
     /// Something has left: those who wait look again, and what is held is released if nothing is
     /// pending.
-    pub(crate) fn rest(&mut self) -> Commands<R> {
+    pub(crate) fn rest(&mut self) -> PipelineCommands<R> {
         let mut commands = self.wake_all();
         let hold = if self.is_pending() { None } else { self.hold.take() };
-        commands.extend(hold.map(Command::Release));
+        commands.extend(hold.map(PipelineCommand::Release));
         commands
     }
 
@@ -551,28 +555,29 @@ impl<R: PipelineResources> CommitPipeline<R> {
     // The state is not what is stored.
 
     /// The state has to be recovered.
-    pub(crate) fn undo(&mut self, why: NotCommitted) -> Commands<R> {
+    pub(crate) fn undo(&mut self, why: NotCommitted) -> PipelineCommands<R> {
         self.failure.get_or_insert(PipelineFailure::Undone(why));
-        [Command::RecoverActor].into_iter().collect()
+        [PipelineCommand::RecoverActor].into_iter().collect()
     }
 
     /// The actor cannot own the entity any more.
-    pub(crate) fn fail(&mut self, why: NotCommitted) -> Commands<R> {
+    pub(crate) fn fail(&mut self, why: NotCommitted) -> PipelineCommands<R> {
         let reason = ExitReason::Failed(why.cause().to_string().into());
         self.stop(reason, why)
     }
 
     /// The journal is closed.
-    pub(crate) fn close(&mut self) -> Commands<R> {
+    pub(crate) fn close(&mut self) -> PipelineCommands<R> {
         if self.has_ended() {
-            return Commands::new();
+            return PipelineCommands::new();
         }
         self.stop(ExitReason::Shutdown, NotCommitted::new(StoreError::Closed))
     }
 
-    fn stop(&mut self, reason: ExitReason, why: NotCommitted) -> Commands<R> {
+    fn stop(&mut self, reason: ExitReason, why: NotCommitted) -> PipelineCommands<R> {
         self.failure = Some(PipelineFailure::Final(why.clone()));
-        let mut commands: Commands<R> = [Command::StopActor { reason, why }].into_iter().collect();
+        let mut commands: PipelineCommands<R> =
+            [PipelineCommand::StopActor { reason, why }].into_iter().collect();
         commands.extend(self.wake_all());
         commands
     }
@@ -585,7 +590,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
 
     /// A recovery has ended. If it was cut off, it is not tried again, as it would end in the same
     /// way: `cut_off` says why.
-    pub(crate) fn recovery_ended(&mut self, cut_off: Option<NotCommitted>) -> Commands<R> {
+    pub(crate) fn recovery_ended(&mut self, cut_off: Option<NotCommitted>) -> PipelineCommands<R> {
         self.recoveries -= 1;
         match cut_off {
             None => self.wake_all(),
@@ -596,7 +601,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
     /// A recovery is about to read what is stored, as nothing before it is pending any more: what
     /// was refused is forgotten. `None`: something is pending yet. `Some(false)`: the actor was
     /// stopped.
-    pub(crate) fn take_over(&mut self) -> Option<(bool, Commands<R>)> {
+    pub(crate) fn take_over(&mut self) -> Option<(bool, PipelineCommands<R>)> {
         if self.is_pending() {
             return None;
         }
@@ -606,7 +611,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
         }
         self.first_refusal = None;
         let timeout = self.recovery_goes_on();
-        Some((!has_ended, timeout.map(Command::Cancel).into_iter().collect()))
+        Some((!has_ended, timeout.map(PipelineCommand::Cancel).into_iter().collect()))
     }
 
     /// A recovery waits. If it is not known to wait for something, the wait begins: its timeout is
@@ -691,11 +696,11 @@ impl<R: PipelineResources> CommitPipeline<R> {
         self.waiters.push(waiter);
     }
 
-    pub(crate) fn wake_all(&mut self) -> Commands<R> {
+    pub(crate) fn wake_all(&mut self) -> PipelineCommands<R> {
         if self.waiters.is_empty() {
-            return Commands::new();
+            return PipelineCommands::new();
         }
-        [Command::Wake(take(&mut self.waiters))].into_iter().collect()
+        [PipelineCommand::Wake(take(&mut self.waiters))].into_iter().collect()
     }
 }
 

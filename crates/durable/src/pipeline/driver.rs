@@ -14,14 +14,14 @@ use coact_persist::{Commit, CommitRefusal, Position, StoreError};
 
 use super::commit_outcome::{CommitOutcome, PostCommit, RuntimeEnded};
 use super::commit_pipeline::{
-    Command, Commands, CommitPipeline, EntryKind, NextDelivery, PipelineEntry, PipelineResources,
-    QueueEntry, Standing, SubmittedCommit, WaitId,
+    CommitPipeline, EntryKind, NextDelivery, OwnerStanding, PipelineCommand, PipelineCommands,
+    PipelineEntry, PipelineResources, QueueEntry, SubmittedCommit, WaitId,
 };
 use super::pipelined_commit::PipelinedCommit;
-use crate::access::{Access, Alarm, lock};
 use crate::commit_request::{CommitObserver, CommitRequest};
-use crate::entity::{Entity, EntityOwner, Place};
-use crate::outages::QueuedOwner;
+use crate::entity::{Entity, EntityOwner, OwnershipTicket};
+use crate::store_client::{StoreClient, TimeoutGuard, lock};
+use crate::store_outages::QueuedOwner;
 
 /// The actor, without its type.
 pub(crate) trait OwningActor: Send + Sync {
@@ -48,7 +48,7 @@ impl PipelineResources for DriverResources {
     type PostCommit = PostCommit;
     type SharedCommit = Arc<SharedCommit>;
     type Waiter = internals::ReadyCallback;
-    type Timeout = Alarm;
+    type Timeout = TimeoutGuard;
     type Hold = PipelineHold;
 }
 
@@ -71,7 +71,7 @@ pub(crate) struct PipelineDriver {
 
 /// What is held as long as something is pending.
 pub(super) struct PipelineHold {
-    _ticket: Arc<Place>,
+    _ticket: Arc<OwnershipTicket>,
     _runtime: Busy,
 }
 
@@ -101,8 +101,8 @@ impl PipelineDriver {
 
     /// Tells the entity who owns it, if its ticket says so: an actor that was not started for the
     /// entity's key is found by that.
-    pub(crate) fn is_owner_at(&self, place: &Place) {
-        if place.is_first() && !place.is_by_key {
+    pub(crate) fn is_owner_at(&self, ticket: &OwnershipTicket) {
+        if ticket.is_first() && !ticket.is_by_key {
             self.entity.is_owned_by(self.actor.address());
         }
     }
@@ -112,30 +112,27 @@ impl PipelineDriver {
     }
 
     /// Tells the pipeline an event, and carries its commands out.
-    pub(super) fn on_event(
-        self: &Arc<Self>,
-        event: impl FnOnce(&mut Pipeline) -> PipelineCommands,
-    ) {
+    pub(super) fn on_event(self: &Arc<Self>, event: impl FnOnce(&mut Pipeline) -> DriverCommands) {
         let commands = event(&mut self.lock());
         self.carry_out(commands);
     }
 
-    fn carry_out(self: &Arc<Self>, commands: PipelineCommands) {
+    fn carry_out(self: &Arc<Self>, commands: DriverCommands) {
         for command in commands {
             match command {
-                Command::Cancel(timeout) => drop(timeout),
-                Command::RecoverActor => self.actor.attend(),
-                Command::StopActor { reason, why } => self.actor.stop(reason, why),
-                Command::Wake(waiters) => waiters.into_iter().for_each(drop_quietly),
-                Command::Release(hold) => drop(hold),
-                Command::Deliver => self.start_delivery(),
+                PipelineCommand::Cancel(timeout) => drop(timeout),
+                PipelineCommand::RecoverActor => self.actor.attend(),
+                PipelineCommand::StopActor { reason, why } => self.actor.stop(reason, why),
+                PipelineCommand::Wake(waiters) => waiters.into_iter().for_each(drop_quietly),
+                PipelineCommand::Release(hold) => drop(hold),
+                PipelineCommand::Deliver => self.start_delivery(),
             }
         }
     }
 
-    pub(crate) fn standing(&self) -> Standing {
-        let access = &self.entity.access;
-        self.lock().standing(access.most_in_flight(), || access.outages.lasting())
+    pub(crate) fn standing(&self) -> OwnerStanding {
+        let client = &self.entity.client;
+        self.lock().standing(client.most_in_flight(), || client.outages.lasting())
     }
 
     /// Whether the actor was stopped for good.
@@ -174,7 +171,7 @@ impl PipelineDriver {
     pub(crate) fn submit(
         self: &Arc<Self>,
         (commit, bytes): (Commit, usize),
-        place: &Arc<Place>,
+        ticket: &Arc<OwnershipTicket>,
         post_commit: PostCommit,
     ) {
         let (submitted, needs_hold) = {
@@ -183,11 +180,11 @@ impl PipelineDriver {
             (submitted, pipeline.needs_hold())
         };
         if needs_hold {
-            self.hold(place);
+            self.hold(ticket);
         }
         self.abandon_if_cancelled();
         let receipt = CommandReceipt { driver: Arc::clone(self), submitted, is_answered: false };
-        CommitRequest::send(&self.entity.access, commit, receipt);
+        CommitRequest::send(&self.entity.client, commit, receipt);
     }
 
     /// Runs the post-commit of a decision that has persisted nothing behind what is pending, on a
@@ -199,8 +196,8 @@ impl PipelineDriver {
 
     /// Holds the entity and the runtime while something is pending: to be called when that was
     /// added, and before it can leave.
-    fn hold(self: &Arc<Self>, place: &Arc<Place>) {
-        let (_ticket, _runtime) = (Arc::clone(place), self.deliveries.runtime().hold_open());
+    fn hold(self: &Arc<Self>, ticket: &Arc<OwnershipTicket>) {
+        let (_ticket, _runtime) = (Arc::clone(ticket), self.deliveries.runtime().hold_open());
         let unused = self.lock().offer_hold(PipelineHold { _ticket, _runtime });
         drop(unused);
     }
@@ -242,7 +239,7 @@ impl PipelineDriver {
         then: impl FnOnce(&Self) + Send + 'static,
     ) {
         let this = Arc::downgrade(self);
-        let timeout = self.entity.access.after_patience(move || {
+        let timeout = self.entity.client.after_patience(move || {
             let Some(this) = this.upgrade() else { return };
             let is_waiting = this.lock().wait_has_lasted(wait);
             if is_waiting {
@@ -306,7 +303,7 @@ impl PipelineDriver {
     }
 }
 
-type PipelineCommands = Commands<DriverResources>;
+type DriverCommands = PipelineCommands<DriverResources>;
 
 fn run_all(post_commits: impl IntoIterator<Item = PostCommit>, outcome: &CommitOutcome) {
     post_commits.into_iter().for_each(|post_commit| drop_quietly(|| post_commit(outcome)));
@@ -372,7 +369,7 @@ struct CommandReceipt {
 }
 
 impl CommitObserver for CommandReceipt {
-    fn home(&self) -> (&Access, &Cown<()>) {
+    fn home(&self) -> (&StoreClient, &Cown<()>) {
         self.driver.home()
     }
 
@@ -400,8 +397,8 @@ impl Drop for CommandReceipt {
 
 impl PipelineDriver {
     /// See [`CommitObserver::home`].
-    pub(crate) fn home(&self) -> (&Access, &Cown<()>) {
-        (&self.entity.access, &self.deliveries)
+    pub(crate) fn home(&self) -> (&StoreClient, &Cown<()>) {
+        (&self.entity.client, &self.deliveries)
     }
 
     /// A behaviour waits for its commit, of which this is the first member: so that a journal that
@@ -427,14 +424,14 @@ impl PipelineDriver {
 /// An entity that takes part in the commit of a behaviour.
 pub(crate) struct CommitMember {
     pub(crate) driver: Arc<PipelineDriver>,
-    place: Arc<Place>,
+    ticket: Arc<OwnershipTicket>,
     /// The size of what it has to be stored, if there is anything.
     pub(crate) bytes: Option<usize>,
 }
 
 impl CommitMember {
-    pub(crate) fn new(driver: &Arc<PipelineDriver>, place: &Arc<Place>) -> Self {
-        Self { driver: Arc::clone(driver), place: Arc::clone(place), bytes: None }
+    pub(crate) fn new(driver: &Arc<PipelineDriver>, ticket: &Arc<OwnershipTicket>) -> Self {
+        Self { driver: Arc::clone(driver), ticket: Arc::clone(ticket), bytes: None }
     }
 
     /// Whether nothing of the entity is pending, and all is stored that was.
@@ -458,7 +455,7 @@ pub(crate) fn store_pipelined(commit: Commit, members: Vec<CommitMember>, post_c
     let shared = SharedCommit::join(&members, true, post_commit);
     let pending = Some((shared, members));
     let receipt = PipelinedReceipt { first: Arc::clone(&first), pending, is_unknown: false };
-    CommitRequest::send(&first.entity.access, commit, receipt);
+    CommitRequest::send(&first.entity.client, commit, receipt);
 }
 
 /// Runs the post-commit of a pipelined behaviour that has persisted nothing behind all that its
@@ -510,9 +507,9 @@ impl SharedCommit {
                 part.number.get_or_init(|| number);
             }
         }
-        for CommitMember { driver, place, .. } in members {
+        for CommitMember { driver, ticket, .. } in members {
             if driver.lock().needs_hold() {
-                driver.hold(place);
+                driver.hold(ticket);
             }
             driver.abandon_if_cancelled();
         }
@@ -543,7 +540,7 @@ impl SharedCommit {
         self.tell_parts(|pipeline, number| pipeline.part_completed(number, outcome.clone()));
     }
 
-    fn tell_parts(&self, event: impl Fn(&mut Pipeline, u64) -> PipelineCommands) {
+    fn tell_parts(&self, event: impl Fn(&mut Pipeline, u64) -> DriverCommands) {
         for (driver, number) in self.entries() {
             driver.on_event(|pipeline| event(pipeline, number));
         }
@@ -570,7 +567,7 @@ struct PipelinedReceipt {
 }
 
 impl CommitObserver for PipelinedReceipt {
-    fn home(&self) -> (&Access, &Cown<()>) {
+    fn home(&self) -> (&StoreClient, &Cown<()>) {
         self.first.home()
     }
 

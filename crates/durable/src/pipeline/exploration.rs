@@ -14,8 +14,8 @@ use coact_persist::{CommitRefusal, EntityId, Epoch, Position, Seq, StoreError};
 
 use super::commit_outcome::{CommitOutcome, RuntimeEnded};
 use super::commit_pipeline::{
-    Command, Commands, CommitPipeline, EntryKind, NextDelivery, PipelineEntry, PipelineResources,
-    QueueEntry, Standing, SubmittedCommit, WaitId,
+    CommitPipeline, EntryKind, NextDelivery, OwnerStanding, PipelineCommand, PipelineCommands,
+    PipelineEntry, PipelineResources, QueueEntry, SubmittedCommit, WaitId,
 };
 use super::pipelined_commit::PipelinedCommit;
 
@@ -266,7 +266,7 @@ impl World {
         }
     }
 
-    fn standing(&self, entity: EntityIndex) -> Standing {
+    fn standing(&self, entity: EntityIndex) -> OwnerStanding {
         self.entities[entity].pipeline.standing(usize::MAX, || None)
     }
 
@@ -312,7 +312,8 @@ impl World {
     fn may_decide(&self) -> bool {
         let Some(decision) = self.script.get(self.next) else { return false };
         let is_ready = |(entity, _): &(EntityIndex, bool)| {
-            self.is_cown_free(*entity) && !matches!(self.standing(*entity), Standing::Undone(_))
+            self.is_cown_free(*entity)
+                && !matches!(self.standing(*entity), OwnerStanding::Undone(_))
         };
         !self.is_cancelled && !self.is_decider_asleep && decision.members.iter().all(is_ready)
     }
@@ -359,7 +360,7 @@ impl World {
         let TestEntity { recovery, unknown_wait, has_wait_lasted, .. } = &self.entities[entity];
         match recovery {
             RecoveryProgress::Idle
-                if matches!(self.standing(entity), Standing::Undone(_))
+                if matches!(self.standing(entity), OwnerStanding::Undone(_))
                     && self.is_cown_free(entity)
                     && !self.is_cancelled =>
             {
@@ -437,11 +438,11 @@ impl World {
         let decision = self.script[self.next].clone();
         for (entity, _) in &decision.members {
             let is_ready = match self.standing(*entity) {
-                Standing::Free => true,
-                Standing::Committing => decision.kind != DecisionKind::Behaviour,
-                Standing::Waiting => false,
-                Standing::Undone(_) => unreachable!("it is recovered first"),
-                Standing::Never(_) => {
+                OwnerStanding::Free => true,
+                OwnerStanding::Committing => decision.kind != DecisionKind::Behaviour,
+                OwnerStanding::Waiting => false,
+                OwnerStanding::Undone(_) => unreachable!("it is recovered first"),
+                OwnerStanding::Never(_) => {
                     self.verdicts[self.next] = Some(Verdict::Rejected);
                     self.next += 1;
                     return;
@@ -706,7 +707,7 @@ impl World {
         &mut self,
         index: DecisionIndex,
         entity: EntityIndex,
-        event: impl FnOnce(&mut CommitPipeline<TestResources>, u64) -> Commands<TestResources>,
+        event: impl FnOnce(&mut CommitPipeline<TestResources>, u64) -> PipelineCommands<TestResources>,
     ) {
         let Some(number) = self.number_of(index, entity) else { return };
         let commands = event(&mut self.entities[entity].pipeline, number);
@@ -763,16 +764,16 @@ impl World {
         self.threads[thread].push_front(ThreadStep::Rest(entity));
     }
 
-    fn carry_out(&mut self, entity: EntityIndex, commands: Commands<TestResources>) {
+    fn carry_out(&mut self, entity: EntityIndex, commands: PipelineCommands<TestResources>) {
         for command in commands {
             match command {
-                Command::Cancel(()) => {
+                PipelineCommand::Cancel(()) => {
                     let member = &mut self.entities[entity];
                     (member.unknown_wait, member.has_wait_lasted) = (None, false);
                 }
-                Command::RecoverActor => {}
-                Command::StopActor { .. } => self.entities[entity].is_fenced = true,
-                Command::Wake(sleepers) => {
+                PipelineCommand::RecoverActor => {}
+                PipelineCommand::StopActor { .. } => self.entities[entity].is_fenced = true,
+                PipelineCommand::Wake(sleepers) => {
                     for sleeper in sleepers {
                         match sleeper {
                             Sleeper::Decider => self.is_decider_asleep = false,
@@ -782,11 +783,11 @@ impl World {
                         }
                     }
                 }
-                Command::Release(()) => {
+                PipelineCommand::Release(()) => {
                     assert!(self.entities[entity].is_held, "what is held is released once");
                     self.entities[entity].is_held = false;
                 }
-                Command::Deliver => {
+                PipelineCommand::Deliver => {
                     let member = &mut self.entities[entity];
                     assert!(!member.is_delivering, "there is one delivery at a time");
                     member.is_delivering = true;
@@ -872,7 +873,7 @@ impl World {
         }
         for (entity, member) in self.entities.iter().enumerate() {
             let standing = self.standing(entity);
-            let may_decide = matches!(standing, Standing::Free | Standing::Committing);
+            let may_decide = matches!(standing, OwnerStanding::Free | OwnerStanding::Committing);
             assert!(!(may_decide && member.is_undone), "E5: what is undone is recovered first");
             assert!(!(may_decide && member.is_fenced), "E8: an owner that was replaced decides");
             assert!(!(may_decide && member.has_wait_lasted), "E10: what lasts is told");
@@ -884,7 +885,7 @@ impl World {
             });
             let has_pending = pending.count() > 0;
             assert!(
-                !(has_pending && standing == Standing::Free),
+                !(has_pending && standing == OwnerStanding::Free),
                 "E2: it waits for what is before"
             );
             // (A question may be pending by itself, behind a delivery.)
@@ -911,7 +912,7 @@ impl World {
             assert!(!is_held && pipeline.needs_hold(), "E12: what is held is released");
             assert_eq!(*recovery, RecoveryProgress::Idle, "E7: a recovery waits for ever");
             assert_eq!(*unknown_wait, None, "E10: a wait is over with what it waits for");
-            let is_full = pipeline.standing(1, || None) == Standing::Waiting;
+            let is_full = pipeline.standing(1, || None) == OwnerStanding::Waiting;
             assert!(!is_full, "nothing is in flight");
         }
     }

@@ -18,7 +18,7 @@ mod exploration;
 mod pipelined_commit;
 mod recovery_wait;
 
-pub(crate) use commit_pipeline::Standing;
+pub(crate) use commit_pipeline::OwnerStanding;
 pub(crate) use driver::{
     BYTES_PER_PART, CommitMember, OwningActor, PipelineDriver, WaitingBehaviour, store_pipelined,
     wait_behind,

@@ -11,8 +11,8 @@ use coact_persist::{EntityId, StoreError};
 
 use super::commit_outcome::RuntimeEnded;
 use super::driver::PipelineDriver;
-use crate::entity::{EntityOwner, Place};
-use crate::outages::Question;
+use crate::entity::{EntityOwner, OwnershipTicket};
+use crate::store_outages::RecoveryQuestion;
 
 impl PipelineDriver {
     /// Says that the state is being recovered, until the result is dropped.
@@ -30,17 +30,17 @@ impl PipelineDriver {
     /// Returns false if it is not wanted any more before.
     pub(crate) async fn take_over(
         self: &Arc<Self>,
-        place: &Place,
+        ticket: &OwnershipTicket,
         is_wanted: impl Fn() -> bool,
     ) -> bool {
-        while let Some(changed) = place.wait() {
+        while let Some(changed) = ticket.wait() {
             self.waits_for(NotCommitted::new(AlreadyOwned(self.entity.id.clone())), None);
             if !is_wanted() {
                 return false;
             }
             let _ = changed.await;
         }
-        self.is_owner_at(place);
+        self.is_owner_at(ticket);
         loop {
             if !is_wanted() {
                 return false;
@@ -65,7 +65,7 @@ impl PipelineDriver {
     /// A recovery waits. When that has lasted for the journal's patience, those who wait look
     /// again, and other recoveries are told of the outage if this one waits for an answer to
     /// `question`.
-    fn waits_for(self: &Arc<Self>, why: NotCommitted, question: Option<Question>) {
+    fn waits_for(self: &Arc<Self>, why: NotCommitted, question: Option<RecoveryQuestion>) {
         let begun = self.lock().recovery_waits(why);
         begun.into_iter().for_each(|wait| {
             self.start_timeout(wait, move |driver| {
@@ -75,13 +75,13 @@ impl PipelineDriver {
     }
 
     /// Says that a recovery waits for the store, which cannot be reached.
-    pub(crate) fn waits_for_store(self: &Arc<Self>, question: Question, why: NotCommitted) {
+    pub(crate) fn waits_for_store(self: &Arc<Self>, question: RecoveryQuestion, why: NotCommitted) {
         self.waits_for(why, Some(question));
     }
 
     /// Says that a recovery waits for an answer of the store, unless it is known to wait for
     /// something.
-    pub(crate) fn waits_for_answer(self: &Arc<Self>, question: Question) {
+    pub(crate) fn waits_for_answer(self: &Arc<Self>, question: RecoveryQuestion) {
         let is_known = self.lock().is_recovery_waiting();
         if !is_known {
             let why = StoreError::Unavailable { why: "it has not answered yet".into() };
@@ -91,8 +91,8 @@ impl PipelineDriver {
 
     /// Tells the other recoveries that the store has not answered this question for the journal's
     /// patience.
-    fn outage_has_lasted(&self, question: Question) {
-        let outages = &self.entity.access.outages;
+    fn outage_has_lasted(&self, question: RecoveryQuestion) {
+        let outages = &self.entity.client.outages;
         let why = self.lock().recovery_obstacle();
         why.iter().for_each(|why| outages.begin(question, why));
         outages.has_lasted();
@@ -101,7 +101,7 @@ impl PipelineDriver {
     /// Says that a recovery waits for its turn, until what is returned is dropped.
     pub(crate) fn wait_for_turn(self: &Arc<Self>) -> TurnWait<'_> {
         self.lock().set_queued(true);
-        let outages = &self.entity.access.outages;
+        let outages = &self.entity.client.outages;
         let number = outages.enter_queue(Arc::downgrade(self) as _);
         if outages.lasting().is_some() {
             self.wake_all();
@@ -144,7 +144,7 @@ pub(crate) struct TurnWait<'a> {
 
 impl Drop for TurnWait<'_> {
     fn drop(&mut self) {
-        let outages = &self.driver.entity.access.outages;
+        let outages = &self.driver.entity.client.outages;
         outages.leave_queue(self.number);
         if !outages.is_outage() {
             self.driver.goes_on();

@@ -2,40 +2,40 @@
 
 use coact_persist::{EntityId, Note, NoteKey, NoteKind, NoteQuery, Store, StoreError};
 
-use crate::access::{Access, ask};
+use crate::store_client::{StoreClient, ask};
 
 /// A note that was read, and is not as it was stored, or cannot be read.
-pub(crate) struct Damaged {
+pub(crate) struct DamagedNote {
     pub(crate) note: Box<Note>,
     pub(crate) why: String,
 }
 
 /// By what notes of a kind are ordered.
-type Place = (i64, EntityId, NoteKey);
+type NotePosition = (i64, EntityId, NoteKey);
 
 /// (Ranks that are damaged are [in front](NoteQuery::Ranked), as numbers with a sign.)
-fn place_of(note: &Note) -> Place {
+fn place_of(note: &Note) -> NotePosition {
     (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
 }
 
 /// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they were asked for: those around it
 /// are read nevertheless.
-pub(crate) struct ByRank<'a> {
-    access: &'a Access,
+pub(crate) struct OrderedNotes<'a> {
+    client: &'a StoreClient,
     kind: NoteKind,
     /// The greatest rank.
     up_to: u64,
     /// Whether a store that cannot be reached is waited for.
     waits: bool,
-    after: Option<Place>,
+    after: Option<NotePosition>,
     /// How many are read at once.
     page: usize,
     is_over: bool,
 }
 
-impl<'a> ByRank<'a> {
-    pub(crate) fn new(access: &'a Access, kind: NoteKind, waits: bool) -> Self {
-        Self { access, kind, up_to: u64::MAX, waits, after: None, page: PAGE, is_over: false }
+impl<'a> OrderedNotes<'a> {
+    pub(crate) fn new(client: &'a StoreClient, kind: NoteKind, waits: bool) -> Self {
+        Self { client, kind, up_to: u64::MAX, waits, after: None, page: PAGE, is_over: false }
     }
 
     /// Has it end with this rank.
@@ -47,7 +47,7 @@ impl<'a> ByRank<'a> {
     pub(crate) async fn next(
         &mut self,
         most: usize,
-    ) -> Result<Vec<Result<Note, Damaged>>, StoreError> {
+    ) -> Result<Vec<Result<Note, DamagedNote>>, StoreError> {
         while !self.is_over {
             let count = self.page.min(most);
             match self.read(count).await {
@@ -64,7 +64,7 @@ impl<'a> ByRank<'a> {
                 // .. and from behind that on.
                 Err(StoreError::CorruptNote { note, why }) => {
                     self.step_over(&note);
-                    return Ok(vec![Err(Damaged { note, why })]);
+                    return Ok(vec![Err(DamagedNote { note, why })]);
                 }
                 Err(error) => return Err(error),
             }
@@ -78,9 +78,9 @@ impl<'a> ByRank<'a> {
         let which = NoteQuery::Ranked { kind: self.kind, after, up_to: self.up_to };
         if self.waits {
             let read = |store: &dyn Store, done| store.notes(which.clone(), most, done);
-            return self.access.ask_again(read).await;
+            return self.client.ask_again(read).await;
         }
-        let store = self.access.open_store()?;
+        let store = self.client.open_store()?;
         ask(|done| store.notes(which, most, done)).await
     }
 

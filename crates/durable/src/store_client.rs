@@ -14,63 +14,63 @@ use coact_core::time::{Sleep, Timer, after, sleep};
 use coact_core::{Broken, Promise};
 use coact_persist::{CommitId, CommitSettlement, Position, Store, StoreCallback, StoreError};
 
-use crate::abandonment::Abandonment;
-use crate::deliveries::Deliveries;
+use crate::journal_abandonment::JournalAbandonment;
 use crate::latch::Latch;
-use crate::outages::Outages;
+use crate::open_deliveries::OpenDeliveries;
 use crate::race::unless;
+use crate::store_outages::StoreOutages;
 
 /// A store, with the settings of a journal.
-pub(crate) struct Access {
+pub(crate) struct StoreClient {
     store: Arc<dyn Store>,
-    settings: Settings,
+    settings: JournalSettings,
     /// How many may read their history at once.
     recoveries: Credits,
-    pub(crate) outages: Outages,
-    news: Mutex<News>,
+    pub(crate) outages: StoreOutages,
+    news: Mutex<CommitNews>,
     /// Whether the journal is closed, or about to be: nothing new is asked.
     closing: Latch,
     /// Whether its last handle is gone, or it is closed: nothing is tried again for it.
     gone: Latch,
     /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is
     /// closed.
-    pub(crate) abandonment: Abandonment,
-    pub(crate) deliveries: Deliveries,
+    pub(crate) abandonment: JournalAbandonment,
+    pub(crate) deliveries: OpenDeliveries,
     /// The position of the last commit that is known to be stored, by this journal or by others.
     position: AtomicU64,
 }
 
 /// How many commits were stored, and who waits for another.
 #[derive(Default)]
-struct News {
+struct CommitNews {
     count: u64,
-    waiters: Vec<Waiter>,
+    waiters: Vec<NewsWaiter>,
 }
 
 /// Is told once, by another commit or because some time has passed.
-type Waiter = Arc<Mutex<Option<Resolver<()>>>>;
+type NewsWaiter = Arc<Mutex<Option<Resolver<()>>>>;
 
 /// Who waits for another commit. If it is dropped, or the runtime ends, the promise ends.
-pub(crate) struct Waits {
-    waiter: Waiter,
+pub(crate) struct NewsWait {
+    waiter: NewsWaiter,
     _at_end: OnCancel,
     /// Not longer than it is waited for.
-    _alarm: Option<Alarm>,
+    _alarm: Option<TimeoutGuard>,
 }
 
-impl Drop for Waits {
+impl Drop for NewsWait {
     fn drop(&mut self) {
         drop(give_up(&self.waiter));
     }
 }
 
 /// Is woken when the runtime is cancelled.
-struct AtEnd {
+struct NewsCancelWaker {
     home: RuntimeHandle,
     waiter: Weak<Mutex<Option<Resolver<()>>>>,
 }
 
-impl Wake for AtEnd {
+impl Wake for NewsCancelWaker {
     fn wake(self: Arc<Self>) {
         if self.home.is_cancelled() {
             drop(self.waiter.upgrade().and_then(|waiter| give_up(&waiter)));
@@ -78,7 +78,7 @@ impl Wake for AtEnd {
     }
 }
 
-pub(crate) struct Settings {
+pub(crate) struct JournalSettings {
     pub(crate) patience: Duration,
     pub(crate) most_in_flight: usize,
     pub(crate) recoveries: usize,
@@ -88,7 +88,7 @@ pub(crate) struct Settings {
 /// A week.
 const ANSWERS_FOR: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-impl Default for Settings {
+impl Default for JournalSettings {
     fn default() -> Self {
         Self {
             patience: Duration::from_secs(5),
@@ -99,12 +99,13 @@ impl Default for Settings {
     }
 }
 
-impl Access {
-    pub(crate) fn new(store: Arc<dyn Store>, settings: Settings) -> Self {
+impl StoreClient {
+    pub(crate) fn new(store: Arc<dyn Store>, settings: JournalSettings) -> Self {
         let recoveries = Credits::new(settings.recoveries);
-        let (outages, news, position) = (Outages::default(), Mutex::default(), AtomicU64::new(0));
+        let (outages, news, position) =
+            (StoreOutages::default(), Mutex::default(), AtomicU64::new(0));
         let (closing, gone, abandonment) = Default::default();
-        let deliveries = Deliveries::default();
+        let deliveries = OpenDeliveries::default();
         Self {
             store,
             settings,
@@ -179,8 +180,8 @@ impl Access {
     }
 
     /// Calls a closure when those who wait have waited for long.
-    pub(crate) fn after_patience(&self, call: impl FnOnce() + Send + 'static) -> Alarm {
-        Alarm(after(self.settings.patience, (), move |()| call()))
+    pub(crate) fn after_patience(&self, call: impl FnOnce() + Send + 'static) -> TimeoutGuard {
+        TimeoutGuard(after(self.settings.patience, (), move |()| call()))
     }
 
     /// Waits until one more entity may be recovered.
@@ -223,23 +224,24 @@ impl Access {
         &self,
         seen: u64,
         at_most: Option<Duration>,
-    ) -> (Promise<()>, Option<Waits>) {
+    ) -> (Promise<()>, Option<NewsWait>) {
         let (resolver, told) = Promise::channel();
-        let waiter: Waiter = Arc::new(Mutex::new(Some(resolver)));
+        let waiter: NewsWaiter = Arc::new(Mutex::new(Some(resolver)));
         // Without the lock, here and below: these schedule.
         if !self.wait_for_news(seen, &waiter) {
             return (Promise::ready(()), None);
         }
         let home = RuntimeHandle::current();
-        let at_end = Arc::new(AtEnd { home, waiter: Arc::downgrade(&waiter) });
+        let at_end = Arc::new(NewsCancelWaker { home, waiter: Arc::downgrade(&waiter) });
         let _at_end = home.on_cancel(at_end.into());
         let at_last = Arc::clone(&waiter);
-        let _alarm = at_most.map(|time| Alarm::new(after(time, (), move |()| tell(&at_last))));
-        (told, Some(Waits { waiter, _at_end, _alarm }))
+        let _alarm =
+            at_most.map(|time| TimeoutGuard::new(after(time, (), move |()| tell(&at_last))));
+        (told, Some(NewsWait { waiter, _at_end, _alarm }))
     }
 
     /// Adds one who waits for another commit. Returns false if there is one, or the journal is closed.
-    fn wait_for_news(&self, seen: u64, waiter: &Waiter) -> bool {
+    fn wait_for_news(&self, seen: u64, waiter: &NewsWaiter) -> bool {
         let mut news = lock(&self.news);
         // (Under the lock: those who are told of the end are told behind this.)
         let waits = news.count == seen && !self.is_closing();
@@ -307,11 +309,11 @@ impl Access {
 }
 
 /// (What it returns is dropped without the lock.)
-fn give_up(waiter: &Waiter) -> Option<Resolver<()>> {
+fn give_up(waiter: &NewsWaiter) -> Option<Resolver<()>> {
     lock(waiter).take()
 }
 
-fn tell(waiter: &Waiter) {
+fn tell(waiter: &NewsWaiter) {
     give_up(waiter).into_iter().for_each(|resolver| resolver.resolve(()));
 }
 
@@ -321,15 +323,15 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 /// A timer that is cancelled when this is dropped, so that it does not keep a runtime from being idle.
-pub(crate) struct Alarm(Timer);
+pub(crate) struct TimeoutGuard(Timer);
 
-impl Alarm {
+impl TimeoutGuard {
     pub(crate) fn new(timer: Timer) -> Self {
         Self(timer)
     }
 }
 
-impl Drop for Alarm {
+impl Drop for TimeoutGuard {
     fn drop(&mut self) {
         self.0.cancel();
     }

@@ -8,7 +8,7 @@ use coact_core::internals::catch;
 use coact_core::runtime::spawn_future;
 use coact_persist::{EntityId, Format, read};
 
-use crate::post::{Handed, Handing, Parcel};
+use crate::delivery_attempt::{AttemptResult, DeliveryAttempt, DeliveryFuture};
 
 /// A message that is published.
 #[derive(Clone, Debug)]
@@ -26,25 +26,25 @@ pub struct Publication<M> {
 }
 
 /// Hands a message to an entity, in the journal `J`.
-pub(crate) type Receive<J> = fn(&J, EntityId, Parcel) -> Handing;
+pub(crate) type ReceiveFn<J> = fn(&J, EntityId, DeliveryAttempt) -> DeliveryFuture;
 
-type Publish = Arc<dyn Fn(Parcel) -> Handing + Send + Sync>;
+type PublishFn = Arc<dyn Fn(DeliveryAttempt) -> DeliveryFuture + Send + Sync>;
 
 /// Who receives which messages, in the journal `J`.
-pub(crate) struct Routes<J> {
+pub(crate) struct MessageRoutes<J> {
     /// By the kind of the entity and the name of the message.
-    receivers: HashMap<(&'static str, &'static str), Receive<J>>,
-    publishers: HashMap<&'static str, Publish>,
+    receivers: HashMap<(&'static str, &'static str), ReceiveFn<J>>,
+    publishers: HashMap<&'static str, PublishFn>,
 }
 
-impl<J> Default for Routes<J> {
+impl<J> Default for MessageRoutes<J> {
     fn default() -> Self {
         Self { receivers: HashMap::new(), publishers: HashMap::new() }
     }
 }
 
-impl<J> Routes<J> {
-    pub(crate) fn receive(&mut self, kind: &'static str, name: &'static str, how: Receive<J>) {
+impl<J> MessageRoutes<J> {
+    pub(crate) fn receive(&mut self, kind: &'static str, name: &'static str, how: ReceiveFn<J>) {
         self.receivers.insert((kind, name), how);
     }
 
@@ -57,8 +57,8 @@ impl<J> Routes<J> {
         E: Display + Send + 'static,
     {
         let publish = Arc::new(publish);
-        let how: Publish =
-            Arc::new(move |parcel| Box::pin(publish_one(parcel, Arc::clone(&publish))));
+        let how: PublishFn =
+            Arc::new(move |attempt| Box::pin(publish_one(attempt, Arc::clone(&publish))));
         self.publishers.insert(M::NAME, how);
     }
 
@@ -69,43 +69,43 @@ impl<J> Routes<J> {
         }
     }
 
-    pub(crate) fn hand(&self, journal: &J, parcel: Parcel) -> Option<Handing> {
-        let name = parcel.message.name();
-        match parcel.to.clone() {
+    pub(crate) fn hand(&self, journal: &J, attempt: DeliveryAttempt) -> Option<DeliveryFuture> {
+        let name = attempt.message.name();
+        match attempt.to.clone() {
             Some(to) => {
                 let receive = self.receivers.get(&(to.kind(), name))?;
-                Some(receive(journal, to, parcel))
+                Some(receive(journal, to, attempt))
             }
-            None => Some(self.publishers.get(name)?(parcel)),
+            None => Some(self.publishers.get(name)?(attempt)),
         }
     }
 }
 
 async fn publish_one<M, F, E>(
-    parcel: Parcel,
+    attempt: DeliveryAttempt,
     publish: Arc<impl Fn(Publication<M>) -> F + Send + Sync + 'static>,
-) -> Handed
+) -> AttemptResult
 where
     M: Format,
     F: Future<Output = Result<(), E>> + Send + 'static,
     E: Display + Send + 'static,
 {
-    let failed = |why: String| Handed::Failed { why, is_final: false };
-    let message = match catch(|| read::<M>(&parcel.message.message())) {
+    let failed = |why: String| AttemptResult::Failed { why, is_final: false };
+    let message = match catch(|| read::<M>(&attempt.message.message())) {
         Ok(Ok(message)) => message,
-        Ok(Err(error)) => return Handed::Failed { why: error.to_string(), is_final: true },
+        Ok(Err(error)) => return AttemptResult::Failed { why: error.to_string(), is_final: true },
         Err(broken) => return failed(broken.to_string()),
     };
-    let (from, key) = (parcel.note.entity, parcel.note.key);
+    let (from, key) = (attempt.note.entity, attempt.note.key);
     let key: String = key.as_bytes().iter().map(|byte| format!("{byte:02x}")).collect();
     let id = format!("{from}#{key}");
-    let publication = Publication { message, from, id, failures: parcel.failures };
+    let publication = Publication { message, from, id, failures: attempt.failures };
     match catch(|| publish(publication)) {
         // As a future of its own, so that a panic in it is caught, in what it fails with too.
         Ok(published) => {
             let published = async move { published.await.map_err(|error| error.to_string()) };
             match spawn_future(published).await {
-                Ok(Ok(())) => Handed::Published,
+                Ok(Ok(())) => AttemptResult::Published,
                 Ok(Err(error)) => failed(error),
                 Err(broken) => failed(broken.to_string()),
             }

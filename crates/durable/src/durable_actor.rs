@@ -13,7 +13,7 @@ use coact_persist::NoteKey;
 use crate::decide::Decide;
 use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
-use crate::once::Answered;
+use crate::idempotency::KnownAnswer;
 use crate::pipeline::OwningActor;
 use crate::pipeline::commit_outcome::CommitOutcome;
 
@@ -77,9 +77,9 @@ impl<E: Decide<C>, C: Message> Handler<C> for Durable<E> {
             Readiness::Ready => match E::lookup(&command) {
                 None => decide(self, command, reply, context),
                 Some(lookup) => match self.answer_of(&lookup) {
-                    Answered::IsKnown => decide(self, command, reply, context),
-                    Answered::Unknown(why) => reply.fail(AskError::NotCommitted(why)),
-                    Answered::NotYet => look_up(lookup.key, command, reply, context),
+                    KnownAnswer::IsKnown => decide(self, command, reply, context),
+                    KnownAnswer::Unknown(why) => reply.fail(AskError::NotCommitted(why)),
+                    KnownAnswer::NotYet => look_up(lookup.key, command, reply, context),
                 },
             },
             Readiness::Never(why) => reply.fail(AskError::NotCommitted(why)),
@@ -135,7 +135,7 @@ fn decide<E: Decide<C>, C: Message>(
     durable.is_found_at(context.id());
     durable.assert_sound();
     let (commit, effects) = durable.take_decision();
-    let (Some(pipeline), Some(place)) = (durable.pipeline(), durable.place()) else { return };
+    let (Some(pipeline), Some(ticket)) = (durable.pipeline(), durable.ticket()) else { return };
     let memory = commit.as_ref().map(|(commit, _)| commit.memory());
     let post_commit = Box::new(move |outcome: &CommitOutcome| {
         drop(memory);
@@ -149,7 +149,7 @@ fn decide<E: Decide<C>, C: Message>(
         }
     });
     match commit {
-        Some(commit) => pipeline.submit(commit, place, post_commit),
+        Some(commit) => pipeline.submit(commit, ticket, post_commit),
         None => pipeline.submit_reader(post_commit),
     }
 }

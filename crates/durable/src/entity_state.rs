@@ -16,23 +16,23 @@ use smallvec::SmallVec;
 use crate::event_sourced::EventSourced;
 
 /// An entity as its owner has it.
-pub(crate) struct Recovered<E> {
+pub(crate) struct EntityState<E> {
     pub(crate) state: E,
     pub(crate) epoch: Epoch,
     /// The last event that the state has, stored or on its way.
     pub(crate) last: Seq,
     pub(crate) hash: EventHash,
-    pub(crate) snapshots: Kept,
+    pub(crate) snapshots: SnapshotProgress,
     /// The number of the last message that this owner has left to be delivered.
     pub(crate) sent: u64,
-    pub(crate) answers: Answers,
+    pub(crate) answers: AnswerCache,
     /// What the closure or command that runs has added to that.
-    pub(crate) pending: Pending,
+    pub(crate) pending: PendingChanges,
 }
 
 /// What there is of snapshots.
 #[derive(Default)]
-pub(crate) struct Kept {
+pub(crate) struct SnapshotProgress {
     /// The last event of the latest one.
     pub(crate) last: Seq,
     /// The last event when one was tried, and the bytes of events since then.
@@ -42,7 +42,7 @@ pub(crate) struct Kept {
 
 /// Answers to commands with keys.
 #[derive(Default)]
-pub(crate) struct Answers {
+pub(crate) struct AnswerCache {
     /// Those that are on their way to the store.
     pub(crate) on_their_way: Arc<Mutex<HashMap<NoteKey, Event>>>,
     /// What was found for the command that comes next.
@@ -55,7 +55,7 @@ pub(crate) struct Answers {
 
 /// What a decision has come to so far.
 #[derive(Default)]
-pub(crate) struct Pending {
+pub(crate) struct PendingChanges {
     pub(crate) events: SmallVec<[Event; 1]>,
     /// Those of events that have some, by their places.
     tags: Vec<(usize, Tags)>,
@@ -67,7 +67,7 @@ pub(crate) struct Pending {
     pub(crate) taken: Vec<NoteId>,
 }
 
-impl Pending {
+impl PendingChanges {
     /// (Inlined where it is known that there are no tags, so that these cost nothing.)
     #[inline]
     pub(crate) fn persist(&mut self, event: Event, tags: Tags) {
@@ -108,7 +108,7 @@ fn left(id: &EntityId, note: NoteChange) -> Option<Note> {
     }
 }
 
-impl<E: EventSourced> Recovered<E> {
+impl<E: EventSourced> EntityState<E> {
     /// Writes what is pending. Returns its size, unless that is nothing.
     pub(crate) fn write(&mut self, id: &EntityId, commit: &mut Commit) -> Option<usize> {
         let (epoch, last) = (self.epoch, self.last);
@@ -141,12 +141,12 @@ impl<E: EventSourced> Recovered<E> {
     fn write_events(
         &mut self,
         id: &EntityId,
-        pending: Pending,
+        pending: PendingChanges,
         member: &mut CommitMember,
     ) -> usize {
         if pending.deletes {
             (self.last, self.hash) = (Seq::ZERO, EventHash::of(id));
-            self.snapshots = Kept::default();
+            self.snapshots = SnapshotProgress::default();
             return PER_EVENT;
         }
         let wants_snapshot = pending.snapshot;

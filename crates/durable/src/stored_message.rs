@@ -13,7 +13,7 @@ use coact_persist::{EntityId, Event, Format, FormatError, Note, NoteKey, read, w
 /// A message that a decision has left to be delivered.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// The entity that receives it, or `None` for one that is [published](crate::Durable::publish).
     pub to: Option<EntityId>,
     /// The message, which [`read`](crate::store::read) reads.
@@ -23,7 +23,7 @@ pub struct Outgoing {
 /// A timer that a decision has set.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct SetTimer {
+pub struct ScheduledTimer {
     /// By which it is [cancelled](crate::Durable::cancel_timer), or set anew.
     pub name: String,
     /// When it is due, for the first time, to the millisecond.
@@ -37,14 +37,14 @@ pub struct SetTimer {
 /// The timers of a state without a store, in the order in which they were set.
 #[derive(Default)]
 pub(crate) struct TimerList {
-    by_number: BTreeMap<u64, SetTimer>,
+    by_number: BTreeMap<u64, ScheduledTimer>,
     numbers: HashMap<String, u64>,
     next: u64,
 }
 
 impl TimerList {
     /// Adds a timer, instead of the one of its name.
-    pub(crate) fn set(&mut self, timer: SetTimer) {
+    pub(crate) fn set(&mut self, timer: ScheduledTimer) {
         self.next += 1;
         let before = self.numbers.insert(timer.name.clone(), self.next);
         before.into_iter().for_each(|before| drop(self.by_number.remove(&before)));
@@ -61,7 +61,7 @@ impl TimerList {
         *self = Self::default();
     }
 
-    pub(crate) fn to_vec(&self) -> Vec<SetTimer> {
+    pub(crate) fn to_vec(&self) -> Vec<ScheduledTimer> {
         self.by_number.values().cloned().collect()
     }
 }
@@ -111,10 +111,10 @@ impl StoredMessage {
     }
 
     /// As a timer that is due then, and its period is told to the millisecond.
-    pub(crate) fn timer(&self, name: String, due: u64) -> SetTimer {
+    pub(crate) fn timer(&self, name: String, due: u64) -> ScheduledTimer {
         let (due, period) =
             (UNIX_EPOCH + Duration::from_millis(due), self.period.map(Duration::from_millis));
-        SetTimer { name, due, period, message: self.message() }
+        ScheduledTimer { name, due, period, message: self.message() }
     }
 
     /// As a dead letter to this entity, or to those who are told.

@@ -15,33 +15,33 @@ pub(crate) trait QueuedOwner: Send + Sync {
 /// What a recovery asks a store, which may fail by itself: on a full disk, for instance, what is
 /// stored can be read.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Question {
+pub(crate) enum RecoveryQuestion {
     Claim,
     Events,
 }
 
 #[derive(Default)]
-pub(crate) struct Outages(Mutex<OutageState>);
+pub(crate) struct StoreOutages(Mutex<OutageState>);
 
 #[derive(Default)]
 struct OutageState {
     /// The recoveries that ask the store, or wait for their turn. Without any, nothing is known of
     /// the store.
     recoveries: usize,
-    outage: Option<Outage>,
+    outage: Option<StoreOutage>,
     /// The owners whose recoveries wait for their turn.
     queue: BTreeMap<u64, Weak<dyn QueuedOwner>>,
     next: u64,
 }
 
-struct Outage {
-    question: Question,
+struct StoreOutage {
+    question: RecoveryQuestion,
     why: NotCommitted,
     /// Whether it has lasted for the journal's patience.
     has_lasted: bool,
 }
 
-impl Outages {
+impl StoreOutages {
     fn state(&self) -> MutexGuard<'_, OutageState> {
         // Each change is made in one go: it is sound after a panic.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
@@ -54,13 +54,13 @@ impl Outages {
     }
 
     /// Begins an outage, unless there is one.
-    pub(crate) fn begin(&self, question: Question, why: &NotCommitted) {
-        let begun = || Outage { question, why: why.clone(), has_lasted: false };
+    pub(crate) fn begin(&self, question: RecoveryQuestion, why: &NotCommitted) {
+        let begun = || StoreOutage { question, why: why.clone(), has_lasted: false };
         self.state().outage.get_or_insert_with(begun);
     }
 
     /// Ends an outage in which this question failed, because it was answered.
-    pub(crate) fn end(&self, question: Question) {
+    pub(crate) fn end(&self, question: RecoveryQuestion) {
         let ended = self.state().outage.take_if(|outage| outage.question == question);
         drop(ended);
     }
@@ -112,7 +112,7 @@ impl Outages {
 }
 
 /// A recovery that asks the store, or waits for its turn.
-pub(crate) struct OpenRecovery<'a>(&'a Outages);
+pub(crate) struct OpenRecovery<'a>(&'a StoreOutages);
 
 impl Drop for OpenRecovery<'_> {
     fn drop(&mut self) {

@@ -12,14 +12,14 @@ use coact_core::internals::catch;
 use coact_persist::minicbor::{self, Decode, Encode};
 use coact_persist::{Event, NoteChange, NoteKey, NoteKind, NoteQuery, StoreError};
 
-use crate::access::{Backoff, ask, lock};
-use crate::decide::{Decide, Lookup};
+use crate::decide::{AnswerLookup, Decide};
 use crate::durable::{Durable, IS_READY};
 use crate::entity::Entity;
+use crate::entity_state::AnswerCache;
 use crate::event_sourced::EventSourced;
-use crate::outgoing::{now, rank_of};
 use crate::race::{poll_once, unless};
-use crate::recovered::Answers;
+use crate::store_client::{Backoff, ask, lock};
+use crate::stored_message::{now, rank_of};
 
 /// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
 /// the same. For clients that send again what was not answered, as a connection, or this process, broke down.
@@ -40,7 +40,7 @@ use crate::recovered::Answers;
 ///
 /// **One key is for one command of one entity.** Begin it with the command (`deposit/17`), and use it for
 /// no other as long as answers are kept, also when the client counts from 1 again. The type of the
-/// command is not stored: another command with the same key is refused ([`OtherCommand`]) if the
+/// command is not stored: another command with the same key is refused ([`IdempotencyKeyReused`]) if the
 /// answer to the first cannot be read as a `C::Reply`. Otherwise it is **not decided on**, and is
 /// answered with the answer to the first.
 ///
@@ -94,7 +94,7 @@ pub struct Once<C> {
 }
 
 /// What is known of an answer.
-pub(crate) enum Answered {
+pub(crate) enum KnownAnswer {
     /// What it was, if there was one.
     IsKnown,
     /// Nothing yet.
@@ -139,23 +139,23 @@ where
         answer
     }
 
-    fn lookup(Once { key, .. }: &Once<C>) -> Option<Lookup> {
+    fn lookup(Once { key, .. }: &Once<C>) -> Option<AnswerLookup> {
         // (It runs code of the program, beside any decision.)
         let is_answer =
             |bytes: &[u8]| catch(|| minicbor::decode::<C::Reply>(bytes).is_ok()).unwrap_or(false);
-        Some(Lookup { key: key.clone(), is_answer })
+        Some(AnswerLookup { key: key.clone(), is_answer })
     }
 }
 
 /// A command has a client's key for which there is an answer that is none to it: that of another
 /// command, which was stored, or of the same one, before the type of its answer has changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct OtherCommand {
+pub struct IdempotencyKeyReused {
     /// Which key.
     pub key: NoteKey,
 }
 
-impl fmt::Display for OtherCommand {
+impl fmt::Display for IdempotencyKeyReused {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(
             f,
@@ -166,7 +166,7 @@ impl fmt::Display for OtherCommand {
     }
 }
 
-impl Error for OtherCommand {}
+impl Error for IdempotencyKeyReused {}
 
 /// Looks an answer up. A store that does not answer cannot be reached.
 async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
@@ -174,7 +174,7 @@ async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Ev
     if let Some(found) = poll_once(&mut found).await {
         return found;
     }
-    let mut patience = entity.access.patience();
+    let mut patience = entity.client.patience();
     unless(&mut patience, found).await.unwrap_or_else(|| {
         let why = "it has not answered yet".into();
         Err(StoreError::Unavailable { why })
@@ -184,13 +184,13 @@ async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Ev
 /// Looks an answer up, again and again while the store cannot be reached, as long as the journal is
 /// patient.
 async fn find_answer(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
-    let (access, since) = (&entity.access, entity.access.now());
+    let (client, since) = (&entity.client, entity.client.now());
     let mut backoff = Backoff::default();
     loop {
-        let (store, key) = (access.open_store()?, key.clone());
+        let (store, key) = (client.open_store()?, key.clone());
         let which = NoteQuery::One { entity: entity.id.clone(), kind: NoteKind::ClientAnswer, key };
         match ask(|done| store.notes(which, 1, done)).await {
-            Err(StoreError::Unavailable { .. }) if !access.is_out_of_patience(since) => {
+            Err(StoreError::Unavailable { .. }) if !client.is_out_of_patience(since) => {
                 backoff.wait().await;
             }
             found => return Ok(found?.into_iter().next().map(|note| note.value)),
@@ -228,9 +228,12 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// Returns what is known of an answer, and keeps that for the decision, which comes next.
-    pub(crate) fn answer_of(&mut self, Lookup { key, is_answer }: &Lookup) -> Answered {
-        let Some(recovered) = self.recovered.get_mut() else { return Answered::NotYet };
-        let Answers { on_their_way, looked_up, is_of_store, deleting } = &mut recovered.answers;
+    pub(crate) fn answer_of(
+        &mut self,
+        AnswerLookup { key, is_answer }: &AnswerLookup,
+    ) -> KnownAnswer {
+        let Some(recovered) = self.recovered.get_mut() else { return KnownAnswer::NotYet };
+        let AnswerCache { on_their_way, looked_up, is_of_store, deleting } = &mut recovered.answers;
         // Looked at once: when it is stored, it leaves these, on another thread.
         let on_its_way = lock(on_their_way).get(key).cloned();
         let known = on_its_way.map(|answer| (key.clone(), Ok(Some(answer))));
@@ -240,15 +243,15 @@ impl<E: EventSourced> Durable<E> {
         // ORDERING: Acquire pairs with the Release of `forget_answers`: whoever finds the deletion stored looks into the store behind it.
         let is_deleted = || deleting.load(Ordering::Acquire).then(|| (key.clone(), Ok(None)));
         match known.or_else(is_deleted) {
-            Some((_, Err(why))) => Answered::Unknown(why),
+            Some((_, Err(why))) => KnownAnswer::Unknown(why),
             Some((key, Ok(Some(answer)))) if !is_answer(&answer.payload) => {
-                Answered::Unknown(NotCommitted::new(OtherCommand { key }))
+                KnownAnswer::Unknown(NotCommitted::new(IdempotencyKeyReused { key }))
             }
             Some(found) => {
                 *looked_up = Some(found);
-                Answered::IsKnown
+                KnownAnswer::IsKnown
             }
-            None => Answered::NotYet,
+            None => KnownAnswer::NotYet,
         }
     }
 
@@ -267,7 +270,8 @@ impl<E: EventSourced> Durable<E> {
     pub(crate) fn forget_answers(&mut self) {
         let Some(recovered) = self.recovered.get_mut() else { return };
         let deleting = Arc::new(AtomicBool::new(true));
-        recovered.answers = Answers { deleting: Arc::clone(&deleting), ..Answers::default() };
+        recovered.answers =
+            AnswerCache { deleting: Arc::clone(&deleting), ..AnswerCache::default() };
         // ORDERING: Release pairs with the Acquire of `answer_of`.
         self.on_commit(move || deleting.store(false, Ordering::Release));
     }
@@ -278,7 +282,7 @@ impl<E: EventSourced> Durable<E> {
             return;
         }
         let Some((entity, _)) = &self.entity else { return };
-        let (entity, keep) = (Arc::clone(entity), entity.access.answers_for());
+        let (entity, keep) = (Arc::clone(entity), entity.client.answers_for());
         let rank = now().checked_add(keep).map_or(i64::MAX as u64, rank_of);
         let recovered = self.recovered.get_mut().expect(IS_READY);
         let on_their_way = Arc::clone(&recovered.answers.on_their_way);

@@ -11,17 +11,17 @@ use crate::state::DurableState;
 
 /// How far someone has read.
 #[derive(Encode, Decode, Clone)]
-struct Offset {
+struct ConsumerOffset {
     #[n(0)]
     position: u64,
 }
 
-impl Format for Offset {
+impl Format for ConsumerOffset {
     const NAME: &'static str = "coact.offset";
     const VERSION: u32 = 1;
 }
 
-impl DurableState for Offset {
+impl DurableState for ConsumerOffset {
     const KIND: &'static str = "coact.offset";
 
     fn new(_: &EntityId) -> Self {
@@ -34,7 +34,7 @@ impl Journal {
     /// [log](Self::log) and have no store of their own in which they could keep it.
     ///
     /// What they do for an event, and storing that they have, are two things, between which the process may end: so they may do it twice. **What
-    /// is stored is [`offset`](crate::Logged::offset)**, or [`EventLog::position`](crate::EventLog::position): the position of an event is that of its commit, which may
+    /// is stored is [`offset`](crate::LoggedEvent::offset)**, or [`EventLog::position`](crate::EventLog::position): the position of an event is that of its commit, which may
     /// have others that are still to come.
     ///
     /// ```
@@ -69,7 +69,7 @@ impl Journal {
     /// # Errors
     /// As a [`call`](coact_core::call) over a durable actor.
     pub fn offset(&self, name: impl Into<Arc<str>>) -> Promise<Position> {
-        let offset = self.entity::<Offset>(name);
+        let offset = self.entity::<ConsumerOffset>(name);
         call(&offset, |offset| Position::new(offset.position))
     }
 
@@ -79,7 +79,7 @@ impl Journal {
     /// # Errors
     /// As a [`call`](coact_core::call) over a durable actor.
     pub fn store_offset(&self, name: impl Into<Arc<str>>, position: Position) -> Promise<()> {
-        let offset = self.entity::<Offset>(name);
+        let offset = self.entity::<ConsumerOffset>(name);
         call(&offset, move |offset| {
             if offset.position < position.get() {
                 offset.update(|offset| offset.position = position.get());

@@ -4,19 +4,19 @@ use std::pin::Pin;
 
 use coact_persist::{EntityId, NoteId};
 
-use crate::outgoing::StoredMessage;
+use crate::stored_message::StoredMessage;
 
 /// Hands messages over, by the types that a program has said it receives.
-pub(crate) trait Post: Send + Sync {
+pub(crate) trait MessageDelivery: Send + Sync {
     /// Whether it knows entities of this kind to receive messages of this name, or, without a kind, who publishes them.
     fn knows(&self, kind: Option<&str>, name: &str) -> bool;
 
     /// Hands a message over. `None` if the journal is gone, or does not know the message.
-    fn hand(&self, parcel: Parcel) -> Option<Handing>;
+    fn hand(&self, attempt: DeliveryAttempt) -> Option<DeliveryFuture>;
 }
 
 /// A message that is handed over.
-pub(crate) struct Parcel {
+pub(crate) struct DeliveryAttempt {
     pub(crate) note: NoteId,
     pub(crate) message: StoredMessage,
     /// Who receives it. `None` for one that is published.
@@ -25,10 +25,10 @@ pub(crate) struct Parcel {
     pub(crate) failures: u32,
 }
 
-pub(crate) type Handing = Pin<Box<dyn Future<Output = Handed> + Send>>;
+pub(crate) type DeliveryFuture = Pin<Box<dyn Future<Output = AttemptResult> + Send>>;
 
 /// What has become of it.
-pub(crate) enum Handed {
+pub(crate) enum AttemptResult {
     /// It was received, and is taken. (A timer may be another one by now, or none: then there was nothing to be taken.)
     Received,
     /// It is not there any more: it was taken before, or is another one by now.

@@ -7,7 +7,7 @@ use coact_core::promise::Resolver;
 
 /// How many lanes deliver something.
 #[derive(Default)]
-pub(crate) struct Deliveries(Mutex<DeliveryState>);
+pub(crate) struct OpenDeliveries(Mutex<DeliveryState>);
 
 #[derive(Default)]
 struct DeliveryState {
@@ -15,7 +15,7 @@ struct DeliveryState {
     waiters: Vec<Resolver<()>>,
 }
 
-impl Deliveries {
+impl OpenDeliveries {
     fn state(&self) -> MutexGuard<'_, DeliveryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -47,7 +47,7 @@ impl Deliveries {
 }
 
 /// A lane that delivers something.
-pub(crate) struct OpenDelivery<'a>(&'a Deliveries);
+pub(crate) struct OpenDelivery<'a>(&'a OpenDeliveries);
 
 impl Drop for OpenDelivery<'_> {
     fn drop(&mut self) {

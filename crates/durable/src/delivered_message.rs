@@ -5,22 +5,22 @@ use coact_persist::{NoteId, NoteKind};
 
 use crate::decide::Decide;
 use crate::durable::Durable;
-use crate::outgoing::{StoredMessage, present_rank};
+use crate::stored_message::{StoredMessage, present_rank};
 
 /// A message that is delivered: what is decided on it takes it away.
-pub(crate) struct Delivered<M> {
+pub(crate) struct DeliveredMessage<M> {
     pub(crate) note: NoteId,
     pub(crate) stored: StoredMessage,
     pub(crate) message: M,
 }
 
-impl<M: Message> Message for Delivered<M> {
+impl<M: Message> Message for DeliveredMessage<M> {
     type Reply = ();
 }
 
-impl<E: Decide<M>, M: Message> Decide<Delivered<M>> for E {
-    fn decide(durable: &mut Durable<Self>, delivered: Delivered<M>) {
-        let Delivered { note, stored, message } = delivered;
+impl<E: Decide<M>, M: Message> Decide<DeliveredMessage<M>> for E {
+    fn decide(durable: &mut Durable<Self>, delivered: DeliveredMessage<M>) {
+        let DeliveredMessage { note, stored, message } = delivered;
         if note.kind == NoteKind::Timer {
             if !durable.take_timer(&note) {
                 return;

@@ -12,11 +12,11 @@ use coact_persist::{
     CommitRefusal, EntityId, Event, Note, NoteId, NoteKind, Position, StoreError, date,
 };
 
-use crate::access::Access;
 use crate::journal::Journal;
+use crate::ordered_notes::{DamagedNote, OrderedNotes, PAGE};
 use crate::outbox::{Outbox, PendingMessage};
-use crate::outgoing::{StoredMessage, present_rank};
-use crate::ranked::{ByRank, Damaged, PAGE};
+use crate::store_client::StoreClient;
+use crate::stored_message::{StoredMessage, present_rank};
 
 impl Journal {
     /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
@@ -27,12 +27,12 @@ impl Journal {
     /// What the store says. [`StoreError::CorruptNote`] names the first message or timer that is damaged, or cannot be read; others are logged.
     /// Each stays in the store as it is, and so do messages of the same entity behind a damaged one. All else is gone on with. (A store that
     /// cannot be reached is waited for, as long as there is a handle of the journal, or an address of one of its actors.)
-    pub fn resume(&self) -> Promise<Result<Resumed, StoreError>> {
-        let (access, outbox) = (Arc::clone(&self.0.access), Arc::clone(&self.0.outbox));
+    pub fn resume(&self) -> Promise<Result<ResumeReport, StoreError>> {
+        let (client, outbox) = (Arc::clone(&self.0.client), Arc::clone(&self.0.outbox));
         // From now on, not only when it is its turn.
         let resuming = outbox.begin_resuming();
         spawn_future(async move {
-            let resumed = read_all(&access, &outbox).await;
+            let resumed = read_all(&client, &outbox).await;
             resuming.end();
             resumed
         })
@@ -61,9 +61,9 @@ impl Journal {
         &self,
         most: usize,
     ) -> Promise<Result<Vec<Result<DeadLetter, DamagedLetter>>, StoreError>> {
-        let access = Arc::clone(&self.0.access);
+        let client = Arc::clone(&self.0.client);
         spawn_future(async move {
-            let mut notes = ByRank::new(&access, NoteKind::DeadLetter, false);
+            let mut notes = OrderedNotes::new(&client, NoteKind::DeadLetter, false);
             let mut letters = Vec::new();
             while letters.len() < most {
                 let found = notes.next(most - letters.len()).await?;
@@ -83,9 +83,9 @@ impl Journal {
     pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), CommitRefusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
         let outgoing = Note { kind: NoteKind::Outgoing, rank: present_rank(), ..dead.clone() };
-        let access = Arc::clone(&self.0.access);
+        let client = Arc::clone(&self.0.client);
         spawn_future(async move {
-            access.open_store().map_err(CommitRefusal::Store)?;
+            client.open_store().map_err(CommitRefusal::Store)?;
             let message = PendingMessage::new(&outbox, outgoing.clone());
             outbox.exchange(vec![dead.id()], vec![outgoing]).await?;
             message.deliver();
@@ -99,20 +99,20 @@ impl Journal {
     /// As [`redeliver`](Self::redeliver).
     pub fn discard(&self, letter: &impl AsRef<NoteId>) -> Promise<Result<(), CommitRefusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.as_ref().clone());
-        let access = Arc::clone(&self.0.access);
+        let client = Arc::clone(&self.0.client);
         spawn_future(async move {
-            access.open_store().map_err(CommitRefusal::Store)?;
+            client.open_store().map_err(CommitRefusal::Store)?;
             outbox.exchange(vec![dead], Vec::new()).await.map(drop)
         })
     }
 }
 
 /// Takes over what is sound. Damage is told when that is done: what is sound of others does not wait for it.
-async fn read_all(access: &Access, outbox: &Arc<Outbox>) -> Result<Resumed, StoreError> {
-    let mut resumed = Resumed { messages: 0, timers: 0, unknown: Vec::new() };
+async fn read_all(client: &StoreClient, outbox: &Arc<Outbox>) -> Result<ResumeReport, StoreError> {
+    let mut resumed = ResumeReport { messages: 0, timers: 0, unknown: Vec::new() };
     let mut damage = None;
     for kind in [NoteKind::Outgoing, NoteKind::Timer] {
-        let read = read_kind(access, outbox, kind, &mut resumed).await;
+        let read = read_kind(client, outbox, kind, &mut resumed).await;
         damage = damage.or(read.err());
     }
     damage.map_or(Ok(resumed), Err)
@@ -120,14 +120,14 @@ async fn read_all(access: &Access, outbox: &Arc<Outbox>) -> Result<Resumed, Stor
 
 /// Takes over the messages, or the timers. Fails with the first damage when it has.
 async fn read_kind(
-    access: &Access,
+    client: &StoreClient,
     outbox: &Arc<Outbox>,
     kind: NoteKind,
-    resumed: &mut Resumed,
+    resumed: &mut ResumeReport,
 ) -> Result<(), StoreError> {
     // Before they are read: what they say is of this position, or newer.
-    let position = access.ask_again(|store, done| store.position(done)).await?;
-    let mut notes = ByRank::new(access, kind, true);
+    let position = client.ask_again(|store, done| store.position(done)).await?;
+    let mut notes = OrderedNotes::new(client, kind, true);
     let mut damage = None;
     // Of these a message is damaged: those behind it keep their order, and stay as well.
     let mut held_up = HashSet::new();
@@ -141,7 +141,7 @@ async fn read_kind(
             match found.and_then(|note| legible(note).map(|(note, _)| note)) {
                 Ok(note) if held_up.contains(&note.entity) => {}
                 Ok(note) => resumed.take_over(note, position, outbox),
-                Err(Damaged { note, why }) => {
+                Err(DamagedNote { note, why }) => {
                     tracing::error!(entity = %note.entity, key = ?note.key, "a message is damaged, and stays: {why}");
                     if kind == NoteKind::Outgoing {
                         held_up.insert(note.entity.clone());
@@ -155,17 +155,17 @@ async fn read_kind(
 }
 
 /// Reads the message in a note.
-fn legible(note: Note) -> Result<(Note, StoredMessage), Damaged> {
+fn legible(note: Note) -> Result<(Note, StoredMessage), DamagedNote> {
     match StoredMessage::of(&note) {
         Ok(message) => Ok((note, message)),
-        Err(error) => Err(Damaged { note: Box::new(note), why: error.to_string() }),
+        Err(error) => Err(DamagedNote { note: Box::new(note), why: error.to_string() }),
     }
 }
 
 /// What earlier processes have left.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub struct Resumed {
+pub struct ResumeReport {
     /// How many messages are to be delivered.
     pub messages: usize,
     /// How many timers are set.
@@ -175,7 +175,7 @@ pub struct Resumed {
     pub unknown: Vec<String>,
 }
 
-impl Resumed {
+impl ResumeReport {
     fn take_over(&mut self, note: Note, position: Position, outbox: &Arc<Outbox>) {
         match note.kind {
             NoteKind::Timer => self.timers += 1,
@@ -190,7 +190,7 @@ impl Resumed {
     }
 }
 
-impl Display for Resumed {
+impl Display for ResumeReport {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Self { messages, timers, unknown } = self;
         let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -222,7 +222,7 @@ pub struct DeadLetter {
 }
 
 impl DeadLetter {
-    fn of(found: Result<Note, Damaged>) -> Result<Self, DamagedLetter> {
+    fn of(found: Result<Note, DamagedNote>) -> Result<Self, DamagedLetter> {
         let (note, stored) = found.and_then(legible)?;
         let (from, to, message) = (note.entity.clone(), stored.to(), stored.message());
         let since = UNIX_EPOCH + Duration::from_millis(note.rank);
@@ -245,7 +245,7 @@ impl Display for DeadLetter {
             Some(to) => write!(f, "to `{to}`"),
             None => f.write_str("to be published"),
         }?;
-        write!(f, " is a dead letter since {}: {why}", Utc(*since))
+        write!(f, " is a dead letter since {}: {why}", UtcTime(*since))
     }
 }
 
@@ -261,8 +261,8 @@ pub struct DamagedLetter {
     id: NoteId,
 }
 
-impl From<Damaged> for DamagedLetter {
-    fn from(Damaged { note, why }: Damaged) -> Self {
+impl From<DamagedNote> for DamagedLetter {
+    fn from(DamagedNote { note, why }: DamagedNote) -> Self {
         Self { from: note.entity.clone(), why, id: note.id() }
     }
 }
@@ -283,9 +283,9 @@ impl Display for DamagedLetter {
 impl Error for DamagedLetter {}
 
 /// A time, in seconds, by the calendar.
-struct Utc(SystemTime);
+struct UtcTime(SystemTime);
 
-impl Display for Utc {
+impl Display for UtcTime {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let seconds = self.0.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let (year, month, day) = date(seconds / 86_400);

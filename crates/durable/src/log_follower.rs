@@ -11,17 +11,17 @@ use coact_core::time::{Sleep, sleep};
 use coact_core::{Broken, Promise};
 use coact_persist::{LogEntry, LogQuery, Position, StoreError};
 
-use crate::access::{Access, Backoff, Waits, asked, or_unavailable};
 use crate::log_error::LogError;
+use crate::store_client::{Backoff, NewsWait, StoreClient, asked, or_unavailable};
 
 /// What follows a log.
-pub(crate) struct Follow {
-    access: Arc<Access>,
+pub(crate) struct LogFollower {
+    client: Arc<StoreClient>,
     pub(crate) which: LogQuery,
     pub(crate) after: Position,
     pub(crate) poll_every: Option<Duration>,
     read: VecDeque<LogEntry>,
-    step: Step,
+    step: FollowStep,
     /// How many commits had been stored when it was asked last.
     seen: u64,
     backoff: Backoff,
@@ -42,14 +42,14 @@ pub(crate) struct Follow {
 }
 
 /// What comes next.
-enum Step {
+enum FollowStep {
     Ask,
     /// For a page.
     Wait(Promise<Result<Vec<LogEntry>, StoreError>>),
     /// For the last position in the store, since there is nothing behind that from which it is to go on.
     Look(Promise<Result<Position, StoreError>>),
     /// For another commit, before it is asked again.
-    Pause(Promise<()>, Option<Waits>),
+    Pause(Promise<()>, Option<NewsWait>),
     /// Before a store is asked again that could not be reached.
     BackOff(Sleep),
 }
@@ -57,15 +57,15 @@ enum Step {
 /// How many events are read at once.
 const PAGE: usize = 256;
 
-impl Follow {
-    pub(crate) fn new(access: Arc<Access>, which: LogQuery, after: Position) -> Self {
+impl LogFollower {
+    pub(crate) fn new(client: Arc<StoreClient>, which: LogQuery, after: Position) -> Self {
         Self {
-            access,
+            client,
             which,
             after,
             poll_every: None,
             read: VecDeque::new(),
-            step: Step::Ask,
+            step: FollowStep::Ask,
             seen: 0,
             backoff: Backoff::default(),
             is_over: false,
@@ -81,7 +81,7 @@ impl Follow {
 
     /// Has it end with the events that there are.
     pub(crate) fn until_now(&mut self) {
-        self.ends = Some(self.access.position());
+        self.ends = Some(self.client.position());
     }
 
     /// Blocks the calling thread until there is another event. Returns it, and up to where all was given then.
@@ -95,12 +95,12 @@ impl Follow {
             if let Some(entry) = self.read.pop_front() {
                 return Ok(self.give(entry));
             }
-            match replace(&mut self.step, Step::Ask) {
-                Step::Ask => self.ask(),
-                Step::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
-                Step::Look(last) => self.begin(or_unavailable(last.wait()))?,
-                Step::Pause(pause, _waits) => self.paused(pause.wait())?,
-                Step::BackOff(pause) => self.paused(pause.into_promise().wait())?,
+            match replace(&mut self.step, FollowStep::Ask) {
+                FollowStep::Ask => self.ask(),
+                FollowStep::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
+                FollowStep::Look(last) => self.begin(or_unavailable(last.wait()))?,
+                FollowStep::Pause(pause, _waits) => self.paused(pause.wait())?,
+                FollowStep::BackOff(pause) => self.paused(pause.into_promise().wait())?,
             }
         }
     }
@@ -118,28 +118,28 @@ impl Follow {
                 return Poll::Ready(Some(Ok(self.give(entry))));
             }
             let told = match &mut self.step {
-                Step::Ask => {
+                FollowStep::Ask => {
                     self.ask();
                     continue;
                 }
-                Step::Wait(page) => {
+                FollowStep::Wait(page) => {
                     let page = ready!(Pin::new(page).poll(context));
-                    self.step = Step::Ask;
+                    self.step = FollowStep::Ask;
                     self.take_in(or_unavailable(page))
                 }
-                Step::Look(last) => {
+                FollowStep::Look(last) => {
                     let last = ready!(Pin::new(last).poll(context));
-                    self.step = Step::Ask;
+                    self.step = FollowStep::Ask;
                     self.begin(or_unavailable(last))
                 }
-                Step::Pause(pause, _) => {
+                FollowStep::Pause(pause, _) => {
                     let pause = ready!(Pin::new(pause).poll(context));
-                    self.step = Step::Ask;
+                    self.step = FollowStep::Ask;
                     self.paused(pause)
                 }
-                Step::BackOff(pause) => {
+                FollowStep::BackOff(pause) => {
                     let pause = ready!(Pin::new(pause).poll(context));
-                    self.step = Step::Ask;
+                    self.step = FollowStep::Ask;
                     self.paused(pause)
                 }
             };
@@ -154,11 +154,11 @@ impl Follow {
             self.is_over = true;
             return;
         }
-        self.seen = self.access.news();
+        self.seen = self.client.news();
         // Before it is asked: what is stored by now is in the answer.
-        self.asked_at = self.access.position();
+        self.asked_at = self.client.position();
         let (which, after) = (self.which.clone(), self.after);
-        self.step = Step::Wait(match self.access.open_store() {
+        self.step = FollowStep::Wait(match self.client.open_store() {
             Ok(store) => asked(|done| store.log(which, after, PAGE, done)),
             Err(closed) => Promise::ready(Err(closed)),
         });
@@ -167,8 +167,8 @@ impl Follow {
     fn take_in(&mut self, page: Result<Vec<LogEntry>, StoreError>) -> Result<(), LogError> {
         match page {
             Ok(page) if page.is_empty() && !self.has_begun => {
-                let store = self.access.store();
-                self.step = Step::Look(asked(|done| store.position(done)));
+                let store = self.client.store();
+                self.step = FollowStep::Look(asked(|done| store.position(done)));
                 Ok(())
             }
             Ok(page) => {
@@ -189,8 +189,8 @@ impl Follow {
                     Some(last) => self.after = last.stored.position,
                     None if self.ends.is_some() => self.is_over = true,
                     None => {
-                        let (news, waits) = self.access.newer_than(self.seen, self.poll_every);
-                        self.step = Step::Pause(news, waits);
+                        let (news, waits) = self.client.newer_than(self.seen, self.poll_every);
+                        self.step = FollowStep::Pause(news, waits);
                     }
                 }
                 self.read = page.into();
@@ -220,7 +220,7 @@ impl Follow {
         let StoreError::Unavailable { .. } = why else {
             return Err(self.end(LogError::Store(why)));
         };
-        self.step = Step::BackOff(sleep(self.backoff.next()));
+        self.step = FollowStep::BackOff(sleep(self.backoff.next()));
         Ok(())
     }
 

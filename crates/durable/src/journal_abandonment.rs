@@ -9,7 +9,7 @@ use crate::latch::Latch;
 
 /// Says once that outcomes which are pending are not waited for any longer, and remembers which.
 #[derive(Default)]
-pub(crate) struct Abandonment {
+pub(crate) struct JournalAbandonment {
     latch: Latch,
     left: Mutex<Option<PendingWork>>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct PendingWork {
     pub(crate) deliveries: usize,
 }
 
-impl Abandonment {
+impl JournalAbandonment {
     /// Gives up what is pending. What the first call names is what is given up.
     pub(crate) fn begin(&self, pending: PendingWork) {
         self.lock().get_or_insert(pending);
