@@ -28,15 +28,15 @@ pub struct JournalBuilder {
 }
 
 impl JournalBuilder {
-    /// Sets for how long commands and behaviours wait for a store that cannot be reached (by default 5 s). After that
-    /// they fail at once, until it is back.
+    /// Sets for how long commands and behaviours wait for a store that cannot be reached (by
+    /// default 5 s). After that they fail at once, until it is back.
     pub fn patience(mut self, patience: Duration) -> Self {
         self.settings.patience = patience;
         self
     }
 
-    /// Sets how many bytes of an entity may be on their way to the store (by default 1 MiB); its commands, and pipelined behaviours, wait
-    /// for room. A commit that is larger goes alone.
+    /// Sets how many bytes of an entity may be in flight to the store (by default 1 MiB); its
+    /// commands, and pipelined behaviours, wait for room. A commit that is larger goes alone.
     pub fn most_in_flight(mut self, bytes: usize) -> Self {
         self.settings.most_in_flight = bytes.max(1);
         self
@@ -48,36 +48,40 @@ impl JournalBuilder {
         self
     }
 
-    /// Sets how many entities [asked for by their keys](Journal::entity) stay active though their addresses are gone (by default 1,024): those that were
-    /// asked for last. 0 for none. Others become passive as soon as they have nothing to do: they are recovered when they are asked for again.
+    /// Sets how many entities [asked for by their keys](Journal::entity) stay active though their
+    /// addresses are gone (by default 1,024): those that were asked for last. 0 for none. Others
+    /// become passive as soon as they have nothing to do: they are recovered when they are asked
+    /// for again.
     pub fn most_active(mut self, most: usize) -> Self {
         self.most_active = most;
         self
     }
 
-    /// Sets after which time an entity that was not asked for becomes passive though it is one of those (by default 30 s). It is looked for
-    /// such ones whenever an entity is asked for.
+    /// Sets after which time an entity that was not asked for becomes passive though it is one of
+    /// those (by default 30 s). It is looked for such ones whenever an entity is asked for.
     pub fn passive_after(mut self, time: Duration) -> Self {
         self.idle = time;
         self
     }
 
-    /// Sets for how long answers to [commands with keys](crate::Once) are kept (by default a week). After that, a command with such a
-    /// key is decided on anew.
+    /// Sets for how long answers to [commands with keys](crate::Once) are kept (by default a week).
+    /// After that, a command with such a key is decided on anew.
     pub fn answers_for(mut self, time: Duration) -> Self {
         self.settings.answers_for = time;
         self
     }
 
-    /// Says that entities of type `E` receive messages `M` that [decisions](crate::Durable::deliver_to) or [timers](crate::Durable::set_timer) have left,
-    /// so that those of earlier processes find them.
+    /// Registers entities of type `E` as receivers of messages `M` that
+    /// [decisions](crate::Durable::deliver_to) or [timers](crate::Durable::set_timer) have left, so
+    /// that those of earlier processes find them.
     pub fn receives<E: Decide<M>, M: Message + Format>(mut self) -> Self {
         self.routes.receive(E::KIND, M::NAME, receive::<E, M>);
         self
     }
 
-    /// Says how messages `M` are [published](crate::Durable::publish): by a future, which ends when it is done, or fails and is tried
-    /// again. What it does may be done twice, if the process ends before that is stored: [`Publication::id`] is the same then.
+    /// Sets how messages `M` are [published](crate::Durable::publish): by a future, which ends when
+    /// it is done, or fails and is tried again. What it does may be done twice, if the process ends
+    /// before that is stored: [`Publication::id`] is the same then.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Publication, stored};
@@ -123,9 +127,10 @@ impl JournalBuilder {
         self
     }
 
-    /// Sets after how many failures a message is a [dead letter](Journal::dead_letters) (by default 16, which takes about four minutes: each time it
-    /// is waited twice as long, from 20 ms up to a minute). A failure is that its decision panics,
-    /// that it cannot be read, or that its receiver cannot be recovered; not that the store is away, or that its receiver was stopped, or
+    /// Sets after how many failures a message is a [dead letter](Journal::dead_letters) (by default
+    /// 16, which takes about four minutes: each time it is waited twice as long, from 20 ms up to a
+    /// minute). A failure is that its decision panics, that it cannot be read, or that its receiver
+    /// cannot be recovered; not that the store is away, or that its receiver was stopped, or
     /// replaced by another owner.
     pub fn attempts(mut self, most: u32) -> Self {
         self.attempts = most.max(1);
@@ -206,7 +211,8 @@ fn receive<E: Decide<M>, M: Message + Format>(
     })
 }
 
-/// Says whether a message was at fault, or its receiver, which did not take it: it is tried again in any case.
+/// Returns whether a message was at fault, or its receiver, which did not take it: it is tried again
+/// in any case.
 fn failed(error: &AskError, note: &NoteId) -> AttemptResult {
     let is_at_fault = match error {
         AskError::Panicked(_) => true,

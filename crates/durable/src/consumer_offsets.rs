@@ -1,4 +1,4 @@
-//! How far those have read who follow a log and have no store of their own.
+//! Consumer offsets: how far the readers of a log have read, if they have no store of their own.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use coact_persist::{EntityId, Format, Position};
 use crate::journal::Journal;
 use crate::state::DurableState;
 
-/// How far someone has read.
+/// How far a consumer has read.
 #[derive(Encode, Decode, Clone)]
 struct ConsumerOffset {
     #[n(0)]
@@ -30,12 +30,15 @@ impl DurableState for ConsumerOffset {
 }
 
 impl Journal {
-    /// Returns the position that was [stored](Self::store_offset) last under a name, or [`Position::ZERO`]: for those who follow a
-    /// [log](Self::log) and have no store of their own in which they could keep it.
+    /// Returns the position that was [stored](Self::store_offset) last under a name, or
+    /// [`Position::ZERO`]: for those who follow a [log](Self::log) and have no store of their own
+    /// in which they could keep it.
     ///
-    /// What they do for an event, and storing that they have, are two things, between which the process may end: so they may do it twice. **What
-    /// is stored is [`offset`](crate::LoggedEvent::offset)**, or [`EventLog::position`](crate::EventLog::position): the position of an event is that of its commit, which may
-    /// have others that are still to come.
+    /// What they do for an event, and storing that they have, are two things, between which the
+    /// process may end: so they may do it twice. **What is stored is
+    /// [`offset`](crate::LoggedEvent::offset)**, or
+    /// [`EventLog::position`](crate::EventLog::position): the position of an event is that of its
+    /// commit, which may have others that are still to come.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, LogError, MemoryStore, stored};
@@ -51,7 +54,8 @@ impl Journal {
     /// # }
     /// let journal = Journal::new(MemoryStore::new());
     /// for n in 1..=2 {
-    ///     coact::call(&journal.entity::<Counter>("visits"), move |visits| visits.persist(Counted(n))).wait()?;
+    ///     let visits = journal.entity::<Counter>("visits");
+    ///     coact::call(&visits, move |visits| visits.persist(Counted(n))).wait()?;
     ///     let mut log = journal.log::<Counter>(journal.offset("printer").wait()?).until_now();
     ///     loop {
     ///         let counted = match log.wait_next() {
@@ -73,8 +77,8 @@ impl Journal {
         call(&offset, |offset| Position::new(offset.position))
     }
 
-    /// Stores how far someone has read, under a name. A lower position than was stored changes nothing: who begins anew takes
-    /// another name.
+    /// Stores how far someone has read, under a name. A lower position than was stored changes
+    /// nothing: who begins anew takes another name.
     ///
     /// # Errors
     /// As a [`call`](coact_core::call) over a durable actor.

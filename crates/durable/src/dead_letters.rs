@@ -19,14 +19,17 @@ use crate::store_client::StoreClient;
 use crate::stored_message::{StoredMessage, present_rank};
 
 impl Journal {
-    /// Goes on with what earlier processes have left: has messages delivered that wait for that, and timers set. To be called once, when a
-    /// program has made its journal; where several processes use a store, in the one that is to deliver. Tells how many there
-    /// are. What is left to be delivered by decisions from this call on comes behind that.
+    /// Goes on with what earlier processes have left: has messages delivered that wait for that,
+    /// and timers set. To be called once, when a program has made its journal; where several
+    /// processes use a store, in the one that is to deliver. Tells how many there are. What is left
+    /// to be delivered by decisions from this call on comes behind that.
     ///
     /// # Errors
-    /// What the store says. [`StoreError::CorruptNote`] names the first message or timer that is damaged, or cannot be read; others are logged.
-    /// Each stays in the store as it is, and so do messages of the same entity behind a damaged one. All else is gone on with. (A store that
-    /// cannot be reached is waited for, as long as there is a handle of the journal, or an address of one of its actors.)
+    /// What the store says. [`StoreError::CorruptNote`] names the first message or timer that is
+    /// damaged, or cannot be read; others are logged. Each stays in the store as it is, and so do
+    /// messages of the same entity behind a damaged one. Everything else goes on. (A store that
+    /// cannot be reached is waited for, as long as there is a handle of the journal, or an address
+    /// of one of its actors.)
     pub fn resume(&self) -> Promise<Result<ResumeReport, StoreError>> {
         let (client, outbox) = (Arc::clone(&self.0.client), Arc::clone(&self.0.outbox));
         // From now on, not only when it is its turn.
@@ -38,9 +41,9 @@ impl Journal {
         })
     }
 
-    /// Reads messages that could not be delivered, the oldest first, and `most` at most: those that have failed
-    /// [too often](crate::JournalBuilder::attempts), and those that cannot be read. One that was damaged in the store is told by itself, and can be
-    /// [discarded](Self::discard).
+    /// Reads messages that could not be delivered, the oldest first, and `most` at most: those that
+    /// have failed [too often](crate::JournalBuilder::attempts), and those that cannot be read. One
+    /// that was damaged in the store is told by itself, and can be [discarded](Self::discard).
     ///
     /// ```
     /// use coact::durable::{Journal, MemoryStore};
@@ -76,10 +79,11 @@ impl Journal {
         })
     }
 
-    /// Has a dead letter delivered once more.
+    /// Delivers a dead letter once more.
     ///
     /// # Errors
-    /// [`CommitRefusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what the store says.
+    /// [`CommitRefusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what
+    /// the store says.
     pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), CommitRefusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
         let outgoing = Note { kind: NoteKind::Outgoing, rank: present_rank(), ..dead.clone() };
@@ -107,7 +111,8 @@ impl Journal {
     }
 }
 
-/// Takes over what is sound. Damage is told when that is done: what is sound of others does not wait for it.
+/// Takes over what is sound. Damage is told when that is done: what is sound of others does not
+/// wait for it.
 async fn read_all(client: &StoreClient, outbox: &Arc<Outbox>) -> Result<ResumeReport, StoreError> {
     let mut resumed = ResumeReport { messages: 0, timers: 0, unknown: Vec::new() };
     let mut damage = None;
@@ -170,7 +175,8 @@ pub struct ResumeReport {
     pub messages: usize,
     /// How many timers are set.
     pub timers: usize,
-    /// The names of those messages which this journal was not told who [receives](crate::JournalBuilder::receives), or how to
+    /// The names of those messages which this journal was not told who
+    /// [receives](crate::JournalBuilder::receives), or how to
     /// [publish](crate::JournalBuilder::publishes): they stay where they are.
     pub unknown: Vec<String>,
 }
@@ -249,8 +255,8 @@ impl Display for DeadLetter {
     }
 }
 
-/// A dead letter that was damaged in the store, so that it is not known what it was. It stays there until it is restored, or
-/// [discarded](Journal::discard).
+/// A dead letter that was damaged in the store, so that it is not known what it was. It stays there
+/// until it is restored, or [discarded](Journal::discard).
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub struct DamagedLetter {

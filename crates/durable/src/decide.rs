@@ -9,8 +9,9 @@ use crate::event_sourced::EventSourced;
 
 /// How an entity decides on a command: the handler of a durable actor.
 ///
-/// It reads the state, [persists](Durable::persist) what is to happen, and answers. The answer, and what it
-/// [sends](Durable::send), leave once that is stored. A plain function, which can be tested without a runtime and a store:
+/// It reads the state, [persists](Durable::persist) what is to happen, and answers. The answer, and
+/// what it [sends](Durable::send), leave once that is stored. A plain function, which can be tested
+/// without a runtime and a store:
 ///
 /// ```
 /// # use coact::durable::{EntityId, EventSourced, stored};
@@ -41,7 +42,10 @@ use crate::event_sourced::EventSourced;
 /// struct Withdraw(u64);
 ///
 /// impl Decide<Withdraw> for Account {
-///     fn decide(account: &mut Durable<Self>, Withdraw(amount): Withdraw) -> Result<u64, &'static str> {
+///     fn decide(
+///         account: &mut Durable<Self>,
+///         Withdraw(amount): Withdraw,
+///     ) -> Result<u64, &'static str> {
 ///         if account.balance < amount {
 ///             return Err("overdrawn");
 ///         }
@@ -56,7 +60,8 @@ use crate::event_sourced::EventSourced;
 /// assert_eq!(account.persisted(), [AccountEvent::Withdrawn(30)]);
 /// ```
 ///
-/// **Panics** fail the actor, as those of other handlers do: nothing of the decision is stored, and the entity is recovered.
+/// **Panics** fail the actor, as those of other handlers do: nothing of the decision is stored, and
+/// the entity is recovered.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` does not decide on `{C}`",
     label = "`{C}` is no command of this entity",

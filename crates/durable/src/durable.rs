@@ -22,9 +22,10 @@ use crate::stored_message::{OutgoingMessage, TimerList};
 
 /// The state of a durable actor, whose address is an `Addr<Durable<E>>`.
 ///
-/// It shows the state of the entity, as `&E`, and [persists](Self::persist) events, which are what changes that.
-/// [Commands](crate::Decide) get it, and behaviours do, over one or several durable actors, and in all their forms (`when`,
-/// `call`, batches, scopes, reads). **A behaviour over several of them stores the events of all as one step, or none.**
+/// It shows the state of the entity, as `&E`, and [persists](Self::persist) events, which are what
+/// changes that. [Commands](crate::Decide) get it, and behaviours do, over one or several durable
+/// actors, and in all their forms (`when`, `call`, batches, scopes, reads). **A behaviour over
+/// several of them stores the events of all as one step, or none.**
 ///
 /// ```
 /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -61,21 +62,24 @@ use crate::stored_message::{OutgoingMessage, TimerList};
 /// });
 /// // Both are stored by now.
 /// assert_eq!(moved.wait(), Ok(true));
-/// assert_eq!(call((&alice, &bob), |(alice, bob)| (alice.balance, bob.balance)).wait(), Ok((70, 30)));
+/// let balances = call((&alice, &bob), |(alice, bob)| (alice.balance, bob.balance));
+/// assert_eq!(balances.wait(), Ok((70, 30)));
 /// ```
 ///
-/// **Order and durability.** A behaviour begins when all that its members have decided before is stored, and ends, and
-/// [`call`](coact_core::call) has its result, when what it has decided itself is. So no one sees a state that might be
-/// undone. Commands of one entity do not wait for each other; their answers do. Nor do [pipelined](crate::pipelined) behaviours.
+/// **Order and durability.** A behaviour begins when all that its members have decided before is
+/// stored, and ends, and [`call`](coact_core::call) has its result, when what it has decided itself
+/// is. So no one sees a state that might be undone. Commands of one entity do not wait for each
+/// other; their answers do. Nor do [pipelined](crate::pipelined) behaviours.
 ///
-/// **What is not stored has not happened.** If the store refuses a step, or the entity has another owner by now, the members
-/// are recovered from what is stored, before anything else sees them, and
+/// **What is not stored has not happened.** If the store refuses a step, or the entity has another
+/// owner by now, the members are recovered from what is stored, before anything else sees them, and
 /// [`Broken::NotCommitted`](coact_core::Broken::NotCommitted) or
-/// [`AskError::NotCommitted`](coact_actor::actor::AskError::NotCommitted) says why. If a connection breaks in the middle, so
-/// that the outcome is unknown, the members are held until it is settled.
+/// [`AskError::NotCommitted`](coact_actor::actor::AskError::NotCommitted) says why. If a connection
+/// breaks in the middle, so that the outcome is unknown, the members are held until it is settled.
 ///
-/// **Members that are not durable** can only be read beside durable ones (`cown.read()`): nothing undoes what a
-/// closure does to them. Change them in [`on_commit`](Self::on_commit). The compiler refuses others:
+/// **Members that are not durable** can only be read beside durable ones (`cown.read()`): nothing
+/// undoes what a closure does to them. Change them in [`on_commit`](Self::on_commit). The compiler
+/// refuses others:
 ///
 /// ```compile_fail,E0080
 /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -170,7 +174,7 @@ impl<E: EventSourced> Durable<E> {
     }
 
     pub(crate) fn of(entity: Arc<Entity>, is_by_key: bool) -> Self {
-        let ticket = entity.stand_in_line(is_by_key);
+        let ticket = entity.take_ticket(is_by_key);
         Self::empty(Some((entity, ticket)))
     }
 
@@ -193,8 +197,8 @@ impl<E: EventSourced> Durable<E> {
     /// Changes the state by an event, which is stored when the command or behaviour has ended.
     ///
     /// # Panics
-    /// If the event refuses to be written (no derived one does), or [`apply`](EventSourced::apply) or
-    /// [`tags`](EventSourced::tags) panics. Then nothing of the decision is stored.
+    /// If the event refuses to be written (no derived one does), or [`apply`](EventSourced::apply)
+    /// or [`tags`](EventSourced::tags) panics. Then nothing of the decision is stored.
     #[track_caller]
     pub fn persist(&mut self, event: E::Event) {
         let written = match write(&event) {
@@ -254,18 +258,21 @@ impl<E: EventSourced> Durable<E> {
         self.confirms = true;
     }
 
-    /// Has a snapshot stored with this decision, whatever [`EventSourced::snapshots`] says of when; if it says nothing, none is.
+    /// Stores a snapshot with this decision, whatever [`EventSourced::snapshots`] says of when;
+    /// if it says nothing, none is.
     pub fn snapshot(&mut self) {
         if let Some(recovered) = self.recovered.get_mut() {
             recovered.pending.snapshot = !E::IS_STATE && E::snapshots().is_some();
         }
     }
 
-    /// Removes the entity with this decision: its events, its snapshots, and what else is stored of it. From here on its state is
-    /// that of an entity without events, and its numbers begin anew. Its actor stays.
+    /// Removes the entity with this decision: its events, its snapshots, and what else is stored of
+    /// it. From here on its state is that of an entity without events, and its numbers begin anew.
+    /// Its actor stays.
     ///
-    /// Its key stays in the store, with the number of its owners, so that what an earlier one has left comes too late. What
-    /// it has written may be in the free pages of a file until they are used again, and in backups.
+    /// Its key stays in the store, with the number of its owners, so that what an earlier one has
+    /// left comes too late. What it has written may be in the free pages of a file until they are
+    /// used again, and in backups.
     ///
     /// # Panics
     /// If this decision has persisted events of it.
@@ -316,10 +323,12 @@ impl<E: EventSourced> Durable<E> {
         }
     }
 
-    /// Returns the events that this decision has persisted so far; of a [standalone](Self::standalone) state, all.
+    /// Returns the events that this decision has persisted so far; of a
+    /// [standalone](Self::standalone) state, all.
     ///
     /// # Panics
-    /// If one of them cannot be read: then its [`Format`](crate::Format) does not read what it writes.
+    /// If one of them cannot be read: then its [`Format`](crate::Format) does not read what it
+    /// writes.
     #[must_use]
     pub fn persisted(&self) -> Vec<E::Event> {
         let pending = match &self.standalone {
@@ -333,7 +342,7 @@ impl<E: EventSourced> Durable<E> {
         self.pipeline.as_ref()
     }
 
-    /// Says which actor this is the state of, and has it recovered.
+    /// Sets whose state this is, and begins to recover it.
     pub(crate) fn begin(&mut self, id: ActorId, actor: impl OwningActor + 'static) {
         self.ids = (Some(id), Some(id));
         let Some((entity, ticket)) = &self.entity else { return };
@@ -354,14 +363,14 @@ impl<E: EventSourced> Durable<E> {
         entity.retire(id, &mut self.lent)
     }
 
-    /// Says in which actor's place this was found.
+    /// Sets in which actor's place this was found.
     pub(crate) fn is_found_at(&mut self, id: ActorId) {
         self.ids.1 = Some(id);
     }
 
     /// # Panics
-    /// If it is another actor's state: only an exchange (`std::mem::swap`, an assignment) has that come. If an `apply` has
-    /// panicked, and that was caught.
+    /// If it is another actor's state: only an exchange (`std::mem::swap`, an assignment) has that
+    /// come. If an `apply` has panicked, and that was caught.
     pub(crate) fn assert_sound(&self) {
         assert!(
             self.standalone.is_none(),
@@ -374,8 +383,8 @@ impl<E: EventSourced> Durable<E> {
         assert!(!self.is_torn, "an `apply` of `{}` has panicked, and that was caught", self.id());
     }
 
-    /// Returns whether the state may be used: for commands, and pipelined behaviours, while something is on its way, for others not
-    /// before that is stored.
+    /// Returns whether the state may be used: for commands, and pipelined behaviours, while
+    /// something is pending, for others not before that is stored.
     pub(crate) fn look(&self, is_pipelined: bool) -> Readiness {
         let Some(pipeline) = &self.pipeline else { return Readiness::Ready };
         self.take_in();

@@ -21,31 +21,37 @@ use crate::stored_message::{
 use crate::timer_table::TimerKey;
 
 impl<E: EventSourced> Durable<E> {
-    /// Has something done when the decision is stored, on a worker, before other behaviours see what was decided. If it is not
-    /// stored, it is dropped. Those of one decision run in the order in which they were given.
+    /// Runs a closure when the decision is stored, on a worker, before other behaviours see
+    /// what was decided. If it is not stored, it is dropped. Those of one decision run in the order
+    /// in which they were given.
     ///
-    /// It must not block. A panic in it is reported, and changes nothing. It is lost if the process ends in between: what must not
-    /// be is [delivered](Self::deliver_to) or [published](Self::publish).
+    /// It must not block. A panic in it is reported, and changes nothing. It is lost if the process
+    /// ends in between: what must not be is [delivered](Self::deliver_to) or
+    /// [published](Self::publish).
     pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
         self.effects.push(CommitEffect::new(move |_| effect()));
     }
 
-    /// Sends a message when the decision is stored: its place in the order is there. One that cannot be delivered then is
-    /// dropped, as dead letters are. It is lost if the process ends in between.
+    /// Sends a message when the decision is stored: its place in the order is there. One that
+    /// cannot be delivered then is dropped, as dead letters are. It is lost if the process ends in
+    /// between.
     pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
         let to = to.into();
         self.on_commit(move || drop(to.send(message)));
     }
 
-    /// Delivers a message to another entity, **exactly once**: it is stored with the decision, and taken by the very commit that
-    /// stores what its receiver decides on it, in this process or in a later one (see
-    /// [`Journal::resume`](crate::Journal::resume)). What its handler answers is dropped.
+    /// Delivers a message to another entity, **exactly once**: it is stored with the decision, and
+    /// taken by the very commit that stores what its receiver decides on it, in this process or in
+    /// a later one (see [`Journal::resume`](crate::Journal::resume)). What its handler answers is
+    /// dropped.
     ///
-    /// Messages to one entity are decided on in the order in which they were left. One whose decision panics, or whose receiver cannot be
-    /// recovered, is tried again, later and later, and is a [dead letter](crate::Journal::dead_letters) in the end.
+    /// Messages to one entity are decided on in the order in which they were left. One whose
+    /// decision panics, or whose receiver cannot be recovered, is tried again, later and later, and
+    /// is a [dead letter](crate::Journal::dead_letters) in the end.
     ///
     /// ```
-    /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
+    /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore};
+    /// # use coact::durable::stored;
     /// # use coact::Message;
     /// # #[derive(Default)]
     /// # struct Account { balance: i64 }
@@ -80,8 +86,8 @@ impl<E: EventSourced> Durable<E> {
     /// ```
     ///
     /// # Panics
-    /// If the journal does not know that the receiver [receives](crate::JournalBuilder::receives) it, or the message refuses to be
-    /// written. Then nothing of the decision is stored.
+    /// If the journal does not know that the receiver [receives](crate::JournalBuilder::receives)
+    /// it, or the message refuses to be written. Then nothing of the decision is stored.
     #[track_caller]
     pub fn deliver_to<R: Decide<M>, M: Message + Format>(
         &mut self,
@@ -92,16 +98,18 @@ impl<E: EventSourced> Durable<E> {
         self.leave(&message, Some(to));
     }
 
-    /// Publishes a message to the outside, **at least once**: it is stored with the decision, and removed when those whom the journal
-    /// [has told](crate::JournalBuilder::publishes) have done with it, in this process or in a later one (see
+    /// Publishes a message to the outside, **at least once**: it is stored with the decision, and
+    /// removed when those whom the journal [has told](crate::JournalBuilder::publishes) have done
+    /// with it, in this process or in a later one (see
     /// [`Journal::resume`](crate::Journal::resume)).
     ///
-    /// Those of one entity with one type are published in the order in which they were left. One that fails is tried again, later
-    /// and later, and is a [dead letter](crate::Journal::dead_letters) in the end.
+    /// Those of one entity with one type are published in the order in which they were left. One
+    /// that fails is tried again, later and later, and is a
+    /// [dead letter](crate::Journal::dead_letters) in the end.
     ///
     /// # Panics
-    /// If the journal does not know how it is [published](crate::JournalBuilder::publishes), or it refuses to be written. Then nothing of the decision
-    /// is stored.
+    /// If the journal does not know how it is [published](crate::JournalBuilder::publishes), or it
+    /// refuses to be written. Then nothing of the decision is stored.
     #[track_caller]
     pub fn publish<M: Format>(&mut self, message: M) {
         self.leave(&message, None);
@@ -127,7 +135,8 @@ impl<E: EventSourced> Durable<E> {
         self.on_commit(move || message.deliver());
     }
 
-    /// Returns the messages that this decision has left to be delivered so far; of a [standalone](Self::standalone) state, all.
+    /// Returns the messages that this decision has left to be delivered so far; of a
+    /// [standalone](Self::standalone) state, all.
     #[must_use]
     pub fn outgoing(&self) -> Vec<OutgoingMessage> {
         if let Some(standalone) = &self.standalone {
@@ -144,14 +153,16 @@ impl<E: EventSourced> Durable<E> {
         outgoing.collect()
     }
 
-    /// Sets a timer, which is stored with the decision: the entity gets the message as a command when it is due by the
-    /// [time of day](Self::now), once, in this process or in a later one (see [`Journal::resume`](crate::Journal::resume)), where it is late if it was
-    /// due in between. A timer of this name that was set before is none any more.
+    /// Sets a timer, which is stored with the decision: the entity gets the message as a command
+    /// when it is due by the [time of day](Self::now), once, in this process or in a later one (see
+    /// [`Journal::resume`](crate::Journal::resume)), where it is late if it was due in between. A
+    /// timer of this name that was set before is none any more.
     ///
     /// The entity need not have an actor meanwhile.
     ///
     /// ```
-    /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
+    /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore};
+    /// # use coact::durable::stored;
     /// # use coact::Message;
     /// # #[derive(Default)]
     /// # struct Order { is_cancelled: bool }
@@ -175,7 +186,8 @@ impl<E: EventSourced> Durable<E> {
     ///     }
     /// }
     ///
-    /// let journal = Journal::builder(MemoryStore::new()).receives::<Order, CancelUnpaid>().build();
+    /// let journal = Journal::builder(MemoryStore::new());
+    /// let journal = journal.receives::<Order, CancelUnpaid>().build();
     /// let order = journal.entity::<Order>("17");
     /// let set = coact::call(&order, |order| {
     ///     let due = order.now() + Duration::from_millis(20);
@@ -196,8 +208,8 @@ impl<E: EventSourced> Durable<E> {
         self.timer(name, due, None, &message);
     }
 
-    /// Sets a timer that is due again and again: for the first time then, and with this period, which is at least a millisecond. Times that were
-    /// missed, as no process was there, are one.
+    /// Sets a timer that is due again and again: for the first time then, and with this period,
+    /// which is at least a millisecond. Times that were missed, as no process was there, are one.
     ///
     /// # Panics
     /// As [`set_timer`](Self::set_timer).
@@ -245,8 +257,8 @@ impl<E: EventSourced> Durable<E> {
         self.when_stored(removal);
     }
 
-    /// Returns the timers that this decision has set so far, and not cancelled again; of a [standalone](Self::standalone) state, all. The order
-    /// is that in which they were set.
+    /// Returns the timers that this decision has set so far, and not cancelled again; of a
+    /// [standalone](Self::standalone) state, all. The order is that in which they were set.
     #[must_use]
     pub fn timers(&self) -> Vec<ScheduledTimer> {
         if let Some(standalone) = &self.standalone {
@@ -271,15 +283,15 @@ impl<E: EventSourced> Durable<E> {
         timers
     }
 
-    /// Has all timers removed when the decision is stored.
+    /// Removes all timers when the decision is stored.
     pub(crate) fn delete_timers(&mut self) {
         let Some((entity, _)) = &self.entity else { return };
         let deletion = TimerChange::deletion(&entity.outbox, entity.id.clone());
         self.when_stored(deletion);
     }
 
-    /// Returns the time by which [timers](Self::set_timer) are due: that of the system, and in the deterministic mode a virtual one, which
-    /// begins with 1970.
+    /// Returns the present, as it counts for [timers](Self::set_timer): that of the system, and in the
+    /// deterministic mode a virtual one, which begins with 1970.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         now()
@@ -290,7 +302,8 @@ impl<E: EventSourced> Durable<E> {
         self.recovered.get_mut().expect(IS_READY).pending.taken.push(note);
     }
 
-    /// Takes a timer that is due with this decision. Returns false if it is another one by now, or none.
+    /// Takes a timer that is due with this decision. Returns false if it is another one by now, or
+    /// none.
     pub(crate) fn take_timer(&mut self, note: &NoteId) -> bool {
         let Some((entity, _)) = &self.entity else { return false };
         let taking = TimerChange::taking(&entity.outbox, note);

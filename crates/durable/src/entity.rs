@@ -1,5 +1,5 @@
-//! An entity in this process: which actor has it. One at a time does; those that were made later wait until that one is gone, and
-//! all that it has left is settled.
+//! An entity in this process: which actor has it. One at a time does; those that were made later
+//! wait until that one is gone, and all that it has left is settled.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -19,9 +19,10 @@ pub(crate) struct Entity {
     pub(crate) id: EntityId,
     pub(crate) client: Arc<StoreClient>,
     pub(crate) outbox: Arc<Outbox>,
-    /// What delivers from the outbox: it is there as long as an entity has an actor, also if the program has dropped its journal.
+    /// What delivers from the outbox: it is there as long as an entity has an actor, also if the
+    /// program has dropped its journal.
     _journal: Arc<dyn Any + Send + Sync>,
-    line: Mutex<OwnershipQueue>,
+    queue: Mutex<OwnershipQueue>,
 }
 
 /// Those who have it, or want it, in the order in which they were made.
@@ -29,7 +30,7 @@ pub(crate) struct Entity {
 struct OwnershipQueue {
     numbers: VecDeque<u64>,
     next: u64,
-    /// The owners of places, until these are given up.
+    /// The owners of tickets, until these are dropped.
     owners: Vec<(u64, Weak<dyn EntityOwner>)>,
     waiters: Vec<ReadyCallback>,
     /// How often an address of an actor that there was has been given away.
@@ -51,8 +52,8 @@ pub(crate) trait EntityOwner: Send + Sync {
     fn give_up(self: Arc<Self>);
 }
 
-/// A place in the line for an entity. Who is the first has it. It belongs to an owner, and to what that has left and is on its
-/// way to the store.
+/// A ticket in the queue for an entity, which the first one owns. An owner holds it, and so do its
+/// pending commits.
 pub(crate) struct OwnershipTicket {
     entity: Arc<Entity>,
     number: u64,
@@ -67,38 +68,38 @@ impl Entity {
         journal: Arc<dyn Any + Send + Sync>,
     ) -> Arc<Self> {
         let (client, outbox) = (Arc::clone(client), Arc::clone(outbox));
-        Arc::new(Self { id, client, outbox, _journal: journal, line: Mutex::default() })
+        Arc::new(Self { id, client, outbox, _journal: journal, queue: Mutex::default() })
     }
 
-    fn line(&self) -> MutexGuard<'_, OwnershipQueue> {
-        lock(&self.line)
+    fn queue(&self) -> MutexGuard<'_, OwnershipQueue> {
+        lock(&self.queue)
     }
 
-    /// Takes the last place.
-    pub(crate) fn stand_in_line(self: &Arc<Self>, is_by_key: bool) -> Arc<OwnershipTicket> {
-        let mut line = self.line();
-        let number = line.next;
-        line.next += 1;
-        line.numbers.push_back(number);
-        drop(line);
+    /// Takes the last ticket.
+    pub(crate) fn take_ticket(self: &Arc<Self>, is_by_key: bool) -> Arc<OwnershipTicket> {
+        let mut queue = self.queue();
+        let number = queue.next;
+        queue.next += 1;
+        queue.numbers.push_back(number);
+        drop(queue);
         Arc::new(OwnershipTicket { entity: Arc::clone(self), number, is_by_key })
     }
 
-    /// Adds an owner for a place. Returns false if the journal is closed, so that it may own
+    /// Adds an owner for a ticket. Returns false if the journal is closed, so that it may own
     /// nothing.
     pub(crate) fn add_owner(&self, ticket: &OwnershipTicket, owner: Weak<dyn EntityOwner>) -> bool {
-        self.line().owners.push((ticket.number, owner));
-        // (Whoever closes the journal says that first, and looks for owners under the lock then:
+        self.queue().owners.push((ticket.number, owner));
+        // (The close of the journal says that first, and looks for owners under the lock then:
         // one of the two finds the other.)
         !self.client.is_closing()
     }
 
     fn owners(&self) -> Vec<Arc<dyn EntityOwner>> {
-        self.line().owners.iter().filter_map(|(_, owner)| owner.upgrade()).collect()
+        self.queue().owners.iter().filter_map(|(_, owner)| owner.upgrade()).collect()
     }
 
     pub(crate) fn has_owners(&self) -> bool {
-        !self.line().owners.is_empty()
+        !self.queue().owners.is_empty()
     }
 
     /// Ends its actors.
@@ -116,60 +117,61 @@ impl Entity {
         loop {
             let (resolver, changed) = Promise::channel();
             {
-                let mut line = self.line();
-                if line.owners.is_empty() {
+                let mut queue = self.queue();
+                if queue.owners.is_empty() {
                     return;
                 }
-                line.waiters.push(Box::new(move || resolver.resolve(())));
+                queue.waiters.push(Box::new(move || resolver.resolve(())));
             }
             let _ = changed.await;
         }
     }
 
-    /// Takes note of an actor that has it and was not started for its key, by its `WeakAddr`.
+    /// Sets the actor that has it and was not started for its key, by its `WeakAddr`.
     pub(crate) fn is_owned_by(&self, address: Box<dyn Any + Send>) {
-        let before = self.line().owner.replace(address);
+        let before = self.queue().owner.replace(address);
         drop(before);
     }
 
     /// Returns the `WeakAddr` of the last such actor, which may have ended.
     pub(crate) fn owner<W: Clone + 'static>(&self) -> Option<W> {
-        self.line().owner.as_ref()?.downcast_ref().cloned()
+        self.queue().owner.as_ref()?.downcast_ref().cloned()
     }
 
-    /// Takes note whether this program can read what is stored of it, which another version may.
+    /// Sets whether this program can read what is stored of it, which another version may.
     pub(crate) fn was_read(&self, is_read: bool) {
-        self.line().is_unreadable = !is_read;
+        self.queue().is_unreadable = !is_read;
     }
 
     pub(crate) fn is_unreadable(&self) -> bool {
-        self.line().is_unreadable
+        self.queue().is_unreadable
     }
 
     /// Returns another address of the actor with this identity, unless it is about to end.
     pub(crate) fn lend<A>(&self, actor: ActorId, upgrade: impl FnOnce() -> Option<A>) -> Option<A> {
-        let mut line = self.line();
-        if line.retired == Some(actor) {
+        let mut queue = self.queue();
+        if queue.retired == Some(actor) {
             return None;
         }
         let address = upgrade()?;
-        line.lent += 1;
+        queue.lent += 1;
         Some(address)
     }
 
-    /// Has the actor end whose last address is gone, unless another was lent since it has asked last. Returns whether it ends.
+    /// Retires the actor, whose last address is gone, unless a new address was lent since its last
+    /// check. Returns whether it retires.
     pub(crate) fn retire(&self, actor: ActorId, seen: &mut u64) -> bool {
-        let mut line = self.line();
-        let is_over = line.lent == replace(seen, line.lent);
+        let mut queue = self.queue();
+        let is_over = queue.lent == replace(seen, queue.lent);
         if is_over {
-            line.retired = Some(actor);
+            queue.retired = Some(actor);
         }
         is_over
     }
 
-    /// Has those who wait look again, as they may not want it any more.
+    /// Wakes those who wait: they may not want it any more.
     pub(crate) fn wake_all(&self) {
-        let waiters = std::mem::take(&mut self.line().waiters);
+        let waiters = std::mem::take(&mut self.queue().waiters);
         waiters.into_iter().for_each(drop_quietly);
     }
 }
@@ -177,27 +179,27 @@ impl Entity {
 impl OwnershipTicket {
     /// Whether it has the entity.
     pub(crate) fn is_first(&self) -> bool {
-        self.entity.line().numbers.front() == Some(&self.number)
+        self.entity.queue().numbers.front() == Some(&self.number)
     }
 
     /// Returns what is told when it is worth looking again, unless this is the first.
     pub(crate) fn wait(&self) -> Option<Promise<()>> {
         let (resolver, changed) = Promise::channel();
-        let mut line = self.entity.line();
-        if line.numbers.front() == Some(&self.number) {
+        let mut queue = self.entity.queue();
+        if queue.numbers.front() == Some(&self.number) {
             return None;
         }
-        line.waiters.push(Box::new(move || resolver.resolve(())));
+        queue.waiters.push(Box::new(move || resolver.resolve(())));
         Some(changed)
     }
 }
 
 impl Drop for OwnershipTicket {
     fn drop(&mut self) {
-        let mut line = self.entity.line();
-        line.numbers.retain(|number| *number != self.number);
-        line.owners.retain(|(number, _)| *number != self.number);
-        drop(line);
+        let mut queue = self.entity.queue();
+        queue.numbers.retain(|number| *number != self.number);
+        queue.owners.retain(|(number, _)| *number != self.number);
+        drop(queue);
         self.entity.wake_all();
     }
 }

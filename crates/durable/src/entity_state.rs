@@ -1,4 +1,4 @@
-//! An entity as its owner has it, and what a decision adds to that.
+//! The state of an entity that its owner has, and what a decision adds to it.
 
 use std::collections::HashMap;
 use std::mem::{replace, take};
@@ -15,11 +15,11 @@ use smallvec::SmallVec;
 
 use crate::event_sourced::EventSourced;
 
-/// An entity as its owner has it.
+/// The state of an entity that its owner has.
 pub(crate) struct EntityState<E> {
     pub(crate) state: E,
     pub(crate) epoch: Epoch,
-    /// The last event that the state has, stored or on its way.
+    /// The last event that the state has, stored or pending.
     pub(crate) last: Seq,
     pub(crate) hash: EventHash,
     pub(crate) snapshots: SnapshotProgress,
@@ -43,13 +43,14 @@ pub(crate) struct SnapshotProgress {
 /// Answers to commands with keys.
 #[derive(Default)]
 pub(crate) struct AnswerCache {
-    /// Those that are on their way to the store.
+    /// Those that are not stored yet.
     pub(crate) on_their_way: Arc<Mutex<HashMap<NoteKey, Event>>>,
     /// What was found for the command that comes next.
     pub(crate) looked_up: Option<(NoteKey, Result<Option<Event>, NotCommitted>)>,
     /// Whether that was found in the store, where a later owner may have put it.
     pub(crate) is_of_store: bool,
-    /// Whether a deletion of the entity is on its way: then the store has answers that are forgotten.
+    /// Whether a deletion of the entity is pending: then the store has answers that are
+    /// forgotten.
     pub(crate) deleting: Arc<AtomicBool>,
 }
 

@@ -1,4 +1,5 @@
-//! What has happened to all entities of a kind, in the order of commits: for projections, and for whatever follows.
+//! What has happened to all entities of a kind, in the order of commits: for projections, and for
+//! whatever follows.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -24,10 +25,12 @@ pub struct LoggedEvent<E> {
     pub entity: EntityId,
     /// Its number among those of its entity.
     pub seq: Seq,
-    /// Its commit. Those of one commit follow one another, so this is not from where to go on: that is [`offset`](Self::offset).
+    /// Its commit. Those of one commit follow one another, so this is not from where to go on: that
+    /// is [`offset`](Self::offset).
     pub position: Position,
-    /// From where a log is to go on if all up to this event was done: behind its commit, if it is the last of that; otherwise behind the
-    /// commit before, so that this one comes again, as a whole.
+    /// From where a log is to go on if all up to this event was done: behind its commit, if it is
+    /// the last of that; otherwise behind the commit before, so that this one comes again, as a
+    /// whole.
     pub offset: Position,
     /// What has happened.
     pub event: E,
@@ -41,7 +44,8 @@ impl LoggedEvent<Event> {
         Self { entity, seq, position, offset, event, tags }
     }
 
-    /// Reads the event, if it is one of an `E`: `None` if it is of an entity of another kind. For [logs of all kinds](crate::TagLog).
+    /// Reads the event, if it is one of an `E`: `None` if it is of an entity of another kind. For
+    /// [logs of all kinds](crate::TagLog).
     ///
     /// # Errors
     /// It is one of an `E`, and cannot be read.
@@ -50,11 +54,12 @@ impl LoggedEvent<Event> {
     }
 }
 
-/// The events of all entities of a kind, in the order of their commits: those that there are, and then those that come, one at a
-/// time, as they are asked for. See [`Journal::log`](crate::Journal::log).
+/// The events of all entities of a kind, in the order of their commits: those that there are, and
+/// then those that come, one at a time, as they are asked for. See
+/// [`Journal::log`](crate::Journal::log).
 ///
-/// It is a [`Stream`], which an actor can [attach](coact_actor::actor::Context::attach); on a plain thread there is
-/// [`wait_next`](Self::wait_next). It ends with an error.
+/// It is a [`Stream`], which an actor can [attach](coact_actor::actor::Context::attach); on a plain
+/// thread there is [`wait_next`](Self::wait_next). It ends with an error.
 #[must_use = "a log is read as it is asked"]
 pub struct EventLog<E: EventSourced> {
     follow: LogFollower,
@@ -67,10 +72,10 @@ impl<E: EventSourced> EventLog<E> {
         Self { follow, kind: PhantomData }
     }
 
-    /// Has it give only those events that were [tagged](EventSourced::tags) with this when they were stored. The store finds them by an index: others
-    /// cost nothing.
+    /// Gives only those events that were [tagged](EventSourced::tags) with this when they
+    /// were stored. The store finds them by an index: others cost nothing.
     ///
-    /// To be said before it is read. Of two tags, the last one holds.
+    /// To be called before the first event is read. Of two tags, the last one holds.
     ///
     /// ```
     /// # use std::sync::Arc;
@@ -108,23 +113,26 @@ impl<E: EventSourced> EventLog<E> {
         self
     }
 
-    /// Has it look for events again and again with this period, if it waits for some. Needed to see those that another process
-    /// stores; what this journal stores is seen at once in any case.
+    /// Looks for new events with this period while it waits for some. Needed to see
+    /// those that another process stores; what this journal stores is seen at once in any case.
     pub fn poll_every(mut self, period: Duration) -> Self {
         self.follow.poll_every = Some(period);
         self
     }
 
-    /// Has it end with the events that there are: as a stream it is over then, and [`wait_next`](Self::wait_next) says
-    /// [`LogError::CaughtUp`]. For what is computed now and then.
+    /// Ends with the events that there are: as a stream it is over then, and
+    /// [`wait_next`](Self::wait_next) says [`LogError::CaughtUp`]. For what is computed now and
+    /// then.
     pub fn until_now(mut self) -> Self {
         self.follow.until_now();
         self
     }
 
-    /// Returns up to which position it has given all events of its kind: that of the last whole commit, or of a later one that has no
-    /// event of its kind, when there were no more. So one that is read [until now](Self::until_now) has got at least to where
-    /// [`Journal::position`](crate::Journal::position) was before. (Of one with a [tag](Self::tagged), the same holds for events with that.)
+    /// Returns up to which position it has given all events of its kind: that of the last whole
+    /// commit, or of a later one that has no event of its kind, when there were no more. So one
+    /// that is read [until now](Self::until_now) has got at least to where
+    /// [`Journal::position`](crate::Journal::position) was before. (Of one with a
+    /// [tag](Self::tagged), the same holds for events with that.)
     #[must_use]
     pub fn position(&self) -> Position {
         self.follow.position

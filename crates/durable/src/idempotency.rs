@@ -21,28 +21,29 @@ use crate::race::{poll_once, unless};
 use crate::store_client::{Backoff, ask, lock};
 use crate::stored_message::{now, rank_of};
 
-/// A command with a key that its client has chosen: however often it comes with the same key, the entity decides on it once, and the answer is
-/// the same. For clients that send again what was not answered, as a connection, or this process, broke down.
+/// A command with a key that its client has chosen: however often it comes with the same key, the
+/// entity decides on it once, and the answer is the same. For clients that send again what was not
+/// answered, as a connection, or this process, broke down.
 ///
-/// The answer is stored with what was decided, and kept for [some days](crate::JournalBuilder::answers_for).
-/// So `C::Reply` is a type that can be stored: one that [`minicbor`] encodes and that owns what it has
-/// (`Result<u64, String>`, not `Result<u64, &'static str>`), or one of the program's own that is
-/// `#[stored(name = "..")]`. A decision that panics, or is not stored, has no answer, and is made anew
-/// with the same key.
+/// The answer is stored with what was decided, and kept for
+/// [some days](crate::JournalBuilder::answers_for). So `C::Reply` is a type that can be stored: one
+/// that [`minicbor`] encodes and that owns what it has (`Result<u64, String>`, not
+/// `Result<u64, &'static str>`), or one of the program's own that is `#[stored(name = "..")]`. A
+/// decision that panics, or is not stored, has no answer, and is made anew with the same key.
 ///
-/// **Answers have no version.** The type of one, and what is in it, may change in ways that need [no new
-/// version](crate::Format); an `earlier` type of it is never asked. For other changes add another
-/// command, and keep this one as long as there are answers to it.
+/// **Answers have no version.** The type of one, and what is in it, may change in ways that need [no
+/// new version](crate::Format); an `earlier` type of it is never asked. For other changes add
+/// another command, and keep this one as long as there are answers to it.
 ///
-/// An answer that is found in the store is [confirmed](crate::confirmed) before it is told: if another
-/// process owns the entity by now, it is that one's to tell. So a command that comes again costs two
-/// round trips to the store.
+/// An answer that is found in the store is [confirmed](crate::confirmed) before it is told: if
+/// another process owns the entity by now, it is that one's to tell. So a command that comes again
+/// costs two round trips to the store.
 ///
-/// **One key is for one command of one entity.** Begin it with the command (`deposit/17`), and use it for
-/// no other as long as answers are kept, also when the client counts from 1 again. The type of the
-/// command is not stored: another command with the same key is refused ([`IdempotencyKeyReused`]) if the
-/// answer to the first cannot be read as a `C::Reply`. Otherwise it is **not decided on**, and is
-/// answered with the answer to the first.
+/// **One key is for one command of one entity.** Begin it with the command (`deposit/17`), and use
+/// it for no other as long as answers are kept, also when the client counts from 1 again. The type
+/// of the command is not stored: another command with the same key is refused
+/// ([`IdempotencyKeyReused`]) if the answer to the first cannot be read as a `C::Reply`. Otherwise
+/// it is **not decided on**, and is answered with the answer to the first.
 ///
 /// ```
 /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -203,7 +204,8 @@ const ANSWER: &str = "coact.answer";
 
 impl<E: EventSourced> Durable<E> {
     /// # Panics
-    /// If it was not looked up whether there is an answer: only commands that are asked, or sent, have that done.
+    /// If it was not looked up whether there is an answer: only commands that are asked, or sent,
+    /// have that done.
     fn assert_looked_up(&self, key: &NoteKey) {
         let Some(recovered) = self.recovered.get() else { return };
         let looked_up = recovered.answers.looked_up.as_ref();
@@ -239,8 +241,10 @@ impl<E: EventSourced> Durable<E> {
         let known = on_its_way.map(|answer| (key.clone(), Ok(Some(answer))));
         *is_of_store &= known.is_none();
         let known = known.or_else(|| looked_up.take_if(|(found, _)| found == key));
-        // Looked at behind those on their way: one that has left them since came behind the deletion, which is stored then.
-        // ORDERING: Acquire pairs with the Release of `forget_answers`: whoever finds the deletion stored looks into the store behind it.
+        // Looked at behind the pending ones: one that has left them since came behind the deletion,
+        // which is stored then.
+        // ORDERING: Acquire pairs with the Release of `forget_answers`: who finds the deletion
+        // stored looks into the store behind it.
         let is_deleted = || deleting.load(Ordering::Acquire).then(|| (key.clone(), Ok(None)));
         match known.or_else(is_deleted) {
             Some((_, Err(why))) => KnownAnswer::Unknown(why),
@@ -255,7 +259,7 @@ impl<E: EventSourced> Durable<E> {
         }
     }
 
-    /// Looks an answer up in the store, as long as the journal is patient.
+    /// Looks an answer up in the store, for the journal's patience.
     pub(crate) async fn look_up(&mut self, key: NoteKey) {
         let Some((entity, _)) = self.entity.clone() else { return };
         let found = find_answer_in_time(&entity, &key).await.map_err(NotCommitted::new);
@@ -266,7 +270,8 @@ impl<E: EventSourced> Durable<E> {
         }
     }
 
-    /// Forgets the answers with the entity: those on their way, too, and those that the store has until it is deleted there.
+    /// Forgets the answers with the entity: the pending ones, too, and those that the store has
+    /// until it is deleted there.
     pub(crate) fn forget_answers(&mut self) {
         let Some(recovered) = self.recovered.get_mut() else { return };
         let deleting = Arc::new(AtomicBool::new(true));

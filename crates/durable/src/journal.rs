@@ -41,7 +41,10 @@ use crate::tag_log::TagLog;
 /// # #[message(reply = u64)]
 /// # struct Count(u64);
 /// # impl Decide<Count> for Counter {
-/// #     fn decide(counter: &mut Durable<Self>, Count(n): Count) -> u64 { counter.persist(Counted(n)); counter.0 }
+/// #     fn decide(counter: &mut Durable<Self>, Count(n): Count) -> u64 {
+/// #         counter.persist(Counted(n));
+/// #         counter.0
+/// #     }
 /// # }
 /// use coact::durable::{Journal, MemoryStore};
 ///
@@ -104,7 +107,7 @@ pub(crate) struct EntityTable {
 
 /// An entity that had an actor, and may have one.
 struct EntityEntry {
-    /// As long as it has an owner, or something of it is on its way.
+    /// As long as it has an owner, or something of it is pending.
     entity: Weak<Entity>,
     /// A [`WeakAddr`] of that, if it was asked for by its key.
     address: Option<(ActorId, Box<dyn Any + Send>)>,
@@ -131,14 +134,16 @@ impl Journal {
         self.0.client.store()
     }
 
-    /// Returns the actor of an entity, which is recovered from the store before its first message if there is none. It
-    /// ends when its last address is gone, and it is not one of those any more that [stay active](crate::JournalBuilder::most_active):
-    /// then the entity is passive, and takes no room. What was sent to it comes before what is sent to the next one.
+    /// Returns the actor of an entity, which is recovered from the store before its first message
+    /// if there is none. It ends when its last address is gone, and it is not one of those any more
+    /// that [stay active](crate::JournalBuilder::most_active): then the entity is passive, and
+    /// takes no room. What was sent to it comes before what is sent to the next one.
     ///
     /// It restarts itself after a panic, three times in five seconds at most.
     ///
     /// # Panics
-    /// If this journal was asked for an entity of another type with the same [`KIND`](EventSourced::KIND).
+    /// If this journal was asked for an entity of another type with the same
+    /// [`KIND`](EventSourced::KIND).
     pub fn entity<E: EventSourced>(&self, key: impl Into<Arc<str>>) -> Addr<Durable<E>> {
         let id = EntityId::new(E::KIND, key);
         loop {
@@ -190,8 +195,8 @@ impl Journal {
         drop(active);
     }
 
-    /// Lists the keys of entities of which something is stored, in their order, from behind one on: `most` of them, or fewer if there are no
-    /// more.
+    /// Lists the keys of entities of which something is stored, in their order, from behind one on:
+    /// `most` of them, or fewer if there are no more.
     ///
     /// # Errors
     /// What the store says.
@@ -207,7 +212,8 @@ impl Journal {
     /// # }
     /// let journal = Journal::new(MemoryStore::new());
     /// for key in ["alice", "bob", "carol"] {
-    ///     coact::call(&journal.entity::<Settings>(key), |one| one.update(|one| one.0 += 1)).wait()?;
+    ///     let settings = journal.entity::<Settings>(key);
+    ///     coact::call(&settings, |one| one.update(|one| one.0 += 1)).wait()?;
     /// }
     /// let two = journal.keys::<Settings>(None, 2).wait()??;
     /// assert_eq!(two, ["alice".into(), "bob".into()]);
@@ -243,10 +249,12 @@ impl Journal {
         (entity, weak.cloned())
     }
 
-    /// Returns the state of an entity for an actor of its own, such as a child of a supervisor, which is recovered when that
-    /// starts. If this journal has an actor of the entity already, the new one waits until that has ended: so does the child
-    /// that takes the place of one that has failed. While it waits, so do its commands, as long as the journal is patient; then they fail
-    /// with [`AlreadyOwned`](crate::AlreadyOwned). Once it has the entity, it is what [`entity`](Self::entity) finds.
+    /// Returns the state of an entity for an actor of its own, such as a child of a supervisor,
+    /// which is recovered when that starts. If this journal has an actor of the entity already, the
+    /// new one waits until that has ended: so does the child that takes the place of one that has
+    /// failed. While it waits, so do its commands, for the journal's patience; then they
+    /// fail with [`AlreadyOwned`](crate::AlreadyOwned). Once it has the entity, it is what
+    /// [`entity`](Self::entity) finds.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -264,7 +272,8 @@ impl Journal {
     ///
     /// let journal = Journal::new(MemoryStore::new());
     /// let supervisor = Supervisor::dynamic().spawn();
-    /// let visits = supervisor.start_child(permanent(move || journal.durable::<Counter>("visits")));
+    /// let child = permanent(move || journal.durable::<Counter>("visits"));
+    /// let visits = supervisor.start_child(child);
     /// assert_eq!(coact::call(&visits.wait()?, |visits| visits.0).wait()?, 0);
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -278,10 +287,12 @@ impl Journal {
         Durable::of(entity, false)
     }
 
-    /// Returns what has happened to all entities of a kind, in the order of commits, from behind a position on
-    /// ([`Position::ZERO`]: from the beginning): what there is, and then what comes, without end. For projections: what they keep, they keep
-    /// with the [offset](crate::LoggedEvent::offset) of the last event in it, and go on from there. If the store does not have the commit behind which it is to go on,
-    /// since a backup was restored, the log ends with [`LogError::Ahead`](crate::LogError::Ahead).
+    /// Returns what has happened to all entities of a kind, in the order of commits, from behind a
+    /// position on ([`Position::ZERO`]: from the beginning): what there is, and then what comes,
+    /// without end. For projections: what they keep, they keep with the
+    /// [offset](crate::LoggedEvent::offset) of the last event in it, and go on from there. If the
+    /// store does not have the commit behind which it is to go on, since a backup was restored, the
+    /// log ends with [`LogError::Ahead`](crate::LogError::Ahead).
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -313,8 +324,9 @@ impl Journal {
         EventLog::new(Arc::clone(&self.0.client), after)
     }
 
-    /// Returns what has happened to entities of all kinds and was [tagged](EventSourced::tags) with this, in the order of commits, from behind a
-    /// position on: what there is, and then what comes, without end. For projections over several kinds. Those over one say
+    /// Returns what has happened to entities of all kinds and was [tagged](EventSourced::tags) with
+    /// this, in the order of commits, from behind a position on: what there is, and then what
+    /// comes, without end. For projections over several kinds. Those over one say
     /// [`EventLog::tagged`].
     ///
     /// ```
@@ -388,7 +400,8 @@ impl Journal {
     /// #     fn apply(&mut self, Counted(n): &Counted) { self.0 += n }
     /// # }
     /// let journal = Journal::new(MemoryStore::new());
-    /// coact::call(&journal.entity::<Counter>("visits"), |visits| visits.persist(Counted(5))).wait()?;
+    /// let visits = journal.entity::<Counter>("visits");
+    /// coact::call(&visits, |visits| visits.persist(Counted(5))).wait()?;
     /// let mine = journal.position();
     /// // Elsewhere, and whatever else is stored meanwhile:
     /// let (mut sum, mut log) = (0, journal.log::<Counter>(Position::ZERO).until_now());
@@ -447,7 +460,8 @@ impl EntityTable {
         (entity, known)
     }
 
-    /// Takes note of a new actor of an entity. Returns false if there is another one by now than was seen before.
+    /// Registers a new actor of an entity. Returns false if there is another one by now than
+    /// was seen before.
     fn know<E: EventSourced>(
         &mut self,
         id: &EntityId,

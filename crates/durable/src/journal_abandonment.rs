@@ -7,7 +7,7 @@ use coact_persist::EntityId;
 
 use crate::latch::Latch;
 
-/// Says once that outcomes which are pending are not waited for any longer, and remembers which.
+/// Ends the wait for pending outcomes, once, and remembers which were pending.
 #[derive(Default)]
 pub(crate) struct JournalAbandonment {
     latch: Latch,

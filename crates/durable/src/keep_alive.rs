@@ -6,7 +6,8 @@ use std::time::Duration;
 
 use coact_persist::EntityId;
 
-/// Actors that are kept, though no one else may have their addresses: those that were asked for last.
+/// Actors that are kept, though no one else may have their addresses: those that were asked for
+/// last.
 #[derive(Default)]
 pub(crate) struct ActiveActors {
     by_entity: HashMap<EntityId, ActiveActor>,
@@ -24,7 +25,7 @@ pub(crate) struct ActiveActor {
 }
 
 impl ActiveActors {
-    /// Takes note that one was asked for. Returns what is to be dropped, without a lock.
+    /// Marks an actor as the one that was asked for last. Returns what to drop, without a lock.
     pub(crate) fn touch(
         &mut self,
         id: &EntityId,

@@ -1,8 +1,9 @@
 //! Durable actors: actors whose state outlives their process, since what happens to them is stored.
 //!
-//! An [entity](EventSourced) is changed by events alone. [Commands](Decide) and behaviours decide which; these are stored in
-//! a [`Store`], through a [`Journal`]; and what follows from them, answers and messages, leaves when they are. **A behaviour
-//! over several durable actors stores the events of all of them as one step, or none.**
+//! An [entity](EventSourced) is changed by events alone. [Commands](Decide) and behaviours decide
+//! which; these are stored in a [`Store`], through a [`Journal`]; and what follows from them,
+//! answers and messages, leaves when they are. **A behaviour over several durable actors stores the
+//! events of all of them as one step, or none.**
 //!
 //! Users depend on the crate `coact`, which has this as its module `durable` (feature `durable`).
 //!

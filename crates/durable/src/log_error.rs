@@ -18,8 +18,9 @@ pub enum LogError {
         /// Why.
         why: FormatError,
     },
-    /// The log was to go on behind a commit that the store does not have: a backup was restored, or it is the position in another store. What was
-    /// made of the events up to there is to be made anew.
+    /// The log was to go on behind a commit that the store does not have: a backup was restored, or
+    /// it is the position in another store. What was made of the events up to there is to be made
+    /// anew.
     Ahead {
         /// Behind which it was to go on.
         after: Position,

@@ -1,4 +1,5 @@
-//! A log of a store, page by page, whatever its events are: those that there are, and then those that come.
+//! A log of a store, page by page, whatever its events are: those that there are, and then those
+//! that come.
 
 use std::collections::VecDeque;
 use std::mem::replace;
@@ -46,7 +47,8 @@ enum FollowStep {
     Ask,
     /// For a page.
     Wait(Promise<Result<Vec<LogEntry>, StoreError>>),
-    /// For the last position in the store, since there is nothing behind that from which it is to go on.
+    /// For the last position in the store, since there is nothing behind that from which it is to
+    /// go on.
     Look(Promise<Result<Position, StoreError>>),
     /// For another commit, before it is asked again.
     Pause(Promise<()>, Option<NewsWait>),
@@ -79,12 +81,13 @@ impl LogFollower {
         }
     }
 
-    /// Has it end with the events that there are.
+    /// Ends with the events that there are.
     pub(crate) fn until_now(&mut self) {
         self.ends = Some(self.client.position());
     }
 
-    /// Blocks the calling thread until there is another event. Returns it, and up to where all was given then.
+    /// Blocks the calling thread until there is another event. Returns it, and up to where all was
+    /// given then.
     #[track_caller]
     pub(crate) fn wait_next(&mut self) -> Result<(LogEntry, Position), LogError> {
         loop {
@@ -200,8 +203,8 @@ impl LogFollower {
         }
     }
 
-    /// Asks once more if the store has that from which it is to go on. Otherwise what has been stored since it was there, and is behind that, would be
-    /// missed.
+    /// Asks once more if the store has that from which it is to go on. Otherwise what has been
+    /// stored since it was there, and is behind that, would be missed.
     fn begin(&mut self, last: Result<Position, StoreError>) -> Result<(), LogError> {
         match last {
             Ok(last) if last < self.after => {
@@ -229,7 +232,7 @@ impl LogFollower {
         pause.map_err(|_| self.end(LogError::Ended))
     }
 
-    /// Takes note that an event is given.
+    /// Moves the position past an event that is given.
     fn give(&mut self, entry: LogEntry) -> (LogEntry, Position) {
         let has_more = |next: &LogEntry| next.stored.position == entry.stored.position;
         if !self.read.front().is_some_and(has_more) {

@@ -18,8 +18,9 @@ pub struct Publication<M> {
     pub message: M,
     /// The entity that has left it.
     pub from: EntityId,
-    /// Its identity, the same whenever it is tried again, by which others can see that they have it already. No other message has it, nor
-    /// will one that is left when a backup was restored, unless the clock was set back.
+    /// Its identity, the same whenever it is tried again, by which others can see that they have it
+    /// already. No other message has it, nor will one that is left when a backup was restored,
+    /// unless the clock was set back.
     pub id: String,
     /// How often it was tried before in this process.
     pub failures: u32,

@@ -10,7 +10,7 @@ pub(crate) struct DamagedNote {
     pub(crate) why: String,
 }
 
-/// By what notes of a kind are ordered.
+/// The order of notes of a kind.
 type NotePosition = (i64, EntityId, NoteKey);
 
 /// (Ranks that are damaged are [in front](NoteQuery::Ranked), as numbers with a sign.)
@@ -18,8 +18,8 @@ fn place_of(note: &Note) -> NotePosition {
     (note.rank.cast_signed(), note.entity.clone(), note.key.clone())
 }
 
-/// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they were asked for: those around it
-/// are read nevertheless.
+/// Reads all notes of a kind by their ranks. Stores tell a damaged one instead of all that they
+/// were asked for: those around it are read nevertheless.
 pub(crate) struct OrderedNotes<'a> {
     client: &'a StoreClient,
     kind: NoteKind,
@@ -38,7 +38,7 @@ impl<'a> OrderedNotes<'a> {
         Self { client, kind, up_to: u64::MAX, waits, after: None, page: PAGE, is_over: false }
     }
 
-    /// Has it end with this rank.
+    /// Ends with this rank.
     pub(crate) fn up_to(self, rank: u64) -> Self {
         Self { up_to: rank, ..self }
     }

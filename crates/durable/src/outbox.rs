@@ -1,7 +1,8 @@
 //! Delivers what decisions have left to be delivered, and what timers are due, when that is stored.
 //!
-//! Each message is a note of the entity that has left it, until the commit that takes it: that of its receiver's decision, or one of its own behind what
-//! was published. So a receiver decides on it once, and a program that ends in between goes on with what is there.
+//! Each message is a note of the entity that has left it, until the commit that takes it: that of
+//! its receiver's decision, or one of its own behind what was published. So a receiver decides on
+//! it once, and a program that ends in between goes on with what is there.
 //!
 //! Messages of one entity to one receiver form a *lane*, in which they go one after the other.
 
@@ -38,18 +39,19 @@ pub(crate) struct Outbox {
 #[derive(Default)]
 struct OutboxState {
     lanes: HashMap<LaneId, MessageLane>,
-    /// How many are reading what earlier processes have left: until they have, lanes wait, so that what is old comes first.
+    /// How many are reading what earlier processes have left: until they have, lanes wait, so that
+    /// what is old comes first.
     resuming: usize,
     /// Whether what they have left is taken over, or it was told that it is not.
     is_resumed_or_told: bool,
-    /// How many with this identity are in lanes. (A dead letter may be redelivered before its lane is
-    /// done with it.)
+    /// How many with this identity are in lanes. (A dead letter may be redelivered before its lane
+    /// is done with it.)
     known: HashMap<NoteId, usize>,
-    /// Those whose commit is pending: they come by [`PendingMessage::deliver`], and in order, so that a
-    /// resume that reads them leaves them alone.
+    /// Those whose commit is pending: they come by [`PendingMessage::deliver`], and in order, so
+    /// that a resume that reads them leaves them alone.
     pending: HashSet<NoteId>,
-    /// Those that have left lanes while it is read what earlier processes have left, and may have been
-    /// read before.
+    /// Those that have left lanes while a resume reads what earlier processes have left, and may have
+    /// been read before.
     left_lanes: HashSet<NoteId>,
     timers: TimerTable<SetMessage>,
     /// How many answers were stored since old ones were removed.
@@ -73,12 +75,14 @@ struct MessageLane {
     queue: VecDeque<OutboxMessage>,
     /// Whether a future delivers them.
     is_running: bool,
-    /// Whether the first one has no receiver in this program: those behind it stay in the store as well.
+    /// Whether the first one has no receiver in this program: those behind it stay in the store as
+    /// well.
     is_stuck: bool,
 }
 
 impl MessageLane {
-    /// Adds a letter in the order in which they were left: that of their keys, which the clock has nothing to do with.
+    /// Adds a letter in the order in which they were left: that of their keys, which the clock has
+    /// nothing to do with.
     fn add(&mut self, letter: OutboxMessage) {
         let is_before = |other: &OutboxMessage| other.note.key <= letter.note.key;
         // (The first is being delivered.)
@@ -112,8 +116,8 @@ impl OutboxMessage {
 pub(crate) const ATTEMPTS: u32 = 16;
 
 impl OutboxState {
-    /// Adds an outgoing message to its lane. Returns that, unless the message stays in the store, as
-    /// those before it do.
+    /// Adds an outgoing message to its lane. Returns that, unless the message stays in the store,
+    /// as those before it do.
     fn add(&mut self, letter: OutboxMessage) -> Option<LaneId> {
         let to = letter.message.to();
         let name = if to.is_some() { String::new() } else { letter.message.name().into() };
@@ -132,7 +136,7 @@ impl OutboxState {
         self.known.contains_key(id) || self.left_lanes.contains(id) || self.pending.contains(id)
     }
 
-    /// Returns whether a future is to be started for a lane, and takes note that it is.
+    /// Returns whether a future is to be started for a lane, and marks it as running.
     fn starts(&mut self, lane: &LaneId) -> bool {
         if self.resuming > 0 {
             return false;
@@ -160,7 +164,7 @@ impl Outbox {
         Arc::new(Self { client, post: OnceLock::new(), attempts, work: Mutex::default() })
     }
 
-    /// Says who hands over.
+    /// Sets what delivers messages.
     pub(crate) fn connect(&self, post: Box<dyn MessageDelivery>) {
         let is_first = self.post.set(post).is_ok();
         debug_assert!(is_first, "it is connected once");
@@ -183,7 +187,7 @@ impl Outbox {
         (!is_known).then(|| message.name().to_owned())
     }
 
-    /// Has lanes, and timers, wait until what is returned is dropped.
+    /// Makes lanes and timers wait until the result is dropped.
     pub(crate) fn begin_resuming(self: &Arc<Self>) -> ResumeGuard {
         let mut work = self.work();
         work.resuming += 1;
@@ -203,8 +207,8 @@ impl Outbox {
         }
     }
 
-    /// Takes over a timer that an earlier process has stored, and that was read behind this position,
-    /// unless it knows of something newer.
+    /// Takes over a timer that an earlier process has stored, and that was read behind this
+    /// position, unless it knows of something newer.
     pub(crate) fn resume_timer(self: &Arc<Self>, note: Note, position: Position) {
         // (One that it knows is set anew: its alarm may have been of a runtime that has ended.)
         self.set_timer(TimerKey::of(&note.id()), note, position, None);
@@ -226,7 +230,7 @@ impl Outbox {
         self.say_if_not_resumed();
     }
 
-    /// Says once if what earlier processes have left is not taken over.
+    /// Warns once if what earlier processes have left is not taken over.
     fn say_if_not_resumed(&self) {
         let is_told = replace(&mut self.work().is_resumed_or_told, true);
         if !is_told {
@@ -348,7 +352,7 @@ impl Outbox {
         }
     }
 
-    /// Takes note of one more answer. Now and then, those are removed that are too old.
+    /// Counts an answer that was stored. Now and then, those that are too old are removed.
     pub(crate) fn has_answered(self: &Arc<Self>) {
         let is_enough = {
             let mut work = self.work();
@@ -380,15 +384,16 @@ impl Outbox {
         let _ = self.exchange(old, Vec::new()).await;
     }
 
-    /// Takes a note away, and leaves others. Waits until that is stored, and returns its position; or
-    /// until another has taken the note, or the journal is gone.
+    /// Takes a note away, and leaves others. Waits until that is stored, and returns its position;
+    /// or until another has taken the note, or the journal is gone.
     async fn take(&self, note: &NoteId, left: Vec<Note>) -> Option<Position> {
         let mut failures = 0;
         loop {
             match self.exchange(vec![note.clone()], left.clone()).await {
                 Ok(position) => return Some(position),
                 Err(CommitRefusal::Gone(_)) => return None,
-                // The store was away, or the commit was settled as aborted, as its outcome was unknown.
+                // The store was away, or the commit was settled as aborted, as its outcome was
+                // unknown.
                 Err(_) if self.client.is_gone() => return None,
                 Err(_) => {
                     self.pause(failures).await;
@@ -425,7 +430,7 @@ impl Outbox {
     }
 }
 
-/// Is owed the outcome of an exchange.
+/// Learns the outcome of an exchange.
 struct ExchangeReceipt {
     client: Arc<StoreClient>,
     place: Cown<()>,
@@ -461,7 +466,7 @@ async fn pause(failures: u32) {
     let _ = sleep(delay).await;
 }
 
-/// What has become of a message.
+/// The result of delivering a message.
 enum DeliveryResult {
     /// It was received; or it is a timer that is not set any more.
     Over,
@@ -482,7 +487,8 @@ struct LaneCourier {
 impl LaneCourier {
     /// Delivers what is in the lane, until it is empty.
     async fn run(mut self) {
-        // (A shutdown drops this future, perhaps before it begins: what is left in the lane waits for the next one.)
+        // (A shutdown drops this future, perhaps before it begins: what is left in the lane waits
+        // for the next one.)
         let (outbox, lane) = (Arc::clone(&self.outbox), self.lane.clone());
         let _open = outbox.client.deliveries.begin();
         while let Some(letter) = outbox.first(&lane) {
@@ -567,7 +573,8 @@ enum ChangeKind {
 }
 
 impl TimerChange {
-    /// Sets a timer. Its [note](Self::note) has the time at which it is due, which may be a millisecond later.
+    /// Sets a timer. Its [note](Self::note) has the time at which it is due, which may be a
+    /// millisecond later.
     pub(crate) fn setting(outbox: &Arc<Outbox>, key: TimerKey, due: u64, value: Event) -> Self {
         let (number, rank) = outbox.work().timers.open_set(&key, due);
         let (entity, name) = (key.entity.clone(), key.name.clone());
@@ -581,7 +588,8 @@ impl TimerChange {
         Self::new(outbox, number, ChangeKind::Removal(key))
     }
 
-    /// Removes a timer that is due, and was delivered. `None` if it is another one by now, or none, or about to be.
+    /// Removes a timer that is due, and was delivered. `None` if it is another one by now, or none,
+    /// or about to be.
     pub(crate) fn taking(outbox: &Arc<Outbox>, note: &NoteId) -> Option<Self> {
         let key = TimerKey::of(note);
         let number = outbox.work().timers.open_taking(&key, note.rank)?;
@@ -650,7 +658,8 @@ impl Drop for TimerChange {
 }
 
 impl Outbox {
-    /// Sets a timer as a note says, which is stored at a position, or was read behind that. Closes a change.
+    /// Sets a timer as a note says, which is stored at a position, or was read behind that. Closes
+    /// a change.
     fn set_timer(
         self: &Arc<Self>,
         key: TimerKey,
@@ -679,7 +688,7 @@ impl Outbox {
         }
     }
 
-    /// Has a timer ring when it is due.
+    /// Sets the alarm of a timer.
     fn set_alarm(self: &Arc<Self>, key: TimerKey, number: u64, due: u64) {
         let (this, its) = (Arc::downgrade(self), key.clone());
         // Without the lock: this schedules.
@@ -711,7 +720,7 @@ impl Outbox {
         }
     }
 
-    /// Starts couriers for timers that are due, unless it is read what earlier processes have left.
+    /// Starts couriers for timers that are due, unless a resume is under way.
     fn start_couriers(self: &Arc<Self>) {
         let ready = {
             let mut work = self.work();
@@ -744,7 +753,8 @@ impl TimerCourier {
         while let Some((due, letter)) = self.next() {
             let receiver = Some(self.key.entity.clone());
             let delivery = outbox.deliver_one(receiver.as_ref(), &letter).await;
-            // What is received is removed by then. (What has no receiver is not tried again, and stays in the store.)
+            // What is received is removed by then. (What has no receiver is not tried again, and
+            // stays in the store.)
             let is_gone = !matches!(delivery, DeliveryResult::Over);
             let gone = outbox.work().timers.end_delivery(&self.key, due, is_gone);
             drop(gone);
@@ -768,7 +778,7 @@ impl Drop for TimerCourier {
     }
 }
 
-/// As long as it is read what earlier processes have left.
+/// Held while a resume reads what earlier processes have left.
 pub(crate) struct ResumeGuard {
     outbox: Arc<Outbox>,
     /// The number of the read of timers.
@@ -776,7 +786,7 @@ pub(crate) struct ResumeGuard {
 }
 
 impl ResumeGuard {
-    /// Has lanes, and timers, go on.
+    /// Lets lanes and timers go on.
     pub(crate) fn end(self) {
         let outbox = Arc::clone(&self.outbox);
         drop(self);

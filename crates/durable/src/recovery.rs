@@ -94,7 +94,8 @@ async fn recover<E: EventSourced>(
         Err(RecoveryEnd::Dropped) => {}
     }
     recovering.end();
-    // (If the owner is gone, the next one has waited until here: two claims at once might come in the wrong order.)
+    // (If the owner is gone, the next one has waited until here: two claims at once might come in
+    // the wrong order.)
     drop(ticket);
 }
 
@@ -114,7 +115,8 @@ impl HistoryReader<'_> {
         let mut claimed = questions.claim().await?;
         loop {
             match Self::read_claimed(&mut questions, &pipeline.entity, &claimed).await {
-                // It may be as another owner has made it meanwhile, and be sound: its epoch says whether there was one.
+                // It may be as another owner has made it meanwhile, and be sound: its epoch says
+                // whether there was one.
                 Err(RecoveryEnd::Failed(error)) if error.is_damage() => {
                     let before = replace(&mut claimed, questions.claim().await?);
                     if claimed.epoch <= before.epoch.next() {
@@ -151,7 +153,8 @@ impl HistoryReader<'_> {
                 return Err(history.fault(RecoveryFault::Missing { found: None }).into());
             }
             for event in events {
-                // What comes behind the claim is of another owner, and this one is about to be fenced.
+                // What comes behind the claim is of another owner, and this one is about to be
+                // fenced.
                 if history.last == claim.last {
                     break;
                 }

@@ -27,18 +27,21 @@ pub enum RecoveryFault {
         /// The next one that there is.
         found: Option<Seq>,
     },
-    /// Its check sum is another one than that which belongs to it and those before it.
+    /// Its check sum does not match it and the events before it.
     OtherHash,
     /// It cannot be read.
     Format(FormatError),
-    /// The latest snapshot, which is up to this event, or the state cannot be read, nor can it be made of the events: some of those that it has in
-    /// it are not stored (any more).
+    /// The latest snapshot, which is up to this event, or the state cannot be read, nor can it be
+    /// made of the events: some of those that it has in it are not stored (any more).
     Snapshot(FormatError),
-    /// The program has no [snapshots](crate::EventSourced::snapshots), and there is one that has events in it which are not stored any more.
+    /// The program has no [snapshots](crate::EventSourced::snapshots), and there is one that has
+    /// events in it which are not stored any more.
     NoSnapshots,
-    /// [`EventSourced::apply`](crate::EventSourced::apply), or what else of the program makes a state, has panicked.
+    /// [`EventSourced::apply`](crate::EventSourced::apply), or what else of the program makes a
+    /// state, has panicked.
     Panicked(Arc<str>),
-    /// The latest snapshot is that of an event behind the last one: events that were stored are missing, or it was changed.
+    /// The latest snapshot is that of an event behind the last one: events that were stored are
+    /// missing, or it was changed.
     SnapshotAhead {
         /// The last event.
         last: Seq,
@@ -84,7 +87,8 @@ impl Display for RecoveryError {
     }
 }
 
-/// It has no source: its text has that of the reason, and what follows from there would be told twice.
+/// It has no source: its text has that of the reason, and what follows from there would be told
+/// twice.
 impl Error for RecoveryError {}
 
 impl RecoveryError {

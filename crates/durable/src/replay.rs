@@ -6,8 +6,9 @@ use coact_persist::EntityId;
 
 use crate::event_sourced::EventSourced;
 
-/// Makes the state of an entity of its events, without a store: for tests. They are applied twice, to two states, which must be the same: what
-/// depends on anything but the events, such as the time or the order of a hash map, is found by that now and then.
+/// Makes the state of an entity of its events, without a store: for tests. They are applied twice,
+/// to two states, which must be the same: what depends on anything but the events, such as the time
+/// or the order of a hash map, is found by that now and then.
 ///
 /// ```
 /// # use coact::durable::{EntityId, EventSourced, stored};

@@ -2,7 +2,8 @@
 
 use coact_persist::{Event, Format, FormatError, Seq, read, write};
 
-/// When snapshots of an entity are stored, and how a state becomes one. A store keeps the two latest.
+/// When snapshots of an entity are stored, and how a state becomes one. A store keeps the two
+/// latest.
 ///
 /// Besides, a decision can [have one stored](crate::Durable::snapshot).
 #[derive(Debug)]
@@ -24,7 +25,8 @@ impl<E: Format> Snapshots<E> {
         Self::by(write, read).and_every(events)
     }
 
-    /// One each time that there are events with `bytes` more bytes, of a state that is stored as it is.
+    /// One each time that there are events with `bytes` more bytes, of a state that is stored as it
+    /// is.
     ///
     /// # Panics
     /// If it is 0.
@@ -64,8 +66,8 @@ impl<E> Snapshots<E> {
         Self { every_bytes: Some(bytes), ..self }
     }
 
-    /// Has events removed which both of the two latest snapshots have in them. They are missing from
-    /// [logs](crate::Journal::log) then, for those who have not read them yet.
+    /// Removes events which both of the two latest snapshots contain. They are missing
+    /// from [logs](crate::Journal::log) then, for those who have not read them yet.
     #[must_use]
     pub fn trimming(self) -> Self {
         Self { trims: true, ..self }

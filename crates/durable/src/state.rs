@@ -6,10 +6,12 @@ use crate::durable::Durable;
 use crate::event_sourced::EventSourced;
 use crate::snapshots::Snapshots;
 
-/// The state of an entity that is stored as it is, without a history: each decision that changes it stores the whole of it anew.
+/// The state of an entity that is stored as it is, without a history: each decision that changes it
+/// stores the whole of it anew.
 ///
-/// It is an [`EventSourced`] whose events are its states: all that holds for those holds for it, but that it has no
-/// [log](crate::Journal::log). For small states that change often and whose past is of no interest.
+/// It is an [`EventSourced`] whose events are its states: all that holds for those holds for it,
+/// but that it has no [log](crate::Journal::log). For small states that change often and whose past
+/// is of no interest.
 ///
 /// [`Durable::last`] is its version: it grows by one with each step that changes it.
 ///
@@ -37,8 +39,8 @@ use crate::snapshots::Snapshots;
 /// assert_eq!(seen.wait(), Ok((6, 1)));
 /// ```
 pub trait DurableState: Format + Clone + Send + 'static {
-    /// The stable name of the type: with a key, it identifies an entity in the store. It does not change with the
-    /// program, and no other type has it.
+    /// The stable name of the type: with a key, it identifies an entity in the store. It does not
+    /// change with the program, and no other type has it.
     const KIND: &'static str;
 
     /// Returns the state of an entity of which nothing is stored.

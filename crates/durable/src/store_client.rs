@@ -1,4 +1,4 @@
-//! How a store is used: its settings, and what becomes of commits whose outcome is unknown.
+//! How a journal uses its store: settings, positions, news of commits, and repeated questions.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -141,7 +141,7 @@ impl StoreClient {
         self.closing.is_open()
     }
 
-    /// Says that the last handle of the journal is gone.
+    /// The last handle of the journal is gone.
     pub(crate) fn set_gone(&self) {
         self.gone.open();
     }
@@ -174,7 +174,7 @@ impl StoreClient {
         self.settings.answers_for
     }
 
-    /// The time by which outages are measured.
+    /// The clock for outages.
     pub(crate) fn now(&self) -> Duration {
         RuntimeHandle::current().elapsed()
     }
@@ -196,7 +196,8 @@ impl StoreClient {
     /// Raises the position to that of a commit that is stored, before that commit is told. Returns
     /// whether no commit with this position, or a later one, was known.
     fn raise_position(&self, position: Position) -> bool {
-        // ORDERING: Relaxed, here and below. Who was told of a commit was told behind this, by what orders it before a look at the position.
+        // ORDERING: Relaxed, here and below. Who was told of a commit was told behind this, by what
+        // orders it before a look at the position.
         let before = self.position.fetch_max(position.get(), Ordering::Relaxed);
         before < position.get()
     }
@@ -219,7 +220,8 @@ impl StoreClient {
         lock(&self.news).count
     }
 
-    /// Returns what is told when there are more of them, or after so long; and what is to be kept until then, if there are none yet.
+    /// Returns what is told when there are more of them, or after that time; and what is to be kept
+    /// until then, if there are none yet.
     pub(crate) fn newer_than(
         &self,
         seen: u64,
@@ -240,7 +242,8 @@ impl StoreClient {
         (told, Some(NewsWait { waiter, _at_end, _alarm }))
     }
 
-    /// Adds one who waits for another commit. Returns false if there is one, or the journal is closed.
+    /// Adds one who waits for another commit. Returns false if there is one, or the journal is
+    /// closed.
     fn wait_for_news(&self, seen: u64, waiter: &NewsWaiter) -> bool {
         let mut news = lock(&self.news);
         // (Under the lock: those who are told of the end are told behind this.)
@@ -322,7 +325,8 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A timer that is cancelled when this is dropped, so that it does not keep a runtime from being idle.
+/// A timer that is cancelled when this is dropped, so that it does not keep a runtime from being
+/// idle.
 pub(crate) struct TimeoutGuard(Timer);
 
 impl TimeoutGuard {
@@ -363,7 +367,8 @@ pub(crate) fn or_unavailable<T>(
     answer.unwrap_or_else(|_| unanswered())
 }
 
-/// How long to wait for a store that cannot be reached: from 5 ms on twice as long each time, up to a second.
+/// How long to wait for a store that cannot be reached: from 5 ms on twice as long each time, up to
+/// a second.
 #[derive(Default)]
 pub(crate) struct Backoff(u32);
 

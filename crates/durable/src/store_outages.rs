@@ -8,7 +8,7 @@ use coact_core::behaviour::NotCommitted;
 
 /// An owner whose recovery waits for its turn.
 pub(crate) trait QueuedOwner: Send + Sync {
-    /// Has those look again who wait for the entity.
+    /// Wakes those who wait for the entity.
     fn wake_waiters(self: Arc<Self>);
 }
 
@@ -81,7 +81,7 @@ impl StoreOutages {
         state.outage.as_ref().filter(|outage| outage.has_lasted).map(|outage| outage.why.clone())
     }
 
-    /// Says that the outage, if there is one, has lasted for the journal's patience: tells those
+    /// The outage, if there is one, has lasted for the journal's patience: tells those
     /// who wait for their turn.
     pub(crate) fn has_lasted(&self) {
         let queue: Vec<_> = {

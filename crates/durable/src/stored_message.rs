@@ -139,7 +139,8 @@ impl StoredMessage {
         self.why.as_deref().unwrap_or_default()
     }
 
-    /// When it is due next, if it was due then: the first time from now on, so that those that were missed are one.
+    /// When it is due next, if it was due then: the first time from now on, so that those that were
+    /// missed are one.
     pub(crate) fn due_after(&self, due: u64, now: u64) -> Option<u64> {
         let period = self.period?;
         let missed = now.saturating_sub(due) / period;
@@ -162,14 +163,16 @@ impl StoredMessage {
 /// The latest time, as a rank.
 pub(crate) const LATEST: u64 = i64::MAX as u64;
 
-/// The key of the message with this number of an owner of this epoch: they grow with each message of an entity.
+/// The key of the message with this number of an owner of this epoch: they grow with each message
+/// of an entity.
 pub(crate) fn key_of(epoch: u64, number: u64) -> NoteKey {
     let bytes: Vec<u8> = [epoch.to_be_bytes(), number.to_be_bytes()].concat();
     NoteKey::new(bytes)
 }
 
-/// From where on an owner numbers its messages: microseconds since 1970. So a message has another identity than the one that an owner of the same epoch
-/// has left behind the backup that was restored since then.
+/// From where on an owner numbers its messages: microseconds since 1970. So a message has another
+/// identity than the one that an owner of the same epoch has left behind the backup that was
+/// restored since then.
 pub(crate) fn first_number(now: SystemTime) -> u64 {
     let since = now.duration_since(UNIX_EPOCH).unwrap_or_default();
     u64::try_from(since.as_micros()).unwrap_or_default()
@@ -180,8 +183,8 @@ pub(crate) fn now() -> SystemTime {
     if is_simulated() { UNIX_EPOCH + RuntimeHandle::current().elapsed() } else { SystemTime::now() }
 }
 
-/// A time at which something is due, as a rank: milliseconds since 1970, rounded up, so that the rank is not before it. One before
-/// 1970 is 0.
+/// A time at which something is due, as a rank: milliseconds since 1970, rounded up, so that the
+/// rank is not before it. One before 1970 is 0.
 pub(crate) fn rank_of(due: SystemTime) -> u64 {
     let since = due.duration_since(UNIX_EPOCH).unwrap_or_default();
     let millis = since.as_nanos().div_ceil(1_000_000);

@@ -14,10 +14,12 @@ use crate::log_error::LogError;
 use crate::log_follower::LogFollower;
 use crate::store_client::StoreClient;
 
-/// The events of entities of all kinds that have a tag, in the order of their commits: those that there are, and then those that come, one at
-/// a time, as they are asked for. See [`Journal::tagged`](crate::Journal::tagged).
+/// The events of entities of all kinds that have a tag, in the order of their commits: those that
+/// there are, and then those that come, one at a time, as they are asked for. See
+/// [`Journal::tagged`](crate::Journal::tagged).
 ///
-/// Its events are as they are stored, and [read](LoggedEvent::read) by their kinds. All else is as for an [`EventLog`](crate::EventLog).
+/// Its events are as they are stored, and [read](LoggedEvent::read) by their kinds. All else is as
+/// for an [`EventLog`](crate::EventLog).
 #[must_use = "a log is read as it is asked"]
 pub struct TagLog(LogFollower);
 
@@ -26,19 +28,22 @@ impl TagLog {
         Self(LogFollower::new(client, LogQuery::Tag { tag, kind: None }, after))
     }
 
-    /// Has it look for events again and again with this period: see [`EventLog::poll_every`](crate::EventLog::poll_every).
+    /// Looks for new events with this period: see
+    /// [`EventLog::poll_every`](crate::EventLog::poll_every).
     pub fn poll_every(mut self, period: Duration) -> Self {
         self.0.poll_every = Some(period);
         self
     }
 
-    /// Has it end with the events that there are: see [`EventLog::until_now`](crate::EventLog::until_now).
+    /// Ends with the events that there are: see
+    /// [`EventLog::until_now`](crate::EventLog::until_now).
     pub fn until_now(mut self) -> Self {
         self.0.until_now();
         self
     }
 
-    /// Returns up to which position it has given all events that have its tag: see [`EventLog::position`](crate::EventLog::position).
+    /// Returns up to which position it has given all events that have its tag: see
+    /// [`EventLog::position`](crate::EventLog::position).
     #[must_use]
     pub fn position(&self) -> Position {
         self.0.position

@@ -1,14 +1,18 @@
-//! The timers of entities, as this process knows them: a table that does no I/O and looks at no clock. `outbox.rs` does both.
+//! The timers of entities, as this process knows them: a table that does no I/O and looks at no
+//! clock. `outbox.rs` does both.
 //!
-//! Several threads apply what commits have changed, and in any order: the owner of an entity, the outbox when it makes a timer a
-//! dead letter, and `Journal::resume`, which reads notes. So each change carries the position of its commit, a removal too, and
-//! an older one never undoes a newer one. A note that is read has the position that the store had before.
+//! Several threads apply what commits have changed, and in any order: the owner of an entity, the
+//! outbox when it makes a timer a dead letter, and `Journal::resume`, which reads notes. So each
+//! change carries the position of its commit, a removal too, and an older one never undoes a newer
+//! one. A note that is read has the position that the store had before.
 //!
-//! For that, a removed timer leaves a tombstone, as long as an older change may still come. A change is *opened* before its commit is
-//! submitted, and a read before it asks for the position; each is closed when it was applied, or is given up. So whatever is older
-//! than a removal was open when that was applied, and the tombstone goes when all of those are closed.
+//! For that, a removed timer leaves a tombstone, as long as an older change may still come. A
+//! change is *opened* before its commit is submitted, and a read before it asks for the position;
+//! each is closed when it was applied, or is given up. So whatever is older than a removal was open
+//! when that was applied, and the tombstone goes when all of those are closed.
 //!
-//! A timer with an open change is not delivered: what its entity has decided last may be on its way to the store.
+//! A timer with an open change is not delivered: what its entity has decided last may be on its way
+//! to the store.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::mem::take;
@@ -149,15 +153,17 @@ impl<T> TimerEntry<T> {
 
 /// Opening and closing.
 impl<T> TimerTable<T> {
-    /// Opens a change that sets a timer. Returns its number, and the time at which the timer is due: this one, or a millisecond later
-    /// if the one that is being delivered was set for the same. So the commit that takes the note of that one does not take this one's.
+    /// Opens a change that sets a timer. Returns its number, and the time at which the timer is
+    /// due: this one, or a millisecond later if the one that is being delivered was set for the
+    /// same. So the commit that takes the note of that one does not take this one's.
     pub(crate) fn open_set(&mut self, key: &TimerKey, due: u64) -> (u64, u64) {
         let entry = self.entry(key);
         let is_taken = entry.delivering == Some(due) && due < LATEST;
         (self.open_change(key), due + u64::from(is_taken))
     }
 
-    /// Opens a change that sets a timer, for a time that is found then, or removes it. Returns its number.
+    /// Opens a change that sets a timer, for a time that is found then, or removes it. Returns its
+    /// number.
     pub(crate) fn open_change(&mut self, key: &TimerKey) -> u64 {
         self.entry(key).open += 1;
         self.open_step(OpenStep::Change(key.clone()))
@@ -169,7 +175,8 @@ impl<T> TimerTable<T> {
         self.open_step(OpenStep::Deletion(entity.clone()))
     }
 
-    /// Opens a read of notes: the position that they have is asked for behind this. Returns its number.
+    /// Opens a read of notes: the position that they have is asked for behind this. Returns its
+    /// number.
     pub(crate) fn open_read(&mut self) -> u64 {
         self.open_step(OpenStep::Read)
     }
@@ -207,8 +214,9 @@ impl<T> TimerTable<T> {
 
 /// Applying.
 impl<T> TimerTable<T> {
-    /// Sets a timer for then, as the commit at a position has, or as it was read behind that. Returns
-    /// its number, unless something newer is known; and a payload that is not needed any more.
+    /// Sets a timer for then, as the commit at a position has, or as it was read behind that.
+    /// Returns its number, unless something newer is known; and a payload that is not needed any
+    /// more.
     pub(crate) fn set(
         &mut self,
         key: &TimerKey,
@@ -297,7 +305,8 @@ impl<T> TimerTable<T> {
         (timer.number == number && !timer.is_due).then_some(&mut timer.payload)
     }
 
-    /// Says that the time of a timer with this number may have come. Returns when it is due, if that is later.
+    /// The time of a timer with this number may have come. Returns when it is due, if
+    /// that is later.
     pub(crate) fn ring(&mut self, key: &TimerKey, number: u64, now: u64) -> Option<u64> {
         let timer = self.found(key)?.timer.as_mut()?;
         if timer.number != number || timer.is_due {
@@ -311,12 +320,14 @@ impl<T> TimerTable<T> {
         None
     }
 
-    /// Takes those that are due, and have no courier: each is to have one, which calls [`begin_delivery`](Self::begin_delivery).
+    /// Takes those that are due, and have no courier: each is to have one, which calls
+    /// [`begin_delivery`](Self::begin_delivery).
     pub(crate) fn take_ready(&mut self) -> Vec<TimerKey> {
         take(&mut self.ready)
     }
 
-    /// Gives a timer to its courier, if it is due: the time for which it was set, and its payload. Otherwise it has no courier any more.
+    /// Gives a timer to its courier, if it is due: the time for which it was set, and its payload.
+    /// Otherwise it has no courier any more.
     pub(crate) fn begin_delivery(&mut self, key: &TimerKey) -> Option<(u64, &T)> {
         let is_deliverable = self.is_deliverable(key);
         let entry = self.found(key)?;
@@ -334,14 +345,15 @@ impl<T> TimerTable<T> {
         self.found(key).is_some_and(|entry| entry.is_due_at(due))
     }
 
-    /// Opens the removal of a timer that its courier has brought, for the commit that takes it. Returns its number, unless it is another
-    /// timer by now, or none, or about to be.
+    /// Opens the removal of a timer that its courier has brought, for the commit that takes it.
+    /// Returns its number, unless it is another timer by now, or none, or about to be.
     pub(crate) fn open_taking(&mut self, key: &TimerKey, due: u64) -> Option<u64> {
         let is_it = self.is_deliverable(key) && self.is_current(key, due);
         is_it.then(|| self.open_change(key))
     }
 
-    /// Says that a courier has done with a timer. If that is gone in the store, it is removed, and its payload returned.
+    /// A courier has delivered a timer. If that is gone in the store, it is removed, and
+    /// its payload returned.
     pub(crate) fn end_delivery(&mut self, key: &TimerKey, due: u64, is_gone: bool) -> Option<T> {
         let entry = self.found(key)?;
         entry.delivering = None;
@@ -349,7 +361,7 @@ impl<T> TimerTable<T> {
         if gone { entry.timer.take().map(|timer| timer.payload) } else { None }
     }
 
-    /// Says that a courier has ended, as its runtime has: the timer is to have another one.
+    /// A courier has ended with its runtime: the timer gets another one.
     pub(crate) fn abandon_delivery(&mut self, key: &TimerKey) {
         if let Some(entry) = self.found(key) {
             (entry.delivering, entry.has_courier) = (None, false);
@@ -363,7 +375,7 @@ impl<T> TimerTable<T> {
         !has_open && self.found(key).is_some_and(|entry| entry.is_deliverable())
     }
 
-    /// Has a timer delivered, if it is due, and is not yet.
+    /// Delivers a timer that is due, unless it is being delivered.
     fn offer(&mut self, key: &TimerKey) {
         if self.is_deliverable(key)
             && let Some(entry) = self.found(key)
@@ -385,7 +397,8 @@ impl<T> TimerTable<T> {
         self.entities.get_mut(&key.entity)?.timers.get_mut(&key.name)
     }
 
-    /// Forgets a timer of which nothing is left, or leaves a tombstone as long as something is open.
+    /// Forgets a timer of which nothing is left, or leaves a tombstone as long as something is
+    /// open.
     fn tidy(&mut self, key: &TimerKey) {
         let (number, is_quiet) = (self.next, self.open.is_empty());
         let Some(entry) = self.found(key).filter(|entry| entry.is_vacant()) else { return };

@@ -12,9 +12,9 @@
 //! * Entries leave from the front, when their outcome is known. What is abandoned leaves out of
 //!   order, and is told [`CommitOutcome::Lost`].
 //! * Each post-commit is given out once: run at the front, or abandoned.
-//! * There is one delivery at a time: from [`PipelineCommand::Deliver`] until [`NextDelivery::Finished`],
-//!   or [`delivery_dropped`](CommitPipeline::delivery_dropped). The front is not known to be
-//!   deliverable without one.
+//! * There is one delivery at a time: from [`PipelineCommand::Deliver`] until
+//!   [`NextDelivery::Finished`], or [`delivery_dropped`](CommitPipeline::delivery_dropped). The
+//!   front is not known to be deliverable without one.
 //! * What persists nothing, and comes behind a change that was refused, is refused for the same
 //!   reason, until the state is recovered.
 //! * The hold (the entity's ticket, and the runtime) stays as long as something is pending, once it

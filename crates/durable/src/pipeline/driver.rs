@@ -28,7 +28,7 @@ pub(crate) trait OwningActor: Send + Sync {
     /// Ends it. Commands that it has not decided on fail with `why`.
     fn stop(&self, reason: ExitReason, why: NotCommitted);
 
-    /// Has it look after its state, before anything else sees that.
+    /// Makes it look after its state, before anything else sees that.
     fn attend(&self);
 
     /// Its `WeakAddr`.

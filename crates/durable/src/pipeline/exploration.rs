@@ -35,6 +35,9 @@ impl PipelineResources for TestResources {
     type Hold = ();
 }
 
+type TestPipeline = CommitPipeline<TestResources>;
+type TestCommands = PipelineCommands<TestResources>;
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Sleeper {
     /// What decides next waits for this entity.
@@ -160,7 +163,7 @@ enum RecoveryProgress {
 
 #[derive(Clone, Debug)]
 struct TestEntity {
-    pipeline: CommitPipeline<TestResources>,
+    pipeline: TestPipeline,
     recovery: RecoveryProgress,
     is_held: bool,
     is_delivering: bool,
@@ -707,7 +710,7 @@ impl World {
         &mut self,
         index: DecisionIndex,
         entity: EntityIndex,
-        event: impl FnOnce(&mut CommitPipeline<TestResources>, u64) -> PipelineCommands<TestResources>,
+        event: impl FnOnce(&mut TestPipeline, u64) -> TestCommands,
     ) {
         let Some(number) = self.number_of(index, entity) else { return };
         let commands = event(&mut self.entities[entity].pipeline, number);
@@ -764,7 +767,7 @@ impl World {
         self.threads[thread].push_front(ThreadStep::Rest(entity));
     }
 
-    fn carry_out(&mut self, entity: EntityIndex, commands: PipelineCommands<TestResources>) {
+    fn carry_out(&mut self, entity: EntityIndex, commands: TestCommands) {
         for command in commands {
             match command {
                 PipelineCommand::Cancel(()) => {
