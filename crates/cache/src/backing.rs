@@ -1,4 +1,4 @@
-//! Where values come from, and go to.
+//! The store behind a cache, and loaders.
 
 use std::future::Future;
 use std::hash::Hash;
@@ -9,12 +9,13 @@ use coact_core::runtime::blocking;
 use crate::catch_panic::BoxFuture;
 use crate::errors::{BackingError, BoxError, LoadError};
 
-/// What keys of a cache are. Every type that can be is one.
+/// A key of a cache. Implemented for every type that has these traits.
 pub trait Key: Hash + Eq + Clone + Send + 'static {}
 
 impl<K: Hash + Eq + Clone + Send + 'static> Key for K {}
 
-/// What values of a cache are. Every type that can be is one. Each answer has a clone: large values are in an [`Arc`].
+/// A value of a cache. Implemented for every type that has these traits. Each answer is a clone:
+/// put large values into an [`Arc`].
 pub trait Value: Clone + Send + 'static {}
 
 impl<V: Clone + Send + 'static> Value for V {}
@@ -55,18 +56,19 @@ pub trait Backing<K, V>: Send + Sync + 'static {
     /// Loads the value of a key: `None` if there is none.
     fn load(&self, key: K) -> impl Future<Output = Result<Option<V>, BoxError>> + Send;
 
-    /// Writes values, of different keys. One at a time for a key, so in their order. It may be called again with what it has
-    /// stored already, if that was not told: then it stores the same again.
+    /// Writes values of different keys. The writes of one key are made one at a time, in order. It
+    /// may be called again with values that it has stored, if that answer was lost: then it stores
+    /// the same again.
     ///
-    /// With [`write_through`](crate::CacheBuilder::write_through) there is one write in a call, and it may be called for
-    /// several keys at once.
+    /// With [`write_through`](crate::CacheBuilder::write_through) a call has one write, and calls
+    /// for different keys may overlap.
     fn write(
         &self,
         writes: Vec<Write<K, V>>,
     ) -> impl Future<Output = Result<(), BackingError>> + Send;
 }
 
-/// What is written of a key.
+/// A write of one key.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Write<K, V> {
     /// The key.
@@ -77,7 +79,7 @@ pub struct Write<K, V> {
 
 pub(crate) type LoadResult<V> = Result<Option<V>, LoadError>;
 
-/// A loader without its type.
+/// A loader of any type.
 pub(crate) struct CacheLoader<K, V> {
     make: Box<dyn Fn(K) -> BoxFuture<LoadResult<V>> + Send + Sync>,
     is_blocking: bool,
@@ -125,7 +127,7 @@ impl<K: Key, V: Value> CacheLoader<K, V> {
 /// A loader of one value.
 pub(crate) type OnceLoader<K, V> = Box<dyn FnOnce(K) -> BoxFuture<LoadResult<V>> + Send>;
 
-/// Makes a loader of one value without its type.
+/// Boxes a loader of one value.
 pub(crate) fn once_loader<K, V, F, L>(load: F) -> OnceLoader<K, V>
 where
     F: FnOnce(K) -> L + Send + 'static,
@@ -141,7 +143,7 @@ fn failed(error: BoxError) -> LoadError {
     LoadError::Failed(error.into())
 }
 
-/// A [`Backing`] without its type.
+/// A [`Backing`] of any type.
 pub(crate) trait DynBacking<K, V>: Send + Sync {
     fn load(self: Arc<Self>, key: K) -> BoxFuture<LoadResult<V>>;
 

@@ -55,8 +55,8 @@ use crate::write_queue::{QueueEvent, QueueSubscription};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Behaviours can name a cache, like any actor. Those that [read](coact_actor::Addr::read) it run in
-/// parallel, and [`cached`](Self::cached) counts as use there as well:
+/// Behaviours can name a cache, like any actor. Those that [read](coact_actor::Addr::read) it run
+/// in parallel, and [`cached`](Self::cached) counts as use there as well:
 ///
 /// ```
 /// # use coact::cache::{Cache, Caching};
@@ -68,9 +68,9 @@ use crate::write_queue::{QueueEvent, QueueSubscription};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **Panics of user code** (hashing, comparing, cloning, weighing, loading, writing or dropping keys
-/// and values) fail the request that called it, if any, and are reported like those of behaviours.
-/// The cache goes on.
+/// **Panics of user code** (hashing, comparing, cloning, weighing, loading, writing or dropping
+/// keys and values) fail the request that called it, if any, and are reported like those of
+/// behaviours. The cache goes on.
 pub struct Cache<K: Key, V: Value> {
     settings: Arc<CacheSettings<K, V>>,
     state: CacheState<K, V>,
@@ -342,7 +342,8 @@ fn answer<R: Send + 'static>(reply: Reply<R>, result: Result<R, Broken>) {
 }
 
 impl<K: Key, V: Value> CacheSpec<K, V> {
-    /// Makes the state of a cache, for [`actor`](coact_actor::actor::actor) or for the child of a supervisor.
+    /// Makes the state of a cache, for [`actor`](coact_actor::actor::actor) or for the child of a
+    /// supervisor.
     #[must_use]
     pub fn cache(&self) -> Cache<K, V> {
         Cache::new(Arc::clone(&self.0))

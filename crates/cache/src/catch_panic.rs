@@ -1,4 +1,4 @@
-//! Futures of the program: they may panic wherever they are called, and take too long.
+//! User futures, which may panic and take too long.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;

@@ -1,48 +1,47 @@
-//! What a cache has counted.
+//! The counts of a cache.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a cache has counted since its state was made, and how much it has now: see [`Counts`](crate::Counts).
+/// The counts of a cache since its state was created, and its sizes now: see
+/// [`Counts`](crate::Counts).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct CacheCounts {
     /// Lookups that were answered at once: from an entry, or from a write that waits.
     pub hits: u64,
-    /// Lookups that were not: each asker's, also of those who have shared a load.
+    /// Lookups that were not. Those that share a load are counted one by one.
     pub misses: u64,
-    /// Loads that were begun. With single flight there are fewer of them than misses.
+    /// Loads begun. Since lookups share them, there are fewer than misses.
     pub loads: u64,
-    /// Those of them that were begun ahead of expiry: see
+    /// Loads among them that were begun ahead of expiry: see
     /// [`refresh_after_write`](crate::CacheBuilder::refresh_after_write).
     pub refreshes: u64,
-    /// Loads that have failed, panicked, or taken too long.
+    /// Loads that failed, panicked or took too long.
     pub load_failures: u64,
-    /// Gets that were refused since [as many loads as may be](crate::CacheBuilder::max_loads) were
-    /// under way.
+    /// Gets refused because of [`max_loads`](crate::CacheBuilder::max_loads).
     pub refused_loads: u64,
     /// Entries that made room for others.
     pub evicted_for_room: u64,
-    /// Entries whose time was over.
+    /// Entries that expired.
     pub expired: u64,
     /// Entries that were invalidated, removed, or replaced.
     pub replaced: u64,
-    /// Values that were heavier than the whole cache may be, and were not kept.
+    /// Values heavier than `max_weight`, which were not kept.
     pub too_heavy: u64,
-    /// Writes that the store has taken, of this cache: through, or behind.
+    /// Writes that the store took, through or behind.
     pub writes: u64,
-    /// Attempts to write that have failed.
+    /// Failed attempts to write.
     pub write_failures: u64,
-    /// Writes behind that were refused by the store, or given up at the end of the runtime: each was told to
-    /// [`on_lost`](crate::WriteBehind::on_lost).
+    /// Writes behind that the store refused, or that were given up at the end of the runtime: each
+    /// was passed to [`on_lost`](crate::WriteBehind::on_lost).
     pub lost_writes: u64,
-    /// Entries now. Those that have expired and were not dropped yet are among them.
+    /// Entries now, with those that have expired and were not dropped yet.
     pub entries: usize,
-    /// What they weigh now.
+    /// Their weight.
     pub weight: u64,
-    /// Loads under way now, those of which only the askers from before an invalidation are told
-    /// among them.
+    /// Loads in flight now, stale ones among them.
     pub loading: usize,
-    /// Keys whose write behind waits now, or is on its way.
+    /// Keys with a write behind that waits or is in flight.
     pub waiting_writes: usize,
 }
 

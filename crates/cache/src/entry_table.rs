@@ -1,9 +1,10 @@
-//! What a cache keeps, and what it drops first. It is given the time, and calls no code of the program but `Eq`, before it
-//! changes anything, and destructors and the listener, when it has changed it.
+//! The entries of a cache, and the order in which they are dropped. It is given the time. The only
+//! user code that it calls is `Eq`, before it changes anything, and destructors and the listener,
+//! once it has changed everything.
 //!
-//! The entry that was used least recently goes first. A reader in parallel to others cannot change that order; it marks the entry,
-//! which counts as used when its turn to go has come. With two segments, an entry is safe from those that are used once as soon as it is used
-//! again.
+//! The least recently used entry goes first. Parallel readers cannot change that order: they mark
+//! the entry, which counts as used when its turn to go comes. With two segments, an entry that was
+//! used again is safe from those that were used once.
 
 use std::borrow::Borrow;
 use std::collections::BTreeSet;
@@ -22,7 +23,7 @@ use crate::removal::{RemovalCause, RemovalListener, RemovedEntry};
 use crate::slab_list::{ListKind, SlabLinks, SlabList, SlabNode};
 use crate::spec::EntryMeasure;
 
-/// What is known of a key.
+/// What the cache knows of a key.
 pub(crate) enum EntryContent<V> {
     Value(CatchDrop<V>),
     /// There is no value.
@@ -74,7 +75,7 @@ impl<V> EntryContent<V> {
     }
 }
 
-/// What is to be kept of a key.
+/// An entry to insert.
 pub(crate) struct NewEntry<V> {
     content: EntryContent<V>,
     weight: u64,
@@ -211,8 +212,8 @@ impl<K, V> EntryTable<K, V> {
         }
     }
 
-    /// Keeps what is known of a key since some time, in place of what was known before. Returns
-    /// whether it is kept.
+    /// Inserts an entry whose times start at `since`, in place of the one before. Returns whether
+    /// it is kept.
     pub(crate) fn insert(
         &mut self,
         (hash, key): (u64, CatchDrop<K>),
@@ -309,7 +310,7 @@ impl<K, V> EntryTable<K, V> {
         }
     }
 
-    /// Drops what is known of a key.
+    /// Drops an entry for another reason than its time or the bounds.
     pub(crate) fn forget(&mut self, at: usize, cause: RemovalCause) {
         self.replaced += 1;
         self.remove(at, cause);
@@ -336,7 +337,7 @@ impl<K, V> EntryTable<K, V> {
         self.tell(key, content, cause);
     }
 
-    /// Tells the listener of a value that is dropped, when all else is done.
+    /// Calls the listener with a dropped value, once all else is done.
     fn tell(&self, key: CatchDrop<K>, content: EntryContent<V>, cause: RemovalCause) {
         let (Some(listener), EntryContent::Value(value)) = (&self.listener, content) else {
             return;
@@ -345,7 +346,7 @@ impl<K, V> EntryTable<K, V> {
         drop_quietly(|| listener(RemovedEntry { key, value, cause }));
     }
 
-    /// Drops all.
+    /// Drops all entries.
     pub(crate) fn clear(&mut self) {
         let count = self.all.len() as u64;
         let empty = Self {
@@ -360,7 +361,7 @@ impl<K, V> EntryTable<K, V> {
         }
     }
 
-    /// Adds what it has counted.
+    /// Adds its counts.
     pub(crate) fn count(&self, counts: &mut CacheCounts) {
         counts.entries = self.all.len();
         counts.weight = self.weight;

@@ -17,7 +17,8 @@ pub type BoxError = Box<dyn Error + Send + Sync>;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BuildError {
-    /// Neither the number of entries nor their weight has a bound, so the cache would grow for ever.
+    /// Neither the number of entries nor their weight has a bound, so the cache would grow for
+    /// ever.
     Unbounded,
     /// This setting is zero.
     Zero(&'static str),

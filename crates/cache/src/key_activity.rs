@@ -1,4 +1,4 @@
-//! What is under way for a key: loads, a write, and what waits for them.
+//! The activity of a key: its loads and its write in flight, and the requests that wait for them.
 
 use std::collections::VecDeque;
 use std::mem::take;
@@ -172,7 +172,8 @@ impl<K, V: Value> Default for KeyActivity<K, V> {
     }
 }
 
-/// A number for a load or a write: no other one has it, that of another state of the same actor included.
+/// Returns a number for a load or a write that no other one has, also of other states of the same
+/// actor.
 pub(crate) fn next_number() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);
     NEXT.fetch_add(1, Ordering::Relaxed)

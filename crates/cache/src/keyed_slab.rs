@@ -1,4 +1,4 @@
-//! A map whose entries have a place each, and that calls the program's code to find a key, and for nothing else.
+//! A map whose entries have places, which calls user code only to find a key.
 
 use std::borrow::Borrow;
 
@@ -6,7 +6,8 @@ use coact_core::internals::CatchDrop;
 use hashbrown::HashTable;
 use slab::Slab;
 
-/// Entries by key. Hashes are given, and kept: so it never hashes, and compares keys before it changes anything.
+/// Entries by key. It is given hashes and keeps them, so it never hashes, and it compares keys only
+/// before it changes anything.
 pub(crate) struct KeyedSlab<K, T> {
     places: HashTable<usize>,
     slots: Slab<KeyedSlot<K, T>>,

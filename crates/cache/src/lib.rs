@@ -1,8 +1,8 @@
-//! Caching actors: what is asked for often, kept at hand.
+//! Caching actors: values that are asked for often, kept at hand.
 //!
-//! A [`Cache`] is an actor that keeps values by key, within bounds of number, weight and time. What
-//! is not there is loaded, once for all who ask meanwhile; what is written goes to a store behind
-//! it, before it is answered or after.
+//! A [`Cache`] is an actor that keeps values by key, within bounds of number, weight and time. It
+//! loads a missing value once for all who ask meanwhile, and writes to a store behind it, before or
+//! after it answers.
 //!
 //! ```
 //! use coact::cache::{Cache, Caching};

@@ -1,4 +1,4 @@
-//! What a cache is asked, and told.
+//! The messages of a cache.
 
 use std::fmt;
 use std::future::Future;
@@ -11,7 +11,7 @@ use crate::cache::Cache;
 use crate::counts::CacheCounts;
 use crate::errors::{BoxError, LoadError, WriteError};
 
-/// Asks for the value of a key, which is loaded if it is not there. `None`: there is none.
+/// Asks for the value of a key, and loads it if it is missing. `None`: the key has no value.
 pub struct Get<K, V>(pub(crate) K, PhantomData<fn() -> V>);
 
 /// Asks for the value of a key, which is loaded with this function if it is not there and no load
@@ -21,7 +21,7 @@ pub struct GetWith<K, V> {
     pub(crate) load: OnceLoader<K, V>,
 }
 
-/// Asks for the value of a key if it is there. Nothing is loaded, and nothing waited for.
+/// Asks for the value of a key if the cache has it. Loads nothing, and waits for nothing.
 pub struct GetCached<K, V>(pub(crate) K, PhantomData<fn() -> V>);
 
 /// Sets the value of a key: in the cache, and in the store if there is one to be written to.
@@ -36,13 +36,14 @@ pub struct Put<K, V> {
     pub value: V,
 }
 
-/// Removes a key: from the cache, and from the store if there is one to be written to. It is answered as a [`Put`] is.
+/// Removes a key: from the cache, and from the store if there is one to be written to. It is
+/// answered like a [`Put`].
 pub struct Remove<K>(pub K);
 
-/// Has the cache forget a key, because its value has changed elsewhere. The store is not written to.
+/// Drops a key from the cache because its value has changed elsewhere. Writes nothing to the store.
 pub struct Invalidate<K>(pub K);
 
-/// Has the cache forget all keys.
+/// Drops all keys from the cache.
 #[derive(Clone, Copy, Debug)]
 pub struct InvalidateAll;
 
@@ -50,7 +51,7 @@ pub struct InvalidateAll;
 #[derive(Clone, Copy, Debug)]
 pub struct Flush;
 
-/// Asks what the cache has counted.
+/// Asks for the cache's counts.
 #[derive(Clone, Copy, Debug)]
 pub struct Counts;
 
@@ -115,7 +116,8 @@ impl Message for Counts {
     type Reply = CacheCounts;
 }
 
-/// The messages of a cache as methods of its address: `cache.get(key)` is `cache.ask(Get::new(key))`.
+/// The messages of a cache as methods of its address: `cache.get(key)` is
+/// `cache.ask(Get::new(key))`.
 pub trait Caching<K: Key, V: Value> {
     /// Asks for the value of a key, which is loaded if it is not there: see [`Get`].
     fn get(&self, key: K) -> Ask<Result<Option<V>, LoadError>>;
@@ -155,16 +157,16 @@ pub trait Caching<K: Key, V: Value> {
     /// Removes a key: see [`Remove`].
     fn remove(&self, key: K) -> Ask<Result<(), WriteError>>;
 
-    /// Has the cache forget a key: see [`Invalidate`].
+    /// Drops a key from the cache: see [`Invalidate`].
     fn invalidate(&self, key: K) -> Ask<()>;
 
-    /// Has the cache forget all keys: see [`InvalidateAll`].
+    /// Drops all keys from the cache: see [`InvalidateAll`].
     fn invalidate_all(&self) -> Ask<()>;
 
     /// Waits until all that was written before is stored: see [`Flush`].
     fn flush(&self) -> Ask<Result<(), WriteError>>;
 
-    /// Asks what the cache has counted: see [`Counts`].
+    /// Asks for the cache's counts: see [`Counts`].
     fn counts(&self) -> Ask<CacheCounts>;
 }
 

@@ -1,4 +1,4 @@
-//! Writes through that are under way: a state that follows on another one has to know them.
+//! Writes through in flight: the state after a restart blocks their keys.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};

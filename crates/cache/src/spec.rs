@@ -1,4 +1,4 @@
-//! What caches are made of, and how that is said.
+//! The settings of caches, their builder, and the specification that it makes.
 
 use std::collections::hash_map::RandomState;
 use std::fmt;
@@ -14,12 +14,12 @@ use crate::removal::{RemovalListener, RemovedEntry};
 use crate::write_behind::WriteBehind;
 use crate::write_queue::WriteQueue;
 
-/// Says for how long a value may be used, if it has a time of its own.
+/// Returns how long a value may be used, if it has a time of its own.
 type ExpiryFn<K, V> = dyn Fn(&K, &V) -> Option<Duration> + Send + Sync;
 
 type WeigherFn<K, V> = dyn Fn(&K, &V) -> u64 + Send + Sync;
 
-/// What a cache is made of.
+/// The settings of a cache, checked, with all that its states share.
 pub(crate) struct CacheSettings<K, V> {
     pub(crate) bounds: Arc<CacheBounds>,
     weigher: Option<Arc<WeigherFn<K, V>>>,
@@ -29,12 +29,12 @@ pub(crate) struct CacheSettings<K, V> {
     pub(crate) load_timeout: Option<Duration>,
     pub(crate) max_loads: Option<usize>,
     pub(crate) writing: WriteMode<K, V>,
-    /// The same for all states, as they share what is on its way.
+    /// The same for all states, since they share writes in flight.
     pub(crate) hasher: RandomState,
     pub(crate) pending_writes: Arc<PendingWrites<K>>,
 }
 
-/// What the program says of a value.
+/// The weight and the time of a value, by the program's functions.
 #[derive(Clone, Copy)]
 pub(crate) struct EntryMeasure {
     pub(crate) weight: u64,
@@ -43,7 +43,7 @@ pub(crate) struct EntryMeasure {
 }
 
 impl<K, V> CacheSettings<K, V> {
-    /// Weighs a value, and asks how long it lives. Calls code of the program, which may panic.
+    /// Weighs a value, and asks how long it lives. Calls user code, which may panic.
     pub(crate) fn measure(&self, key: &K, value: &V) -> EntryMeasure {
         EntryMeasure {
             weight: self.weigher.as_ref().map_or(0, |weigh| weigh(key, value)),
@@ -73,7 +73,7 @@ pub struct CacheBuilder<K, V> {
     writing: WriteTarget<K, V>,
 }
 
-/// Where writes are to go.
+/// Where writes go, as far as the builder knows.
 enum WriteTarget<K, V> {
     Nowhere,
     Through(Arc<dyn DynBacking<K, V>>),
@@ -95,14 +95,14 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         }
     }
 
-    /// Sets how many entries it keeps. The one that was used least recently makes room for a new one.
+    /// Sets the maximum number of entries. The least recently used one makes room for a new one.
     pub fn max_entries(mut self, entries: usize) -> Self {
         self.bounds.max_entries = Some(entries);
         self
     }
 
-    /// Sets what its entries may weigh together. An entry that is heavier by itself is not kept. (That there is no value, if that is
-    /// [kept](Self::negative_time_to_live), weighs 1.)
+    /// Sets what its entries may weigh together. An entry that is heavier by itself is not kept.
+    /// (That there is no value, if that is [kept](Self::negative_time_to_live), weighs 1.)
     pub fn max_weight(
         mut self,
         weight: u64,
@@ -187,11 +187,11 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     }
 
     /// Sets what is called with each value that the cache drops, once, and with the reason. A value
-    /// whose time is over is dropped late, when its key is next asked for or something else is kept:
-    /// in an idle cache never. A refresh replaces the value
-    /// ([`Replaced`](crate::RemovalCause::Replaced)). The listener is
-    /// called in the turn of the cache, so it should not take long; what takes longer is for an
-    /// actor that it sends the value to. A panic of it is reported.
+    /// whose time is over is dropped late, when its key is next asked for or something else is
+    /// kept: in an idle cache never. A refresh replaces the value
+    /// ([`Replaced`](crate::RemovalCause::Replaced)). The listener is called in the turn of the
+    /// cache, so it should not take long; what takes longer is for an actor that it sends the value
+    /// to. A panic of it is reported.
     ///
     /// A value that was put or loaded and is not kept, since it is too heavy or its time is over,
     /// is among them. What a cache has when it ends or restarts is dropped without a call.
@@ -228,14 +228,16 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Has the cache remember for some time that there is no value, or that it could not be loaded. Without this, each get tries again.
+    /// Has the cache remember for some time that there is no value, or that it could not be loaded.
+    /// Without this, each get tries again.
     pub fn negative_time_to_live(mut self, time: Duration) -> Self {
         self.bounds.negative_time_to_live = Some(time);
         self
     }
 
-    /// Has entries that were used once make room before those that were used again, of which there are up to four fifths: so one pass over many
-    /// keys does not drop what is used all the time. (This is known as a segmented LRU.)
+    /// Has entries that were used once make room before those that were used again, of which there
+    /// are up to four fifths: so one pass over many keys does not drop what is used all the time.
+    /// (This is known as a segmented LRU.)
     pub fn scan_resistant(mut self) -> Self {
         self.bounds.is_segmented = true;
         self
@@ -252,7 +254,8 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Sets what loads a value that is not there: a function that may block, run on a [blocking thread](coact_core::runtime::blocking).
+    /// Sets the function that loads missing values. It may block: it runs on a
+    /// [blocking thread](coact_core::runtime::blocking).
     pub fn load_blocking<F>(mut self, load: F) -> Self
     where
         F: Fn(K) -> Result<Option<V>, BoxError> + Send + Sync + 'static,
@@ -261,31 +264,31 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Has values that are not there loaded from a store, which is not written to.
+    /// Loads missing values from a store, and never writes to it.
     pub fn read_through(mut self, store: impl Backing<K, V>) -> Self {
         self.loader = Some(CacheLoader::of_store(Arc::new(store)));
         self
     }
 
-    /// Sets after what time a load has failed. Its future is dropped then. A function on a blocking thread goes on, and until it has
-    /// returned, gets of its key fail at once.
+    /// Sets the time after which a load fails. Its future is dropped then. A function on a blocking
+    /// thread goes on, and gets of its key fail at once until it returns.
     ///
-    /// Without this, a load that never ends has those who ask for its key wait for ever (others do not).
+    /// Without this, a load that never ends blocks the gets of its key for ever, and no others.
     pub fn load_timeout(mut self, timeout: Duration) -> Self {
         self.load_timeout = Some(timeout);
         self
     }
 
-    /// Sets how many loads may be under way. A get that needs one more is refused with
-    /// [`LoadError::Full`](crate::LoadError::Full); those that find a value or join a load are not
-    /// concerned. A load counts until it has ended, also if nothing waits for it any more. Without
-    /// this, there are as many loads as missing keys that are asked for.
+    /// Sets the maximum number of loads in flight. A get that needs one more is refused with
+    /// [`LoadError::Full`](crate::LoadError::Full); gets that find a value or join a load are not.
+    /// A load counts until it ends, even if nothing waits for it any more. Without this, each
+    /// missing key that is asked for has a load.
     pub fn max_loads(mut self, loads: usize) -> Self {
         self.max_loads = Some(loads);
         self
     }
 
-    /// Has values loaded from a store, and written to it, before a write is answered.
+    /// Loads missing values from a store, and writes to it before a write is answered.
     pub fn write_through(mut self, store: impl Backing<K, V>) -> Self {
         let store: Arc<dyn DynBacking<K, V>> = Arc::new(store);
         self.loader.get_or_insert_with(|| CacheLoader::of_store(Arc::clone(&store)));
@@ -293,13 +296,14 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Sets after what time a write through has failed. Its future is dropped then; it may be stored.
+    /// Sets the time after which a write through fails. Its future is dropped then; the store may
+    /// have taken the value.
     pub fn write_timeout(mut self, timeout: Duration) -> Self {
         self.write_timeout = Some(timeout);
         self
     }
 
-    /// Has values loaded from a store, and written to it after their writes are answered.
+    /// Loads missing values from a store, and writes to it after writes are answered.
     pub fn write_behind(mut self, store: impl Backing<K, V>, settings: WriteBehind<K, V>) -> Self {
         let store: Arc<dyn DynBacking<K, V>> = Arc::new(store);
         self.loader.get_or_insert_with(|| CacheLoader::of_store(Arc::clone(&store)));
@@ -307,7 +311,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         self
     }
 
-    /// Makes the specification.
+    /// Builds the specification.
     ///
     /// # Errors
     /// Fails if there is no bound of entries or weight, if a setting is zero, if there is no loader
@@ -379,7 +383,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     }
 }
 
-/// What a cache is made of: made by [`Cache::builder`](crate::Cache::builder), cheap to clone.
+/// The specification of a cache, from [`Cache::builder`](crate::Cache::builder). Cheap to clone.
 ///
 /// ```
 /// use coact::actor::actor;
@@ -401,9 +405,10 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// With [`write_behind`](CacheBuilder::write_behind), what waits to be written belongs to the specification. So the state that a restart makes
-/// has what the one before has left. Several caches of one specification share it; apart from that they know nothing of each
-/// other, and what one writes another sees when its own entry is gone.
+/// With [`write_behind`](CacheBuilder::write_behind), the writes that wait belong to the
+/// specification, so they survive a restart of the actor. Several caches of one specification share
+/// them. Otherwise such caches are independent: one sees the writes of another once its own entry
+/// is gone.
 pub struct CacheSpec<K, V>(pub(crate) Arc<CacheSettings<K, V>>);
 
 impl<K, V> Clone for CacheSpec<K, V> {

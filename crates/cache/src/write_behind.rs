@@ -1,11 +1,11 @@
-//! How writes behind are done: the settings.
+//! The settings of writes behind.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::errors::WriteError;
 
-/// How writes behind are done.
+/// The settings of writes behind.
 ///
 /// ```
 /// use coact::cache::WriteBehind;
@@ -29,7 +29,7 @@ pub struct WriteBehind<K, V> {
 
 pub(crate) type OnLost<K, V> = Box<dyn Fn(LostWrite<K, V>) + Send + Sync>;
 
-/// A write behind that was answered, and will not be stored.
+/// A write behind that will not be stored, though it was answered.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct LostWrite<K, V> {
@@ -42,8 +42,8 @@ pub struct LostWrite<K, V> {
 }
 
 impl<K, V> WriteBehind<K, V> {
-    /// Writes when 100 keys wait, or the first of them has waited for 100 ms; up to 10,000 may wait; after a failure it waits for 10 ms, and
-    /// twice as long each time, up to a second.
+    /// Writes when 100 keys wait, or the first has waited for 100 ms. Up to 10,000 may wait. After
+    /// a failure it waits for 10 ms, and twice as long each time, up to a second.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -70,8 +70,8 @@ impl<K, V> WriteBehind<K, V> {
         self
     }
 
-    /// Sets how many keys may wait. Writes of further ones wait for room, unanswered; when there are as many of these, more are refused with
-    /// [`WriteError::Full`].
+    /// Sets how many keys may wait. Writes of further keys wait for room, unanswered; once as many
+    /// of these wait, more are refused with [`WriteError::Full`].
     #[must_use]
     pub fn max_waiting(mut self, keys: usize) -> Self {
         self.max_waiting = keys;
@@ -85,15 +85,17 @@ impl<K, V> WriteBehind<K, V> {
         self
     }
 
-    /// Sets after what time without an answer of the store a batch has failed. It is written again then.
+    /// Sets the time after which a batch without an answer fails. It is written again then.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
     }
 
-    /// Sets what is called with each write that is lost: [refused](crate::BackingError::Refused) by the store, sent (so that no asker is told) while
-    /// there was no room, or not stored when the runtime ended. Without it, each is a `tracing` event.
+    /// Sets a function that is called with each lost write: one that the store
+    /// [refused](crate::BackingError::Refused), one that was sent, not asked, while there was no
+    /// room, or one that was not stored when the runtime ended. Without it, each is a `tracing`
+    /// event.
     #[must_use]
     pub fn on_lost(mut self, tell: impl Fn(LostWrite<K, V>) + Send + Sync + 'static) -> Self {
         self.on_lost = Some(Box::new(tell));

@@ -1,4 +1,4 @@
-//! What brings writes behind to the store: a future of its own, which writes one batch after the other as long as any wait.
+//! The flusher of a write queue: a future that writes one batch after the other while any wait.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
@@ -28,7 +28,7 @@ enum BatchError {
     Passing,
 }
 
-/// What writes as long as there is anything to be written.
+/// Writes batches until the queue is empty.
 struct WriteFlusher<K: Key, V: Value> {
     queue: Arc<WriteQueue<K, V>>,
     /// Whether nothing was left to be written. If it is dropped before, the runtime has ended.

@@ -1,7 +1,8 @@
-//! Writes behind: those that wait for the store, by key.
+//! The queue of writes behind: those that wait for the store, by key.
 //!
-//! They belong to the settings of a cache, and not to the state of its actor: so a restart loses none of them, and the state that it makes sees
-//! them. The [flusher](crate::write_flusher) writes them.
+//! It belongs to the settings of a cache, not to the state of its actor, so a restart loses
+//! nothing, and the new state sees what waits. The [flusher](crate::write_flusher) writes it to the
+//! store.
 
 use std::collections::{BTreeSet, HashSet, VecDeque};
 use std::mem::{replace, take};
@@ -19,7 +20,7 @@ use crate::errors::WriteError;
 use crate::keyed_slab::KeyedSlab;
 use crate::write_behind::{LostWrite, WriteBehind};
 
-/// What a cache is told by its queue, in its turn.
+/// An event of the queue for its caches.
 pub(crate) enum QueueEvent<K> {
     /// There is room for writes again.
     Room,
@@ -39,21 +40,22 @@ pub(crate) struct QueueSubscription<K, V> {
 pub(crate) struct WriteQueue<K, V> {
     pub(crate) store: Arc<dyn DynBacking<K, V>>,
     pub(crate) settings: WriteBehind<K, V>,
-    /// While it is locked, no code of the program runs but `Eq`, `Clone` and destructors of keys and values.
+    /// While it is locked, the only user code that runs is `Eq` and `Clone` of keys, and `Clone` of
+    /// values.
     state: Mutex<QueueState<K, V>>,
 }
 
 struct QueueState<K, V> {
     pending: KeyedSlab<K, KeyWrites<V>>,
-    /// The keys with a write that is not on its way, oldest first.
+    /// The keys with a write that waits, oldest first.
     order: VecDeque<usize>,
     next: u64,
     /// The number of the oldest write of the batch that is under way, if there is one.
     in_flight: Option<u64>,
     has_flusher: bool,
-    /// Whether it does not wait for more.
+    /// Whether the next batch does not wait for more writes.
     hurries: bool,
-    /// Whether it is asked to try again at once, though the store has failed.
+    /// Whether to try again at once, though the store has failed.
     tries_again: bool,
     flusher: Option<Waker>,
     /// In the order in which they were asked for.
@@ -68,7 +70,7 @@ struct QueueState<K, V> {
 
 /// The writes of a key.
 struct KeyWrites<V> {
-    /// On its way to the store.
+    /// In the batch that the store has.
     in_flight: Option<QueuedWrite<V>>,
     /// Behind that.
     waiting: Option<QueuedWrite<V>>,
@@ -80,7 +82,7 @@ struct QueuedWrite<V> {
     since: Duration,
 }
 
-/// An ask for an answer when what was written before is stored.
+/// A flush, answered once the writes before it are stored.
 struct FlushRequest {
     /// The first number behind those that it waits for.
     before: u64,
@@ -95,7 +97,7 @@ pub(crate) enum BatchDue {
     In(Duration),
 }
 
-/// What becomes of a write.
+/// The outcome of a push.
 pub(crate) enum PushOutcome<V> {
     /// It waits.
     Queued,
@@ -125,7 +127,8 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         QueueSubscription { queue: Arc::clone(self), at }
     }
 
-    /// Returns what was written of a key last and is not stored yet. Calls the program's `Eq` and `Clone`, which may panic.
+    /// Returns the newest write of a key that is not stored yet. Calls `Eq` and `Clone`, which may
+    /// panic.
     pub(crate) fn latest(&self, hash: u64, key: &K) -> Option<Option<V>> {
         let state = self.state();
         let pending = state.pending.get(state.pending.find(hash, key)?);
@@ -201,7 +204,7 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         counts.waiting_writes = state.pending.len();
     }
 
-    /// Says that an answered, or unanswered, write is lost.
+    /// Reports a lost write.
     pub(crate) fn lose(&self, lost: LostWrite<K, V>) {
         self.state().lost += 1;
         self.tell(lost);
@@ -319,7 +322,8 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         wanting.into_iter().for_each(|listener| listener(QueueEvent::Room));
     }
 
-    /// Has what was not stored be written again, before all that waits; but for what was replaced meanwhile.
+    /// Puts a failed batch back in front of all that waits. Newer writes of its keys take its
+    /// places.
     pub(crate) fn put_back(&self, batch: &[usize]) {
         let mut state = self.state();
         state.failures += 1;
@@ -342,7 +346,7 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         drop(state);
     }
 
-    /// Gives up all that waits: the runtime has ended. Caches of other runtimes go on.
+    /// Gives up all that waits, since the runtime has ended. Caches of other runtimes go on.
     pub(crate) fn abandon(&self) {
         let mut state = self.state();
         let (pending, flushes) = (take(&mut state.pending), take(&mut state.flushes));
@@ -362,7 +366,7 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         wanting.into_iter().for_each(|listener| listener(QueueEvent::Room));
     }
 
-    /// Returns when the next batch is due. If nothing is left to be written, the flusher is not needed any more.
+    /// Returns when the next batch is due. If nothing waits, the flusher ends.
     pub(crate) fn next(&self, now: Duration) -> BatchDue {
         let mut state = self.state();
         let Some(oldest) = state.oldest() else {
@@ -380,7 +384,7 @@ impl<K: Key, V: Value> WriteQueue<K, V> {
         BatchDue::In(self.settings.delay.saturating_sub(now.saturating_sub(waits_since)))
     }
 
-    /// Whether the next batch is due, whatever the time is. Otherwise, the flusher is woken when it is.
+    /// Whether the next batch is due, whatever the time is. Otherwise the flusher is woken later.
     pub(crate) fn is_due(&self, waker: &Waker) -> bool {
         self.watch(waker, |state| state.is_urgent(self.settings.max_batch))
     }
@@ -451,7 +455,7 @@ impl<V> Default for KeyWrites<V> {
 }
 
 impl<K: Key, V: Value> QueueState<K, V> {
-    /// Returns the oldest of those that are not on their way.
+    /// Returns the oldest write that waits.
     fn oldest(&self) -> Option<&QueuedWrite<V>> {
         let waiting = self.order.iter().map(|at| self.pending.get(*at).waiting.as_ref());
         waiting.flatten().next()
@@ -479,13 +483,13 @@ impl<K: Key, V: Value> QueueState<K, V> {
         self.hurries || is_waited_for || self.order.len() >= max_batch
     }
 
-    /// Takes the listeners that want to be told of room.
+    /// Takes the listeners that wait for room.
     fn take_room_wanted(&mut self) -> Vec<QueueListener<K>> {
         let wanted = take(&mut self.room_wanted);
         wanted.into_iter().filter_map(|at| self.listeners.get(at).map(Arc::clone)).collect()
     }
 
-    /// Takes a write that is not on its way any more, and its key, if nothing was written behind it.
+    /// Takes a write out of its batch, and its key if no newer write waits.
     fn end_in_flight(&mut self, at: usize) -> (Option<CatchDrop<K>>, Option<QueuedWrite<V>>) {
         let pending = self.pending.get_mut(at);
         let written = pending.in_flight.take();

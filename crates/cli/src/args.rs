@@ -23,11 +23,12 @@ pub struct CommandLine {
 /// The tools.
 #[derive(Subcommand)]
 pub enum ToolCommand {
-    /// Looks into what is stored of durable actors. Changes nothing, and works while a program has the file.
+    /// Shows and checks the stored data of durable actors. Changes nothing, and works while a
+    /// program uses the file.
     Journal(JournalArgs),
 }
 
-/// What `journal` is told.
+/// The arguments of `journal`.
 #[derive(Args)]
 #[command(after_help = "\
 Exit status: 0 if all went well, 1 if `verify` found damage, 2 if something could not be read.
@@ -46,14 +47,14 @@ pub struct JournalArgs {
     /// The file of a store, or the URL of a database: postgres://role:password@host/database.
     #[arg(value_name = "FILE|URL")]
     pub source: OsString,
-    /// In which schema of a database the store is.
+    /// The schema of the database that has the store.
     #[arg(long, global = true, default_value = "coact", value_name = "NAME")]
     pub schema: String,
-    /// The file does not change while it is read: then it is opened without locks, and nothing is written beside it. Wrong
-    /// while a program has it.
+    /// Opens the file without locks, and writes nothing beside it. Only for a file that no program
+    /// uses.
     #[arg(long, global = true)]
     pub immutable: bool,
-    /// Cuts lines for people to this width. Without it, to that of the terminal; what is no terminal gets whole lines.
+    /// Cuts lines to this width. The default is that of the terminal, and no limit when piped.
     #[arg(long, global = true, value_name = "COLUMNS", value_parser = clap::value_parser!(u16).range(20..))]
     pub width: Option<u16>,
     /// What to look at.
@@ -61,14 +62,14 @@ pub struct JournalArgs {
     pub query: JournalCommand,
 }
 
-/// What is looked at.
+/// The commands of `journal`.
 #[derive(Subcommand)]
 pub enum JournalCommand {
     /// Lists the entities: how many events they have, and what waits for them.
     List(ListArgs),
-    /// Shows all that is stored of one entity.
+    /// Shows everything stored of one entity.
     Show(ShowArgs),
-    /// Reads everything, and checks whether it is as it was written.
+    /// Reads everything, and checks that it is intact.
     Verify(VerifyArgs),
     /// Writes everything as JSON Lines.
     Export(ExportArgs),
@@ -76,45 +77,46 @@ pub enum JournalCommand {
     Backup(BackupArgs),
 }
 
-/// What `list` is told.
+/// The arguments of `list`.
 #[derive(Args)]
 #[command(after_help = "\
-LAST is the number of the last event, EPOCH how often the entity was claimed, COMMIT the position of the last event's commit, SNAPSHOT the event up to which a state is stored. OUT, DEAD and TIMERS count messages that are to be delivered, messages that could not be, and timers.
+LAST is the number of the last event, EPOCH how often the entity was claimed, COMMIT the position of the last event's commit, SNAPSHOT the event up to which a state is stored. OUT, DEAD and TIMERS count undelivered messages, dead letters and timers.
 
 Examples:
   coact journal bank.db list --kind bank.account --limit 20
   coact journal bank.db list --kind bank.account --after alice     the ones behind alice
   coact journal bank.db list --after bank.account alice            the same, and other kinds
-  coact journal bank.db list --waiting                             what is not delivered, or due
+  coact journal bank.db list --waiting                             with messages or timers
   coact journal bank.db list --brief | grep alice                  fast for millions
   coact journal bank.db list --waiting --json | jq -r 'select(.notes.dead_letters > 0) | .key'")]
 pub struct ListArgs {
     /// Only those of this kind.
     #[arg(long, value_parser = name)]
     pub kind: Option<String>,
-    /// Only those behind this one, by the bytes of kind and key: a key of `--kind`, or a kind and a key.
+    /// Only those after this one, by the bytes of kind and key: a key of `--kind`, or a kind and a
+    /// key.
     #[arg(long, num_args = 1..=2, value_names = ["KIND", "KEY"], value_parser = name)]
     pub after: Vec<String>,
-    /// Only those that have something waiting: messages to be delivered, dead letters, or timers.
+    /// Only those with undelivered messages, dead letters or timers.
     #[arg(long)]
     pub waiting: bool,
-    /// At most as many.
+    /// At most this many.
     #[arg(long, value_name = "N")]
     pub limit: Option<u64>,
-    /// Only what is listed anyway: no snapshots, commits and notes, for which each entity has to be read.
+    /// Without snapshots, commits and notes, for which each entity has to be read.
     #[arg(long)]
     pub brief: bool,
-    /// As JSON Lines, one entity each: the records `entity` of `export`, and a `summary`.
+    /// Prints JSON Lines: the records `entity` of `export`, and a `summary`.
     #[arg(long)]
     pub json: bool,
 }
 
-/// What `show` is told.
+/// The arguments of `show`.
 #[derive(Args)]
 #[command(after_help = "\
-Kind and key are two arguments, since both may contain slashes. A key that begins with a dash comes behind `--`.
+Kind and key are two arguments, since both may contain slashes. Put `--` before a key that begins with a dash.
 
-Payloads are CBOR with numbered fields, shown in its diagnostic notation: an enum is [variant, [fields]], a struct is [fields]. What is not CBOR is shown as h'..', with its text if it is one. Times are those of notes, if milliseconds since 1970 are what the program orders them by.
+Payloads are CBOR with numbered fields, shown in its diagnostic notation: an enum is [variant, [fields]], a struct is [fields]. Other payloads are shown as h'..', with their text if they have one. Times are those of notes, if milliseconds since 1970 are what the program orders them by.
 
 Examples:
   coact journal bank.db show bank.account alice
@@ -137,17 +139,17 @@ pub struct ShowArgs {
     /// At most as many events, the last of them. Without `--from`, `--to` and `--json`: 20.
     #[arg(long, value_name = "N")]
     pub last: Option<u64>,
-    /// As JSON Lines: the records of `export`.
+    /// Prints JSON Lines: the records of `export`.
     #[arg(long)]
     pub json: bool,
 }
 
-/// What `verify` is told.
+/// The arguments of `verify`.
 #[derive(Args)]
 #[command(after_help = "\
 Exit status: 0 if it is sound, 1 if it is damaged, 2 if it could not be read.
 
-It sees what was changed, lost or put elsewhere after it was stored, by the hashes over each entity's events, and the sums of snapshots, states without events, and notes. (What an earlier format has stored of these has none.) What is found is as of the moment at which it began; the `-wal` of a running program grows meanwhile.
+It finds rows that were changed, lost or moved after they were stored, by the hashes over each entity's events, and the checksums of snapshots, states without events, and notes. (Rows of an earlier format have no checksums.) It reads everything as of its start; the `-wal` of a running program grows meanwhile.
 
 Examples:
   coact journal bank.db verify
@@ -157,28 +159,28 @@ pub struct VerifyArgs {
     /// Only entities of this kind. (The file itself is checked as a whole.)
     #[arg(long, value_parser = name)]
     pub kind: Option<String>,
-    /// As JSON Lines: a `finding` each, and a `summary`.
+    /// Prints JSON Lines: a `finding` each, and a `summary`.
     #[arg(long)]
     pub json: bool,
 }
 
-/// What `backup` is told.
+/// The arguments of `backup`.
 #[derive(Args)]
 #[command(after_help = "\
-The copy has all that is committed when it begins, and is a store of its own. It has what is damaged as well: `verify` it. SqliteStore::restore puts it back; by hand, end the program, remove bank.db-wal, bank.db-shm and bank.db-journal, and copy it to bank.db. A database is copied by `pg_dump --schema=coact`.
+The copy has everything committed when it begins, damaged rows included, and is a store of its own: `verify` it. SqliteStore::restore puts it back; by hand, end the program, remove bank.db-wal, bank.db-shm and bank.db-journal, and copy it to bank.db. A database is copied by `pg_dump --schema=coact`.
 
 Examples:
   coact journal bank.db backup /mnt/backup/bank.db
   coact journal /mnt/backup/bank.db --immutable verify")]
 pub struct BackupArgs {
-    /// The copy, a file that must not be there yet.
+    /// The copy: a file that must not exist.
     pub target: PathBuf,
 }
 
-/// What `export` is told.
+/// The arguments of `export`.
 #[derive(Args)]
 #[command(after_help = "\
-crates/cli/FORMAT.md describes the records. All is as of the moment at which it began; the `-wal` of a running program grows meanwhile. The last line is an `end`: without it, it is not complete.
+crates/cli/FORMAT.md describes the records. It reads everything as of its start; the `-wal` of a running program grows meanwhile. The last line is an `end`: without it, the export is incomplete.
 
 Examples:
   coact journal bank.db export -o bank.jsonl
@@ -192,10 +194,10 @@ pub struct ExportArgs {
     /// Only this entity.
     #[arg(long, num_args = 2, value_names = ["KIND", "KEY"], value_parser = name, conflicts_with = "kind")]
     pub entity: Vec<String>,
-    /// Events behind all entities, in the order of their commits.
+    /// Events after all entities, in the order of their commits.
     #[arg(long, requires = "kind")]
     pub by_commit: bool,
-    /// To a file, which must not be there yet.
+    /// Writes to this file, which must not exist.
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
 }

@@ -1,4 +1,5 @@
-//! CBOR for people: diagnostic notation ([RFC 8949, section 8](https://www.rfc-editor.org/rfc/rfc8949#section-8)), and JSON.
+//! CBOR for people: diagnostic notation ([RFC 8949, section
+//! 8](https://www.rfc-editor.org/rfc/rfc8949#section-8)), and JSON.
 
 use std::fmt::{self, Display, Formatter};
 
@@ -46,8 +47,8 @@ impl CborItem {
         (decoder.position() == bytes.len()).then_some(item)
     }
 
-    /// As JSON, in which not everything has a place: bytes become texts as in diagnostic notation, keys of maps texts,
-    /// tags are left out. `None` if two keys would become the same one.
+    /// As JSON, in which not everything has a place: bytes become texts as in diagnostic notation,
+    /// keys of maps texts, tags are left out. `None` if two keys would become the same one.
     pub fn to_json(&self) -> Option<Value> {
         Some(match self {
             Self::Integer(number) => match (u64::try_from(*number), i64::try_from(*number)) {
@@ -132,7 +133,8 @@ fn item(decoder: &mut Decoder<'_>, depth: usize) -> Option<CborItem> {
     })
 }
 
-/// As many items as a header says, or those up to the end mark. A header may lie, so no room is made for them.
+/// As many items as a header says, or those up to the end mark. A header may lie, so no room is
+/// made for them.
 fn several<'b, T>(
     decoder: &mut Decoder<'b>,
     length: Option<u64>,

@@ -1,7 +1,8 @@
-//! Whether the history of an entity is as it was written: a check that reads each event once, and keeps none.
+//! Whether the history of an entity is as it was written: a check that reads each event once, and
+//! keeps none.
 //!
-//! Each event has a hash over it and those before it. If one does not fit, either the event was changed, or what is stored as its
-//! hash: the next hash tells which, so a finding waits for it.
+//! Each event has a hash over it and those before it. If one does not fit, either the event was
+//! changed, or what is stored as its hash: the next hash tells which, so a finding waits for it.
 
 use coact_persist::{EntitySummary, EventHash, Position, RowChecksum, Seq, Snapshot, StoredEvent};
 
@@ -181,7 +182,8 @@ impl<'a> HashChain<'a> {
         }
     }
 
-    /// Whether some claim can have left the epoch. An entity that was never claimed may have notes from others, but no events.
+    /// Whether some claim can have left the epoch. An entity that was never claimed may have notes
+    /// from others, but no events.
     fn check_epoch(&mut self) {
         let EntitySummary { ref id, epoch, last, .. } = *self.summary;
         let what = match epoch.get() {

@@ -1,4 +1,5 @@
-//! Messages that are to be delivered, as durable actors store them: with their receiver, and why they could not be.
+//! Messages that are to be delivered, as durable actors store them: with their receiver, and why
+//! they could not be.
 
 use coact_persist::minicbor::Decoder;
 use coact_persist::minicbor::decode::Error;

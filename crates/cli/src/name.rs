@@ -66,7 +66,8 @@ fn escaped(rest: &mut std::str::Chars<'_>) -> Result<char, String> {
     }
 }
 
-/// How many characters have to be added, removed or replaced to make the one of the other; `None` if more than `most`.
+/// How many characters have to be added, removed or replaced to make the one of the other; `None`
+/// if more than `most`.
 pub fn distance(one: &str, other: &str, most: usize) -> Option<usize> {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if one.len().abs_diff(other.len()) > most {

@@ -37,7 +37,8 @@ impl LineOutput {
         }
     }
 
-    /// Writes text for people in as many lines as it takes: the first one indented by `first`, the others by `indent`.
+    /// Writes text for people in as many lines as it takes: the first one indented by `first`, the
+    /// others by `indent`.
     pub fn paragraph(&mut self, first: usize, indent: usize, text: &str) -> io::Result<()> {
         let width = self.width.unwrap_or(usize::MAX);
         let (mut line, mut is_empty) = (" ".repeat(first), true);
@@ -68,7 +69,8 @@ impl LineOutput {
     }
 }
 
-/// Rows in columns, as wide as what was in them so far; all but the last one, whose width does not matter.
+/// Rows in columns, as wide as what was in them so far; all but the last one, whose width does not
+/// matter.
 pub struct ColumnTable {
     widths: Vec<usize>,
     alignment: &'static [ColumnAlignment],

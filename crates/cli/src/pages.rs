@@ -62,7 +62,8 @@ pub fn entities_by(
     )
 }
 
-/// Lists the kinds of entities, up to as many, and says whether there are more. Reads one entity of each.
+/// Lists the kinds of entities, up to as many, and says whether there are more. Reads one entity of
+/// each.
 pub fn kinds(reader: &dyn StoreReader, most: usize) -> StoreResult<(Vec<String>, bool)> {
     let mut kinds = Vec::new();
     let mut after = None;
@@ -129,7 +130,8 @@ pub fn events(
     )
 }
 
-/// Reads the notes of an entity. One that is damaged is told as an error, which has it, and is not the end.
+/// Reads the notes of an entity. One that is damaged is told as an error, which has it, and is not
+/// the end.
 pub fn notes(
     reader: &dyn StoreReader,
     entity: &EntityId,
@@ -152,7 +154,8 @@ fn notes_of_kind(
         move |after| NoteQuery::Ranked { kind, after, up_to: u64::MAX },
         |before, note| {
             let place = (note.rank, note.entity.clone(), note.key.clone());
-            // An entity whose identity is damaged, and no text any more, may be behind the text that it looks like: then this is where it was before.
+            // An entity whose identity is damaged, and no text any more, may be behind the text
+            // that it looks like: then this is where it was before.
             if before != Some(&place) {
                 return place;
             }

@@ -290,7 +290,8 @@ fn not_found(reader: &dyn StoreReader, id: &EntityId) -> anyhow::Result<String> 
     Ok(format!("nothing is stored of {name}: {hint}"))
 }
 
-/// How far another entity is from the one that was named: a third of the letters may be different, and the kind.
+/// How far another entity is from the one that was named: a third of the letters may be different,
+/// and the kind.
 fn far(id: &EntityId, other: &EntityId) -> Option<usize> {
     let most = |name: &str| name.chars().take(60).count().div_ceil(3);
     let key = distance(id.key(), other.key(), most(id.key()))?;

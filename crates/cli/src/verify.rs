@@ -132,8 +132,8 @@ impl<'a> VerifyRun<'a> {
         self.bar.reset_eta();
     }
 
-    /// Checks an entity. One that looks damaged is read again until it is known that it has not changed meanwhile: not every store
-    /// can show all as of one moment.
+    /// Checks an entity. One that looks damaged is read again until it is known that it has not
+    /// changed meanwhile: not every store can show all as of one moment.
     fn entity(&mut self, listed: EntitySummary) -> io::Result<()> {
         let mut summary = listed;
         let mut history = self.history(&summary);
@@ -166,7 +166,8 @@ impl<'a> VerifyRun<'a> {
         self.notes(&summary.id)
     }
 
-    /// Reads an entity's snapshots and events. If some cannot be read, it says no more: what is behind them is not missing.
+    /// Reads an entity's snapshots and events. If some cannot be read, it says no more: what is
+    /// behind them is not missing.
     fn history(
         &self,
         summary: &EntitySummary,

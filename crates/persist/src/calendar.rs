@@ -1,6 +1,7 @@
 //! The calendar, for texts that tell times.
 
-/// Year, month and day, given the days since 1970. The years are counted from March, so that leap days come last.
+/// Year, month and day, given the days since 1970. The years are counted from March, so that leap
+/// days come last.
 #[doc(hidden)]
 #[must_use]
 pub fn date(days: u64) -> (u64, u64, u64) {

@@ -70,8 +70,9 @@ impl Note {
         RowChecksum::of_note(&self.entity, self.kind, &self.key, self.rank, &self.value)
     }
 
-    /// Says whether it is as it was stored, given the sum beside it; `None` if that was stored before there were sums: then its
-    /// rank tells, if it is none. For stores, of each note that they read.
+    /// Says whether it is as it was stored, given the sum beside it; `None` if that was stored
+    /// before there were sums: then its rank tells, if it is none. For stores, of each note that
+    /// they read.
     ///
     /// # Errors
     /// [`StoreError::CorruptNote`] if it is not: it was changed, or belongs elsewhere.
@@ -108,7 +109,8 @@ mod tests {
     use crate::entity::Seq;
     use crate::record::EventHash;
 
-    /// The format of stores: a change of these numbers makes every stored snapshot and note a damaged one.
+    /// The format of stores: a change of these numbers makes every stored snapshot and note a
+    /// damaged one.
     #[test]
     fn sums_are_those_of_earlier_versions() {
         let alice = EntityId::new("account", "alice");

@@ -53,10 +53,10 @@ impl Display for CommitId {
     }
 }
 
-/// A step over entities, which is stored as a whole or not at all.
+/// A step over entities, stored as a whole or not at all.
 ///
-/// It happens only if each member is still as the writer knows it: not claimed by another owner since, and without
-/// further events. That holds for members that are only read as well.
+/// It is committed only if each member, also one that is only read, is still as the writer knows
+/// it: not claimed by another owner, and without further events.
 #[derive(Clone, Debug)]
 pub struct Commit {
     id: CommitId,
@@ -81,7 +81,7 @@ pub struct CommitMemory {
     _only: Option<Arc<(EntityId, CommitMember)>>,
 }
 
-/// What a commit knows of one entity, and writes of it.
+/// One entity of a commit: what the writer knows of it, and what the commit writes.
 #[derive(Clone, Debug)]
 pub struct CommitMember {
     epoch: Epoch,
@@ -115,13 +115,15 @@ impl Commit {
     /// moment, behind what was submitted before.
     ///
     /// Nothing is stored of a check, not even that it was made, and it has no position of its own:
-    /// if it passes, it is told to be [committed](StoreOutcome::Committed) at the position of the last
-    /// commit that the store has by then. If it is not known whether it has passed, it is not
+    /// if it passes, it is told to be [committed](StoreOutcome::Committed) at the position of the
+    /// last commit that the store has by then. If it is not known whether it has passed, it is not
     /// [settled](crate::Store::settle), but made anew. A store that does not know checks stores it
     /// as any other commit, which costs a row.
     ///
     /// ```
-    /// use coact_persist::{Commit, EntityId, MemoryStore, StoreOutcome, StoreReader, CommitRefusal, Store, wait};
+    /// use coact_persist::{
+    ///     Commit, CommitRefusal, EntityId, MemoryStore, Store, StoreOutcome, StoreReader, wait,
+    /// };
     ///
     /// let (store, alice) = (MemoryStore::new(), EntityId::new("bank.account", "alice"));
     /// let claim = wait(|done| store.claim(alice.clone(), done))?;
@@ -129,7 +131,8 @@ impl Commit {
     /// check.member(alice.clone(), claim.epoch, claim.last).rests_on(claim.hash);
     /// check.make_check();
     /// let position = wait(|done| store.position(done))?;
-    /// assert_eq!(wait(|done| store.commit(check.clone(), done)), StoreOutcome::Committed(position));
+    /// let outcome = wait(|done| store.commit(check.clone(), done));
+    /// assert_eq!(outcome, StoreOutcome::Committed(position));
     ///
     /// // Another owner.
     /// wait(|done| store.claim(alice, done))?;
@@ -159,8 +162,9 @@ impl Commit {
         self.id
     }
 
-    /// Makes an entity a member, as its owner knows it: of this epoch, and with this last event. What it writes is
-    /// added to the result; if that is nothing, the entity is only read. One that is a member already stays as it is.
+    /// Makes an entity a member, as its owner knows it: of this epoch, and with this last event.
+    /// What it writes is added to the result; if that is nothing, the entity is only read. One that
+    /// is a member already stays as it is.
     pub fn member(&mut self, entity: EntityId, epoch: Epoch, after: Seq) -> &mut CommitMember {
         if self.only.as_ref().is_some_and(|only| only.0 != entity) {
             self.several.extend(self.only.take().map(Arc::unwrap_or_clone));
@@ -173,8 +177,9 @@ impl Commit {
         self.several.entry(entity).or_insert_with(new)
     }
 
-    /// Takes a note away, of an entity that need not be a member, nor owned by the writer. The commit is
-    /// [refused](CommitRefusal::Gone) if it is not there, as it was before the commit: so one commit has it.
+    /// Takes a note away, of an entity that need not be a member, nor owned by the writer. The
+    /// commit is [refused](CommitRefusal::Gone) if it is not there, as it was before the commit: so
+    /// one commit has it.
     ///
     /// # Panics
     /// If it is to be taken already.
@@ -189,8 +194,8 @@ impl Commit {
         self.taken.push(note);
     }
 
-    /// Stores a note of an entity that need not be a member, nor owned by the writer, instead of the one with this key if
-    /// there is one. Nothing comes of it if the entity was never claimed.
+    /// Stores a note of an entity that need not be a member, nor owned by the writer, instead of
+    /// the one with this key if there is one. Nothing comes of it if the entity was never claimed.
     ///
     /// # Panics
     /// If its rank is 2^63 or more.
@@ -211,8 +216,9 @@ impl Commit {
         &self.left
     }
 
-    /// Keeps the memory of a commit that has one member, so that it is freed where this is dropped, if the store has dropped the commit by then: it
-    /// was made there, and what another thread frees costs allocators more.
+    /// Keeps the memory of a commit that has one member, so that it is freed where this is dropped,
+    /// if the store has dropped the commit by then: it was made there, and what another thread
+    /// frees costs allocators more.
     #[must_use]
     pub fn memory(&self) -> CommitMemory {
         CommitMemory { _only: self.only.clone() }
@@ -253,7 +259,8 @@ impl CommitMember {
         hash
     }
 
-    /// Tags the event that was added last, instead of those tags that it has. They are stored with it, and removed with it.
+    /// Tags the event that was added last, instead of those tags that it has. They are stored with
+    /// it, and removed with it.
     ///
     /// # Panics
     /// If none was added.
@@ -271,8 +278,9 @@ impl CommitMember {
         self.snapshot = Some(Box::new(Snapshot::new(self.last(), hash, state)));
     }
 
-    /// Replaces the state of an entity that has no events, given the hash of the state before: it has the next number, and
-    /// is told as the [snapshot](crate::Claim::snapshot) of that number. Returns its own hash.
+    /// Replaces the state of an entity that has no events, given the hash of the state before: it
+    /// has the next number, and is told as the [snapshot](crate::Claim::snapshot) of that number.
+    /// Returns its own hash.
     ///
     /// # Panics
     /// If it has events, is replaced already, or [deleted](Self::delete).
@@ -289,8 +297,8 @@ impl CommitMember {
         hash
     }
 
-    /// Stores a note of the entity, instead of the one of this kind with this key, if there is one. `rank` is by what those of a
-    /// kind are [found](crate::NoteQuery::Ranked).
+    /// Stores a note of the entity, instead of the one of this kind with this key, if there is one.
+    /// `rank` is by what those of a kind are [found](crate::NoteQuery::Ranked).
     ///
     /// # Panics
     /// If the rank is 2^63 or more.
@@ -315,13 +323,15 @@ impl CommitMember {
         }
     }
 
-    /// Removes the events up to this one, which nothing needs any more: recoveries begin with a snapshot behind them.
+    /// Removes the events up to this one, which nothing needs any more: recoveries begin with a
+    /// snapshot behind them.
     pub fn trim(&mut self, last: Seq) {
         self.trim = self.trim.max(last);
     }
 
-    /// Removes the entity: its events, snapshots, and notes but for [outgoing](NoteKind::Outgoing) messages, which are still
-    /// delivered. Its numbers begin anew, but not its epochs, so that earlier owners stay fenced.
+    /// Removes the entity: its events, snapshots, and notes but for [outgoing](NoteKind::Outgoing)
+    /// messages, which are still delivered. Its numbers begin anew, but not its epochs, so that
+    /// earlier owners stay fenced.
     ///
     /// # Panics
     /// If something else is written of it.
@@ -331,15 +341,16 @@ impl CommitMember {
         self.deletes = true;
     }
 
-    /// Says what hash the last event before the commit has, if that is not said by an [event](Self::event) or a [state](Self::replace): an
-    /// entity may have had as many events before it was deleted, and then they are others.
+    /// Says what hash the last event before the commit has, if that is not said by an
+    /// [event](Self::event) or a [state](Self::replace): an entity may have had as many events
+    /// before it was deleted, and then they are others.
     pub fn rests_on(&mut self, hash: EventHash) {
         self.before.get_or_insert(hash);
     }
 
-    /// Whether the entity is as the writer knows it, given the epoch of its owner, and the last event and its hash, that are
-    /// stored: why the commit is refused, if not. For stores. (One that is not there has no epoch and no event, and the
-    /// [hash of none](EventHash::of).)
+    /// Whether the entity is as the writer knows it, given the epoch of its owner, and the last
+    /// event and its hash, that are stored: why the commit is refused, if not. For stores. (One
+    /// that is not there has no epoch and no event, and the [hash of none](EventHash::of).)
     #[must_use]
     pub fn check(
         &self,
@@ -402,7 +413,8 @@ impl CommitMember {
         self.snapshot.as_deref()
     }
 
-    /// Whether that is a [state without events](Self::replace): then it is the only one that is kept.
+    /// Whether that is a [state without events](Self::replace): then it is the only one that is
+    /// kept.
     #[must_use]
     pub fn replaces(&self) -> bool {
         self.replaces
@@ -441,7 +453,7 @@ impl CommitMember {
     }
 }
 
-/// What has come of a commit.
+/// The store's answer to a commit.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum StoreOutcome {
     /// It is durable. (A [check](Commit::make_check) has passed.)
@@ -516,7 +528,7 @@ impl Error for CommitRefusal {
     }
 }
 
-/// What a commit of unknown outcome was settled as.
+/// The decision on a commit of unknown outcome.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum CommitSettlement {
     /// It is durable.

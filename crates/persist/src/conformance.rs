@@ -525,7 +525,8 @@ fn twice(store: &dyn Store) {
     assert_eq!(events(store, &alice, 0, 10).len(), 1);
 }
 
-/// Those that change nothing as well, which do not find other events when they come again. In one transaction, and in two.
+/// Those that change nothing as well, which do not find other events when they come again. In one
+/// transaction, and in two.
 fn twice_among_others(store: &dyn Store) {
     let (alice, bob) = (account("alice"), account("bob"));
     let (owner, of_bob) = (claim(store, &alice), claim(store, &bob));
@@ -1367,8 +1368,8 @@ fn followed_logs(store: &dyn Store) {
     }
 }
 
-/// Several threads move amounts among accounts, and claim them from each other all the time: what was told to be
-/// committed is there, once, and in both accounts.
+/// Several threads move amounts among accounts, and claim them from each other all the time: what
+/// was told to be committed is there, once, and in both accounts.
 fn many_writers(store: &dyn Store) {
     const ACCOUNTS: usize = 4;
     const WRITERS: usize = 4;

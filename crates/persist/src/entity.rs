@@ -15,7 +15,8 @@ use std::sync::{Arc, LazyLock};
 /// assert_eq!(account.to_string(), "bank.account/alice");
 /// ```
 ///
-/// A clone is the same text in memory. Its hash is computed once, and is another one in each process.
+/// A clone is the same text in memory. Its hash is computed once, and is another one in each
+/// process.
 #[derive(Clone)]
 pub struct EntityId {
     identity: Arc<KindAndKey>,
@@ -131,14 +132,17 @@ macro_rules! number {
 }
 
 number! {
-    /// The sequence number of an event among those of its entity. The first is 1, and there are no gaps.
+    /// The sequence number of an event among those of its entity. The first is 1, and there are no
+    /// gaps.
     Seq
 }
 number! {
-    /// How often an entity was claimed. An owner with an older one is fenced: its commits are refused.
+    /// How often an entity was claimed. An owner with an older one is fenced: its commits are
+    /// refused.
     Epoch
 }
 number! {
-    /// Where a commit is among all of a store: one that is greater was committed later. Once it is seen, so are all before it.
+    /// Where a commit is among all of a store: one that is greater was committed later. Once it is
+    /// seen, so are all before it.
     Position
 }

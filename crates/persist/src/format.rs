@@ -8,11 +8,13 @@ use minicbor::{Decode, Decoder, Encode};
 
 use crate::record::Event;
 
-/// A type whose values are stored, as [CBOR](https://www.rfc-editor.org/rfc/rfc8949) with numbered fields.
+/// A type whose values are stored, as [CBOR](https://www.rfc-editor.org/rfc/rfc8949) with numbered
+/// fields.
 ///
-/// The encoding is that of [`minicbor`]: fields and variants have numbers and no names, so these may change; fields that a
-/// reader does not know are skipped, and optional ones that are missing are `None`. For such changes the version stays as it is. For
-/// others it grows, and [`read_earlier`](Self::read_earlier) makes new values of old ones.
+/// The encoding is that of [`minicbor`]: fields and variants have numbers and no names, so these
+/// may change; fields that a reader does not know are skipped, and optional ones that are missing
+/// are `None`. For such changes the version stays as it is. For others it grows, and
+/// [`read_earlier`](Self::read_earlier) makes new values of old ones.
 ///
 /// ```
 /// use coact_persist::{Format, FormatError, minicbor, read, write};
@@ -61,8 +63,8 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
     /// The version of the format that this type writes.
     const VERSION: u32;
 
-    /// Makes a value of one that an earlier version has written: mostly by [reading](Self::read_version) it as the type
-    /// that was, which reads those before it in turn.
+    /// Makes a value of one that an earlier version has written: mostly by
+    /// [reading](Self::read_version) it as the type that was, which reads those before it in turn.
     ///
     /// # Errors
     /// Unless it is implemented, there is no earlier version that can be read.
@@ -74,7 +76,8 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
     /// Reads a value of this version, or of an earlier one.
     ///
     /// # Errors
-    /// A later program has written it, or one whose version cannot be read any more; or it is damaged.
+    /// A later program has written it, or one whose version cannot be read any more; or it is
+    /// damaged.
     fn read_version(version: u32, bytes: &[u8]) -> Result<Self, FormatError> {
         if version > Self::VERSION {
             return Err(FormatError::Newer { name: Self::NAME, version, known: Self::VERSION });
@@ -92,7 +95,8 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
     }
 }
 
-/// What is too new for the type of an earlier version, and too old for this one, is of a version between the two.
+/// What is too new for the type of an earlier version, and too old for this one, is of a version
+/// between the two.
 fn between<T: Format>(error: FormatError) -> FormatError {
     match error {
         FormatError::Newer { name, version, known } if name == T::NAME && version < T::VERSION => {
@@ -102,7 +106,8 @@ fn between<T: Format>(error: FormatError) -> FormatError {
     }
 }
 
-/// Checks that values of one type may be those of an earlier version of another one. For what `#[stored(earlier = ..)]` generates.
+/// Checks that values of one type may be those of an earlier version of another one. For what
+/// `#[stored(earlier = ..)]` generates.
 ///
 /// # Panics
 /// They have other names, or the version is not an earlier one.
@@ -181,7 +186,8 @@ pub enum FormatError {
         /// The latest that this program knows.
         known: u32,
     },
-    /// A version has written it that this program does not know, although it knows one before and one after.
+    /// A version has written it that this program does not know, although it knows one before and
+    /// one after.
     Skipped {
         /// Its type.
         name: &'static str,

@@ -1,14 +1,16 @@
-//! Durable actors: what is stored of them, and in which steps.
+//! The data that stores keep of durable actors, and the interface of stores.
 //!
-//! An *entity* is what outlives its process: it has a type and a key ([`EntityId`]), and a history of
-//! [events](StoredEvent), with a [snapshot](Snapshot) now and then. What changes is written as a [`Commit`]: one
-//! step over one or several entities, which is stored as a whole or not at all.
+//! An *entity* is what outlives its process: it has a type and a key ([`EntityId`]), and a history
+//! of [events](StoredEvent), with a [snapshot](Snapshot) now and then. What changes is written as a
+//! [`Commit`]: one step over one or several entities, which is stored as a whole or not at all.
 //!
-//! A [`Store`] keeps it. This crate has one in [memory](MemoryStore), and does no I/O of its own. All stores pass the same
-//! tests (`conformance`, with the feature of that name).
+//! A [`Store`] keeps it. This crate has one in [memory](MemoryStore), and does no I/O of its own.
+//! All stores pass the same tests (`conformance`, with the feature of that name).
 //!
 //! ```
-//! use coact_persist::{Commit, EntityId, Event, MemoryStore, StoreOutcome, StoreReader, Seq, Store, wait};
+//! use coact_persist::{
+//!     Commit, EntityId, Event, MemoryStore, Seq, Store, StoreOutcome, StoreReader, wait,
+//! };
 //!
 //! let store = MemoryStore::new();
 //! let account = EntityId::new("bank.account", "alice");
@@ -25,10 +27,11 @@
 //! # Ok::<(), coact_persist::StoreError>(())
 //! ```
 //!
-//! What is stored are bytes with the name and the version of a type: [`Format`] says how its values become such.
+//! Stores keep bytes with the name and the version of a type: [`Format`] encodes values as such.
 //!
-//! Reading order: `entity` (names and numbers), `type_name`, `tags`, `record` and `note` (what is stored), `check` (whether it is as it was), `calendar`, `format` (how values become that), `commit` (one step), `store` (who keeps it),
-//! `memory`.
+//! Reading order: `entity` (names and numbers), `type_name`, `tags`, `record` and `note` (the
+//! rows), `check` (are they sound), `calendar`, `format` (encoding), `commit` (one step), `store`
+//! (the interface), `memory`.
 
 #![forbid(unsafe_code)]
 

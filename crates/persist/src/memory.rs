@@ -1,4 +1,4 @@
-//! A store in memory, for tests and for what need not outlive its process.
+//! A store in memory, for tests and for entities that need not outlive the process.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::fmt::{self, Debug, Formatter};
@@ -15,10 +15,10 @@ use crate::record::{EntitySummary, Event, EventHash, LogEntry, LogQuery, Snapsho
 use crate::store::{Claim, Store, StoreCallback, StoreReader};
 use crate::tags::Tags;
 
-/// A store in memory. Clones are the same store. Results are told before its methods return. It keeps notes without
-/// [sums](Note::sum): nothing damages them here.
+/// A store in memory. Clones are the same store. Its methods call back before they return. It keeps
+/// notes without [sums](Note::sum), since nothing damages them here.
 ///
-/// It can be told to [fail](Self::fail), so that programs can be tested with what a real store may do to them.
+/// It can be made to [fail](Self::fail), to test programs with the failures of a real store.
 #[derive(Clone, Default)]
 pub struct MemoryStore(Arc<Mutex<MemoryState>>);
 
@@ -35,13 +35,13 @@ struct MemoryState {
     faults: Option<FaultPlan>,
 }
 
-/// Says what becomes of each operation.
+/// Chooses the fault of each operation.
 type FaultPlan = Arc<dyn Fn(&StoreOperation<'_>) -> StoreFault + Send + Sync>;
 
 /// Events in the order of their commits, and those of a commit by entity.
 type MemoryLog = BTreeMap<Position, Vec<LogEntry>>;
 
-/// By what a note is found.
+/// The key of a note.
 type NotePlace = (EntityId, NoteKind, NoteKey);
 
 struct MemoryEntity {
@@ -54,7 +54,7 @@ struct MemoryEntity {
     snapshots: Vec<Snapshot>,
 }
 
-/// What a store is asked to do.
+/// An operation of a store.
 #[derive(Clone, Copy, Debug)]
 pub enum StoreOperation<'a> {
     /// [`Store::claim`].
@@ -77,21 +77,22 @@ pub enum StoreOperation<'a> {
     Settle(CommitId),
 }
 
-/// What becomes of it.
+/// What an operation of a [`MemoryStore`] is to suffer.
 #[derive(Clone, Debug)]
 pub enum StoreFault {
     /// It is done.
     None,
-    /// It is not done, and that is told.
+    /// It fails, and has not happened.
     Unavailable,
-    /// A commit is stored, but its answer is lost: the outcome is unknown. Else as [`Unavailable`](Self::Unavailable).
+    /// A commit is stored, but its answer is lost: the outcome is unknown. Other operations fail as
+    /// with [`Unavailable`](Self::Unavailable).
     AnswerLost,
-    /// A commit is on its way, and its outcome unknown, until it is let through. Else as
-    /// [`Unavailable`](Self::Unavailable).
+    /// A commit is in transit, and its outcome unknown, until it is let through. Other operations
+    /// fail as with [`Unavailable`](Self::Unavailable).
     InTransit(InTransit),
 }
 
-/// Commits that are on their way to a store.
+/// Commits in transit to a store.
 #[derive(Clone, Debug, Default)]
 pub struct InTransit(Arc<Mutex<Vec<Commit>>>);
 
@@ -102,7 +103,7 @@ impl InTransit {
         Self::default()
     }
 
-    /// Lets them through, in their order. Returns what becomes of each, which is told to no other.
+    /// Lets them through, in order. Returns the outcome of each, which nothing else learns.
     pub fn let_through(&self, store: &MemoryStore) -> Vec<StoreOutcome> {
         let held = std::mem::take(&mut *lock(&self.0));
         held.into_iter().map(|commit| store.state().commit(&commit)).collect()
@@ -116,7 +117,8 @@ impl MemoryStore {
         Self::default()
     }
 
-    /// Has it fail from now on as a function says, which is called for each operation, by several threads at once.
+    /// Has it fail from now on as a function says, which is called for each operation, by several
+    /// threads at once.
     pub fn fail(&self, faults: impl Fn(&StoreOperation<'_>) -> StoreFault + Send + Sync + 'static) {
         let before = self.state().faults.replace(Arc::new(faults));
         drop(before);
@@ -132,7 +134,8 @@ impl MemoryStore {
         lock(&self.0)
     }
 
-    /// What is to become of an operation. (The function is not called under the lock: it may use the store.)
+    /// What is to become of an operation. (The function is not called under the lock: it may use
+    /// the store.)
     fn fault(&self, operation: &StoreOperation<'_>) -> StoreFault {
         let faults = self.state().faults.clone();
         faults.map_or(StoreFault::None, |faults| faults(operation))

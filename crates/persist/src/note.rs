@@ -1,7 +1,9 @@
-//! What is stored of an entity beside its history: messages that are to leave, timers, and what else belongs to it.
+//! What is stored of an entity beside its history: messages that are to leave, timers, and what
+//! else belongs to it.
 //!
-//! The owner of an entity changes its notes, in its commits. Others can take one away, if it is there, and leave one, so that what is
-//! outgoing of one entity is taken in the very commit by which another one receives it.
+//! The owner of an entity changes its notes, in its commits. Others can take one away, if it is
+//! there, and leave one, so that what is outgoing of one entity is taken in the very commit by
+//! which another one receives it.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -17,7 +19,8 @@ pub enum NoteKind {
     Outgoing,
     /// A message that could not be delivered.
     DeadLetter,
-    /// The answer to a command with a client's key. Its rank is the time from which it may be forgotten.
+    /// The answer to a command with a client's key. Its rank is the time from which it may be
+    /// forgotten.
     ClientAnswer,
     /// A timer. Its rank is the time at which it is due.
     Timer,
@@ -89,7 +92,7 @@ pub struct Note {
     pub value: Event,
 }
 
-/// Which note is taken: of whom it is does not matter.
+/// The identity of a note.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct NoteId {
     /// Of which entity.
@@ -111,7 +114,7 @@ impl Note {
     }
 }
 
-/// What becomes of a note.
+/// A change of a note.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoteChange {
     /// It is stored, instead of one with the same key.
@@ -144,7 +147,7 @@ impl NoteChange {
     }
 }
 
-/// Which notes are read.
+/// A choice of notes to read.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum NoteQuery {
     /// One, if it is there.
@@ -156,15 +159,17 @@ pub enum NoteQuery {
         /// Its key.
         key: NoteKey,
     },
-    /// Those of an entity, ordered by kind (its [number](NoteKind::get)) and key, from behind one on.
+    /// Those of an entity, ordered by kind (its [number](NoteKind::get)) and key, from behind one
+    /// on.
     Of {
         /// Of which entity.
         entity: EntityId,
         /// Behind which; `None` for the first.
         after: Option<(NoteKind, NoteKey)>,
     },
-    /// Those of a kind, of all entities, up to a rank: ordered by rank, then entity, then key, from behind one on. (Ranks
-    /// have 63 bits. One that has more is damaged, and comes first: read as a number with a sign it is negative.)
+    /// Those of a kind, of all entities, up to a rank: ordered by rank, then entity, then key, from
+    /// behind one on. (Ranks have 63 bits. One that has more is damaged, and comes first: read as a
+    /// number with a sign it is negative.)
     Ranked {
         /// What they are about.
         kind: NoteKind,

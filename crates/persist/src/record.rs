@@ -51,7 +51,7 @@ pub struct LogEntry {
     pub stored: StoredEvent,
 }
 
-/// Which events are read in the order of commits.
+/// A choice of events to read in the order of commits.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum LogQuery {
     /// Those of all entities of a kind.
@@ -66,7 +66,7 @@ pub enum LogQuery {
 }
 
 impl LogQuery {
-    /// Whether an event of an entity is among them.
+    /// Returns whether an event of an entity with these tags is among them.
     #[must_use]
     pub fn have(&self, entity: &EntityId, tags: &Tags) -> bool {
         match self {
@@ -92,7 +92,7 @@ impl From<Arc<str>> for LogQuery {
     }
 }
 
-/// An entity as it is listed.
+/// An entity in a list.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EntitySummary {
     /// Which.
@@ -114,8 +114,8 @@ pub struct Snapshot {
     pub hash: EventHash,
     /// The state, with the name and the version of its type.
     pub state: Event,
-    /// What was stored as the [sum](RowChecksum::of_snapshot) over the rest. `None` if it was stored before there were sums: then nothing tells whether it
-    /// was changed.
+    /// What was stored as the [sum](RowChecksum::of_snapshot) over the rest. `None` if it was
+    /// stored before there were sums: then nothing tells whether it was changed.
     pub sum: Option<RowChecksum>,
 }
 
@@ -128,8 +128,8 @@ impl Snapshot {
     }
 }
 
-/// A check sum (XXH3, 64 bits) over a row that no chain of [`EventHash`]es covers: a snapshot, a state without events, or a note. It finds what was
-/// damaged or put elsewhere; it does not keep out who wants to forge.
+/// A checksum (XXH3, 64 bits) over a row that no chain of [`EventHash`]es covers: a snapshot, a
+/// state without events, or a note. It detects damaged and misplaced rows, not forgery.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct RowChecksum(u64);
 
@@ -163,8 +163,9 @@ impl Display for RowChecksum {
     }
 }
 
-/// A check sum (XXH3, 64 bits) over an entity's identity and its events up to one of them: each is computed from the one before. It
-/// finds what was damaged, lost or put elsewhere; it does not keep out who wants to forge.
+/// A check sum (XXH3, 64 bits) over an entity's identity and its events up to one of them: each is
+/// computed from the one before. It finds what was damaged, lost or put elsewhere; it does not keep
+/// out who wants to forge.
 ///
 /// ```
 /// use coact_persist::{EntityId, Event, EventHash, Seq};

@@ -1,4 +1,4 @@
-//! Who keeps what is durable.
+//! The interface of stores.
 
 use std::sync::{Arc, mpsc};
 
@@ -8,14 +8,14 @@ use crate::error::StoreError;
 use crate::note::{Note, NoteQuery};
 use crate::record::{EntitySummary, EventHash, LogEntry, LogQuery, Snapshot, StoredEvent};
 
-/// Is called once with a result, on any thread. It must not block.
+/// A callback for a result, called once, on any thread. It must not block.
 pub type StoreCallback<T> = Box<dyn FnOnce(T) + Send>;
 
-/// What can be read of a store, by whom may not change it as well. Its methods return at once, and call what they are given when
-/// the result is there: on a thread of the store, or on the caller's before they return. Each result is told once.
+/// The part of a store that only reads. Its methods return at once, and call the callback with the
+/// result: on a thread of the store, or on the caller's before they return.
 pub trait StoreReader: Send + Sync + 'static {
-    /// Reads events of an entity, in order, from the one after `after` on: `most` of them, or fewer if there are no
-    /// more.
+    /// Reads events of an entity, in order, starting after `after`: `most` of them, or fewer if
+    /// there are no more.
     fn events(
         &self,
         entity: EntityId,
@@ -24,12 +24,12 @@ pub trait StoreReader: Send + Sync + 'static {
         done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     );
 
-    /// Reads the snapshots of an entity that are kept, the latest first. They are not [checked](Snapshot::check), no more than
-    /// events are: that is for who uses them.
+    /// Reads the snapshots of an entity, the latest first. Like events, they are not
+    /// [checked](Snapshot::check): the caller does that.
     fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>);
 
-    /// Reads notes, in the order that their choice has: `most` of them, or fewer if there are no more. If one of them is damaged, that
-    /// is [told](StoreError::CorruptNote) instead of all.
+    /// Reads notes, in the order of their query: `most` of them, or fewer if there are no more. If
+    /// one is damaged, fails with [`StoreError::CorruptNote`].
     fn notes(
         &self,
         which: NoteQuery,
@@ -37,11 +37,11 @@ pub trait StoreReader: Send + Sync + 'static {
         done: StoreCallback<Result<Vec<Note>, StoreError>>,
     );
 
-    /// Reads the events of all entities of a kind, or those with a tag, in the order of their commits, from behind a position on: whole
-    /// commits, with `most` such events or more if the last one has, or fewer if there are no more. Those of a commit are ordered by entity, and
-    /// number.
+    /// Reads the events of all entities of a kind, or those with a tag, in the order of their
+    /// commits, starting after a position. It reads whole commits until it has `most` events, or
+    /// fewer if there are no more. Events of one commit are ordered by entity and number.
     ///
-    /// Who has seen a position has seen all before it: no commit comes later with a lower one.
+    /// A reader that has seen a position has seen all before it: no later commit has a lower one.
     fn log(
         &self,
         which: LogQuery,
@@ -50,8 +50,8 @@ pub trait StoreReader: Send + Sync + 'static {
         done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     );
 
-    /// Lists the entities of which something is stored, be it a note, ordered by their identities, from behind one on: those of a kind, or all.
-    /// `most` of them, or fewer if there are no more.
+    /// Lists the entities of a kind, or all, that have anything stored, even a note: ordered by
+    /// identity, starting after `after`, `most` of them, or fewer if there are no more.
     fn entities(
         &self,
         kind: Option<Arc<str>>,
@@ -60,40 +60,44 @@ pub trait StoreReader: Send + Sync + 'static {
         done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     );
 
-    /// Tells the position of the last commit that is stored: no position in a log is behind it.
+    /// Reads the position of the last stored commit: no log has a later one.
     fn position(&self, done: StoreCallback<Result<Position, StoreError>>);
 }
 
 /// A store of entities.
 ///
-/// * Commits that are submitted one after the other are stored in that order, if they have a member in common. All
-///   that wait may be stored as one transaction, in which each is refused alone.
-/// * If a store is dropped, what was submitted is stored, or called with an error.
+/// * Commits that share a member are stored in the order of submission. All that wait may be stored
+///   as one transaction, in which each is refused alone.
+/// * A store that is dropped stores what was submitted, or answers it with an error.
 pub trait Store: StoreReader {
-    /// Makes the caller the owner of an entity, which need not have been there: raises its epoch, and tells what there
-    /// is of it. From then on commits of earlier owners are refused, those that are under way among them.
+    /// Makes the caller the owner of an entity, which need not exist: raises its epoch, and returns
+    /// what is stored of it. From then on commits of earlier owners are refused, also those in
+    /// flight.
     fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>);
 
-    /// Stores a commit. Once it is told to be committed, it is durable. A commit that comes twice is stored once, and
-    /// told the same.
+    /// Stores a commit. Once it is answered as committed, it is durable. A commit that comes twice
+    /// is stored once, and has the same answer.
     ///
-    /// A [check](Commit::make_check) is compared, and not stored. It sees what was told to be
-    /// committed, or claimed, before it was submitted, through any handle of the store.
+    /// A [check](Commit::make_check) is compared, and not stored. It sees every commit and claim
+    /// that was answered before it was submitted, through any handle of the store.
     fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>);
 
-    /// Decides whether a commit whose outcome is [unknown](StoreOutcome::Unknown) has happened: if it is not stored by now,
-    /// it is aborted, and refused if it comes yet. (A [check](Commit::make_check) is not settled.)
+    /// Decides whether a commit whose outcome is [unknown](StoreOutcome::Unknown) has happened: if
+    /// it is not stored by now, it is aborted, and refused if it comes yet. (A
+    /// [check](Commit::make_check) is not settled.)
     fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>);
 
-    /// Closes the store, whatever handles there still are: answers what was asked before, refuses what is asked from now on
-    /// ([`StoreError::Closed`]), releases what it has (the lock of its file, its connections), and then calls `done`. From then on
-    /// the same place can be opened again, by this process or another one. A commit that is still of unknown outcome stays so.
+    /// Closes the store for all its handles: answers earlier requests, refuses later ones
+    /// ([`StoreError::Closed`]), releases its resources (file lock, connections), and then calls
+    /// `done`. From then on this process or another one can open the same place again. A commit of
+    /// unknown outcome stays unknown.
     ///
-    /// It ends as soon as what was asked before is answered, and each store says how long an answer takes at most. To close a store
-    /// that is closed calls `done` when it is. To drop the store does the same, and waits for it.
+    /// It ends once earlier requests are answered; each store documents how long an answer takes at
+    /// most. Closing a closed store calls `done` once it is closed. Dropping the store does the
+    /// same, and waits for it.
     ///
-    /// A store that has nothing to release, as the one in [memory](crate::MemoryStore), need not do this: then it calls `done` at once, and
-    /// goes on.
+    /// A store with nothing to release, such as the one in [memory](crate::MemoryStore), need not
+    /// implement this: by default it calls `done` at once, and the store goes on.
     ///
     /// ```
     /// use coact_persist::{MemoryStore, Store, wait};
@@ -106,7 +110,7 @@ pub trait Store: StoreReader {
     }
 }
 
-/// What there is of an entity, for its owner.
+/// The state of an entity as its new owner finds it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Claim {
     /// The owner's epoch.
@@ -122,10 +126,11 @@ pub struct Claim {
     pub position: Position,
 }
 
-/// Blocks the calling thread until a result is there: for programs and tests that use a store by hand.
+/// Blocks the calling thread until the result is there: for programs and tests that use a store by
+/// hand.
 ///
 /// # Panics
-/// If the store drops what it is given.
+/// If the store drops the callback.
 pub fn wait<T: Send + 'static>(operation: impl FnOnce(StoreCallback<T>)) -> T {
     let (tell, told) = mpsc::channel();
     operation(Box::new(move |result| drop(tell.send(result))));

@@ -4,10 +4,12 @@ use std::fmt::{self, Debug, Formatter};
 use std::ops::Deref;
 use std::sync::Arc;
 
-/// The tags of an event: texts such as `region:eu`, by which [logs](crate::LogQuery::Tag) of events are read, whatever entities they are of.
+/// The tags of an event: texts such as `region:eu`, by which [logs](crate::LogQuery::Tag) of events
+/// are read, whatever entities they are of.
 ///
-/// They are a set: each is in it once, and they are ordered by their bytes. A tag is any text of 1 to 1,024 bytes, and an event has 64 of them at
-/// most. Without tags nothing is allocated, and clones share them.
+/// They are a set: each is in it once, and they are ordered by their bytes. A tag is any text of 1
+/// to 1,024 bytes, and an event has 64 of them at most. Without tags nothing is allocated, and
+/// clones share them.
 ///
 /// ```
 /// use coact_persist::Tags;
@@ -32,7 +34,8 @@ impl Tags {
     /// These tags.
     ///
     /// # Panics
-    /// If one is empty, or longer than [`LONGEST`](Self::LONGEST), or there are more than [`MOST`](Self::MOST).
+    /// If one is empty, or longer than [`LONGEST`](Self::LONGEST), or there are more than
+    /// [`MOST`](Self::MOST).
     #[must_use]
     #[track_caller]
     pub fn new(tags: impl IntoIterator<Item = impl Into<Arc<str>>>) -> Self {

@@ -6,13 +6,14 @@ use std::sync::Arc;
 
 /// The stable name of a type, by which its values are read again.
 ///
-/// One that is written in the program is not copied, and its clones count nothing: events of one type, on all processors, have nothing
-/// in common that changes.
+/// One that is written in the program is not copied, and its clones count nothing: events of one
+/// type, on all processors, have nothing in common that changes.
 ///
 /// ```
 /// use coact_persist::TypeName;
 ///
-/// let (written, read) = (TypeName::from("bank.deposited"), TypeName::from("bank.deposited".to_owned()));
+/// let written = TypeName::from("bank.deposited");
+/// let read = TypeName::from("bank.deposited".to_owned());
 /// assert_eq!(written, read);
 /// assert_eq!(written.len(), 14);
 /// ```

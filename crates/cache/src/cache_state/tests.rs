@@ -1,8 +1,8 @@
 //! Every sequence of a few events, held to the promises of caches in `docs/semantics.md`.
 //!
-//! A [`World`] drives the state in place of an actor: it runs loads and writes by hand, so that they
-//! end in every order, and fail. Its store has versions of each key ([`KeyVersions`]), which say what
-//! a get may answer.
+//! A [`World`] drives the state in place of an actor: it runs loads and writes by hand, so that
+//! they end in every order, and fail. Its store has versions of each key ([`KeyVersions`]), which
+//! say what a get may answer.
 
 mod key_versions;
 mod world;
