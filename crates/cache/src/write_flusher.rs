@@ -22,7 +22,7 @@ pub(crate) fn start<K: Key, V: Value>(queue: &Arc<WriteQueue<K, V>>) {
 }
 
 /// Why a batch was not stored.
-enum BatchError {
+enum BatchFailure {
     Refused(WriteError),
     /// It may be stored later, or be stored already.
     Passing,
@@ -50,16 +50,16 @@ impl<K: Key, V: Value> WriteFlusher<K, V> {
                     (failures, singly) = (0, singly.saturating_sub(1));
                     self.queue.stored(&batch);
                 }
-                Err(BatchError::Refused(why)) if batch.len() == 1 => {
+                Err(BatchFailure::Refused(why)) if batch.len() == 1 => {
                     (failures, singly) = (0, singly.saturating_sub(1));
                     self.queue.refused(batch[0], why);
                 }
-                Err(BatchError::Refused(_)) => {
+                Err(BatchFailure::Refused(_)) => {
                     // Which of them is to blame?
                     singly = batch.len();
                     self.queue.put_back(&batch);
                 }
-                Err(BatchError::Passing) => {
+                Err(BatchFailure::Passing) => {
                     self.queue.put_back(&batch);
                     let (first, most) = self.queue.settings.backoff;
                     let wait = first.saturating_mul(1 << failures.min(20)).min(most);
@@ -113,19 +113,19 @@ impl<K: Key, V: Value> WriteFlusher<K, V> {
         poll_fn(is_tried_again).await
     }
 
-    async fn write(&self, writes: Vec<Write<K, V>>) -> Result<(), BatchError> {
+    async fn write(&self, writes: Vec<Write<K, V>>) -> Result<(), BatchFailure> {
         let store = Arc::clone(&self.queue.store);
         let mut write = CatchPanic::new(move || store.write(writes));
         match within(self.queue.settings.timeout, &mut write).await {
             Ok(Ok(Ok(()))) => Ok(()),
             Ok(Ok(Err(BackingError::Refused(why)))) => {
-                Err(BatchError::Refused(WriteError::Failed(why.into())))
+                Err(BatchFailure::Refused(WriteError::Failed(why.into())))
             }
             Ok(Ok(Err(BackingError::Unavailable(why)))) => {
                 tracing::warn!(%why, "a store behind a cache is not available");
-                Err(BatchError::Passing)
+                Err(BatchFailure::Passing)
             }
-            Ok(Err(_)) | Err(_) => Err(BatchError::Passing),
+            Ok(Err(_)) | Err(_) => Err(BatchFailure::Passing),
         }
     }
 }
