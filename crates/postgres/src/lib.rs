@@ -88,6 +88,7 @@
 mod address;
 mod builder;
 mod connect_error;
+mod connect_stage;
 mod entity_lookup;
 mod event_columns;
 mod failure;

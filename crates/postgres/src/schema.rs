@@ -85,7 +85,7 @@ fn not_a_store(settings: &Settings, why: &str) -> ConnectError {
     ConnectError::NotAStore { database, schema, why: why.into() }
 }
 
-async fn find(settings: &Settings, session: &Session) -> Result<Found, ConnectError> {
+async fn find(settings: &Settings, session: &Session) -> Result<Found, SchemaError> {
     let client = &session.client;
     let named = [(&settings.schema as _, Type::TEXT)];
     let tables = client.query_typed(
@@ -95,28 +95,28 @@ async fn find(settings: &Settings, session: &Session) -> Result<Found, ConnectEr
         &named,
     );
     let tables: Vec<Option<String>> =
-        within(settings, tables).await?.iter().map(|row| row.get(0)).collect();
+        answer(settings, tables).await?.iter().map(|row| row.get(0)).collect();
     if tables.is_empty() {
         return Ok(Found::Nothing);
     }
     let Some(first) = tables.iter().flatten().next() else { return Ok(Found::Empty) };
     if !tables.iter().flatten().any(|table| table == "version") {
         let why = format!("it has other things in it, such as `{first}`");
-        return Err(not_a_store(settings, &why));
+        return Err(not_a_store(settings, &why).into());
     }
     let read = client.query("SELECT application::text, version::int4 FROM version", &[]);
     let rows = match within_raw(settings, read).await? {
         Ok(rows) => rows,
         Err(error) if error.code().is_some_and(says_another) => {
-            return Err(not_a_store(settings, "its table `version` is another one"));
+            return Err(not_a_store(settings, "its table `version` is another one").into());
         }
-        Err(error) => return Err(of_postgres(settings, &error)),
+        Err(error) => return Err(SchemaError::new(settings, &error)),
     };
     match &rows[..] {
         [row] if row.get::<_, Option<&str>>(0) == Some(APPLICATION) => {
             Ok(Found::Store(row.get::<_, Option<i32>>(1).unwrap_or(0)))
         }
-        _ => Err(not_a_store(settings, "it is that of another program")),
+        _ => Err(not_a_store(settings, "it is that of another program").into()),
     }
 }
 
@@ -124,6 +124,40 @@ async fn find(settings: &Settings, session: &Session) -> Result<Found, ConnectEr
 /// long for a lock, or whose connection is ended, learns nothing of that.)
 fn says_another(code: &SqlState) -> bool {
     matches!(&code.code()[..2], "22" | "42") && *code != SqlState::INSUFFICIENT_PRIVILEGE
+}
+
+/// Why a look at a schema, or a change of it, failed.
+struct SchemaError {
+    error: ConnectError,
+    /// Whether the server broke a circle of transactions by ending this one.
+    is_deadlock: bool,
+}
+
+impl SchemaError {
+    fn new(settings: &Settings, error: &tokio_postgres::Error) -> Self {
+        let is_deadlock = error.code() == Some(&SqlState::T_R_DEADLOCK_DETECTED);
+        Self { error: of_postgres(settings, error), is_deadlock }
+    }
+}
+
+impl From<ConnectError> for SchemaError {
+    fn from(error: ConnectError) -> Self {
+        Self { error, is_deadlock: false }
+    }
+}
+
+impl From<SchemaError> for ConnectError {
+    fn from(SchemaError { error, .. }: SchemaError) -> Self {
+        error
+    }
+}
+
+/// Waits for an answer.
+async fn answer<T>(
+    settings: &Settings,
+    part: impl Future<Output = Result<T, tokio_postgres::Error>>,
+) -> Result<T, SchemaError> {
+    within_raw(settings, part).await?.map_err(|error| SchemaError::new(settings, &error))
 }
 
 /// Waits for an answer, which may be an error of the statement.
@@ -137,23 +171,19 @@ async fn within_raw<T>(
 /// Makes the tables, or brings them up to date. Who uses them meanwhile may be in the way of it, and it in the way of them, in a circle that the server
 /// breaks: then it is tried again.
 async fn migrate(settings: &Settings, session: &Session) -> Result<(), ConnectError> {
-    let is_circle = |error: &ConnectError| {
-        let deadlock = format!("({})", SqlState::T_R_DEADLOCK_DETECTED.code());
-        matches!(error, ConnectError::Server { why, .. } if why.ends_with(&deadlock))
-    };
     for _ in 1..TRIES {
         match try_to_migrate(settings, session).await {
-            Err(error) if is_circle(&error) => {}
-            done => return done,
+            Err(error) if error.is_deadlock => {}
+            done => return Ok(done?),
         }
     }
-    try_to_migrate(settings, session).await
+    Ok(try_to_migrate(settings, session).await?)
 }
 
 /// Unless another process does so at the same time.
-async fn try_to_migrate(settings: &Settings, session: &Session) -> Result<(), ConnectError> {
+async fn try_to_migrate(settings: &Settings, session: &Session) -> Result<(), SchemaError> {
     let execute =
-        |text: String| async move { within(settings, session.client.batch_execute(&text)).await };
+        |text: String| async move { answer(settings, session.client.batch_execute(&text)).await };
     execute("BEGIN".into()).await?;
     let migrated = async {
         let name = settings.schema.replace('\'', "''");
@@ -170,7 +200,8 @@ async fn try_to_migrate(settings: &Settings, session: &Session) -> Result<(), Co
         };
         let (database, schema) = names(settings);
         if found > VERSION {
-            return Err(ConnectError::Newer { database, schema, found, known: VERSION });
+            let newer = ConnectError::Newer { database, schema, found, known: VERSION };
+            return Err(newer.into());
         }
         let missing = usize::try_from(found).unwrap_or_default();
         for migration in MIGRATIONS.iter().skip(missing) {

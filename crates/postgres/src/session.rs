@@ -9,11 +9,10 @@ use std::time::Duration;
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 use tokio_postgres::error::SqlState;
-use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::{Client, Error, SimpleQueryMessage, Socket, Statement};
-use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::connect_error::ConnectError;
+use crate::connect_stage::{ClientRefusal, RustlsStream, StagedConnector};
 use crate::failure::{Failure, Means, chain};
 use crate::settings::{Access, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, Settings};
 
@@ -112,17 +111,20 @@ impl Drop for Connection {
     }
 }
 
-type Stream = <MakeRustlsConnect as MakeTlsConnect<Socket>>::Stream;
-type Connected = (Client, tokio_postgres::Connection<Socket, Stream>);
+type Connected = (Client, tokio_postgres::Connection<Socket, RustlsStream>);
 
 /// Connects to the first server that takes it. Each has the whole time to connect.
 async fn connect(settings: &Settings, access: Access) -> Result<Connected, ConnectError> {
     let (server, time) = (&settings.address.server, settings.connect_timeout);
     let mut failed = ConnectError::Unreachable { server: server.clone(), why: "none".into() };
     for config in settings.configs(access) {
-        failed = match timeout(time, config.connect(settings.tls.clone())).await {
+        let (connector, stage) = StagedConnector::new(settings.tls.clone());
+        failed = match timeout(time, config.connect(connector)).await {
             Ok(Ok(connected)) => return Ok(connected),
-            Ok(Err(error)) => of_postgres(settings, &error),
+            Ok(Err(error)) => match stage.refusal(&config, &error) {
+                Some(refusal) => of_refusal(settings, refusal, chain(&error)),
+                None => of_postgres(settings, &error),
+            },
             Err(_) => {
                 let why = format!("no answer within {time:?}");
                 ConnectError::Unreachable { server: server.clone(), why }
@@ -130,6 +132,18 @@ async fn connect(settings: &Settings, access: Access) -> Result<Connected, Conne
         };
     }
     Err(failed)
+}
+
+fn of_refusal(settings: &Settings, refusal: ClientRefusal, why: String) -> ConnectError {
+    let (server, user) = (settings.address.server.clone(), settings.address.user());
+    match refusal {
+        ClientRefusal::Tls => ConnectError::Tls { server, why },
+        ClientRefusal::NoPassword => {
+            let why = "it wants a password, and the address has none".into();
+            ConnectError::Denied { server, user, why }
+        }
+        ClientRefusal::Authentication => ConnectError::Denied { server, user, why },
+    }
 }
 
 /// How long to wait until the server has taken note.
@@ -197,16 +211,7 @@ pub(crate) fn of_postgres(settings: &Settings, error: &Error) -> ConnectError {
     let (database, schema) = (settings.address.database(), settings.schema.clone());
     let why = chain(error);
     let Some(code) = error.code() else {
-        return if why.starts_with("error performing TLS handshake") {
-            ConnectError::Tls { server, why }
-        } else if why.starts_with("invalid configuration: password missing") {
-            let why = "it wants a password, and the address has none".into();
-            ConnectError::Denied { server, user, why }
-        } else if why.starts_with("authentication error") {
-            ConnectError::Denied { server, user, why }
-        } else {
-            ConnectError::Unreachable { server, why }
-        };
+        return ConnectError::Unreachable { server, why };
     };
     if *code == SqlState::INVALID_CATALOG_NAME {
         ConnectError::NoDatabase { server, database }

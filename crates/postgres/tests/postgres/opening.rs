@@ -63,6 +63,17 @@ fn who_is_not_let_in_is_told_why() {
     let missing =
         error(PostgresStore::connect(&format!("postgres://coact@127.0.0.1:{port}/coact")));
     assert!(matches!(missing, ConnectError::Denied { .. }), "{missing}");
+    // The client gives up by itself, whether it has encrypted the connection or not.
+    for mode in ["disable", "prefer", "require"] {
+        let url = format!("postgres://coact@127.0.0.1:{port}/coact?sslmode={mode}");
+        let missing = error(PostgresStore::connect(&url));
+        let ConnectError::Denied { why, .. } = &missing else { panic!("{mode}: {missing}") };
+        assert!(why.contains("wants a password"), "{mode}: {why}");
+    }
+    let url = private.url("coact", "coact", "127.0.0.1");
+    let url = format!("{url}?sslmode=disable&channel_binding=require");
+    let unbound = error(PostgresStore::connect(&url));
+    assert!(matches!(unbound, ConnectError::Denied { .. }), "{unbound}");
     let database = error(PostgresStore::connect(&private.url("coact", "unknown", "127.0.0.1")));
     assert!(
         matches!(&database, ConnectError::NoDatabase { database, .. } if database == "unknown"),
