@@ -11,33 +11,33 @@ use crate::connect_error::ConnectError;
 
 /// Where a database is, and how it is reached.
 #[derive(Clone)]
-pub(crate) struct Address {
+pub(crate) struct DatabaseAddress {
     pub(crate) config: Config,
-    pub(crate) verify: Verify,
+    pub(crate) verify: CertificateCheck,
     /// Hosts and ports, for messages.
     pub(crate) server: String,
 }
 
 /// What is verified of a server's certificate.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Verify {
+pub(crate) enum CertificateCheck {
     Nothing,
     /// That an authority which is trusted has signed it.
-    Authority(Roots),
+    Authority(TrustedRoots),
     /// That, and that it is one of the host.
-    Host(Roots),
+    Host(TrustedRoots),
 }
 
 /// Which authorities are trusted.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) enum Roots {
+pub(crate) enum TrustedRoots {
     /// Those that the system trusts.
     System,
     /// Those in a PEM file.
     File(PathBuf),
 }
 
-impl Address {
+impl DatabaseAddress {
     pub(crate) fn parse(url: &str) -> Result<Self, ConnectError> {
         let (rest, tls) = take_tls(url)?;
         let mut config: Config = rest.parse().map_err(|error| wrong(told(&error)))?;
@@ -134,19 +134,26 @@ struct TlsOptions {
 
 impl TlsOptions {
     /// As libpq reads them.
-    fn mode(self) -> Result<(SslMode, Verify), ConnectError> {
+    fn mode(self) -> Result<(SslMode, CertificateCheck), ConnectError> {
         let named = self.roots.map(|roots| match &*roots {
-            "system" => Roots::System,
-            file => Roots::File(file.into()),
+            "system" => TrustedRoots::System,
+            file => TrustedRoots::File(file.into()),
         });
-        let verify_authority = |roots: Option<Roots>| roots.map(Verify::Authority);
+        let verify_authority = |roots: Option<TrustedRoots>| roots.map(CertificateCheck::Authority);
         Ok(match self.mode.as_deref().unwrap_or("prefer") {
-            "disable" => (SslMode::Disable, Verify::Nothing),
-            "prefer" => (SslMode::Prefer, Verify::Nothing),
+            "disable" => (SslMode::Disable, CertificateCheck::Nothing),
+            "prefer" => (SslMode::Prefer, CertificateCheck::Nothing),
             // (Who names authorities wants them to be asked.)
-            "require" => (SslMode::Require, verify_authority(named).unwrap_or(Verify::Nothing)),
-            "verify-ca" => (SslMode::Require, Verify::Authority(named.unwrap_or(Roots::System))),
-            "verify-full" => (SslMode::Require, Verify::Host(named.unwrap_or(Roots::System))),
+            "require" => {
+                (SslMode::Require, verify_authority(named).unwrap_or(CertificateCheck::Nothing))
+            }
+            "verify-ca" => (
+                SslMode::Require,
+                CertificateCheck::Authority(named.unwrap_or(TrustedRoots::System)),
+            ),
+            "verify-full" => {
+                (SslMode::Require, CertificateCheck::Host(named.unwrap_or(TrustedRoots::System)))
+            }
             _ => {
                 return Err(wrong(
                     "`sslmode` is `disable`, `prefer`, `require`, `verify-ca` or `verify-full`",
@@ -223,14 +230,15 @@ fn server(config: &Config) -> String {
 mod tests {
     use super::*;
 
-    fn read(url: &str) -> Address {
-        Address::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
+    fn read(url: &str) -> DatabaseAddress {
+        DatabaseAddress::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
     }
 
     /// What is behind it would be told as the name of the host.
     #[test]
     fn a_password_with_an_at_is_refused_and_not_told() {
-        let error = Address::parse("postgres://me:se@cret@host:1/db").err().expect("it is refused");
+        let error =
+            DatabaseAddress::parse("postgres://me:se@cret@host:1/db").err().expect("it is refused");
         assert!(error.to_string().contains("`%40`"), "{error}");
         assert!(!format!("{error} {error:?}").contains("cret"), "{error}");
         assert_eq!(read("postgres://me:se%40cret@host:1/db").server, "host:1");
@@ -242,22 +250,22 @@ mod tests {
             let address = read(&format!("postgres://u:p@h/db{options}"));
             (address.config.get_ssl_mode(), address.verify)
         };
-        assert_eq!(of(""), (SslMode::Prefer, Verify::Nothing));
-        assert_eq!(of("?sslmode=disable"), (SslMode::Disable, Verify::Nothing));
-        assert_eq!(of("?sslmode=require"), (SslMode::Require, Verify::Nothing));
+        assert_eq!(of(""), (SslMode::Prefer, CertificateCheck::Nothing));
+        assert_eq!(of("?sslmode=disable"), (SslMode::Disable, CertificateCheck::Nothing));
+        assert_eq!(of("?sslmode=require"), (SslMode::Require, CertificateCheck::Nothing));
         assert_eq!(
             of("?sslmode=require&sslrootcert=%2Fa%20b.pem"),
-            (SslMode::Require, Verify::Authority(Roots::File("/a b.pem".into())))
+            (SslMode::Require, CertificateCheck::Authority(TrustedRoots::File("/a b.pem".into())))
         );
         assert_eq!(
             of("?connect_timeout=3&sslmode=verify-ca"),
-            (SslMode::Require, Verify::Authority(Roots::System))
+            (SslMode::Require, CertificateCheck::Authority(TrustedRoots::System))
         );
         assert_eq!(
             of("?sslrootcert=x.pem&sslmode=verify-full&connect_timeout=3"),
-            (SslMode::Require, Verify::Host(Roots::File("x.pem".into())))
+            (SslMode::Require, CertificateCheck::Host(TrustedRoots::File("x.pem".into())))
         );
-        assert!(Address::parse("postgres://u:p@h/db?sslmode=allow").is_err());
+        assert!(DatabaseAddress::parse("postgres://u:p@h/db?sslmode=allow").is_err());
     }
 
     #[test]
@@ -310,7 +318,7 @@ mod tests {
             "postgres://u:secret@h/db?sslmode=secret",
             "postgres://u:secret@h/db?hostaddr=secret",
         ] {
-            let Err(error) = Address::parse(url) else { continue };
+            let Err(error) = DatabaseAddress::parse(url) else { continue };
             let said = format!("{error} {error:?}");
             assert!(!said.contains("ret"), "{url}: {said}");
         }

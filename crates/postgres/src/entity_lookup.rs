@@ -8,12 +8,12 @@ use coact_persist::{
 };
 use tokio_postgres::Row;
 
-use crate::failure::Failure;
-use crate::job::Write;
-use crate::known::{Concerned, Row as EntityRow};
-use crate::plan::{Decision, Entity, Plan};
+use crate::entity_cache::{BatchEntities, EntityRow};
+use crate::plan::{CommitDecision, PlannedEntity, TransactionPlan};
 use crate::prepared_statements::prepared_statements;
+use crate::request::WriteRequest;
 use crate::row::{bits, id_bytes, number, snapshot};
+use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
 prepared_statements! {
@@ -58,38 +58,38 @@ prepared_statements! {
 }
 
 /// What a transaction has to know.
-pub(crate) struct Needs<'a> {
+pub(crate) struct EntityLookup<'a> {
     /// Those that are made if they are not there, with the hashes that they have then.
-    made: Identities<'a>,
+    made: IdentityColumns<'a>,
     hashes: Vec<i64>,
     /// All of them.
-    locked: Identities<'a>,
+    locked: IdentityColumns<'a>,
     /// Those whose latest snapshots are told.
-    claimed: Identities<'a>,
+    claimed: IdentityColumns<'a>,
     /// Whether the position of the last commit is told.
     asks_position: bool,
     /// The notes that are taken.
-    taken: TakenNotes<'a>,
+    taken: TakenNoteColumns<'a>,
     decided: Vec<Vec<u8>>,
 }
 
 /// Notes, as columns.
-struct TakenNotes<'a> {
+struct TakenNoteColumns<'a> {
     notes: Vec<&'a NoteId>,
-    of: Identities<'a>,
+    of: IdentityColumns<'a>,
     kinds: Vec<i16>,
     keys: Vec<&'a [u8]>,
 }
 
 /// Identities of entities, as columns, and their places.
 #[derive(Default)]
-struct Identities<'a> {
+struct IdentityColumns<'a> {
     places: Vec<usize>,
     kinds: Vec<i32>,
     keys: Vec<&'a [u8]>,
 }
 
-impl<'a> Identities<'a> {
+impl<'a> IdentityColumns<'a> {
     fn add(&mut self, place: usize, id: &'a EntityId, kinds: &HashMap<Vec<u8>, i32>) {
         self.places.push(place);
         // Each was learnt.
@@ -102,35 +102,35 @@ impl<'a> Identities<'a> {
     }
 }
 
-impl<'a> Needs<'a> {
+impl<'a> EntityLookup<'a> {
     pub(crate) fn new(
-        all: &'a [Write],
-        concerned: &Concerned<'a>,
+        all: &'a [WriteRequest],
+        batch: &BatchEntities<'a>,
         kinds: &HashMap<Vec<u8>, i32>,
     ) -> Self {
-        let (notes, of) = (Vec::new(), Identities::default());
+        let (notes, of) = (Vec::new(), IdentityColumns::default());
         let mut needs = Self {
-            made: Identities::default(),
+            made: IdentityColumns::default(),
             hashes: Vec::new(),
-            locked: Identities::default(),
-            claimed: Identities::default(),
+            locked: IdentityColumns::default(),
+            claimed: IdentityColumns::default(),
             asks_position: !all.iter().all(stores_or_settles),
-            taken: TakenNotes { notes, of, kinds: Vec::new(), keys: Vec::new() },
+            taken: TakenNoteColumns { notes, of, kinds: Vec::new(), keys: Vec::new() },
             decided: all.iter().filter_map(decides).map(id_bytes).collect(),
         };
-        for (place, (id, is_made)) in concerned.ids.iter().zip(&concerned.are_made).enumerate() {
+        for (place, (id, is_made)) in batch.ids.iter().zip(&batch.are_made).enumerate() {
             needs.locked.add(place, id, kinds);
             if *is_made {
                 needs.made.add(place, id, kinds);
                 needs.hashes.push(bits(EventHash::of(id).get()));
             }
         }
-        for (asked, places) in concerned.of(all) {
+        for (asked, places) in batch.of(all) {
             match asked {
-                Write::Claim(id, _) => {
+                WriteRequest::Claim(id, _) => {
                     places.iter().for_each(|place| needs.claimed.add(*place, id, kinds));
                 }
-                Write::Commit(commit, _) => {
+                WriteRequest::Commit(commit, _) => {
                     let places = &places[commit.members().count()..];
                     for (note, place) in commit.taken().iter().zip(places) {
                         needs.taken.of.add(*place, &note.entity, kinds);
@@ -139,7 +139,7 @@ impl<'a> Needs<'a> {
                         needs.taken.notes.push(note);
                     }
                 }
-                Write::Settle(..) => {}
+                WriteRequest::Settle(..) => {}
             }
         }
         needs
@@ -150,7 +150,7 @@ impl<'a> Needs<'a> {
         &'s self,
         statements: &'s LookupStatements,
         to: &mut StatementSender<'s>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         to.begin()?;
         let Self { made, hashes, locked, claimed, taken, decided, .. } = self;
         if !made.is_empty() {
@@ -163,7 +163,7 @@ impl<'a> Needs<'a> {
             to.query(&statements.latest, [&claimed.kinds, &claimed.keys])?;
         }
         if !taken.notes.is_empty() {
-            let TakenNotes { of, kinds, keys, .. } = taken;
+            let TakenNoteColumns { of, kinds, keys, .. } = taken;
             to.query(&statements.taken, [&of.kinds, &of.keys, kinds, keys])?;
         }
         if !decided.is_empty() {
@@ -173,20 +173,20 @@ impl<'a> Needs<'a> {
     }
 
     /// What was found of this number of entities, given the answers.
-    pub(crate) fn plan(&self, answers: Vec<Vec<Row>>, entities: usize) -> Plan<'a> {
+    pub(crate) fn plan(&self, answers: Vec<Vec<Row>>, entities: usize) -> TransactionPlan<'a> {
         let mut answers = answers.into_iter().skip(1 + usize::from(!self.made.is_empty()));
         let mut rows = |are_asked: bool| {
             let answer = if are_asked { answers.next() } else { None };
             answer.unwrap_or_default()
         };
-        let mut plan = Plan::default();
+        let mut plan = TransactionPlan::default();
         plan.entities.resize_with(entities, || None);
         for row in rows(!self.locked.is_empty()) {
             let (place, kind) = (self.locked.places[at(&row)], self.locked.kinds[at(&row)]);
             let (epoch, last) = (Epoch::new(number(&row, 2)), Seq::new(number(&row, 3)));
             let hash = EventHash::from_stored(number(&row, 4));
             let row = EntityRow { id: row.get(1), kind, epoch, last, hash };
-            plan.entities[place] = Some(Entity::new(row));
+            plan.entities[place] = Some(PlannedEntity::new(row));
         }
         for row in rows(self.asks_position) {
             plan.position = Some(Position::new(number(&row, 0)));
@@ -208,13 +208,13 @@ impl<'a> Needs<'a> {
     }
 }
 
-fn decision(row: &Row) -> Option<(CommitId, Decision)> {
+fn decision(row: &Row) -> Option<(CommitId, CommitDecision)> {
     let id = <[u8; 16]>::try_from(row.get::<_, &[u8]>(0)).ok()?;
     let settled = match row.get::<_, Option<i64>>(1) {
         Some(position) => CommitSettlement::Committed(Position::new(position.cast_unsigned())),
         None => CommitSettlement::Aborted,
     };
-    Some((CommitId::from_stored(u128::from_be_bytes(id)), Decision::Before(settled)))
+    Some((CommitId::from_stored(u128::from_be_bytes(id)), CommitDecision::Before(settled)))
 }
 
 /// Which of those that were asked for a row is of.
@@ -223,16 +223,16 @@ fn at(row: &Row) -> usize {
 }
 
 /// Whether the position of the last commit is of no interest to it.
-fn stores_or_settles(asked: &Write) -> bool {
-    !matches!(asked, Write::Claim(..)) && !asked.is_check()
+fn stores_or_settles(asked: &WriteRequest) -> bool {
+    !matches!(asked, WriteRequest::Claim(..)) && !asked.is_check()
 }
 
 /// Whose decision is to be known.
-fn decides(asked: &Write) -> Option<CommitId> {
+fn decides(asked: &WriteRequest) -> Option<CommitId> {
     match asked {
-        Write::Claim(..) => None,
-        Write::Commit(commit, _) if commit.is_check() => None,
-        Write::Commit(commit, _) => Some(commit.id()),
-        Write::Settle(id, _) => Some(*id),
+        WriteRequest::Claim(..) => None,
+        WriteRequest::Commit(commit, _) if commit.is_check() => None,
+        WriteRequest::Commit(commit, _) => Some(commit.id()),
+        WriteRequest::Settle(id, _) => Some(*id),
     }
 }

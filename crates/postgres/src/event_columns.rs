@@ -2,11 +2,11 @@
 
 use coact_persist::Seq;
 
-use crate::failure::Failure;
-use crate::known::Row;
+use crate::entity_cache::EntityRow;
 use crate::plan::NewEvent;
 use crate::prepared_statements::prepared_statements;
 use crate::row::bits;
+use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
 prepared_statements! {
@@ -57,7 +57,7 @@ pub(crate) struct TrimColumns {
 }
 
 impl<'p> EventColumns<'p> {
-    pub(crate) fn add(&mut self, new: &'p NewEvent<'_>, of: &Row, back: i64) {
+    pub(crate) fn add(&mut self, new: &'p NewEvent<'_>, of: &EntityRow, back: i64) {
         self.entities.push(of.id);
         self.seqs.push(bits(new.seq.get()));
         self.back.push(back);
@@ -72,7 +72,7 @@ impl<'p> EventColumns<'p> {
         &'a self,
         statements: &'a EventStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let Self { entities, seqs, back, kinds, names, versions, hashes, payloads } = self;
         if seqs.is_empty() {
             return Ok(());
@@ -89,7 +89,7 @@ impl<'p> TagColumns<'p> {
         self.tags.is_empty()
     }
 
-    pub(crate) fn add(&mut self, new: &'p NewEvent<'_>, of: &Row, back: i64) {
+    pub(crate) fn add(&mut self, new: &'p NewEvent<'_>, of: &EntityRow, back: i64) {
         for tag in new.tags.iter() {
             self.tags.push(tag.as_bytes());
             self.back.push(back);
@@ -103,7 +103,7 @@ impl<'p> TagColumns<'p> {
         &'a self,
         statements: &'a EventStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let Self { tags, back, entities, seqs, kinds } = self;
         if self.is_empty() {
             return Ok(());
@@ -126,7 +126,7 @@ impl TrimColumns {
         &'a self,
         statements: &'a EventStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let Self { entities, seqs } = self;
         if self.is_empty() {
             return Ok(());

@@ -80,8 +80,11 @@
 //! * A commit of more than 512 MiB is refused.
 //! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it changes nothing, and takes no locks.
 //!
-//! Reading order: `store` and `job` (what is asked), `writer` (transactions, and what is told of them), `known` (what is remembered), `plan` (what one does, without
-//! I/O), `write_session` (its round trips), `entity_lookup` and the `.._columns` (its statements), `reader`, `link` (lost connections), `session` (one connection), `schema`, `address`, `tls`.
+//! Reading order: `store` and `request` (what is asked), `writer` (transactions, and their answers),
+//! `entity_cache` (rows as the last transaction left them), `plan` (what a transaction does, without
+//! I/O), `write_session` (its round trips), `entity_lookup`, `write_columns` and the other columns
+//! (its statements), `reader`, `reconnect` (lost connections), `session` and `connect_stage` (one
+//! connection), `schema`, `address`, `tls`.
 
 #![forbid(unsafe_code)]
 
@@ -89,24 +92,24 @@ mod address;
 mod builder;
 mod connect_error;
 mod connect_stage;
+mod entity_cache;
 mod entity_lookup;
 mod event_columns;
-mod failure;
-mod job;
-mod known;
-mod link;
 mod note_columns;
 mod plan;
 mod prepared_statements;
 mod reader;
+mod reconnect;
+mod request;
 mod row;
 mod schema;
 mod session;
 mod settings;
 mod snapshot_columns;
+mod statement_failure;
 mod statement_sender;
 mod store;
-mod thread;
+mod store_thread;
 mod tls;
 mod write_columns;
 mod write_session;

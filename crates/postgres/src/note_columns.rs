@@ -2,10 +2,10 @@
 
 use coact_persist::{EntityId, NoteKind, RowChecksum};
 
-use crate::failure::Failure;
-use crate::plan::Entity;
+use crate::plan::PlannedEntity;
 use crate::prepared_statements::prepared_statements;
 use crate::row::bits;
+use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
 prepared_statements! {
@@ -47,7 +47,7 @@ impl<'p> NoteColumns<'p> {
         self.forgets.is_empty() && self.removed.0.is_empty() && self.keys.is_empty()
     }
 
-    pub(crate) fn add(&mut self, of: &EntityId, entity: &'p Entity) {
+    pub(crate) fn add(&mut self, of: &EntityId, entity: &'p PlannedEntity) {
         if entity.forgets_notes {
             self.forgets.push(entity.row.id);
         }
@@ -74,7 +74,7 @@ impl<'p> NoteColumns<'p> {
         &'a self,
         statements: &'a NoteStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let Self { forgets, removed, entities, kinds, keys, ranks, names, versions, .. } = self;
         if !forgets.is_empty() {
             to.query(&statements.delete_all, [forgets, &OUTGOING])?;

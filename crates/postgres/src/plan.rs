@@ -7,8 +7,8 @@ use coact_persist::{
     EventHash, Note, NoteChange, NoteId, NoteKey, NoteKind, Position, Seq, Snapshot, Tags,
 };
 
-use crate::job::Write;
-use crate::known::Row;
+use crate::entity_cache::EntityRow;
+use crate::request::WriteRequest;
 
 /// How many snapshots of an entity are kept.
 pub(crate) const SNAPSHOTS: usize = 2;
@@ -18,13 +18,13 @@ const ALL: Seq = Seq::new(i64::MAX as u64);
 
 /// The state of all that a transaction is about.
 #[derive(Default)]
-pub(crate) struct Plan<'a> {
+pub(crate) struct TransactionPlan<'a> {
     /// By their places. `None` if there is none.
-    pub(crate) entities: Vec<Option<Entity>>,
+    pub(crate) entities: Vec<Option<PlannedEntity>>,
     /// What is stored, in the order of commits.
     pub(crate) events: Vec<NewEvent<'a>>,
     /// Those that were looked for. `None` if none were: then it is left to the index of decisions to find those that there are.
-    pub(crate) decisions: Option<HashMap<CommitId, Decision>>,
+    pub(crate) decisions: Option<HashMap<CommitId, CommitDecision>>,
     /// The ranks of those notes that commits take, if they were there.
     pub(crate) found_notes: HashMap<NotePlace, u64>,
     /// The commits that are stored, in order.
@@ -40,7 +40,7 @@ pub(crate) type NotePlace = (usize, NoteKind, NoteKey);
 
 /// Whether a commit has happened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Decision {
+pub(crate) enum CommitDecision {
     /// It was decided before.
     Before(CommitSettlement),
     /// It is that one of this transaction's, from 1 on.
@@ -51,19 +51,19 @@ pub(crate) enum Decision {
 
 /// What has come of what was asked, if the transaction is committed.
 #[derive(Debug)]
-pub(crate) enum Answer {
+pub(crate) enum WriteAnswer {
     /// Without the position, which is that of the last commit before it: the number of that in this
     /// transaction.
     Claim(Claim, u64),
-    Commit(Result<Decision, CommitRefusal>),
+    Commit(Result<CommitDecision, CommitRefusal>),
     /// The number of the last commit before it in this transaction, or 0.
     Check(Result<u64, CommitRefusal>),
-    Settle(Decision),
+    Settle(CommitDecision),
 }
 
 /// An entity as it was found, and what becomes of it.
-pub(crate) struct Entity {
-    pub(crate) row: Row,
+pub(crate) struct PlannedEntity {
+    pub(crate) row: EntityRow,
     /// Whether that is another one now.
     pub(crate) is_moved: bool,
     /// The latest one that was found, if it was looked for.
@@ -92,8 +92,8 @@ pub(crate) struct NewEvent<'a> {
     pub(crate) tags: Tags,
 }
 
-impl Entity {
-    pub(crate) fn new(row: Row) -> Self {
+impl PlannedEntity {
+    pub(crate) fn new(row: EntityRow) -> Self {
         Self {
             row,
             is_moved: false,
@@ -108,7 +108,7 @@ impl Entity {
 
     fn claim(&mut self) -> Claim {
         (self.row.epoch, self.is_moved) = (self.row.epoch.next(), true);
-        let Row { epoch, last, hash, .. } = self.row;
+        let EntityRow { epoch, last, hash, .. } = self.row;
         let found = self.found_snapshot.as_ref().filter(|_| self.replaced_snapshots.is_none());
         let snapshot = self.snapshots.first().or(found).cloned();
         Claim { epoch, last, hash, snapshot, position: Position::ZERO }
@@ -165,35 +165,42 @@ impl Entity {
     }
 }
 
-impl<'a> Plan<'a> {
+impl<'a> TransactionPlan<'a> {
     /// Does one thing more, which is about the entities at these places.
-    pub(crate) fn add(&mut self, asked: &'a Write, places: &[usize]) -> Answer {
+    pub(crate) fn add(&mut self, asked: &'a WriteRequest, places: &[usize]) -> WriteAnswer {
         match asked {
-            Write::Claim(..) => {
+            WriteRequest::Claim(..) => {
                 let commits = self.commits();
                 let entity = places.first().and_then(|place| self.entities[*place].as_mut());
-                Answer::Claim(entity.expect("it was made if it was not there").claim(), commits)
+                WriteAnswer::Claim(
+                    entity.expect("it was made if it was not there").claim(),
+                    commits,
+                )
             }
-            Write::Commit(commit, _) if commit.is_check() => {
+            WriteRequest::Commit(commit, _) if commit.is_check() => {
                 let refused = self.refuses(commit, places);
-                Answer::Check(refused.map_or(Ok(self.commits()), Err))
+                WriteAnswer::Check(refused.map_or(Ok(self.commits()), Err))
             }
-            Write::Commit(commit, _) => Answer::Commit(self.commit(commit, places)),
-            Write::Settle(id, _) => Answer::Settle(self.settle(*id)),
+            WriteRequest::Commit(commit, _) => WriteAnswer::Commit(self.commit(commit, places)),
+            WriteRequest::Settle(id, _) => WriteAnswer::Settle(self.settle(*id)),
         }
     }
 
-    fn settle(&mut self, id: CommitId) -> Decision {
+    fn settle(&mut self, id: CommitId) -> CommitDecision {
         let decisions = self.decisions.get_or_insert_default();
         *decisions.entry(id).or_insert_with(|| {
             self.aborted.push(id);
-            Decision::Aborted
+            CommitDecision::Aborted
         })
     }
 
-    fn commit(&mut self, commit: &'a Commit, places: &[usize]) -> Result<Decision, CommitRefusal> {
+    fn commit(
+        &mut self,
+        commit: &'a Commit,
+        places: &[usize],
+    ) -> Result<CommitDecision, CommitRefusal> {
         match self.decisions.as_ref().and_then(|decisions| decisions.get(&commit.id())) {
-            Some(Decision::Before(CommitSettlement::Aborted) | Decision::Aborted) => {
+            Some(CommitDecision::Before(CommitSettlement::Aborted) | CommitDecision::Aborted) => {
                 return Err(CommitRefusal::Aborted);
             }
             Some(committed) => return Ok(*committed),
@@ -219,7 +226,7 @@ impl<'a> Plan<'a> {
             let (key, value) = (key.clone(), value.clone());
             self.change(*place, NoteChange::Put { kind: *kind, key, rank: *rank, value });
         }
-        let decision = Decision::Stored(self.commits());
+        let decision = CommitDecision::Stored(self.commits());
         if let Some(decisions) = &mut self.decisions {
             decisions.insert(commit.id(), decision);
         }

@@ -19,7 +19,7 @@ macro_rules! prepared_statements {
             $visibility async fn prepare<T: AsRef<str>>(
                 session: &$crate::session::Session,
                 adapt: impl Fn(&'static str) -> T,
-            ) -> Result<Self, $crate::failure::Failure> {
+            ) -> Result<Self, $crate::statement_failure::StatementFailure> {
                 let texts = [$($text),+].map(adapt);
                 let [$($statement),+] = session.prepare(&texts).await?;
                 Ok(Self { $($statement),+ })

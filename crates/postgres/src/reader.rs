@@ -13,20 +13,20 @@ use tokio::time::timeout;
 use tokio_postgres::{Error, Row};
 
 use crate::connect_error::ConnectError;
-use crate::failure::{Failure, Means};
-use crate::job::{Job, tell};
-use crate::link::{Link, Prepared};
 use crate::prepared_statements::prepared_statements;
+use crate::reconnect::{PreparedSession, ReconnectingSession};
+use crate::request::{StoreRequest, tell};
 use crate::row::{bits, bound, event, number, snapshot, stored, sum, text};
-use crate::schema::{self, Format, Tables};
-use crate::session::{Pipeline, Session, of_failure};
-use crate::settings::{Access, Settings};
+use crate::schema::{self, SchemaFormat, TableSetup};
+use crate::session::{Session, StatementPipeline, of_failure};
+use crate::settings::{AccessMode, StoreSettings};
+use crate::statement_failure::{FailureKind, StatementFailure};
 
 /// How many reads are under way at once.
 const BATCH: usize = 64;
 
 /// What the reader is asked.
-pub(crate) enum Read {
+pub(crate) enum ReadRequest {
     Events {
         entity: EntityId,
         after: Seq,
@@ -62,7 +62,7 @@ pub(crate) enum Read {
 /// A session that reads.
 pub(crate) struct ReadSession {
     session: Session,
-    statements: Statements,
+    statements: ReadStatements,
     tags: Option<TagStatements>,
 }
 
@@ -103,7 +103,7 @@ macro_rules! tagged {
 }
 
 prepared_statements! {
-    struct Statements {
+    struct ReadStatements {
         events: concat!(
             "SELECT {event} FROM event v
              WHERE v.entity = ",
@@ -185,12 +185,12 @@ const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CA
 /// The same in version 1.
 const PLAIN_EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, NULL::bytea[]";
 
-impl Prepared for ReadSession {
-    async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError> {
-        let session = Session::open(settings, Access::Read).await?;
-        let format = schema::ready(settings, &session, (Access::Read, tables)).await?;
+impl PreparedSession for ReadSession {
+    async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError> {
+        let session = Session::open(settings, AccessMode::Read).await?;
+        let format = schema::ready(settings, &session, (AccessMode::Read, tables)).await?;
         let prepared = settings.in_time(async {
-            let statements = Statements::prepare(&session, |text| adapt(text, format)).await?;
+            let statements = ReadStatements::prepare(&session, |text| adapt(text, format)).await?;
             let tags = if format.has_tags() {
                 Some(TagStatements::prepare(&session, |text| adapt(text, format)).await?)
             } else {
@@ -213,7 +213,7 @@ impl Prepared for ReadSession {
 }
 
 /// A text for a schema of some version.
-fn adapt(text: &str, format: Format) -> String {
+fn adapt(text: &str, format: SchemaFormat) -> String {
     let event = if format.has_tags() { EVENT } else { PLAIN_EVENT };
     let last = if format.has_tags() { "last" } else { "position" };
     let sum = |sum| if format.has_sums() { sum } else { "NULL::int8" };
@@ -222,23 +222,23 @@ fn adapt(text: &str, format: Format) -> String {
 }
 
 impl ReadSession {
-    async fn query(&self, read: &Read) -> Result<Vec<Row>, Error> {
+    async fn query(&self, read: &ReadRequest) -> Result<Vec<Row>, Error> {
         let (client, statements) = (&self.session.client, &self.statements);
         match read {
-            Read::Events { entity, after, most, .. } => {
+            ReadRequest::Events { entity, after, most, .. } => {
                 let (kind, key) = columns(entity);
                 let after = bound(after.get());
                 client.query(&statements.events, &[&kind, &key, &after, &bound(*most)]).await
             }
-            Read::Snapshots { entity, .. } => {
+            ReadRequest::Snapshots { entity, .. } => {
                 let (kind, key) = columns(entity);
                 client.query(&statements.snapshots, &[&kind, &key]).await
             }
-            Read::Notes { which, most, .. } => self.notes(which, *most).await,
-            Read::Log { which, after, most, .. } => {
+            ReadRequest::Notes { which, most, .. } => self.notes(which, *most).await,
+            ReadRequest::Log { which, after, most, .. } => {
                 self.log(which, bound(after.get()), bound((*most).max(1))).await
             }
-            Read::Entities { kind, after, most, .. } => {
+            ReadRequest::Entities { kind, after, most, .. } => {
                 let kind = kind.as_ref().map(|kind| kind.as_bytes());
                 let (after_kind, after_key) = after.as_ref().map_or((&b""[..], &b""[..]), columns);
                 // Whether the one that has this key comes as well.
@@ -250,7 +250,7 @@ impl ReadSession {
                     )
                     .await
             }
-            Read::Position { .. } => client.query(&statements.position, &[]).await,
+            ReadRequest::Position { .. } => client.query(&statements.position, &[]).await,
         }
     }
 
@@ -314,7 +314,7 @@ fn code(kind: NoteKind) -> i16 {
     kind.get().into()
 }
 
-impl Read {
+impl ReadRequest {
     /// Tells what was found.
     fn tell(self, found: Result<Vec<Row>, StoreError>) {
         match self {
@@ -379,19 +379,19 @@ fn note(row: &Row) -> Result<Note, StoreError> {
     Ok(note)
 }
 
-pub(crate) struct Reader {
-    link: Link<ReadSession>,
-    jobs: UnboundedReceiver<Job<Read>>,
+pub(crate) struct StoreReader {
+    session: ReconnectingSession<ReadSession>,
+    jobs: UnboundedReceiver<StoreRequest<ReadRequest>>,
     patience: Duration,
 }
 
-impl Reader {
+impl StoreReader {
     pub(crate) async fn open(
-        settings: Settings,
-        jobs: UnboundedReceiver<Job<Read>>,
+        settings: StoreSettings,
+        jobs: UnboundedReceiver<StoreRequest<ReadRequest>>,
     ) -> Result<Self, ConnectError> {
         let patience = settings.patience();
-        Ok(Self { link: Link::open(settings).await?, jobs, patience })
+        Ok(Self { session: ReconnectingSession::open(settings).await?, jobs, patience })
     }
 
     /// Serves until nothing can be asked any more, and all was told.
@@ -400,7 +400,7 @@ impl Reader {
             let first = tokio::select! {
                 biased;
                 job = self.jobs.recv() => job,
-                () = self.link.tend() => continue,
+                () = self.session.tend() => continue,
             };
             let Some(first) = first else { break };
             let (all, closes) = self.all_that_waits(first);
@@ -411,21 +411,21 @@ impl Reader {
                 break;
             }
         }
-        self.link.close().await;
+        self.session.close().await;
         self.jobs.close();
         while let Some(job) = self.jobs.recv().await {
-            if let Job::Do(read) = job {
+            if let StoreRequest::Do(read) = job {
                 read.refuse(&StoreError::Closed);
             }
         }
     }
 
     /// And whether it is the last.
-    fn all_that_waits(&mut self, first: Job<Read>) -> (Vec<Read>, bool) {
+    fn all_that_waits(&mut self, first: StoreRequest<ReadRequest>) -> (Vec<ReadRequest>, bool) {
         let mut all = Vec::new();
         let mut next = Some(first);
         while let Some(job) = next {
-            let Job::Do(read) = job else { return (all, true) };
+            let StoreRequest::Do(read) = job else { return (all, true) };
             all.push(read);
             next = if all.len() < BATCH { self.jobs.try_recv().ok() } else { None };
         }
@@ -433,13 +433,13 @@ impl Reader {
     }
 
     /// Reads all of it, and tells each when it is there.
-    async fn read(&mut self, all: Vec<Read>) {
-        let session = match self.link.session().await {
+    async fn read(&mut self, all: Vec<ReadRequest>) {
+        let session = match self.session.get().await {
             Ok(session) => session,
             Err(error) => return all.into_iter().for_each(|read| read.refuse(&error)),
         };
         if let Err(failure) = read_all(session, all, self.patience).await {
-            self.link.lose(&failure.to_string());
+            self.session.lose(&failure.to_string());
         }
     }
 }
@@ -447,12 +447,12 @@ impl Reader {
 /// Fails if the session is not to be used any more.
 async fn read_all(
     session: &ReadSession,
-    all: Vec<Read>,
+    all: Vec<ReadRequest>,
     patience: Duration,
-) -> Result<(), Failure> {
+) -> Result<(), StatementFailure> {
     // (What is asked is read from until its answer has come.)
-    let all: Vec<Rc<Read>> = all.into_iter().map(Rc::new).collect();
-    let mut pipeline = Pipeline::new();
+    let all: Vec<Rc<ReadRequest>> = all.into_iter().map(Rc::new).collect();
+    let mut pipeline = StatementPipeline::new();
     let mut sent = Vec::with_capacity(all.len());
     for read in &all {
         let read = Rc::clone(read);
@@ -466,10 +466,10 @@ async fn read_all(
             (Ok(()), None) => over.clone().map(|()| Vec::new()),
         };
         if let Err(failure) = &found {
-            match failure.means {
-                Means::Lost => (pipeline, over) = (None, Err(failure.clone())),
-                Means::Unavailable => over = Err(failure.clone()),
-                Means::Collision | Means::Stale | Means::Statement => {}
+            match failure.kind {
+                FailureKind::Lost => (pipeline, over) = (None, Err(failure.clone())),
+                FailureKind::Unavailable => over = Err(failure.clone()),
+                FailureKind::Collision | FailureKind::Stale | FailureKind::Statement => {}
             }
         }
         if let Some(read) = Rc::into_inner(read) {
@@ -480,12 +480,12 @@ async fn read_all(
 }
 
 async fn next(
-    pipeline: &mut Pipeline<'_, Vec<Row>>,
+    pipeline: &mut StatementPipeline<'_, Vec<Row>>,
     patience: Duration,
-) -> Result<Vec<Row>, Failure> {
+) -> Result<Vec<Row>, StatementFailure> {
     match timeout(patience, pipeline.next()).await {
         Ok(Some(answer)) => answer,
         Ok(None) => unreachable!("there is one answer to each"),
-        Err(_) => Err(Failure::late(patience)),
+        Err(_) => Err(StatementFailure::late(patience)),
     }
 }

@@ -5,7 +5,7 @@ use tokio_postgres::types::Type;
 
 use crate::connect_error::ConnectError;
 use crate::session::{Session, of_postgres, within};
-use crate::settings::{Access, Settings};
+use crate::settings::{AccessMode, StoreSettings};
 
 /// What brings a schema from each version to the next: the first makes the tables. One that was released is never changed.
 const MIGRATIONS: &[&str] = &[include_str!("tables.sql"), include_str!("tags.sql")];
@@ -23,7 +23,7 @@ const LOCK: i32 = 0x434f_4143;
 const TRIES: usize = 10;
 
 /// What a schema is.
-enum Found {
+enum SchemaContent {
     Nothing,
     /// Without tables.
     Empty,
@@ -32,9 +32,9 @@ enum Found {
 
 /// What there is in a schema of some version.
 #[derive(Clone, Copy)]
-pub(crate) struct Format(i32);
+pub(crate) struct SchemaFormat(i32);
 
-impl Format {
+impl SchemaFormat {
     pub(crate) fn has_tags(self) -> bool {
         self.0 >= 2
     }
@@ -46,46 +46,50 @@ impl Format {
 
 /// Whether tables are made where there are none.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Tables {
+pub(crate) enum TableSetup {
     AreMade,
     AreThere,
 }
 
 /// Sees to it that the schema is one of a store, and of this version: of an earlier one, if it is only read.
 pub(crate) async fn ready(
-    settings: &Settings,
+    settings: &StoreSettings,
     session: &Session,
-    (access, tables): (Access, Tables),
-) -> Result<Format, ConnectError> {
+    (access, tables): (AccessMode, TableSetup),
+) -> Result<SchemaFormat, ConnectError> {
     let (database, schema) = names(settings);
     let known = VERSION;
     let found = match find(settings, session).await? {
-        Found::Store(found) => found,
-        Found::Nothing | Found::Empty if (access, tables) == (Access::Write, Tables::AreMade) => 0,
-        Found::Nothing => return Err(not_a_store(settings, "there is no such schema")),
-        Found::Empty => return Err(not_a_store(settings, "it has no tables")),
+        SchemaContent::Store(found) => found,
+        SchemaContent::Nothing | SchemaContent::Empty
+            if (access, tables) == (AccessMode::Write, TableSetup::AreMade) =>
+        {
+            0
+        }
+        SchemaContent::Nothing => return Err(not_a_store(settings, "there is no such schema")),
+        SchemaContent::Empty => return Err(not_a_store(settings, "it has no tables")),
     };
-    if found == known || (access == Access::Read && (1..known).contains(&found)) {
-        Ok(Format(found))
+    if found == known || (access == AccessMode::Read && (1..known).contains(&found)) {
+        Ok(SchemaFormat(found))
     } else if found > known {
         Err(ConnectError::Newer { database, schema, found, known })
-    } else if access == Access::Write {
-        migrate(settings, session).await.map(|()| Format(known))
+    } else if access == AccessMode::Write {
+        migrate(settings, session).await.map(|()| SchemaFormat(known))
     } else {
         Err(ConnectError::Older { database, schema, found, known })
     }
 }
 
-fn names(settings: &Settings) -> (String, String) {
+fn names(settings: &StoreSettings) -> (String, String) {
     (settings.address.database(), settings.schema.clone())
 }
 
-fn not_a_store(settings: &Settings, why: &str) -> ConnectError {
+fn not_a_store(settings: &StoreSettings, why: &str) -> ConnectError {
     let (database, schema) = names(settings);
     ConnectError::NotAStore { database, schema, why: why.into() }
 }
 
-async fn find(settings: &Settings, session: &Session) -> Result<Found, SchemaError> {
+async fn find(settings: &StoreSettings, session: &Session) -> Result<SchemaContent, SchemaError> {
     let client = &session.client;
     let named = [(&settings.schema as _, Type::TEXT)];
     let tables = client.query_typed(
@@ -97,9 +101,9 @@ async fn find(settings: &Settings, session: &Session) -> Result<Found, SchemaErr
     let tables: Vec<Option<String>> =
         answer(settings, tables).await?.iter().map(|row| row.get(0)).collect();
     if tables.is_empty() {
-        return Ok(Found::Nothing);
+        return Ok(SchemaContent::Nothing);
     }
-    let Some(first) = tables.iter().flatten().next() else { return Ok(Found::Empty) };
+    let Some(first) = tables.iter().flatten().next() else { return Ok(SchemaContent::Empty) };
     if !tables.iter().flatten().any(|table| table == "version") {
         let why = format!("it has other things in it, such as `{first}`");
         return Err(not_a_store(settings, &why).into());
@@ -114,7 +118,7 @@ async fn find(settings: &Settings, session: &Session) -> Result<Found, SchemaErr
     };
     match &rows[..] {
         [row] if row.get::<_, Option<&str>>(0) == Some(APPLICATION) => {
-            Ok(Found::Store(row.get::<_, Option<i32>>(1).unwrap_or(0)))
+            Ok(SchemaContent::Store(row.get::<_, Option<i32>>(1).unwrap_or(0)))
         }
         _ => Err(not_a_store(settings, "it is that of another program").into()),
     }
@@ -134,7 +138,7 @@ struct SchemaError {
 }
 
 impl SchemaError {
-    fn new(settings: &Settings, error: &tokio_postgres::Error) -> Self {
+    fn new(settings: &StoreSettings, error: &tokio_postgres::Error) -> Self {
         let is_deadlock = error.code() == Some(&SqlState::T_R_DEADLOCK_DETECTED);
         Self { error: of_postgres(settings, error), is_deadlock }
     }
@@ -154,7 +158,7 @@ impl From<SchemaError> for ConnectError {
 
 /// Waits for an answer.
 async fn answer<T>(
-    settings: &Settings,
+    settings: &StoreSettings,
     part: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, SchemaError> {
     within_raw(settings, part).await?.map_err(|error| SchemaError::new(settings, &error))
@@ -162,7 +166,7 @@ async fn answer<T>(
 
 /// Waits for an answer, which may be an error of the statement.
 async fn within_raw<T>(
-    settings: &Settings,
+    settings: &StoreSettings,
     part: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<Result<T, tokio_postgres::Error>, ConnectError> {
     within(settings, async { Ok(part.await) }).await
@@ -170,7 +174,7 @@ async fn within_raw<T>(
 
 /// Makes the tables, or brings them up to date. Who uses them meanwhile may be in the way of it, and it in the way of them, in a circle that the server
 /// breaks: then it is tried again.
-async fn migrate(settings: &Settings, session: &Session) -> Result<(), ConnectError> {
+async fn migrate(settings: &StoreSettings, session: &Session) -> Result<(), ConnectError> {
     for _ in 1..TRIES {
         match try_to_migrate(settings, session).await {
             Err(error) if error.is_deadlock => {}
@@ -181,7 +185,7 @@ async fn migrate(settings: &Settings, session: &Session) -> Result<(), ConnectEr
 }
 
 /// Unless another process does so at the same time.
-async fn try_to_migrate(settings: &Settings, session: &Session) -> Result<(), SchemaError> {
+async fn try_to_migrate(settings: &StoreSettings, session: &Session) -> Result<(), SchemaError> {
     let execute =
         |text: String| async move { answer(settings, session.client.batch_execute(&text)).await };
     execute("BEGIN".into()).await?;
@@ -190,13 +194,13 @@ async fn try_to_migrate(settings: &Settings, session: &Session) -> Result<(), Sc
         execute(format!("SELECT pg_advisory_xact_lock({LOCK}, hashtext('{name}'))")).await?;
         // As it is now that no other process can change it.
         let found = match find(settings, session).await? {
-            Found::Nothing => {
+            SchemaContent::Nothing => {
                 let identifier = settings.schema.replace('"', "\"\"");
                 execute(format!("CREATE SCHEMA \"{identifier}\"")).await?;
                 0
             }
-            Found::Empty => 0,
-            Found::Store(found) => found,
+            SchemaContent::Empty => 0,
+            SchemaContent::Store(found) => found,
         };
         let (database, schema) = names(settings);
         if found > VERSION {

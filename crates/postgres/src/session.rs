@@ -13,32 +13,37 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage, Socket, Statement};
 
 use crate::connect_error::ConnectError;
 use crate::connect_stage::{ClientRefusal, RustlsStream, StagedConnector};
-use crate::failure::{Failure, Means, chain};
-use crate::settings::{Access, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, Settings};
+use crate::settings::{
+    AccessMode, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, StoreSettings,
+};
+use crate::statement_failure::{FailureKind, StatementFailure, chain};
 
 /// A connection. If it is dropped, it is cut.
 pub(crate) struct Session {
     pub(crate) client: Client,
-    connection: Connection,
-    backend: Backend,
+    connection: ConnectionTask,
+    backend: BackendId,
 }
 
 /// The server's process for a connection, and since when it has this number.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(crate) struct Backend {
+pub(crate) struct BackendId {
     process: String,
     since: String,
 }
 
-struct Connection(JoinHandle<()>);
+struct ConnectionTask(JoinHandle<()>);
 
 impl Session {
     /// Connects. The role is let in, and nothing is known yet of the database.
-    pub(crate) async fn open(settings: &Settings, access: Access) -> Result<Self, ConnectError> {
+    pub(crate) async fn open(
+        settings: &StoreSettings,
+        access: AccessMode,
+    ) -> Result<Self, ConnectError> {
         let (client, connection) = connect(settings, access).await?;
         // Why it has ended is told to those that wait for an answer.
         let connection = tokio::spawn(async move { drop(connection.await) });
-        let connection = Connection(connection);
+        let connection = ConnectionTask(connection);
         let text = set_up(settings, access);
         let told = within(settings, client.simple_query(&text)).await?;
         let row = told.iter().rev().find_map(|message| match message {
@@ -46,17 +51,21 @@ impl Session {
             _ => None,
         });
         let column = |at| row.and_then(|row| row.get(at)).unwrap_or_default().to_owned();
-        let backend = Backend { process: column(0), since: column(1) };
+        let backend = BackendId { process: column(0), since: column(1) };
         Ok(Self { client, connection, backend })
     }
 
-    pub(crate) fn backend(&self) -> &Backend {
+    pub(crate) fn backend(&self) -> &BackendId {
         &self.backend
     }
 
     /// Ends the server's processes for connections that were lost: they may wait for the rest of a message, with locks that all others
     /// wait for. Whatever their transactions were about to do, it was told to be undone or unknown.
-    pub(crate) async fn end(&self, lost: &[Backend], patience: Duration) -> Result<(), Failure> {
+    pub(crate) async fn end(
+        &self,
+        lost: &[BackendId],
+        patience: Duration,
+    ) -> Result<(), StatementFailure> {
         let (processes, since): (Vec<&str>, Vec<&str>) =
             lost.iter().map(|backend| (&*backend.process, &*backend.since)).unzip();
         let ending = async {
@@ -69,8 +78,9 @@ impl Session {
                 )
                 .await
         };
-        let ended = timeout(patience, ending).await.map_err(|_| Failure::late(patience))?;
-        ended.map(drop).map_err(|error| Failure::from(&error))
+        let ended =
+            timeout(patience, ending).await.map_err(|_| StatementFailure::late(patience))?;
+        ended.map(drop).map_err(|error| StatementFailure::from(&error))
     }
 
     /// Is ready when the connection has ended.
@@ -94,8 +104,8 @@ impl Session {
     pub(crate) async fn prepare<const N: usize>(
         &self,
         texts: &[impl AsRef<str>; N],
-    ) -> Result<[Statement; N], Failure> {
-        let mut pipeline = Pipeline::new();
+    ) -> Result<[Statement; N], StatementFailure> {
+        let mut pipeline = StatementPipeline::new();
         for text in texts {
             pipeline.send(self.client.prepare(text.as_ref()))?;
         }
@@ -104,17 +114,20 @@ impl Session {
     }
 }
 
-impl Drop for Connection {
+impl Drop for ConnectionTask {
     fn drop(&mut self) {
         // It would wait for answers that do not come.
         self.0.abort();
     }
 }
 
-type Connected = (Client, tokio_postgres::Connection<Socket, RustlsStream>);
+type ClientConnection = (Client, tokio_postgres::Connection<Socket, RustlsStream>);
 
 /// Connects to the first server that takes it. Each has the whole time to connect.
-async fn connect(settings: &Settings, access: Access) -> Result<Connected, ConnectError> {
+async fn connect(
+    settings: &StoreSettings,
+    access: AccessMode,
+) -> Result<ClientConnection, ConnectError> {
     let (server, time) = (&settings.address.server, settings.connect_timeout);
     let mut failed = ConnectError::Unreachable { server: server.clone(), why: "none".into() };
     for config in settings.configs(access) {
@@ -134,7 +147,7 @@ async fn connect(settings: &Settings, access: Access) -> Result<Connected, Conne
     Err(failed)
 }
 
-fn of_refusal(settings: &Settings, refusal: ClientRefusal, why: String) -> ConnectError {
+fn of_refusal(settings: &StoreSettings, refusal: ClientRefusal, why: String) -> ConnectError {
     let (server, user) = (settings.address.server.clone(), settings.address.user());
     match refusal {
         ClientRefusal::Tls => ConnectError::Tls { server, why },
@@ -150,7 +163,7 @@ fn of_refusal(settings: &Settings, refusal: ClientRefusal, why: String) -> Conne
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// What holds for each statement of a session.
-fn set_up(settings: &Settings, access: Access) -> String {
+fn set_up(settings: &StoreSettings, access: AccessMode) -> String {
     let identifier = settings.schema.replace('"', "\"\"");
     let milliseconds = settings.operation_timeout.as_millis().clamp(1, i32::MAX as u128);
     let mut all = vec![
@@ -178,11 +191,11 @@ fn set_up(settings: &Settings, access: Access) -> String {
     ];
     all.push(match access {
         // What was told to be committed is on the disk, whatever the role's settings are.
-        Access::Write => "SET default_transaction_isolation = 'read committed'; \
+        AccessMode::Write => "SET default_transaction_isolation = 'read committed'; \
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
             .into(),
         // (The most that is read may be far less than a plan for any number assumes.)
-        Access::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan; \
+        AccessMode::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan; \
              SET enable_bitmapscan = off".into(),
     });
     all.push("SET datestyle = 'ISO'; SET timezone = 'UTC'".into());
@@ -193,20 +206,20 @@ fn set_up(settings: &Settings, access: Access) -> String {
 
 /// Waits for a part of connecting.
 pub(crate) async fn within<T>(
-    settings: &Settings,
+    settings: &StoreSettings,
     part: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, ConnectError> {
     match timeout(settings.operation_timeout, part).await {
         Ok(done) => done.map_err(|error| of_postgres(settings, &error)),
         Err(_) => {
-            let why = Failure::late(settings.operation_timeout).to_string();
+            let why = StatementFailure::late(settings.operation_timeout).to_string();
             Err(ConnectError::Unreachable { server: settings.address.server.clone(), why })
         }
     }
 }
 
 /// Why a connection was not made.
-pub(crate) fn of_postgres(settings: &Settings, error: &Error) -> ConnectError {
+pub(crate) fn of_postgres(settings: &StoreSettings, error: &Error) -> ConnectError {
     let (server, user) = (settings.address.server.clone(), settings.address.user());
     let (database, schema) = (settings.address.database(), settings.schema.clone());
     let why = chain(error);
@@ -228,27 +241,28 @@ pub(crate) fn of_postgres(settings: &Settings, error: &Error) -> ConnectError {
 }
 
 /// Why its statements were not prepared.
-pub(crate) fn of_failure(settings: &Settings, failure: &Failure) -> ConnectError {
+pub(crate) fn of_failure(settings: &StoreSettings, failure: &StatementFailure) -> ConnectError {
     let (server, why) = (settings.address.server.clone(), failure.to_string());
-    match failure.means {
-        Means::Lost => ConnectError::Unreachable { server, why },
-        Means::Collision | Means::Stale | Means::Statement | Means::Unavailable => {
-            ConnectError::Server { server, why }
-        }
+    match failure.kind {
+        FailureKind::Lost => ConnectError::Unreachable { server, why },
+        FailureKind::Collision
+        | FailureKind::Stale
+        | FailureKind::Statement
+        | FailureKind::Unavailable => ConnectError::Server { server, why },
     }
 }
 
 /// Statements that are sent one behind the other. Answers come in the same order.
-pub(crate) struct Pipeline<'a, T> {
-    answers: VecDeque<Answer<'a, T>>,
+pub(crate) struct StatementPipeline<'a, T> {
+    answers: VecDeque<PipelineSlot<'a, T>>,
 }
 
-enum Answer<'a, T> {
+enum PipelineSlot<'a, T> {
     Given(T),
     Awaited(Pin<Box<dyn Future<Output = Result<T, Error>> + 'a>>),
 }
 
-impl<'a, T> Pipeline<'a, T> {
+impl<'a, T> StatementPipeline<'a, T> {
     pub(crate) fn new() -> Self {
         Self { answers: VecDeque::new() }
     }
@@ -257,29 +271,31 @@ impl<'a, T> Pipeline<'a, T> {
     pub(crate) fn send(
         &mut self,
         asked: impl Future<Output = Result<T, Error>> + 'a,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let mut asked: Pin<Box<dyn Future<Output = _> + 'a>> = Box::pin(asked);
         // A prepared statement is encoded and given to the connection when it is polled first.
         self.answers.push_back(
             match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
-                Poll::Ready(Ok(given)) => Answer::Given(given),
-                Poll::Ready(Err(error)) => return Err(Failure::unsent(&error)),
-                Poll::Pending => Answer::Awaited(asked),
+                Poll::Ready(Ok(given)) => PipelineSlot::Given(given),
+                Poll::Ready(Err(error)) => return Err(StatementFailure::unsent(&error)),
+                Poll::Pending => PipelineSlot::Awaited(asked),
             },
         );
         Ok(())
     }
 
     /// Waits for the next answer. `None` if there is none to come.
-    pub(crate) async fn next(&mut self) -> Option<Result<T, Failure>> {
+    pub(crate) async fn next(&mut self) -> Option<Result<T, StatementFailure>> {
         Some(match self.answers.pop_front()? {
-            Answer::Given(given) => Ok(given),
-            Answer::Awaited(asked) => asked.await.map_err(|error| Failure::from(&error)),
+            PipelineSlot::Given(given) => Ok(given),
+            PipelineSlot::Awaited(asked) => {
+                asked.await.map_err(|error| StatementFailure::from(&error))
+            }
         })
     }
 
     /// Waits for all, up to the first that fails: those behind it have failed for its sake.
-    pub(crate) async fn answers(mut self) -> Result<Vec<T>, Failure> {
+    pub(crate) async fn answers(mut self) -> Result<Vec<T>, StatementFailure> {
         let mut all = Vec::with_capacity(self.answers.len());
         while let Some(answer) = self.next().await {
             all.push(answer?);

@@ -7,15 +7,15 @@ use tokio_postgres::Config;
 use tokio_postgres::config::TargetSessionAttrs;
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::address::Address;
+use crate::address::DatabaseAddress;
 use crate::connect_error::ConnectError;
-use crate::failure::Failure;
+use crate::statement_failure::StatementFailure;
 use crate::tls;
 
 /// What all connections of a store have in common.
 #[derive(Clone)]
-pub(crate) struct Settings {
-    pub(crate) address: Address,
+pub(crate) struct StoreSettings {
+    pub(crate) address: DatabaseAddress,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) schema: String,
     /// How long it may take to connect.
@@ -26,12 +26,12 @@ pub(crate) struct Settings {
 
 /// What a connection is for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Access {
+pub(crate) enum AccessMode {
     Write,
     Read,
 }
 
-impl Settings {
+impl StoreSettings {
     pub(crate) fn new(
         url: &str,
         schema: &str,
@@ -42,7 +42,7 @@ impl Settings {
         if !is_name || schema.starts_with("pg_") {
             return Err(ConnectError::SchemaName { schema: schema.into() });
         }
-        let mut address = Address::parse(url)?;
+        let mut address = DatabaseAddress::parse(url)?;
         let tls = tls::connector(&address.verify)
             .map_err(|why| ConnectError::Tls { server: address.server.clone(), why })?;
         // What the address says comes first.
@@ -70,10 +70,10 @@ impl Settings {
     /// Waits for answers so long.
     pub(crate) async fn in_time<T>(
         &self,
-        answers: impl Future<Output = Result<T, Failure>>,
-    ) -> Result<T, Failure> {
+        answers: impl Future<Output = Result<T, StatementFailure>>,
+    ) -> Result<T, StatementFailure> {
         let patience = self.patience();
-        timeout(patience, answers).await.unwrap_or_else(|_| Err(Failure::late(patience)))
+        timeout(patience, answers).await.unwrap_or_else(|_| Err(StatementFailure::late(patience)))
     }
 
     /// How long an attempt to connect may take: the servers are tried one after the other.
@@ -83,10 +83,10 @@ impl Settings {
     }
 
     /// The configurations of a connection, one for each server. Of several servers, one that can be written is looked for.
-    pub(crate) fn configs(&self, access: Access) -> impl Iterator<Item = Config> {
+    pub(crate) fn configs(&self, access: AccessMode) -> impl Iterator<Item = Config> {
         (0..self.address.servers()).map(move |server| {
             let mut config = self.address.config_of(server);
-            if access == Access::Write {
+            if access == AccessMode::Write {
                 config.target_session_attrs(TargetSessionAttrs::ReadWrite);
             }
             config

@@ -2,10 +2,10 @@
 
 use coact_persist::{Seq, Snapshot};
 
-use crate::failure::Failure;
 use crate::plan::SNAPSHOTS;
 use crate::prepared_statements::prepared_statements;
 use crate::row::bits;
+use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
 prepared_statements! {
@@ -62,7 +62,7 @@ impl<'p> SnapshotColumns<'p> {
         &'a self,
         statements: &'a SnapshotStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let Self { replaced, entities, seqs, hashes, names, versions, payloads, sums } = self;
         if !replaced.0.is_empty() {
             to.query(&statements.delete_from, [&replaced.0, &replaced.1])?;

@@ -12,11 +12,11 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::connect_error::ConnectError;
-use crate::job::{Job, Write};
-use crate::reader::{Read, Reader};
-use crate::settings::Settings;
-use crate::thread::Thread;
-use crate::writer::Writer;
+use crate::reader::{ReadRequest, StoreReader};
+use crate::request::{StoreRequest, WriteRequest};
+use crate::settings::StoreSettings;
+use crate::store_thread::StoreThread;
+use crate::writer::StoreWriter;
 
 /// The most bytes of a commit. (For a message of twice that the server would cut the connection.)
 const MOST: usize = 512 << 20;
@@ -26,45 +26,45 @@ const MOST: usize = 512 << 20;
 /// Dropping it waits until all is stored that was submitted, or is known not to be.
 pub struct PostgresStore {
     // (In this order: the thread ends when these are gone.)
-    writes: UnboundedSender<Job<(Write, usize)>>,
-    reader: Asked,
-    thread: Thread,
+    writes: UnboundedSender<StoreRequest<(WriteRequest, usize)>>,
+    reader: ReadQueue,
+    thread: StoreThread,
 }
 
 /// What reads a store, and cannot change it: for tools. It takes no locks.
 pub struct PostgresReader {
-    asked: Asked,
-    _thread: Thread,
+    asked: ReadQueue,
+    _thread: StoreThread,
 }
 
 /// The reading half.
-struct Asked {
-    reads: UnboundedSender<Job<Read>>,
+struct ReadQueue {
+    reads: UnboundedSender<StoreRequest<ReadRequest>>,
     /// Which database and schema.
     place: String,
 }
 
-impl Asked {
-    fn ask(&self, read: Read) {
-        if let Err(SendError(Job::Do(read))) = self.reads.send(Job::Do(read)) {
+impl ReadQueue {
+    fn ask(&self, read: ReadRequest) {
+        if let Err(SendError(StoreRequest::Do(read))) = self.reads.send(StoreRequest::Do(read)) {
             read.refuse(&StoreError::Closed);
         }
     }
 }
 
-fn place(settings: &Settings) -> String {
-    let Settings { address, schema, .. } = settings;
+fn place(settings: &StoreSettings) -> String {
+    let StoreSettings { address, schema, .. } = settings;
     format!("{}/{}, schema {schema}", address.server, address.database())
 }
 
 impl PostgresStore {
-    pub(crate) fn start(settings: Settings) -> Result<Self, ConnectError> {
+    pub(crate) fn start(settings: StoreSettings) -> Result<Self, ConnectError> {
         let (writes, to_write) = unbounded_channel();
         let (reads, to_read) = unbounded_channel();
-        let reader = Asked { reads, place: place(&settings) };
-        let thread = Thread::start(async move || {
-            let writer = Writer::open(settings.clone(), to_write).await?;
-            let reader = Reader::open(settings, to_read).await?;
+        let reader = ReadQueue { reads, place: place(&settings) };
+        let thread = StoreThread::start(async move || {
+            let writer = StoreWriter::open(settings.clone(), to_write).await?;
+            let reader = StoreReader::open(settings, to_read).await?;
             Ok(async {
                 tokio::join!(writer.run(), reader.run());
             })
@@ -72,31 +72,33 @@ impl PostgresStore {
         Ok(Self { writes, reader, thread })
     }
 
-    fn ask(&self, write: Write) {
+    fn ask(&self, write: WriteRequest) {
         let size = write.size();
         if size > MOST {
             let why = format!("a commit has {size} bytes, and the store takes {MOST}");
             return write.refuse(&StoreError::Unavailable { why });
         }
-        if let Err(SendError(Job::Do((write, _)))) = self.writes.send(Job::Do((write, size))) {
+        if let Err(SendError(StoreRequest::Do((write, _)))) =
+            self.writes.send(StoreRequest::Do((write, size)))
+        {
             write.refuse(&StoreError::Closed);
         }
     }
 }
 
 impl PostgresReader {
-    pub(crate) fn start(settings: Settings) -> Result<Self, ConnectError> {
+    pub(crate) fn start(settings: StoreSettings) -> Result<Self, ConnectError> {
         let (reads, to_read) = unbounded_channel();
-        let asked = Asked { reads, place: place(&settings) };
-        let thread = Thread::start(async move || {
-            let reader = Reader::open(settings, to_read).await?;
+        let asked = ReadQueue { reads, place: place(&settings) };
+        let thread = StoreThread::start(async move || {
+            let reader = StoreReader::open(settings, to_read).await?;
             Ok(reader.run())
         })?;
         Ok(Self { asked, _thread: thread })
     }
 }
 
-impl coact_persist::StoreReader for Asked {
+impl coact_persist::StoreReader for ReadQueue {
     fn events(
         &self,
         entity: EntityId,
@@ -104,11 +106,11 @@ impl coact_persist::StoreReader for Asked {
         most: usize,
         done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
-        self.ask(Read::Events { entity, after, most, done });
+        self.ask(ReadRequest::Events { entity, after, most, done });
     }
 
     fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
-        self.ask(Read::Snapshots { entity, done });
+        self.ask(ReadRequest::Snapshots { entity, done });
     }
 
     fn notes(
@@ -117,7 +119,7 @@ impl coact_persist::StoreReader for Asked {
         most: usize,
         done: StoreCallback<Result<Vec<Note>, StoreError>>,
     ) {
-        self.ask(Read::Notes { which, most, done });
+        self.ask(ReadRequest::Notes { which, most, done });
     }
 
     fn log(
@@ -127,7 +129,7 @@ impl coact_persist::StoreReader for Asked {
         most: usize,
         done: StoreCallback<Result<Vec<LogEntry>, StoreError>>,
     ) {
-        self.ask(Read::Log { which, after, most, done });
+        self.ask(ReadRequest::Log { which, after, most, done });
     }
 
     fn entities(
@@ -137,11 +139,11 @@ impl coact_persist::StoreReader for Asked {
         most: usize,
         done: StoreCallback<Result<Vec<EntitySummary>, StoreError>>,
     ) {
-        self.ask(Read::Entities { kind, after, most, done });
+        self.ask(ReadRequest::Entities { kind, after, most, done });
     }
 
     fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
-        self.ask(Read::Position { done });
+        self.ask(ReadRequest::Position { done });
     }
 }
 
@@ -215,21 +217,21 @@ reads!(PostgresReader, asked);
 
 impl Store for PostgresStore {
     fn claim(&self, entity: EntityId, done: StoreCallback<Result<Claim, StoreError>>) {
-        self.ask(Write::Claim(entity, done));
+        self.ask(WriteRequest::Claim(entity, done));
     }
 
     fn commit(&self, commit: Commit, done: StoreCallback<StoreOutcome>) {
-        self.ask(Write::Commit(commit, done));
+        self.ask(WriteRequest::Commit(commit, done));
     }
 
     fn settle(&self, commit: CommitId, done: StoreCallback<Result<CommitSettlement, StoreError>>) {
-        self.ask(Write::Settle(commit, done));
+        self.ask(WriteRequest::Settle(commit, done));
     }
 
     fn close(&self, done: StoreCallback<()>) {
         self.thread.at_end(done);
         // (They fail if it is closed.)
-        let _ = self.writes.send(Job::Close);
-        let _ = self.reader.reads.send(Job::Close);
+        let _ = self.writes.send(StoreRequest::Close);
+        let _ = self.reader.reads.send(StoreRequest::Close);
     }
 }

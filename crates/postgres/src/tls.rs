@@ -12,18 +12,20 @@ use rustls::server::ParsedCertificate;
 use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use crate::address::{Roots, Verify};
+use crate::address::{CertificateCheck, TrustedRoots};
 
 /// Makes connections that verify this. (Whether they are made with TLS at all is in the client's configuration.)
-pub(crate) fn connector(verify: &Verify) -> Result<MakeRustlsConnect, String> {
+pub(crate) fn connector(verify: &CertificateCheck) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let certificates: Arc<dyn ServerCertVerifier> = match verify {
-        Verify::Nothing => Arc::new(Partly { provider: Arc::clone(&provider), roots: None }),
-        Verify::Authority(named) => {
-            let roots = Some(roots(named)?);
-            Arc::new(Partly { provider: Arc::clone(&provider), roots })
+        CertificateCheck::Nothing => {
+            Arc::new(AuthorityVerifier { provider: Arc::clone(&provider), roots: None })
         }
-        Verify::Host(named) => {
+        CertificateCheck::Authority(named) => {
+            let roots = Some(roots(named)?);
+            Arc::new(AuthorityVerifier { provider: Arc::clone(&provider), roots })
+        }
+        CertificateCheck::Host(named) => {
             let roots = Arc::new(roots(named)?);
             WebPkiServerVerifier::builder_with_provider(roots, Arc::clone(&provider))
                 .build()
@@ -39,17 +41,17 @@ pub(crate) fn connector(verify: &Verify) -> Result<MakeRustlsConnect, String> {
     Ok(MakeRustlsConnect::new(config))
 }
 
-fn roots(named: &Roots) -> Result<RootCertStore, String> {
+fn roots(named: &TrustedRoots) -> Result<RootCertStore, String> {
     let mut roots = RootCertStore::empty();
     match named {
-        Roots::System => {
+        TrustedRoots::System => {
             let found = rustls_native_certs::load_native_certs();
             roots.add_parsable_certificates(found.certs);
             if roots.is_empty() {
                 return Err("the system has no authorities that it trusts: name a file".into());
             }
         }
-        Roots::File(path) => read_roots(&mut roots, path)
+        TrustedRoots::File(path) => read_roots(&mut roots, path)
             .map_err(|why| format!("`sslrootcert` ({}) cannot be used: {why}", path.display()))?,
     }
     Ok(roots)
@@ -66,12 +68,12 @@ fn read_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
 /// Verifies that the server has the key of its certificate, and perhaps that an authority has signed that, but not that
 /// it is one of the host.
 #[derive(Debug)]
-struct Partly {
+struct AuthorityVerifier {
     provider: Arc<CryptoProvider>,
     roots: Option<RootCertStore>,
 }
 
-impl ServerCertVerifier for Partly {
+impl ServerCertVerifier for AuthorityVerifier {
     fn verify_server_cert(
         &self,
         certificate: &CertificateDer<'_>,

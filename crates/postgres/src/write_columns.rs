@@ -5,15 +5,15 @@ use std::collections::HashMap;
 use coact_persist::{CommitId, CommitSettlement, EntityId, Seq};
 use tokio::try_join;
 
+use crate::entity_cache::EntityRow;
 use crate::event_columns::{EventColumns, EventStatements, TagColumns, TrimColumns};
-use crate::failure::Failure;
-use crate::known::Row;
 use crate::note_columns::{NoteColumns, NoteStatements};
-use crate::plan::{Decision, Entity, NewEvent, Plan};
+use crate::plan::{CommitDecision, NewEvent, PlannedEntity, TransactionPlan};
 use crate::prepared_statements::prepared_statements;
 use crate::row::{bits, id_bytes};
 use crate::session::Session;
 use crate::snapshot_columns::{SnapshotColumns, SnapshotStatements};
+use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
 prepared_statements! {
@@ -22,7 +22,7 @@ prepared_statements! {
         /// All that most transactions are, if the entities are as they are known: locks them, in
         /// order, counts positions, and writes. If one is not, it fails, as it divides by zero. (By
         /// its hash it is the entity that it was, even if someone has exchanged the rows.)
-        commit_known: "WITH found AS MATERIALIZED (
+        commit_expected: "WITH found AS MATERIALIZED (
             SELECT e.id, n.last AS before, n.moved, n.moved_hash,
                 e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash AS is_known
             FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[], $5::int8[], $6::int8[])
@@ -81,7 +81,7 @@ pub(crate) struct WriteStatements {
 
 impl WriteStatements {
     /// Prepares them all in one round trip.
-    pub(crate) async fn prepare(session: &Session) -> Result<Self, Failure> {
+    pub(crate) async fn prepare(session: &Session) -> Result<Self, StatementFailure> {
         // (Each sends its own when it is polled first.)
         let (commits, events, snapshots, notes) = try_join!(
             CommitStatements::prepare(session, |text| text),
@@ -95,9 +95,9 @@ impl WriteStatements {
 
 /// What is written, as columns. Positions are told from the last one of the transaction backwards.
 #[derive(Default)]
-pub(crate) struct Columns<'p> {
+pub(crate) struct WriteColumns<'p> {
     commits: i32,
-    compared: Option<Compared>,
+    compared: Option<EntityComparison>,
     trimmed: TrimColumns,
     events: EventColumns<'p>,
     tags: TagColumns<'p>,
@@ -115,7 +115,7 @@ pub(crate) struct Columns<'p> {
 
 /// Entities as they have to be, and as they are then.
 #[derive(Default)]
-pub(crate) struct Compared {
+pub(crate) struct EntityComparison {
     ids: Vec<i64>,
     epochs: Vec<i64>,
     lasts: Vec<i64>,
@@ -124,10 +124,10 @@ pub(crate) struct Compared {
     moved_hashes: Vec<i64>,
 }
 
-impl Compared {
-    pub(crate) fn new(known: &[Row], entities: &[Option<Entity>]) -> Self {
+impl EntityComparison {
+    pub(crate) fn new(expected: &[EntityRow], entities: &[Option<PlannedEntity>]) -> Self {
         let mut compared = Self::default();
-        for (place, before) in known.iter().enumerate() {
+        for (place, before) in expected.iter().enumerate() {
             let now = entities.get(place).and_then(Option::as_ref);
             let now = now.map_or(before, |entity| &entity.row);
             compared.ids.push(before.id);
@@ -151,22 +151,22 @@ impl Compared {
         &'a self,
         statements: &'a WriteStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let Self { ids, epochs, lasts, hashes, .. } = self;
         to.query(&statements.commits.compare, [ids, epochs, lasts, hashes])
     }
 }
 
-impl<'p> Columns<'p> {
+impl<'p> WriteColumns<'p> {
     pub(crate) fn new(
-        plan: &'p Plan<'_>,
-        known: Option<&[Row]>,
+        plan: &'p TransactionPlan<'_>,
+        expected: Option<&[EntityRow]>,
         ids: &[&EntityId],
         forgotten: &[CommitId],
     ) -> Self {
         let mut columns = Self {
             commits: i32::try_from(plan.commits()).unwrap_or(i32::MAX),
-            compared: known.map(|known| Compared::new(known, &plan.entities)),
+            compared: expected.map(|expected| EntityComparison::new(expected, &plan.entities)),
             decided: plan.stored.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
             aborted: plan.aborted.iter().copied().map(id_bytes).collect(),
             forgotten: forgotten.iter().flat_map(|id| id.get().to_be_bytes()).collect(),
@@ -182,13 +182,13 @@ impl<'p> Columns<'p> {
         columns
     }
 
-    fn add_event(&mut self, new: &'p NewEvent<'_>, of: &Row) {
+    fn add_event(&mut self, new: &'p NewEvent<'_>, of: &EntityRow) {
         let back = i64::from(self.commits) - bits(new.commit);
         self.events.add(new, of, back);
         self.tags.add(new, of, back);
     }
 
-    fn add(&mut self, of: &EntityId, entity: &'p Entity) {
+    fn add(&mut self, of: &EntityId, entity: &'p PlannedEntity) {
         let id = entity.row.id;
         if entity.is_moved && self.compared.is_none() {
             self.moved.0.push(id);
@@ -212,8 +212,8 @@ impl<'p> Columns<'p> {
         &'a self,
         statements: &'a WriteStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
-        let Some(known) = &self.compared else {
+    ) -> Result<(), StatementFailure> {
+        let Some(expected) = &self.compared else {
             self.send_begun(statements, to)?;
             return to.commit();
         };
@@ -224,14 +224,14 @@ impl<'p> Columns<'p> {
         }
         let new = &self.events;
         to.query(
-            &statements.commits.commit_known,
+            &statements.commits.commit_expected,
             [
-                &known.ids,
-                &known.epochs,
-                &known.lasts,
-                &known.hashes,
-                &known.moved,
-                &known.moved_hashes,
+                &expected.ids,
+                &expected.epochs,
+                &expected.lasts,
+                &expected.hashes,
+                &expected.moved,
+                &expected.moved_hashes,
                 &self.commits,
                 &new.entities,
                 &new.seqs,
@@ -258,7 +258,7 @@ impl<'p> Columns<'p> {
         &'a self,
         statements: &'a WriteStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         let (decides, aborts) = (!self.decided.is_empty(), !self.aborted.is_empty());
         let commits = &statements.commits;
         if decides || aborts || self.settles {
@@ -294,13 +294,13 @@ impl<'p> Columns<'p> {
         &'a self,
         statements: &'a WriteStatements,
         to: &mut StatementSender<'a>,
-    ) -> Result<(), Failure> {
+    ) -> Result<(), StatementFailure> {
         self.tags.send(&statements.events, to)?;
         self.snapshots.send(&statements.snapshots, to)?;
         self.notes.send(&statements.notes, to)
     }
 }
 
-fn is_of_before(decision: &Decision) -> bool {
-    matches!(decision, Decision::Before(CommitSettlement::Committed(_)))
+fn is_of_before(decision: &CommitDecision) -> bool {
+    matches!(decision, CommitDecision::Before(CommitSettlement::Committed(_)))
 }

@@ -8,16 +8,16 @@ use coact_persist::{CommitId, EntityId, Position};
 use tokio::time::timeout;
 use tokio::try_join;
 
-use crate::entity_lookup::{LookupStatements, Needs};
-use crate::failure::{Failure, Means};
-use crate::job::Write;
-use crate::known::{self, Concerned, Known};
-use crate::plan::{Answer, Entity, Plan};
+use crate::entity_cache::{BatchEntities, EntityCache, EntityRow};
+use crate::entity_lookup::{EntityLookup, LookupStatements};
+use crate::plan::{PlannedEntity, TransactionPlan, WriteAnswer};
 use crate::prepared_statements::prepared_statements;
+use crate::request::WriteRequest;
 use crate::row::{id_bytes, number};
 use crate::session::Session;
+use crate::statement_failure::{FailureKind, StatementFailure};
 use crate::statement_sender::StatementSender;
-use crate::write_columns::{Columns, Compared, WriteStatements};
+use crate::write_columns::{EntityComparison, WriteColumns, WriteStatements};
 
 /// A session that writes.
 pub(crate) struct WriteSession {
@@ -27,7 +27,7 @@ pub(crate) struct WriteSession {
     write_statements: WriteStatements,
     /// The numbers of kinds, which never change.
     kinds: HashMap<Vec<u8>, i32>,
-    known: Known,
+    cache: EntityCache,
 }
 
 prepared_statements! {
@@ -42,66 +42,66 @@ prepared_statements! {
 }
 
 /// A transaction that is committed.
-pub(crate) struct Done {
+pub(crate) struct CommittedBatch {
     /// What has come of each thing that was asked.
-    pub(crate) answers: Vec<Answer>,
+    pub(crate) answers: Vec<WriteAnswer>,
     /// Before that of the first commit that it has stored; of one that has stored none, that of the
     /// last one that there is.
     pub(crate) before: Position,
 }
 
 /// One that has failed.
-pub(crate) struct Undone {
-    pub(crate) failure: Failure,
+pub(crate) struct FailedBatch {
+    pub(crate) failure: StatementFailure,
     /// What has come of each thing that was asked, if the transaction is committed after all. `None` if it is undone.
-    pub(crate) perhaps: Option<Vec<Answer>>,
+    pub(crate) perhaps: Option<Vec<WriteAnswer>>,
 }
 
-impl From<Failure> for Undone {
-    fn from(failure: Failure) -> Self {
+impl From<StatementFailure> for FailedBatch {
+    fn from(failure: StatementFailure) -> Self {
         Self { failure, perhaps: None }
     }
 }
 
 impl WriteSession {
     /// Prepares all statements in one round trip.
-    pub(crate) async fn new(session: Session) -> Result<Self, Failure> {
+    pub(crate) async fn new(session: Session) -> Result<Self, StatementFailure> {
         let (kind_statements, lookup_statements, write_statements) = try_join!(
             KindStatements::prepare(&session, |text| text),
             LookupStatements::prepare(&session, |text| text),
             WriteStatements::prepare(&session),
         )?;
-        let (kinds, known) = (HashMap::new(), Known::default());
-        Ok(Self { session, kind_statements, lookup_statements, write_statements, kinds, known })
+        let (kinds, cache) = (HashMap::new(), EntityCache::default());
+        Ok(Self { session, kind_statements, lookup_statements, write_statements, kinds, cache })
     }
 
     /// Does all that is asked, one after the other, and forgets decisions.
     pub(crate) async fn run(
         &mut self,
-        all: &[Write],
+        all: &[WriteRequest],
         forgotten: &[CommitId],
         patience: Duration,
-    ) -> Result<Done, Undone> {
-        let concerned = self.known.concerned(all);
+    ) -> Result<CommittedBatch, FailedBatch> {
+        let batch = self.cache.place_entities(all);
         let mut done = None;
-        if let Some((known, planned)) = self.guess(all, &concerned) {
-            let stored = if all.iter().all(Write::is_check) {
-                self.compare(planned, &known, patience).await
+        if let Some((expected, planned)) = self.guess(all, &batch) {
+            let stored = if all.iter().all(WriteRequest::is_check) {
+                self.compare(planned, &expected, patience).await
             } else {
-                self.store(planned, Some(&known), &concerned, forgotten, patience).await
+                self.store(planned, Some(&expected), &batch, forgotten, patience).await
             };
-            let is_wrong = |undone: &Undone| undone.failure.means == Means::Stale;
+            let is_wrong = |undone: &FailedBatch| undone.failure.kind == FailureKind::Stale;
             done = Some(stored).filter(|stored| !stored.as_ref().is_err_and(is_wrong));
         }
         let done = match done {
             Some(done) => done,
-            None => match self.find_out(all, &concerned, patience).await {
-                Ok(planned) => self.store(planned, None, &concerned, forgotten, patience).await,
+            None => match self.find_out(all, &batch, patience).await {
+                Ok(planned) => self.store(planned, None, &batch, forgotten, patience).await,
                 Err(failure) => Err(self.undo(failure, patience).await.into()),
             },
         };
         if done.is_err() {
-            self.known.forget_all();
+            self.cache.forget_all();
         }
         done
     }
@@ -110,56 +110,61 @@ impl WriteSession {
     /// all that is to be known, or some of it is refused.
     fn guess<'a>(
         &self,
-        all: &'a [Write],
-        concerned: &Concerned<'a>,
-    ) -> Option<(Vec<known::Row>, Planned<'a>)> {
-        let is_plain = |asked: &Write| match asked {
-            Write::Commit(commit, _) => {
+        all: &'a [WriteRequest],
+        batch: &BatchEntities<'a>,
+    ) -> Option<(Vec<EntityRow>, AnsweredPlan<'a>)> {
+        let is_plain = |asked: &WriteRequest| match asked {
+            WriteRequest::Commit(commit, _) => {
                 let has_notes = !commit.taken().is_empty() || !commit.left().is_empty();
                 !has_notes && !commit.members().any(|(_, member)| member.deletes())
             }
-            Write::Claim(..) | Write::Settle(..) => false,
+            WriteRequest::Claim(..) | WriteRequest::Settle(..) => false,
         };
         if !all.iter().all(is_plain) {
             return None;
         }
-        let known = self.known.all_of(concerned)?;
-        let entities = known.iter().map(|row| Some(Entity::new(*row))).collect();
-        let planned = Planned::new(Plan { entities, ..Plan::default() }, all, concerned);
-        let is_refused =
-            |answer: &Answer| matches!(answer, Answer::Commit(Err(_)) | Answer::Check(Err(_)));
-        (!planned.answers.iter().any(is_refused)).then_some((known, planned))
+        let expected = self.cache.all_of(batch)?;
+        let entities = expected.iter().map(|row| Some(PlannedEntity::new(*row))).collect();
+        let planned = AnsweredPlan::new(
+            TransactionPlan { entities, ..TransactionPlan::default() },
+            all,
+            batch,
+        );
+        let is_refused = |answer: &WriteAnswer| {
+            matches!(answer, WriteAnswer::Commit(Err(_)) | WriteAnswer::Check(Err(_)))
+        };
+        (!planned.answers.iter().any(is_refused)).then_some((expected, planned))
     }
 
     /// Finds out how all is that is to be known, and locks it.
     async fn find_out<'a>(
         &mut self,
-        all: &'a [Write],
-        concerned: &Concerned<'a>,
+        all: &'a [WriteRequest],
+        batch: &BatchEntities<'a>,
         patience: Duration,
-    ) -> Result<Planned<'a>, Failure> {
-        let begun = timeout(patience, self.begin(all, concerned)).await;
-        let plan = begun.map_err(|_| Failure::late(patience)).flatten()?;
-        Ok(Planned::new(plan, all, concerned))
+    ) -> Result<AnsweredPlan<'a>, StatementFailure> {
+        let begun = timeout(patience, self.begin(all, batch)).await;
+        let plan = begun.map_err(|_| StatementFailure::late(patience)).flatten()?;
+        Ok(AnsweredPlan::new(plan, all, batch))
     }
 
     /// Stores what is planned, and ends the transaction; given what is known of the entities, if it is not begun yet.
     async fn store(
         &mut self,
-        Planned { plan, answers }: Planned<'_>,
-        known: Option<&[known::Row]>,
-        concerned: &Concerned<'_>,
+        AnsweredPlan { plan, answers }: AnsweredPlan<'_>,
+        expected: Option<&[EntityRow]>,
+        batch: &BatchEntities<'_>,
         forgotten: &[CommitId],
         patience: Duration,
-    ) -> Result<Done, Undone> {
-        let columns = Columns::new(&plan, known, &concerned.ids, forgotten);
+    ) -> Result<CommittedBatch, FailedBatch> {
+        let columns = WriteColumns::new(&plan, expected, &batch.ids, forgotten);
         let mut to = StatementSender::new(&self.session.client);
         if let Err(failure) = columns.send(&self.write_statements, &mut to) {
             drop(to);
             return Err(self.undo(failure, patience).await.into());
         }
         let ended = timeout(patience, to.answers()).await;
-        match ended.map_err(|_| Failure::late(patience)).flatten() {
+        match ended.map_err(|_| StatementFailure::late(patience)).flatten() {
             Ok(rows) => {
                 // (One statement at most has told something.)
                 let counted = rows.iter().flatten().next().map(|row| {
@@ -168,12 +173,12 @@ impl WriteSession {
                 });
                 let before = counted.or(plan.position).unwrap_or_default();
                 for (place, entity) in plan.entities.iter().enumerate() {
-                    entity.iter().for_each(|found| self.known.set(concerned, place, found.row));
+                    entity.iter().for_each(|found| self.cache.set(batch, place, found.row));
                 }
-                Ok(Done { answers, before })
+                Ok(CommittedBatch { answers, before })
             }
-            Err(failure) if failure.means == Means::Lost => {
-                Err(Undone { failure, perhaps: Some(answers) })
+            Err(failure) if failure.kind == FailureKind::Lost => {
+                Err(FailedBatch { failure, perhaps: Some(answers) })
             }
             Err(failure) => Err(self.undo(failure, patience).await.into()),
         }
@@ -183,22 +188,24 @@ impl WriteSession {
     /// entities: by that they pass.
     async fn compare(
         &self,
-        Planned { answers, .. }: Planned<'_>,
-        known: &[known::Row],
+        AnsweredPlan { answers, .. }: AnsweredPlan<'_>,
+        expected: &[EntityRow],
         patience: Duration,
-    ) -> Result<Done, Undone> {
-        let compared = Compared::new(known, &[]);
+    ) -> Result<CommittedBatch, FailedBatch> {
+        let compared = EntityComparison::new(expected, &[]);
         let mut to = StatementSender::new(&self.session.client);
         compared.send(&self.write_statements, &mut to)?;
         let answers_of_server = timeout(patience, to.answers()).await;
-        match answers_of_server.map_err(|_| Failure::late(patience)).flatten() {
+        match answers_of_server.map_err(|_| StatementFailure::late(patience)).flatten() {
             Ok(rows) => {
                 let row = rows.iter().flatten().next();
                 let (last, same) = row.map_or((0, 0), |row| (number(row, 0), number(row, 1)));
                 if same != compared.len() as u64 {
-                    return Err(Failure::new(Means::Stale, "an entity was changed").into());
+                    return Err(
+                        StatementFailure::new(FailureKind::Stale, "an entity was changed").into()
+                    );
                 }
-                Ok(Done { answers, before: Position::new(last) })
+                Ok(CommittedBatch { answers, before: Position::new(last) })
             }
             Err(failure) => Err(self.undo(failure, patience).await.into()),
         }
@@ -207,19 +214,19 @@ impl WriteSession {
     /// Locks the entities, and reads what is to be known.
     async fn begin<'a>(
         &mut self,
-        all: &'a [Write],
-        concerned: &Concerned<'a>,
-    ) -> Result<Plan<'a>, Failure> {
-        self.learn_kinds(&concerned.ids).await?;
-        let needs = Needs::new(all, concerned, &self.kinds);
+        all: &'a [WriteRequest],
+        batch: &BatchEntities<'a>,
+    ) -> Result<TransactionPlan<'a>, StatementFailure> {
+        self.learn_kinds(&batch.ids).await?;
+        let needs = EntityLookup::new(all, batch, &self.kinds);
         let mut to = StatementSender::new(&self.session.client);
         needs.send(&self.lookup_statements, &mut to)?;
         let answers = to.answers().await?;
-        Ok(needs.plan(answers, concerned.ids.len()))
+        Ok(needs.plan(answers, batch.ids.len()))
     }
 
     /// Makes kinds that are not there yet, and learns their numbers.
-    async fn learn_kinds(&mut self, entities: &[&EntityId]) -> Result<(), Failure> {
+    async fn learn_kinds(&mut self, entities: &[&EntityId]) -> Result<(), StatementFailure> {
         let kinds = entities.iter().map(|id| id.kind().as_bytes());
         let mut unknown: Vec<&[u8]> =
             kinds.filter(|kind| !self.kinds.contains_key(*kind)).collect();
@@ -238,14 +245,14 @@ impl WriteSession {
     }
 
     /// Ends a transaction that is not to be committed. If the connection is not lost, it is free afterwards.
-    async fn undo(&self, failure: Failure, patience: Duration) -> Failure {
-        if failure.means == Means::Lost {
+    async fn undo(&self, failure: StatementFailure, patience: Duration) -> StatementFailure {
+        if failure.kind == FailureKind::Lost {
             return failure;
         }
         match timeout(patience, self.session.client.batch_execute("ROLLBACK")).await {
             Ok(Ok(())) => failure,
             // The server undoes it when it notices.
-            _ => Failure::new(Means::Lost, failure.to_string()),
+            _ => StatementFailure::new(FailureKind::Lost, failure.to_string()),
         }
     }
 
@@ -255,7 +262,7 @@ impl WriteSession {
         seconds: u64,
         kept: impl Iterator<Item = CommitId>,
         patience: Duration,
-    ) -> Result<u64, Failure> {
+    ) -> Result<u64, StatementFailure> {
         let kept: Vec<_> = kept.map(id_bytes).collect();
         let seconds = seconds as f64;
         let client = &self.session.client;
@@ -268,20 +275,25 @@ impl WriteSession {
                 )
                 .await
         };
-        let forgotten = timeout(patience, forget).await.map_err(|_| Failure::late(patience))?;
-        forgotten.map_err(|error| Failure::from(&error))
+        let forgotten =
+            timeout(patience, forget).await.map_err(|_| StatementFailure::late(patience))?;
+        forgotten.map_err(|error| StatementFailure::from(&error))
     }
 }
 
 /// What a transaction does, and what comes of all that was asked, if it is committed.
-struct Planned<'a> {
-    plan: Plan<'a>,
-    answers: Vec<Answer>,
+struct AnsweredPlan<'a> {
+    plan: TransactionPlan<'a>,
+    answers: Vec<WriteAnswer>,
 }
 
-impl<'a> Planned<'a> {
-    fn new(mut plan: Plan<'a>, all: &'a [Write], concerned: &Concerned<'a>) -> Self {
-        let asked = concerned.of(all);
+impl<'a> AnsweredPlan<'a> {
+    fn new(
+        mut plan: TransactionPlan<'a>,
+        all: &'a [WriteRequest],
+        batch: &BatchEntities<'a>,
+    ) -> Self {
+        let asked = batch.of(all);
         let answers = asked.map(|(asked, places)| plan.add(asked, places)).collect();
         Self { plan, answers }
     }

@@ -11,14 +11,14 @@ use tokio::time::{Instant, sleep};
 use tracing::warn;
 
 use crate::connect_error::ConnectError;
-use crate::failure::{Failure, Means};
-use crate::job::{Job, Write, tell};
-use crate::link::{Link, Prepared};
-use crate::plan::{Answer, Decision};
-use crate::schema::{self, Tables};
+use crate::plan::{CommitDecision, WriteAnswer};
+use crate::reconnect::{PreparedSession, ReconnectingSession};
+use crate::request::{StoreRequest, WriteRequest, tell};
+use crate::schema::{self, TableSetup};
 use crate::session::{Session, of_failure};
-use crate::settings::{Access, Settings};
-use crate::write_session::{Done, Undone, WriteSession};
+use crate::settings::{AccessMode, StoreSettings};
+use crate::statement_failure::{FailureKind, StatementFailure};
+use crate::write_session::{CommittedBatch, FailedBatch, WriteSession};
 
 /// The most that is done in one transaction, and about how many bytes.
 const BATCH: (usize, usize) = (1_024, 8 << 20);
@@ -33,10 +33,10 @@ const KEPT: (usize, usize) = (10_000, 1_000);
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const SWEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
-impl Prepared for WriteSession {
-    async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError> {
-        let session = Session::open(settings, Access::Write).await?;
-        schema::ready(settings, &session, (Access::Write, tables)).await?;
+impl PreparedSession for WriteSession {
+    async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError> {
+        let session = Session::open(settings, AccessMode::Write).await?;
+        schema::ready(settings, &session, (AccessMode::Write, tables)).await?;
         let prepared = settings.in_time(Self::new(session)).await;
         prepared.map_err(|failure| of_failure(settings, &failure))
     }
@@ -50,26 +50,26 @@ impl Prepared for WriteSession {
     }
 }
 
-pub(crate) struct Writer {
-    link: Link<WriteSession>,
+pub(crate) struct StoreWriter {
+    session: ReconnectingSession<WriteSession>,
     /// With their sizes.
-    jobs: UnboundedReceiver<Job<(Write, usize)>>,
+    jobs: UnboundedReceiver<StoreRequest<(WriteRequest, usize)>>,
     /// How long the server may take for each half of a transaction.
     patience: Duration,
-    memory: Memory,
+    memory: DecisionMemory,
     swept: Option<Instant>,
 }
 
 /// Which decisions of the store's own may be forgotten (`docs/design/0035-postgresql.md`).
 #[derive(Default)]
-struct Memory {
+struct DecisionMemory {
     /// Those that were told, in the order of that.
     told: VecDeque<CommitId>,
     /// Those that were told to be unknown, and not settled yet.
     unknown: HashSet<CommitId>,
 }
 
-impl Memory {
+impl DecisionMemory {
     /// Those that may be forgotten now.
     fn old(&self) -> Vec<CommitId> {
         let (kept, more) = KEPT;
@@ -87,14 +87,14 @@ impl Memory {
     }
 }
 
-impl Writer {
+impl StoreWriter {
     pub(crate) async fn open(
-        settings: Settings,
-        jobs: UnboundedReceiver<Job<(Write, usize)>>,
+        settings: StoreSettings,
+        jobs: UnboundedReceiver<StoreRequest<(WriteRequest, usize)>>,
     ) -> Result<Self, ConnectError> {
         let patience = settings.patience();
-        let link = Link::open(settings).await?;
-        Ok(Self { link, jobs, patience, memory: Memory::default(), swept: None })
+        let session = ReconnectingSession::open(settings).await?;
+        Ok(Self { session, jobs, patience, memory: DecisionMemory::default(), swept: None })
     }
 
     /// Serves until nothing can be asked any more, and all was told.
@@ -103,7 +103,7 @@ impl Writer {
             let first = tokio::select! {
                 biased;
                 job = self.jobs.recv() => job,
-                () = self.link.tend() => continue,
+                () = self.session.tend() => continue,
             };
             let Some(first) = first else { break };
             let (all, closes) = self.all_that_waits(first);
@@ -114,22 +114,25 @@ impl Writer {
                 break;
             }
         }
-        self.link.close().await;
+        self.session.close().await;
         self.jobs.close();
         while let Some(job) = self.jobs.recv().await {
-            if let Job::Do((job, _)) = job {
+            if let StoreRequest::Do((job, _)) = job {
                 job.refuse(&StoreError::Closed);
             }
         }
     }
 
     /// And whether it is the last.
-    fn all_that_waits(&mut self, first: Job<(Write, usize)>) -> (Vec<Write>, bool) {
+    fn all_that_waits(
+        &mut self,
+        first: StoreRequest<(WriteRequest, usize)>,
+    ) -> (Vec<WriteRequest>, bool) {
         let (most, most_bytes) = BATCH;
         let (mut all, mut bytes) = (Vec::new(), 0);
         let mut next = Some(first);
         while let Some(job) = next {
-            let Job::Do((job, size)) = job else { return (all, true) };
+            let StoreRequest::Do((job, size)) = job else { return (all, true) };
             bytes += size;
             all.push(job);
             let has_room = all.len() < most && bytes < most_bytes;
@@ -139,30 +142,32 @@ impl Writer {
     }
 
     /// Does all of it in one transaction, and each alone if the server does not take one.
-    async fn write(&mut self, all: Vec<Write>) {
+    async fn write(&mut self, all: Vec<WriteRequest>) {
         match self.attempt(&all).await {
             Ok(done) => self.tell(all, done),
-            Err(Undone { failure, perhaps: Some(answers) }) => {
+            Err(FailedBatch { failure, perhaps: Some(answers) }) => {
                 self.tell_unknown(all, answers, &failure.unavailable());
             }
-            Err(Undone { failure, .. }) if failure.means == Means::Statement && all.len() > 1 => {
+            Err(FailedBatch { failure, .. })
+                if failure.kind == FailureKind::Statement && all.len() > 1 =>
+            {
                 for job in all {
                     let alone = vec![job];
                     match self.attempt(&alone).await {
                         Ok(done) => self.tell(alone, done),
-                        Err(Undone { failure, perhaps: Some(answers) }) => {
+                        Err(FailedBatch { failure, perhaps: Some(answers) }) => {
                             self.tell_unknown(alone, answers, &failure.unavailable());
                         }
-                        Err(Undone { failure, .. }) => refuse(alone, &failure.unavailable()),
+                        Err(FailedBatch { failure, .. }) => refuse(alone, &failure.unavailable()),
                     }
                 }
             }
-            Err(Undone { failure, .. }) => refuse(all, &failure.unavailable()),
+            Err(FailedBatch { failure, .. }) => refuse(all, &failure.unavailable()),
         }
     }
 
     /// Tries a transaction, again and again as long as others are in the way of it.
-    async fn attempt(&mut self, all: &[Write]) -> Result<Done, Undone> {
+    async fn attempt(&mut self, all: &[WriteRequest]) -> Result<CommittedBatch, FailedBatch> {
         let mut tries = 0;
         loop {
             let undone = match self.try_once(all).await {
@@ -171,27 +176,29 @@ impl Writer {
             };
             tries += 1;
             let why = undone.failure.to_string();
-            match undone.failure.means {
-                Means::Collision | Means::Stale if tries < TRIES => {
+            match undone.failure.kind {
+                FailureKind::Collision | FailureKind::Stale if tries < TRIES => {
                     warn!(why, tries, "a transaction of the store is tried again");
                     sleep(delay(tries)).await;
                 }
-                Means::Lost | Means::Unavailable => {
-                    self.link.lose(&why);
+                FailureKind::Lost | FailureKind::Unavailable => {
+                    self.session.lose(&why);
                     return Err(undone);
                 }
-                Means::Collision | Means::Stale | Means::Statement => return Err(undone),
+                FailureKind::Collision | FailureKind::Stale | FailureKind::Statement => {
+                    return Err(undone);
+                }
             }
         }
     }
 
-    async fn try_once(&mut self, all: &[Write]) -> Result<Done, Undone> {
+    async fn try_once(&mut self, all: &[WriteRequest]) -> Result<CommittedBatch, FailedBatch> {
         // (Where nothing is written, nothing is forgotten.)
-        let writes = !all.iter().all(Write::is_check);
+        let writes = !all.iter().all(WriteRequest::is_check);
         let forgotten = if writes { self.memory.old() } else { Vec::new() };
-        let session = self.link.session().await.map_err(|error| {
+        let session = self.session.get().await.map_err(|error| {
             let StoreError::Unavailable { why } = error else { unreachable!("nothing was read") };
-            Failure::new(Means::Unavailable, why)
+            StatementFailure::new(FailureKind::Unavailable, why)
         })?;
         if self.swept.is_none_or(|swept| swept.elapsed() > SWEEP) {
             self.swept = Some(Instant::now());
@@ -206,26 +213,26 @@ impl Writer {
         Ok(done)
     }
 
-    fn tell(&mut self, all: Vec<Write>, Done { answers, before }: Done) {
+    fn tell(&mut self, all: Vec<WriteRequest>, CommittedBatch { answers, before }: CommittedBatch) {
         let position = |commit| Position::new(before.get() + commit);
         for (asked, answer) in all.into_iter().zip(answers) {
             match (asked, answer) {
-                (Write::Claim(_, done), Answer::Claim(claim, commits)) => {
+                (WriteRequest::Claim(_, done), WriteAnswer::Claim(claim, commits)) => {
                     tell(done, Ok(Claim { position: position(commits), ..claim }));
                 }
-                (Write::Commit(check, done), Answer::Check(checked)) => {
+                (WriteRequest::Commit(check, done), WriteAnswer::Check(checked)) => {
                     // See below.
                     drop(check);
                     let passed = |commits| StoreOutcome::Committed(position(commits));
                     tell(done, checked.map_or_else(StoreOutcome::Refused, passed));
                 }
-                (Write::Commit(commit, done), Answer::Commit(decided)) => {
+                (WriteRequest::Commit(commit, done), WriteAnswer::Commit(decided)) => {
                     let outcome = match decided {
-                        Ok(Decision::Stored(stored)) => {
+                        Ok(CommitDecision::Stored(stored)) => {
                             self.memory.tell(commit.id());
                             StoreOutcome::Committed(position(stored))
                         }
-                        Ok(Decision::Before(CommitSettlement::Committed(before))) => {
+                        Ok(CommitDecision::Before(CommitSettlement::Committed(before))) => {
                             StoreOutcome::Committed(before)
                         }
                         Ok(_) => StoreOutcome::Refused(CommitRefusal::Aborted),
@@ -235,11 +242,13 @@ impl Writer {
                     drop(commit);
                     tell(done, outcome);
                 }
-                (Write::Settle(id, done), Answer::Settle(decision)) => {
+                (WriteRequest::Settle(id, done), WriteAnswer::Settle(decision)) => {
                     let settled = match decision {
-                        Decision::Before(settled) => settled,
-                        Decision::Stored(stored) => CommitSettlement::Committed(position(stored)),
-                        Decision::Aborted => CommitSettlement::Aborted,
+                        CommitDecision::Before(settled) => settled,
+                        CommitDecision::Stored(stored) => {
+                            CommitSettlement::Committed(position(stored))
+                        }
+                        CommitDecision::Aborted => CommitSettlement::Aborted,
                     };
                     match settled {
                         CommitSettlement::Committed(_) => self.memory.tell(id),
@@ -254,16 +263,26 @@ impl Writer {
     }
 
     /// Tells of a transaction that may be committed, or not.
-    fn tell_unknown(&mut self, all: Vec<Write>, answers: Vec<Answer>, why: &StoreError) {
+    fn tell_unknown(
+        &mut self,
+        all: Vec<WriteRequest>,
+        answers: Vec<WriteAnswer>,
+        why: &StoreError,
+    ) {
         for (asked, answer) in all.into_iter().zip(answers) {
             match (asked, answer) {
-                (Write::Commit(commit, done), Answer::Commit(Ok(Decision::Stored(_)))) => {
+                (
+                    WriteRequest::Commit(commit, done),
+                    WriteAnswer::Commit(Ok(CommitDecision::Stored(_))),
+                ) => {
                     self.memory.unknown.insert(commit.id());
                     tell(done, StoreOutcome::Unknown(why.clone()));
                 }
                 (
-                    Write::Commit(_, done),
-                    Answer::Commit(Ok(Decision::Before(CommitSettlement::Committed(before)))),
+                    WriteRequest::Commit(_, done),
+                    WriteAnswer::Commit(Ok(CommitDecision::Before(CommitSettlement::Committed(
+                        before,
+                    )))),
                 ) => tell(done, StoreOutcome::Committed(before)),
                 // It does not store anything of the others; why it refuses them need not have come to pass.
                 (asked, _) => asked.refuse(why),
@@ -272,7 +291,7 @@ impl Writer {
     }
 }
 
-fn refuse(all: Vec<Write>, why: &StoreError) {
+fn refuse(all: Vec<WriteRequest>, why: &StoreError) {
     all.into_iter().for_each(|asked| asked.refuse(why));
 }
 

@@ -8,18 +8,18 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{info, warn};
 
 use crate::connect_error::ConnectError;
-use crate::schema::Tables;
-use crate::session::{Backend, Session};
-use crate::settings::Settings;
+use crate::schema::TableSetup;
+use crate::session::{BackendId, Session};
+use crate::settings::StoreSettings;
 
 /// How long after a failure, and at most, it is tried again.
 const DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
 /// What a session becomes when its statements are prepared.
-pub(crate) trait Prepared: Sized + 'static {
+pub(crate) trait PreparedSession: Sized + 'static {
     /// Opens one. Tables are made only if it is the first one of a store: if they are gone later, they were moved or removed, and what is in
     /// their place then is for others to say.
-    async fn open(settings: &Settings, tables: Tables) -> Result<Self, ConnectError>;
+    async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError>;
 
     fn session(&mut self) -> &mut Session;
 
@@ -27,35 +27,35 @@ pub(crate) trait Prepared: Sized + 'static {
 }
 
 /// An attempt to open a session.
-type Attempt<S> = Pin<Box<dyn Future<Output = Result<S, String>>>>;
+type ReconnectAttempt<S> = Pin<Box<dyn Future<Output = Result<S, String>>>>;
 
 /// A session that is there most of the time.
-pub(crate) struct Link<S> {
-    settings: Settings,
+pub(crate) struct ReconnectingSession<S> {
+    settings: StoreSettings,
     session: Option<S>,
     /// Goes on whenever it is waited for.
-    attempt: Option<Attempt<S>>,
+    attempt: Option<ReconnectAttempt<S>>,
     /// Why there is none, and until when no other attempt is made.
-    failed: Option<Failed>,
+    failed: Option<FailedAttempt>,
     /// Those that the server may still have.
-    lost: Vec<Backend>,
+    lost: Vec<BackendId>,
 }
 
-struct Failed {
+struct FailedAttempt {
     why: String,
     delay: Duration,
     until: Instant,
 }
 
-impl<S: Prepared> Link<S> {
-    pub(crate) async fn open(settings: Settings) -> Result<Self, ConnectError> {
-        let session = Some(S::open(&settings, Tables::AreMade).await?);
+impl<S: PreparedSession> ReconnectingSession<S> {
+    pub(crate) async fn open(settings: StoreSettings) -> Result<Self, ConnectError> {
+        let session = Some(S::open(&settings, TableSetup::AreMade).await?);
         Ok(Self { settings, session, attempt: None, failed: None, lost: Vec::new() })
     }
 
     /// The session, which may have to be opened again. It waits for the first attempt at that; if that has failed, it says why, until another one, which
     /// [`tend`](Self::tend) makes, has succeeded.
-    pub(crate) async fn session(&mut self) -> Result<&mut S, StoreError> {
+    pub(crate) async fn get(&mut self) -> Result<&mut S, StoreError> {
         if self.session.as_mut().is_some_and(|session| session.session().is_closed()) {
             self.lose("it was closed");
         }
@@ -113,7 +113,7 @@ impl<S: Prepared> Link<S> {
         if self.failed.is_none() {
             warn!(%server, %why, "the store cannot connect, and tries again");
         }
-        self.failed = Some(Failed { why, delay, until: Instant::now() + delay });
+        self.failed = Some(FailedAttempt { why, delay, until: Instant::now() + delay });
     }
 
     /// Says goodbye to the server.
@@ -125,9 +125,12 @@ impl<S: Prepared> Link<S> {
 }
 
 /// Opens a session, and ends those that were lost.
-async fn attempt<S: Prepared>(settings: Settings, lost: Vec<Backend>) -> Result<S, String> {
+async fn attempt<S: PreparedSession>(
+    settings: StoreSettings,
+    lost: Vec<BackendId>,
+) -> Result<S, String> {
     let server = &settings.address.server;
-    let opening = S::open(&settings, Tables::AreThere);
+    let opening = S::open(&settings, TableSetup::AreThere);
     let opened = timeout(settings.attempt_timeout(), opening).await;
     let opened = opened.map_err(|_| format!("PostgreSQL at {server} does not answer"))?;
     let mut session = opened.map_err(|error| error.to_string())?;

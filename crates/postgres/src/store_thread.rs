@@ -8,18 +8,18 @@ use coact_persist::StoreCallback;
 use tokio::runtime::Builder;
 
 use crate::connect_error::ConnectError;
-use crate::job::tell;
+use crate::request::tell;
 
 /// A thread that ends when what it is asked by is dropped, or it is asked to, and all has been answered.
-pub(crate) struct Thread {
+pub(crate) struct StoreThread {
     thread: Option<JoinHandle<()>>,
-    ending: Arc<Ending>,
+    ending: Arc<ThreadEnd>,
 }
 
 /// Calls when a thread has ended all that it does.
-struct Ending(Mutex<Option<Vec<StoreCallback<()>>>>);
+struct ThreadEnd(Mutex<Option<Vec<StoreCallback<()>>>>);
 
-impl Ending {
+impl ThreadEnd {
     /// What is called then; `None` afterwards.
     fn waiting(&self) -> MutexGuard<'_, Option<Vec<StoreCallback<()>>>> {
         // It is changed in one go.
@@ -28,7 +28,7 @@ impl Ending {
 }
 
 /// Belongs to the thread, also if that panics.
-struct AtEnd(Arc<Ending>);
+struct AtEnd(Arc<ThreadEnd>);
 
 impl Drop for AtEnd {
     fn drop(&mut self) {
@@ -37,13 +37,13 @@ impl Drop for AtEnd {
     }
 }
 
-impl Thread {
+impl StoreThread {
     /// Starts one that connects, and then serves. Returns when it is connected.
     pub(crate) fn start<S: Future<Output = ()>>(
         connect: impl AsyncFnOnce() -> Result<S, ConnectError> + Send + 'static,
     ) -> Result<Self, ConnectError> {
         let (tell, told) = channel();
-        let ending = Arc::new(Ending(Mutex::new(Some(Vec::new()))));
+        let ending = Arc::new(ThreadEnd(Mutex::new(Some(Vec::new()))));
         let at_end = AtEnd(Arc::clone(&ending));
         let serve = move || {
             let _at_end = at_end;
@@ -74,7 +74,7 @@ impl Thread {
     }
 }
 
-impl Thread {
+impl StoreThread {
     /// Calls when all is answered, and its connections are closed.
     pub(crate) fn at_end(&self, done: StoreCallback<()>) {
         let mut waiting = self.ending.waiting();
@@ -86,7 +86,7 @@ impl Thread {
     }
 }
 
-impl Drop for Thread {
+impl Drop for StoreThread {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take()
             // What it calls with a result may own the last handle.

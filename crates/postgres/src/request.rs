@@ -9,20 +9,20 @@ use coact_persist::{
 use tracing::error;
 
 /// What one half of a store is asked.
-pub(crate) enum Job<T> {
+pub(crate) enum StoreRequest<T> {
     Do(T),
     /// Nothing is done behind it.
     Close,
 }
 
 /// What the writer is asked.
-pub(crate) enum Write {
+pub(crate) enum WriteRequest {
     Claim(EntityId, StoreCallback<Result<Claim, StoreError>>),
     Commit(Commit, StoreCallback<StoreOutcome>),
     Settle(CommitId, StoreCallback<Result<CommitSettlement, StoreError>>),
 }
 
-impl Write {
+impl WriteRequest {
     /// About how many bytes are written.
     pub(crate) fn size(&self) -> usize {
         let Self::Commit(commit, _) = self else { return 0 };

@@ -8,14 +8,14 @@ use tokio_postgres::error::{DbError, Severity, SqlState};
 
 /// A statement that has failed.
 #[derive(Clone, Debug)]
-pub(crate) struct Failure {
-    pub(crate) means: Means,
+pub(crate) struct StatementFailure {
+    pub(crate) kind: FailureKind,
     why: String,
 }
 
 /// What it means. Unless the connection is lost, the server has said that the transaction is undone.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Means {
+pub(crate) enum FailureKind {
     /// Another transaction was in the way: the same again may succeed.
     Collision,
     /// An entity is not as it was known: the same, by what is there, may succeed at once.
@@ -31,21 +31,21 @@ pub(crate) enum Means {
 /// The unique index of decisions. Who finds an identity in it that was not there before starts anew, and finds the decision.
 const DECISIONS: &str = "decision_pkey";
 
-impl Failure {
-    pub(crate) fn new(means: Means, why: impl Into<String>) -> Self {
-        Self { means, why: why.into() }
+impl StatementFailure {
+    pub(crate) fn new(kind: FailureKind, why: impl Into<String>) -> Self {
+        Self { kind, why: why.into() }
     }
 
     /// An answer that has not come in time.
     pub(crate) fn late(timeout: std::time::Duration) -> Self {
-        Self::new(Means::Lost, format!("no answer within {timeout:?}"))
+        Self::new(FailureKind::Lost, format!("no answer within {timeout:?}"))
     }
 
     /// A statement that was never sent.
     pub(crate) fn unsent(error: &tokio_postgres::Error) -> Self {
         let failure = Self::from(error);
-        let is_encoding = failure.means == Means::Lost && !error.is_closed();
-        Self { means: if is_encoding { Means::Statement } else { failure.means }, ..failure }
+        let is_encoding = failure.kind == FailureKind::Lost && !error.is_closed();
+        Self { kind: if is_encoding { FailureKind::Statement } else { failure.kind }, ..failure }
     }
 
     pub(crate) fn unavailable(&self) -> StoreError {
@@ -53,32 +53,32 @@ impl Failure {
     }
 }
 
-impl From<&tokio_postgres::Error> for Failure {
+impl From<&tokio_postgres::Error> for StatementFailure {
     fn from(error: &tokio_postgres::Error) -> Self {
-        Self::new(error.as_db_error().map_or(Means::Lost, meaning), chain(error))
+        Self::new(error.as_db_error().map_or(FailureKind::Lost, meaning), chain(error))
     }
 }
 
-fn meaning(error: &DbError) -> Means {
+fn meaning(error: &DbError) -> FailureKind {
     let code = error.code();
     if error.parsed_severity() != Some(Severity::Error) {
         // The connection ends with it.
-        return Means::Lost;
+        return FailureKind::Lost;
     }
     // That is how the statement says it.
     if *code == SqlState::DIVISION_BY_ZERO {
-        return Means::Stale;
+        return FailureKind::Stale;
     }
     if *code == SqlState::T_R_SERIALIZATION_FAILURE
         || *code == SqlState::T_R_DEADLOCK_DETECTED
         || (*code == SqlState::UNIQUE_VIOLATION && error.constraint() == Some(DECISIONS))
     {
-        return Means::Collision;
+        return FailureKind::Collision;
     }
     match &code.code()[..2] {
         // Read only, cached plans and tables that have changed, resources, locks, timeouts, the system, damage.
-        "0A" | "25" | "42" | "53" | "55" | "57" | "58" | "XX" => Means::Unavailable,
-        _ => Means::Statement,
+        "0A" | "25" | "42" | "53" | "55" | "57" | "58" | "XX" => FailureKind::Unavailable,
+        _ => FailureKind::Statement,
     }
 }
 
@@ -99,7 +99,7 @@ pub(crate) fn chain(error: &tokio_postgres::Error) -> String {
     text
 }
 
-impl Display for Failure {
+impl Display for StatementFailure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.why)
     }
