@@ -1,8 +1,10 @@
-//! How many commits a second a store takes, each with one event of 128 bytes, with some entities that each have one commit under way;
-//! and the same rows by plain statements, each commit a transaction of its own.
+//! How many commits a second a store takes, each with one event of 128 bytes, with some entities
+//! that each have one commit under way; and the same rows by plain statements, each commit a
+//! transaction of its own.
 //!
-//! `cargo run --release -p coact-postgres --example throughput postgres://USER:PASSWORD@HOST/DATABASE` makes the schema
-//! `coact_throughput`, and drops it in the end.
+//! `cargo run --release -p coact-postgres --example throughput
+//! postgres://USER:PASSWORD@HOST/DATABASE` makes the schema `coact_throughput`, and drops it in the
+//! end.
 
 use std::error::Error;
 use std::sync::mpsc::channel;
@@ -44,7 +46,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// How many transactions have written, and how often the log was flushed. (In all of the server, PostgreSQL 14 to 17.)
+/// How many transactions have written, and how often the log was flushed. (In all of the server,
+/// PostgreSQL 14 to 17.)
 fn syncs(runtime: &Runtime, client: &Client) -> Result<[i64; 2], tokio_postgres::Error> {
     let row = runtime.block_on(
         client.query_one("SELECT txid_current(), (SELECT wal_sync FROM pg_stat_wal)", &[]),

@@ -9,7 +9,7 @@ use tokio_postgres::config::{Host, SslMode};
 
 use crate::connect_error::ConnectError;
 
-/// Where a database is, and how it is reached.
+/// The address of a database, and the options of a connection to it.
 #[derive(Clone)]
 pub(crate) struct DatabaseAddress {
     pub(crate) config: Config,
@@ -18,22 +18,22 @@ pub(crate) struct DatabaseAddress {
     pub(crate) server: String,
 }
 
-/// What is verified of a server's certificate.
+/// How far a server's certificate is verified.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum CertificateCheck {
     Nothing,
-    /// That an authority which is trusted has signed it.
+    /// A trusted authority signed it.
     Authority(TrustedRoots),
-    /// That, and that it is one of the host.
+    /// A trusted authority signed it for the host of the address.
     Host(TrustedRoots),
 }
 
-/// Which authorities are trusted.
+/// The authorities that a connection trusts.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum TrustedRoots {
-    /// Those that the system trusts.
+    /// The system's authorities.
     System,
-    /// Those in a PEM file.
+    /// The authorities in a PEM file.
     File(PathBuf),
 }
 
@@ -61,7 +61,7 @@ impl DatabaseAddress {
         self.config.get_hosts().len().max(self.config.get_hostaddrs().len())
     }
 
-    /// The configuration for one of them alone, so that another one that hangs does not take its time.
+    /// The configuration of one server alone, so that a server that hangs costs the others no time.
     pub(crate) fn config_of(&self, server: usize) -> Config {
         let all = &self.config;
         if self.servers() == 1 {
@@ -125,7 +125,7 @@ impl DatabaseAddress {
     }
 }
 
-/// The options that the client of PostgreSQL does not know, or not with all their values.
+/// The options that the client library does not know, or not with all their values.
 #[derive(Default)]
 struct TlsOptions {
     mode: Option<String>,
@@ -143,7 +143,7 @@ impl TlsOptions {
         Ok(match self.mode.as_deref().unwrap_or("prefer") {
             "disable" => (SslMode::Disable, CertificateCheck::Nothing),
             "prefer" => (SslMode::Prefer, CertificateCheck::Nothing),
-            // (Who names authorities wants them to be asked.)
+            // (Naming authorities asks for them to be verified.)
             "require" => {
                 (SslMode::Require, verify_authority(named).unwrap_or(CertificateCheck::Nothing))
             }
@@ -188,7 +188,7 @@ fn take_tls(url: &str) -> Result<(String, TlsOptions), ConnectError> {
     Ok((format!("{}{separator}{}", &url[..at], others.join("&")), tls))
 }
 
-/// What is wrong, without what might be a part of a password that was not encoded.
+/// What is wrong with the address, without anything that might be part of an unencoded password.
 fn told(error: &tokio_postgres::Error) -> &'static str {
     let says = std::error::Error::source(error).map(ToString::to_string).unwrap_or_default();
     if says.starts_with("unknown option") {
@@ -234,7 +234,7 @@ mod tests {
         DatabaseAddress::parse(url).unwrap_or_else(|error| panic!("{url}: {error}"))
     }
 
-    /// What is behind it would be told as the name of the host.
+    /// The client library would repeat the rest as the name of the host.
     #[test]
     fn a_password_with_an_at_is_refused_and_not_told() {
         let error =

@@ -30,7 +30,8 @@ pub struct Builder {
 }
 
 impl PostgresStore {
-    /// Connects a store in the schema `coact` of a database, and makes the tables if there are none. Waits until it is done.
+    /// Connects a store in the schema `coact` of a database, and makes its tables if there are
+    /// none. Blocks until the store is connected.
     ///
     /// # Errors
     /// See [`Builder::connect`].
@@ -50,7 +51,8 @@ impl PostgresStore {
 }
 
 impl PostgresReader {
-    /// Connects what only reads the store in the schema `coact` of a database. Waits until it is done.
+    /// Connects a reader of the store in the schema `coact` of a database. Blocks until it is
+    /// connected.
     ///
     /// # Errors
     /// See [`Builder::connect_reader`].
@@ -60,38 +62,43 @@ impl PostgresReader {
 }
 
 impl Builder {
-    /// The schema that the tables are in, so that several stores can be in one database. Without this, `coact`.
+    /// Sets the schema of the tables, so that a database can have several stores. Default: `coact`.
     pub fn schema(mut self, name: impl Into<String>) -> Self {
         self.schema = name.into();
         self
     }
 
-    /// How long it may take to reach a server, and be let in. Without this, 5 s. A `connect_timeout` in the address comes first.
+    /// Sets how long it may take to reach a server and log in. Default: 5 s. A `connect_timeout` in
+    /// the address overrides it.
     pub fn connect_timeout(mut self, timeout: Duration) -> Self {
         self.connect_timeout = timeout;
         self
     }
 
-    /// How long the server may take for a statement, for a lock, and until the client goes on within a transaction. Without this,
-    /// 10 s. The client waits for a quarter longer, and at least for a second, so that the server can say so itself; then it cuts the connection.
+    /// Sets how long the server may take for a statement or a lock, and how long it waits for the
+    /// next statement of a transaction. Default: 10 s. The client waits a quarter longer, and at
+    /// least a second, so that the server can report the timeout itself; then it cuts the
+    /// connection.
     pub fn operation_timeout(mut self, timeout: Duration) -> Self {
         self.operation_timeout = timeout;
         self
     }
 
-    /// Connects a store, and makes its tables if there are none. Waits until it is done.
+    /// Connects a store, and makes its tables if there are none. Blocks until the store is
+    /// connected.
     ///
     /// # Errors
-    /// Fails if the database cannot be reached as the address says, and if its schema is that of another program, or of a later
-    /// version of this one.
+    /// Fails if the database cannot be reached under its address, or if its schema belongs to
+    /// another program or a later version of this one.
     pub fn connect(self) -> Result<PostgresStore, ConnectError> {
         PostgresStore::start(self.settings()?)
     }
 
-    /// Connects what only reads the store. Waits until it is done.
+    /// Connects a reader of the store. Blocks until it is connected.
     ///
     /// # Errors
-    /// Fails if the database cannot be reached as the address says, and if its schema is not one of a store of this version.
+    /// Fails if the database cannot be reached under its address, or if its schema is not a store
+    /// of this version.
     pub fn connect_reader(self) -> Result<PostgresReader, ConnectError> {
         PostgresReader::start(self.settings()?)
     }
@@ -101,7 +108,7 @@ impl Builder {
     }
 }
 
-/// Without the address, in which there may be a password.
+/// Leaves out the address, which may contain a password.
 impl Debug for Builder {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.debug_struct("Builder").field("schema", &self.schema).finish_non_exhaustive()

@@ -4,25 +4,25 @@ use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 use std::io;
 
-/// Why a store was not connected. Nothing in the database was changed. No password is part of it.
+/// Why a store was not connected. The database is unchanged. No variant contains a password.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum ConnectError {
-    /// The address cannot be read, or asks for something that there is not.
+    /// The address cannot be parsed, or asks for something unsupported.
     Address {
         /// Why.
         why: String,
     },
-    /// The name cannot be that of a schema.
+    /// The name is not valid for a schema.
     SchemaName {
         /// The name.
         schema: String,
     },
-    /// The server does not answer, or takes no connections now.
+    /// The server does not answer, or accepts no connections now.
     Unreachable {
         /// Its hosts and ports.
         server: String,
-        /// What it, or the system, says.
+        /// The error of the server or the system.
         why: String,
     },
     /// The connection is not encrypted as `sslmode` asks for.
@@ -32,7 +32,7 @@ pub enum ConnectError {
         /// Why.
         why: String,
     },
-    /// The server does not let this role in: there is no such role, or its password is another one.
+    /// The server rejects the role: it does not exist, or its password is wrong.
     Denied {
         /// The server's hosts and ports.
         server: String,
@@ -48,7 +48,7 @@ pub enum ConnectError {
         /// The database.
         database: String,
     },
-    /// The role may not do what a store does.
+    /// The role lacks privileges that a store needs.
     Forbidden {
         /// The role.
         user: String,
@@ -59,7 +59,7 @@ pub enum ConnectError {
         /// What the server says.
         why: String,
     },
-    /// The schema is not there, and only a store creates it; or it is that of another program.
+    /// The schema does not exist, and only a store creates it; or it belongs to another program.
     NotAStore {
         /// The database.
         database: String,
@@ -68,7 +68,7 @@ pub enum ConnectError {
         /// What is there.
         why: String,
     },
-    /// A later version of this program has made the schema.
+    /// A later version of this program made the schema.
     Newer {
         /// The database.
         database: String,
@@ -76,10 +76,10 @@ pub enum ConnectError {
         schema: String,
         /// The version of its format.
         found: i32,
-        /// The latest one that this program knows.
+        /// The latest version that this program knows.
         known: i32,
     },
-    /// The schema has a format from before the first version that a reader reads, and a reader changes nothing.
+    /// The schema's format is older than any that a reader supports, and a reader changes nothing.
     Older {
         /// The database.
         database: String,
@@ -87,17 +87,17 @@ pub enum ConnectError {
         schema: String,
         /// The version of its format.
         found: i32,
-        /// The one that this program reads.
+        /// The version that this program reads.
         known: i32,
     },
-    /// The server refuses something else.
+    /// The server reports another error.
     Server {
         /// Its hosts and ports.
         server: String,
         /// What it says.
         why: String,
     },
-    /// The system gives no thread.
+    /// The system cannot start a thread.
     Thread(io::Error),
 }
 
@@ -106,8 +106,8 @@ impl Display for ConnectError {
         match self {
             Self::Address { why } => write!(
                 f,
-                "the address is not one of a PostgreSQL database: {why}. It is \
-                 `postgres://user:password@host:port/database`, and what is special in a part is percent-encoded"
+                "the address of the PostgreSQL database is invalid: {why}. Write it as \
+                 `postgres://user:password@host:port/database`, with special characters percent-encoded"
             ),
             Self::SchemaName { schema } => write!(
                 f,
@@ -116,11 +116,11 @@ impl Display for ConnectError {
             ),
             Self::Unreachable { server, why } => write!(
                 f,
-                "PostgreSQL at {server} cannot be reached: {why}. See that it runs, and takes connections from here"
+                "PostgreSQL at {server} cannot be reached: {why}. Check that it runs, and accepts connections from here"
             ),
             Self::Tls { server, why } => write!(
                 f,
-                "no TLS with PostgreSQL at {server}: {why}. Mend its certificate, name the right `sslrootcert`, or ask for \
+                "no TLS with PostgreSQL at {server}: {why}. Fix its certificate, name the right `sslrootcert`, or ask for \
                  less with `sslmode`"
             ),
             Self::Denied { server, user, why } => write!(

@@ -1,4 +1,4 @@
-//! What a session that writes remembers of entities, and which of them a transaction is about.
+//! The entity rows that a writing session remembers, and the entities of one batch.
 
 use std::collections::HashMap;
 
@@ -6,27 +6,27 @@ use coact_persist::{EntityId, Epoch, EventHash, Seq};
 
 use crate::request::WriteRequest;
 
-/// How many entities are remembered. If there are more, all are forgotten.
+/// The most entities to remember. Beyond it, the cache is cleared.
 const MOST: usize = 1 << 16;
 
-/// Entities as the last transaction has left them that was about them. Others may have changed them since: so who goes by it has
-/// the server compare.
+/// The rows of entities as the last transaction left them. Other stores may have changed them
+/// since, so the server compares them before a transaction relies on them.
 #[derive(Default)]
 pub(crate) struct EntityCache {
     slots: HashMap<EntityId, usize>,
     entities: Vec<CacheSlot>,
-    /// The number of the transaction that is being made.
+    /// The number of the current transaction.
     transaction: u64,
 }
 
 struct CacheSlot {
     entity: Option<EntityRow>,
-    /// The last transaction that was about it, and its place in that.
+    /// The last transaction that involved the entity, and the entity's place in it.
     transaction: u64,
     place: usize,
 }
 
-/// What is in an entity's row. The first two never change.
+/// The columns of an entity's row. The first two never change.
 #[derive(Clone, Copy)]
 pub(crate) struct EntityRow {
     pub(crate) id: i64,
@@ -36,19 +36,19 @@ pub(crate) struct EntityRow {
     pub(crate) hash: EventHash,
 }
 
-/// The entities that a transaction is about. Each has a place.
+/// The distinct entities of a batch of requests. Each has a place.
 #[derive(Default)]
 pub(crate) struct BatchEntities<'a> {
     pub(crate) ids: Vec<&'a EntityId>,
-    /// Whether one is made if it is not there.
+    /// Whether the row of an entity is made if it is missing.
     pub(crate) are_made: Vec<bool>,
     slots: Vec<usize>,
-    /// The places of those that each thing is about which was asked, one behind the other.
+    /// The places of each request's entities, request by request.
     places: Vec<usize>,
 }
 
 impl EntityCache {
-    /// Gives places to the entities of a transaction.
+    /// Gives each entity of a batch a place.
     pub(crate) fn place_entities<'a>(&mut self, all: &'a [WriteRequest]) -> BatchEntities<'a> {
         if self.slots.len() > MOST {
             self.forget_all();
@@ -80,17 +80,17 @@ impl EntityCache {
         to.places.push(slot.place);
     }
 
-    /// What is known of the entities of a transaction, if all are.
+    /// Returns the remembered rows of a batch, if there is one for each entity.
     pub(crate) fn all_of(&self, batch: &BatchEntities<'_>) -> Option<Vec<EntityRow>> {
         batch.slots.iter().map(|slot| self.entities[*slot].entity).collect()
     }
 
-    /// Takes note of what a transaction has left.
+    /// Remembers the row that a transaction left.
     pub(crate) fn set(&mut self, batch: &BatchEntities<'_>, place: usize, entity: EntityRow) {
         self.entities[batch.slots[place]].entity = Some(entity);
     }
 
-    /// Forgets all, as it need not be so, and places with it.
+    /// Clears the cache, places included.
     pub(crate) fn forget_all(&mut self) {
         self.slots.clear();
         self.entities.clear();
@@ -98,8 +98,8 @@ impl EntityCache {
 }
 
 impl<'a> BatchEntities<'a> {
-    /// Each thing that was asked, with the places of the entities that it is about: a commit's members, and those of the notes that it takes, and
-    /// leaves.
+    /// Yields each request with the places of its entities: a commit's members, then the entities
+    /// of the notes that it takes, then of those that it leaves.
     pub(crate) fn of<'s>(
         &'s self,
         all: &'a [WriteRequest],
@@ -115,13 +115,13 @@ impl<'a> BatchEntities<'a> {
     }
 }
 
-/// Calls with each entity that something is about, and with whether it is made if it is not there.
+/// Calls `is_about` with each entity of a request, and whether its row is made if it is missing.
 fn each_of<'a>(asked: &'a WriteRequest, mut is_about: impl FnMut(&'a EntityId, bool)) {
     match asked {
         WriteRequest::Claim(id, _) => is_about(id, true),
         WriteRequest::Commit(commit, _) => {
-            // One that was never claimed has a row as well, which can be locked. (A check makes
-            // none: what is not there has nothing that others could change but by making it.)
+            // An entity that was never claimed gets a row too, so that there is something to lock.
+            // (A check makes none: only making the entity could change what a check found missing.)
             let is_made = |epoch| epoch == Epoch::ZERO && !commit.is_check();
             commit.members().for_each(|(id, member)| is_about(id, is_made(member.epoch())));
             commit.taken().iter().for_each(|note| is_about(&note.entity, false));

@@ -1,5 +1,4 @@
-//! What a transaction has to know of the entities that it is about, and the statements that lock and
-//! read it.
+//! What a transaction looks up before it writes, and the statements that lock and read it.
 
 use std::collections::HashMap;
 
@@ -19,7 +18,7 @@ use crate::statement_sender::StatementSender;
 prepared_statements! {
     /// The statements that begin a transaction.
     pub(crate) struct LookupStatements {
-        /// The rows that are to be there are made, in order, ..
+        /// Makes missing rows, in order.
         insert_missing: "INSERT INTO entity (kind, key, epoch, last, hash)
          SELECT n.kind, n.key, 0, 0, n.hash
          FROM unnest($1::int4[], $2::bytea[], $3::int8[]) n (kind, key, hash)
@@ -27,7 +26,7 @@ prepared_statements! {
             AND substr(e.key, 1, 512) = substr(n.key, 1, 512) AND sha256(e.key) = sha256(n.key))
          ORDER BY n.kind, n.key
          ON CONFLICT DO NOTHING",
-        /// .. and all are locked, in order.
+        /// Locks all rows, in order.
         lock: "SELECT n.at, e.id, e.epoch, e.last, e.hash
          FROM unnest($1::int4[], $2::bytea[]) WITH ORDINALITY n (kind, key, at)
          JOIN entity e ON e.kind = n.kind
@@ -35,9 +34,9 @@ prepared_statements! {
          ORDER BY e.id
          FOR NO KEY UPDATE OF e",
         decisions: "SELECT d.id, d.position FROM decision d WHERE d.id = ANY($1::bytea[])",
-        /// Behind the locks, and not with them: a statement that has waited for one sees other rows
-        /// as they were when it began. In each row comes the position of the last commit; if there
-        /// is no snapshot, it comes alone.
+        /// Runs behind the locks, not with them: a statement that waited for a lock sees other rows
+        /// as they were when it began. Each row has the position of the last commit; without
+        /// snapshots there is one row, which has only that.
         latest: "SELECT c.last, s.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
          FROM counter c LEFT JOIN (
             SELECT n.at, s.seq, s.hash, s.name, s.version, s.payload, s.sum
@@ -47,7 +46,7 @@ prepared_statements! {
             CROSS JOIN LATERAL
                 (SELECT * FROM snapshot s WHERE s.entity = e.id ORDER BY s.seq DESC LIMIT 1) s
          ) s ON true",
-        /// (Who changes a note has locked its entity.)
+        /// (Changing a note takes a lock on its entity.)
         taken: "SELECT n.at, o.rank
          FROM unnest($1::int4[], $2::bytea[], $3::int2[], $4::bytea[]) WITH ORDINALITY n (kind, key, about, note, at)
          JOIN entity e ON e.kind = n.kind
@@ -57,23 +56,23 @@ prepared_statements! {
     }
 }
 
-/// What a transaction has to know.
+/// What a batch has to look up.
 pub(crate) struct EntityLookup<'a> {
-    /// Those that are made if they are not there, with the hashes that they have then.
+    /// The entities whose rows are made if missing, and the hashes of their empty histories.
     made: IdentityColumns<'a>,
     hashes: Vec<i64>,
-    /// All of them.
+    /// All entities.
     locked: IdentityColumns<'a>,
-    /// Those whose latest snapshots are told.
+    /// The entities whose latest snapshots are read.
     claimed: IdentityColumns<'a>,
-    /// Whether the position of the last commit is told.
+    /// Whether to read the position of the last commit.
     asks_position: bool,
-    /// The notes that are taken.
+    /// The notes that commits take.
     taken: TakenNoteColumns<'a>,
     decided: Vec<Vec<u8>>,
 }
 
-/// Notes, as columns.
+/// Keys of notes, as columns.
 struct TakenNoteColumns<'a> {
     notes: Vec<&'a NoteId>,
     of: IdentityColumns<'a>,
@@ -81,7 +80,7 @@ struct TakenNoteColumns<'a> {
     keys: Vec<&'a [u8]>,
 }
 
-/// Identities of entities, as columns, and their places.
+/// Keys of entities, as columns, with their places.
 #[derive(Default)]
 struct IdentityColumns<'a> {
     places: Vec<usize>,
@@ -92,7 +91,7 @@ struct IdentityColumns<'a> {
 impl<'a> IdentityColumns<'a> {
     fn add(&mut self, place: usize, id: &'a EntityId, kinds: &HashMap<Vec<u8>, i32>) {
         self.places.push(place);
-        // Each was learnt.
+        // `learn_kinds` found each.
         self.kinds.push(kinds.get(id.kind().as_bytes()).copied().unwrap_or_default());
         self.keys.push(id.key().as_bytes());
     }
@@ -145,7 +144,7 @@ impl<'a> EntityLookup<'a> {
         needs
     }
 
-    /// Sends the beginning of the transaction, and asks for all of it.
+    /// Sends the beginning of the transaction, and its queries.
     pub(crate) fn send<'s>(
         &'s self,
         statements: &'s LookupStatements,
@@ -172,7 +171,7 @@ impl<'a> EntityLookup<'a> {
         Ok(())
     }
 
-    /// What was found of this number of entities, given the answers.
+    /// Builds the plan of a transaction about this many entities from the answers.
     pub(crate) fn plan(&self, answers: Vec<Vec<Row>>, entities: usize) -> TransactionPlan<'a> {
         let mut answers = answers.into_iter().skip(1 + usize::from(!self.made.is_empty()));
         let mut rows = |are_asked: bool| {
@@ -217,17 +216,17 @@ fn decision(row: &Row) -> Option<(CommitId, CommitDecision)> {
     Some((CommitId::from_stored(u128::from_be_bytes(id)), CommitDecision::Before(settled)))
 }
 
-/// Which of those that were asked for a row is of.
+/// The index of the row's entity or note in the query.
 fn at(row: &Row) -> usize {
     usize::try_from(number(row, 0)).map_or(0, |at| at - 1)
 }
 
-/// Whether the position of the last commit is of no interest to it.
+/// Whether the request needs no position of the last commit.
 fn stores_or_settles(asked: &WriteRequest) -> bool {
     !matches!(asked, WriteRequest::Claim(..)) && !asked.is_check()
 }
 
-/// Whose decision is to be known.
+/// The commit whose decision a request needs.
 fn decides(asked: &WriteRequest) -> Option<CommitId> {
     match asked {
         WriteRequest::Claim(..) => None,

@@ -1,4 +1,4 @@
-//! The columns of events and tags that a transaction stores, and up to which it removes others.
+//! The columns of the events and tags that a transaction inserts or trims.
 
 use coact_persist::Seq;
 
@@ -26,7 +26,7 @@ prepared_statements! {
     }
 }
 
-/// Events, each with its position counted back from the last one of the transaction.
+/// Events to insert. `back` counts from the transaction's last position.
 #[derive(Default)]
 pub(crate) struct EventColumns<'p> {
     pub(crate) entities: Vec<i64>,
@@ -39,7 +39,7 @@ pub(crate) struct EventColumns<'p> {
     pub(crate) payloads: Vec<&'p [u8]>,
 }
 
-/// Tags of events, with what each of these is.
+/// Tags to insert, with the columns of their events.
 #[derive(Default)]
 pub(crate) struct TagColumns<'p> {
     tags: Vec<&'p [u8]>,
@@ -49,7 +49,7 @@ pub(crate) struct TagColumns<'p> {
     kinds: Vec<i32>,
 }
 
-/// The last event that goes, of each entity that loses some.
+/// The last event to delete of each trimmed entity.
 #[derive(Default)]
 pub(crate) struct TrimColumns {
     entities: Vec<i64>,

@@ -1,6 +1,6 @@
 //! A store of durable actors in a PostgreSQL database.
 //!
-//! The address of a database is all the set-up:
+//! All it needs is the address of a database:
 //!
 //! ```no_run
 //! use coact_persist::{EntityId, Seq, Store, wait};
@@ -12,21 +12,27 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Its tables are in a schema, `coact` unless [another one](Builder::schema) is named, and are made when a store is connected first: the role has to
-//! be let create a schema (`GRANT CREATE ON DATABASE`) or own an empty one. Then it needs no more than to read and write the tables. PostgreSQL 13
-//! or later will do; 15 is what it is tested with.
+//! The tables live in a schema, `coact` unless [another one](Builder::schema) is named. The first
+//! store that connects makes them, so its role must be able to create a schema
+//! (`GRANT CREATE ON DATABASE`) or own an empty one. From then on, reading and writing the tables
+//! is enough. It needs PostgreSQL 13 or later, and is tested with 15.
 //!
-//! Several processes may use one schema at a time. Each claims the entities that it uses, and an owner that was replaced is refused. All that waits when
-//! the store is free is one transaction of one or two round trips, and so one flush, in which each commit is refused alone. What was told to be committed has
-//! been flushed: if the role's `synchronous_commit` is `off`, the store turns it on. Another connection reads. Both are served by one thread, which runs no
-//! code of the program but what is called with results.
+//! Several processes may use one schema at a time. Each claims its entities, and a replaced owner
+//! is refused. The store groups all waiting requests into one transaction of one or two round
+//! trips, and so one flush; each commit in it is refused alone. A commit is reported only after its
+//! flush: if the role's `synchronous_commit` is `off`, the store turns it on. Reads have a
+//! connection of their own. One thread serves both connections; of the program's code it runs only
+//! the callbacks.
 //!
 //! # When the database is away
 //!
-//! A lost connection is made again, at once and then after 50 ms to 1 s. What is asked waits for the first attempt; once that has failed, all is refused at
-//! once, in order, until another one has succeeded, however long those take. A commit is of [unknown](coact_persist::StoreOutcome::Unknown) outcome only if the connection is lost when its transaction is about to end.
+//! The store reconnects at once, and then after 50 ms to 1 s. Requests wait for the first attempt;
+//! once that has failed, all are refused at once, in order, until an attempt succeeds. A commit's
+//! outcome is [unknown](coact_persist::StoreOutcome::Unknown) only if the connection is lost while its
+//! transaction ends.
 //!
-//! Tables are made when a store is connected, and not again: if the schema is gone later, moved or dropped with its database, all is refused until it is back.
+//! Only connecting makes tables: if the schema disappears later, moved or dropped with its
+//! database, all requests are refused until it is back.
 //!
 //! | | is given up after | |
 //! | --- | --- | --- |
@@ -36,7 +42,7 @@
 //! | data that is not acknowledged | 10 s | `tcp_user_timeout` in the address; by the server, the operation timeout |
 //! | a peer that is silent while nothing is asked | 30 s: asked after 15 s, three times | by both systems |
 //!
-//! What is waited for, what ends that, and who is told meanwhile:
+//! What the store waits for, what ends the wait, and who is told meanwhile:
 //!
 //! | a wait for | ends | is told meanwhile |
 //! | --- | --- | --- |
@@ -50,13 +56,16 @@
 //! | a host's name | when the system answers; it is not waited for at the end | as an attempt to connect |
 //! | a store that is dropped | when all that was asked is told: the thread is joined, unless it is the one that drops it. [`close`](coact_persist::Store::close) does not block | the caller, who waits |
 //!
-//! Where commits wait for synchronous standbys (`synchronous_standby_names`), what was told to be committed, or was settled as that, is there too. While
-//! they are away, a commit is of unknown outcome, and all that writes is refused. A standby that is not synchronous lacks the last commits when it is promoted.
+//! If commits wait for synchronous standbys (`synchronous_standby_names`), each commit that is
+//! reported or settled as committed has reached them. While they are away, a commit's outcome is
+//! unknown, and all writes are refused. An asynchronous standby lacks the last commits when it is
+//! promoted.
 //!
-//! Nothing is listened for (`LISTEN`): logs are read anew. Settings of the role for these times are overridden. A server, or a role, that may not write
-//! (`default_transaction_read_only`, a standby) is as one that is away.
+//! The store does not use `LISTEN`: readers of logs poll. It overrides the role's settings of the
+//! times above. A server or role that cannot write (`default_transaction_read_only`, a standby)
+//! counts as away.
 //!
-//! Transactions that others are in the way of (`40001`, `40P01`) are done again, ten times at most.
+//! A transaction that collides with others (`40001`, `40P01`) is tried up to ten times.
 //!
 //! # TLS
 //!
@@ -68,23 +77,28 @@
 //! | `verify-ca` | is encrypted | is valid now, and an authority that is trusted has signed it |
 //! | `verify-full` | is encrypted | that, and it is one of the host's name or IP address in the address |
 //!
-//! Trusted are the authorities in the file `sslrootcert`, or those of the system without it or with `sslrootcert=system`. In each mode the server has to show
-//! that it has the certificate's key. `allow`, revocation lists and certificates of clients are not supported; a `prefer` that fails in the middle does not go
-//! on without encryption. Only `verify-full` keeps out who can stand in between. A Unix socket (`postgres://bank@/bank?host=/run/postgresql`) is never
+//! The trusted authorities are those of the file `sslrootcert`, or the system's without it or with
+//! `sslrootcert=system`. In each mode the server must prove that it has the certificate's key.
+//! `allow`, revocation lists and client certificates are not supported; if encryption fails
+//! half-way, `prefer` does not fall back to plain text. Only `verify-full` protects against an
+//! active attacker. A Unix socket (`postgres://bank@/bank?host=/run/postgresql`) is never
 //! encrypted.
 //!
 //! # What else to know
 //!
-//! * A pooler that gives each transaction another connection will not do: statements are prepared, and sessions have settings.
-//! * If the address names several servers, the first one that can be written is taken. They are tried one after the other, and one that hangs takes no time of the others.
+//! * A pooler that gives each transaction another connection will not do: statements are prepared,
+//!   and sessions have settings.
+//! * If the address names several servers, the first one that can be written is taken. They are
+//!   tried one after the other, and one that hangs takes no time of the others.
 //! * A commit of more than 512 MiB is refused.
-//! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it changes nothing, and takes no locks.
+//! * `pg_dump --schema` makes a copy while it is in use. [`PostgresReader`] is for tools: it
+//!   changes nothing, and takes no locks.
 //!
-//! Reading order: `store` and `request` (what is asked), `writer` (transactions, and their answers),
-//! `entity_cache` (rows as the last transaction left them), `plan` (what a transaction does, without
-//! I/O), `write_session` (its round trips), `entity_lookup`, `write_columns` and the other columns
-//! (its statements), `reader`, `reconnect` (lost connections), `session` and `connect_stage` (one
-//! connection), `schema`, `address`, `tls`.
+//! Reading order: `store` and `request` (the queues), `writer` (batches and their answers),
+//! `entity_cache` (remembered rows), `plan` (what a transaction does, without I/O), `write_session`
+//! (its round trips), `entity_lookup`, `write_columns` and the other columns (its statements),
+//! `reader`, `reconnect` (lost connections), `session` and `connect_stage` (one connection),
+//! `schema`, `address`, `tls`.
 
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! The columns of notes that a transaction stores or removes.
+//! The columns of the notes that a transaction inserts or deletes.
 
 use coact_persist::{EntityId, NoteKind, RowChecksum};
 
@@ -11,7 +11,7 @@ use crate::statement_sender::StatementSender;
 prepared_statements! {
     /// The statements about notes.
     pub(crate) struct NoteStatements {
-        /// All of an entity, but of one kind.
+        /// Deletes all notes of an entity, except those of one kind.
         delete_all: "DELETE FROM note o USING unnest($1::int8[]) n (entity) WHERE o.entity = n.entity AND o.kind <> $2",
         delete: "DELETE FROM note o USING unnest($1::int8[], $2::int2[], $3::bytea[]) n (entity, kind, key)
          WHERE o.entity = n.entity AND o.kind = n.kind
@@ -24,12 +24,12 @@ prepared_statements! {
     }
 }
 
-/// The kind of those that outlive their entity: messages that are to be delivered.
+/// The kind of notes that outlive their entity: messages to be delivered.
 const OUTGOING: i16 = NoteKind::Outgoing.get() as i16;
 
 #[derive(Default)]
 pub(crate) struct NoteColumns<'p> {
-    /// Entities whose notes go.
+    /// Entities whose notes are deleted.
     forgets: Vec<i64>,
     removed: (Vec<i64>, Vec<i16>, Vec<&'p [u8]>),
     entities: Vec<i64>,

@@ -1,4 +1,4 @@
-//! What a transaction does: all that was asked, one after the other, on what was found of the entities in it. No I/O.
+//! Plans a transaction: applies requests in order to the entities that were looked up. No I/O.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,77 +10,77 @@ use coact_persist::{
 use crate::entity_cache::EntityRow;
 use crate::request::WriteRequest;
 
-/// How many snapshots of an entity are kept.
+/// How many snapshots of an entity a store keeps.
 pub(crate) const SNAPSHOTS: usize = 2;
 
-/// Behind any event.
+/// After any event.
 const ALL: Seq = Seq::new(i64::MAX as u64);
 
-/// The state of all that a transaction is about.
+/// The state of a transaction.
 #[derive(Default)]
 pub(crate) struct TransactionPlan<'a> {
-    /// By their places. `None` if there is none.
+    /// By place. `None` if an entity does not exist.
     pub(crate) entities: Vec<Option<PlannedEntity>>,
-    /// What is stored, in the order of commits.
+    /// The events to insert, in the order of commits.
     pub(crate) events: Vec<NewEvent<'a>>,
-    /// Those that were looked for. `None` if none were: then it is left to the index of decisions to find those that there are.
+    /// The decisions that were looked up. `None` without a lookup: then the unique index of
+    /// decisions finds duplicates.
     pub(crate) decisions: Option<HashMap<CommitId, CommitDecision>>,
-    /// The ranks of those notes that commits take, if they were there.
+    /// The ranks of the notes that commits take, as far as they exist.
     pub(crate) found_notes: HashMap<NotePlace, u64>,
-    /// The commits that are stored, in order.
+    /// The commits to store, in order.
     pub(crate) stored: Vec<CommitId>,
-    /// Those that are settled as aborted.
+    /// The commits to settle as aborted.
     pub(crate) aborted: Vec<CommitId>,
-    /// That of the last commit before the transaction, if it was looked for.
+    /// The position of the last commit before the transaction, if it was looked up.
     pub(crate) position: Option<Position>,
 }
 
-/// By what a note is found: the place of its entity, and what it is.
+/// Identifies a note: the place of its entity, its kind and its key.
 pub(crate) type NotePlace = (usize, NoteKind, NoteKey);
 
-/// Whether a commit has happened.
+/// The decision on a commit.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum CommitDecision {
-    /// It was decided before.
+    /// An earlier transaction decided.
     Before(CommitSettlement),
-    /// It is that one of this transaction's, from 1 on.
+    /// This transaction stores it, as its n-th commit, from 1 on.
     Stored(u64),
     /// This transaction aborts it.
     Aborted,
 }
 
-/// What has come of what was asked, if the transaction is committed.
+/// The answer to a request if the transaction commits.
 #[derive(Debug)]
 pub(crate) enum WriteAnswer {
-    /// Without the position, which is that of the last commit before it: the number of that in this
-    /// transaction.
+    /// The claim without its position, and the number of commits before it in this transaction.
     Claim(Claim, u64),
     Commit(Result<CommitDecision, CommitRefusal>),
-    /// The number of the last commit before it in this transaction, or 0.
+    /// The number of commits before it in this transaction.
     Check(Result<u64, CommitRefusal>),
     Settle(CommitDecision),
 }
 
-/// An entity as it was found, and what becomes of it.
+/// An entity as it was looked up, and the changes to it.
 pub(crate) struct PlannedEntity {
     pub(crate) row: EntityRow,
-    /// Whether that is another one now.
+    /// Whether `row` has changed.
     pub(crate) is_moved: bool,
-    /// The latest one that was found, if it was looked for.
+    /// The latest stored snapshot, if it was looked up.
     pub(crate) found_snapshot: Option<Snapshot>,
-    /// Up to which number those events go that were found.
+    /// The last stored event to delete.
     pub(crate) trimmed: Seq,
-    /// From which number on those snapshots go that were found.
+    /// The first stored snapshot to delete.
     pub(crate) replaced_snapshots: Option<Seq>,
-    /// The latest first.
+    /// New snapshots, the latest first.
     pub(crate) snapshots: Vec<Snapshot>,
-    /// Whether those notes go that were found, but for messages that are to be delivered.
+    /// Whether to delete its stored notes, except for messages to be delivered.
     pub(crate) forgets_notes: bool,
-    /// `None` if one is removed.
+    /// Changed notes; `None` if a note is deleted.
     pub(crate) notes: BTreeMap<(NoteKind, NoteKey), Option<(u64, Event)>>,
 }
 
-/// An event that is stored.
+/// An event to insert.
 pub(crate) struct NewEvent<'a> {
     /// The place of its entity.
     pub(crate) place: usize,
@@ -114,7 +114,7 @@ impl PlannedEntity {
         Claim { epoch, last, hash, snapshot, position: Position::ZERO }
     }
 
-    /// Does all that a commit writes of it but for its events.
+    /// Applies a member of a commit, except for its events.
     fn write(&mut self, id: &EntityId, member: &CommitMember) {
         if member.deletes() {
             return self.delete(id);
@@ -137,7 +137,7 @@ impl PlannedEntity {
         self.notes.insert(key, note);
     }
 
-    /// The rank of a note as it is now, given that with which it was found.
+    /// The current rank of a note, given its stored one.
     fn rank_of(&self, note: &NoteId, found: Option<u64>) -> Option<u64> {
         match self.notes.get(&(note.kind, note.key.clone())) {
             Some(changed) => changed.as_ref().map(|(rank, _)| *rank),
@@ -166,7 +166,7 @@ impl PlannedEntity {
 }
 
 impl<'a> TransactionPlan<'a> {
-    /// Does one thing more, which is about the entities at these places.
+    /// Applies a request about the entities at these places.
     pub(crate) fn add(&mut self, asked: &'a WriteRequest, places: &[usize]) -> WriteAnswer {
         match asked {
             WriteRequest::Claim(..) => {
@@ -233,7 +233,7 @@ impl<'a> TransactionPlan<'a> {
         Ok(decision)
     }
 
-    /// Why a commit is refused for the sake of a member, if it is.
+    /// Returns why a member refuses the commit, if one does.
     fn refuses(&self, commit: &Commit, places: &[usize]) -> Option<CommitRefusal> {
         commit.members().zip(places).find_map(|((id, member), place)| {
             match self.entities[*place].as_ref().map(|found| found.row) {
@@ -244,7 +244,7 @@ impl<'a> TransactionPlan<'a> {
     }
 
     fn write(&mut self, id: &EntityId, member: &'a CommitMember, place: usize) {
-        // (One that is not there has passed only if it was made, since then it has no epoch.)
+        // (Only a member without an epoch passes for a missing entity, and its row has been made.)
         let Some(entity) = self.entities[place].as_mut() else { return };
         let commit = self.stored.len() as u64;
         self.events.extend(member.events().map(|(seq, event, hash)| {
@@ -252,14 +252,14 @@ impl<'a> TransactionPlan<'a> {
             NewEvent { place, seq, commit, hash, event, tags }
         }));
         entity.write(id, member);
-        // What goes in the transaction in which it has come is not stored.
+        // Events that come and go in the same transaction are never inserted.
         let gone = if member.deletes() { ALL } else { member.trimmed() };
         if gone > Seq::ZERO {
             self.events.retain(|event| event.place != place || event.seq > gone);
         }
     }
 
-    /// How many commits are stored.
+    /// The number of commits to store.
     pub(crate) fn commits(&self) -> u64 {
         self.stored.len() as u64
     }
@@ -270,7 +270,7 @@ impl<'a> TransactionPlan<'a> {
         entity.and_then(|entity| entity.rank_of(note, found)) == Some(note.rank)
     }
 
-    /// Changes a note of an entity, if that is there.
+    /// Changes a note, if its entity exists.
     fn change(&mut self, place: usize, note: NoteChange) {
         if let Some(entity) = &mut self.entities[place] {
             entity.change(note);

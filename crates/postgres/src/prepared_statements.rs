@@ -1,4 +1,4 @@
-//! Statements that are prepared when a session connects, each declared with its text.
+//! Statements that a session prepares when it connects, each declared with its text.
 
 /// Declares a struct of prepared statements, each by its name and its text, and a constructor that
 /// prepares them all in one round trip.

@@ -1,4 +1,4 @@
-//! What reads, beside what writes.
+//! Serves reads, on a connection of their own.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -22,10 +22,10 @@ use crate::session::{Session, StatementPipeline, of_failure};
 use crate::settings::{AccessMode, StoreSettings};
 use crate::statement_failure::{FailureKind, StatementFailure};
 
-/// How many reads are under way at once.
+/// The most reads in flight.
 const BATCH: usize = 64;
 
-/// What the reader is asked.
+/// A request to read.
 pub(crate) enum ReadRequest {
     Events {
         entity: EntityId,
@@ -66,7 +66,7 @@ pub(crate) struct ReadSession {
     tags: Option<TagStatements>,
 }
 
-/// The number of an entity, given its kind and its key.
+/// The row number of an entity, given its kind and key.
 macro_rules! entity {
     () => {
         "(SELECT e.id FROM kind k JOIN entity e ON e.kind = k.id WHERE sha256(k.name) = sha256($1::bytea)
@@ -74,7 +74,7 @@ macro_rules! entity {
     };
 }
 
-/// A note with its entity, of what is behind it.
+/// A note with its entity. The arguments are the rest of the query.
 macro_rules! notes {
     ($($rest:expr),+) => {
         concat!(
@@ -85,7 +85,8 @@ macro_rules! notes {
     };
 }
 
-/// The log of a tag, with conditions for the rows of `tag` that it has, and for those that are counted.
+/// The log of a tag, with conditions for the rows of `tag` that it returns, and for those that it
+/// counts.
 macro_rules! tagged {
     ($meant:expr, $counted:expr) => {
         concat!(
@@ -128,8 +129,8 @@ prepared_statements! {
             " AND (o.kind, substr(o.key, 1, 512), o.key) > ($3::int2, substr($4::bytea, 1, 512), $4::bytea)
              ORDER BY o.kind, substr(o.key, 1, 512), o.key LIMIT $5::int8"
         ),
-        /// Up to the rank of the last note that is asked for, counted from the first rank: what is sorted is not much more than what is asked for, whatever
-        /// the statistics of the table are.
+        /// Bounded by the rank of the last requested note, counted from the first rank: so the sort
+        /// stays small whatever the table's statistics are.
         notes_ranked: notes!(
             "WHERE o.kind = $1::int2 AND o.rank >= $2::int8 AND o.rank <= coalesce((SELECT p.rank FROM note p
                 WHERE p.kind = $1::int2 AND p.rank > $2::int8 AND p.rank <= $3::int8
@@ -137,7 +138,7 @@ prepared_statements! {
              AND (o.rank, k.name, e.key, o.key) > ($2::int8, $4::bytea, $5::bytea, $6::bytea)
              ORDER BY o.rank, k.name, e.key, o.key LIMIT $7::int8"
         ),
-        /// Whole commits: up to that of the event which is the last one that was asked for.
+        /// Whole commits, up to that of the last requested event.
         log: "SELECT {event}, e.key
          FROM event v JOIN entity e ON e.id = v.entity
          WHERE v.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea))
@@ -145,7 +146,7 @@ prepared_statements! {
             WHERE w.kind = (SELECT k.id FROM kind k WHERE sha256(k.name) = sha256($1::bytea)) AND w.position > $2::int8
             ORDER BY w.position OFFSET $3::int8 - 1 LIMIT 1), 9223372036854775807)
          ORDER BY v.position, e.key, v.seq",
-        /// Kind by kind, each from behind a key on; of the first one, that which was asked for.
+        /// Kind by kind, each from a key on: the requested one in the first kind.
         entities: "SELECT k.name, e.key, e.epoch, e.last, e.hash FROM kind k CROSS JOIN LATERAL
             (SELECT * FROM entity e WHERE e.kind = k.id
              AND (e.last <> 0 OR EXISTS (SELECT FROM note o WHERE o.entity = e.id))
@@ -178,7 +179,7 @@ prepared_statements! {
     }
 }
 
-/// The columns of an event. (Whether there are tags at all is looked up once for each query.)
+/// The columns of an event. (Each query looks up once whether there are tags at all.)
 const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CASE WHEN EXISTS (SELECT FROM tag) THEN
     ARRAY(SELECT t.tag FROM tag t WHERE t.entity = v.entity AND t.seq = v.seq AND t.position = v.position) END";
 
@@ -212,7 +213,7 @@ impl PreparedSession for ReadSession {
     }
 }
 
-/// A text for a schema of some version.
+/// Adapts a text to the version of a schema.
 fn adapt(text: &str, format: SchemaFormat) -> String {
     let event = if format.has_tags() { EVENT } else { PLAIN_EVENT };
     let last = if format.has_tags() { "last" } else { "position" };
@@ -241,7 +242,7 @@ impl ReadSession {
             ReadRequest::Entities { kind, after, most, .. } => {
                 let kind = kind.as_ref().map(|kind| kind.as_bytes());
                 let (after_kind, after_key) = after.as_ref().map_or((&b""[..], &b""[..]), columns);
-                // Whether the one that has this key comes as well.
+                // Whether an entity with this very key is included.
                 let is_behind = i32::from(after.is_some());
                 client
                     .query(
@@ -289,7 +290,7 @@ impl ReadSession {
             }
             NoteQuery::Ranked { kind, after, up_to } => {
                 let (kind, up_to) = (code(*kind), bound(*up_to));
-                // All ranks are greater, or of an entity behind the empty name.
+                // Before all ranks and keys.
                 let start = (i64::MIN, (&[][..], &[][..]), &[][..]);
                 let after = after.as_ref();
                 let (rank, (of_kind, of_key), key) = after.map_or(start, |(rank, entity, key)| {
@@ -315,7 +316,7 @@ fn code(kind: NoteKind) -> i16 {
 }
 
 impl ReadRequest {
-    /// Tells what was found.
+    /// Answers with the rows that were found.
     fn tell(self, found: Result<Vec<Row>, StoreError>) {
         match self {
             Self::Events { done, .. } => {
@@ -344,7 +345,7 @@ impl ReadRequest {
         }
     }
 
-    /// Tells that it was not read.
+    /// Answers that it was not read.
     pub(crate) fn refuse(self, why: &StoreError) {
         self.tell(Err(why.clone()));
     }
@@ -394,7 +395,7 @@ impl StoreReader {
         Ok(Self { session: ReconnectingSession::open(settings).await?, jobs, patience })
     }
 
-    /// Serves until nothing can be asked any more, and all was told.
+    /// Serves requests until the queue is closed or dropped.
     pub(crate) async fn run(mut self) {
         loop {
             let first = tokio::select! {
@@ -420,7 +421,7 @@ impl StoreReader {
         }
     }
 
-    /// And whether it is the last.
+    /// Takes the waiting requests of one batch. Returns whether the queue was closed behind them.
     fn all_that_waits(&mut self, first: StoreRequest<ReadRequest>) -> (Vec<ReadRequest>, bool) {
         let mut all = Vec::new();
         let mut next = Some(first);
@@ -432,7 +433,7 @@ impl StoreReader {
         (all, false)
     }
 
-    /// Reads all of it, and tells each when it is there.
+    /// Runs a batch of reads, and answers each when its rows arrive.
     async fn read(&mut self, all: Vec<ReadRequest>) {
         let session = match self.session.get().await {
             Ok(session) => session,
@@ -444,13 +445,13 @@ impl StoreReader {
     }
 }
 
-/// Fails if the session is not to be used any more.
+/// Fails if the session cannot be used any more.
 async fn read_all(
     session: &ReadSession,
     all: Vec<ReadRequest>,
     patience: Duration,
 ) -> Result<(), StatementFailure> {
-    // (What is asked is read from until its answer has come.)
+    // (Each query borrows its request until the answer arrives.)
     let all: Vec<Rc<ReadRequest>> = all.into_iter().map(Rc::new).collect();
     let mut pipeline = StatementPipeline::new();
     let mut sent = Vec::with_capacity(all.len());

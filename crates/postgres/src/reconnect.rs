@@ -1,4 +1,4 @@
-//! What keeps a session, and connects again when it has ended.
+//! A session that reconnects when its connection is lost.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -12,13 +12,13 @@ use crate::schema::TableSetup;
 use crate::session::{BackendId, Session};
 use crate::settings::StoreSettings;
 
-/// How long after a failure, and at most, it is tried again.
+/// The first and the longest delay before another attempt.
 const DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
 
-/// What a session becomes when its statements are prepared.
+/// A session with its prepared statements.
 pub(crate) trait PreparedSession: Sized + 'static {
-    /// Opens one. Tables are made only if it is the first one of a store: if they are gone later, they were moved or removed, and what is in
-    /// their place then is for others to say.
+    /// Opens a session. Makes tables only for the first session of a store: if they are gone later,
+    /// someone moved or removed them.
     async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError>;
 
     fn session(&mut self) -> &mut Session;
@@ -29,15 +29,15 @@ pub(crate) trait PreparedSession: Sized + 'static {
 /// An attempt to open a session.
 type ReconnectAttempt<S> = Pin<Box<dyn Future<Output = Result<S, String>>>>;
 
-/// A session that is there most of the time.
+/// A session that reconnects.
 pub(crate) struct ReconnectingSession<S> {
     settings: StoreSettings,
     session: Option<S>,
-    /// Goes on whenever it is waited for.
+    /// The attempt in progress, which proceeds while something waits for it.
     attempt: Option<ReconnectAttempt<S>>,
-    /// Why there is none, and until when no other attempt is made.
+    /// Why the last attempt failed, and when to try again.
     failed: Option<FailedAttempt>,
-    /// Those that the server may still have.
+    /// Lost connections that the server may still have.
     lost: Vec<BackendId>,
 }
 
@@ -53,8 +53,8 @@ impl<S: PreparedSession> ReconnectingSession<S> {
         Ok(Self { settings, session, attempt: None, failed: None, lost: Vec::new() })
     }
 
-    /// The session, which may have to be opened again. It waits for the first attempt at that; if that has failed, it says why, until another one, which
-    /// [`tend`](Self::tend) makes, has succeeded.
+    /// Returns the session. Waits for the first attempt to reconnect; once that has failed, returns
+    /// its error until [`tend`](Self::tend) has reconnected.
     pub(crate) async fn get(&mut self) -> Result<&mut S, StoreError> {
         if self.session.as_mut().is_some_and(|session| session.session().is_closed()) {
             self.lose("it was closed");
@@ -69,7 +69,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
         self.session.as_mut().ok_or_else(|| StoreError::Unavailable { why: why() })
     }
 
-    /// Cuts the connection, of which nothing is known any more.
+    /// Drops a connection whose state is unknown.
     pub(crate) fn lose(&mut self, why: &str) {
         if let Some(mut session) = self.session.take() {
             self.lost.push(session.session().backend().clone());
@@ -77,7 +77,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
         }
     }
 
-    /// Looks after the connection: connects again, whenever it is lost. May be dropped at any time.
+    /// Reconnects whenever the connection is lost. Cancel safe.
     pub(crate) async fn tend(&mut self) {
         loop {
             if let Some(session) = &mut self.session {
@@ -91,7 +91,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
         }
     }
 
-    /// Makes an attempt, or waits for the end of the one that is under way. May be dropped at any time.
+    /// Starts an attempt, or waits for the one in progress. Cancel safe.
     async fn connect(&mut self) {
         let attempt = self
             .attempt
@@ -116,7 +116,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
         self.failed = Some(FailedAttempt { why, delay, until: Instant::now() + delay });
     }
 
-    /// Says goodbye to the server.
+    /// Closes the connection in order.
     pub(crate) async fn close(self) {
         if let Some(session) = self.session {
             session.into_session().close().await;
@@ -124,7 +124,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
     }
 }
 
-/// Opens a session, and ends those that were lost.
+/// Opens a session, and ends the lost ones.
 async fn attempt<S: PreparedSession>(
     settings: StoreSettings,
     lost: Vec<BackendId>,

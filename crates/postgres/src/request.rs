@@ -1,4 +1,4 @@
-//! What the writer is asked, and how it tells what has come of it.
+//! Requests to write, and how their answers are delivered.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -8,14 +8,14 @@ use coact_persist::{
 };
 use tracing::error;
 
-/// What one half of a store is asked.
+/// An entry of a queue of requests.
 pub(crate) enum StoreRequest<T> {
     Do(T),
-    /// Nothing is done behind it.
+    /// The last request: nothing behind it is done.
     Close,
 }
 
-/// What the writer is asked.
+/// A request to write.
 pub(crate) enum WriteRequest {
     Claim(EntityId, StoreCallback<Result<Claim, StoreError>>),
     Commit(Commit, StoreCallback<StoreOutcome>),
@@ -23,7 +23,7 @@ pub(crate) enum WriteRequest {
 }
 
 impl WriteRequest {
-    /// About how many bytes are written.
+    /// The approximate bytes to write.
     pub(crate) fn size(&self) -> usize {
         let Self::Commit(commit, _) = self else { return 0 };
         let of_notes = |note: &NoteChange| match note {
@@ -48,7 +48,7 @@ impl WriteRequest {
         matches!(self, Self::Commit(commit, _) if commit.is_check())
     }
 
-    /// Tells that it was not done.
+    /// Answers that it was not done.
     pub(crate) fn refuse(self, why: &StoreError) {
         match self {
             Self::Claim(_, done) => tell(done, Err(why.clone())),
@@ -60,9 +60,9 @@ impl WriteRequest {
     }
 }
 
-/// Calls with a result. It is code of ours, which drops what is the program's.
+/// Calls a callback with its result. The callback is ours, but drops values of the program.
 pub(crate) fn tell<T>(done: StoreCallback<T>, result: T) {
     if catch_unwind(AssertUnwindSafe(|| done(result))).is_err() {
-        error!("what was called with a result of the store has panicked");
+        error!("a callback of the store panicked");
     }
 }

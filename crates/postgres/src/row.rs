@@ -1,20 +1,20 @@
-//! What is in the columns of a row.
+//! Conversions between Rust values and columns.
 
 use coact_persist::{CommitId, Event, EventHash, Snapshot};
 use coact_persist::{RowChecksum, Seq, StoredEvent, Tags};
 use tokio_postgres::Row;
 
-/// PostgreSQL's integers have a sign; as bits they are the same.
+/// PostgreSQL has signed integers only; the bits are the same.
 pub(crate) fn bits(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// How the identity of a commit is stored.
+/// The stored form of a commit's identity.
 pub(crate) fn id_bytes(id: CommitId) -> Vec<u8> {
     id.get().to_be_bytes().to_vec()
 }
 
-/// As a bound of what is counted from 0 on: nothing that is stored is behind the greatest one, and there are no more rows.
+/// A bound of a count from 0 on. No stored number and no number of rows is above `i64::MAX`.
 pub(crate) fn bound(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
@@ -27,7 +27,7 @@ pub(crate) fn text(row: &Row, column: usize) -> String {
     String::from_utf8_lossy(row.get(column)).into_owned()
 }
 
-/// An event from its name, its version and its payload, in columns one behind the other.
+/// An event in the columns `name, version, payload` from `first` on.
 pub(crate) fn event(row: &Row, first: usize) -> Event {
     let payload: &[u8] = row.get(first + 2);
     // (It was stored with 32 bits.)
@@ -35,7 +35,7 @@ pub(crate) fn event(row: &Row, first: usize) -> Event {
     Event::new(text(row, first), version, payload)
 }
 
-/// From its number, its hash, the state, and its sum.
+/// A snapshot in the columns `seq, hash, name, version, payload, sum` from `first` on.
 pub(crate) fn snapshot(row: &Row, first: usize) -> Snapshot {
     let (seq, hash) =
         (Seq::new(number(row, first)), EventHash::from_stored(number(row, first + 1)));
@@ -47,7 +47,7 @@ pub(crate) fn sum(row: &Row, column: usize) -> Option<RowChecksum> {
     row.get::<_, Option<i64>>(column).map(|sum| RowChecksum::from_stored(sum.cast_unsigned()))
 }
 
-/// From its number, its position, its hash, the event, and its tags.
+/// An event in the columns `seq, position, hash, name, version, payload, tags`.
 pub(crate) fn stored(row: &Row) -> StoredEvent {
     StoredEvent {
         seq: Seq::new(number(row, 0)),

@@ -1,4 +1,4 @@
-//! The tables, and how they come to be.
+//! Makes and migrates the tables.
 
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
@@ -7,30 +7,32 @@ use crate::connect_error::ConnectError;
 use crate::session::{Session, of_postgres, within};
 use crate::settings::{AccessMode, StoreSettings};
 
-/// What brings a schema from each version to the next: the first makes the tables. One that was released is never changed.
+/// The migrations from each version to the next; the first makes the tables. A released migration
+/// never changes.
 const MIGRATIONS: &[&str] = &[include_str!("tables.sql"), include_str!("tags.sql")];
 
 /// The version of the format.
 const VERSION: i32 = MIGRATIONS.len() as i32;
 
-/// Says that a schema is one of a store.
+/// Marks a schema as a store.
 const APPLICATION: &str = "coact";
 
-/// The first half of the advisory lock's key, "COAC" in ASCII. The other one is a hash of the schema's name.
+/// The first half of the advisory lock's key, "COAC" in ASCII. The second is a hash of the schema's
+/// name.
 const LOCK: i32 = 0x434f_4143;
 
-/// How often it is tried to bring tables up to date.
+/// How often to try a migration.
 const TRIES: usize = 10;
 
-/// What a schema is.
+/// What a schema contains.
 enum SchemaContent {
     Nothing,
-    /// Without tables.
+    /// The schema exists, without tables.
     Empty,
     Store(i32),
 }
 
-/// What there is in a schema of some version.
+/// The format of a schema's tables.
 #[derive(Clone, Copy)]
 pub(crate) struct SchemaFormat(i32);
 
@@ -44,14 +46,15 @@ impl SchemaFormat {
     }
 }
 
-/// Whether tables are made where there are none.
+/// Whether missing tables are made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TableSetup {
     AreMade,
     AreThere,
 }
 
-/// Sees to it that the schema is one of a store, and of this version: of an earlier one, if it is only read.
+/// Checks that the schema is a store of this version, or of an earlier one for a reader; makes or
+/// migrates it if allowed.
 pub(crate) async fn ready(
     settings: &StoreSettings,
     session: &Session,
@@ -112,7 +115,7 @@ async fn find(settings: &StoreSettings, session: &Session) -> Result<SchemaConte
     let rows = match within_raw(settings, read).await? {
         Ok(rows) => rows,
         Err(error) if error.code().is_some_and(says_another) => {
-            return Err(not_a_store(settings, "its table `version` is another one").into());
+            return Err(not_a_store(settings, "its table `version` has another form").into());
         }
         Err(error) => return Err(SchemaError::new(settings, &error)),
     };
@@ -120,20 +123,20 @@ async fn find(settings: &StoreSettings, session: &Session) -> Result<SchemaConte
         [row] if row.get::<_, Option<&str>>(0) == Some(APPLICATION) => {
             Ok(SchemaContent::Store(row.get::<_, Option<i32>>(1).unwrap_or(0)))
         }
-        _ => Err(not_a_store(settings, "it is that of another program").into()),
+        _ => Err(not_a_store(settings, "it belongs to another program").into()),
     }
 }
 
-/// Whether an error says that a table has other columns, or other values in them. (Whoever waits too
-/// long for a lock, or whose connection is ended, learns nothing of that.)
+/// Whether an error means that a table has other columns or values. (A timeout of a lock, or a lost
+/// connection, does not.)
 fn says_another(code: &SqlState) -> bool {
     matches!(&code.code()[..2], "22" | "42") && *code != SqlState::INSUFFICIENT_PRIVILEGE
 }
 
-/// Why a look at a schema, or a change of it, failed.
+/// Why reading or migrating a schema failed.
 struct SchemaError {
     error: ConnectError,
-    /// Whether the server broke a circle of transactions by ending this one.
+    /// Whether the server ended the transaction to break a deadlock.
     is_deadlock: bool,
 }
 
@@ -172,8 +175,7 @@ async fn within_raw<T>(
     within(settings, async { Ok(part.await) }).await
 }
 
-/// Makes the tables, or brings them up to date. Who uses them meanwhile may be in the way of it, and it in the way of them, in a circle that the server
-/// breaks: then it is tried again.
+/// Makes or migrates the tables. A deadlock with the users of the tables is retried.
 async fn migrate(settings: &StoreSettings, session: &Session) -> Result<(), ConnectError> {
     for _ in 1..TRIES {
         match try_to_migrate(settings, session).await {
@@ -184,7 +186,7 @@ async fn migrate(settings: &StoreSettings, session: &Session) -> Result<(), Conn
     Ok(try_to_migrate(settings, session).await?)
 }
 
-/// Unless another process does so at the same time.
+/// Makes or migrates the tables once, unless another process just did.
 async fn try_to_migrate(settings: &StoreSettings, session: &Session) -> Result<(), SchemaError> {
     let execute =
         |text: String| async move { answer(settings, session.client.batch_execute(&text)).await };
@@ -192,7 +194,7 @@ async fn try_to_migrate(settings: &StoreSettings, session: &Session) -> Result<(
     let migrated = async {
         let name = settings.schema.replace('\'', "''");
         execute(format!("SELECT pg_advisory_xact_lock({LOCK}, hashtext('{name}'))")).await?;
-        // As it is now that no other process can change it.
+        // Looks again, now that no other process can change the schema.
         let found = match find(settings, session).await? {
             SchemaContent::Nothing => {
                 let identifier = settings.schema.replace('"', "\"\"");

@@ -1,4 +1,4 @@
-//! A connection, and statements that are sent without waiting for the answers to those before them.
+//! A connection, and a pipeline of statements.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -18,14 +18,15 @@ use crate::settings::{
 };
 use crate::statement_failure::{FailureKind, StatementFailure, chain};
 
-/// A connection. If it is dropped, it is cut.
+/// A connection. Dropping it cuts the connection.
 pub(crate) struct Session {
     pub(crate) client: Client,
     connection: ConnectionTask,
     backend: BackendId,
 }
 
-/// The server's process for a connection, and since when it has this number.
+/// The server's process of a connection. Process numbers are reused, so its start time belongs to
+/// it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct BackendId {
     process: String,
@@ -35,13 +36,13 @@ pub(crate) struct BackendId {
 struct ConnectionTask(JoinHandle<()>);
 
 impl Session {
-    /// Connects. The role is let in, and nothing is known yet of the database.
+    /// Connects and logs in. Looks at nothing in the database.
     pub(crate) async fn open(
         settings: &StoreSettings,
         access: AccessMode,
     ) -> Result<Self, ConnectError> {
         let (client, connection) = connect(settings, access).await?;
-        // Why it has ended is told to those that wait for an answer.
+        // Waiting requests get the reason.
         let connection = tokio::spawn(async move { drop(connection.await) });
         let connection = ConnectionTask(connection);
         let text = set_up(settings, access);
@@ -59,8 +60,8 @@ impl Session {
         &self.backend
     }
 
-    /// Ends the server's processes for connections that were lost: they may wait for the rest of a message, with locks that all others
-    /// wait for. Whatever their transactions were about to do, it was told to be undone or unknown.
+    /// Ends the server's processes of lost connections: they may wait for the rest of a message
+    /// while they hold locks. Their transactions were already reported as undone or unknown.
     pub(crate) async fn end(
         &self,
         lost: &[BackendId],
@@ -83,7 +84,7 @@ impl Session {
         ended.map(drop).map_err(|error| StatementFailure::from(&error))
     }
 
-    /// Is ready when the connection has ended.
+    /// Waits until the connection has ended.
     pub(crate) async fn ended(&mut self) {
         let _ = (&mut self.connection.0).await;
     }
@@ -92,10 +93,10 @@ impl Session {
         self.client.is_closed() || self.connection.0.is_finished()
     }
 
-    /// Says goodbye to the server.
+    /// Closes the connection in order.
     pub(crate) async fn close(self) {
         let Self { client, mut connection, .. } = self;
-        // The connection ends when nothing can be asked any more.
+        // The connection ends when its last client is gone.
         drop(client);
         let _ = timeout(GOODBYE, &mut connection.0).await;
     }
@@ -116,14 +117,14 @@ impl Session {
 
 impl Drop for ConnectionTask {
     fn drop(&mut self) {
-        // It would wait for answers that do not come.
+        // Otherwise the task would wait for answers that never come.
         self.0.abort();
     }
 }
 
 type ClientConnection = (Client, tokio_postgres::Connection<Socket, RustlsStream>);
 
-/// Connects to the first server that takes it. Each has the whole time to connect.
+/// Connects to the first server that accepts. Each has the whole timeout.
 async fn connect(
     settings: &StoreSettings,
     access: AccessMode,
@@ -159,10 +160,10 @@ fn of_refusal(settings: &StoreSettings, refusal: ClientRefusal, why: String) -> 
     }
 }
 
-/// How long to wait until the server has taken note.
+/// How long to wait for an orderly close.
 const GOODBYE: Duration = Duration::from_secs(1);
 
-/// What holds for each statement of a session.
+/// The settings of a session.
 fn set_up(settings: &StoreSettings, access: AccessMode) -> String {
     let identifier = settings.schema.replace('"', "\"\"");
     let milliseconds = settings.operation_timeout.as_millis().clamp(1, i32::MAX as u128);
@@ -170,7 +171,8 @@ fn set_up(settings: &StoreSettings, access: AccessMode) -> String {
         "SET standard_conforming_strings = on".to_owned(),
         format!("SET search_path = \"{identifier}\""),
         "SET client_min_messages = error".into(),
-        // No statement, no lock and no transaction outlives the client's patience by much, also if the client is gone.
+        // No statement, lock or transaction outlives the client's patience by much, even if the
+        // client is gone.
         format!("SET statement_timeout = {milliseconds}"),
         format!("SET lock_timeout = {milliseconds}"),
         format!("SET idle_in_transaction_session_timeout = {milliseconds}"),
@@ -179,32 +181,32 @@ fn set_up(settings: &StoreSettings, access: AccessMode) -> String {
             "SELECT set_config(name, '{}', false) FROM pg_settings WHERE name = 'transaction_timeout'",
             milliseconds.saturating_mul(4).min(i32::MAX as u128)
         ),
-        // A connection that waits for work stays.
+        // An idle connection stays open.
         "SELECT set_config(name, '0', false) FROM pg_settings WHERE name = 'idle_session_timeout'".into(),
         format!(
             "SET tcp_keepalives_idle = {}; SET tcp_keepalives_interval = {}; SET tcp_keepalives_count = {KEEPALIVE_RETRIES}",
             KEEPALIVE_IDLE.as_secs(),
             KEEPALIVE_INTERVAL.as_secs()
         ),
-        // Each statement looks rows up in an index, whatever the statistics of a table are that was empty a moment ago.
+        // Forces index lookups, whatever the statistics of a freshly filled table say.
         "SET jit = off; SET enable_seqscan = off; SET enable_hashjoin = off; SET enable_mergejoin = off".into(),
     ];
     all.push(match access {
-        // What was told to be committed is on the disk, whatever the role's settings are.
+        // A reported commit is on the disk, whatever the role's settings are.
         AccessMode::Write => "SET default_transaction_isolation = 'read committed'; \
              SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
             .into(),
-        // (The most that is read may be far less than a plan for any number assumes.)
+        // (A generic plan would assume far larger limits.)
         AccessMode::Read => "SET default_transaction_read_only = on; SET plan_cache_mode = force_custom_plan; \
              SET enable_bitmapscan = off".into(),
     });
     all.push("SET datestyle = 'ISO'; SET timezone = 'UTC'".into());
-    // Last, since this is the row that is looked for.
+    // Last, because its row is the result.
     all.push("SELECT pid, backend_start FROM pg_stat_activity WHERE pid = pg_backend_pid()".into());
     all.join("; ")
 }
 
-/// Waits for a part of connecting.
+/// Waits for a step of connecting.
 pub(crate) async fn within<T>(
     settings: &StoreSettings,
     part: impl Future<Output = Result<T, Error>>,
@@ -218,7 +220,7 @@ pub(crate) async fn within<T>(
     }
 }
 
-/// Why a connection was not made.
+/// Classifies an error of connecting.
 pub(crate) fn of_postgres(settings: &StoreSettings, error: &Error) -> ConnectError {
     let (server, user) = (settings.address.server.clone(), settings.address.user());
     let (database, schema) = (settings.address.database(), settings.schema.clone());
@@ -240,7 +242,7 @@ pub(crate) fn of_postgres(settings: &StoreSettings, error: &Error) -> ConnectErr
     }
 }
 
-/// Why its statements were not prepared.
+/// Classifies an error of preparing statements.
 pub(crate) fn of_failure(settings: &StoreSettings, failure: &StatementFailure) -> ConnectError {
     let (server, why) = (settings.address.server.clone(), failure.to_string());
     match failure.kind {
@@ -252,7 +254,7 @@ pub(crate) fn of_failure(settings: &StoreSettings, failure: &StatementFailure) -
     }
 }
 
-/// Statements that are sent one behind the other. Answers come in the same order.
+/// A pipeline of statements. Answers arrive in the same order.
 pub(crate) struct StatementPipeline<'a, T> {
     answers: VecDeque<PipelineSlot<'a, T>>,
 }
@@ -267,13 +269,13 @@ impl<'a, T> StatementPipeline<'a, T> {
         Self { answers: VecDeque::new() }
     }
 
-    /// Sends one. If that fails, nothing was sent of it, and nothing must be sent behind it.
+    /// Sends a statement. On error, nothing of it was sent, and nothing may be sent behind it.
     pub(crate) fn send(
         &mut self,
         asked: impl Future<Output = Result<T, Error>> + 'a,
     ) -> Result<(), StatementFailure> {
         let mut asked: Pin<Box<dyn Future<Output = _> + 'a>> = Box::pin(asked);
-        // A prepared statement is encoded and given to the connection when it is polled first.
+        // The first poll encodes a prepared statement and queues it on the connection.
         self.answers.push_back(
             match asked.as_mut().poll(&mut Context::from_waker(Waker::noop())) {
                 Poll::Ready(Ok(given)) => PipelineSlot::Given(given),
@@ -284,7 +286,7 @@ impl<'a, T> StatementPipeline<'a, T> {
         Ok(())
     }
 
-    /// Waits for the next answer. `None` if there is none to come.
+    /// Waits for the next answer. `None` when all have arrived.
     pub(crate) async fn next(&mut self) -> Option<Result<T, StatementFailure>> {
         Some(match self.answers.pop_front()? {
             PipelineSlot::Given(given) => Ok(given),
@@ -294,7 +296,7 @@ impl<'a, T> StatementPipeline<'a, T> {
         })
     }
 
-    /// Waits for all, up to the first that fails: those behind it have failed for its sake.
+    /// Waits for all answers, or the first error: those behind it failed because of it.
     pub(crate) async fn answers(mut self) -> Result<Vec<T>, StatementFailure> {
         let mut all = Vec::with_capacity(self.answers.len());
         while let Some(answer) = self.next().await {

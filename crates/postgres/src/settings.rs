@@ -1,4 +1,4 @@
-//! With what a store is connected.
+//! Connection settings.
 
 use std::time::Duration;
 
@@ -12,15 +12,15 @@ use crate::connect_error::ConnectError;
 use crate::statement_failure::StatementFailure;
 use crate::tls;
 
-/// What all connections of a store have in common.
+/// The settings that all connections of a store share.
 #[derive(Clone)]
 pub(crate) struct StoreSettings {
     pub(crate) address: DatabaseAddress,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) schema: String,
-    /// How long it may take to connect.
+    /// The time limit for connecting.
     pub(crate) connect_timeout: Duration,
-    /// How long the server may take for an answer.
+    /// The time limit for an answer of the server.
     pub(crate) operation_timeout: Duration,
 }
 
@@ -45,7 +45,7 @@ impl StoreSettings {
         let mut address = DatabaseAddress::parse(url)?;
         let tls = tls::connector(&address.verify)
             .map_err(|why| ConnectError::Tls { server: address.server.clone(), why })?;
-        // What the address says comes first.
+        // The address takes precedence.
         let connect_timeout =
             address.config.get_connect_timeout().copied().unwrap_or(connect_timeout);
         let config = &mut address.config;
@@ -61,13 +61,13 @@ impl StoreSettings {
         Ok(Self { address, tls, schema: schema.into(), connect_timeout, operation_timeout })
     }
 
-    /// How long to wait for answers. The server, which gives up a statement before, is to say so itself: a commit whose answer does not
-    /// come may have happened.
+    /// How long to wait for answers: longer than the server itself takes to give up, since a commit
+    /// without an answer may have happened.
     pub(crate) fn patience(&self) -> Duration {
         self.operation_timeout + (self.operation_timeout / 4).max(LEAST_MARGIN)
     }
 
-    /// Waits for answers so long.
+    /// Waits for answers, up to the patience.
     pub(crate) async fn in_time<T>(
         &self,
         answers: impl Future<Output = Result<T, StatementFailure>>,
@@ -76,13 +76,14 @@ impl StoreSettings {
         timeout(patience, answers).await.unwrap_or_else(|_| Err(StatementFailure::late(patience)))
     }
 
-    /// How long an attempt to connect may take: the servers are tried one after the other.
+    /// The time limit for an attempt to connect, which tries the servers one after the other.
     pub(crate) fn attempt_timeout(&self) -> Duration {
         let servers = u32::try_from(self.address.servers()).unwrap_or(u32::MAX);
         self.connect_timeout.saturating_mul(servers) + self.operation_timeout
     }
 
-    /// The configurations of a connection, one for each server. Of several servers, one that can be written is looked for.
+    /// The configurations of a connection, one for each server. To write, a server must accept
+    /// writes.
     pub(crate) fn configs(&self, access: AccessMode) -> impl Iterator<Item = Config> {
         (0..self.address.servers()).map(move |server| {
             let mut config = self.address.config_of(server);
@@ -94,10 +95,10 @@ impl StoreSettings {
     }
 }
 
-/// How much longer than the server the client waits, at least: it may be busy.
+/// The least that the client waits longer than the server, which may be busy.
 const LEAST_MARGIN: Duration = Duration::from_secs(1);
 
-/// After how long without traffic each side's system asks whether the other is still there, how often, and how many times.
+/// When each side probes a silent peer: after this time, at this interval, this often.
 pub(crate) const KEEPALIVE_IDLE: Duration = Duration::from_secs(15);
 pub(crate) const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 pub(crate) const KEEPALIVE_RETRIES: u32 = 3;

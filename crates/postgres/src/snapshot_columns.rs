@@ -1,4 +1,4 @@
-//! The columns of snapshots that a transaction stores, and from which on it removes others.
+//! The columns of the snapshots that a transaction inserts or deletes.
 
 use coact_persist::{Seq, Snapshot};
 
@@ -21,12 +21,12 @@ prepared_statements! {
     }
 }
 
-/// How many snapshots of an entity are kept.
+/// How many snapshots of an entity a store keeps.
 const KEPT: i64 = SNAPSHOTS as i64;
 
 #[derive(Default)]
 pub(crate) struct SnapshotColumns<'p> {
-    /// The first snapshot that goes, of each entity that loses some.
+    /// The first snapshot to delete, of each entity whose snapshots are replaced.
     replaced: (Vec<i64>, Vec<i64>),
     entities: Vec<i64>,
     seqs: Vec<i64>,
@@ -42,7 +42,7 @@ impl<'p> SnapshotColumns<'p> {
         self.replaced.0.is_empty() && self.seqs.is_empty()
     }
 
-    /// Removes those of an entity from a number on.
+    /// Deletes the snapshots of an entity from a number on.
     pub(crate) fn replace(&mut self, id: i64, from: Seq) {
         self.replaced.0.push(id);
         self.replaced.1.push(bits(from.get()));

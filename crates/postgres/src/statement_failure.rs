@@ -1,4 +1,4 @@
-//! What went wrong with a statement, and what that means for its transaction.
+//! Why a statement failed, and what that means for its transaction.
 
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
@@ -6,29 +6,31 @@ use std::fmt::{self, Display, Formatter};
 use coact_persist::StoreError;
 use tokio_postgres::error::{DbError, Severity, SqlState};
 
-/// A statement that has failed.
+/// A failed statement.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementFailure {
     pub(crate) kind: FailureKind,
     why: String,
 }
 
-/// What it means. Unless the connection is lost, the server has said that the transaction is undone.
+/// The consequence of a failure. Unless the connection is lost, the server has undone the
+/// transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum FailureKind {
-    /// Another transaction was in the way: the same again may succeed.
+    /// A collision with another transaction: a retry may succeed.
     Collision,
-    /// An entity is not as it was known: the same, by what is there, may succeed at once.
+    /// An entity is not as the cache remembers it: a lookup may help.
     Stale,
-    /// The server, or its client, does not take this statement; others it may.
+    /// The server or its client rejects this statement, but may accept others.
     Statement,
-    /// The server is there, and cannot do it now.
+    /// The server is there, but cannot do it now.
     Unavailable,
-    /// No answer has come, or none that says that the transaction is undone.
+    /// No answer arrived, or none that says that the transaction is undone.
     Lost,
 }
 
-/// The unique index of decisions. Who finds an identity in it that was not there before starts anew, and finds the decision.
+/// The unique index of decisions. A transaction that fails on it starts anew, and finds the
+/// decision.
 const DECISIONS: &str = "decision_pkey";
 
 impl StatementFailure {
@@ -36,12 +38,12 @@ impl StatementFailure {
         Self { kind, why: why.into() }
     }
 
-    /// An answer that has not come in time.
+    /// The answer did not arrive in time.
     pub(crate) fn late(timeout: std::time::Duration) -> Self {
         Self::new(FailureKind::Lost, format!("no answer within {timeout:?}"))
     }
 
-    /// A statement that was never sent.
+    /// The statement was never sent.
     pub(crate) fn unsent(error: &tokio_postgres::Error) -> Self {
         let failure = Self::from(error);
         let is_encoding = failure.kind == FailureKind::Lost && !error.is_closed();
@@ -62,10 +64,10 @@ impl From<&tokio_postgres::Error> for StatementFailure {
 fn meaning(error: &DbError) -> FailureKind {
     let code = error.code();
     if error.parsed_severity() != Some(Severity::Error) {
-        // The connection ends with it.
+        // The connection ends with such an error.
         return FailureKind::Lost;
     }
-    // That is how the statement says it.
+    // The statement fails on purpose with this error.
     if *code == SqlState::DIVISION_BY_ZERO {
         return FailureKind::Stale;
     }
@@ -76,13 +78,13 @@ fn meaning(error: &DbError) -> FailureKind {
         return FailureKind::Collision;
     }
     match &code.code()[..2] {
-        // Read only, cached plans and tables that have changed, resources, locks, timeouts, the system, damage.
+        // Read only, changed plans and tables, resources, locks, timeouts, the system, damage.
         "0A" | "25" | "42" | "53" | "55" | "57" | "58" | "XX" => FailureKind::Unavailable,
         _ => FailureKind::Statement,
     }
 }
 
-/// An error with what has caused it.
+/// The text of an error and of its causes.
 pub(crate) fn chain(error: &tokio_postgres::Error) -> String {
     if let Some(error) = error.as_db_error() {
         return format!("{} ({})", error.message(), error.code().code());

@@ -6,7 +6,8 @@ use tokio_postgres::{Client, Row, Statement};
 use crate::session::StatementPipeline;
 use crate::statement_failure::StatementFailure;
 
-/// Sends statements on one connection. Their parameters are columns: a row for each that is written.
+/// Sends statements on one connection. Their parameters are columns: a row for each that is
+/// written.
 pub(crate) struct StatementSender<'a> {
     client: &'a Client,
     pipeline: StatementPipeline<'a, Vec<Row>>,

@@ -1,4 +1,4 @@
-//! The store, and what only reads: handles to the thread that does the work.
+//! The store and its reader: queues to the thread that does the work.
 
 use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
@@ -18,29 +18,29 @@ use crate::settings::StoreSettings;
 use crate::store_thread::StoreThread;
 use crate::writer::StoreWriter;
 
-/// The most bytes of a commit. (For a message of twice that the server would cut the connection.)
+/// The most bytes of a commit. (The server cuts the connection on a message of twice that.)
 const MOST: usize = 512 << 20;
 
-/// A store in a schema of a PostgreSQL database. Several processes may use one at a time.
+/// A store in a schema of a PostgreSQL database. Several processes may use one schema at a time.
 ///
-/// Dropping it waits until all is stored that was submitted, or is known not to be.
+/// Dropping it blocks until every submitted commit has its outcome.
 pub struct PostgresStore {
-    // (In this order: the thread ends when these are gone.)
+    // (Declared in this order: the thread ends when the queues are gone.)
     writes: UnboundedSender<StoreRequest<(WriteRequest, usize)>>,
     reader: ReadQueue,
     thread: StoreThread,
 }
 
-/// What reads a store, and cannot change it: for tools. It takes no locks.
+/// Reads a store and cannot change it: for tools. It takes no locks.
 pub struct PostgresReader {
     asked: ReadQueue,
     _thread: StoreThread,
 }
 
-/// The reading half.
+/// The queue of reads.
 struct ReadQueue {
     reads: UnboundedSender<StoreRequest<ReadRequest>>,
-    /// Which database and schema.
+    /// The database and schema, for messages.
     place: String,
 }
 
@@ -147,7 +147,7 @@ impl coact_persist::StoreReader for ReadQueue {
     }
 }
 
-/// Passes what is read on to the reading half.
+/// Forwards reads to the queue.
 macro_rules! reads {
     ($store:ident, $half:ident) => {
         impl coact_persist::StoreReader for $store {
@@ -230,7 +230,7 @@ impl Store for PostgresStore {
 
     fn close(&self, done: StoreCallback<()>) {
         self.thread.at_end(done);
-        // (They fail if it is closed.)
+        // (Fails if the store is closed.)
         let _ = self.writes.send(StoreRequest::Close);
         let _ = self.reader.reads.send(StoreRequest::Close);
     }

@@ -10,24 +10,25 @@ use tokio::runtime::Builder;
 use crate::connect_error::ConnectError;
 use crate::request::tell;
 
-/// A thread that ends when what it is asked by is dropped, or it is asked to, and all has been answered.
+/// A thread that serves requests. It ends when their queues are dropped or closed, and all requests
+/// are answered.
 pub(crate) struct StoreThread {
     thread: Option<JoinHandle<()>>,
     ending: Arc<ThreadEnd>,
 }
 
-/// Calls when a thread has ended all that it does.
+/// The callbacks of those that wait for the thread's end.
 struct ThreadEnd(Mutex<Option<Vec<StoreCallback<()>>>>);
 
 impl ThreadEnd {
-    /// What is called then; `None` afterwards.
+    /// The callbacks; `None` after the end.
     fn waiting(&self) -> MutexGuard<'_, Option<Vec<StoreCallback<()>>>> {
-        // It is changed in one go.
+        // Each change is a single assignment.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Belongs to the thread, also if that panics.
+/// Runs the callbacks when the thread ends, even by a panic.
 struct AtEnd(Arc<ThreadEnd>);
 
 impl Drop for AtEnd {
@@ -38,7 +39,7 @@ impl Drop for AtEnd {
 }
 
 impl StoreThread {
-    /// Starts one that connects, and then serves. Returns when it is connected.
+    /// Starts a thread that connects, and then serves. Blocks until it is connected.
     pub(crate) fn start<S: Future<Output = ()>>(
         connect: impl AsyncFnOnce() -> Result<S, ConnectError> + Send + 'static,
     ) -> Result<Self, ConnectError> {
@@ -47,7 +48,7 @@ impl StoreThread {
         let at_end = AtEnd(Arc::clone(&ending));
         let serve = move || {
             let _at_end = at_end;
-            // It runs no code of the program but what is called with results.
+            // Of the program's code it runs only callbacks.
             let runtime = match Builder::new_current_thread().enable_all().build() {
                 Ok(runtime) => runtime,
                 Err(error) => return drop(tell.send(Err(ConnectError::Thread(error)))),
@@ -60,7 +61,7 @@ impl StoreThread {
                 }
                 Err(error) => drop(tell.send(Err(error))),
             }
-            // A look-up of a host that hangs is not waited for.
+            // Does not wait for a host look-up that hangs.
             runtime.shutdown_background();
         };
         let thread = thread::Builder::new()
@@ -75,7 +76,7 @@ impl StoreThread {
 }
 
 impl StoreThread {
-    /// Calls when all is answered, and its connections are closed.
+    /// Runs a callback when all requests are answered, and the connections are closed.
     pub(crate) fn at_end(&self, done: StoreCallback<()>) {
         let mut waiting = self.ending.waiting();
         if let Some(waiting) = &mut *waiting {
@@ -89,7 +90,7 @@ impl StoreThread {
 impl Drop for StoreThread {
     fn drop(&mut self) {
         if let Some(thread) = self.thread.take()
-            // What it calls with a result may own the last handle.
+            // A callback may drop the last handle, on this very thread.
             && thread.thread().id() != thread::current().id()
         {
             let _ = thread.join();

@@ -1,4 +1,4 @@
-//! How connections are encrypted, and what is verified of the server.
+//! TLS, and the verification of certificates.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,7 +14,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use crate::address::{CertificateCheck, TrustedRoots};
 
-/// Makes connections that verify this. (Whether they are made with TLS at all is in the client's configuration.)
+/// Builds a TLS connector that verifies this much. (Whether TLS is used at all is a setting of the
+/// client.)
 pub(crate) fn connector(verify: &CertificateCheck) -> Result<MakeRustlsConnect, String> {
     let provider = Arc::new(ring::default_provider());
     let certificates: Arc<dyn ServerCertVerifier> = match verify {
@@ -65,8 +66,8 @@ fn read_roots(roots: &mut RootCertStore, path: &Path) -> Result<(), String> {
     if roots.is_empty() { Err("it has no certificate".into()) } else { Ok(()) }
 }
 
-/// Verifies that the server has the key of its certificate, and perhaps that an authority has signed that, but not that
-/// it is one of the host.
+/// Verifies that the server has the key of its certificate, and optionally who signed it, but not
+/// the host's name.
 #[derive(Debug)]
 struct AuthorityVerifier {
     provider: Arc<CryptoProvider>,

@@ -1,4 +1,4 @@
-//! What a transaction writes, as columns, and the statements that write it.
+//! The columns that a transaction writes, and the statements that write them.
 
 use std::collections::HashMap;
 
@@ -19,9 +19,9 @@ use crate::statement_sender::StatementSender;
 prepared_statements! {
     /// The statements about entities, positions and decisions.
     struct CommitStatements {
-        /// All that most transactions are, if the entities are as they are known: locks them, in
-        /// order, counts positions, and writes. If one is not, it fails, as it divides by zero. (By
-        /// its hash it is the entity that it was, even if someone has exchanged the rows.)
+        /// The whole transaction in the usual case: locks the entities in order, compares them with
+        /// the expected rows, counts positions, and writes. If a row differs, it fails by a
+        /// division by zero. (The hash tells an entity from another one in its row.)
         commit_expected: "WITH found AS MATERIALIZED (
             SELECT e.id, n.last AS before, n.moved, n.moved_hash,
                 e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash AS is_known
@@ -52,13 +52,13 @@ prepared_statements! {
             USING generate_series(1, length($17::bytea) / 16) n WHERE d.id = substr($17::bytea, 16 * n - 15, 16)
          )
          SELECT last FROM counted",
-        /// All that checks are, if the entities are as they are known: nothing is locked, nor
-        /// written. (One statement sees one moment.)
+        /// The whole of a batch of checks: compares rows without locks or writes. (A statement sees
+        /// a single moment.)
         compare: "SELECT c.last,
             (SELECT count(*) FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
                 JOIN entity e ON e.id = n.id AND e.epoch = n.epoch AND e.last = n.last AND e.hash = n.hash)
          FROM counter c",
-        /// From here on no other transaction has a position before this one has ended.
+        /// Until this transaction ends, no other one can take a position.
         count: "UPDATE counter SET last = last + $1::int4 RETURNING last",
         update_entities: "UPDATE entity e SET epoch = n.epoch, last = n.last, hash = n.hash
          FROM unnest($1::int8[], $2::int8[], $3::int8[], $4::int8[]) n (id, epoch, last, hash)
@@ -82,7 +82,7 @@ pub(crate) struct WriteStatements {
 impl WriteStatements {
     /// Prepares them all in one round trip.
     pub(crate) async fn prepare(session: &Session) -> Result<Self, StatementFailure> {
-        // (Each sends its own when it is polled first.)
+        // (The first poll of each sends its statements.)
         let (commits, events, snapshots, notes) = try_join!(
             CommitStatements::prepare(session, |text| text),
             EventStatements::prepare(session, |text| text),
@@ -93,7 +93,7 @@ impl WriteStatements {
     }
 }
 
-/// What is written, as columns. Positions are told from the last one of the transaction backwards.
+/// The columns of a transaction. Positions count back from its last one.
 #[derive(Default)]
 pub(crate) struct WriteColumns<'p> {
     commits: i32,
@@ -104,16 +104,16 @@ pub(crate) struct WriteColumns<'p> {
     moved: (Vec<i64>, Vec<i64>, Vec<i64>, Vec<i64>),
     snapshots: SnapshotColumns<'p>,
     notes: NoteColumns<'p>,
-    /// The identities of commits, one behind the other.
+    /// The identities of the commits, concatenated.
     decided: Vec<u8>,
     aborted: Vec<Vec<u8>>,
     forgotten: Vec<u8>,
-    /// Whether it is told that a former transaction is committed. Its end may not have waited for the
-    /// standbys that are to have it, as its connection was ended: what is written behind it does.
+    /// Whether an answer reports an earlier transaction as committed. That one may not have waited
+    /// for its synchronous standbys, since its connection was ended: a write behind it does wait.
     settles: bool,
 }
 
-/// Entities as they have to be, and as they are then.
+/// Expected rows, and the rows that replace them.
 #[derive(Default)]
 pub(crate) struct EntityComparison {
     ids: Vec<i64>,
@@ -145,8 +145,7 @@ impl EntityComparison {
         self.ids.len()
     }
 
-    /// Asks for the position of the last commit, and for how many of these entities are as they
-    /// have to be.
+    /// Queries the position of the last commit, and how many rows are as expected.
     pub(crate) fn send<'a>(
         &'a self,
         statements: &'a WriteStatements,
@@ -206,8 +205,7 @@ impl<'p> WriteColumns<'p> {
         self.notes.add(of, entity);
     }
 
-    /// Sends all that there is to do, and the end of the transaction; if it is not begun yet, its
-    /// beginning as well.
+    /// Sends all writes and the end of the transaction; with expected rows, its beginning as well.
     pub(crate) fn send<'a>(
         &'a self,
         statements: &'a WriteStatements,
@@ -217,7 +215,7 @@ impl<'p> WriteColumns<'p> {
             self.send_begun(statements, to)?;
             return to.commit();
         };
-        // A single statement needs no beginning and no end.
+        // A single statement is a transaction by itself.
         let has_more = self.has_more();
         if has_more {
             to.begin()?;
@@ -253,7 +251,7 @@ impl<'p> WriteColumns<'p> {
         Ok(())
     }
 
-    /// Sends all that a transaction writes whose entities are locked.
+    /// Sends the writes of a transaction whose entities are locked.
     fn send_begun<'a>(
         &'a self,
         statements: &'a WriteStatements,
@@ -283,13 +281,13 @@ impl<'p> WriteColumns<'p> {
         Ok(())
     }
 
-    /// Whether there is something to do that most transactions do not.
+    /// Whether a write does not fit into the usual single statement.
     fn has_more(&self) -> bool {
         let is_plain = self.tags.is_empty() && self.trimmed.is_empty();
         !is_plain || !self.snapshots.is_empty() || !self.notes.is_empty()
     }
 
-    /// Sends that, but for what is removed of events.
+    /// Sends those writes, except for trims.
     fn send_more<'a>(
         &'a self,
         statements: &'a WriteStatements,

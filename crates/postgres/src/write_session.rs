@@ -1,5 +1,5 @@
-//! A session that writes: one round trip a transaction if all is known that it is about, and two if
-//! not, whatever it does.
+//! A session that writes: one round trip for a transaction whose rows are all remembered, and two
+//! for others.
 
 use std::collections::HashMap;
 use std::time::Duration;
@@ -33,7 +33,7 @@ pub(crate) struct WriteSession {
 prepared_statements! {
     /// The statements about kinds.
     struct KindStatements {
-        /// Kinds are made outside of the transaction. One that nothing is stored of does no harm.
+        /// Runs outside of the transaction. An unused kind does no harm.
         insert_missing: "INSERT INTO kind (name) SELECT n FROM unnest($1::bytea[]) n
          WHERE NOT EXISTS (SELECT FROM kind k WHERE sha256(k.name) = sha256(n)) ORDER BY n
          ON CONFLICT DO NOTHING",
@@ -41,19 +41,19 @@ prepared_statements! {
     }
 }
 
-/// A transaction that is committed.
+/// A committed transaction.
 pub(crate) struct CommittedBatch {
-    /// What has come of each thing that was asked.
+    /// The answer to each request.
     pub(crate) answers: Vec<WriteAnswer>,
-    /// Before that of the first commit that it has stored; of one that has stored none, that of the
-    /// last one that there is.
+    /// The position before its first commit; if it stores none, that of the last commit.
     pub(crate) before: Position,
 }
 
-/// One that has failed.
+/// A failed transaction.
 pub(crate) struct FailedBatch {
     pub(crate) failure: StatementFailure,
-    /// What has come of each thing that was asked, if the transaction is committed after all. `None` if it is undone.
+    /// The answer to each request, if the transaction has committed after all. `None` if it is
+    /// undone.
     pub(crate) perhaps: Option<Vec<WriteAnswer>>,
 }
 
@@ -75,7 +75,7 @@ impl WriteSession {
         Ok(Self { session, kind_statements, lookup_statements, write_statements, kinds, cache })
     }
 
-    /// Does all that is asked, one after the other, and forgets decisions.
+    /// Does a batch of requests in order, and deletes old decisions.
     pub(crate) async fn run(
         &mut self,
         all: &[WriteRequest],
@@ -106,8 +106,8 @@ impl WriteSession {
         done
     }
 
-    /// What is known of the entities, and what is done if they are still so, and no commit was decided on before. `None` if that does not say
-    /// all that is to be known, or some of it is refused.
+    /// Returns the remembered rows, and the plan that holds if they are current and no commit is a
+    /// duplicate. `None` if rows or decisions must be looked up, or a request is refused.
     fn guess<'a>(
         &self,
         all: &'a [WriteRequest],
@@ -136,7 +136,7 @@ impl WriteSession {
         (!planned.answers.iter().any(is_refused)).then_some((expected, planned))
     }
 
-    /// Finds out how all is that is to be known, and locks it.
+    /// Locks and looks up what the batch needs, and plans it.
     async fn find_out<'a>(
         &mut self,
         all: &'a [WriteRequest],
@@ -148,7 +148,7 @@ impl WriteSession {
         Ok(AnsweredPlan::new(plan, all, batch))
     }
 
-    /// Stores what is planned, and ends the transaction; given what is known of the entities, if it is not begun yet.
+    /// Writes a plan and ends the transaction; with `expected` rows, begins it as well.
     async fn store(
         &mut self,
         AnsweredPlan { plan, answers }: AnsweredPlan<'_>,
@@ -166,7 +166,7 @@ impl WriteSession {
         let ended = timeout(patience, to.answers()).await;
         match ended.map_err(|_| StatementFailure::late(patience)).flatten() {
             Ok(rows) => {
-                // (One statement at most has told something.)
+                // (At most one statement returns rows.)
                 let counted = rows.iter().flatten().next().map(|row| {
                     let last = number(row, 0);
                     Position::new(last - plan.commits().min(last))
@@ -184,8 +184,8 @@ impl WriteSession {
         }
     }
 
-    /// Compares checks, all at one moment, with what is stored, given what is known of the
-    /// entities: by that they pass.
+    /// Runs a batch of checks, which pass by the remembered rows, by comparing these with the
+    /// stored ones at one moment.
     async fn compare(
         &self,
         AnsweredPlan { answers, .. }: AnsweredPlan<'_>,
@@ -211,7 +211,7 @@ impl WriteSession {
         }
     }
 
-    /// Locks the entities, and reads what is to be known.
+    /// Locks the entities, and reads what the batch needs.
     async fn begin<'a>(
         &mut self,
         all: &'a [WriteRequest],
@@ -225,7 +225,7 @@ impl WriteSession {
         Ok(needs.plan(answers, batch.ids.len()))
     }
 
-    /// Makes kinds that are not there yet, and learns their numbers.
+    /// Makes missing kinds, and learns their numbers.
     async fn learn_kinds(&mut self, entities: &[&EntityId]) -> Result<(), StatementFailure> {
         let kinds = entities.iter().map(|id| id.kind().as_bytes());
         let mut unknown: Vec<&[u8]> =
@@ -244,19 +244,19 @@ impl WriteSession {
         Ok(())
     }
 
-    /// Ends a transaction that is not to be committed. If the connection is not lost, it is free afterwards.
+    /// Rolls a transaction back. Unless the connection is lost, it can be used again.
     async fn undo(&self, failure: StatementFailure, patience: Duration) -> StatementFailure {
         if failure.kind == FailureKind::Lost {
             return failure;
         }
         match timeout(patience, self.session.client.batch_execute("ROLLBACK")).await {
             Ok(Ok(())) => failure,
-            // The server undoes it when it notices.
+            // The server rolls back when it finds the connection closed.
             _ => StatementFailure::new(FailureKind::Lost, failure.to_string()),
         }
     }
 
-    /// Forgets decisions that are older than a time, but those.
+    /// Deletes decisions that are older than this, except for `kept`.
     pub(crate) async fn forget_old(
         &self,
         seconds: u64,
@@ -281,7 +281,7 @@ impl WriteSession {
     }
 }
 
-/// What a transaction does, and what comes of all that was asked, if it is committed.
+/// A plan, and the answer to each request if it is committed.
 struct AnsweredPlan<'a> {
     plan: TransactionPlan<'a>,
     answers: Vec<WriteAnswer>,

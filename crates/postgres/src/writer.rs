@@ -1,4 +1,4 @@
-//! What takes all that waits, does it in one transaction, and tells what has come of it.
+//! Groups waiting requests into transactions, and answers them.
 
 use std::collections::{HashSet, VecDeque};
 use std::time::Duration;
@@ -20,16 +20,16 @@ use crate::settings::{AccessMode, StoreSettings};
 use crate::statement_failure::{FailureKind, StatementFailure};
 use crate::write_session::{CommittedBatch, FailedBatch, WriteSession};
 
-/// The most that is done in one transaction, and about how many bytes.
+/// The most requests in one transaction, and roughly how many bytes.
 const BATCH: (usize, usize) = (1_024, 8 << 20);
 
-/// How often a transaction is tried that others are in the way of.
+/// How often to try a transaction that collides with others.
 const TRIES: u32 = 10;
 
-/// How many decisions of this store's own are kept that were told, and of how many more are forgotten at once.
+/// How many reported decisions of this store to keep, and how many more trigger a deletion.
 const KEPT: (usize, usize) = (10_000, 1_000);
 
-/// For how long all others are kept, and how often those are looked for that are older.
+/// How long to keep all other decisions, and how often to delete older ones.
 const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const SWEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
@@ -60,17 +60,17 @@ pub(crate) struct StoreWriter {
     swept: Option<Instant>,
 }
 
-/// Which decisions of the store's own may be forgotten (`docs/design/0035-postgresql.md`).
+/// Tracks which decisions of this store may be deleted (`docs/design/0035-postgresql.md`).
 #[derive(Default)]
 struct DecisionMemory {
-    /// Those that were told, in the order of that.
+    /// Reported decisions, oldest first.
     told: VecDeque<CommitId>,
-    /// Those that were told to be unknown, and not settled yet.
+    /// Commits reported as unknown and not settled yet.
     unknown: HashSet<CommitId>,
 }
 
 impl DecisionMemory {
-    /// Those that may be forgotten now.
+    /// Returns the decisions that may be deleted now.
     fn old(&self) -> Vec<CommitId> {
         let (kept, more) = KEPT;
         if self.told.len() < kept + more {
@@ -97,7 +97,7 @@ impl StoreWriter {
         Ok(Self { session, jobs, patience, memory: DecisionMemory::default(), swept: None })
     }
 
-    /// Serves until nothing can be asked any more, and all was told.
+    /// Serves requests until the queue is closed or dropped.
     pub(crate) async fn run(mut self) {
         loop {
             let first = tokio::select! {
@@ -123,7 +123,7 @@ impl StoreWriter {
         }
     }
 
-    /// And whether it is the last.
+    /// Takes the waiting requests of one batch. Returns whether the queue was closed behind them.
     fn all_that_waits(
         &mut self,
         first: StoreRequest<(WriteRequest, usize)>,
@@ -141,7 +141,7 @@ impl StoreWriter {
         (all, false)
     }
 
-    /// Does all of it in one transaction, and each alone if the server does not take one.
+    /// Runs a batch as one transaction, or each request alone if the server rejects one.
     async fn write(&mut self, all: Vec<WriteRequest>) {
         match self.attempt(&all).await {
             Ok(done) => self.tell(all, done),
@@ -166,7 +166,7 @@ impl StoreWriter {
         }
     }
 
-    /// Tries a transaction, again and again as long as others are in the way of it.
+    /// Runs a transaction; retries it while it collides with others.
     async fn attempt(&mut self, all: &[WriteRequest]) -> Result<CommittedBatch, FailedBatch> {
         let mut tries = 0;
         loop {
@@ -193,7 +193,7 @@ impl StoreWriter {
     }
 
     async fn try_once(&mut self, all: &[WriteRequest]) -> Result<CommittedBatch, FailedBatch> {
-        // (Where nothing is written, nothing is forgotten.)
+        // (A batch that writes nothing deletes nothing.)
         let writes = !all.iter().all(WriteRequest::is_check);
         let forgotten = if writes { self.memory.old() } else { Vec::new() };
         let session = self.session.get().await.map_err(|error| {
@@ -221,7 +221,7 @@ impl StoreWriter {
                     tell(done, Ok(Claim { position: position(commits), ..claim }));
                 }
                 (WriteRequest::Commit(check, done), WriteAnswer::Check(checked)) => {
-                    // See below.
+                    // As for commits, below.
                     drop(check);
                     let passed = |commits| StoreOutcome::Committed(position(commits));
                     tell(done, checked.map_or_else(StoreOutcome::Refused, passed));
@@ -238,7 +238,7 @@ impl StoreWriter {
                         Ok(_) => StoreOutcome::Refused(CommitRefusal::Aborted),
                         Err(refusal) => StoreOutcome::Refused(refusal),
                     };
-                    // Whoever has made it may free its memory behind this.
+                    // The submitter may free its memory once it is told.
                     drop(commit);
                     tell(done, outcome);
                 }
@@ -252,7 +252,7 @@ impl StoreWriter {
                     };
                     match settled {
                         CommitSettlement::Committed(_) => self.memory.tell(id),
-                        // It keeps its transaction away, as long as there may be one.
+                        // The decision keeps a late transaction out, as long as there may be one.
                         CommitSettlement::Aborted => drop(self.memory.unknown.remove(&id)),
                     }
                     tell(done, Ok(settled));
@@ -262,7 +262,7 @@ impl StoreWriter {
         }
     }
 
-    /// Tells of a transaction that may be committed, or not.
+    /// Answers a batch whose transaction may have committed or not.
     fn tell_unknown(
         &mut self,
         all: Vec<WriteRequest>,
@@ -284,7 +284,8 @@ impl StoreWriter {
                         before,
                     )))),
                 ) => tell(done, StoreOutcome::Committed(before)),
-                // It does not store anything of the others; why it refuses them need not have come to pass.
+                // The transaction stores nothing of it, and its reason to refuse may never come
+                // true.
                 (asked, _) => asked.refuse(why),
             }
         }

@@ -1,8 +1,8 @@
-//! How many commits a second a store takes, each with one event of 128 bytes: one after the other, each waited for; and
-//! submitted at once, so that the writer makes transactions of all that waits.
+//! How many commits a second a store takes, each with one event of 128 bytes: one after the other,
+//! each waited for; and submitted at once, so that the writer makes transactions of all that waits.
 //!
-//! `cargo run --release -p coact-sqlite --example throughput [FOLDER]` (by default the one for temporary files, which may
-//! be in memory)
+//! `cargo run --release -p coact-sqlite --example throughput [FOLDER]` (by default the one for
+//! temporary files, which may be in memory)
 
 use std::error::Error;
 use std::sync::mpsc::channel;

@@ -10,32 +10,34 @@ use coact_persist::StoreError;
 use crate::files::of_io;
 use crate::open_error::OpenError;
 
-/// Why there is no [backup](crate::SqliteReader::back_up). The store is as it was, and an owner goes on.
+/// Why no [backup](crate::SqliteReader::back_up) was made. The store is unchanged, and its owner
+/// goes on.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum BackupError {
-    /// There is something of this name, which was left as it is.
+    /// A file of this name exists, and was left as it is.
     Exists {
         /// The file.
         path: PathBuf,
     },
-    /// The store that was opened is not that of its name any more: another one was put in its place, or it was removed.
+    /// The name no longer belongs to the store that was opened: another file replaced it, or it was
+    /// removed.
     Replaced {
         /// The file.
         path: PathBuf,
     },
-    /// The name is no UTF-8, which SQLite needs.
+    /// The name is not UTF-8, which SQLite requires.
     NotUtf8 {
         /// The file.
         path: PathBuf,
     },
-    /// There can be no file of this name, or a store has it, or another backup is just being made of it.
+    /// The name cannot be that of a file, belongs to a store, or to a backup in progress.
     Target(OpenError),
-    /// The store cannot be opened once more.
+    /// The store cannot be opened again.
     Open(OpenError),
     /// The store cannot be read to its end, or the copy cannot be written.
     Copy(StoreError),
-    /// The system does not make the file, or put it on the disk.
+    /// The system cannot make the file, or flush it to the disk.
     Io {
         /// The file.
         path: PathBuf,
@@ -45,7 +47,7 @@ pub enum BackupError {
 }
 
 impl BackupError {
-    /// The same, of a backup that is put in the place of a file.
+    /// The error of a backup that replaces a file.
     pub(crate) fn of_restoring(self, backup: &Path, file: &Path) -> OpenError {
         let io = |error| of_io(file, error);
         match self {

@@ -1,4 +1,4 @@
-//! What is done in one transaction.
+//! One transaction, and the statements in it.
 
 use std::collections::HashMap;
 use std::mem::take;
@@ -17,10 +17,10 @@ use crate::entity_cache::EntityCache;
 use crate::row::{self, EntityRow, bits, snapshot};
 use crate::schema::DECISIONS;
 
-/// How many snapshots of an entity are kept. (One, if they are its states.)
+/// How many snapshots of an entity a store keeps. (One, if snapshots are its states.)
 const SNAPSHOTS: i64 = 2;
 
-/// After how many commits it is looked for decisions that can be forgotten.
+/// How many commits pass between two deletions of old decisions.
 const SWEEP_EVERY: u64 = 1 << 13;
 
 /// One transaction.
@@ -28,17 +28,18 @@ pub(crate) struct Batch<'c> {
     transaction: Transaction<'c>,
     entities: &'c mut EntityCache,
     statements: BatchStatements<'c>,
-    /// That of the last commit before it.
+    /// The position of the last commit before the transaction.
     first: Position,
-    /// That of the last commit.
+    /// The position of the last commit.
     position: Position,
-    /// Commits that are stored, and not among the decisions yet.
+    /// Stored commits whose decisions are not written yet.
     decided: Vec<(CommitId, Position)>,
-    /// Whether it was found that one of them comes again: then each is decided on before it is stored.
+    /// Whether a commit of the transaction is a duplicate: then each decision is written before its
+    /// commit is stored.
     is_careful: bool,
-    /// The last events of entities that have others than in their rows, by these.
+    /// The last events of entities whose rows are not updated yet, by row number.
     moved: HashMap<i64, EntityHead>,
-    /// The number of what is done now, and of what has met damage later than it was done.
+    /// The index of the current request, and of an earlier one whose delayed write met damage.
     pub(crate) at: usize,
     culprit: Option<usize>,
 }
@@ -46,11 +47,11 @@ pub(crate) struct Batch<'c> {
 struct EntityHead {
     last: Seq,
     hash: EventHash,
-    /// The number of what has moved it.
+    /// The index of the request that moved it.
     at: usize,
 }
 
-/// How many decisions are inserted at once.
+/// How many decisions one statement inserts.
 const DECIDED: usize = 32;
 
 static DECIDE_MANY: LazyLock<String> = LazyLock::new(|| {
@@ -58,7 +59,8 @@ static DECIDE_MANY: LazyLock<String> = LazyLock::new(|| {
     format!("INSERT INTO decision (id, position) VALUES {rows} ON CONFLICT DO NOTHING")
 });
 
-/// What nearly every commit does. To have them for the transaction costs less than to look for each of them by its text.
+/// The statements of nearly every commit. Keeping them costs less than a look-up of each by its
+/// text.
 struct BatchStatements<'c> {
     insert: CachedStatement<'c>,
     moved: CachedStatement<'c>,
@@ -80,7 +82,8 @@ impl<'c> BatchStatements<'c> {
         })
     }
 
-    /// Decides on a commit. Returns false if that was done before. (It is not looked for first: nearly all commits are new.)
+    /// Inserts the decision on a commit. Returns false if there was one. (No look-up first: nearly
+    /// all commits are new.)
     fn decide(&mut self, commit: CommitId, position: Option<Position>) -> rusqlite::Result<bool> {
         let position = position.map(|position| bits(position.get()));
         let inserted = self.decide.execute(params![commit.get().to_be_bytes(), position])?;
@@ -94,7 +97,7 @@ impl<'c> Batch<'c> {
         entities: &'c mut EntityCache,
         is_careful: bool,
     ) -> rusqlite::Result<Self> {
-        // From here on it is shared, with statements that outlive the transaction.
+        // From here on the connection is shared with statements that outlive the transaction.
         let connection = &*connection;
         let transaction = Transaction::new_unchecked(connection, TransactionBehavior::Immediate)?;
         let position = transaction
@@ -119,7 +122,8 @@ impl<'c> Batch<'c> {
         })
     }
 
-    /// Does what comes before the end of the transaction. `all_told`: it is known of all earlier commits what has become of them.
+    /// Writes what was delayed. `all_told` is true if the outcomes of all earlier commits are
+    /// known.
     pub(crate) fn prepare(&mut self, all_told: bool) -> rusqlite::Result<()> {
         self.write_moved()?;
         self.write_decided()?;
@@ -137,15 +141,16 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// The number of what has met damage, if that was done before, and what it writes waited.
+    /// Returns the index of an earlier request whose delayed write met damage.
     pub(crate) fn culprit(&self) -> Option<usize> {
         self.culprit
     }
 
-    /// Writes the last events of entities into their rows: once in a transaction for each, unless one is read in between.
+    /// Updates the rows of entities with their last events: once for each in a transaction, unless
+    /// one is read in between.
     fn write_moved(&mut self) -> rusqlite::Result<()> {
         let mut moved: Vec<_> = self.moved.drain().collect();
-        // One behind the other in the file.
+        // In the order of the file.
         moved.sort_unstable_by_key(|(entity, _)| *entity);
         for (entity, EntityHead { last, hash, at }) in moved {
             let written =
@@ -158,10 +163,10 @@ impl<'c> Batch<'c> {
         Ok(())
     }
 
-    /// Writes decisions.
+    /// Inserts the delayed decisions.
     ///
     /// # Errors
-    /// [`rusqlite::Error::StatementChangedRows`] if one of them was there.
+    /// [`rusqlite::Error::StatementChangedRows`] if one of them exists.
     fn write_decided(&mut self) -> rusqlite::Result<()> {
         let decided = take(&mut self.decided);
         let mut inserted = 0;
@@ -186,7 +191,7 @@ impl<'c> Batch<'c> {
         }
     }
 
-    /// Ends the transaction. If that fails, it may have been committed, or not.
+    /// Commits the transaction. On error, it may have been committed or not.
     pub(crate) fn commit_all(self) -> rusqlite::Result<()> {
         self.transaction.commit()
     }
@@ -201,7 +206,7 @@ fn read(connection: &Connection, entity: &EntityId) -> rusqlite::Result<Option<E
 }
 
 impl Batch<'_> {
-    /// Finds an entity, which was claimed by an owner, of this process or another one.
+    /// Finds an entity that was claimed by an owner, in this process or another.
     fn find(&mut self, id: &EntityId) -> rusqlite::Result<Option<EntityRow>> {
         if let Some(entity) = self.entities.find(id) {
             return Ok(Some(entity));
@@ -274,7 +279,7 @@ impl Batch<'_> {
             self.change(entity, &NoteChange::Remove { kind: *kind, key: key.clone() })?;
         }
         for (entity, (id, member)) in found.iter().zip(commit.members()) {
-            // One that was never claimed passes if nothing was known of it.
+            // An entity that was never claimed passes for one of which nothing is known.
             let entity =
                 entity.as_ref().map_or_else(|| self.unclaimed(id), |found| Ok(found.id))?;
             if member.deletes() {
@@ -306,7 +311,8 @@ impl Batch<'_> {
             .insert(params![id.kind().as_bytes(), id.key().as_bytes(), bits(hash.get())])
     }
 
-    /// Refuses a commit, unless it was decided before: one that has happened is not as it finds its members now.
+    /// Returns why a commit is refused, unless it was decided before: its members have moved since
+    /// then.
     fn unless_decided(
         &mut self,
         commit: &Commit,
@@ -320,13 +326,13 @@ impl Batch<'_> {
         })
     }
 
-    /// Changes a note of an entity, if that is there.
+    /// Changes a note, if its entity exists.
     fn change(&mut self, id: &EntityId, note: &NoteChange) -> rusqlite::Result<()> {
         let entity = self.find(id)?;
         entity.map_or(Ok(()), |entity| change(&self.transaction, (id, entity.id), note))
     }
 
-    /// Decides whether a commit has happened.
+    /// Settles a commit as committed or aborted.
     pub(crate) fn settle(&mut self, commit: CommitId) -> rusqlite::Result<CommitSettlement> {
         self.write_decided()?;
         if let Some(settled) = decision(&self.transaction, commit)? {
@@ -434,7 +440,7 @@ fn change(
     Ok(())
 }
 
-/// Removes all of an entity but its epoch, and messages that are to be delivered.
+/// Deletes an entity, except for its epoch and the messages to be delivered.
 fn delete(transaction: &Transaction<'_>, entity: i64, id: &EntityId) -> rusqlite::Result<()> {
     for all in [
         "DELETE FROM event WHERE entity = ?1",
@@ -452,7 +458,7 @@ fn delete(transaction: &Transaction<'_>, entity: i64, id: &EntityId) -> rusqlite
     Ok(())
 }
 
-/// Stores a snapshot, and drops those that are too old.
+/// Inserts a snapshot, and deletes old ones.
 fn keep(
     transaction: &Transaction<'_>,
     entity: i64,
@@ -483,7 +489,7 @@ fn keep(
     Ok(())
 }
 
-/// Reads what has become of a commit, if that is known.
+/// Reads the decision on a commit, if there is one.
 pub(crate) fn decision(
     connection: &Connection,
     commit: CommitId,

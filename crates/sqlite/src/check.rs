@@ -1,5 +1,5 @@
-//! What is wrong with a file beyond what [`StoreReader`](coact_persist::StoreReader) can tell: in SQLite's own structure, and in rows that
-//! no entity has.
+//! Finds damage beyond what a [`StoreReader`](coact_persist::StoreReader) reports: in SQLite's own structure,
+//! and in rows without an entity.
 
 use coact_persist::{EntityId, NoteKind, Seq};
 use rusqlite::{Connection, ErrorCode, Row};
@@ -7,7 +7,7 @@ use rusqlite::{Connection, ErrorCode, Row};
 use crate::row::{number, position, text};
 use crate::schema::SchemaFormat;
 
-/// Something in the file that no store writes.
+/// Something in a file that no store writes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum Irregularity {
@@ -16,66 +16,66 @@ pub enum Irregularity {
         /// What it says.
         why: String,
     },
-    /// Rows that belong to no entity.
+    /// Rows without an entity.
     Orphans {
-        /// Of which table.
+        /// Their table.
         table: &'static str,
         /// The number of the row of `entity` that is missing.
         owner: i64,
-        /// How many.
+        /// The number of notes.
         rows: u64,
     },
-    /// The row of an entity says that it has nothing, but there are events.
+    /// An entity without events, by its row, has events.
     Hidden {
         /// Which.
         entity: EntityId,
         /// The last of them.
         last: Seq,
     },
-    /// A kind or a key is no UTF-8.
+    /// A kind or a key is not UTF-8.
     NotText {
         /// The number of the row of `entity`.
         row: i64,
-        /// What it looks like.
+        /// The entity, with replacement characters.
         entity: EntityId,
     },
     /// Notes of a kind that this version does not know.
     UnknownNotes {
-        /// Of which entity.
+        /// The entity.
         entity: EntityId,
         /// The number of the kind.
         kind: i64,
-        /// How many.
+        /// The number of notes.
         rows: u64,
     },
-    /// A tag of an event that is not there, or of another commit.
+    /// A tag of a missing event, or of another commit.
     StrayTag {
-        /// Of which entity.
+        /// The entity.
         entity: EntityId,
         /// The number of the event.
         seq: Seq,
     },
-    /// The counter of commits is behind the commits that there are, or is not there.
+    /// The counter of commits is missing, or less than the number of commits.
     Counter {
         /// Its number.
         counted: Option<i64>,
-        /// The last commit that has an event, or is known to have happened.
+        /// The last commit with an event or a decision.
         last: i64,
     },
 }
 
-/// Looks for all of it.
+/// Runs all checks.
 pub(crate) fn check(
     connection: &Connection,
     format: SchemaFormat,
 ) -> rusqlite::Result<Vec<Irregularity>> {
     let mut found = match integrity(connection) {
-        // It may be too damaged to be checked.
+        // The file may be too damaged for the check.
         Err(error) if is_damage(&error) => vec![Irregularity::File { why: error.to_string() }],
         found => found?,
     };
     if !found.is_empty() {
-        // What queries say of a damaged file is worth nothing, if they end.
+        // Queries on a damaged file are meaningless, if they end at all.
         return Ok(found);
     }
     let there = [true, true, format.has_notes(), format.has_tags()];
@@ -138,7 +138,7 @@ fn is_text(row: &Row<'_>, column: usize) -> rusqlite::Result<bool> {
     Ok(std::str::from_utf8(row.get_ref(column)?.as_blob()?).is_ok())
 }
 
-/// (Those with notes are listed in any case.)
+/// (Entities with notes are listed anyway.)
 fn hidden(connection: &Connection, has_notes: bool) -> rusqlite::Result<Vec<Irregularity>> {
     let unlisted = if has_notes { "AND id NOT IN (SELECT entity FROM note)" } else { "" };
     let query = format!(
@@ -167,7 +167,7 @@ fn unknown_notes(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>>
     })
 }
 
-/// (Those of no entity are told by their entity.)
+/// (Rows without an entity are reported with its number.)
 fn strays(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
     let query = "SELECT entity.kind, entity.key, tag.seq FROM tag JOIN entity ON entity.id = tag.entity
          WHERE NOT EXISTS (SELECT 1 FROM event
@@ -178,7 +178,7 @@ fn strays(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
     })
 }
 
-/// (In one query, so that both are of one moment.)
+/// (One query, so that both are of one moment.)
 fn counter(connection: &Connection) -> rusqlite::Result<Vec<Irregularity>> {
     let query = "SELECT (SELECT count(*) FROM counter), (SELECT position FROM counter),
                  max(ifnull((SELECT max(position) FROM event), 0), ifnull((SELECT max(position) FROM decision), 0))";

@@ -1,8 +1,9 @@
-//! When what is in the WAL is put into the file.
+//! Decides when to checkpoint: to copy the WAL into the file.
 //!
-//! SQLite does it by itself after a commit, and tells no one if that fails. But after a failed sync of the file it must not go on: if
-//! some read was under way at the last checkpoint, that one was done in part, without a sync. What it has written may be lost by the sync that
-//! failed, and SQLite does not write it again, but begins the WAL anew when the rest is done.
+//! SQLite would do so itself after a commit, and report no error. But after a failed sync of the
+//! file it must not go on: if a read was in progress at the last checkpoint, that checkpoint was
+//! partial, without a sync. The failed sync may lose what it wrote, and SQLite does not write it
+//! again, but restarts the WAL when the rest is done.
 
 use std::path::Path;
 
@@ -15,29 +16,30 @@ use crate::reader_gate::ReaderGate;
 use crate::schema::{of_sqlite, open_to_write};
 use crate::wal_holders::wal_holders;
 
-/// How many pages there may be in the WAL before it is put into the file: as many as SQLite would leave.
+/// The pages in the WAL that trigger a checkpoint: SQLite's default.
 const LONG: i64 = 1_000;
 
-/// How many more there are when it is tried again, if others read in it.
+/// After how many more pages to try again if readers prevent a checkpoint.
 const MORE: i64 = 100;
 
-/// From how many on it is said who holds it up, and again whenever there are twice as many.
+/// From how many pages on to warn about readers that prevent a restart, and again at each doubling.
 const TOO_LONG: i64 = 8 * LONG;
 
-/// How many bytes of a WAL that has grown are left when it begins anew.
+/// The bytes that a grown WAL keeps when it restarts.
 const KEPT: i64 = 8 << 20;
 
-/// The checkpoints of a store.
+/// When the next checkpoint of a store is due.
 pub(crate) struct CheckpointSchedule {
-    /// Until the store is opened again, which begins with all of the WAL.
+    /// Whether checkpoints have ended until the store is opened again, which begins with the whole
+    /// WAL.
     are_over: bool,
-    /// How many pages there were the last time.
+    /// The pages at the last checkpoint.
     length: i64,
-    /// From how many on it is tried next.
+    /// The pages at which to try next.
     due: i64,
-    /// Whether it is tried again when the reader is between two questions.
+    /// Whether to try again when the reader is between two queries.
     is_owed: bool,
-    /// From how many on it is said that there are too many.
+    /// The pages from which on to warn.
     told_from: i64,
 }
 
@@ -48,7 +50,7 @@ impl Default for CheckpointSchedule {
 }
 
 impl CheckpointSchedule {
-    /// Opens a connection that writes once more.
+    /// Opens another connection that writes.
     pub(crate) fn open_again(&self, path: &Path) -> Result<Connection, OpenError> {
         let connection = open_to_write(path, false)?;
         keep_short(&connection).map_err(|error| of_sqlite(path, error))?;
@@ -58,7 +60,7 @@ impl CheckpointSchedule {
         Ok(connection)
     }
 
-    /// After a transaction, and when the reader has called: puts what is in the WAL into the file, if it is long.
+    /// Checkpoints a long WAL, after a transaction and when the reader calls.
     pub(crate) fn run(&mut self, connection: &Connection, path: &Path, gate: &ReaderGate) {
         if self.are_over {
             return gate.open();
@@ -67,7 +69,8 @@ impl CheckpointSchedule {
         gate.open();
         let is_sync = |error: &ffi::Error| error.extended_code == ffi::SQLITE_IOERR_FSYNC;
         if !why.sqlite_error().is_some_and(is_sync) {
-            // A full disk, for instance: all of it is still in the WAL, and is tried again.
+            // The disk may be full: everything is still in the WAL, and the next checkpoint tries
+            // again.
             error!(path = %path.display(), %why, "the WAL cannot be put into the file now");
             return;
         }
@@ -86,7 +89,7 @@ impl CheckpointSchedule {
     ) -> rusqlite::Result<()> {
         let length = length(connection)?;
         if length < self.length {
-            // It has begun anew.
+            // The WAL has restarted.
             (self.due, self.told_from) = (LONG, TOO_LONG);
         }
         self.length = length;
@@ -97,7 +100,7 @@ impl CheckpointSchedule {
         }
         let is_alone = gate.close();
         if !is_alone && length < self.due {
-            // The reader calls before its next question.
+            // The reader calls before its next query.
             return Ok(());
         }
         let is_whole = connection
@@ -114,7 +117,7 @@ impl CheckpointSchedule {
         Ok(())
     }
 
-    /// Says that others read in the WAL all the time, if it is too long by now.
+    /// Warns about readers if the WAL has grown too long.
     fn tell_holders(&mut self, path: &Path) {
         if self.length < self.told_from {
             return;
@@ -129,17 +132,18 @@ impl CheckpointSchedule {
     }
 }
 
-/// Returns how many frames there are in the WAL that were committed.
+/// Returns the number of committed frames in the WAL.
 pub(crate) fn length(connection: &Connection) -> rusqlite::Result<i64> {
     connection.prepare_cached("PRAGMA wal_checkpoint(NOOP)")?.query_row([], |row| row.get("log"))
 }
 
-/// Has the WAL cut when it begins anew, if it has grown. SQLite does so with the first transaction in it, and waits for no one.
+/// Makes SQLite truncate a grown WAL when it restarts. It does so in the first transaction, without
+/// waiting.
 pub(crate) fn keep_short(connection: &Connection) -> rusqlite::Result<()> {
     connection.pragma_update(None, "journal_size_limit", KEPT)
 }
 
-/// Whether the last connection puts all of the WAL into the file when it is closed, if it is this one.
+/// Sets whether this connection checkpoints the whole WAL when it closes as the last one.
 pub(crate) fn on_closing(connection: &Connection, does: bool) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !does)?;
     Ok(())

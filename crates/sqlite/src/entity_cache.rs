@@ -1,4 +1,5 @@
-//! What the thread that writes remembers of entities, so that a commit need not look for its members in the file.
+//! The entity rows that the writing thread remembers, which saves commits a look-up of their
+//! members.
 
 use std::collections::HashMap;
 use std::mem::{replace, take};
@@ -7,24 +8,26 @@ use coact_persist::{EntityId, EventHash, Seq};
 
 use crate::row::EntityRow;
 
-/// How many entities are remembered for certain; up to twice as many are.
+/// The fewest remembered entities; there may be twice as many.
 const MOST: usize = 1 << 14;
 
-/// Entities as they are in the file, with what the transaction that is being made has changed.
+/// The rows of entities in the file, with the changes of the current transaction.
 ///
-/// It holds as long as no other connection writes, which is seen by [`begin`](Self::begin), and as the transactions are committed:
-/// after one that is not, or may not be, all is [forgotten](Self::forget_all).
+/// They are current as long as no other connection writes, which [`begin`](Self::begin) checks, and
+/// transactions commit: after one that did not, or may not have, [clear the
+/// cache](Self::forget_all).
 #[derive(Default)]
 pub(crate) struct EntityCache {
     recent: HashMap<EntityId, EntityRow>,
-    /// What was recent when that was full the last time, and has not been used since.
+    /// The previous generation: entities not used since `recent` was last full.
     before: HashMap<EntityId, EntityRow>,
-    /// SQLite's number of the changes by other connections.
+    /// SQLite's counter of changes by other connections.
     changes: i64,
 }
 
 impl EntityCache {
-    /// Begins a transaction, given SQLite's number of the changes by other connections (`PRAGMA data_version`).
+    /// Begins a transaction, given SQLite's counter of changes by other connections
+    /// (`PRAGMA data_version`).
     pub(crate) fn begin(&mut self, changes: i64) {
         if replace(&mut self.changes, changes) != changes {
             self.forget_all();
@@ -47,7 +50,7 @@ impl EntityCache {
         self.recent.insert(id, entity);
     }
 
-    /// Takes note of its last event. (One that is not among the recent ones is read again.)
+    /// Updates an entity's last event. (An entity of the previous generation is read again.)
     pub(crate) fn move_head(&mut self, id: &EntityId, last: Seq, hash: EventHash) {
         match self.recent.get_mut(id) {
             Some(entity) => (entity.last, entity.hash) = (last, hash),
@@ -97,7 +100,7 @@ mod tests {
         cache.move_head(&id, Seq::new(5), hash);
         let found = cache.find(&id).expect("it was added");
         assert_eq!((found.last, found.hash), (Seq::new(5), hash));
-        // Among those that were recent before, it is forgotten rather than kept as it was.
+        // In the previous generation, it is removed rather than left outdated.
         cache.before = take(&mut cache.recent);
         cache.move_head(&id, Seq::new(6), hash);
         assert!(cache.find(&id).is_none());

@@ -1,4 +1,4 @@
-//! What SQLite's errors mean to a store.
+//! Maps SQLite's errors to those of a store.
 
 use coact_persist::{EntityId, Seq, StoreError};
 use rusqlite::types::Type;
@@ -6,10 +6,10 @@ use rusqlite::{Error, ErrorCode};
 
 use crate::open_error::OpenError;
 
-/// Whether it will be the same later: what is stored is not what was written.
+/// Whether the error means damage, which stays: stored data is not what was written.
 pub(crate) fn is_damage(error: &Error) -> bool {
     match error.sqlite_error_code() {
-        // The disk is full, does not answer, or is someone else's for now.
+        // The disk is full, does not answer, or is locked.
         Some(
             ErrorCode::SystemIoFailure
             | ErrorCode::DiskFull
@@ -23,22 +23,22 @@ pub(crate) fn is_damage(error: &Error) -> bool {
             | ErrorCode::OperationInterrupted
             | ErrorCode::OperationAborted,
         ) => false,
-        // Pages that are none; tables, columns or rows that are not there, or have another type.
+        // Damaged pages; missing tables, columns or rows, or values of another type.
         Some(_) | None => true,
     }
 }
 
-/// Whether another connection has what it takes.
+/// Whether another connection holds a lock.
 pub(crate) fn is_locked(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked))
 }
 
-/// Something that a store has found in a row, which SQLite cannot know.
+/// Damage in a row that the store found, unknown to SQLite.
 pub(crate) fn of_contents(error: StoreError) -> Error {
     Error::FromSqlConversionFailure(0, Type::Blob, Box::new(error))
 }
 
-/// What that was, if it was such a thing.
+/// The text of such damage.
 fn contents(error: &Error) -> Option<StoreError> {
     match error {
         Error::FromSqlConversionFailure(_, _, why) => why.downcast_ref().cloned(),
@@ -46,7 +46,7 @@ fn contents(error: &Error) -> Option<StoreError> {
     }
 }
 
-/// Of something that concerns one entity.
+/// An error about one entity.
 pub(crate) fn of_entity(entity: &EntityId, seq: Seq, error: &Error) -> StoreError {
     if is_damage(error) {
         StoreError::Corrupt { entity: entity.clone(), seq, why: error.to_string() }
@@ -55,7 +55,7 @@ pub(crate) fn of_entity(entity: &EntityId, seq: Seq, error: &Error) -> StoreErro
     }
 }
 
-/// Of something that concerns all entities, or it is not known which.
+/// An error about all entities, or an unknown one.
 pub(crate) fn of_store(error: &Error) -> StoreError {
     if let Some(found) = contents(error) {
         found
@@ -66,7 +66,7 @@ pub(crate) fn of_store(error: &Error) -> StoreError {
     }
 }
 
-/// Of a file that is opened again.
+/// An error of opening a file again.
 pub(crate) fn of_opening(error: &OpenError) -> StoreError {
     match error {
         OpenError::NotAStore { why, .. } => StoreError::Damaged { why: why.clone() },

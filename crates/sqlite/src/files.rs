@@ -1,4 +1,4 @@
-//! The file of a store, and those that are beside it.
+//! The file of a store, and the files beside it.
 
 use std::fs::{self, Metadata};
 use std::io;
@@ -8,27 +8,30 @@ use coact_persist::StoreError;
 
 use crate::open_error::OpenError;
 
-/// What SQLite has beside a file in use.
+/// The suffixes of SQLite's files beside a file in use.
 pub(crate) const WAL: &str = "-wal";
 pub(crate) const SHM: &str = "-shm";
 pub(crate) const JOURNAL: &str = "-journal";
-/// The lock file of the owner.
+/// The owner's lock file.
 pub(crate) const LOCK: &str = ".lock";
-/// A part of a copy that is being made.
+/// A partial copy.
 pub(crate) const PART: &str = ".coact-part";
-/// All of a backup that is to be put in the place of the file.
+/// A complete backup that is to replace the file.
 pub(crate) const RESTORED: &str = ".coact-restored";
 
-/// All that belongs to a file of the name before it. (A part of a copy has files beside it as well, of which this has the longest name.)
+/// The suffixes of all files that belong to a store's file. (A partial copy has files beside it
+/// too; this one has the longest name.)
 const BESIDE: [&str; 7] = [WAL, SHM, JOURNAL, LOCK, PART, RESTORED, ".coact-part-journal"];
 
-/// How long a name SQLite takes, in bytes and with `-journal` behind it: `MAX_PATHNAME` of its `os_unix.c`.
+/// The longest name that SQLite takes, in bytes and with `-journal` behind it: `MAX_PATHNAME` of
+/// its `os_unix.c`.
 const LONGEST: usize = if cfg!(unix) { 512 - JOURNAL.len() } else { usize::MAX };
 
-/// The whole name of a file that is to be read.
+/// Returns the absolute name of a file to read.
 ///
-/// Says what is wrong with it as far as that can be seen without opening it, for SQLite says of all else only that it is "unable to open", and waits
-/// for ever where a pipe has no other end. (Opening a file and closing it, as a test, would release the locks that SQLite has on it in this process.)
+/// Reports what is wrong as far as it can be seen without opening the file, because SQLite reports
+/// everything else as "unable to open", and waits forever for a pipe without a peer. (Opening and
+/// closing the file as a test would release this process's SQLite locks on it.)
 pub(crate) fn whole_name_to_read(path: &Path) -> Result<PathBuf, OpenError> {
     let whole = whole_name(path, LONGEST)?;
     let is_there = is_there(path, &whole)?;
@@ -42,7 +45,7 @@ pub(crate) fn whole_name_to_read(path: &Path) -> Result<PathBuf, OpenError> {
     Ok(whole)
 }
 
-/// The same of one that is to be written, which need not be there.
+/// Returns the absolute name of a file to write, which need not exist.
 pub(crate) fn whole_name_to_write(path: &Path) -> Result<PathBuf, OpenError> {
     let whole = whole_name(path, LONGEST - RESTORED.len())?;
     if let Some(of) = whose(&whole) {
@@ -53,7 +56,8 @@ pub(crate) fn whole_name_to_write(path: &Path) -> Result<PathBuf, OpenError> {
     Ok(whole)
 }
 
-/// The name with its folder, without links, and such that SQLite does not take it for anything else, as it does `:memory:` and `file:..`.
+/// Returns the absolute name, without links, in a form that SQLite takes for a file, unlike
+/// `:memory:` and `file:..`.
 fn whole_name(path: &Path, longest: usize) -> Result<PathBuf, OpenError> {
     if path.to_str().is_some_and(is_url) {
         return Err(OpenError::Url);
@@ -71,10 +75,10 @@ fn whole_name(path: &Path, longest: usize) -> Result<PathBuf, OpenError> {
     Ok(whole)
 }
 
-/// The name of the file itself, by whatever links it is named, also if it is not there yet.
+/// Resolves links to the file itself, which need not exist.
 fn without_links(path: &Path) -> PathBuf {
     let mut path = path.to_owned();
-    // (As many as Linux follows.)
+    // (Linux follows as many.)
     for _ in 0..40 {
         if let Ok(file) = path.canonicalize() {
             return file;
@@ -85,14 +89,14 @@ fn without_links(path: &Path) -> PathBuf {
     path
 }
 
-/// Whether it begins as URLs do.
+/// Whether the name begins like a URL.
 fn is_url(name: &str) -> bool {
     name.split_once("://").is_some_and(|(scheme, _)| {
         !scheme.is_empty() && scheme.bytes().all(|byte| byte.is_ascii_alphanumeric())
     })
 }
 
-/// The file to which this one belongs by its name, if it does.
+/// Returns the file to which this one belongs by its name, if any.
 fn whose(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let length = BESIDE.iter().find_map(|suffix| {
@@ -102,7 +106,7 @@ fn whose(path: &Path) -> Option<PathBuf> {
     (length > 0).then(|| name[..length].into())
 }
 
-/// Whether there is a file; if not, there can be one.
+/// Whether the file exists; if not, it can be made.
 fn is_there(path: &Path, whole: &Path) -> Result<bool, OpenError> {
     match fs::metadata(whole) {
         Ok(found) if found.is_file() => return Ok(true),
@@ -120,7 +124,7 @@ fn is_there(path: &Path, whole: &Path) -> Result<bool, OpenError> {
     }
 }
 
-/// Says what is in the way of the files beside it, if something is.
+/// Reports obstacles to the files beside it.
 fn refuse_obstacles(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), OpenError> {
     for suffix in suffixes {
         let other = beside(whole, suffix);
@@ -134,10 +138,11 @@ fn refuse_obstacles(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), 
     Ok(())
 }
 
-/// Refuses a file that is to be written, and has another name: by that it would have another lock, and another WAL.
+/// Refuses to write a file with a second name: under that name it would have another lock, and
+/// another WAL.
 pub(crate) fn refuse_hard_links(path: &Path) -> Result<(), OpenError> {
     match fs::metadata(path) {
-        // A copy that has its name, by a process that has ended before it has taken away the other one.
+        // A copy of that name, left by a process that ended before it removed the other name.
         Ok(file) if names(&file) == 2 && is_part(path, &file)? => remove(&beside(path, PART)),
         Ok(file) if names(&file) > 1 => Err(OpenError::Linked { path: path.to_owned() }),
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(of_io(path, error)),
@@ -154,25 +159,25 @@ fn names(file: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(file)
 }
 
-/// Elsewhere it cannot be seen.
+/// Elsewhere this cannot be seen.
 #[cfg(not(unix))]
 fn names(_: &Metadata) -> u64 {
     1
 }
 
-/// The name of a file with something behind it.
+/// A file's name with a suffix.
 pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(suffix);
     name.into()
 }
 
-/// Whether a backup is to be put in the place of the file, which may be without its WAL meanwhile.
+/// Whether a backup is about to replace the file, which may lack its WAL meanwhile.
 pub(crate) fn is_being_restored(path: &Path) -> Result<bool, OpenError> {
     Ok(identity(&beside(path, RESTORED))?.is_some())
 }
 
-/// Removes a file, if it is there.
+/// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), OpenError> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(of_io(path, error)),
@@ -188,7 +193,7 @@ fn not_found(path: &Path, missing: &Path) -> OpenError {
     OpenError::NotFound { path: path.to_owned(), missing: missing.to_owned() }
 }
 
-/// What tells a file from all others, by whatever name.
+/// Identifies a file under any name.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct FileIdentity(u64, u64);
 
@@ -200,7 +205,7 @@ impl FileIdentity {
     }
 }
 
-/// Elsewhere the system says it of open files only, and does not let one that is open be removed or replaced.
+/// Elsewhere only open files have an identity, and open files can be neither removed nor replaced.
 #[cfg(not(unix))]
 impl FileIdentity {
     pub(crate) fn of(_: &Metadata) -> Self {
@@ -209,11 +214,11 @@ impl FileIdentity {
 }
 
 impl FileIdentity {
-    /// Of the file that has this name now, if there is one.
+    /// The identity of the file that has this name now, if any.
     pub(crate) fn named(path: &Path) -> io::Result<Option<Self>> {
         match fs::metadata(path) {
             Ok(file) => Ok(Some(Self::of(&file))),
-            // (None can have a name that is too long.)
+            // (No file has a name that is too long.)
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound | io::ErrorKind::InvalidFilename => Ok(None),
                 _ => Err(error),
@@ -226,27 +231,27 @@ fn identity(path: &Path) -> Result<Option<FileIdentity>, OpenError> {
     FileIdentity::named(path).map_err(|error| of_io(path, error))
 }
 
-/// Files as they are when they are opened.
+/// The identities of files when they were opened.
 pub(crate) struct OpenedFiles {
     files: [(PathBuf, Option<FileIdentity>); 2],
 }
 
 impl OpenedFiles {
-    /// For an owner: of a file and its WAL.
+    /// For an owner: the file and its WAL.
     pub(crate) fn of_owner(path: &Path) -> Result<Self, OpenError> {
         let wal = beside(path, WAL);
         let (of_file, of_wal) = (identity(path)?, identity(&wal)?);
         Ok(Self { files: [(path.to_owned(), of_file), (wal, of_wal)] })
     }
 
-    /// For a reader: of a file in whose place no backup is to be put.
+    /// For a reader: the file, and that no backup is about to replace it.
     pub(crate) fn of_reader(path: &Path) -> Result<Self, OpenError> {
         let file = (path.to_owned(), identity(path)?);
         Ok(Self { files: [file, (beside(path, RESTORED), None)] })
     }
 
-    /// Says what has been removed since, or is another file now: what is written where no name leads is lost, and a file that is opened by its
-    /// name beside another one does not belong to that.
+    /// Reports which file was removed or replaced since: data written to a nameless file is lost,
+    /// and a file opened by name beside a replaced one does not belong to it.
     pub(crate) fn check(&self) -> Result<(), StoreError> {
         for (path, identity) in &self.files {
             let why = match (identity, FileIdentity::named(path)) {

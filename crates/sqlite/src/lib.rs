@@ -1,6 +1,6 @@
 //! A store of durable actors in an SQLite file.
 //!
-//! A file name is all the set-up:
+//! All it needs is a file name:
 //!
 //! ```
 //! use coact_persist::{EntityId, Seq, Store, wait};
@@ -14,25 +14,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! The file is written by one thread of the store, in transactions: all that waits when the thread is free is one
-//! transaction, and so one flush to the disk, in which each commit is refused alone. What was told to be committed has been flushed
-//! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Neither runs code of the program but what is called
-//! with results.
+//! One thread writes the file. It groups all waiting requests into one transaction, and so one
+//! flush to the disk; each commit in it is refused alone. A commit is reported only after its flush
+//! (`journal_mode = WAL`, `synchronous = FULL`). Another thread reads. Of the program's code they
+//! run only callbacks.
 //!
-//! If a transaction fails, its commits are refused, and the file is opened again. If it is its last step that fails, what it has written is cut off the
-//! WAL first, and that is flushed, which takes no room on a full disk: then no crash brings it back. Only if this fails as well are the commits of unknown
-//! outcome, until a later transaction settles them. What a failed flush should have written may be
-//! lost for good, although the system still shows it; so nothing is told of it: it is not in SQLite's index of the WAL, and the next
-//! transaction is written over it. When a store is opened, what an earlier process has left in the WAL is written and flushed once more
-//! before any of it is told. After a failed flush of the file itself the WAL is not put into the file any more, and grows, until the store
-//! is opened again (and tools that read it have closed it).
+//! If a transaction fails, its commits are refused, and the file is opened again. If its last step
+//! fails, the store first truncates the WAL before it and flushes that, which takes no room on a
+//! full disk: then no crash brings the transaction back. Only if this fails as well are the
+//! outcomes of its commits unknown, until a later transaction settles them. Data of a failed flush
+//! may be lost for good although the system still shows it, so the store never reports it: SQLite's
+//! index of the WAL ends before it, and the next transaction overwrites it. Opening a store writes
+//! and flushes the WAL of an earlier process once more before it reports any of it. After a failed
+//! flush of the file itself, checkpoints end and the WAL grows until the store is opened again (and
+//! tools that read it have closed it).
 //!
-//! The WAL is put into the file, and begins anew, when it has 1,000 pages (4 MiB), as soon as no one reads in it. The store's own reader makes room for that between two
-//! questions, so beside the largest transaction it grows by no more than what is written while one question is answered. A transaction of
-//! another connection, of a tool or a [frozen](SqliteReader::freeze) reader for instance, can hold it up for as long as it lasts: from 8,000 pages on that is logged as a warning, on
-//! Linux with the processes that do so. When a WAL that has grown begins anew, it is cut to 8 MiB.
+//! A checkpoint copies the WAL into the file and restarts it when it has 1,000 pages (4 MiB) and no
+//! one reads in it. The store's own reader pauses for it between two queries, so beyond the largest
+//! transaction the WAL grows only by what is written during one query. A transaction of another
+//! connection, such as a tool or a [frozen](SqliteReader::freeze) reader, can delay it as long as
+//! it lasts: from 8,000 pages on the store logs a warning, on Linux with the processes in question.
+//! A grown WAL is truncated to 8 MiB when it restarts.
 //!
-//! What is waited for, what ends that, and who is told meanwhile:
+//! What the store waits for, what ends the wait, and who is told meanwhile:
 //!
 //! | a wait for | ends | is told meanwhile |
 //! | --- | --- | --- |
@@ -44,22 +48,26 @@
 //! | [`freeze`](SqliteReader::freeze), [`check`](SqliteReader::check), [`back_up`](SqliteReader::back_up) | when they are done | the caller, who waits |
 //! | a store that is dropped | when all that was asked is told: both threads are joined, but the one that drops it. [`close`](coact_persist::Store::close) does not block | the caller, who waits |
 //!
-//! A limit of the size of files is as a full disk: what is asked is refused, and goes on when it can. A file that has become read-only, or a folder, and a limit of open files keep
-//! a store from being opened, and hold up no open one.
+//! A limit on the size of files acts like a full disk: requests are refused until there is room. A
+//! read-only file or folder, or a limit on open files, keeps a store from being opened, but does
+//! not disturb an open one.
 //!
-//! `tests/power` has the power fail at any point, and each write and flush in turn.
+//! `tests/power` cuts the power at any point, and fails each write and flush in turn.
 //!
-//! One process at a time has the file, which a lock beside it (`bank.db.lock`) sees to; tools may read it meanwhile
-//! ([`SqliteReader`]). So a file that has another name by a hard link is refused: by that it would have another lock, and another WAL. If the
-//! file or its WAL is removed, moved or replaced while it is in use, nothing more is committed, until it is back.
+//! One process at a time owns the file, by a lock beside it (`bank.db.lock`); tools may read it
+//! meanwhile ([`SqliteReader`]). So a file with a second name (a hard link) is refused: under that
+//! name it would have another lock, and another WAL. If the file or its WAL is removed, moved or
+//! replaced while in use, nothing more is committed until it is back.
 //!
-//! What is written is in `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be empty. The file is
-//! closed, and has all, when the store is dropped, which is when all journals and actors of it are gone; a program that just ends leaves both, and
-//! nothing is lost. [`SqliteReader::back_up`] makes a copy while it is in use.
+//! Data goes to `bank.db-wal` first, which belongs to the file: a copy of `bank.db` alone may be
+//! empty. Dropping the store closes the file with all its data, once all its journals and actors
+//! are gone; a program that just ends leaves both files, and loses nothing.
+//! [`SqliteReader::back_up`] copies a file in use.
 //!
-//! Reading order: `store` (the thread that writes, and what it is asked), `batch` (one transaction), `entity_cache` (what it need not look for), `reader` (the other thread), `read` (its
-//! queries), `check`, `row`, `restore`, `schema`, `failure`, `callback`, `owner_lock`, `files` (what is at a name, and beside it), `wal`, `checkpoint`, `reader_gate`,
-//! `wal_holders`, `failed_commit`, `request_thread`.
+//! Reading order: `store` (the thread that writes, and its requests), `batch` (one transaction),
+//! `entity_cache` (remembered rows), `reader` (the other thread), `read` (its queries), `check`,
+//! `row`, `restore`, `schema`, `failure`, `callback`, `owner_lock`, `files` (names and the files
+//! beside), `wal`, `checkpoint`, `reader_gate`, `wal_holders`, `failed_commit`, `request_thread`.
 
 #![forbid(unsafe_code)]
 

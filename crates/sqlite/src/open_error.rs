@@ -5,86 +5,89 @@ use std::fmt::{self, Display, Formatter};
 use std::io;
 use std::path::PathBuf;
 
-/// Why a file was not opened. Nothing in it was changed.
+/// Why a file was not opened. The file is unchanged.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum OpenError {
-    /// Another store has it: of this process, or of another one. A journal that was dropped may still have
-    /// it: `Journal::close` completes when it does not any more.
+    /// Another store has the file, in this process or another. A dropped journal may still have it:
+    /// wait for `Journal::close`.
     InUse {
         /// The file.
         path: PathBuf,
     },
-    /// There is no such file; or no folder for it, since only a file is created.
+    /// The file does not exist, or there is no folder to create it in.
     NotFound {
         /// The file.
         path: PathBuf,
-        /// What is not there: the file, or its folder.
+        /// The missing file or folder.
         missing: PathBuf,
     },
-    /// It is a folder, or the name is empty.
+    /// The name is empty, or that of a folder.
     Folder {
         /// The folder.
         path: PathBuf,
     },
-    /// It is a pipe, a device or the like.
+    /// The name is that of a pipe, a device or the like.
     NotAFile {
         /// What was named.
         path: PathBuf,
     },
-    /// The name is that of a file which belongs to another one, as `bank.db-wal` and `bank.db.lock` do.
+    /// The name is reserved for another file, as `bank.db-wal` and `bank.db.lock` are.
     Reserved {
         /// The file.
         path: PathBuf,
         /// The name of the file to which it belongs.
         of: PathBuf,
     },
-    /// It needs a file beside it whose name something else has that is no file.
+    /// Something that is no file has the name of a file that the store needs.
     InTheWay {
         /// The file.
         path: PathBuf,
-        /// What is in the way.
+        /// The obstacle.
         other: PathBuf,
     },
-    /// It has another name (a hard link), by which another program could write to it without either knowing of the other.
+    /// The file has a second name (a hard link), under which another program could write to it
+    /// unnoticed.
     Linked {
         /// The file.
         path: PathBuf,
     },
-    /// A backup is being put in its place; or was, by a process that has ended before the end.
+    /// A backup is replacing the file, or was when its process ended.
     Restoring {
         /// The file.
         path: PathBuf,
     },
-    /// It is a URL, as the address of a server is. (It may have a password, so it is not told.)
+    /// The name is a URL, like the address of a server. (It may contain a password, so it is not
+    /// shown.)
     Url,
-    /// It is the file of something else, or damaged.
+    /// The file belongs to another program, or is damaged.
     NotAStore {
         /// The file.
         path: PathBuf,
-        /// What SQLite says, or what is in the file.
+        /// The error of SQLite, or what the file contains.
         why: String,
     },
-    /// A later version of this program has written it.
+    /// A later version of this program wrote the file.
     Newer {
         /// The file.
         path: PathBuf,
         /// The version of its format.
         found: i64,
-        /// The latest one that this program knows.
+        /// The latest version that this program knows.
         known: i64,
     },
-    /// Reading beside an owner takes a file `-shm` in the same folder, which is not there and cannot be made.
+    /// Reading beside an owner needs a file `-shm` in the same folder, which does not exist and
+    /// cannot be made.
     CannotShare {
         /// The file.
         path: PathBuf,
     },
-    /// Its `-wal` has commits, which one that is opened as immutable would not show.
+    /// The `-wal` of a file that is opened as immutable has commits, which would be missed.
     NotImmutable {
         /// The file.
         path: PathBuf,
     },
-    /// The system refuses it.
+    /// The system reports an error.
     Io {
         /// The file.
         path: PathBuf,
@@ -133,7 +136,7 @@ impl Display for OpenError {
             ),
             Self::Linked { path } => write!(
                 f,
-                "`{}` has another name by a hard link, by which another program could spoil it: remove that, or make a copy",
+                "`{}` has a second name (a hard link), under which another program could damage it: remove that name, or make a copy",
                 path.display()
             ),
             Self::Restoring { path } => write!(

@@ -1,4 +1,4 @@
-//! The owner's lock: a file beside that of the store.
+//! The owner's lock file, beside the store's file.
 
 use std::fs::{self, File, TryLockError};
 use std::io;
@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 use crate::files::{FileIdentity, LOCK, beside, of_io};
 use crate::open_error::OpenError;
 
-/// Held as long as the store is open; the system releases it when the process ends, however that is. The file goes with it,
-/// unless the process was killed.
+/// Held while the store is open; the system releases it when the process ends. Dropping it removes
+/// the file, which stays only if the process is killed.
 pub(crate) struct OwnerLock {
     file: File,
     name: PathBuf,
@@ -20,7 +20,8 @@ impl OwnerLock {
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
         let name = beside(path, LOCK);
         let io = |error| of_io(&name, error);
-        // (As often as it is removed in between, but not for ever on a system that tells files apart in another way.)
+        // (Retries whenever the file is removed in between, but not forever on a system that cannot
+        // identify files.)
         for _ in 0..TRIES {
             let file =
                 File::options().create(true).truncate(false).write(true).open(&name).map_err(io)?;
@@ -31,7 +32,8 @@ impl OwnerLock {
                 }
                 Err(TryLockError::Error(error)) => return Err(io(error)),
             }
-            // The one before may have removed it in between: then others lock another file of that name.
+            // The previous owner may have removed the file in between: then others lock another
+            // file of that name.
             if is_named(&file, &name).map_err(io)? {
                 return Ok(Self { file, name });
             }
@@ -44,13 +46,13 @@ impl Drop for OwnerLock {
     /// Removes the file while it is locked, so that it is no one else's.
     fn drop(&mut self) {
         if cfg!(unix) && is_named(&self.file, &self.name).unwrap_or(false) {
-            // If it stays, it is locked again by the next one.
+            // A file that stays is locked again by the next owner.
             let _ = fs::remove_file(&self.name);
         }
     }
 }
 
-/// Whether this is the file of that name. (Where it cannot be seen it is never removed.)
+/// Whether the file has this name. (If that cannot be told, it is never removed.)
 fn is_named(file: &File, name: &Path) -> io::Result<bool> {
     Ok(FileIdentity::named(name)? == Some(FileIdentity::of(&file.metadata()?)))
 }

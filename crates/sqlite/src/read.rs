@@ -1,4 +1,4 @@
-//! What is read, each in one query or two.
+//! Reads, each in one query or two.
 
 use coact_persist::{
     EntityId, EntitySummary, Epoch, EventHash, LogEntry, LogQuery, Note, NoteKey, NoteKind,
@@ -14,12 +14,12 @@ use crate::schema::SchemaFormat;
 const EVENT: &str =
     "event.seq, event.position, event.hash, event.name, event.version, event.payload";
 
-/// And one more behind others, if there are tags.
+/// The tags of an event, as one more column behind the others.
 const TAGS: &str = ", (SELECT group_concat(hex(tag.tag)) FROM tag
     WHERE tag.entity = event.entity AND tag.seq = event.seq AND tag.position = event.position)";
 
-/// Reads as of one moment, given the column of tags. (To look for those of each event costs as much as a sixth of reading it: who uses none does not
-/// pay for that.)
+/// Reads as of one moment, given the column of tags. (Reading tags costs a sixth of reading their
+/// events, which stores without tags do not pay.)
 fn at_once<T>(
     connection: &Connection,
     format: SchemaFormat,
@@ -75,7 +75,7 @@ pub(crate) fn log(
         if found.len() == most
             && let Some(LogEntry { stored, .. }) = found.last()
         {
-            // The last commit may have more.
+            // The last commit may have more events.
             let last = stored.position;
             found.retain(|entry| entry.stored.position < last);
             let before = Position::new(last.get() - 1);
@@ -85,13 +85,13 @@ pub(crate) fn log(
     })
 }
 
-/// Reads the number of the last commit.
+/// Reads the position of the last commit.
 pub(crate) fn position(connection: &Connection) -> rusqlite::Result<Position> {
     let mut select = connection.prepare_cached("SELECT position FROM counter")?;
     select.query_row([], |row| row::position(row.get(0)?))
 }
 
-/// The events of commits behind the one, and up to the other.
+/// The events of commits after one position, up to another.
 fn entries(
     connection: &Connection,
     tags: &str,
@@ -103,7 +103,7 @@ fn entries(
     let tags_at = (!tags.is_empty()).then_some(8);
     match which {
         LogQuery::Kind(kind) => {
-            // (A cross join is one in this order: the log is read along its index.)
+            // (A cross join fixes the order: along the index of the log.)
             let mut select = connection.prepare_cached(&format!(
                 "SELECT {EVENT}, entity.key, NULL{tags}
                  FROM event CROSS JOIN entity ON entity.id = event.entity
@@ -152,7 +152,8 @@ pub(crate) fn snapshots(
     rows.collect()
 }
 
-/// Lists entities. (Each condition is a range of the index by kind and key, so that pages behind others take no longer.)
+/// Lists entities. (Each condition is a range of the index by kind and key, so that later pages
+/// take no longer.)
 pub(crate) fn entities(
     connection: &Connection,
     kind: Option<&str>,
@@ -230,7 +231,7 @@ pub(crate) fn notes(
             select_notes(
                 connection,
                 format,
-                // (Others than those that are known are for `check` to find.)
+                // (`check` finds notes of other kinds.)
                 "entity.kind = ?1 AND entity.key = ?2 AND (note.kind, note.key) > (?3, ?4)
                  AND note.kind BETWEEN 1 AND ?6
                  ORDER BY note.kind, note.key LIMIT ?5",
@@ -254,7 +255,7 @@ pub(crate) fn notes(
         NoteQuery::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
             connection,
             format,
-            // (`note.rank >= ?3` is implied, and lets the index be used.)
+            // (`note.rank >= ?3` is implied, and enables the index.)
             "note.kind = ?1 AND note.rank <= ?2 AND note.rank >= ?3
              AND (note.rank, entity.kind, entity.key, note.key) > (?3, ?4, ?5, ?6)
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?7",

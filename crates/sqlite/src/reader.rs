@@ -1,4 +1,4 @@
-//! A thread that reads.
+//! The thread that reads.
 
 use std::fmt::{self, Debug, Formatter};
 use std::fs::{self, File};
@@ -28,7 +28,7 @@ use crate::request_thread::RequestThread;
 use crate::schema::{SchemaFormat, open_to_read, open_unshared};
 use crate::{read, wal};
 
-/// A store in an SQLite file, to be read only: for tools, also while another process has it.
+/// Reads a store in an SQLite file: for tools, even while another process has the file.
 ///
 /// ```
 /// use coact_persist::{StoreReader, wait};
@@ -43,7 +43,7 @@ use crate::{read, wal};
 /// ```
 pub struct SqliteReader {
     path: PathBuf,
-    /// `None` if it is not replaced while it is read.
+    /// `None` if the file cannot be replaced while it is read.
     place: Option<Arc<OpenedFiles>>,
     format: SchemaFormat,
     thread: RequestThread<ReaderRequest>,
@@ -55,19 +55,19 @@ impl Debug for SqliteReader {
     }
 }
 
-/// What the thread is asked.
+/// A request to the thread.
 enum ReaderRequest {
     Read(ReadJob),
-    /// To close the connection, and drop this.
+    /// Closes the connection, and drops the sender.
     Close(Sender<()>),
 }
 
-/// Is called with the connection, unless that is closed.
+/// Called with the connection, or an error once it is closed.
 type ReadJob = Box<dyn FnOnce(Result<&Connection, StoreError>) + Send>;
 
 fn serve(connection: Connection, queries: &Receiver<ReaderRequest>, gate: Option<&ReaderGate>) {
     let mut connection = Some(connection);
-    // To the end, also if it is closed before: each query is told something.
+    // Serves on after a close, so that each query is answered.
     for query in queries {
         match query {
             ReaderRequest::Read(read) => {
@@ -83,32 +83,36 @@ fn serve(connection: Connection, queries: &Receiver<ReaderRequest>, gate: Option
 }
 
 impl SqliteReader {
-    /// Opens a file, which may be one of an earlier version. If another file is put in its place later, nothing more is read
-    /// (`StoreError::Unavailable`), unless it is [frozen](Self::freeze): open that one then.
+    /// Opens a file of this or an earlier version. If another file replaces it later, reads fail
+    /// (`StoreError::Unavailable`), unless the reader is [frozen](Self::freeze): then open the new
+    /// one.
     ///
     /// # Errors
-    /// Fails if it is not there, is not one of a store, or one of a later version, and if the system refuses it.
+    /// Fails if the file does not exist, is not a store, or has a later version, and if the system
+    /// reports an error.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = whole_name_to_read(path.as_ref())?;
         let place = OpenedFiles::of_reader(&path)?;
         let opened = open_to_read(&path);
-        // If one has been put in its place meanwhile, it may be the old file with the WAL of the new one, or without its own.
+        // If the file was replaced meanwhile, the connection may have the old file with the WAL of
+        // the new one, or without its own.
         if place.check().is_err() {
             return Err(OpenError::Restoring { path });
         }
         Self::start(path, Some(place), opened?, None)
     }
 
-    /// For the owner of the file, which no one else replaces.
+    /// For the file's owner, since no one else replaces the file.
     pub(crate) fn open_as_owner(path: &Path, gate: Arc<ReaderGate>) -> Result<Self, OpenError> {
         Self::start(path.to_owned(), None, open_to_read(path)?, Some(gate))
     }
 
-    /// Opens a file that no one changes: without locks, and without files beside it, so that it can be in a folder that cannot be
-    /// written. What is read while a store has the file is wrong, or an error.
+    /// Opens a file that no one changes: without locks, and without files beside it, so that its
+    /// folder may be read-only. While a store has the file, reads are wrong or fail.
     ///
     /// # Errors
-    /// See [`open`](Self::open). Fails as well if there is a `-wal` with commits, which would be missed.
+    /// See [`open`](Self::open). Also fails if there is a `-wal` with commits, which would be
+    /// missed.
     pub fn open_immutable(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = whole_name_to_read(path.as_ref())?;
         if fs::metadata(beside(&path, WAL)).is_ok_and(|wal| wal.len() > 0) {
@@ -130,9 +134,10 @@ impl SqliteReader {
         Ok(Self { path, place: place.map(Arc::new), format, thread })
     }
 
-    /// From now on shows what is stored now, and no later commit, until it is dropped. It holds up no owner, but the `-wal` of one
-    /// grows meanwhile. (A file that is not in WAL mode, as a copy made by `VACUUM INTO`, goes on showing what is stored at the time:
-    /// there, this would hold up its owner.)
+    /// From now on shows the present commits, and no later ones, until it is dropped. It does not
+    /// delay an owner, but the owner's `-wal` grows meanwhile. (A file that is not in WAL mode,
+    /// such as a copy made by `VACUUM INTO`, keeps showing the latest commits: there, this would
+    /// delay its owner.)
     ///
     /// # Errors
     /// The file cannot be read.
@@ -141,7 +146,7 @@ impl SqliteReader {
             if !connection.is_autocommit() {
                 return Ok(());
             }
-            // A transaction begins with the first thing that is read, and it is only then that SQLite sees a WAL which was not there before.
+            // A transaction begins with its first read, which is also the first to see a new WAL.
             connection.execute_batch("BEGIN; SELECT count(*) FROM sqlite_schema")?;
             let mode: String =
                 connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
@@ -150,7 +155,7 @@ impl SqliteReader {
         wait(|done| self.ask(freeze, failure::of_store, done))
     }
 
-    /// Looks for what is wrong with the file beyond what can be read of each entity. Reads all of it.
+    /// Looks for damage beyond what reads of each entity show. Reads the whole file.
     ///
     /// # Errors
     /// The file cannot be read.
@@ -161,13 +166,16 @@ impl SqliteReader {
         })
     }
 
-    /// Makes a copy of all that is stored now in another file, which is a store, and must not be there yet. An owner may go on meanwhile.
+    /// Copies the present commits to another file, which is a store, and must not exist yet. An
+    /// owner may go on meanwhile.
     ///
-    /// Until it is whole, the copy has the name `copy.db.coact-part`; one that is broken off is overwritten by the next.
-    /// [`SqliteStore::restore`](crate::SqliteStore::restore) puts it in the place of the file again.
+    /// Until it is complete, the copy has the name `copy.db.coact-part`; the next backup overwrites
+    /// one that was interrupted. [`SqliteStore::restore`](crate::SqliteStore::restore) replaces a
+    /// file by its backup.
     ///
     /// # Errors
-    /// The file cannot be read, or the other one is there, or cannot be written. Then there is no other one, unless there was.
+    /// The file cannot be read, or the other one exists or cannot be written. Then no new file is
+    /// left.
     pub fn back_up(&self, to: impl AsRef<Path>) -> Result<(), BackupError> {
         let path = to.as_ref();
         let io = |error| BackupError::Io { path: path.to_owned(), error };
@@ -176,9 +184,10 @@ impl SqliteReader {
             return exists(path);
         }
         let to = whole_name_to_write(path).map_err(BackupError::Target)?;
-        // So that no store opens it before it is whole, and no other copy is made there.
+        // Keeps stores from opening the copy before it is complete, and other backups from writing
+        // to it.
         let _lock = OwnerLock::take(&to).map_err(BackupError::Target)?;
-        // It would be taken for a part of the copy.
+        // Otherwise it would be taken for a part of the copy.
         let is_left = |other: &PathBuf| fs::metadata(other).is_ok_and(|file| file.len() > 0);
         if let Some(left) =
             [WAL, JOURNAL, RESTORED].map(|end| beside(&to, end)).iter().find(|it| is_left(it))
@@ -195,23 +204,24 @@ impl SqliteReader {
         placed.and_then(|()| wal::sync_folder(&to).map_err(io))
     }
 
-    /// Closes the connection behind all that was asked before. What is returned is cut off when it is closed.
+    /// Closes the connection after all earlier requests. The receiver disconnects when it is
+    /// closed.
     pub(crate) fn close(&self) -> Receiver<()> {
         let (closed, told) = channel();
         self.thread.ask(ReaderRequest::Close(closed));
         told
     }
 
-    /// The whole name of the file.
+    /// The absolute name of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Makes a copy, and puts it on the disk, in the place of a file that no one else has.
+    /// Copies the store to a file that no one else has, and flushes it.
     pub(crate) fn copy_to(&self, path: &Path) -> Result<(), BackupError> {
         let io = |error| BackupError::Io { path: path.to_owned(), error };
         let name = path.to_str().ok_or_else(|| BackupError::NotUtf8 { path: path.to_owned() })?;
-        // By a connection of its own: this one may be frozen.
+        // On a connection of its own: this one may be frozen.
         let opened = self.is_in_place().and(open_to_read(&self.path).map_err(BackupError::Open));
         self.is_in_place()?;
         let (connection, _) = opened?;
@@ -219,14 +229,14 @@ impl SqliteReader {
         let copied = connection.execute("VACUUM INTO ?1", [name]);
         let copied = copied.map_err(|error| BackupError::Copy(failure::of_store(&error)));
         let copied = self.is_in_place().and(copied);
-        // SQLite need not have put it on the disk.
+        // SQLite need not have flushed it.
         let sync = || {
             File::options().write(true).open(path)?.sync_all()?;
             wal::sync_folder(path)
         };
         let done = copied.and_then(|_| sync().map_err(io));
         if done.is_err() {
-            // A part of a copy is no use.
+            // A partial copy is useless.
             let _ = fs::remove_file(path);
         }
         done
@@ -255,7 +265,8 @@ impl SqliteReader {
     }
 }
 
-/// Reads a file if it is still that which was opened: one that had no WAL then is read with that which is beside it now. (One that is frozen has all.)
+/// Reads a file if it still is the one that was opened: otherwise a file without a WAL would be
+/// read with a newer WAL beside it. (A frozen reader has all it needs.)
 fn in_place<T>(
     place: Option<&OpenedFiles>,
     connection: &Connection,
@@ -268,13 +279,14 @@ fn in_place<T>(
     answer
 }
 
-/// Gives a file a name that nothing has, while others may give it to another one. It keeps its own as well, or loses it.
+/// Gives a file an unused name, while others may race for it. The file keeps its old name as well,
+/// or loses it.
 fn give_name(file: &Path, name: &Path) -> io::Result<()> {
     match fs::hard_link(file, name) {
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists => {}
         linked => return linked,
     }
-    // On a file system without links.
+    // For file systems without hard links.
     File::create_new(name)?;
     let renamed = fs::rename(file, name);
     if renamed.is_err() {

@@ -1,11 +1,12 @@
-//! Room between two questions to the store's own reader, in which the WAL can be put into the file as a whole.
+//! Lets the writer checkpoint between two queries of the store's own reader.
 //!
-//! A WAL begins anew only if all of it is in the file and no one reads in it. One that is read all the time, question by question, would
-//! never: so when it is long, the reader lets the writer go first before its next question. The writer never waits for the reader.
+//! A WAL restarts only when all of it is in the file and no one reads in it. With queries one after
+//! the other it never would: so when it is long, the reader lets the writer go first. The writer
+//! never waits for the reader.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// What is between the thread that writes and the one that reads.
+/// Coordinates the writing and the reading thread.
 pub(crate) struct ReaderGate {
     state: Mutex<GateState>,
     changed: Condvar,
@@ -13,34 +14,34 @@ pub(crate) struct ReaderGate {
 
 struct GateState {
     is_reading: bool,
-    /// Whether the writer wants to be alone, and comes when it is called.
+    /// Whether the writer wants to be alone, and is to be called.
     is_wanted: bool,
-    /// Calls the writer. `None` when there is none any more.
+    /// Calls the writer. `None` when it is gone.
     call: Option<Box<dyn Fn() + Send>>,
 }
 
-/// A question that is being answered.
+/// Held during a query.
 pub(crate) struct ReadingGuard<'g>(&'g ReaderGate);
 
 impl ReaderGate {
-    /// One for a writer that is called in this way.
+    /// Creates a gate for a writer that `call` wakes.
     pub(crate) fn new(call: impl Fn() + Send + 'static) -> Self {
         let state = GateState { is_reading: false, is_wanted: false, call: Some(Box::new(call)) };
         Self { state: Mutex::new(state), changed: Condvar::new() }
     }
 
     fn state(&self) -> MutexGuard<'_, GateState> {
-        // It is changed in one go.
+        // Each change is a single assignment.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begins a question: behind the writer, if that wants to be alone.
+    /// Begins a query, after the writer if it wants to be alone.
     pub(crate) fn enter(&self) -> ReadingGuard<'_> {
         let state = self.state();
         if state.is_wanted
             && let Some(call) = &state.call
         {
-            // (It is sent to a channel, which does not wait.)
+            // (It sends to a channel, which does not block.)
             call();
         }
         let is_closed = |state: &mut GateState| state.is_wanted && state.call.is_some();
@@ -50,14 +51,15 @@ impl ReaderGate {
         ReadingGuard(self)
     }
 
-    /// Closes the gate. Returns whether the writer is alone now; if not, it is called before the next question.
+    /// Closes the gate. Returns whether the writer is alone now; if not, it is called before the
+    /// next query.
     pub(crate) fn close(&self) -> bool {
         let mut state = self.state();
         state.is_wanted = true;
         !state.is_reading
     }
 
-    /// Opens it again.
+    /// Opens the gate again.
     pub(crate) fn open(&self) {
         let mut state = self.state();
         if std::mem::take(&mut state.is_wanted) {
@@ -66,7 +68,7 @@ impl ReaderGate {
         }
     }
 
-    /// Opens it for good: there is no writer any more.
+    /// Opens the gate for good, when the writer ends.
     pub(crate) fn remove(&self) {
         let call = self.state().call.take();
         self.changed.notify_all();

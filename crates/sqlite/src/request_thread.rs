@@ -1,10 +1,10 @@
-//! A thread that is asked things.
+//! A thread that serves requests.
 
 use std::io;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// A thread that is asked things. It ends when this is dropped, and all has been answered.
+/// A thread that serves requests. Dropping it waits until all are answered.
 pub(crate) struct RequestThread<J> {
     jobs: Option<Sender<J>>,
     thread: Option<JoinHandle<()>>,
@@ -18,7 +18,7 @@ impl<J: Send + 'static> RequestThread<J> {
         Self::start_with(name, channel(), serve)
     }
 
-    /// The same, if it is asked by others as well. They must not keep what they ask it by longer than this is there.
+    /// As `start`, with a channel that others send to as well. They must drop their senders first.
     pub(crate) fn start_with(
         name: &str,
         (jobs, asked): (Sender<J>, Receiver<J>),
@@ -30,7 +30,7 @@ impl<J: Send + 'static> RequestThread<J> {
 
     pub(crate) fn ask(&self, job: J) {
         if let Some(jobs) = &self.jobs {
-            // The thread ends only after this is dropped.
+            // The thread ends only after the drop of this.
             let _ = jobs.send(job);
         }
     }
@@ -40,7 +40,7 @@ impl<J> Drop for RequestThread<J> {
     fn drop(&mut self) {
         self.jobs = None;
         if let Some(thread) = self.thread.take()
-            // What it calls with a result may own the last handle.
+            // A callback may drop the last handle, on this very thread.
             && thread.thread().id() != thread::current().id()
         {
             let _ = thread.join();

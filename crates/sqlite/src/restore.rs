@@ -1,8 +1,9 @@
 //! A backup is put in the place of a file.
 //!
-//! A copy of it is made first, in a file beside, and put on the disk. Its new name, [`RESTORED`], is the decision: before, all is as it was;
-//! after, the copy is what is stored, also for the next owner if this process ends at once, who does the rest of it. In between, the old file
-//! may be without its WAL, so that no one reads it.
+//! A copy of it is made first, in a file beside, and put on the disk. Its new name, [`RESTORED`],
+//! is the decision: before, all is as it was; after, the copy is what is stored, also for the next
+//! owner if this process ends at once, who does the rest of it. In between, the old file may be
+//! without its WAL, so that no one reads it.
 
 use std::fs;
 use std::path::Path;
@@ -41,7 +42,8 @@ pub(crate) fn finish(path: &Path) -> Result<(), OpenError> {
     // (Something else may have got the name.)
     drop(open_unshared(&beside(path, RESTORED))?);
     let sync = || sync_folder(path).map_err(|error| of_io(path, error));
-    // Each step is on the disk before the next one: a WAL that was there, or a journal, is not that of the new file.
+    // Each step is on the disk before the next one: a WAL that was there, or a journal, is not that
+    // of the new file.
     sync()?;
     [WAL, JOURNAL, SHM].iter().try_for_each(|suffix| remove(&beside(path, suffix)))?;
     sync()?;

@@ -1,4 +1,4 @@
-//! What is in a row.
+//! Conversions between Rust values and columns.
 
 use std::sync::Arc;
 
@@ -9,12 +9,12 @@ use rusqlite::Row;
 
 use crate::failure;
 
-/// SQLite's integers have a sign; as bits they are the same.
+/// SQLite has signed integers only; the bits are the same.
 pub(crate) fn bits(number: u64) -> i64 {
     number.cast_signed()
 }
 
-/// As a bound of what is counted from 0 on: nothing that is stored is behind the greatest one, and there are no more rows.
+/// A bound of a count from 0 on. No stored number and no number of rows is above `i64::MAX`.
 pub(crate) fn bound(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
@@ -23,7 +23,7 @@ pub(crate) fn number(row: &Row<'_>, column: usize) -> rusqlite::Result<u64> {
     Ok(row.get::<_, i64>(column)?.cast_unsigned())
 }
 
-/// No store has counted so far: a counter behind it is damaged.
+/// No store counts this far: a greater counter is damaged.
 const LAST_POSITION: i64 = i64::MAX / 2;
 
 /// The counter of commits.
@@ -61,7 +61,8 @@ pub(crate) fn entity(row: &Row<'_>) -> rusqlite::Result<EntityRow> {
     })
 }
 
-/// An event in the columns `seq, position, hash, name, version, payload`, and its tags in another one, if there are any.
+/// An event in the columns `seq, position, hash, name, version, payload`, and its tags in another
+/// one, if there are any.
 pub(crate) fn stored(row: &Row<'_>, tags_at: Option<usize>) -> rusqlite::Result<StoredEvent> {
     Ok(StoredEvent {
         seq: Seq::new(number(row, 0)?),
@@ -97,7 +98,7 @@ pub(crate) fn sum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RowCh
     Ok(sum.map(|sum| RowChecksum::from_stored(sum.cast_unsigned())))
 }
 
-/// An event from its name, its version and its payload, in columns one behind the other.
+/// An event in the columns `name, version, payload` from `first` on.
 pub(crate) fn event(row: &Row<'_>, first: usize) -> rusqlite::Result<Event> {
     let payload = row.get_ref(first + 2)?.as_blob()?.to_vec();
     // (It was stored with 32 bits: if it has more, its hash or sum is wrong.)

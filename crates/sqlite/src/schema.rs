@@ -28,8 +28,8 @@ const CACHE: i64 = 16 << 10;
 /// How long to wait for a tool that writes to the file against advice.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 
-/// An entity's events are stored one behind the other. Identities are blobs, so that any text is one, and is compared by
-/// its bytes.
+/// An entity's events are stored one behind the other. Identities are blobs, so that any text is
+/// one, and is compared by its bytes.
 const TABLES: &str = "
 CREATE TABLE entity (
     id INTEGER PRIMARY KEY,
@@ -120,21 +120,22 @@ impl SchemaFormat {
     }
 }
 
-/// Opens a connection that writes. Creates the tables if there are none, and those that earlier versions do not have. When it
-/// is closed, it leaves the WAL as it is.
+/// Opens a connection that writes. Creates the tables if there are none, and those that earlier
+/// versions do not have. When it is closed, it leaves the WAL as it is.
 pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection, OpenError> {
     let told = |error| of_sqlite(path, error);
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, may_be_new);
     let mut connection = Connection::open_with_flags(path, flags).map_err(told)?;
-    // (SQLite opens what it may not write to be read, and then takes no lock for a transaction that is to write.)
+    // (SQLite opens what it may not write to be read, and then takes no lock for a transaction that
+    // is to write.)
     if connection.is_readonly(MAIN_DB).map_err(told)? {
         let why = "it is read-only";
         return Err(of_io(path, io::Error::new(io::ErrorKind::PermissionDenied, why)));
     }
     connection.busy_timeout(PATIENCE).map_err(told)?;
-    // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another program's file, or its
-    // WAL not be on the disk.
+    // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another
+    // program's file, or its WAL not be on the disk.
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true).map_err(told)?;
     keep_plans(&connection).map_err(told)?;
     // (In KiB, if it is negative.) A transaction over many entities changes as many pages.
@@ -159,8 +160,8 @@ pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection,
     Ok(connection)
 }
 
-/// Has statements executed as they were prepared: otherwise SQLite prepares some of them anew whenever they are given other values, which
-/// takes longer than to execute them.
+/// Has statements executed as they were prepared: otherwise SQLite prepares some of them anew
+/// whenever they are given other values, which takes longer than to execute them.
 fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
     connection.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
@@ -206,8 +207,8 @@ fn use_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let mode = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", mode)
         .map_err(|error| of_sqlite(path, error))?;
-    // If SQLite cannot, it goes on with a journal, and says so. A commit is on the disk then when the journal is
-    // deleted, and that is not synced.
+    // If SQLite cannot, it goes on with a journal, and says so. A commit is on the disk then when
+    // the journal is deleted, and that is not synced.
     if mode != "wal" {
         let error = io::Error::other(format!("it has the journal mode {mode}, and not wal"));
         return Err(of_io(path, error));
@@ -222,8 +223,8 @@ fn create(connection: &mut Connection) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-/// Opens a connection that only reads, to a store of this or an earlier version, which is told. It has the WAL open from
-/// now on.
+/// Opens a connection that only reads, to a store of this or an earlier version, which is told. It
+/// has the WAL open from now on.
 pub(crate) fn open_to_read(path: &Path) -> Result<(Connection, SchemaFormat), OpenError> {
     open_named(path, path)
 }
@@ -290,8 +291,8 @@ pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
     }
 }
 
-/// Why the system opens nothing there, if so: a process may have too many files open. (The file itself is not tried: closing it would release
-/// SQLite's locks on it.)
+/// Why the system opens nothing there, if so: a process may have too many files open. (The file
+/// itself is not tried: closing it would release SQLite's locks on it.)
 fn refused(path: &Path) -> Option<io::Error> {
     if cfg!(unix) { File::open(path.parent()?).err() } else { None }
 }

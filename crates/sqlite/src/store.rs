@@ -31,20 +31,20 @@ use crate::request_thread::RequestThread;
 use crate::schema::{PATIENCE, of_sqlite, open_to_read, open_to_write};
 use crate::{failed_commit, restore, wal};
 
-/// The most that is written in one transaction.
+/// The most requests in one transaction.
 const BATCH: usize = 1_024;
 
-/// A store in an SQLite file. Dropping it waits until all is written that was submitted.
+/// A store in an SQLite file. Dropping it waits until all submitted commits are written.
 pub struct SqliteStore {
     path: PathBuf,
-    /// Ends first, so that the connection that writes is the last one, and puts all that is in the WAL into the file.
+    /// Dropped first, so that the writing connection is the last one, which checkpoints the WAL.
     reader: SqliteReader,
     writer: RequestThread<WriterRequest>,
     gate: WriterGate,
     transactions: Arc<AtomicU64>,
 }
 
-/// A gate for as long as there is a writer that opens it again.
+/// Opens the gate for good when the writer ends.
 struct WriterGate(Arc<ReaderGate>);
 
 impl Drop for WriterGate {
@@ -55,7 +55,8 @@ impl Drop for WriterGate {
 
 impl Drop for SqliteStore {
     fn drop(&mut self) {
-        // First, since the thread that writes ends when nothing can ask it any more, and this may be the one that reads.
+        // First, since the thread that writes ends when nothing can ask it any more, and this may
+        // be the one that reads.
         self.gate.0.remove();
     }
 }
@@ -67,11 +68,12 @@ impl Debug for SqliteStore {
 }
 
 impl SqliteStore {
-    /// Opens a file, which is created if it is not there.
+    /// Opens a file, and creates it if it does not exist.
     ///
     /// # Errors
-    /// Fails if another store has the file, if it is not one of a store, or one of a later version, if the name cannot be that of a store, and
-    /// if the system refuses it ([`OpenError`] lists them). In each case it stays as it is.
+    /// Fails if another store has the file, if it is not one of a store, or one of a later version,
+    /// if the name cannot be that of a store, and if the system refuses it ([`OpenError`] lists
+    /// them). In each case it stays as it is.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, OpenError> {
         let path = whole_name_to_write(path.as_ref())?;
         let lock = OwnerLock::take(&path)?;
@@ -106,7 +108,8 @@ impl SqliteStore {
         Ok(Self { path, writer, reader, gate: WriterGate(gate), transactions })
     }
 
-    /// Returns how many transactions it has written since it was opened, each with one flush to the disk: how well it groups commits.
+    /// Returns how many transactions it has written since it was opened, each with one flush to the
+    /// disk: how well it groups commits.
     #[must_use]
     pub fn transactions(&self) -> u64 {
         // ORDERING: Relaxed. It is a count, and publishes nothing.
@@ -115,17 +118,20 @@ impl SqliteStore {
 }
 
 impl SqliteStore {
-    /// Puts what is in a [backup](SqliteReader::back_up), or in the file of any other store, in the place of a file, which need not be there. What is in
-    /// the `-wal` of the backup, if there is one, is part of it. What is in the file is gone then, and what is in the `-wal` beside it, which would
-    /// spoil the backup.
+    /// Puts what is in a [backup](SqliteReader::back_up), or in the file of any other store, in the
+    /// place of a file, which need not be there. What is in the `-wal` of the backup, if there is
+    /// one, is part of it. What is in the file is gone then, and what is in the `-wal` beside it,
+    /// which would spoil the backup.
     ///
-    /// It is done wholly or not at all, also if the process ends meanwhile, or the power fails: when the backup is copied, it has the name
-    /// `bank.db.coact-restored` for a moment; if it still has, [`open`](Self::open) does the rest, and a [`SqliteReader`] is refused
+    /// It is done wholly or not at all, also if the process ends meanwhile, or the power fails:
+    /// when the backup is copied, it has the name `bank.db.coact-restored` for a moment; if it
+    /// still has, [`open`](Self::open) does the rest, and a [`SqliteReader`] is refused
     /// ([`OpenError::Restoring`]). It needs as much room as the backup beside what is there.
     ///
     /// # Errors
-    /// Fails if a store has the file, if the backup is not one of a store, or damaged, and if the system refuses it. The file is as it was then,
-    /// unless the system refuses a step when the backup is copied: the next one that opens it does the rest.
+    /// Fails if a store has the file, if the backup is not one of a store, or damaged, and if the
+    /// system refuses it. The file is as it was then, unless the system refuses a step when the
+    /// backup is copied: the next one that opens it does the rest.
     pub fn restore(backup: impl AsRef<Path>, path: impl AsRef<Path>) -> Result<(), OpenError> {
         restore::restore(backup.as_ref(), path.as_ref())
     }
@@ -193,28 +199,29 @@ impl Store for SqliteStore {
         self.writer.ask(WriterRequest::Write(WriteRequest::Settle(commit, done)));
     }
 
-    /// What was asked before is answered within 5 s for each transaction, unless the disk hangs.
+    /// Earlier requests are answered within 5 s for each transaction, unless the disk hangs.
     fn close(&self, done: StoreCallback<()>) {
         self.writer.ask(WriterRequest::Close(CloseRequest { reader: self.reader.close(), done }));
     }
 }
 
-/// What is done when the thread that writes has nothing more to write.
+/// A request to close, and its callback.
 struct CloseRequest {
-    /// Cut off when the other thread has closed its connection: so the one that writes is the last.
+    /// Disconnects when the reading thread has closed its connection, so that the writing one is
+    /// the last.
     reader: Receiver<()>,
     done: StoreCallback<()>,
 }
 
-/// What the thread that writes is asked.
+/// A request to the writing thread.
 enum WriterRequest {
     Write(WriteRequest),
-    /// The reader waits until what it has kept from being done is done.
+    /// The reader waits until a checkpoint is done.
     MakeRoom,
     Close(CloseRequest),
 }
 
-/// What may be a part of a transaction.
+/// A request that becomes part of a transaction.
 enum WriteRequest {
     Claim(EntityId, StoreCallback<Result<Claim, StoreError>>),
     Commit(Commit, StoreCallback<StoreOutcome>),
@@ -222,7 +229,7 @@ enum WriteRequest {
 }
 
 impl WriteRequest {
-    /// What an error that it meets means.
+    /// Maps an error that it met.
     fn failed_by(&self, error: &rusqlite::Error) -> StoreError {
         match self {
             Self::Claim(entity, _) => failure::of_entity(entity, Seq::ZERO, error),
@@ -261,7 +268,7 @@ impl WriteRequest {
     }
 }
 
-/// What has come of it, if its transaction is committed.
+/// The answer to a request if its transaction commits.
 enum WriteAnswer {
     Claim(Claim),
     Commit(StoreOutcome),
@@ -269,24 +276,26 @@ enum WriteAnswer {
 }
 
 struct StoreWriter {
-    /// Does nothing but have the WAL open, since SQLite keeps the index of the WAL while a connection has. So what a failed commit
-    /// has left in the WAL is not in the index, and the next one is written over it. Without the index SQLite would read the
-    /// WAL, take what it finds for committed, and it need not be on the disk. It is closed before the other one, which puts all that is in the WAL
-    /// into the file when it is the last.
+    /// Keeps the WAL open, since SQLite keeps the index of the WAL while a connection has it open.
+    /// So frames of a failed commit are not in the index, and the next commit overwrites them.
+    /// Without the index SQLite would read the WAL and take such frames for committed, although
+    /// they may not be on the disk. It is closed before the other connection, which checkpoints the
+    /// whole WAL as the last one.
     _index: Connection,
-    /// So that nothing is told to be committed in a file that was removed meanwhile.
+    /// Checked so that no commit is reported in a file that was removed meanwhile.
     place: OpenedFiles,
     /// `None` after a failure, until it is opened again.
     connection: Option<Connection>,
     entities: EntityCache,
     checkpoints: CheckpointSchedule,
     path: PathBuf,
-    /// The commits of unknown outcome that were not settled yet. (Which those of an earlier process are, no one asks.)
+    /// Commits of unknown outcome that are not settled yet. (No one asks for those of an earlier
+    /// process.)
     unknown: HashSet<CommitId>,
-    /// How many were committed.
+    /// The number of committed transactions.
     transactions: Arc<AtomicU64>,
     gate: WriterGate,
-    /// Whether another process wrote to the file when the last transaction was to begin.
+    /// Whether another process was writing to the file when the last transaction was to begin.
     is_locked: bool,
     _lock: OwnerLock,
 }
@@ -318,10 +327,10 @@ impl StoreWriter {
         }
     }
 
-    /// Closes the file, and refuses what is asked yet until nothing can be.
+    /// Closes the file, and refuses requests until the channel is closed.
     fn close(self, closing: CloseRequest, jobs: &Receiver<WriterRequest>) {
         self.gate.0.remove();
-        // (It fails when the other one is closed.)
+        // (Fails when the other one is closed.)
         let _ = closing.reader.recv();
         drop(self);
         callback::tell(closing.done, ());
@@ -334,7 +343,8 @@ impl StoreWriter {
         }
     }
 
-    /// Does all of it in one transaction. What meets damage is left out, and the rest done without it.
+    /// Runs a batch as one transaction. Removes and refuses requests that meet damage, and runs the
+    /// rest.
     fn write(&mut self, mut all: Vec<WriteRequest>) {
         while let Some(damaged) = self.try_write(&mut all) {
             let FailedTransaction { why, at, .. } = damaged;
@@ -348,7 +358,7 @@ impl StoreWriter {
         }
     }
 
-    /// Does all of it, or nothing if it meets damage.
+    /// Runs a batch, or nothing if a request meets damage.
     fn try_write(&mut self, all: &mut Vec<WriteRequest>) -> Option<FailedTransaction> {
         let StoreWriter { connection, checkpoints, path, .. } = self;
         let opened = self.place.check().and_then(|()| match connection.take() {
@@ -366,7 +376,7 @@ impl StoreWriter {
         let all_told = self.unknown.is_empty();
         let mut done = in_transaction((connection, &mut self.entities), all, all_told, false);
         if let Err(FailedTransaction { why: rusqlite::Error::StatementChangedRows(_), .. }) = done {
-            // A commit comes again.
+            // A commit is a duplicate.
             self.entities.forget_all();
             done = in_transaction((connection, &mut self.entities), all, all_told, true);
         }
@@ -397,7 +407,7 @@ impl StoreWriter {
             }
             Err(FailedTransaction { why, is_unknown, .. }) => {
                 error!(path = %self.path.display(), %why, "a transaction of the store has failed");
-                // What SQLite and the system remember of it says nothing of what is on the disk.
+                // The caches of SQLite and the system do not show what is on the disk.
                 self.connection = None;
                 let outcome = if is_unknown && !self.undo(all) {
                     all.iter().for_each(|asked| asked.add_to(&mut self.unknown));
@@ -411,8 +421,8 @@ impl StoreWriter {
         None
     }
 
-    /// Makes certain that a transaction is not stored whose last step has failed, which else would be known only by writing another one: on a
-    /// full disk, not before there is room. Returns false if it is not certain.
+    /// Ensures that a transaction whose last step failed is not stored; otherwise only another
+    /// transaction could tell, which a full disk prevents. Returns false if it may be stored.
     fn undo(&mut self, all: &[WriteRequest]) -> bool {
         let path = &self.path;
         let undone = self.place.check().map_err(io::Error::other).and_then(|()| {
@@ -436,7 +446,8 @@ impl StoreWriter {
     }
 }
 
-/// Opens a connection that writes once more. One that finds another writer in its way is waited for once, and not by each transaction.
+/// Opens another connection that writes. If another writer is in the way, only the first
+/// transaction waits for it.
 fn open_again(
     checkpoints: &CheckpointSchedule,
     path: &Path,
@@ -450,7 +461,7 @@ fn open_again(
     Ok(connection)
 }
 
-/// Whether something is known to have become of one of these commits.
+/// Whether there is a decision on one of these commits.
 fn any_is_decided(connection: &Connection, all: &[WriteRequest]) -> rusqlite::Result<bool> {
     for asked in all {
         if let WriteRequest::Commit(commit, _) = asked
@@ -466,7 +477,7 @@ fn any_is_decided(connection: &Connection, all: &[WriteRequest]) -> rusqlite::Re
 struct FailedTransaction {
     why: rusqlite::Error,
     is_unknown: bool,
-    /// By which of all that was asked, if it was one of them.
+    /// The index of the request that failed, if one did.
     at: Option<usize>,
 }
 
@@ -506,7 +517,7 @@ fn tell(asked: WriteRequest, written: WriteAnswer) {
             callback::tell(done, Ok(claim))
         }
         (WriteRequest::Commit(commit, done), WriteAnswer::Commit(outcome)) => {
-            // Whoever has made it may free its memory behind this.
+            // The submitter may free its memory once it is told.
             drop(commit);
             callback::tell(done, outcome);
         }
@@ -517,12 +528,12 @@ fn tell(asked: WriteRequest, written: WriteAnswer) {
     }
 }
 
-/// Tells that none of it is known to be done, and what that means for a commit.
+/// Answers that no request is known to be done; `outcome` is the answer to commits.
 fn fail(all: Vec<WriteRequest>, error: &StoreError, outcome: fn(StoreError) -> StoreOutcome) {
     for asked in all {
         match asked {
             WriteRequest::Claim(_, done) => callback::tell(done, Err(error.clone())),
-            // Nothing is stored of it, whatever the transaction has come to.
+            // A check stores nothing, whatever the transaction's outcome.
             WriteRequest::Commit(commit, done) if commit.is_check() => {
                 callback::tell(done, refused(error.clone()));
             }
@@ -532,7 +543,7 @@ fn fail(all: Vec<WriteRequest>, error: &StoreError, outcome: fn(StoreError) -> S
     }
 }
 
-/// A commit was not stored.
+/// The outcome of a commit that was not stored.
 fn refused(error: StoreError) -> StoreOutcome {
     StoreOutcome::Refused(CommitRefusal::Store(error))
 }

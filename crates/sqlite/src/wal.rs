@@ -1,4 +1,4 @@
-//! What an earlier process has left in the WAL is put on the disk before it is read.
+//! Flushes the WAL of an earlier process before it is read.
 
 use std::fs::File;
 use std::io;
@@ -11,21 +11,23 @@ use crate::files::{WAL, beside, of_io};
 use crate::open_error::OpenError;
 use crate::schema::of_sqlite;
 
-/// To be called by the owner of a file when it has opened it, before anything is told.
+/// The owner of a file calls it on opening, before it reports anything.
 ///
-/// A process that was killed may have written what it has not synced; and after a sync that has failed, the system may still show what is not
-/// on the disk, and never will be: Linux marks such pages as clean, and later syncs leave them out. SQLite takes either for
-/// committed, and another commit behind it in the WAL would be lost with it. So all that can be read is written once more, where it is,
-/// and then synced. For what is on the disk already that changes nothing, even if the power fails half-way.
+/// A process that was killed may have written what it never synced; and after a failed sync the
+/// system may show what is not on the disk and never will be: Linux marks such pages as clean, and
+/// later syncs skip them. SQLite takes either for committed, and a later commit in the WAL would be
+/// lost with it. So this writes all that can be read once more, in place, and syncs it. That
+/// changes nothing that is on the disk already, even if the power fails half-way.
 pub(crate) fn put_on_disk(connection: &mut Connection, database: &Path) -> Result<(), OpenError> {
     let told = |error| of_sqlite(database, error);
-    // So no one else writes to the WAL, or begins it anew; since it is open here, no one deletes it.
+    // Keeps others from writing to the WAL or restarting it; since it is open here, no one deletes
+    // it.
     let only =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
     let wal = beside(database, WAL);
     put_file_on_disk(&wal).map_err(|error| of_io(&wal, error))?;
     only.commit().map_err(told)?;
-    // Not before: the file would be newer than what the WAL has on the disk, and overwritten from there.
+    // Not earlier: a newer file would be overwritten from the WAL on the disk.
     on_closing(connection, true).map_err(told)
 }
 
@@ -60,14 +62,14 @@ fn write_again(file: &File) -> io::Result<()> {
     }
 }
 
-/// The name of a WAL is on the disk when its folder is.
+/// Syncing the folder makes the WAL's name durable.
 #[cfg(unix)]
 pub(crate) fn sync_folder(of: &Path) -> io::Result<()> {
     let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-/// Elsewhere a failed sync keeps what it should have written, as far as is documented.
+/// Elsewhere a failed sync keeps its data, as far as is documented.
 #[cfg(not(unix))]
 fn write_again(_: &File) -> io::Result<()> {
     Ok(())

@@ -1,8 +1,9 @@
-//! Who reads in a WAL, as far as the system says.
+//! Finds the processes that read in a WAL.
 
 use std::path::Path;
 
-/// Names the processes that have a transaction which reads in the WAL of a file, so that it cannot begin anew. Empty if the system does not say.
+/// Returns the processes whose read transactions keep a file's WAL from restarting. Empty if the
+/// system does not tell.
 pub(crate) fn wal_holders(database: &Path) -> Vec<String> {
     #[cfg(target_os = "linux")]
     {
@@ -25,8 +26,9 @@ mod linux {
 
     use crate::files::{SHM, beside};
 
-    /// The bytes of `-shm` that SQLite locks for those who read in the WAL (<https://sqlite.org/walformat.html>). The one before is locked by those who
-    /// read the file only.
+    /// The bytes of `-shm` that SQLite locks for those who read in the WAL
+    /// (<https://sqlite.org/walformat.html>). The one before is locked by those who read the file
+    /// only.
     const READ_MARKS: RangeInclusive<u64> = 124..=127;
 
     pub(super) fn holders(database: &Path) -> Vec<String> {
@@ -44,10 +46,11 @@ mod linux {
         holders_in(&locks, shm.ino()).into_iter().map(name).collect()
     }
 
-    /// The processes of which there is such a lock in `/proc/locks`, of the file with this number.
+    /// The processes with such a lock in `/proc/locks` on the file with this inode.
     ///
-    /// Its lines are as `7: POSIX  ADVISORY  READ 4711 00:1c:815 124 124`. (Who waits for a lock has a `->` before `POSIX`. The device is another one
-    /// than `stat` tells on some file systems.)
+    /// Its lines are as `7: POSIX  ADVISORY  READ 4711 00:1c:815 124 124`. (Who waits for a lock
+    /// has a `->` before `POSIX`. The device is another one than `stat` tells on some file
+    /// systems.)
     pub(super) fn holders_in(locks: &str, inode: u64) -> BTreeSet<u32> {
         let holder = |line: &str| {
             let [_, "POSIX", _, _, process, file, first, last] =

@@ -62,7 +62,8 @@ fn what_is_no_file_is_named() {
     assert!(names_in(&folder).is_empty());
 }
 
-/// It is a file that tells a process of another one, and what is left of it after a kill is no hindrance.
+/// It is a file that tells a process of another one, and what is left of it after a kill is no
+/// hindrance.
 #[cfg(unix)]
 #[test]
 fn the_lock_goes_with_the_store() {

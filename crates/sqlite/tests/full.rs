@@ -1,4 +1,5 @@
-//! A disk that is really full, where a test may mount one: on Linux, in namespaces of its own, without being root.
+//! A disk that is really full, where a test may mount one: on Linux, in namespaces of its own,
+//! without being root.
 
 #![cfg(target_os = "linux")]
 

@@ -1,5 +1,5 @@
-//! A process that is killed while it writes: what it has told to be committed is there, once, in both entities. And one that is killed while it
-//! puts a backup in the place of the file.
+//! A process that is killed while it writes: what it has told to be committed is there, once, in
+//! both entities. And one that is killed while it puts a backup in the place of the file.
 //!
 //! (What the system has not written to the disk yet survives that: it is no test of flushes.)
 

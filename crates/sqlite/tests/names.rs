@@ -1,4 +1,5 @@
-//! SQLite takes some names for something else than that of a file. The only test here, since it changes the current folder.
+//! SQLite takes some names for something else than that of a file. The only test here, since it
+//! changes the current folder.
 #![cfg(unix)]
 
 use std::fs;
@@ -43,7 +44,8 @@ fn any_name_is_that_of_a_file() {
         SqliteReader::open(&copy).unwrap().back_up(name).unwrap();
         assert_eq!(count(&SqliteReader::open(name).unwrap()), 3);
     }
-    // No file of a lock is left, or of something that a name was taken for. (What readers leave is for the next one.)
+    // No file of a lock is left, or of something that a name was taken for. (What readers leave is
+    // for the next one.)
     let left = fs::read_dir(".").unwrap().map(|entry| entry.unwrap().file_name());
     let is_readers = |name: &str| name.ends_with("-wal") || name.ends_with("-shm");
     assert_eq!(left.filter(|name| !is_readers(name.to_str().unwrap())).count(), 2 * names.len());

@@ -1,4 +1,5 @@
-//! What the system or another process refuses while a store is open: it is told, nothing is left in doubt, and the store goes on when it is over.
+//! What the system or another process refuses while a store is open: it is told, nothing is left in
+//! doubt, and the store goes on when it is over.
 
 #![cfg(target_os = "linux")]
 

@@ -181,8 +181,9 @@ fn tools_read_while_it_is_open() {
     }
 }
 
-/// A file that an earlier version has written. 1: three accounts of the example `bank`, with snapshots. 2: two accounts with snapshots, of which the first one
-/// has a note of each kind, and a state without events.
+/// A file that an earlier version has written. 1: three accounts of the example `bank`, with
+/// snapshots. 2: two accounts with snapshots, of which the first one has a note of each kind, and a
+/// state without events.
 fn of_version(version: u32, folder: &TempDir) -> std::path::PathBuf {
     let path = folder.path().join("bank.db");
     fs::copy(format!("tests/files/version-{version}.db"), &path).unwrap();

@@ -52,7 +52,8 @@ fn wal_length(path: &Path) -> usize {
     usize::try_from(fs::metadata(name).unwrap().len()).unwrap()
 }
 
-/// However often it is read, it has not more than what is written while one question is answered beyond what it has anyway.
+/// However often it is read, it has not more than what is written while one question is answered
+/// beyond what it has anyway.
 #[test]
 fn a_wal_is_bounded_while_the_store_is_read_all_the_time() {
     let folder = tempfile::tempdir().unwrap();
@@ -87,7 +88,8 @@ fn a_wal_is_bounded_while_the_store_is_read_all_the_time() {
     }
     is_over.store(true, Ordering::SeqCst);
     let longest = readers.into_iter().map(|reader| reader.join().unwrap()).max().unwrap();
-    // It is tried at some pages more as well; and a question may be under way then, and the next one be waited for.
+    // It is tried at some pages more as well; and a question may be under way then, and the next
+    // one be waited for.
     let bound = (2 * LONG + (2 * longest + 10) * PAGES) * FRAME;
     assert!(most <= bound, "{most} bytes, and {bound} at most, with {longest} in a question");
 }

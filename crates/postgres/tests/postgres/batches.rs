@@ -15,7 +15,8 @@ use crate::bank::{account, ask, claim, commit, committed, event, step, texts};
 use crate::raw::Raw;
 use crate::server;
 
-/// Has the store wait with a first transaction while a number of things are asked, so that they are in one.
+/// Has the store wait with a first transaction while a number of things are asked, so that they are
+/// in one.
 fn in_one_transaction<T>(store: &PostgresStore, raw: &Raw, asked: impl FnOnce() -> T) -> T {
     raw.run("BEGIN; SELECT * FROM counter FOR UPDATE");
     let first = ask(|done| store.commit(Commit::new(), done));

@@ -37,8 +37,8 @@ enum Trips {
     Two,
 }
 
-/// Claims two entities, and commits over both, with a store whose connection may end. Checks what was told against what another one
-/// reads.
+/// Claims two entities, and commits over both, with a store whose connection may end. Checks what
+/// was told against what another one reads.
 fn one_step(
     (store, trips): (&PostgresStore, Trips),
     other: &PostgresStore,
@@ -80,7 +80,8 @@ fn one_step(
     }
 }
 
-/// At each message of the protocol, either way, the connection is cut: all that is told is true, and the store goes on.
+/// At each message of the protocol, either way, the connection is cut: all that is told is true,
+/// and the store goes on.
 #[test]
 fn a_connection_that_is_cut_at_any_message_leaves_no_doubt() {
     let Some(server) = server::shared() else { return };
@@ -141,7 +142,8 @@ fn a_connection_that_is_cut_while_it_is_made_is_told() {
     }
 }
 
-/// A peer that is silent is given up in time, and what its server still had under way is undone, or was done.
+/// A peer that is silent is given up in time, and what its server still had under way is undone, or
+/// was done.
 #[test]
 fn a_silent_connection_is_given_up_in_time() {
     let Some(server) = server::shared() else { return };
@@ -169,7 +171,8 @@ fn a_silent_connection_is_given_up_in_time() {
     assert!(seen.refused > 0 && seen.unknown_aborted > 0 && seen.unknown_committed > 0, "{seen:?}");
 }
 
-/// While nothing listens, each thing that is asked is refused in time and in order; then it goes on by itself.
+/// While nothing listens, each thing that is asked is refused in time and in order; then it goes on
+/// by itself.
 #[test]
 fn a_server_that_is_away_is_told_in_order() {
     let Some(mut server) = server::own() else { return };
@@ -207,7 +210,8 @@ fn a_server_that_is_away_is_told_in_order() {
     assert_eq!(until_available(|| try_texts(&store, &alice)).len(), 0);
 }
 
-/// Moves amounts between two entities of its own until it is told to end. Returns what was told to be stored, or settled as that.
+/// Moves amounts between two entities of its own until it is told to end. Returns what was told to
+/// be stored, or settled as that.
 pub fn transfers(
     store: &PostgresStore,
     names: &[EntityId; 2],

@@ -1,4 +1,5 @@
-//! The store in PostgreSQL. Without a server, and without the programs of one, these tests are skipped, and say so.
+//! The store in PostgreSQL. Without a server, and without the programs of one, these tests are
+//! skipped, and say so.
 
 #![cfg(unix)]
 

@@ -289,7 +289,8 @@ fn what_a_snapshot_and_a_note_say_is_checked() {
     assert_eq!(check().1, Ok(1));
 }
 
-/// Those who write and read while it is brought up to date are in its way, and are not broken by it.
+/// Those who write and read while it is brought up to date are in its way, and are not broken by
+/// it.
 #[test]
 fn a_schema_that_is_used_is_brought_up_to_date() {
     let Some(server) = server::shared() else { return };
@@ -301,7 +302,8 @@ fn a_schema_that_is_used_is_brought_up_to_date() {
     raw.run("SET deadlock_timeout = '1min'; BEGIN; UPDATE counter SET position = position + 1");
     std::thread::scope(|scope| {
         let store = scope.spawn(|| server.store(&schema));
-        // (Who waits is connected only now: a transaction sees all activity as of its first look, but locks as they are.)
+        // (Who waits is connected only now: a transaction sees all activity as of its first look,
+        // but locks as they are.)
         raw.until(
             "SELECT count(*) FROM pg_locks WHERE NOT granted AND relation = 'counter'::regclass",
         );

@@ -1,4 +1,5 @@
-//! What ends each wait for a server that hangs, is gone, or refuses; who is told meanwhile; and that a store can be closed, or dropped, through all of it.
+//! What ends each wait for a server that hangs, is gone, or refuses; who is told meanwhile; and
+//! that a store can be closed, or dropped, through all of it.
 
 use std::sync::mpsc::Receiver;
 use std::thread;
@@ -75,7 +76,8 @@ fn a_server_that_hangs_takes_no_time_of_the_next_one() {
     assert_eq!(claim(&store, &account("alice")).epoch.get(), 1);
 }
 
-/// Only the first attempt is waited for: while others are made, all is refused, and the store is closed in the middle of one.
+/// Only the first attempt is waited for: while others are made, all is refused, and the store is
+/// closed in the middle of one.
 #[test]
 fn an_outage_is_told_while_an_attempt_to_connect_hangs() {
     let Some(server) = server::shared() else { return };
@@ -119,7 +121,8 @@ fn an_outage_is_told_while_an_attempt_to_connect_hangs() {
     assert!(texts(&server.store(&schema), &alice).is_empty());
 }
 
-/// A store makes its tables when it is connected first. When they are gone, what is there then is not for it to decide.
+/// A store makes its tables when it is connected first. When they are gone, what is there then is
+/// not for it to decide.
 #[test]
 fn tables_that_are_gone_are_not_made_again() {
     let Some(server) = server::shared() else { return };
@@ -144,7 +147,8 @@ fn tables_that_are_gone_are_not_made_again() {
     assert_eq!(until_available(|| try_texts(&store, &alice)), ["before"]);
 }
 
-/// What a role's settings say of times is overridden, and what a server does meanwhile is told, and left when it is over.
+/// What a role's settings say of times is overridden, and what a server does meanwhile is told, and
+/// left when it is over.
 #[test]
 fn what_is_done_to_a_role_and_a_database_is_told_and_left() {
     let Some(server) = server::own() else { return };

@@ -17,7 +17,8 @@ fn accounts() -> [EntityId; 2] {
     ["alice", "bob"].map(account)
 }
 
-/// Makes one step after the other, over both accounts, and tells which are stored; to be run by the other test.
+/// Makes one step after the other, over both accounts, and tells which are stored; to be run by the
+/// other test.
 #[test]
 #[ignore = "the other test runs it, and kills it"]
 fn writes_until_it_is_killed() {

@@ -1,4 +1,5 @@
-//! What is between a store and its server: it passes messages of the protocol on, and cuts the connection where the test says.
+//! What is between a store and its server: it passes messages of the protocol on, and cuts the
+//! connection where the test says.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -109,7 +110,8 @@ impl Proxy {
         self.shared.hung.load(Ordering::SeqCst)
     }
 
-    /// Ends the connection that has the message behind that number of others that go this way from now on.
+    /// Ends the connection that has the message behind that number of others that go this way from
+    /// now on.
     pub fn strike(&self, way: Way, after: usize, end: End) {
         // ORDERING: SeqCst, as it is a test.
         self.shared.has_struck.store(false, Ordering::SeqCst);

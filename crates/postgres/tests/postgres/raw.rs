@@ -1,4 +1,5 @@
-//! A connection of the test's own, beside those of stores: another process, or one of a store that was lost.
+//! A connection of the test's own, beside those of stores: another process, or one of a store that
+//! was lost.
 
 use std::future::Future;
 use std::time::Instant;

@@ -1,4 +1,5 @@
-//! A PostgreSQL server for the tests: a private one out of the installed programs, or that of `COACT_POSTGRES_URL`.
+//! A PostgreSQL server for the tests: a private one out of the installed programs, or that of
+//! `COACT_POSTGRES_URL`.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -138,7 +139,8 @@ impl Drop for Server {
     }
 }
 
-/// A server of ours: on a port of 127.0.0.1, with TLS, in a folder for temporary files, flushing to the disk.
+/// A server of ours: on a port of 127.0.0.1, with TLS, in a folder for temporary files, flushing to
+/// the disk.
 pub struct Private {
     programs: PathBuf,
     folder: TempDir,
@@ -207,7 +209,8 @@ impl Private {
         format!("postgres://{user}:{password}@{host}:{}/{database}", self.port)
     }
 
-    /// The address for a role that is asked for no password, which takes a while to be checked in a build without optimization.
+    /// The address for a role that is asked for no password, which takes a while to be checked in a
+    /// build without optimization.
     pub fn swift_url(&self, port: u16) -> String {
         format!("postgres://swift@127.0.0.1:{port}/coact?sslmode=disable")
     }
@@ -282,7 +285,8 @@ impl Private {
     /// Starts the server. Returns when it takes connections.
     pub fn start(&mut self) {
         let postgres = self.program("postgres");
-        // It ends when its standard input does: also with a test that is killed, whose folder then goes with it.
+        // It ends when its standard input does: also with a test that is killed, whose folder then
+        // goes with it.
         let mut shell = Command::new("sh");
         shell
             .arg("-c")

@@ -185,7 +185,8 @@ fn a_claim_that_waits_for_a_commit_has_its_position() {
     assert_eq!((claimed.last, claimed.position), (Seq::new(2), position.next()));
 }
 
-/// Each of two stores commits over the same entities, in the other's order: they refuse each other, and nothing else happens.
+/// Each of two stores commits over the same entities, in the other's order: they refuse each other,
+/// and nothing else happens.
 #[test]
 fn two_stores_that_want_the_same_entities_only_fence_each_other() {
     let Some(server) = server::shared() else { return };
@@ -206,7 +207,8 @@ fn two_stores_that_want_the_same_entities_only_fence_each_other() {
                         if writer == 1 {
                             order.reverse();
                         }
-                        // All are on their way at once: several commits, and claims of others between them.
+                        // All are on their way at once: several commits, and claims of others
+                        // between them.
                         let claims: Vec<_> = order
                             .iter()
                             .map(|name| ask(|done| store.claim((*name).clone(), done)))
@@ -261,8 +263,9 @@ fn even(members: &[(&EntityId, &Claim)], text: &str) -> Commit {
     commit
 }
 
-/// Of two transactions that are open at once, one has its position and has not committed yet: no other gets a later one before it
-/// has, so that none who reads the log sees that and misses the former.
+/// Of two transactions that are open at once, one has its position and has not committed yet: no
+/// other gets a later one before it has, so that none who reads the log sees that and misses the
+/// former.
 #[test]
 fn a_position_is_seen_only_when_all_before_it_are() {
     let Some(server) = server::shared() else { return };
@@ -272,7 +275,8 @@ fn a_position_is_seen_only_when_all_before_it_are() {
     let (of_alice, of_bob) = (claim(&store, &alice), claim(&other, &bob));
     for ends in ["COMMIT", "ROLLBACK"] {
         let before = log(&store);
-        // Another process, which is slow: as far as the end of a store's transaction, for an entity of its own.
+        // Another process, which is slow: as far as the end of a store's transaction, for an entity
+        // of its own.
         raw.run("BEGIN; UPDATE counter SET last = last + 1");
         raw.run(
             "INSERT INTO event SELECT 1000000, last, last, (SELECT id FROM kind), 'noted', 1, 0, 'slow'
@@ -308,8 +312,8 @@ fn a_position_is_seen_only_when_all_before_it_are() {
     }
 }
 
-/// A connection that was lost has a transaction open, which has inserted its decision and may commit yet: what is told by then waits for
-/// it, and is the truth.
+/// A connection that was lost has a transaction open, which has inserted its decision and may
+/// commit yet: what is told by then waits for it, and is the truth.
 #[test]
 fn settling_waits_for_a_transaction_that_may_commit_yet() {
     let Some(server) = server::shared() else { return };

@@ -89,8 +89,8 @@ fn a_store_goes_on_with_a_standby_that_is_promoted() {
     }
 }
 
-/// A connection that is ended does not wait for its standby any more, and its commit is there for all
-/// who read: but it would be lost with the server.
+/// A connection that is ended does not wait for its standby any more, and its commit is there for
+/// all who read: but it would be lost with the server.
 #[test]
 fn a_commit_that_no_standby_has_is_not_settled() {
     let Some(server) = server::own() else { return };

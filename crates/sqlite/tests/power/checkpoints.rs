@@ -1,4 +1,5 @@
-//! The WAL is put into the file in parts, since a tool reads meanwhile; and then a sync of the file fails.
+//! The WAL is put into the file in parts, since a tool reads meanwhile; and then a sync of the file
+//! fails.
 
 use std::path::Path;
 use std::sync::Arc;

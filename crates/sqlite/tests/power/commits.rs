@@ -1,5 +1,6 @@
-//! The last step of a transaction fails, at each of its writes and syncs. What is told not to be stored is in no image from then on, be it that the
-//! process is killed before it writes anything else, or that the power fails; and a full disk leaves nothing in doubt.
+//! The last step of a transaction fails, at each of its writes and syncs. What is told not to be
+//! stored is in no image from then on, be it that the process is killed before it writes anything
+//! else, or that the power fails; and a full disk leaves nothing in doubt.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,7 +17,8 @@ use crate::oracle;
 /// How an operation fails.
 type Way = fn(Operation) -> Fault;
 
-/// A disk on which there is no room: of a write nothing is there, a part, or all of it, and it is told to have failed. Files can be cut, and synced.
+/// A disk on which there is no room: of a write nothing is there, a part, or all of it, and it is
+/// told to have failed. Files can be cut, and synced.
 const FULL: [Way; 3] = [
     |operation| full(operation, |_| 0),
     |operation| full(operation, |len| len / 2),
@@ -109,7 +111,8 @@ fn add(store: &SqliteStore, notes: &Notes, number: u64) {
     assert!(matches!(outcome, StoreOutcome::Committed(_)), "{outcome:?}");
 }
 
-/// One commit fails at the operation of this number, or from that on. Returns false if it has not so many.
+/// One commit fails at the operation of this number, or from that on. Returns false if it has not
+/// so many.
 fn one_fails(
     (wal, way, lasts): (Wal, Way, bool),
     first: usize,

@@ -114,7 +114,8 @@ fn without_syncs_something_is_lost() {
     }
 }
 
-/// Nor may the syncs of commits be left out, where only the beginning of a WAL and a checkpoint are synced: `synchronous = NORMAL`.
+/// Nor may the syncs of commits be left out, where only the beginning of a WAL and a checkpoint are
+/// synced: `synchronous = NORMAL`.
 #[test]
 fn without_syncs_of_commits_something_is_lost() {
     for seed in 0..4 {

@@ -1,7 +1,8 @@
 //! Files that were damaged: cut, overwritten, or with a byte that has flipped.
 //!
-//! A WAL has check sums, so what comes before the damage is there, and nothing behind it. The pages of the file have none: what SQLite
-//! notices is told as damage, what it does not is found by the hashes of events.
+//! A WAL has check sums, so what comes before the damage is there, and nothing behind it. The pages
+//! of the file have none: what SQLite notices is told as damage, what it does not is found by the
+//! hashes of events.
 
 use std::fs;
 
@@ -55,7 +56,8 @@ enum Found {
     Told,
     /// What is read does not fit its hashes, or the last event that the store knows.
     ByHashes,
-    /// Less than there was, and it fits: SQLite has no check sums, so a row or a page may be gone without a trace.
+    /// Less than there was, and it fits: SQLite has no check sums, so a row or a page may be gone
+    /// without a trace.
     Less,
 }
 

@@ -1,4 +1,5 @@
-//! Single operations of the disk fail, or all from one on: what was told stays true, and the store goes on by itself.
+//! Single operations of the disk fail, or all from one on: what was told stays true, and the store
+//! goes on by itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -38,7 +39,8 @@ fn fail(
     seen
 }
 
-/// Runs a workload for each operation of some sort, which fails, and compares what is left if the power fails some time after.
+/// Runs a workload for each operation of some sort, which fails, and compares what is left if the
+/// power fails some time after.
 fn each_fails(
     count: usize,
     which: fn(Operation) -> bool,

@@ -1,8 +1,9 @@
 //! Loss of power, and disks that fail.
 //!
-//! The store runs on a disk that records what is written and synced (`coact-disk`). What it has told is compared with what is
-//! left: in images of the disk at any point of the record (`crashes`), after failures of single operations (`failures`, `commits`,
-//! `checkpoints`), and in files that were damaged (`damage`).
+//! The store runs on a disk that records what is written and synced (`coact-disk`). What it has
+//! told is compared with what is left: in images of the disk at any point of the record
+//! (`crashes`), after failures of single operations (`failures`, `commits`, `checkpoints`), and in
+//! files that were damaged (`damage`).
 //!
 //! `COACT_HISTORIES=1000` tries as many workloads, from seed `COACT_HISTORIES_FIRST` on.
 

@@ -15,7 +15,8 @@ use crate::workload::{TAGS, number_of, state};
 /// More than there is.
 const ALL: usize = 1 << 30;
 
-/// Opens a file, and compares it with what was told by some point of the record: why not, if it does not fit.
+/// Opens a file, and compares it with what was told by some point of the record: why not, if it
+/// does not fit.
 pub fn check(path: &Path, history: &History, until: usize) -> Result<(), String> {
     let store = SqliteStore::open(path).map_err(|error| format!("it is lost: {error}"))?;
     let told = Promised::by(history, until);

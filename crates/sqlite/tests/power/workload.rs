@@ -1,4 +1,5 @@
-//! A program over a store, from a seed: claims, commits over one and two entities, snapshots, and settling.
+//! A program over a store, from a seed: claims, commits over one and two entities, snapshots, and
+//! settling.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +36,8 @@ pub const SHARED: Shape = Shape { rounds: 1, steps: 10, longest: 3_000, threads:
 pub const REOPENED: Shape = Shape { rounds: 4, steps: 5, longest: 5_000, threads: 1 };
 /// As little as has each of these in it.
 pub const TINY: Shape = Shape { rounds: 2, steps: 3, longest: 300, threads: 1 };
-/// The WAL gets longer than SQLite leaves it, so it is written to the file and begun anew, some times.
+/// The WAL gets longer than SQLite leaves it, so it is written to the file and begun anew, some
+/// times.
 pub const LONG: Shape = Shape { rounds: 1, steps: 40, longest: 60_000, threads: 2 };
 
 /// How often a store that cannot be reached is asked again.
@@ -53,7 +55,8 @@ pub fn run(path: &Path, seed: u64, shape: Shape) -> Notes {
 pub fn run_on(notes: &Notes, path: &Path, seed: u64, shape: Shape) {
     for round in 0..shape.rounds {
         let store = Arc::new(open(path));
-        // In the first one the store's connection that reads has read nothing yet, and holds nothing.
+        // In the first one the store's connection that reads has read nothing yet, and holds
+        // nothing.
         if round > 0 {
             read(notes, &store);
         }
@@ -74,8 +77,8 @@ pub fn run_on(notes: &Notes, path: &Path, seed: u64, shape: Shape) {
     }
 }
 
-/// Runs a program until the store cannot do something, where the process is killed. Returns how long the record is then, or `None` if
-/// that never happens.
+/// Runs a program until the store cannot do something, where the process is killed. Returns how
+/// long the record is then, or `None` if that never happens.
 pub fn until_it_fails(notes: &Notes, path: &Path, seed: u64, shape: Shape) -> Option<usize> {
     let Ok(store) = SqliteStore::open(path) else { return Some(notes.disk().position()) };
     let mut program = Program::new(Arc::new(store), notes, seed, shape);
