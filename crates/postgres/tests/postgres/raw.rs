@@ -55,8 +55,9 @@ impl Raw {
 
     /// Waits until another connection waits for a lock that this one has.
     pub fn until_it_is_waited_for(&self) {
+        // (Within a transaction, `pg_stat_activity` stays as it is read first.)
         self.until(
-            "SELECT count(*) FROM pg_stat_activity a WHERE pg_backend_pid() = ANY(pg_blocking_pids(a.pid))",
+            "SELECT count(*) FROM pg_locks l WHERE NOT l.granted AND pg_backend_pid() = ANY(pg_blocking_pids(l.pid))",
         );
     }
 }
