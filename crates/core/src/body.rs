@@ -137,8 +137,8 @@ pub(crate) struct PanickedBody<C> {
 }
 
 impl<C: Completion> PanickedBody<C> {
-    /// Reports the panic as that of a closure of this name, and poisons the cowns that the behaviour
-    /// holds exclusively.
+    /// Reports the panic as that of a closure of this name, and poisons the cowns that the
+    /// behaviour holds exclusively.
     ///
     /// # Safety
     /// The behaviour of `members` still holds them.
@@ -158,8 +158,8 @@ impl<C: Completion> PanickedBody<C> {
     }
 }
 
-/// From where a body is called. Each of these has a catch of its own: the compiler makes a call of one
-/// that is used twice, which takes 12 instructions.
+/// From where a body is called. Each of these has a catch of its own: the compiler makes a call of
+/// one that is used twice, which takes 12 instructions.
 pub(crate) mod call_site {
     pub(crate) const QUEUE: u8 = 0;
     pub(crate) const HERE: u8 = 1;
@@ -182,8 +182,8 @@ where
     }
 
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past
-    /// its deadline. ([Unchecked](crate::cown::set::Unchecked) closures see an ended state in that case.)
-    /// Catches a panic, and poisons the cowns held exclusively.
+    /// its deadline. ([Unchecked](crate::cown::set::Unchecked) closures see an ended state in that
+    /// case.) Catches a panic, and poisons the cowns held exclusively.
     ///
     /// # Safety
     /// The behaviour holds the cowns that `members` iterates over, and these match `self.shape`.
@@ -238,8 +238,8 @@ where
         BodyOutcome::Failed(completion, why)
     }
 
-    /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic. `SITE`
-    /// is one of [`call_site`].
+    /// Calls the closure with its cowns, none of which is poisoned or closed. Catches a panic.
+    /// `SITE` is one of [`call_site`].
     ///
     /// # Safety
     /// See [`execute`](Self::execute).
@@ -275,9 +275,9 @@ where
     }
 }
 
-/// Returns why a body must not run, if there is a reason, where its runtime has a watchdog or is past
-/// its deadline. What does not depend on the body's type is in functions like this one, which are
-/// compiled once.
+/// Returns why a body must not run, if there is a reason, where its runtime has a watchdog or is
+/// past its deadline. What does not depend on the body's type is in functions like this one, which
+/// are compiled once.
 ///
 /// # Safety
 /// The behaviour holds the members.

@@ -43,12 +43,13 @@ pub enum Broken {
         /// The index of the member in the set.
         position: usize,
     },
-    /// The runtime was shut down, and its deadline passed before the behaviour ran; or, over durable states, before it was known
-    /// whether what it has done is kept.
+    /// The runtime was shut down, and its deadline passed before the behaviour ran; or, over
+    /// durable states, before it was known whether what it has done is kept.
     Cancelled,
     /// The [`Resolver`](crate::promise::Resolver) was dropped without a value.
     Dropped,
-    /// The behaviour ran, and what it has done to durable states was not kept: for others it has not happened.
+    /// The behaviour ran, and what it has done to durable states was not kept: for others it has
+    /// not happened.
     NotCommitted(NotCommitted),
 }
 

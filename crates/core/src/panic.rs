@@ -57,8 +57,8 @@ pub fn named<N: ?Sized, R>(part: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Tells those who wait for the message of a panic that a layer above has caught on this thread, and
-/// passes on to another one, where it is reported.
+/// Tells those who wait for the message of a panic that a layer above has caught on this thread,
+/// and passes on to another one, where it is reported.
 #[cold]
 pub fn tell_of_panic(payload: &(dyn Any + Send)) {
     let waiting = caught_panics::end(false);

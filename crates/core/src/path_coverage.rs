@@ -24,7 +24,8 @@ macro_rules! paths {
 paths! {
     /// A worker spawned a behaviour on one free cown.
     SingleFree,
-    /// A behaviour on one cown was linked behind a request whose step over several queues had ended.
+    /// A behaviour on one cown was linked behind a request whose step over several queues had
+    /// ended.
     SingleAfterStep,
     /// A behaviour on one cown was linked in the queue of a cown that does not keep up.
     SingleInOverload,

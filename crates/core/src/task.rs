@@ -58,8 +58,8 @@ impl RunContext {
         self.refusal.load(Ordering::Relaxed)
     }
 
-    /// The same bits, and one that is set in no queue's word, in a runtime with a watchdog: its tasks
-    /// say which body they run.
+    /// The same bits, and one that is set in no queue's word, in a runtime with a watchdog: its
+    /// tasks say which body they run.
     pub(crate) const WATCHED: u32 = Self::REFUSAL | 1 << 31;
 
     /// Makes the runtime's tasks say which body they run. Comes before everything else.

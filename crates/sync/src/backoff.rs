@@ -1,10 +1,10 @@
 //! Bounded waits for a step that another thread is about to take.
 //!
-//! Some waits cannot be avoided: a producer has reserved a slot but not yet filled it, or the thread
-//! in front is a few instructions away from its place in a queue. Normally the step is nanoseconds away and
-//! spinning is right. If that thread has been preempted, the step is milliseconds away, and
-//! spinning keeps the very core busy that it needs. A [`SpinBackoff`] therefore goes through three
-//! phases:
+//! Some waits cannot be avoided: a producer has reserved a slot but not yet filled it, or the
+//! thread in front is a few instructions away from its place in a queue. Normally the step is
+//! nanoseconds away and spinning is right. If that thread has been preempted, the step is
+//! milliseconds away, and spinning keeps the very core busy that it needs. A [`SpinBackoff`]
+//! therefore goes through three phases:
 //!
 //! 1. *spin*: 1, 2, 4 … 32 pause instructions, 63 in all, about 1 µs;
 //! 2. *yield* the core a few times;

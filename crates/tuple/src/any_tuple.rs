@@ -12,9 +12,9 @@ use crate::tuple::{ElementType, Tuple};
 /// A tuple of elements of any types, with up to twelve of them: a dynamically typed message.
 ///
 /// A clone shares the elements. The first write to a tuple that is shared copies them; tuples are
-/// values, and never change under a reader. Plain data of up to three words, with nothing to drop, is
-/// in place, costs no allocation and is copied by a clone; everything else is in one block with a
-/// count.
+/// values, and never change under a reader. Plain data of up to three words, with nothing to drop,
+/// is in place, costs no allocation and is copied by a clone; everything else is in one block with
+/// a count.
 ///
 /// ```
 /// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
@@ -98,7 +98,8 @@ impl AnyTuple {
         self.0.get(at)
     }
 
-    /// The same to write to, after a copy of all elements if the tuple is [shared](Self::is_shared).
+    /// The same to write to, after a copy of all elements if the tuple is
+    /// [shared](Self::is_shared).
     ///
     /// # Panics
     /// If the `clone` of an element does; the tuple is then as before.
@@ -150,8 +151,8 @@ impl AnyTuple {
         self.take_out().ok_or(self)
     }
 
-    /// The same; leaves the empty tuple behind. `None`, and the tuple as it was, if it is of another
-    /// type.
+    /// The same; leaves the empty tuple behind. `None`, and the tuple as it was, if it is of
+    /// another type.
     ///
     /// # Panics
     /// If the `clone` of an element does.
@@ -197,8 +198,8 @@ impl<T: Tuple> From<CowTuple<T>> for AnyTuple {
     }
 }
 
-/// As Rust writes tuples: strings in quotes, and numbers with their types, if these are not those of
-/// numbers without one. What is more than 64 tuples deep is `(..)`.
+/// As Rust writes tuples: strings in quotes, and numbers with their types, if these are not those
+/// of numbers without one. What is more than 64 tuples deep is `(..)`.
 ///
 /// ```
 /// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }
@@ -246,7 +247,8 @@ impl AnyTuple {
 const TYPED_NUMBERS: [&str; 12] =
     ["f32", "i8", "i16", "i64", "i128", "isize", "u8", "u16", "u32", "u64", "u128", "usize"];
 
-/// An [`AnyTuple`] of which the type is known. Shares its elements with others until it is written to.
+/// An [`AnyTuple`] of which the type is known. Shares its elements with others until it is written
+/// to.
 pub struct CowTuple<T> {
     tuple: AnyTuple,
     // Neither a subtype nor a supertype: the tuple has one type.
@@ -260,8 +262,8 @@ impl<T: Tuple> CowTuple<T> {
         Self { tuple: AnyTuple(SharedElements::new(tuple)), of: PhantomData }
     }
 
-    /// The elements to write to, after a copy if they are shared. (Reading goes by `Deref`, and never
-    /// copies.)
+    /// The elements to write to, after a copy if they are shared. (Reading goes by `Deref`, and
+    /// never copies.)
     ///
     /// # Panics
     /// If the `clone` of an element does; the tuple is then as before.

@@ -13,10 +13,10 @@ const BITS: u32 = 6;
 /// A name of up to [`Atom::MAX_LEN`] characters that is compared, copied and hashed as one integer:
 /// the operation in `(atom!("add"), 1, 2)`.
 ///
-/// The characters are those of libcppa (crate documentation): digits,
-/// letters of the English alphabet, the underscore and the blank. The mapping to integers is
-/// computed at compile time by [`atom!`](crate::atom!), has no collisions, and can be inverted: each
-/// character takes six bits below a leading one, which tells the length.
+/// The characters are those of libcppa (crate documentation): digits, letters of the English
+/// alphabet, the underscore and the blank. The mapping to integers is computed at compile time by
+/// [`atom!`](crate::atom!), has no collisions, and can be inverted: each character takes six bits
+/// below a leading one, which tells the length.
 ///
 /// ```
 /// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }

@@ -17,8 +17,8 @@ const MAX_PRINTING: u32 = 64;
 thread_local! {
     static DROPPING: Cell<u32> = const { Cell::new(0) };
     static PRINTING: Cell<u32> = const { Cell::new(0) };
-    /// What waits for a destructor that is less deep. Empty, and without memory, once the outermost has
-    /// ended; so it needs no destructor, and is there for those of other thread-locals.
+    /// What waits for a destructor that is less deep. Empty, and without memory, once the outermost
+    /// has ended; so it needs no destructor, and is there for those of other thread-locals.
     static LATER: RefCell<ManuallyDrop<Vec<SharedElements>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }

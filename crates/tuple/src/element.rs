@@ -12,9 +12,9 @@ use crate::atom::Atom;
 
 /// A type that can be an element of an [`AnyTuple`].
 ///
-/// Numbers, strings, and the containers of the standard library are elements. Derive it for your own
-/// types, `#[derive(Clone, Debug, Element)]`, or write what the derive writes, as here; a type of another crate
-/// goes into [`Opaque`].
+/// Numbers, strings, and the containers of the standard library are elements. Derive it for your
+/// own types, `#[derive(Clone, Debug, Element)]`, or write what the derive writes, as here; a type
+/// of another crate goes into [`Opaque`].
 ///
 /// ```
 /// # mod coact { pub mod dynamic { pub use coact_tuple::*; } }

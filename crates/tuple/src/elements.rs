@@ -13,9 +13,9 @@ use crate::tuple::{ElementType, Tuple};
 /// The words of a tuple that is in place.
 const WORDS: usize = 3;
 
-/// Room for a small tuple, or for the address of a block. In words that may be addresses, so that a copy
-/// of the room may be used as one; and in a cell, since what is in place may be written through a shared
-/// reference: an atomic, a lock.
+/// Room for a small tuple, or for the address of a block. In words that may be addresses, so that a
+/// copy of the room may be used as one; and in a cell, since what is in place may be written
+/// through a shared reference: an atomic, a lock.
 type ElementRoom = UnsafeCell<MaybeUninit<[*const (); WORDS]>>;
 
 /// What is known of a type of tuples. Each type has one, or several that are equal.
@@ -47,8 +47,8 @@ pub(crate) struct TupleDescriptor {
 
 /// The elements of a tuple of any type, or a share of them.
 ///
-/// Plain data of up to three words, which has nothing to drop, is in place. Everything else is in an
-/// [`Arc`], of which the room has the address.
+/// Plain data of up to three words, which has nothing to drop, is in place. Everything else is in
+/// an [`Arc`], of which the room has the address.
 pub(crate) struct SharedElements {
     descriptor: &'static TupleDescriptor,
     room: ElementRoom,
@@ -110,8 +110,8 @@ impl<T: Tuple> TypedElements<T> {
             // SAFETY: the room has a block, as this function requires.
             let block = unsafe { Self::block(room) };
             let _counted = ManuallyDrop::new(Arc::clone(&block));
-            // SAFETY: a room with the address of a block is not written through a shared reference. The
-            // new room owns the count that was added.
+            // SAFETY: a room with the address of a block is not written through a shared reference.
+            // The new room owns the count that was added.
             ElementRoom::new(unsafe { *room.get() })
         }
     }
@@ -142,8 +142,9 @@ impl<T: Tuple> TypedElements<T> {
     }
 }
 
-/// A block on its way to be the only one of its room. The room gets the address when this is dropped:
-/// also if the last share of the old block was dropped by the exchange, and its destructor panics.
+/// A block on its way to be the only one of its room. The room gets the address when this is
+/// dropped: also if the last share of the old block was dropped by the exchange, and its destructor
+/// panics.
 struct IsolatedBlock<'r, T> {
     room: &'r mut ElementRoom,
     block: ManuallyDrop<Arc<T>>,
@@ -256,7 +257,8 @@ impl SharedElements {
         Some(unsafe { (element.debug)(self.start().byte_add(element.offset)).as_ref() })
     }
 
-    /// The tuple by value, if it is a `T`: a copy, if there are other shares. Leaves the empty tuple.
+    /// The tuple by value, if it is a `T`: a copy, if there are other shares. Leaves the empty
+    /// tuple.
     #[inline]
     pub(crate) fn take_out<T: Tuple>(&mut self) -> Option<T> {
         if !self.is::<T>() {

@@ -5,8 +5,8 @@
 //! members have to commit, waits for the outcome, and then ends. Its result and its cowns are
 //! available to others only then.
 //!
-//! A [pipelined](crate::cown::set::Pipelined) one releases its cowns as soon as its commit has begun,
-//! and takes its stages along: its result is told when the commit has ended.
+//! A [pipelined](crate::cown::set::Pipelined) one releases its cowns as soon as its commit has
+//! begun, and takes its stages along: its result is told when the commit has ended.
 
 use std::any::type_name;
 use std::error::Error;
@@ -28,8 +28,8 @@ use crate::fault::{Broken, NotCommitted};
 use crate::panic::{catch, drop_quietly, run_quietly};
 use crate::queue::append::StepEntry;
 
-/// Spawns a behaviour that ends with a commit. It runs on this thread as far as it can, if `here` says
-/// how.
+/// Spawns a behaviour that ends with a commit. It runs on this thread as far as it can, if `here`
+/// says how.
 ///
 /// # Errors
 /// Returns the closure and the completion if the set cannot be used.
@@ -83,8 +83,9 @@ where
         decider,
     };
     let stages: Box<dyn DetainedStages<S::Owned> + '_> = Box::new(state);
-    // SAFETY: only the lifetime changes. A node without stages holds its closure and its completion just so, type-erased:
-    // what they borrow from is a scope, which waits until the completion is dropped. This drops it last.
+    // SAFETY: only the lifetime changes. A node without stages holds its closure and its completion
+    // just so, type-erased: what they borrow from is a scope, which waits until the completion is
+    // dropped. This drops it last.
     let stages: Box<dyn DetainedStages<S::Owned>> = unsafe { transmute(stages) };
     (go_on(type_name::<F>), Some(stages))
 }
@@ -188,7 +189,8 @@ where
             None => (Err(NotCommitted::new(OutcomeUnknown)), Some(Broken::Cancelled), None),
         };
         tell_members(turn, &told);
-        // Before the cowns are released, so that what it sends comes before what others send who see the states.
+        // Before the cowns are released, so that what it sends comes before what others send who
+        // see the states.
         run_quietly(&mut || then.take().into_iter().for_each(|then| then()));
         self.set_final(failure);
     }
@@ -294,8 +296,8 @@ impl<F, C: Completion> Drop for CommitStages<F, C> {
     }
 }
 
-/// Returns the guard if all members are ready. Otherwise it comes again, by the first that is not, or there is a
-/// reason why it never can.
+/// Returns the guard if all members are ready. Otherwise it comes again, by the first that is not,
+/// or there is a reason why it never can.
 fn get_ready<S: CownSet + Send + 'static>(
     turn: &mut StepTurn<'_, S>,
     guard: Detained<S>,

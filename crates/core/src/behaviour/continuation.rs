@@ -1,6 +1,6 @@
-//! Behaviours on one cown that are created before they are spawned, and wait for a value, such as the
-//! answer to a question that the cown has asked. The block is created with the question; the resolver
-//! writes the answer into it, and spawns it.
+//! Behaviours on one cown that are created before they are spawned, and wait for a value, such as
+//! the answer to a question that the cown has asked. The block is created with the question; the
+//! resolver writes the answer into it, and spawns it.
 
 use std::any::type_name;
 use std::marker::PhantomData;
@@ -38,8 +38,9 @@ pub trait Continuation<R>: Send + Sized + 'static {
     /// Handles the value, in an [unchecked](Cown::unchecked) behaviour on the cown.
     fn run(self, held: Held<'_, Self::State>, value: Result<R, Broken>);
 
-    /// Spawns a behaviour that does the same as [`run`](Self::run). Called instead of that if the cown
-    /// is not [plain](Cown::is_plain) or is in a group, or if the value does not come from a worker.
+    /// Spawns a behaviour that does the same as [`run`](Self::run). Called instead of that if the
+    /// cown is not [plain](Cown::is_plain) or is in a group, or if the value does not come from a
+    /// worker.
     fn spawn(self, cown: Cown<Self::State>, value: Result<R, Broken>);
 }
 
@@ -56,8 +57,8 @@ pub fn resolver_spawning<R: Send + 'static, K: Continuation<R>>(
     if simulated::is_active() {
         return Resolver::calling(move |value| continuation.spawn(cown, value));
     }
-    // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation and
-    // the value are `Send`.
+    // SAFETY: the block is new, so no other resolver has it. The cown's handle, the continuation
+    // and the value are `Send`.
     unsafe { Resolver::of_callback(WaitingContinuation::allocate(cown, continuation)) }
 }
 
@@ -92,12 +93,13 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     /// Spawns the behaviour, whose value has come.
     ///
     /// # Safety
-    /// The callback comes from `allocate`, and has its value. The caller owns the block exclusively and must
-    /// not use it afterwards.
+    /// The callback comes from `allocate`, and has its value. The caller owns the block exclusively
+    /// and must not use it afterwards.
     unsafe fn resolved(callback: NonNull<PromiseCallback<R>>) {
-        // SAFETY: the callback is the head of the body, which is this far behind the start of its node, and
-        // the pointer was derived from that of the node. The node's handle keeps the cown alive until
-        // the behaviour has run; the request was begun for this member, and is unqueued.
+        // SAFETY: the callback is the head of the body, which is this far behind the start of its
+        // node, and the pointer was derived from that of the node. The node's handle keeps the cown
+        // alive until the behaviour has run; the request was begun for this member, and is
+        // unqueued.
         unsafe {
             let node = callback.byte_sub(offset_of!(Single<ContinuationBody<R, K>>, body)).cast();
             PromiseCallback::end(callback);
@@ -118,12 +120,12 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     /// Spawns another behaviour instead of this one.
     ///
     /// # Safety
-    /// The node has its value, and owns a handle of this cown. The caller owns the node exclusively and
-    /// must not use it afterwards.
+    /// The node has its value, and owns a handle of this cown. The caller owns the node exclusively
+    /// and must not use it afterwards.
     #[inline(never)]
     unsafe fn spawn_elsewhere(node: NonNull<Single<ContinuationBody<R, K>>>, cown: LiveCown) {
-        // SAFETY: the caller owns the node; its content is taken once, before it is freed, and so is the
-        // handle that `allocate` left to it.
+        // SAFETY: the caller owns the node; its content is taken once, before it is freed, and so
+        // is the handle that `allocate` left to it.
         let ((continuation, value), cown) = unsafe {
             let taken = Self::take(node);
             Single::free(node);
@@ -151,9 +153,10 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
     unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
         let node = task.cast::<Single<ContinuationBody<R, K>>>();
         let slot = Single::slot(node);
-        // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may write
-        // its `next`, until it is released; then this thread owns it exclusively. The closure, which takes
-        // the content, is called once. The handle that the set of the body owns is that of the node.
+        // SAFETY: a ready single holds its cown. The node stays in the queue, where a successor may
+        // write its `next`, until it is released; then this thread owns it exclusively. The
+        // closure, which takes the content, is called once. The handle that the set of the body
+        // owns is that of the node.
         unsafe {
             let member = slot.slot().member();
             if member.header().flags.may_be_refused(context) {
@@ -190,8 +193,8 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
         node: NonNull<Single<ContinuationBody<R, K>>>,
         context: &RunContext,
     ) -> Option<TaskPtr> {
-        // SAFETY: the behaviour holds its cown, and its content is taken once. The handle that the set of
-        // the body owns, and drops if it is refused, is that of the node; see `run`.
+        // SAFETY: the behaviour holds its cown, and its content is taken once. The handle that the
+        // set of the body owns, and drops if it is refused, is that of the node; see `run`.
         unsafe {
             let member = Single::slot(node).slot().member();
             let (continuation, value) = Self::take(node);

@@ -1,11 +1,12 @@
 //! Detained behaviours: they keep their cowns until a guard is dropped, without a thread.
 //!
-//! Such a behaviour is a [`Multi`] that runs in *steps*. The first is the closure; between two of them it is
-//! *parked*: a task that holds its cowns, as one does that is ready, but lies in no queue of the scheduler.
-//! Its guard has it go on: with another step, or to the end, where the cowns are released.
+//! Such a behaviour is a [`Multi`] that runs in *steps*. The first is the closure; between two of
+//! them it is *parked*: a task that holds its cowns, as one does that is ready, but lies in no
+//! queue of the scheduler. Its guard has it go on: with another step, or to the end, where the
+//! cowns are released.
 //!
-//! Who has the task is said by one word under a lock, [`DetentionProgress`]. The guard may be used while a step
-//! still runs, on any thread; then the step's own thread goes on when that has ended.
+//! Who has the task is said by one word under a lock, [`DetentionProgress`]. The guard may be used
+//! while a step still runs, on any thread; then the step's own thread goes on when that has ended.
 
 mod cut_off;
 #[cfg_attr(loom, path = "detain/detention_entry_in_model.rs")]
@@ -46,13 +47,15 @@ use crate::sched::{DeferredReady, Successor, at_work_in, schedule};
 use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 
-/// Spawns a behaviour that ends when its guard is dropped, not when its closure returns, and keeps its cowns
-/// until then. No thread waits: for a commit that takes milliseconds, an answer from elsewhere.
+/// Spawns a behaviour that ends when its guard is dropped, not when its closure returns, and keeps
+/// its cowns until then. No thread waits: for a commit that takes milliseconds, an answer from
+/// elsewhere.
 ///
-/// Its place in the order is that of [`when`](crate::when). The closure also gets the guard, and passes it
-/// on, to whatever is waited for. Until it is dropped, behaviours on the same cowns wait, and actors among
-/// them handle neither messages nor signals. With [`resume`](Detained::resume) it gets the states once more,
-/// as they were left. Dropping the guard keeps what was changed; to undo it, resume.
+/// Its place in the order is that of [`when`](crate::when). The closure also gets the guard, and
+/// passes it on, to whatever is waited for. Until it is dropped, behaviours on the same cowns wait,
+/// and actors among them handle neither messages nor signals. With [`resume`](Detained::resume) it
+/// gets the states once more, as they were left. Dropping the guard keeps what was changed; to undo
+/// it, resume.
 ///
 /// ```
 /// # use coact_core as coact;
@@ -76,16 +79,16 @@ use crate::task::{RunContext, TaskPtr, TaskVTable};
 /// # Ok::<(), std::sync::mpsc::RecvError>(())
 /// ```
 ///
-/// **Panics** of a step poison the cowns as those of other behaviours do, at once; they are released when
-/// the guard is dropped, and no further step runs.
+/// **Panics** of a step poison the cowns as those of other behaviours do, at once; they are
+/// released when the guard is dropped, and no further step runs.
 ///
-/// **The runtime** is not idle meanwhile. A [shutdown](crate::Runtime::shutdown) waits for the guard until its
-/// deadline; then the cowns are released, what waits for them is dropped, and the guard has no effect any more.
-/// A guard that is leaked keeps its cowns until then.
+/// **The runtime** is not idle meanwhile. A [shutdown](crate::Runtime::shutdown) waits for the
+/// guard until its deadline; then the cowns are released, what waits for them is dropped, and the
+/// guard has no effect any more. A guard that is leaked keeps its cowns until then.
 ///
-/// **Cost.** Three allocations, two locks and an entry in a table of the runtime, besides what a behaviour on
-/// several cowns costs; another task for each step and for the end, unless the guard is used before the step has
-/// ended.
+/// **Cost.** Three allocations, two locks and an entry in a table of the runtime, besides what a
+/// behaviour on several cowns costs; another task for each step and for the end, unless the guard
+/// is used before the step has ended.
 ///
 /// # Panics
 /// See [`when`](crate::when).
@@ -130,9 +133,10 @@ where
 
 /// The guard of a [detained](detain) behaviour, which ends when this is dropped.
 ///
-/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns. Its type names the set with
-/// owned handles, which have no names of their own. Where a type has to be named, put what is to happen into a box:
-/// `Box<dyn FnOnce() + Send>` for a closure that resumes, `Box<dyn Send>` for a guard that is only dropped.
+/// Dropping it does not wait, and runs no code of the user: a worker releases the cowns. Its type
+/// names the set with owned handles, which have no names of their own. Where a type has to be
+/// named, put what is to happen into a box: `Box<dyn FnOnce() + Send>` for a closure that resumes,
+/// `Box<dyn Send>` for a guard that is only dropped.
 #[must_use = "the behaviour ends when its guard is dropped"]
 pub struct Detained<S: CownSet + Send + 'static> {
     /// `None` once it was used.
@@ -140,9 +144,9 @@ pub struct Detained<S: CownSet + Send + 'static> {
 }
 
 impl<S: CownSet + Send + 'static> Detained<S> {
-    /// Gives the states to another closure, on a worker, with the guard; the cowns stay held in between. If
-    /// an earlier step has panicked, or the runtime is past the deadline of its shutdown, the closure is
-    /// dropped, and the behaviour ends.
+    /// Gives the states to another closure, on a worker, with the guard; the cowns stay held in
+    /// between. If an earlier step has panicked, or the runtime is past the deadline of its
+    /// shutdown, the closure is dropped, and the behaviour ends.
     ///
     /// ```
     /// # use coact_core as coact;
@@ -239,8 +243,9 @@ impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
         // The handles that the access, or its refusal, takes over.
         self.set.to_owned_set().give();
         let body = Body::<S, F, C>::new(self.shape, closure, completion);
-        // SAFETY: the behaviour holds the cowns of the cursor, which are those of the shape, and this thread has
-        // it: see `take_step`. There is no other access meanwhile, as that would borrow this.
+        // SAFETY: the behaviour holds the cowns of the cursor, which are those of the shape, and
+        // this thread has it: see `take_step`. There is no other access meanwhile, as that would
+        // borrow this.
         unsafe { body.execute(self.members.clone(), self.context) }
     }
 
@@ -257,11 +262,12 @@ impl<S: CownSet + Send + 'static> StepTurn<'_, S> {
     }
 }
 
-/// What a behaviour of several stages keeps between them. It is dropped when its cowns are released.
+/// What a behaviour of several stages keeps between them. It is dropped when its cowns are
+/// released.
 pub(super) trait DetainedStages<S: CownSet + Send + 'static>: Send {
-    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not there
-    /// meanwhile.) Returns what a pipelined behaviour leaves to be committed; it ends then, without
-    /// these.
+    /// Goes on, or hands the guard to what it waits for. (The turn's stages are these, and not
+    /// there meanwhile.) Returns what a pipelined behaviour leaves to be committed; it ends then,
+    /// without these.
     fn go_on(
         &mut self,
         turn: &mut StepTurn<'_, S>,
@@ -302,9 +308,9 @@ struct ParkedTask {
     has_failed: bool,
 }
 
-// SAFETY: the task holds its cowns and is in no queue. The thread that takes it out of `DetentionProgress`, under the lock, is the
-// only one that has it, and may give it to the scheduler: what is in its block is `Send` (a `DetainedBody` of a set that
-// is).
+// SAFETY: the task holds its cowns and is in no queue. The thread that takes it out of
+// `DetentionProgress`, under the lock, is the only one that has it, and may give it to the
+// scheduler: what is in its block is `Send` (a `DetainedBody` of a set that is).
 unsafe impl Send for ParkedTask {}
 
 /// What a behaviour and its guard share.
@@ -422,8 +428,8 @@ impl<S: CownSet + Send + 'static> CutOff for Detention<S> {
     }
 }
 
-/// What is in the block of a detained behaviour, behind its requests, until it ends. (As a completion: so it
-/// is in the place of a body that has one.)
+/// What is in the block of a detained behaviour, behind its requests, until it ends. (As a
+/// completion: so it is in the place of a body that has one.)
 struct DetainedBody<S: CownSet + Send + 'static> {
     detention: Arc<Detention<S>>,
     /// For the handles that each step may get. `None` at the end.
@@ -476,8 +482,8 @@ where
 /// Runs a behaviour that holds its cowns, on the calling thread.
 pub(super) type RunHere = unsafe fn(TaskPtr, RuntimeId);
 
-/// Spawns a detained behaviour, named after `N`. The content comes back if it is refused. If all its cowns are free, and may
-/// be taken at once, it is run here.
+/// Spawns a detained behaviour, named after `N`. The content comes back if it is refused. If all
+/// its cowns are free, and may be taken at once, it is run here.
 pub(super) fn spawn<S, N, T>(
     set: S,
     content: T,
@@ -503,8 +509,8 @@ where
     let mut collect = |request| requests.push(request);
     let node = prepare::<S::Owned, N, T>(&owned, content, begin, admitted, &mut collect)?;
     sort(&mut requests);
-    // SAFETY: the node was prepared, and is not appended; the handles of `owned` keep its cowns alive, which are
-    // distinct.
+    // SAFETY: the node was prepared, and is not appended; the handles of `owned` keep its cowns
+    // alive, which are distinct.
     unsafe {
         let home = spawn_checks::home_of(&owned);
         at_work_in(home, || {
@@ -632,7 +638,8 @@ unsafe fn run<S: CownSet + Send + 'static>(task: TaskPtr, context: &RunContext) 
             AfterStep::End => {}
         }
     }
-    // SAFETY: the task holds its cowns, and this thread has it; nothing refers to the resident any more.
+    // SAFETY: the task holds its cowns, and this thread has it; nothing refers to the resident any
+    // more.
     unsafe { end::<S>(node, context) }
 }
 
@@ -677,12 +684,13 @@ unsafe fn end<S: CownSet + Send + 'static>(
         let body = node.ptr().byte_add(layout::<S>(node).1).cast::<ResidentBody<S>>().as_mut();
         body.completion.set.take()
     };
-    // Before others get the cowns, which may take the states out with the last handle. (If one of these is the last,
-    // the cown ends when it is released.)
+    // Before others get the cowns, which may take the states out with the last handle. (If one of
+    // these is the last, the cown ends when it is released.)
     drop_quietly(move || drop(set));
     let mut successor = Successor::new(context.home);
-    // SAFETY: the behaviour holds all its cowns. Its exclusive requests stay in their queues, where a
-    // successor may write `next`, until they are released one by one; after the last this thread owns the block.
+    // SAFETY: the behaviour holds all its cowns. Its exclusive requests stay in their queues, where
+    // a successor may write `next`, until they are released one by one; after the last this thread
+    // owns the block.
     let resident = unsafe {
         let (layout, offset) = layout::<S>(node);
         let mut deferring = DeferredReady::new(&mut successor);

@@ -39,8 +39,8 @@ pub use where_to_run::MAX_NESTED_HERE;
 /// If one of the cowns belongs to a [`Pump`](crate::runtime::Pump), the behaviour runs inline only
 /// on that pump's thread, and is spawned elsewhere.
 ///
-/// Over durable members, it decides inline if they are free and nothing of them is on its way to the store; what it has
-/// decided is stored by and by, and it keeps them until then.
+/// Over durable members, it decides inline if they are free and nothing of them is on its way to
+/// the store; what it has decided is stored by and by, and it keeps them until then.
 ///
 /// Calls inside such behaviours nest up to [`MAX_NESTED_HERE`] deep; deeper ones are spawned.
 ///
@@ -80,7 +80,8 @@ where
 /// result is available when this returns, without a promise. Otherwise the behaviour is spawned,
 /// and the answer is a promise.
 ///
-/// **Cost.** See [`when_here`]; if it is spawned, that attempt in addition to [`call`](crate::call).
+/// **Cost.** See [`when_here`]; if it is spawned, that attempt in addition to
+/// [`call`](crate::call).
 ///
 /// ```
 /// # use coact_core as coact;

@@ -115,8 +115,8 @@ fn behaviour_spawns_on_its_own_cown() {
     });
 }
 
-/// A worker counts what waits behind its next task, while another thread appends there, also as part
-/// of a step over two cowns: the count meets only requests that are there.
+/// A worker counts what waits behind its next task, while another thread appends there, also as
+/// part of a step over two cowns: the count meets only requests that are there.
 ///
 /// Fails if the count begins after the task has run.
 #[test]

@@ -80,8 +80,9 @@ where
     const VTABLE_IN_GROUP: TaskVTable =
         TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
 
-    /// Creates the behaviour, which must then be [checked and bound](Self::check_and_bind), and passes its requests
-    /// on in the order of the members, of which there are [`len`](spawn_checks::count_members).
+    /// Creates the behaviour, which must then be [checked and bound](Self::check_and_bind), and
+    /// passes its requests on in the order of the members, of which there are
+    /// [`len`](spawn_checks::count_members).
     pub(crate) fn new(
         set: &S,
         len: u32,

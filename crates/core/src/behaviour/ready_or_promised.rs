@@ -9,8 +9,8 @@ use crate::cown::set::{CownSet, refuse_volatile_beside_durable};
 use crate::fault::Broken;
 use crate::promise::Promise;
 
-/// The return type of [`call_here`](crate::call_here): the result if the behaviour has run, otherwise
-/// a promise of it.
+/// The return type of [`call_here`](crate::call_here): the result if the behaviour has run,
+/// otherwise a promise of it.
 ///
 /// Use it like a [`Promise`]: await it, wait for it, chain it. [`try_wait`](Self::try_wait) tells
 /// which of the two it is.

@@ -324,8 +324,8 @@ pub(super) unsafe fn end<B, C: Completion>(
     context: &RunContext,
 ) -> Option<TaskPtr> {
     let mut successor = Successor::new(context.home);
-    // SAFETY: the behaviour holds its cown until it is released here; then this thread owns the node,
-    // whose body was taken.
+    // SAFETY: the behaviour holds its cown until it is released here; then this thread owns the
+    // node, whose body was taken.
     unsafe {
         release_exclusive(Single::slot(node), &mut successor);
         Single::free(node);

@@ -38,8 +38,8 @@ where
     spawn_plain(set, closure, completion)
 }
 
-/// Spawns a behaviour on a set that passed the checks when it was named. If the behaviour is refused
-/// all the same, as a mailbox is full by now, its completion is told.
+/// Spawns a behaviour on a set that passed the checks when it was named. If the behaviour is
+/// refused all the same, as a mailbox is full by now, its completion is told.
 pub(crate) fn spawn_deferred<S, F, C>(set: S::Owned, closure: F, completion: C)
 where
     S: CownSet,

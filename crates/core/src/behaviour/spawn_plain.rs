@@ -93,8 +93,8 @@ where
         spawn_single(only_member(set), body);
         return Ok(());
     }
-    // By hand and not by `at_work_in`, as this counts: a worker does not look for the home, and what
-    // other threads do is out of its way.
+    // By hand and not by `at_work_in`, as this counts: a worker does not look for the home, and
+    // what other threads do is out of its way.
     if context::worker().is_some() {
         return match pair::members(set) {
             Some(members) => {
@@ -170,8 +170,9 @@ where
     unsafe { SingleBehaviour::spawn_by(worker, member, body) };
 }
 
-/// The same on a member of a group, or on a crowded cown, where a worker, too, waits in front of the
-/// queue. (Two branches in place of this one call took up to eight instructions more of each spawn.)
+/// The same on a member of a group, or on a crowded cown, where a worker, too, waits in front of
+/// the queue. (Two branches in place of this one call took up to eight instructions more of each
+/// spawn.)
 #[inline(never)]
 fn spawn_special<S, F, C>(member: RequestedCown, body: Body<S, F, C>)
 where

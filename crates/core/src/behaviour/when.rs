@@ -31,8 +31,8 @@ use crate::simulated;
 ///
 /// **Cost.** On one cown: one block from a pool and one atomic exchange, and one more atomic
 /// operation at the end unless another behaviour is waiting. On n free cowns: n atomic operations
-/// to spawn and n at the end. If some are busy: up to 2n to spawn, or 4n if another thread takes one
-/// of them while they are claimed.
+/// to spawn and n at the end. If some are busy: up to 2n to spawn, or 4n if another thread takes
+/// one of them while they are claimed.
 ///
 /// ```
 /// # use coact_core as coact;

@@ -24,8 +24,8 @@ pub enum Readiness {
     Never(NotCommitted),
 }
 
-/// A state whose changes are committed elsewhere. Its methods are called by behaviours that hold it,
-/// for reading or exclusively; none may block, and none but `collect` may panic.
+/// A state whose changes are committed elsewhere. Its methods are called by behaviours that hold
+/// it, for reading or exclusively; none may block, and none but `collect` may panic.
 pub trait CommitParticipant {
     /// Returns whether a behaviour may use the state. A pipelined one may also while commits of
     /// others are pending.

@@ -135,8 +135,8 @@ pub(super) fn request_put_aside<T: Send + 'static>(cown: LiveCown) -> NonNull<Si
 /// Runs the last request of a cown.
 ///
 /// # Safety
-/// The task is that of a [`last_request`] or a [`StateDropper::request`], or was deferred, and holds the
-/// cown.
+/// The task is that of a [`last_request`] or a [`StateDropper::request`], or was deferred, and
+/// holds the cown.
 unsafe fn run_destroy<T: Send + 'static>(task: TaskPtr, _: &RunContext) -> Option<TaskPtr> {
     let node = task.cast::<Single<()>>();
     // SAFETY: no request can follow this one, so no other thread reads the node, and it need not

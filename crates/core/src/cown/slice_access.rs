@@ -15,8 +15,8 @@ use super::set::{AsCown, view, view_mut};
 ///
 /// It is not a slice, but has what one mostly needs: `members[i]`, [`get`](Self::get),
 /// [`get_mut`](Self::get_mut), [`len`](Self::len), [`iter`](Self::iter) and
-/// [`iter_mut`](Self::iter_mut), and `for` loops. For all else a slice has, such as `swap`, `sort` or
-/// `split_at_mut`, collect the references: `members.into_iter().collect::<Vec<&mut T>>()`.
+/// [`iter_mut`](Self::iter_mut), and `for` loops. For all else a slice has, such as `swap`, `sort`
+/// or `split_at_mut`, collect the references: `members.into_iter().collect::<Vec<&mut T>>()`.
 ///
 /// ```
 /// # use coact_core as coact;

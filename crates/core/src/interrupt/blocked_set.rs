@@ -42,8 +42,8 @@ impl<T: Interruptible> Cown<T> {
         spawn_plain::spawn_placed(set, closure, NamedVTables::of::<N>())
     }
 
-    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked). If the cown is
-    /// not free, the behaviour is spawned, with the code of those on a [path](Self::send_path).
+    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked). If the cown
+    /// is not free, the behaviour is spawned, with the code of those on a [path](Self::send_path).
     #[inline(always)]
     #[cfg_attr(feature = "sim", track_caller)]
     pub fn serve_unchecked(&self, batch: u32, closure: impl FnOnce(&mut T) + Send + 'static) {
@@ -53,8 +53,8 @@ impl<T: Interruptible> Cown<T> {
         }
     }
 
-    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked), with what may
-    /// live on the caller's stack. Returns `false` without running it if the cown is not free.
+    /// Like [`serve_here`](crate::behaviour::serve_here), [unchecked](Cown::unchecked), with what
+    /// may live on the caller's stack. Returns `false` without running it if the cown is not free.
     /// Reports name the behaviour `name`.
     pub fn serve_by_ref(
         &self,

@@ -20,8 +20,8 @@ use crate::sched::runtime_handle::count_abandoned;
 use crate::sched::watchdog::current_task;
 use crate::task::{InGroup, RunContext, RunMode, TaskPtr, TaskVTable};
 
-/// The call, which receives whether the runtime is past its deadline; `None` for a request that only
-/// makes its group look for interrupts, which is no work.
+/// The call, which receives whether the runtime is past its deadline; `None` for a request that
+/// only makes its group look for interrupts, which is no work.
 pub(super) type DeferredCall = Option<Box<dyn FnOnce(RunMode) + Send>>;
 
 static VTABLE: TaskVTable = TaskVTable::new(run, single_block::link, name);
@@ -100,8 +100,8 @@ unsafe fn run(task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
 }
 
 /// # Safety
-/// See [`RunRingEntry`](crate::queue::group_ring::RunRingEntry); the entry was pushed with a deferred
-/// call.
+/// See [`RunRingEntry`](crate::queue::group_ring::RunRingEntry); the entry was pushed with a
+/// deferred call.
 unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
     // SAFETY: the entry holds a deferred call, and is taken before anything can be pushed.
     let (_, call) = unsafe { RingEntry::take::<DeferredCall>(entry) };

@@ -96,8 +96,9 @@ impl<T: Interruptible> Cown<T> {
         !self.header().has(Flags::CLOSED | Flags::SLOW_PATH)
     }
 
-    /// Returns a plain cown as a set whose behaviour always runs, like [`unchecked`](Self::unchecked),
-    /// with its group or without: like [`is_plain`](Self::is_plain), this takes one load.
+    /// Returns a plain cown as a set whose behaviour always runs, like
+    /// [`unchecked`](Self::unchecked), with its group or without: like
+    /// [`is_plain`](Self::is_plain), this takes one load.
     #[inline(always)]
     pub fn send_path(&self) -> SendPath<'_, T> {
         const SLOW: u16 = Flags::CLOSED | Flags::SLOW_PATH | Flags::CROWDED;
@@ -108,8 +109,8 @@ impl<T: Interruptible> Cown<T> {
         if self.header().has(SLOW) { SendPath::Slow } else { SendPath::Grouped(UncheckedIn(self)) }
     }
 
-    /// Returns the cown as a set like that of [`send_path`](Self::send_path), plain or not, if it is in
-    /// no group and not crowded.
+    /// Returns the cown as a set like that of [`send_path`](Self::send_path), plain or not, if it
+    /// is in no group and not crowded.
     #[inline]
     pub fn alone(&self) -> Option<UncheckedIn<'_, T, false>> {
         let is_alone = !self.header().has(Flags::GROUPED | Flags::CROWDED);
@@ -139,8 +140,9 @@ impl<T: Interruptible> WeakCown<T> {
         }
     }
 
-    /// Closes the cown permanently: behaviours that name it are refused ([`Broken::Closed`](crate::Broken::Closed)) unless
-    /// they are [unchecked](Cown::unchecked). For the state itself, which ends with this.
+    /// Closes the cown permanently: behaviours that name it are refused
+    /// ([`Broken::Closed`](crate::Broken::Closed)) unless they are [unchecked](Cown::unchecked).
+    /// For the state itself, which ends with this.
     pub fn close(&self) {
         let flags = &self.live_cown().header().flags;
         if flags.close() == CloseOutcome::GateShut {

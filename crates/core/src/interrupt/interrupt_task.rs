@@ -44,8 +44,8 @@ pub(super) unsafe fn run<T: Interruptible>(task: TaskPtr, context: &RunContext) 
             break;
         }
         if gate == Gate::Open || is_ungated(header) {
-            // SAFETY: this thread has the token, and passes it on. The check is the request behind an
-            // empty one, which is granted the cown as in `release_to_next`, without another
+            // SAFETY: this thread has the token, and passes it on. The check is the request behind
+            // an empty one, which is granted the cown as in `release_to_next`, without another
             // interrupt; then this thread owns the empty one.
             unsafe {
                 if let Some(check) = check

@@ -21,9 +21,9 @@ pub trait Interruptible: Send + Sized + 'static {
     /// Whether [`place`](Self::place) may return anything.
     const MAY_HAVE_PLACE: bool = false;
 
-    /// Returns the worker that is to handle a message ([`SendPath`](crate::internals::SendPath)), if
-    /// that is tied to one. Others pass it on there. Behaviours, interrupts, and messages that are late or that
-    /// reach a worker at its end may still come on other threads.
+    /// Returns the worker that is to handle a message ([`SendPath`](crate::internals::SendPath)),
+    /// if that is tied to one. Others pass it on there. Behaviours, interrupts, and messages that
+    /// are late or that reach a worker at its end may still come on other threads.
     #[inline]
     fn place(&self) -> Option<WorkerPlace> {
         None
@@ -55,9 +55,9 @@ pub trait Interruptible: Send + Sized + 'static {
 
     /// Called in place of [`on_interrupt`](Self::on_interrupt) once the runtime is past its
     /// shutdown's deadline: drops what the state waits for. Afterwards the gate is open, for
-    /// behaviours that are then dropped; but if the state has [closed](crate::WeakCown::close) its cown,
-    /// [unchecked](Cown::unchecked) behaviours run. Before each of these, which counts as abandoned
-    /// already, it is called once more.
+    /// behaviours that are then dropped; but if the state has [closed](crate::WeakCown::close) its
+    /// cown, [unchecked](Cown::unchecked) behaviours run. Before each of these, which counts as
+    /// abandoned already, it is called once more.
     fn cancel(&mut self, shared: &Self::SharedState);
 
     /// Called when a behaviour that held the cown exclusively has panicked, and still holds it. An
@@ -65,8 +65,8 @@ pub trait Interruptible: Send + Sized + 'static {
     fn failed(&mut self, shared: &Self::SharedState, why: &Broken);
 
     /// Called when the runtime is about to end, and waits for the state to end itself by
-    /// [closing](crate::WeakCown::close) the cown. Called without the state, on the thread that ends the
-    /// runtime; an interrupt follows.
+    /// [closing](crate::WeakCown::close) the cown. Called without the state, on the thread that
+    /// ends the runtime; an interrupt follows.
     fn end(shared: &Self::SharedState, ending: &Ending) {
         let _ = (shared, ending);
     }

@@ -6,9 +6,9 @@
 //! request drops the state as well, and never leaves the queue.
 //!
 //! Most states have no other handle left than the weak one of their own cown that they were created
-//! with. A state that gives it up there [ends](UnreachableCown::try_end) without being seen: nothing
-//! need be published, and no count be changed by an exchange. For that the cown must not be found in
-//! the [table](super::registry_table) either.
+//! with. A state that gives it up there [ends](UnreachableCown::try_end) without being seen:
+//! nothing need be published, and no count be changed by an exchange. For that the cown must not be
+//! found in the [table](super::registry_table) either.
 
 pub(crate) mod interruptible_handle;
 pub(super) mod temporary_handle;
@@ -56,8 +56,8 @@ impl<T: Interruptible> UnreachableCown<'_, T> {
         Ok(())
     }
 
-    /// Says that the state does not end yet, since its owner knows of a handle that was made meanwhile: it is looked at again,
-    /// behind what was spawned with that.
+    /// Says that the state does not end yet, since its owner knows of a handle that was made
+    /// meanwhile: it is looked at again, behind what was spawned with that.
     pub fn check_again(&self) {
         self.is_wanted.set(true);
     }

@@ -1,5 +1,5 @@
-//! The set of a message: one interruptible cown in no group, whose state may say where the message is to be
-//! handled.
+//! The set of a message: one interruptible cown in no group, whose state may say where the message
+//! is to be handled.
 
 use super::interruptible::Interruptible;
 use crate::cown::commit_participant::HeldParticipant;

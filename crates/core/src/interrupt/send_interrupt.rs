@@ -1,4 +1,5 @@
-//! The interrupting side: the interrupt is noted, and a token that nothing else brings to the state is sent for.
+//! The interrupting side: the interrupt is noted, and a token that nothing else brings to the state
+//! is sent for.
 
 use super::{call_after_queue, empty_request};
 use crate::queue::header::InterruptOutcome;

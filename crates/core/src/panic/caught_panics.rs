@@ -1,5 +1,5 @@
-//! What waits until the panic that unwinds the thread is caught: callbacks that receive its message,
-//! for waiters on whatever the panic drops, and the name under which it is reported.
+//! What waits until the panic that unwinds the thread is caught: callbacks that receive its
+//! message, for waiters on whatever the panic drops, and the name under which it is reported.
 //!
 //! While a panic unwinds a thread, its message is not accessible: only the code that catches it
 //! gets that. So callbacks are stored per thread ([`once_caught`]) and called where the runtime
@@ -171,8 +171,8 @@ impl PanicSpot {
     }
 
     /// Whether this is in a body that was called inline from the other one, and has ended. If that
-    /// body had panicked, it would have been caught there: what its destructors have seen is the panic
-    /// around it.
+    /// body had panicked, it would have been caught there: what its destructors have seen is the
+    /// panic around it.
     fn is_within(self, outer: Self) -> bool {
         self.task == outer.task && self.bodies > outer.bodies
     }

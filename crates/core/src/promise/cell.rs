@@ -1,5 +1,5 @@
-//! The cell that a promise and its resolver share: one value, one waiter, two owners. The protocol is
-//! in `cell/state.rs`.
+//! The cell that a promise and its resolver share: one value, one waiter, two owners. The protocol
+//! is in `cell/state.rs`.
 
 mod callback;
 mod consumer;

@@ -208,7 +208,8 @@ impl<R: Send + 'static> Resolver<R> {
     /// Creates the resolver that calls this.
     ///
     /// # Safety
-    /// There is no other one. The block stays alive until it is called, which may happen on any thread.
+    /// There is no other one. The block stays alive until it is called, which may happen on any
+    /// thread.
     #[inline]
     pub(crate) unsafe fn of_callback(callback: NonNull<PromiseCallback<R>>) -> Self {
         // SAFETY: the conditions are those of `Producer::of_callback`.
@@ -236,7 +237,8 @@ impl<R: Send + 'static> Resolver<R> {
         self.resolve_in_time_with(|| value)
     }
 
-    /// The same with a value that is created in place. `value` must not panic: the block would leak.
+    /// The same with a value that is created in place. `value` must not panic: the block would
+    /// leak.
     #[inline(always)]
     fn resolve_in_time_with(self, value: impl FnOnce() -> R) -> bool {
         simulated::point();

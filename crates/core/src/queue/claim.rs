@@ -129,12 +129,12 @@ unsafe fn try_take(header: &CownHeader, slot: &Slot) -> bool {
     is_ours
 }
 
-/// Returns whether the cown has no reader (unless it is for reading) and no interrupt. Exact for the
-/// token holder.
+/// Returns whether the cown has no reader (unless it is for reading) and no interrupt. Exact for
+/// the token holder.
 #[inline(always)]
 pub(crate) fn is_usable(header: &CownHeader, for_reading: bool) -> bool {
-    // One load answers in most cases; only the token holder, which is this thread, could let a reader
-    // in meanwhile.
+    // One load answers in most cases; only the token holder, which is this thread, could let a
+    // reader in meanwhile.
     !header.has(Flags::READ | Flags::INTERRUPT)
         || (for_reading || header.is_unread()) && !header.is_interrupted()
 }

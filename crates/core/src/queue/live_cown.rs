@@ -7,11 +7,11 @@ use super::header::CownHeader;
 
 /// A cown, or the leader of a group, that is alive: its block is not freed while this is used.
 ///
-/// Who creates one from a pointer ([`new`](Self::new)) says what keeps the cown alive: a handle or a
-/// weak handle, a request in its queue, a behaviour that holds it; for a leader also a member. Who
-/// gives that up, as by a release or with the last handle, does not use it afterwards, nor anything
-/// taken from it. So to look at the header, whose words are atomic, needs no further argument; to
-/// access the state does.
+/// Who creates one from a pointer ([`new`](Self::new)) says what keeps the cown alive: a handle or
+/// a weak handle, a request in its queue, a behaviour that holds it; for a leader also a member.
+/// Who gives that up, as by a release or with the last handle, does not use it afterwards, nor
+/// anything taken from it. So to look at the header, whose words are atomic, needs no further
+/// argument; to access the state does.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(transparent)]
 pub(crate) struct LiveCown(NonNull<CownHeader>);
@@ -33,8 +33,8 @@ impl LiveCown {
         unsafe { self.0.as_ref() }
     }
 
-    /// The leader of the cown's group, if it is a member of one: it keeps the leader alive. Not for a
-    /// leader.
+    /// The leader of the cown's group, if it is a member of one: it keeps the leader alive. Not for
+    /// a leader.
     #[inline(always)]
     pub(crate) fn leader(self) -> Option<Self> {
         self.header().leader().map(Self)

@@ -5,13 +5,14 @@ use std::ptr::NonNull;
 
 use super::slot::Slot;
 
-/// A request that is live: the block of its behaviour, or its place on a stack, is not given up while
-/// this is used.
+/// A request that is live: the block of its behaviour, or its place on a stack, is not given up
+/// while this is used.
 ///
-/// Who creates one from a pointer ([`new`](Self::new)) says why: the behaviour is the caller's own and not
-/// spawned, or misses a grant, or holds its cowns; or the request is in a queue whose token the caller has.
-/// Who gives that up, as by a grant or a release, does not use it afterwards. So to look at the
-/// request, whose words are atomic, needs no further argument; to change its queue does.
+/// Who creates one from a pointer ([`new`](Self::new)) says why: the behaviour is the caller's own
+/// and not spawned, or misses a grant, or holds its cowns; or the request is in a queue whose token
+/// the caller has. Who gives that up, as by a grant or a release, does not use it afterwards. So to
+/// look at the request, whose words are atomic, needs no further argument; to change its queue
+/// does.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(transparent)]
 pub(crate) struct LiveSlot(NonNull<Slot>);

@@ -3,8 +3,8 @@
 //!
 //! INTERRUPT of the leader says that its list of interrupts may contain members; PARKED of the
 //! leader says that it has the token, since the gate of some member is shut. PARKED of a member
-//! says that it is this member's gate. A member's [`InterruptNotice`] says whether it is in the list: adding
-//! it takes two steps, and other threads must know when both are done.
+//! says that it is this member's gate. A member's [`InterruptNotice`] says whether it is in the
+//! list: adding it takes two steps, and other threads must know when both are done.
 //!
 //! ```text
 //!   interrupt of a member                       the token holder, before a behaviour

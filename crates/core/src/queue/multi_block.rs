@@ -79,9 +79,10 @@ impl Multi {
 
 /// A behaviour on several cowns that is live: its block is not freed while this is used.
 ///
-/// Who creates one from a pointer ([`new`](Self::new)) says why: the behaviour is the caller's own and
-/// not spawned, misses a grant, is ready, or runs. It keeps its cowns alive: by the handles of its set
-/// before it is spawned, then by its requests. Who gives it away does not use it afterwards.
+/// Who creates one from a pointer ([`new`](Self::new)) says why: the behaviour is the caller's own
+/// and not spawned, misses a grant, is ready, or runs. It keeps its cowns alive: by the handles of
+/// its set before it is spawned, then by its requests. Who gives it away does not use it
+/// afterwards.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[repr(transparent)]
 pub(crate) struct LiveMulti(NonNull<Multi>);

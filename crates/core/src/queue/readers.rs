@@ -62,15 +62,15 @@ impl<'a> Readers<'a> {
         self.count.fetch_add(Self::ONE, Ordering::Relaxed);
     }
 
-    /// Leaves the token to the last reader, for the exclusive request at the head of the queue. Only
-    /// for the token holder.
+    /// Leaves the token to the last reader, for the exclusive request at the head of the queue.
+    /// Only for the token holder.
     #[inline]
     pub(super) fn wait(self, head: LiveSlot) -> ReaderWait {
         // ORDERING: Relaxed. The addition below publishes it.
         self.waiter.store(head.as_ptr().cast(), Ordering::Relaxed);
         simulated::point();
-        // ORDERING: AcqRel. Release publishes the request to the last reader (Acquire in `end_one`).
-        // Acquire pairs with the Release there, in case the last one has just gone.
+        // ORDERING: AcqRel. Release publishes the request to the last reader (Acquire in
+        // `end_one`). Acquire pairs with the Release there, in case the last one has just gone.
         if self.count.fetch_add(Self::WAITER, Ordering::AcqRel) != 0 {
             return ReaderWait::ForLast;
         }
@@ -101,8 +101,8 @@ impl<'a> Readers<'a> {
     /// Returns the request that waits for the last reader, if there is one. For a thread that keeps
     /// some reader from ending.
     pub(crate) fn waiter(self) -> Option<LiveSlot> {
-        // ORDERING: Acquire pairs with the Release in `wait`: the request. It stays there as long as
-        // there is a reader.
+        // ORDERING: Acquire pairs with the Release in `wait`: the request. It stays there as long
+        // as there is a reader.
         if self.count.load(Ordering::Acquire) & Self::WAITER == 0 {
             return None;
         }

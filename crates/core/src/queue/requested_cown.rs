@@ -76,12 +76,13 @@ impl RequestedCown {
         self.0.cast()
     }
 
-    /// Adds a tag that the member does not have yet. An addition, so that the tagged pointer takes one
-    /// instruction where the untagged one is needed as well.
+    /// Adds a tag that the member does not have yet. An addition, so that the tagged pointer takes
+    /// one instruction where the untagged one is needed as well.
     #[inline]
     fn with_new(self, tag: usize) -> Self {
         debug_assert!(!self.has(tag), "the tag is a new one");
-        // SAFETY: a header is aligned to 8 and not null, so with a tag the address does not wrap to null.
+        // SAFETY: a header is aligned to 8 and not null, so with a tag the address does not wrap to
+        // null.
         Self(unsafe { NonNull::new_unchecked(self.0.as_ptr().wrapping_byte_add(tag)) })
     }
 

@@ -7,7 +7,8 @@ use coact_sync::shim::atomic::{AtomicPtr, Ordering};
 
 /// One entry of a cown's queue. It is part of the behaviour that it belongs to: directly behind the
 /// [`Task`](crate::task::Task) header of a single, in the slot array of a
-/// [`Multi`](crate::queue::multi_block::Multi), or on the stack for a behaviour that runs in its caller.
+/// [`Multi`](crate::queue::multi_block::Multi), or on the stack for a behaviour that runs in its
+/// caller.
 ///
 /// `next` is written by the entry's successor in the queue (or by the appender of a batch, for
 /// entries that it chains itself), and read by the holder of this entry when it leaves. Before

@@ -59,7 +59,8 @@ impl Flags {
     /// The state is gone for good: behaviours are refused, except [unchecked](crate::interrupt)
     /// ones.
     pub(crate) const CLOSED: u16 = 1 << 1;
-    /// An [`InterruptGuard`](crate::queue::interrupt_header::InterruptGuard) precedes the header. Constant.
+    /// An [`InterruptGuard`](crate::queue::interrupt_header::InterruptGuard) precedes the header.
+    /// Constant.
     pub(crate) const INTERRUPTIBLE: u16 = 1 << 2;
     /// The state must be interrupted before the next behaviour.
     pub(crate) const INTERRUPT: u16 = 1 << 3;
@@ -94,7 +95,8 @@ impl Flags {
     /// have processors, and they wait in front of it. A hint: see
     /// [`turnstile`](super::turnstile).
     pub(crate) const CROWDED: u16 = 1 << 11;
-    /// In an interruptible cown: its state may say on which worker messages are handled. Never cleared.
+    /// In an interruptible cown: its state may say on which worker messages are handled. Never
+    /// cleared.
     pub(crate) const PLACED: u16 = 1 << 12;
 
     /// The bits that senders read.

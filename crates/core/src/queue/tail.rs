@@ -33,8 +33,8 @@ pub(crate) struct SeenTail(*mut Slot);
 #[derive(Clone, Copy)]
 pub(crate) struct EndMark(*mut Slot);
 
-/// A request whose successor only this thread can set, and that is live until it has: the thread has
-/// taken it out of the tail, or has not queued it yet.
+/// A request whose successor only this thread can set, and that is live until it has: the thread
+/// has taken it out of the tail, or has not queued it yet.
 #[derive(Clone, Copy)]
 #[repr(transparent)]
 pub(super) struct Predecessor(LiveSlot);

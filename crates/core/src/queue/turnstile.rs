@@ -6,8 +6,8 @@
 //! turn it is has often lost its own, and all others wait until the system lets it run again. A
 //! thread that has waited for long marks the cown as *crowded*. From then on appenders enter its
 //! queue one by one, through a lock that any running thread may take, in any order. They hold it
-//! until they are placed, and no longer. A thread that finds it taken lets others run, and goes past
-//! it if that was in vain for a tenth of a second.
+//! until they are placed, and no longer. A thread that finds it taken lets others run, and goes
+//! past it if that was in vain for a tenth of a second.
 //!
 //! A turnstile only delays, so it has no part in the order of the queue: some appenders may pass it
 //! and others not. It adds no
@@ -89,8 +89,8 @@ fn number(cown: &CownHeader) -> usize {
 }
 
 impl Turnstile {
-    /// Takes the lock, unless others hold it all the time; also returns whether it has been found free
-    /// often enough.
+    /// Takes the lock, unless others hold it all the time; also returns whether it has been found
+    /// free often enough.
     fn pass(&self) -> (Option<MutexGuard<'_, u32>>, bool) {
         if let Some(mut free) = self.0.try_lock() {
             *free += 1;
@@ -114,8 +114,8 @@ impl Turnstile {
     /// Waits for the lock, but no longer than [`PATIENCE`].
     fn wait(&self) -> Option<MutexGuard<'_, u32>> {
         let until = Instant::now() + PATIENCE;
-        // Several tries in a row would keep the lock's line from those who get on: two to three times
-        // the time of a few threads.
+        // Several tries in a row would keep the lock's line from those who get on: two to three
+        // times the time of a few threads.
         while Instant::now() < until {
             thread::yield_now();
             let taken = self.0.try_lock();

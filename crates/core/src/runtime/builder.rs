@@ -174,8 +174,9 @@ impl Builder {
     }
 
     /// Enables the watchdog: a behaviour that occupies a worker for longer than `limit` is reported
-    /// once to the [panic hook](Self::panic_hook), as [`Fault::Stalled`](crate::runtime::Fault::Stalled) with its type, and until
-    /// it has ended a spare worker runs the tasks that would wait for it (default: no watchdog).
+    /// once to the [panic hook](Self::panic_hook), as
+    /// [`Fault::Stalled`](crate::runtime::Fault::Stalled) with its type, and until it has ended a
+    /// spare worker runs the tasks that would wait for it (default: no watchdog).
     ///
     /// ```
     /// # use coact_core as coact;
@@ -200,8 +201,8 @@ impl Builder {
     /// **Cost.** None without a watchdog. With one, a thread that wakes four times per limit, and
     /// six stores per behaviour.
     ///
-    /// It has no effect on pumps, [blocking threads](Self::on_blocking_threads) and simulations, nor
-    /// on other runtimes of the [group](Self::grouped_with).
+    /// It has no effect on pumps, [blocking threads](Self::on_blocking_threads) and simulations,
+    /// nor on other runtimes of the [group](Self::grouped_with).
     pub fn watchdog(mut self, limit: Duration) -> Self {
         self.config.watchdog = Some(limit);
         self
@@ -237,9 +238,9 @@ impl Builder {
     }
 
     /// Reports the first use of the [global](Runtime::global) runtime by a thread that has entered
-    /// none to this runtime's [panic hook](Self::panic_hook), once, as [`Fault::NotEntered`](crate::runtime::Fault::NotEntered): what
-    /// is created there is easily lost if this runtime was meant. The main runtime of a `System`
-    /// always does this.
+    /// none to this runtime's [panic hook](Self::panic_hook), once, as
+    /// [`Fault::NotEntered`](crate::runtime::Fault::NotEntered): what is created there is easily
+    /// lost if this runtime was meant. The main runtime of a `System` always does this.
     ///
     /// Calling [`Runtime::global`] does not count as a use.
     pub fn expect_entered(mut self) -> Self {

@@ -27,7 +27,8 @@ impl<T: Send + 'static> Cown<T> {
     ///
     /// # Errors
     /// Returns an error for cowns of a [`Pump`](crate::runtime::Pump), which stay with it, and for
-    /// moves to a pump; for actors with a fiber, and groups that have one; or if either runtime has been shut down.
+    /// moves to a pump; for actors with a fiber, and groups that have one; or if either runtime has
+    /// been shut down.
     pub fn move_to(&self, home: RuntimeHandle) -> Result<(), MoveError> {
         move_handle_to(self, home)
     }
@@ -77,8 +78,8 @@ impl<T: Send + 'static> Cown<T> {
 pub enum MoveError {
     /// The cown belongs to a pump, and only the pump's thread accesses its state.
     Pinned,
-    /// The cown is an actor with a fiber, which stays on the worker where it has begun, or its group has such a
-    /// member.
+    /// The cown is an actor with a fiber, which stays on the worker where it has begun, or its
+    /// group has such a member.
     HasFiber,
     /// The new runtime is a pump, whose cowns must be created there.
     ToPump,

@@ -106,9 +106,9 @@ impl Runtime {
     /// Runs `main` on the calling thread, inside this runtime, then waits until no work is left:
     /// every behaviour has run, and so have all futures, blocking jobs and timers.
     ///
-    /// It does not wait for a behaviour that waits for a cown which a behaviour of *another* runtime
-    /// holds, or is to have first: what is left is that runtime's work. To wait for both, use
-    /// [`wait_idle_all`](Self::wait_idle_all).
+    /// It does not wait for a behaviour that waits for a cown which a behaviour of *another*
+    /// runtime holds, or is to have first: what is left is that runtime's work. To wait for both,
+    /// use [`wait_idle_all`](Self::wait_idle_all).
     ///
     /// # Panics
     /// Panics if `main` panics (after the wait). Also panics where it would wait for itself: in a

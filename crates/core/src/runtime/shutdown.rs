@@ -55,10 +55,10 @@ impl Runtime {
     /// what is queued may take up to a second. Those still running are left alone: the
     /// [report](ShutdownReport) names them, and their threads end after them.
     ///
-    /// A behaviour that waits for a cown which a behaviour of *another* runtime holds, or is to have
-    /// first, is not waited for, however far the deadline is: if its turn comes after the end, it is
-    /// dropped then ([`Cancelled`](crate::Broken::Cancelled)), and not counted. To have it run, wait
-    /// for both runtimes first, with [`wait_idle_all`](Self::wait_idle_all).
+    /// A behaviour that waits for a cown which a behaviour of *another* runtime holds, or is to
+    /// have first, is not waited for, however far the deadline is: if its turn comes after the end,
+    /// it is dropped then ([`Cancelled`](crate::Broken::Cancelled)), and not counted. To have it
+    /// run, wait for both runtimes first, with [`wait_idle_all`](Self::wait_idle_all).
     ///
     /// A guard of [`enter`](Self::enter) borrows the runtime: drop it first.
     ///

@@ -13,8 +13,8 @@ pub struct ShutdownReport {
     /// these. (What is queued behind a stuck behaviour is dropped when that ends, and not counted
     /// here; nor is what waits behind a behaviour of another runtime:
     /// [`wait_idle_all`](crate::Runtime::wait_idle_all), before the shutdown, waits for that. Moves
-    /// of cowns and actors are not counted. Work of an actor besides its messages, such as obeying a signal, counts as a
-    /// behaviour.)
+    /// of cowns and actors are not counted. Work of an actor besides its messages, such as obeying
+    /// a signal, counts as a behaviour.)
     pub abandoned: usize,
     /// The number of workers that were still in a behaviour when the wait ended, plus other threads
     /// in a behaviour that runs [inline](crate::when_here). The workers' threads end after it.

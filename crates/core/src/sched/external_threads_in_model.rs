@@ -1,6 +1,7 @@
-//! The twin of `external_threads.rs` for models: they do not check for external threads, and the barrier
-//! with which an external thread announces itself would hide orderings that are too weak elsewhere.
-//! The models of external threads, in `runtime_shared/loom.rs`, use `presence_cell.rs` itself.
+//! The twin of `external_threads.rs` for models: they do not check for external threads, and the
+//! barrier with which an external thread announces itself would hide orderings that are too weak
+//! elsewhere. The models of external threads, in `runtime_shared/loom.rs`, use `presence_cell.rs`
+//! itself.
 
 use crate::runtime_ids::RuntimeId;
 

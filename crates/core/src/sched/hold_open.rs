@@ -76,8 +76,8 @@ impl fmt::Debug for Busy {
     }
 }
 
-/// Keeps a runtime active for an external thread whose presences may end later, or in another order,
-/// than they began.
+/// Keeps a runtime active for an external thread whose presences may end later, or in another
+/// order, than they began.
 #[cfg(not(all(test, loom)))]
 pub(crate) type HeldOpen = Busy;
 

@@ -66,9 +66,9 @@ impl RuntimeShared {
     /// Ends it, after what it leads to was submitted.
     pub(crate) fn end_outstanding(&self) {
         if self.outstanding.end() {
-            // ORDERING: SeqCst pairs with the fence in `SleepingWorkers::fall_asleep`: either this thread sees
-            // the last worker asleep, or that one sees that nothing is outstanding, and one of them
-            // notifies.
+            // ORDERING: SeqCst pairs with the fence in `SleepingWorkers::fall_asleep`: either this
+            // thread sees the last worker asleep, or that one sees that nothing is outstanding, and
+            // one of them notifies.
             fence(Ordering::SeqCst);
             self.tell_if_idle();
         }

@@ -78,7 +78,8 @@ impl Inbox {
         while let Some(task) = NonNull::new(newest) {
             // SAFETY: the task was taken off the stack, so this thread owns it and its link.
             let link = unsafe { (task.as_ref().vtable.link)(task).as_ref() };
-            // ORDERING: Relaxed, all three, here and in `DrainedTasks`. This thread owns the links now.
+            // ORDERING: Relaxed, all three, here and in `DrainedTasks`. This thread owns the links
+            // now.
             newest = link.load(Ordering::Relaxed).cast();
             link.store(oldest, Ordering::Relaxed);
             oldest = task.as_ptr().cast();

@@ -28,9 +28,9 @@
 //! * The barriers of `asym` are `SeqCst` fences in a model, as their contract says, but stronger
 //!   than they are: two light ones order each other as well.
 //! * What would order too much in all models is left out of those that do not check it: the
-//!   barriers of external threads (`external_threads_in_model.rs`), the table of interruptible cowns
-//!   (`registry_in_model.rs`), and the fence with which a runtime notifies waiters for several
-//!   (`idle_waiters::tell`). Each has its own models.
+//!   barriers of external threads (`external_threads_in_model.rs`), the table of interruptible
+//!   cowns (`registry_in_model.rs`), and the fence with which a runtime notifies waiters for
+//!   several (`idle_waiters::tell`). Each has its own models.
 //! * loom reports races on memory that it knows: its atomics, its cells, and blocks of the pool,
 //!   which must be freed, and are overwritten when they are. Nodes of behaviours are written before
 //!   they are published and read after; for that, the queues' orderings are checked through the

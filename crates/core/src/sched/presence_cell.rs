@@ -1,6 +1,6 @@
 //! How an external thread and a check for external threads see each other: the part of
-//! `external_threads.rs` that models run. For the argument, see README.md, "Idleness"; the models are in
-//! `runtime_shared/loom.rs`, with the check that uses this.
+//! `external_threads.rs` that models run. For the argument, see README.md, "Idleness"; the models
+//! are in `runtime_shared/loom.rs`, with the check that uses this.
 
 use std::sync::Arc;
 

@@ -61,15 +61,15 @@ impl RuntimeHandle {
     ///
     /// A simulation starts without any.
     ///
-    /// Costs a lock and a search: store the reference, but not from one simulation to the next, which
-    /// reuses the handles.
+    /// Costs a lock and a search: store the reference, but not from one simulation to the next,
+    /// which reuses the handles.
     pub fn extension<T: Default + Send + Sync + 'static>(self) -> &'static T {
         runtime_shared::get(self.0).config.extensions.get()
     }
 }
 
-/// Runs `work` on a thread that does blocking work of a runtime: it may block, but must not wait for the
-/// runtime's end.
+/// Runs `work` on a thread that does blocking work of a runtime: it may block, but must not wait
+/// for the runtime's end.
 pub fn serve<R>(home: RuntimeHandle, work: impl FnOnce() -> R) -> R {
     let _serving = BlockingMark::new(home.0);
     work()

@@ -184,8 +184,8 @@ impl RuntimeShared {
     }
 
     /// Called by the last searching worker after it has found something: a thread that left a task
-    /// meanwhile relied on this worker to ensure that it is run. `SleepingWorkers::found_work` has executed
-    /// the fence before this check that pairs with the one in `notify_of_inbox`.
+    /// meanwhile relied on this worker to ensure that it is run. `SleepingWorkers::found_work` has
+    /// executed the fence before this check that pairs with the one in `notify_of_inbox`.
     pub(crate) fn notify_of_rest(&self) {
         if self.has_tasks_in_inboxes() {
             self.notify_of_inbox();

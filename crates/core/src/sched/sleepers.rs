@@ -154,13 +154,13 @@ impl SleepingWorkers {
         true
     }
 
-    /// Takes one worker off the list, if it sleeps, on its behalf: the caller wakes it for what only
-    /// that one may do. Returns whether it slept.
+    /// Takes one worker off the list, if it sleeps, on its behalf: the caller wakes it for what
+    /// only that one may do. Returns whether it slept.
     ///
     /// The caller has put a fence between leaving that and this.
     pub(crate) fn call(&self, worker: usize) -> bool {
-        // ORDERING: Relaxed inside. The caller's fence pairs with that in `fall_asleep`: either this
-        // thread sees that some worker sleeps, or the worker sees what was left for it.
+        // ORDERING: Relaxed inside. The caller's fence pairs with that in `fall_asleep`: either
+        // this thread sees that some worker sleeps, or the worker sees what was left for it.
         !self.asleep.is_none() && self.wake_up(worker)
     }
 

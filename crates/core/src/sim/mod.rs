@@ -66,8 +66,8 @@
 //! # Limits
 //!
 //! The program must depend on nothing but the schedule: not on real time, threads of its own,
-//! addresses, or hash maps with random seeds. [`check_determinism`] finds what does. Simulate plain threads with [`thread`] and randomness
-//! with [`choose`].
+//! addresses, or hash maps with random seeds. [`check_determinism`] finds what does. Simulate plain
+//! threads with [`thread`] and randomness with [`choose`].
 //!
 //! All simulated threads share one thread. If one waits for something that the simulation does not
 //! know (a lock of `std` whose owner waits in simulated time), none goes on. When the thread has
@@ -227,11 +227,11 @@ impl Sim {
     /// same choices, and compares what they do. So it makes twice as many runs as
     /// [`check`](Self::check), and keeps a trace of each.
     ///
-    /// Compared are the tasks that can run at each decision, which behaviours are spawned from where
-    /// on which cowns, the times, what the program adds with [`trace`](trace()), and how the runs
-    /// end. Not compared are values that decide nothing: add these with `trace`. A run that fails
-    /// with a thread in the middle of a panic is reported as it is: it cannot be made again on the
-    /// same thread of the system.
+    /// Compared are the tasks that can run at each decision, which behaviours are spawned from
+    /// where on which cowns, the times, what the program adds with [`trace`](trace()), and how the
+    /// runs end. Not compared are values that decide nothing: add these with `trace`. A run that
+    /// fails with a thread in the middle of a panic is reported as it is: it cannot be made again
+    /// on the same thread of the system.
     ///
     /// The report says after how many events the runs part, what was the same before, what each of
     /// them did then, and what to look for.
@@ -358,8 +358,8 @@ pub fn trace(entry: impl Display) {
 ///
 /// # Panics
 /// Panics outside of a simulation. Code that also runs in production uses
-/// [`RuntimeHandle::elapsed`](crate::runtime::RuntimeHandle::elapsed): virtual time in a simulation,
-/// real time elsewhere.
+/// [`RuntimeHandle::elapsed`](crate::runtime::RuntimeHandle::elapsed): virtual time in a
+/// simulation, real time elsewhere.
 #[track_caller]
 pub fn elapsed() -> Duration {
     let now = crate::simulated::now().expect(

@@ -174,8 +174,8 @@ pub(super) fn is_in_fiber() -> bool {
     is_enclosed::<(), SuspendReason>()
 }
 
-/// Suspends the running fiber; returns when it is resumed. Also in the middle of a panic, and if what runs
-/// on the fiber has resumed one of its own.
+/// Suspends the running fiber; returns when it is resumed. Also in the middle of a panic, and if
+/// what runs on the fiber has resumed one of its own.
 pub(super) fn leave(left: SuspendReason) {
     suspend_enclosing::<(), SuspendReason>(left);
 }

@@ -21,8 +21,8 @@ static HAS_SIMULATED: AtomicBool = AtomicBool::new(false);
 #[cfg(feature = "sim")]
 pub(crate) fn set(simulation: Option<&'static dyn Simulation>) {
     SIMULATION.set(simulation);
-    // ORDERING: Relaxed, as nothing is read because of it: a thread that has something of a simulation got
-    // it from there, by a way that orders this store, too.
+    // ORDERING: Relaxed, as nothing is read because of it: a thread that has something of a
+    // simulation got it from there, by a way that orders this store, too.
     HAS_SIMULATED.store(true, Ordering::Relaxed);
     path_coverage::set_simulated(simulation.is_some());
 }

@@ -57,8 +57,8 @@ pub(crate) trait Simulation {
     fn ready(&self, task: TaskPtr, home: RuntimeId);
     /// See [`spawn_blocking`](super::spawn_blocking).
     fn spawn_blocking(&self, job: BlockingJob, run: Box<dyn FnOnce()>);
-    /// Returns the number of tasks of a runtime that are ready, and of those that have begun and not
-    /// ended.
+    /// Returns the number of tasks of a runtime that are ready, and of those that have begun and
+    /// not ended.
     fn tasks_of(&self, home: RuntimeId) -> TaskCounts;
     /// See [`pump_pending`](super::pump_pending).
     fn pump_pending(&self, home: RuntimeId, at: SpawnSite) -> usize;

@@ -320,8 +320,8 @@ pub(super) fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// A timer created by [`after`](super::after), [`every`](super::every) or [`every_with_fixed_delay`](super::every_with_fixed_delay). Dropping it leaves the
-/// timer running.
+/// A timer created by [`after`](super::after), [`every`](super::every) or
+/// [`every_with_fixed_delay`](super::every_with_fixed_delay). Dropping it leaves the timer running.
 ///
 /// ```
 /// # use coact_core as coact;

@@ -1,7 +1,8 @@
 //! Tests of the pool through its public functions: layouts, flows between threads, memory returned.
 //!
 //! The pool belongs to the process and the test harness runs tests in parallel, so a test that
-//! looks at the figures takes [`alone`] first; all tests here do, for their own figures to be exact.
+//! looks at the figures takes [`alone`] first; all tests here do, for their own figures to be
+//! exact.
 
 use std::alloc::Layout;
 use std::collections::HashSet;

@@ -109,7 +109,8 @@ fn push(cown: &Cown<LogState>, who: u8) {
     when(cown, move |state| state.0.push(who));
 }
 
-/// The value comes while others use the cown, which nothing but the behaviour keeps alive in the end.
+/// The value comes while others use the cown, which nothing but the behaviour keeps alive in the
+/// end.
 ///
 /// Fails if the behaviour has no handle of the cown, and with a `Relaxed` exchange in
 /// `Tail::append` or a `Relaxed` store in `Slot::link`.
@@ -146,13 +147,15 @@ fn value_against_poison() {
     check_beside(|resolver| resolver.resolve(value(7)), beside, move |log| orders.contains(&log));
 }
 
-/// The cown is marked meanwhile: the behaviour that was made is spawned, or another one in place of it.
+/// The cown is marked meanwhile: the behaviour that was made is spawned, or another one in place of
+/// it.
 ///
 /// Fails if `spawn_elsewhere` does not give back the block, or drops the handle.
 #[test]
 fn value_against_a_mark() {
     let beside = |cown: Cown<LogState>| {
-        // (In a cown that is not interruptible it says how long the block is, and is read at its end.)
+        // (In a cown that is not interruptible it says how long the block is, and is read at its
+        // end.)
         cown.header().set(Flags::SLOW_PATH, true);
         cown.header().set(Flags::SLOW_PATH, false);
     };

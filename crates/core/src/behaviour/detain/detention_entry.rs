@@ -23,8 +23,9 @@ impl DetentionEntry {
         let shared = runtime_shared::get(home);
         let _busy = RuntimeHandle(home).hold_open();
         let number = shared.service::<DetentionTable>().insert(detention.clone());
-        // The thread that ends the phase cuts off those in the list afterwards: either it or this thread sees
-        // the other, by the list's lock (or, if the list is new, by the fence of `RuntimeShared::service`).
+        // The thread that ends the phase cuts off those in the list afterwards: either it or this
+        // thread sees the other, by the list's lock (or, if the list is new, by the fence of
+        // `RuntimeShared::service`).
         if shared.phase() != RuntimePhase::Running {
             detention.cut_off();
         }

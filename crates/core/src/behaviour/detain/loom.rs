@@ -1,5 +1,5 @@
-//! Models of who goes on with a detained behaviour: the thread that runs a step, the guard, or the end of the
-//! runtime.
+//! Models of who goes on with a detained behaviour: the thread that runs a step, the guard, or the
+//! end of the runtime.
 
 use coact_sync::shim::sync::Mutex;
 use loom::thread;
@@ -56,7 +56,8 @@ fn end(x: Cown<Log>, place: &GuardPlace) -> Vec<u8> {
     written(x)
 }
 
-/// Has another thread use the guard, if it is there, while the step returns. Returns what was noted.
+/// Has another thread use the guard, if it is there, while the step returns. Returns what was
+/// noted.
 fn against_return(use_guard: fn(LogGuard)) -> Vec<u8> {
     let (x, place) = (log(), GuardPlace::default());
     spawn_both(&x, &place);
@@ -72,8 +73,8 @@ fn against_return(use_guard: fn(LogGuard)) -> Vec<u8> {
     end(x, &place)
 }
 
-/// The guard is dropped while the step returns: the cown is released once, by the one or the other, and
-/// the next holder sees what was written.
+/// The guard is dropped while the step returns: the cown is released once, by the one or the other,
+/// and the next holder sees what was written.
 ///
 /// Fails if `step_ended` parks without looking for what the guard has said.
 #[test]
@@ -90,7 +91,8 @@ fn resume_against_return() {
     });
 }
 
-/// The end of a runtime, the guard, and the return of the step: the behaviour ends once, in whatever order they come.
+/// The end of a runtime, the guard, and the return of the step: the behaviour ends once, in
+/// whatever order they come.
 ///
 /// Fails if `cut_off` leaves a running step as it is.
 #[test]
@@ -118,7 +120,8 @@ fn cut_off_against_resume_against_return() {
     });
 }
 
-/// A step that is queued when the runtime ends does not park the behaviour once more, where no one would find it.
+/// A step that is queued when the runtime ends does not park the behaviour once more, where no one
+/// would find it.
 ///
 /// Fails if `cut_off` leaves a queued step as it is.
 #[test]

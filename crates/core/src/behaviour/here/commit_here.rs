@@ -1,5 +1,5 @@
-//! Behaviours that end with a commit, as far as they can run inline: they decide at once, and commit
-//! later.
+//! Behaviours that end with a commit, as far as they can run inline: they decide at once, and
+//! commit later.
 
 use std::sync::Arc;
 

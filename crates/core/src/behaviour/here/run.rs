@@ -117,8 +117,8 @@ fn lend<S: CownSet, V>(
     move |access| (lent.0)(Some(access)).expect("it is called once")
 }
 
-/// Like [`claim_and_run`], on one or two cowns that [looked plain](OneOrTwo::are_plain) in this runtime.
-/// `BY_WORKER` says that the thread is a worker of it.
+/// Like [`claim_and_run`], on one or two cowns that [looked plain](OneOrTwo::are_plain) in this
+/// runtime. `BY_WORKER` says that the thread is a worker of it.
 ///
 /// # Safety
 /// The members are [those of the set](OneOrTwo::of), whose handles keep them alive.
@@ -136,10 +136,10 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    // SAFETY: the cowns are alive, distinct, and in no group, as those that are plain. The slots stay
-    // where they are until they are released after the body, and keep the cowns alive up to then. A
-    // body that is called holds its cowns: nothing has changed since `is_plain` or `are_plain`, which
-    // are exact for the holder, said that it may run here.
+    // SAFETY: the cowns are alive, distinct, and in no group, as those that are plain. The slots
+    // stay where they are until they are released after the body, and keep the cowns alive up to
+    // then. A body that is called holds its cowns: nothing has changed since `is_plain` or
+    // `are_plain`, which are exact for the holder, said that it may run here.
     unsafe {
         match members {
             OneOrTwo::One(member) => {
@@ -220,8 +220,8 @@ unsafe fn run_claimed<const BY_WORKER: bool, S, F, C, R>(
     }
 }
 
-/// Calls a body on the caller's stack. A worker enters nothing: on its thread its own runtime is the
-/// current one, whatever is entered.
+/// Calls a body on the caller's stack. A worker enters nothing: on its thread its own runtime is
+/// the current one, whatever is entered.
 ///
 /// # Safety
 /// The members are those of the body's set, which are held.
@@ -251,8 +251,8 @@ where
 /// Handles a body that has panicked: poisons and releases its cowns, and delivers the outcome.
 ///
 /// # Safety
-/// The slots, where they were queued, hold the cowns of the body exclusively. Afterwards they are in
-/// no queue.
+/// The slots, where they were queued, hold the cowns of the body exclusively. Afterwards they are
+/// in no queue.
 #[cold]
 #[inline(never)]
 unsafe fn end_panicked<C: Completion>(

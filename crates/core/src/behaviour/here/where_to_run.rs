@@ -59,7 +59,8 @@ unsafe fn enter(home: RuntimeId) -> impl Sized {
     simulated::point();
     // SAFETY: the caller drops the guard, of which this is a part, before it returns.
     let presence = unsafe { external_threads::enter(home) };
-    // A worker of another runtime does not act as a worker meanwhile. (The first part of a tuple is dropped first.)
+    // A worker of another runtime does not act as a worker meanwhile. (The first part of a tuple is
+    // dropped first.)
     (AsWorker::none(), presence)
 }
 

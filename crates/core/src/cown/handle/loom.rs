@@ -82,8 +82,8 @@ fn last_drop_against_the_last_behaviour() {
 
 /// As above, behind a second behaviour that is linked to the first while that one leaves the queue.
 ///
-/// Fails with a `Relaxed` exchange in `Tail::end_with`, and with `Relaxed` looks at the tail where it
-/// is left.
+/// Fails with a `Relaxed` exchange in `Tail::end_with`, and with `Relaxed` looks at the tail where
+/// it is left.
 #[test]
 fn last_drop_behind_a_behaviour_that_is_linked() {
     check(|| {

@@ -65,8 +65,8 @@ pub trait AsCown: SealedHandle + Clone + Send + 'static {
         Some(None)
     }
 
-    /// Whether behaviours on the state end with a [commit](CommitParticipant): they are detained until
-    /// what they have changed is committed.
+    /// Whether behaviours on the state end with a [commit](CommitParticipant): they are detained
+    /// until what they have changed is committed.
     const COMMITS: bool = false;
 
     /// Returns the state's part in a commit, for a behaviour that holds it for reading.
@@ -171,8 +171,8 @@ pub(in crate::cown) unsafe fn view_mut<'a, H: AsCown>(cown: LiveCown) -> &'a mut
 /// Shows a held cown's part in a commit, if it has one.
 ///
 /// # Safety
-/// The cown is one of `H`'s, and held for as long as `look` runs: exclusively, unless `is_read`. There is no other
-/// reference to its state meanwhile but those of readers.
+/// The cown is one of `H`'s, and held for as long as `look` runs: exclusively, unless `is_read`.
+/// There is no other reference to its state meanwhile but those of readers.
 pub(super) unsafe fn look_at<H: AsCown>(
     cown: LiveCown,
     is_read: bool,

@@ -1,5 +1,5 @@
-//! Sets of states that [commit](super::AsCown::COMMITS), for behaviours whose result is told only if
-//! the store confirms what they have seen, also if they change nothing.
+//! Sets of states that [commit](super::AsCown::COMMITS), for behaviours whose result is told only
+//! if the store confirms what they have seen, also if they change nothing.
 
 use super::CownSet;
 use super::kind::SetKind;

@@ -9,7 +9,8 @@ use crate::cown::commit_participant::HeldParticipant;
 use crate::cown::member_cursor::MemberCursor;
 use crate::sched::worker::bound::WorkerPlace;
 
-/// A set of durable members, for a behaviour that waits for no commit but its own; see [`pipelined`].
+/// A set of durable members, for a behaviour that waits for no commit but its own; see
+/// [`pipelined`].
 #[derive(Clone, Copy, Debug)]
 pub struct Pipelined<S>(S);
 

@@ -33,7 +33,8 @@ macro_rules! slice_of_cowns {
             ) {
                 for _ in 0..len {
                     let member = members.advance();
-                    // SAFETY: the next `len` members are those of the slice, and held, as this function requires.
+                    // SAFETY: the next `len` members are those of the slice, and held, as this
+                    // function requires.
                     unsafe { look_at::<$handle>(member.live_cown(), $reads, look) };
                 }
             }

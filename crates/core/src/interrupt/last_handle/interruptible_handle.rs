@@ -6,8 +6,8 @@ use std::ops::Deref;
 use crate::cown::handle::Cown;
 use crate::interrupt::interruptible::Interruptible;
 
-/// A handle of an interruptible cown. The last one is passed to [`Interruptible::unreachable`] instead
-/// of being dropped.
+/// A handle of an interruptible cown. The last one is passed to [`Interruptible::unreachable`]
+/// instead of being dropped.
 pub struct InterruptibleHandle<T: Interruptible>(ManuallyDrop<Cown<T>>);
 
 impl<T: Interruptible> InterruptibleHandle<T> {

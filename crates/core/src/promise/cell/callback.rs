@@ -86,8 +86,8 @@ impl<R, F: FnOnce(CellValue<R>)> ClosureCallback<R, F> {
     /// The block comes from [`allocate`](Self::allocate) with these types, and its value is
     /// initialised. The caller owns it exclusively and must not use it afterwards.
     unsafe fn call(head: NonNull<PromiseCallback<R>>) {
-        // SAFETY: the caller owns the block, which `allocate` made with these types; the closure and
-        // the value are moved out once, and the block freed with its own layout.
+        // SAFETY: the caller owns the block, which `allocate` made with these types; the closure
+        // and the value are moved out once, and the block freed with its own layout.
         let (closure, value) = unsafe {
             PromiseCallback::end(head);
             let block = head.cast::<Self>();

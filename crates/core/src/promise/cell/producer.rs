@@ -34,7 +34,8 @@ impl<R> Producer<R> {
     /// Creates the producer that calls this.
     ///
     /// # Safety
-    /// There is no other one. The block stays alive until it is called, which may happen on any thread.
+    /// There is no other one. The block stays alive until it is called, which may happen on any
+    /// thread.
     #[inline]
     pub(in crate::promise) unsafe fn of_callback(callback: NonNull<PromiseCallback<R>>) -> Self {
         Self(callback.cast())
@@ -46,15 +47,16 @@ impl<R> Producer<R> {
         self.complete_with(|| value)
     }
 
-    /// The same with a value that is created in place. `value` must not panic: the block would leak.
+    /// The same with a value that is created in place. `value` must not panic: the block would
+    /// leak.
     #[inline(always)]
     pub(in crate::promise) fn complete_with(self, value: impl FnOnce() -> CellValue<R>) -> bool {
         let this = ManuallyDrop::new(self).0;
         // SAFETY: both kinds of block begin with the state, and this end keeps the block alive.
         let state = unsafe { &(*this.as_ptr()).state };
         if state.calls() {
-            // SAFETY: the state says that this is a `PromiseCallback`; such a block has no other end, so this
-            // end owns it.
+            // SAFETY: the state says that this is a `PromiseCallback`; such a block has no other
+            // end, so this end owns it.
             unsafe { PromiseCallback::call_with(this.cast(), value()) };
             return true;
         }
@@ -97,8 +99,8 @@ impl<R> Producer<R> {
         let in_time = next != ProducerStep::FreeAndReport;
         // SAFETY: the consumer has left, and the value was written above.
         let value = unsafe { PromiseCell::take_over(this) };
-        // The producer has done its work: a panic in the destructor of the value, or of a waker that
-        // it need not wake any more, must not reach it.
+        // The producer has done its work: a panic in the destructor of the value, or of a waker
+        // that it need not wake any more, must not reach it.
         drop_quietly(|| drop_value(value));
         waker.into_iter().for_each(drop_unused);
         in_time

@@ -119,7 +119,8 @@ impl CellState {
         CellWord::of(self.0.load(Ordering::Acquire)) == CellWord::Ready
     }
 
-    /// The producer comes, after it has written the value, and leaves at once if there is no waiter.
+    /// The producer comes, after it has written the value, and leaves at once if there is no
+    /// waiter.
     #[inline(always)]
     pub(super) fn arrive(&self) -> ProducerStep {
         // ORDERING: Relaxed. The exchange confirms the state.
@@ -194,9 +195,9 @@ impl CellState {
             ConsumerExit::Drops => CellWord::Gone,
             ConsumerExit::GivesUp => CellWord::Late,
         };
-        // ORDERING: AcqRel. Release: this thread's accesses come before the producer's free (Acquire
-        // in `after_consumer`). Acquire pairs with the Release of `Ready`, as in `is_ready`, since
-        // the caller takes the value.
+        // ORDERING: AcqRel. Release: this thread's accesses come before the producer's free
+        // (Acquire in `after_consumer`). Acquire pairs with the Release of `Ready`, as in
+        // `is_ready`, since the caller takes the value.
         let before = CellWord::of(self.0.swap(state as u8, Ordering::AcqRel));
         if before == CellWord::Ready { CellOwner::Caller } else { CellOwner::Producer }
     }

@@ -1,4 +1,5 @@
-//! The hooks that a runtime calls: with faults, around its threads, and when work arrives at a pump.
+//! The hooks that a runtime calls: with faults, around its threads, and when work arrives at a
+//! pump.
 
 use std::sync::Arc;
 
@@ -57,8 +58,9 @@ impl Builder {
     ///
     /// The threads are the workers, the spares, and those that may block; for a system, those of
     /// all its hosts ([the others of its group](Self::grouped_with) use it too). Where a thread of
-    /// the program runs behaviours itself (a [`Pump`](crate::runtime::Pump), [`when_here`](crate::when_here),
-    /// `Host::caller`), it must enter what it needs. Simulations have no threads.
+    /// the program runs behaviours itself (a [`Pump`](crate::runtime::Pump),
+    /// [`when_here`](crate::when_here), `Host::caller`), it must enter what it needs. Simulations
+    /// have no threads.
     pub fn around_threads(
         mut self,
         wrapper: impl Fn(&mut dyn FnMut()) + Send + Sync + 'static,
@@ -67,9 +69,10 @@ impl Builder {
         self
     }
 
-    /// Sets a hook that is called when work arrives at a [`Pump`](crate::runtime::Pump) that is not being pumped, on the
-    /// thread that brings the work: to post an event to the loop that calls [`Pump::run_pending`](crate::runtime::Pump::run_pending).
-    /// It is called once until the pump is next run, and also when a run leaves work behind.
+    /// Sets a hook that is called when work arrives at a [`Pump`](crate::runtime::Pump) that is not
+    /// being pumped, on the thread that brings the work: to post an event to the loop that calls
+    /// [`Pump::run_pending`](crate::runtime::Pump::run_pending). It is called once until the pump
+    /// is next run, and also when a run leaves work behind.
     ///
     /// The hook may run in the middle of another runtime's work, so it must be short: it must not
     /// block, nor use cowns. It has no effect on other runtimes.

@@ -1,7 +1,7 @@
 //! Models of jobs that one worker must do: none is missed, and none is lost at the worker's end.
 //!
-//! The worker is that of `worker.rs`, reduced to what matters here: look, fall asleep, look once more,
-//! park. A lost wake-up shows as a deadlock, which loom reports.
+//! The worker is that of `worker.rs`, reduced to what matters here: look, fall asleep, look once
+//! more, park. A lost wake-up shows as a deadlock, which loom reports.
 
 use coact_sync::shim::atomic::{AtomicUsize, Ordering, fence};
 use coact_sync::shim::sync::Arc;

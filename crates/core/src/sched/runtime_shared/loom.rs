@@ -1,8 +1,8 @@
 //! Models of waiting until a runtime is idle, and of stopping it: no thread is left waiting, no
 //! task is left behind, and no external thread is missed.
 //!
-//! The code is that of `runtime_shared.rs` and `presence_cell.rs`. Workers are reduced to how they fall asleep,
-//! as in `Worker::sleep`.
+//! The code is that of `runtime_shared.rs` and `presence_cell.rs`. Workers are reduced to how they
+//! fall asleep, as in `Worker::sleep`.
 
 use std::ptr::{NonNull, null_mut};
 use std::time::Duration;
@@ -66,7 +66,8 @@ fn end_outstanding_against_fall_asleep() {
 /// A worker begins outstanding work and falls asleep: a thread that finds all workers asleep sees
 /// the work.
 ///
-/// Fails if `SleepingWorkers::fall_asleep` counts the sleeper with `Relaxed`, or `SleepingWorkers::sleeping` reads it so.
+/// Fails if `SleepingWorkers::fall_asleep` counts the sleeper with `Relaxed`, or
+/// `SleepingWorkers::sleeping` reads it so.
 #[test]
 fn outstanding_work_of_a_sleeper_is_seen() {
     check(|| {
@@ -87,7 +88,8 @@ fn outstanding_work_of_a_sleeper_is_seen() {
 
 /// A thread that has waited for idleness sees what the workers have done, by whatever means.
 ///
-/// Fails if `SleepingWorkers::fall_asleep` counts the sleeper with `Relaxed`, or `SleepingWorkers::sleeping` reads it so.
+/// Fails if `SleepingWorkers::fall_asleep` counts the sleeper with `Relaxed`, or
+/// `SleepingWorkers::sleeping` reads it so.
 #[test]
 fn what_workers_did_is_seen_by_who_waits() {
     check_bounded(3, || {
@@ -144,8 +146,8 @@ impl VisitedRuntime {
 /// and knows what came before that.
 ///
 /// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`,
-/// with a `Relaxed` store at the end of a `ThreadPresence`, with a `Relaxed` load in `count`, and if
-/// `RuntimeActivity::look` omits the second check for quiescence.
+/// with a `Relaxed` store at the end of a `ThreadPresence`, with a `Relaxed` load in `count`, and
+/// if `RuntimeActivity::look` omits the second check for quiescence.
 #[test]
 fn an_external_thread_against_a_look() {
     check(|| {
@@ -167,8 +169,8 @@ fn an_external_thread_against_a_look() {
 /// moment without a thread at work, so the runtime is not found idle.
 ///
 /// Fails without the barrier in `PresenceCell::enter`, without that in `ExternalThreads::count`,
-/// with a `Relaxed` store at the end of a `ThreadPresence`, with a `Relaxed` load in `count`, and if
-/// `RuntimeActivity::look` omits either check for quiescence.
+/// with a `Relaxed` store at the end of a `ThreadPresence`, with a `Relaxed` load in `count`, and
+/// if `RuntimeActivity::look` omits either check for quiescence.
 #[test]
 fn an_external_thread_that_a_worker_has_seen() {
     check_bounded(3, || {

@@ -11,8 +11,8 @@ use crate::task::{RunContext, TaskPtr, run_task};
 
 /// Written by its thread with two stores per task; no thread ever waits for it.
 pub(crate) struct CurrentTask {
-    /// Odd while a task runs. Incremented when one begins and when it ends, and by two where it goes
-    /// on with another body.
+    /// Odd while a task runs. Incremented when one begins and when it ends, and by two where it
+    /// goes on with another body.
     turn: AtomicU64,
     /// The [`TaskName`] of the task that is running, or ran last, or of its body.
     name: AtomicPtr<()>,

@@ -41,8 +41,9 @@ impl WorkerPlace {
         std::ptr::eq(self.shared, other.shared)
     }
 
-    /// Has the worker do a job: at once if it sleeps, or within 32 of its tasks. Jobs from one thread
-    /// are done in their order. A runtime that has one left is not idle. A panic in it stops there.
+    /// Has the worker do a job: at once if it sleeps, or within 32 of its tasks. Jobs from one
+    /// thread are done in their order. A runtime that has one left is not idle. A panic in it stops
+    /// there.
     ///
     /// Costs an allocation and a lock, and wakes the worker if it sleeps.
     ///
@@ -68,8 +69,8 @@ impl WorkerPlace {
 
     fn give(self, work: BoundWork) -> Result<(), BoundWork> {
         self.shared.workers[self.index].bound.push(work)?;
-        // ORDERING: SeqCst pairs with the fence in `SleepingWorkers::fall_asleep`: either this thread sees the
-        // worker asleep, or the worker sees the job when it looks once more.
+        // ORDERING: SeqCst pairs with the fence in `SleepingWorkers::fall_asleep`: either this
+        // thread sees the worker asleep, or the worker sees the job when it looks once more.
         fence(Ordering::SeqCst);
         if self.shared.idle.call(self.index) {
             self.shared.unpark(self.index);

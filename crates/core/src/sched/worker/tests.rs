@@ -264,8 +264,8 @@ fn what_a_worker_keeps_is_found_once_its_time_is_over() {
     while workers.step(0) {}
 }
 
-/// A worker that is woken again and again never watches for long, and still finds what is ready behind
-/// a long behaviour.
+/// A worker that is woken again and again never watches for long, and still finds what is ready
+/// behind a long behaviour.
 #[test]
 fn what_is_next_behind_a_long_behaviour_is_found_by_a_worker_that_is_woken_often() {
     let workers = Workers::new(2);
