@@ -19,8 +19,8 @@ use coact_tuple::{AnyTuple, Atom, Element, IntoTuple};
 use crate::types::{DynActor, DynAddr, DynMessage};
 
 impl DynAddr {
-    /// Sends a tuple without a sender. ([`DynContext::send`](crate::DynContext::send) sends one with
-    /// it.)
+    /// Sends a tuple without a sender. ([`DynContext::send`](crate::DynContext::send) sends one
+    /// with it.)
     ///
     /// # Errors
     /// Returns the tuple if the actor has ended, or if its mailbox is bounded and refuses it: see
@@ -100,8 +100,8 @@ impl DynAddr {
         self.0.send_later(delay, DynMessage::new(tuple))
     }
 
-    /// Asks: sends a tuple, and returns what the actor [replies](crate::DynContext::reply). An actor
-    /// that takes the tuple and does not reply fails the ask. (Actors of this kind ask with
+    /// Asks: sends a tuple, and returns what the actor [replies](crate::DynContext::reply). An
+    /// actor that takes the tuple and does not reply fails the ask. (Actors of this kind ask with
     /// [`DynContext::request`](crate::DynContext::request).)
     #[doc(alias = "sync_send")]
     #[cfg_attr(feature = "sim", track_caller)]

@@ -9,29 +9,29 @@ use coact_core::time::Timer;
 
 use crate::types::DynActor;
 
-/// Runs from when the cases are installed, or from the last message taken. Only actors whose cases have
-/// an `after` look at the time.
+/// Runs from when the cases are installed, or from the last message taken. Only actors whose cases
+/// have an `after` look at the time.
 #[derive(Default)]
 pub(crate) struct AfterClock {
-    running: Option<Running>,
+    running: Option<RunningClock>,
     /// How often it was set, so that an earlier timer is void.
     number: u64,
 }
 
-struct Running {
+struct RunningClock {
     after: Duration,
     since: Duration,
     timer: Timer,
 }
 
-impl Drop for Running {
+impl Drop for RunningClock {
     fn drop(&mut self) {
         self.timer.cancel();
     }
 }
 
 /// What is called when the time may be over, with the clock's number.
-type Call = fn(&mut DynActor, u64, &mut Context<DynActor>);
+type OverCall = fn(&mut DynActor, u64, &mut Context<DynActor>);
 
 impl AfterClock {
     /// Has it start from now, to the time that cases say, if they say one.
@@ -39,13 +39,13 @@ impl AfterClock {
         &mut self,
         after: Option<Duration>,
         context: &mut Context<DynActor>,
-        call: Call,
+        call: OverCall,
     ) {
         self.number += 1;
         let number = self.number;
         self.running = after.map(|after| {
             let timer = timer(number, after, context, call);
-            Running { after, since: RuntimeHandle::current().elapsed(), timer }
+            RunningClock { after, since: RuntimeHandle::current().elapsed(), timer }
         });
     }
 
@@ -62,7 +62,7 @@ impl AfterClock {
         &mut self,
         number: u64,
         context: &mut Context<DynActor>,
-        call: Call,
+        call: OverCall,
     ) -> bool {
         let Some(running) = self.running.as_mut().filter(|_| self.number == number) else {
             return false;
@@ -75,6 +75,6 @@ impl AfterClock {
     }
 }
 
-fn timer(number: u64, delay: Duration, context: &mut Context<DynActor>, call: Call) -> Timer {
+fn timer(number: u64, delay: Duration, context: &mut Context<DynActor>, call: OverCall) -> Timer {
     call_later(context, delay, move |actor, context| call(actor, number, context))
 }

@@ -39,34 +39,34 @@ pub struct DynContext<S = ()> {
     /// That of the actor while it runs; otherwise its twin.
     pub(crate) actor: Option<Context<DynActor>>,
     pub(crate) received: Received,
-    pub(crate) requested: Requested<S>,
+    pub(crate) requested: RequestedChanges<S>,
 }
 
 /// What the cases have requested; it is done after them.
-pub(crate) struct Requested<S> {
+pub(crate) struct RequestedChanges<S> {
     /// Whether there is anything of this since the last case.
     pub(crate) is_any: bool,
     /// What is to happen with the stack of cases.
-    pub(crate) changes: Vec<Change<S>>,
+    pub(crate) changes: Vec<CasesChange<S>>,
     /// How many answers are still to come.
     pub(crate) open: usize,
     /// Answers to hold the actor for, the innermost last.
-    pub(crate) awaits: Vec<Awaited<S>>,
+    pub(crate) awaits: Vec<AwaitedAnswer<S>>,
 }
 
-pub(crate) enum Change<S> {
+pub(crate) enum CasesChange<S> {
     Replace(DynCases<S>),
     Push(DynCases<S>),
     Pop,
 }
 
 /// An answer to hold the actor for.
-pub(crate) struct Awaited<S> {
+pub(crate) struct AwaitedAnswer<S> {
     pub(crate) answer: HeldAsk<AnyTuple>,
     pub(crate) cases: DynCases<S>,
 }
 
-impl<S> Default for Requested<S> {
+impl<S> Default for RequestedChanges<S> {
     fn default() -> Self {
         Self { is_any: false, changes: Vec::new(), open: 0, awaits: Vec::new() }
     }
@@ -74,7 +74,7 @@ impl<S> Default for Requested<S> {
 
 impl<S> DynContext<S> {
     pub(crate) fn new(state: S) -> Self {
-        let (received, requested) = (Received::default(), Requested::default());
+        let (received, requested) = (Received::default(), RequestedChanges::default());
         Self { state, actor: None, received, requested }
     }
 
@@ -117,27 +117,28 @@ impl<S> DynContext<S> {
     #[track_caller]
     pub fn become_(&mut self, cases: DynCases<S>) {
         assert_time(&cases);
-        self.change(Change::Replace(cases));
+        self.change(CasesChange::Replace(cases));
     }
 
-    /// Has the actor take these cases, from the next message on, until it [unbecomes](Self::unbecome):
-    /// then the present ones come back. Otherwise like [`become_`](Self::become_).
+    /// Has the actor take these cases, from the next message on, until it
+    /// [unbecomes](Self::unbecome): then the present ones come back. Otherwise like
+    /// [`become_`](Self::become_).
     ///
     /// # Panics
     /// See [`become_`](Self::become_).
     #[track_caller]
     pub fn become_keeping(&mut self, cases: DynCases<S>) {
         assert_time(&cases);
-        self.change(Change::Push(cases));
+        self.change(CasesChange::Push(cases));
     }
 
-    /// Drops the present cases: those that [`become_keeping`](Self::become_keeping) has kept come back.
-    /// An actor without cases ends normally, unless an answer is still to come.
+    /// Drops the present cases: those that [`become_keeping`](Self::become_keeping) has kept come
+    /// back. An actor without cases ends normally, unless an answer is still to come.
     pub fn unbecome(&mut self) {
-        self.change(Change::Pop);
+        self.change(CasesChange::Pop);
     }
 
-    fn change(&mut self, change: Change<S>) {
+    fn change(&mut self, change: CasesChange<S>) {
         self.requested.is_any = true;
         self.requested.changes.push(change);
     }
@@ -191,8 +192,8 @@ impl<S> DynContext<S> {
         own_address(self.running())
     }
 
-    /// Sends a tuple to this actor itself after a delay. The timer does not keep the actor alive, and
-    /// ends with the state.
+    /// Sends a tuple to this actor itself after a delay. The timer does not keep the actor alive,
+    /// and ends with the state.
     pub fn send_later(&mut self, delay: Duration, tuple: impl IntoTuple) -> Timer {
         let message = DynMessage { header: Header::FromReceiver, ..DynMessage::new(tuple) };
         self.actor().send_later(delay, message)
@@ -210,32 +211,34 @@ impl<S> DynContext<S> {
         self.received.header.tag()
     }
 
-    /// Whether an answer to the message that is being handled is still waited for: it was asked, not sent,
-    /// and its asker has not given up. Guards can ask this.
+    /// Whether an answer to the message that is being handled is still waited for: it was asked,
+    /// not sent, and its asker has not given up. Guards can ask this.
     #[must_use]
     pub fn is_asked(&self) -> bool {
         self.received.is_asked()
     }
 
-    /// Answers the message that is being handled: if it was asked, its asker, once; if it was sent, its
-    /// sender, by a message. If the sender is unknown, or the asker has its answer, the tuple is dropped.
+    /// Answers the message that is being handled: if it was asked, its asker, once; if it was sent,
+    /// its sender, by a message. If the sender is unknown, or the asker has its answer, the tuple
+    /// is dropped.
     pub fn reply(&mut self, tuple: impl IntoTuple) {
         let Self { received, actor, .. } = self;
         received.reply(own_address(of_running(actor)), AnyTuple::new(tuple));
     }
 
-    /// Takes the right to answer the message that is being handled, to answer later: in another case, or
-    /// from another thread. (To leave the answer to another actor, [forward](Self::forward) the message; or
-    /// [request](Self::request) it from there, and answer with what comes: then it can be asked of another
-    /// one if the first fails.)
+    /// Takes the right to answer the message that is being handled, to answer later: in another
+    /// case, or from another thread. (To leave the answer to another actor,
+    /// [forward](Self::forward) the message; or [request](Self::request) it from there, and answer
+    /// with what comes: then it can be asked of another one if the first fails.)
     #[doc(alias = "response promise")]
     pub fn take_reply(&mut self) -> DynReply {
         let Self { received, actor, .. } = self;
         received.take_reply(own_address(of_running(actor)))
     }
 
-    /// Passes a tuple on as the message that is being handled: with its sender, its tag, and the duty to
-    /// answer it. To pass on the message itself, name it: `message => me.forward(&other, message)`.
+    /// Passes a tuple on as the message that is being handled: with its sender, its tag, and the
+    /// duty to answer it. To pass on the message itself, name it:
+    /// `message => me.forward(&other, message)`.
     ///
     /// # Errors
     /// Returns the tuple if it cannot be delivered; an ask fails then.

@@ -1,8 +1,8 @@
-//! An actor at work: which message it takes next, by which cases, and which it skips.
+//! An actor at work: which message it takes next, with which cases, and which it skips.
 //!
-//! A message that no case takes is *skipped*: it waits here, in order. What may be taken now is tried
-//! again before anything that waits in the mailbox: one message a turn, so that signals come in
-//! between. Those whose types fit no case are looked at again only when the cases change.
+//! A message that no case takes is *skipped*: it waits here, in order. What may be taken now is
+//! tried again before anything that waits in the mailbox: one message a turn, so that signals come
+//! in between. Those whose types fit no case are looked at again only when the cases change.
 
 use std::any::Any;
 use std::mem::{forget, take};
@@ -15,19 +15,19 @@ use tracing::{Level, debug, enabled};
 
 use crate::after_clock::AfterClock;
 use crate::cases::Unmatched;
-use crate::context::{Awaited, Change, DynCases, DynContext};
+use crate::context::{AwaitedAnswer, CasesChange, DynCases, DynContext};
 use crate::kept;
 use crate::received::{Answer, QueuedMessage};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynMessage, GoOn, Machine};
 
 /// What an actor does first.
-pub(crate) type Init<S> = Box<dyn FnOnce(&mut DynContext<S>) + Send>;
+pub(crate) type ActorInit<S> = Box<dyn FnOnce(&mut DynContext<S>) + Send>;
 
 /// The machine of an actor whose state is an `S`.
 pub(crate) struct Engine<S> {
     context: DynContext<S>,
-    init: Option<Init<S>>,
+    init: Option<ActorInit<S>>,
     /// The cases in use, and below them those that come back.
     cases: Option<DynCases<S>>,
     kept: Vec<DynCases<S>>,
@@ -43,7 +43,7 @@ pub(crate) struct Engine<S> {
 pub(crate) type Answered = Result<AnyTuple, AskError>;
 
 impl<S: Send + 'static> Engine<S> {
-    pub(crate) fn new(state: S, init: Init<S>) -> Self {
+    pub(crate) fn new(state: S, init: ActorInit<S>) -> Self {
         Self {
             context: DynContext::new(state),
             init: Some(init),
@@ -66,8 +66,8 @@ impl<S: Send + 'static> Engine<S> {
         }
     }
 
-    /// Gives a message to the cases. Returns whether one takes it; otherwise it is as before, but for its
-    /// reply, which is noted.
+    /// Gives a message to the cases. Returns whether one takes it; otherwise it is as before, but
+    /// for its reply, which is noted.
     #[inline(always)]
     fn take(&mut self, message: &mut DynMessage) -> bool {
         let Some(cases) = &mut self.cases else { return false };
@@ -163,9 +163,9 @@ impl<S: Send + 'static> Engine<S> {
     fn change(&mut self) {
         for change in self.context.requested.changes.drain(..) {
             match change {
-                Change::Replace(cases) => self.cases = Some(cases),
-                Change::Push(cases) => self.kept.extend(self.cases.replace(cases)),
-                Change::Pop => self.cases = self.kept.pop(),
+                CasesChange::Replace(cases) => self.cases = Some(cases),
+                CasesChange::Push(cases) => self.kept.extend(self.cases.replace(cases)),
+                CasesChange::Pop => self.cases = self.kept.pop(),
             }
         }
         let cases = &mut self.cases;
@@ -186,7 +186,7 @@ impl<S: Send + 'static> Engine<S> {
     }
 
     /// Holds the actor until an answer is there, and gives that to its cases.
-    fn hold_for(&mut self, Awaited { answer, cases }: Awaited<S>) {
+    fn hold_for(&mut self, AwaitedAnswer { answer, cases }: AwaitedAnswer<S>) {
         hold_for(self.context.actor(), answer, |actor: &mut DynActor, answered, context| {
             if let Some(engine) = actor.machine::<Self>() {
                 engine.answered(cases, answered, context);
@@ -201,7 +201,7 @@ impl<S: Send + 'static> Engine<S> {
         answered: Answered,
         context: &mut Context<DynActor>,
     ) {
-        if let Some(turn) = Turn::begin(self, context) {
+        if let Some(turn) = EngineTurn::begin(self, context) {
             turn.engine.handle_answer(cases, answered);
         }
     }
@@ -233,7 +233,7 @@ impl<S: Send + 'static> Engine<S> {
 
     /// Does what `after` says, unless a message was taken or the cases were changed meanwhile.
     fn timed_out(&mut self, number: u64, context: &mut Context<DynActor>) {
-        let Some(turn) = Turn::begin(self, context) else { return };
+        let Some(turn) = EngineTurn::begin(self, context) else { return };
         let engine = &mut *turn.engine;
         let actor = engine.context.actor();
         if !engine.clock.is_over(number, actor, Self::look_at_clock) {
@@ -249,7 +249,7 @@ impl<S: Send + 'static> Engine<S> {
 impl<S: Send + 'static> Machine for Engine<S> {
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.context.actor = Some(twin_of(context));
-        let turn = Turn::begin(self, context)?;
+        let turn = EngineTurn::begin(self, context)?;
         if let Some(init) = turn.engine.init.take() {
             init(&mut turn.engine.context);
         }
@@ -259,7 +259,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
     }
 
     fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>) {
-        if let Some(turn) = Turn::begin(self, context) {
+        if let Some(turn) = EngineTurn::begin(self, context) {
             turn.engine.receive(message);
             turn.end();
         }
@@ -271,7 +271,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
         reply: Reply<AnyTuple>,
         context: &mut Context<DynActor>,
     ) {
-        if let Some(turn) = Turn::begin(self, context) {
+        if let Some(turn) = EngineTurn::begin(self, context) {
             turn.engine.context.received.is_to_answer(reply);
             turn.engine.receive(message);
             turn.end();
@@ -279,7 +279,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
     }
 
     fn go_on(&mut self, context: &mut Context<DynActor>) {
-        let Some(turn) = Turn::begin(self, context) else { return };
+        let Some(turn) = EngineTurn::begin(self, context) else { return };
         let engine = &mut *turn.engine;
         engine.goes_on = false;
         if engine.retry() {
@@ -308,16 +308,16 @@ impl<S: Send + 'static> Machine for Engine<S> {
     }
 }
 
-/// A turn of the engine, which has the actor's context meanwhile. After a panic, what was received is
-/// dropped with it, so that an ask fails for that reason.
-struct Turn<'e, S> {
+/// A turn of the engine, which has the actor's context meanwhile. After a panic, what was received
+/// is dropped with it, so that an ask fails for that reason.
+struct EngineTurn<'e, S> {
     engine: &'e mut Engine<S>,
     context: &'e mut Context<DynActor>,
 }
 
-impl<'e, S> Turn<'e, S> {
-    /// `None` if a behaviour has exchanged the actor for another one, which ends it: what is on its way
-    /// to the one would come to the other.
+impl<'e, S> EngineTurn<'e, S> {
+    /// `None` if a behaviour has exchanged the actor for another one, which ends it: messages
+    /// sent to the one would reach the other.
     #[inline]
     fn begin(engine: &'e mut Engine<S>, context: &'e mut Context<DynActor>) -> Option<Self> {
         match &engine.context.actor {
@@ -346,7 +346,7 @@ pub(crate) fn end_exchanged(context: &mut Context<DynActor>) {
     context.stop_with(ExitReason::Failed(why.into()));
 }
 
-impl<S> Drop for Turn<'_, S> {
+impl<S> Drop for EngineTurn<'_, S> {
     fn drop(&mut self) {
         self.engine.context.received.clear();
         exchange(self.engine, self.context);

@@ -3,7 +3,8 @@
 //!
 //! * [`AnyTuple`] and [`Atom`]: what messages are made of.
 //! * [`Cases`]: a partial function over tuples, written like a `match` by the macro `cases!`.
-//! * [`spawn_dyn`]: actors that take tuples, by cases which they change as they run ([`DynContext::become_`]).
+//! * [`spawn_dyn`]: actors that take tuples, by cases which they change as they run
+//!   ([`DynContext::become_`]).
 //! * [`this_thread`]: plain threads that take tuples, and wait for them where they are.
 //!
 //! ```
@@ -22,8 +23,8 @@
 //!
 //! After libcppa ([Charousset and Schmidt 2013](https://arxiv.org/abs/1301.0748), sections 3.5 to 5).
 //!
-//! Reading order: `cases`, `types` (the actor, its address, its messages), `context` (what a case has),
-//! `engine` (which message is taken next), `skipped`, `request`, `spawn`.
+//! Reading order: `cases`, `types` (the actor, its address, its messages), `context` (what a case
+//! has), `engine` (which message is taken next), `skipped`, `request`, `spawn`.
 
 #![forbid(unsafe_code)]
 
@@ -32,6 +33,7 @@ mod after_clock;
 mod cases;
 mod context;
 mod engine;
+mod forwarded_settings;
 mod kept;
 mod received;
 mod request;
@@ -58,10 +60,10 @@ pub use thread::{
 };
 pub use types::{DynActor, DynAddr, DynMessage};
 
-/// What the macro `cases!` writes, not for programs: not part of the interface, and subject to change
-/// at any time.
+/// What the macro `cases!` writes, not for programs: not part of the interface, and subject to
+/// change at any time.
 #[doc(hidden)]
 pub mod internals {
-    pub use crate::cases::call::{ByRef, ByValue, Call, Seen, run_body};
-    pub use crate::cases::shape::{Viewed, Wanted, extract, wanted_by};
+    pub use crate::cases::call::{ByRef, ByValue, CaseCall, GuardView, run_body};
+    pub use crate::cases::shape::{ProjectionView, WantedElement, extract, wanted_by};
 }

@@ -200,8 +200,8 @@ fn reply_by_message(sender: &Header, own: &WeakAddr<DynActor>, tuple: AnyTuple) 
     drop(to.send_message(message(own, to, tuple)));
 }
 
-/// The right to answer one message, once: see [`DynContext::take_reply`](crate::DynContext::take_reply).
-/// If it is dropped, the ask fails.
+/// The right to answer one message, once: see
+/// [`DynContext::take_reply`](crate::DynContext::take_reply). If it is dropped, the ask fails.
 #[must_use = "dropping a reply fails the ask that waits for it"]
 pub struct DynReply {
     answer: Answer,
@@ -211,8 +211,8 @@ pub struct DynReply {
 }
 
 impl DynReply {
-    /// Sends the answer. If the message was sent, not asked, this is a message to its sender. Later calls do
-    /// nothing, so that several cases can have it, of which one will answer.
+    /// Sends the answer. If the message was sent, not asked, this is a message to its sender. Later
+    /// calls do nothing, so that several cases can have it, of which one will answer.
     pub fn send(&mut self, tuple: impl IntoTuple) {
         let tuple = AnyTuple::new(tuple);
         match replace(&mut self.answer, Answer::Given) {

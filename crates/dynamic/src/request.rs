@@ -6,7 +6,7 @@ use coact_actor::actor::{Ask, Context};
 use coact_actor::internals::{ask_held, on_answer_weakly};
 use coact_tuple::IntoTuple;
 
-use crate::context::{Awaited, DynCases, DynContext};
+use crate::context::{AwaitedAnswer, DynCases, DynContext};
 use crate::engine::Engine;
 use crate::types::{DynActor, DynAddr, DynMessage, Header};
 
@@ -21,10 +21,10 @@ impl<S: Send + 'static> DynContext<S> {
     /// A tuple to be sent, whose answer comes to cases of its own: no others see it. It is sent by
     /// [`then`](DynRequest::then) or [`await_`](DynRequest::await_).
     ///
-    /// The answer is what the other actor [replies](Self::reply). If there is none, the cases get the
-    /// reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element: the actor has
-    /// ended, or it has handled the message without a reply. An answer, or a reason, that none of the
-    /// cases takes ends this actor with an error that says so.
+    /// The answer is what the other actor [replies](Self::reply). If there is none, the cases get
+    /// the reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element: the
+    /// actor has ended, or it has handled the message without a reply. An answer, or a reason, that
+    /// none of the cases takes ends this actor with an error that says so.
     ///
     /// ```
     /// use coact::actor::AskError;
@@ -59,8 +59,8 @@ impl<S: Send + 'static> DynContext<S> {
 }
 
 impl DynRequest {
-    /// Has the cases take the answer when it comes; the actor takes other messages meanwhile. With an
-    /// `after` they are given up then, and a later answer is dropped.
+    /// Has the cases take the answer when it comes; the actor takes other messages meanwhile. With
+    /// an `after` they are given up then, and a later answer is dropped.
     #[doc(alias = "handle_response")]
     pub fn then<S: Send + 'static>(self, me: &mut DynContext<S>, cases: DynCases<S>) {
         me.requested.open += 1;
@@ -84,16 +84,16 @@ impl DynRequest {
         }
     }
 
-    /// Has the cases take the answer, and holds the actor until then: messages wait, and so do behaviours
-    /// over it. Of several in one case the last one is handled first.
+    /// Has the cases take the answer, and holds the actor until then: messages wait, and so do
+    /// behaviours over it. Of several in one case the last one is handled first.
     ///
     /// If the other actor cannot answer before this one has gone on, the cases get an
-    /// [`AskError::Cycle`](coact_actor::actor::AskError::Cycle), which names the circle. One that has taken its
-    /// reply to this request ([`take_reply`](DynContext::take_reply)) might give it at any time: a circle through it ends
-    /// with the `after`.
+    /// [`AskError::Cycle`](coact_actor::actor::AskError::Cycle), which names the circle. One that
+    /// has taken its reply to this request ([`take_reply`](DynContext::take_reply)) might give it
+    /// at any time: a circle through it ends with the `after`.
     ///
-    /// The cases run after the present one, with which the right to answer the message that it handles ends: take
-    /// that along with `take_reply`.
+    /// The cases run after the present one, with which the right to answer the message that it
+    /// handles ends: take that along with `take_reply`.
     ///
     /// # Panics
     /// If the cases have no `after`: an actor that does not answer would hold up this one for ever.
@@ -108,7 +108,7 @@ impl DynRequest {
         let answer = ask_held(me.running(), &self.to.0, self.message, after);
         me.requested.open += 1;
         me.requested.is_any = true;
-        me.requested.awaits.push(Awaited { answer, cases });
+        me.requested.awaits.push(AwaitedAnswer { answer, cases });
     }
 }
 

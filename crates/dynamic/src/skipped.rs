@@ -3,17 +3,17 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-/// Skipped messages: those of each type of tuples in a queue of their own, so that cases of other types
-/// never look at them.
+/// Skipped messages: those of each type of tuples in a queue of their own, so that cases of other
+/// types never look at them.
 pub(crate) struct Skipped<T> {
-    queues: Vec<Queue<T>>,
+    queues: Vec<TypeQueue<T>>,
     /// How many were ever skipped: their numbers in order.
     count: u64,
     len: usize,
 }
 
 /// The messages of one type of tuples.
-struct Queue<T> {
+struct TypeQueue<T> {
     shape: usize,
     /// Whether the present cases have a pattern of these types.
     fits: bool,
@@ -60,11 +60,12 @@ impl<T> Skipped<T> {
         self.len == 0
     }
 
-    /// Puts a message behind all others; `fits`: whether the present cases have a pattern of its types.
+    /// Puts a message behind all others; `fits`: whether the present cases have a pattern of its
+    /// types.
     pub(crate) fn push(&mut self, shape: usize, fits: bool, message: T) {
         let known = self.queues.iter().position(|queue| queue.shape == shape);
         let queue = known.unwrap_or_else(|| {
-            self.queues.push(Queue { shape, fits, messages: VecDeque::new(), taken: 0 });
+            self.queues.push(TypeQueue { shape, fits, messages: VecDeque::new(), taken: 0 });
             self.queues.len() - 1
         });
         self.queues[queue].fits = fits;
@@ -73,7 +74,8 @@ impl<T> Skipped<T> {
         self.len += 1;
     }
 
-    /// Asks for each type whether the present cases have a pattern of it, given one of the messages.
+    /// Asks for each type whether the present cases have a pattern of it, given one of the
+    /// messages.
     pub(crate) fn refit(&mut self, mut fits: impl FnMut(&T) -> bool) {
         self.queues.retain_mut(|queue| {
             if queue.taken > 0 {
@@ -92,7 +94,8 @@ impl<T> Skipped<T> {
         self.queues.iter().any(|queue| queue.fits && queue.messages.len() > queue.taken)
     }
 
-    /// The messages with the types of a pattern, oldest first. None may be removed before it is used up.
+    /// The messages with the types of a pattern, oldest first. None may be removed before it is
+    /// used up.
     pub(crate) fn fitting(&self) -> FittingPlaces {
         let fitting = self.queues.iter().enumerate().filter(|(_, queue)| queue.fits);
         let firsts = fitting.filter_map(|(queue, of)| {
@@ -123,7 +126,7 @@ impl<T> Skipped<T> {
         let known = self.queues.iter().position(|queue| queue.shape == place.shape);
         let queue = known.unwrap_or_else(|| {
             let messages = VecDeque::new();
-            self.queues.push(Queue { shape: place.shape, fits: true, messages, taken: 0 });
+            self.queues.push(TypeQueue { shape: place.shape, fits: true, messages, taken: 0 });
             self.queues.len() - 1
         });
         let messages = &mut self.queues[queue].messages;
@@ -139,7 +142,7 @@ impl<T> Skipped<T> {
         }
     }
 
-    fn find(&mut self, place: Place) -> Option<(&mut Queue<T>, usize)> {
+    fn find(&mut self, place: Place) -> Option<(&mut TypeQueue<T>, usize)> {
         let (queue, at) = place.hint;
         let is_there = self.queues.get(queue).is_some_and(|queue| {
             queue.shape == place.shape
@@ -164,7 +167,8 @@ impl<T> Skipped<T> {
 
     /// Removes the oldest message.
     pub(crate) fn pop(&mut self) -> Option<T> {
-        let first = |queue: &&mut Queue<T>| queue.messages.front().map_or(u64::MAX, |(n, _)| *n);
+        let first =
+            |queue: &&mut TypeQueue<T>| queue.messages.front().map_or(u64::MAX, |(n, _)| *n);
         loop {
             let queue = self.queues.iter_mut().min_by_key(first)?;
             let (_, message) = queue.messages.pop_front()?;

@@ -4,14 +4,12 @@ use std::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 
 use coact_actor::actor::Spawn;
-use coact_actor::mailbox::Mailbox;
 use coact_actor::registry::NameTaken;
-use coact_actor::system::Host;
-use coact_core::Group;
 
 use crate::address::StateAddr;
 use crate::context::DynContext;
 use crate::engine::Engine;
+use crate::forwarded_settings::forwarded_settings;
 use crate::types::{DynActor, DynAddr};
 
 /// Spawns an actor that does this first, and then takes what it has become.
@@ -46,8 +44,8 @@ pub fn spawn_dyn_with<S: Send + 'static>(
     StateAddr::new(coact_actor::spawn(DynActor::new(state, init)))
 }
 
-/// Returns the settings of an actor to spawn, with its state and what it does first: after a restart,
-/// too.
+/// Returns the settings of an actor to spawn, with its state and what it does first: after a
+/// restart, too.
 ///
 /// ```
 /// use coact::dynamic::{DynContext, atom, cases, dyn_actor};
@@ -59,7 +57,8 @@ pub fn spawn_dyn_with<S: Send + 'static>(
 ///         (atom!("hits")) => me.reply(*me.state()),
 ///     });
 /// };
-/// let hits = dyn_actor(7, init).restartable(|| 0).mailbox(Mailbox::bounded(100)).named("hits").spawn();
+/// let hits = dyn_actor(7, init).restartable(|| 0).mailbox(Mailbox::bounded(100)).named("hits");
+/// let hits = hits.spawn();
 /// hits.restart()?;
 /// hits.send(atom!("hit"))?;
 /// assert_eq!(hits.ask(atom!("hits")).wait()?.get::<u32>(0), Some(&1));
@@ -76,8 +75,8 @@ pub fn dyn_actor<S: Send + 'static>(
 }
 
 impl DynActor {
-    /// Creates an actor with this state that does this first, to be spawned, supervised or pooled like
-    /// any other.
+    /// Creates an actor with this state that does this first, to be spawned, supervised or pooled
+    /// like any other.
     pub fn new<S: Send + 'static>(
         state: S,
         init: impl FnOnce(&mut DynContext<S>) + Send + 'static,
@@ -90,11 +89,11 @@ impl DynActor {
 #[must_use = "nothing is spawned until `spawn` is called"]
 pub struct DynSpawn<S> {
     spawn: Spawn<DynActor>,
-    init: Arc<Init<S>>,
+    init: Arc<RestartInit<S>>,
 }
 
 /// What an actor does first, each time.
-type Init<S> = dyn Fn(&mut DynContext<S>) + Send + Sync;
+type RestartInit<S> = dyn Fn(&mut DynContext<S>) + Send + Sync;
 
 impl<S: Send + 'static> DynSpawn<S> {
     /// Makes the actor restartable: `make` creates the new state of each restart.
@@ -107,30 +106,7 @@ impl<S: Send + 'static> DynSpawn<S> {
         self
     }
 
-    /// Sets where the actor runs: see [`Spawn::on`].
-    pub fn on(mut self, host: impl Into<Host>) -> Self {
-        self.spawn = self.spawn.on(host);
-        self
-    }
-
-    /// Makes the actor a member of a group: see [`Spawn::in_group`].
-    pub fn in_group(mut self, group: &Group) -> Self {
-        self.spawn = self.spawn.in_group(group);
-        self
-    }
-
-    /// Sets the mailbox: see [`Spawn::mailbox`]. Skipped messages count like those that wait. (Where
-    /// the oldest is dropped, the skipped ones have as much room again.)
-    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
-        self.spawn = self.spawn.mailbox(mailbox);
-        self
-    }
-
-    /// Gives the actor a name: see [`Spawn::named`].
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.spawn = self.spawn.named(name);
-        self
-    }
+    forwarded_settings!();
 
     /// Spawns the actor.
     ///

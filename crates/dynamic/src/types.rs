@@ -15,9 +15,9 @@ use crate::cases::Unmatched;
 
 /// An actor that takes tuples, by cases that it changes as it runs.
 ///
-/// [`spawn_dyn`](crate::spawn_dyn) and [`dyn_actor`](crate::dyn_actor) create one. It is an actor like others: its
-/// place, mailbox, group, names, supervisor and signals are those of every actor. All have this one
-/// type, whatever their state is, so an address does not say what they take.
+/// [`spawn_dyn`](crate::spawn_dyn) and [`dyn_actor`](crate::dyn_actor) create one. It is an actor
+/// like others: its place, mailbox, group, names, supervisor and signals are those of every actor.
+/// All have this one type, whatever their state is, so an address does not say what they take.
 ///
 /// ```
 /// use coact::dynamic::{DynActor, DynAddr, DynContext, atom, cases};
@@ -91,8 +91,9 @@ impl DynActor {
         self.machine.state_mut().downcast_mut()
     }
 
-    /// The messages that the actor has skipped, oldest first, each with the case that comes nearest. (Those of a body
-    /// that waits are not known: at the level `debug`, `tracing` has said it when the message was skipped.)
+    /// The messages that the actor has skipped, oldest first, each with the case that comes
+    /// nearest. (Those of a body that waits are not known: at the level `debug`, `tracing` has said
+    /// it when the message was skipped.)
     ///
     /// ```
     /// use coact::call;
@@ -223,7 +224,7 @@ impl Debug for DynActor {
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct DynAddr(pub(crate) Addr<DynActor>);
 
-/// A tuple on its way to an actor, with its sender.
+/// A tuple that is sent to an actor, with its sender.
 ///
 /// Programs send tuples; this is the type of message to name where one is needed, such as in
 /// [`Recipient<DynMessage>`](coact_actor::actor::Recipient).

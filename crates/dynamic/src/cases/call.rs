@@ -5,20 +5,20 @@ use std::borrow::Cow;
 use coact_core::credits::Permit;
 use coact_tuple::{AnyTuple, Tuple};
 
-use super::dispatch::Fitting;
-use super::shape::{Shape, Wanted};
+use super::dispatch::FittingShapes;
+use super::shape::{CaseShape, WantedElement};
 
 /// What the code is to do, and with what.
-pub struct Call<'c, C: ?Sized>(pub(crate) Mode<'c, C>);
+pub struct CaseCall<'c, C: ?Sized>(pub(crate) CallMode<'c, C>);
 
-pub(crate) enum Mode<'c, C: ?Sized> {
+pub(crate) enum CallMode<'c, C: ?Sized> {
     /// Say what the cases want.
-    Shapes(&'c mut Vec<Shape>),
+    Shapes(&'c mut Vec<CaseShape>),
     /// Take a tuple, of which these shapes have the length and the types.
     Match {
         context: &'c mut C,
         tuple: &'c mut AnyTuple,
-        fitting: Fitting<'c>,
+        fitting: FittingShapes<'c>,
         /// What the tuple takes up until a case has matched.
         room: &'c mut Option<Permit>,
     },
@@ -27,42 +27,42 @@ pub(crate) enum Mode<'c, C: ?Sized> {
 }
 
 /// Only generated code calls these, each in the mode that it is for.
-impl<C: ?Sized> Call<'_, C> {
+impl<C: ?Sized> CaseCall<'_, C> {
     /// Whether the code is to [say](Self::wants) what the cases want.
     #[inline]
     pub fn asks(&self) -> bool {
-        matches!(self.0, Mode::Shapes(_))
+        matches!(self.0, CallMode::Shapes(_))
     }
 
     /// What cases with these patterns want, which stand one behind the other. In their order.
     pub fn wants(
         &mut self,
         patterns: &'static [&'static str],
-        wanted: impl Into<Cow<'static, [Wanted]>>,
+        wanted: impl Into<Cow<'static, [WantedElement]>>,
     ) {
-        if let Mode::Shapes(shapes) = &mut self.0 {
-            shapes.push(Shape { patterns, wanted: wanted.into() });
+        if let CallMode::Shapes(shapes) = &mut self.0 {
+            shapes.push(CaseShape { patterns, wanted: wanted.into() });
         }
     }
 
     /// Whether no tuple has come for long.
     #[inline]
     pub fn is_late(&self) -> bool {
-        matches!(self.0, Mode::After { .. })
+        matches!(self.0, CallMode::After { .. })
     }
 
     /// The number of the next shape to try.
     #[inline]
     #[expect(clippy::should_implement_trait, reason = "the items are for one place only")]
     pub fn next(&mut self) -> Option<u16> {
-        let Mode::Match { fitting, .. } = &mut self.0 else { return None };
+        let CallMode::Match { fitting, .. } = &mut self.0 else { return None };
         fitting.next()
     }
 
     /// The tuple.
     #[inline]
     pub fn tuple(&self) -> &AnyTuple {
-        let Mode::Match { tuple, .. } = &self.0 else { no_tuple() };
+        let CallMode::Match { tuple, .. } = &self.0 else { no_tuple() };
         tuple
     }
 
@@ -81,14 +81,14 @@ impl<C: ?Sized> Call<'_, C> {
     /// Takes the tuple.
     #[inline]
     pub fn take_any(&mut self) -> AnyTuple {
-        let Mode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
+        let CallMode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
         std::mem::take(*tuple)
     }
 
     /// The same, whose type is known from its shape.
     #[inline]
     pub fn take<T: Tuple>(&mut self) -> T {
-        let Mode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
+        let CallMode::Match { tuple, .. } = &mut self.0 else { no_tuple() };
         tuple.take_out().unwrap_or_else(|| no_tuple())
     }
 
@@ -96,15 +96,15 @@ impl<C: ?Sized> Call<'_, C> {
     #[inline]
     pub fn seen(&self) -> &C {
         match &self.0 {
-            Mode::Match { context, .. } | Mode::After { context } => context,
-            Mode::Shapes(_) => no_tuple(),
+            CallMode::Match { context, .. } | CallMode::After { context } => context,
+            CallMode::Shapes(_) => no_tuple(),
         }
     }
 
     /// A case has matched: what it does comes now.
     #[inline]
     pub fn starts(&mut self) {
-        if let Mode::Match { room, .. } = &mut self.0
+        if let CallMode::Match { room, .. } = &mut self.0
             && room.is_some()
         {
             drop(room.take());
@@ -115,8 +115,8 @@ impl<C: ?Sized> Call<'_, C> {
     #[inline]
     pub fn context(&mut self) -> &mut C {
         match &mut self.0 {
-            Mode::Match { context, .. } | Mode::After { context } => context,
-            Mode::Shapes(_) => no_tuple(),
+            CallMode::Match { context, .. } | CallMode::After { context } => context,
+            CallMode::Shapes(_) => no_tuple(),
         }
     }
 }
@@ -135,9 +135,9 @@ fn no_tuple() -> ! {
 
 /// A binding, as guards see it: a value that is `Copy`, or else a reference.
 ///
-/// `(&Seen(x))._as_guards_see_it()` is the method of [`ByValue`] where there is one, and otherwise that of
-/// [`ByRef`], which takes one reference more.
-pub struct Seen<'a, T>(pub &'a T);
+/// `(&GuardView(x))._as_guards_see_it()` is the method of [`ByValue`] where there is one, and
+/// otherwise that of [`ByRef`], which takes one reference more.
+pub struct GuardView<'a, T>(pub &'a T);
 
 /// What guards see of values that are `Copy`.
 pub trait ByValue {
@@ -148,7 +148,7 @@ pub trait ByValue {
     fn _as_guards_see_it(&self) -> Self::Value;
 }
 
-impl<T: Copy> ByValue for Seen<'_, T> {
+impl<T: Copy> ByValue for GuardView<'_, T> {
     type Value = T;
 
     #[inline]
@@ -166,7 +166,7 @@ pub trait ByRef<'a> {
     fn _as_guards_see_it(&self) -> &'a Self::Value;
 }
 
-impl<'a, T> ByRef<'a> for &Seen<'a, T> {
+impl<'a, T> ByRef<'a> for &GuardView<'a, T> {
     type Value = T;
 
     #[inline]

@@ -4,20 +4,20 @@ use std::mem::{replace, swap};
 
 use coact_tuple::AnyTuple;
 
-use super::shape::Shape;
+use super::shape::CaseShape;
 
 /// The shapes of some cases, and what was found for the tuples seen so far.
 ///
 /// A program has few types of tuples for one actor, so a search is faster than a hash; and the last
 /// one is in place, since the next is often the same.
 pub(crate) struct Dispatch {
-    shapes: Box<[Shape]>,
-    last: Known,
-    others: Vec<Known>,
+    shapes: Box<[CaseShape]>,
+    last: FoundShapes,
+    others: Vec<FoundShapes>,
 }
 
 /// What was found for a type of tuples.
-struct Known {
+struct FoundShapes {
     /// By [`AnyTuple::shape`].
     shape: usize,
     /// The shapes that fit it, of the first [`IN_MASK`]: a bit each.
@@ -30,18 +30,18 @@ struct Known {
 const IN_MASK: usize = u64::BITS as usize;
 
 /// The numbers of shapes that fit, in order.
-pub(crate) struct Fitting<'d> {
+pub(crate) struct FittingShapes<'d> {
     mask: u64,
     behind: &'d [u16],
 }
 
-impl Fitting<'_> {
+impl FittingShapes<'_> {
     fn is_empty(&self) -> bool {
         self.mask == 0 && self.behind.is_empty()
     }
 }
 
-impl Iterator for Fitting<'_> {
+impl Iterator for FittingShapes<'_> {
     type Item = u16;
 
     #[inline]
@@ -58,13 +58,13 @@ impl Iterator for Fitting<'_> {
 }
 
 impl Dispatch {
-    pub(crate) fn new(shapes: Vec<Shape>) -> Self {
+    pub(crate) fn new(shapes: Vec<CaseShape>) -> Self {
         // No tuple has the number 0.
-        let last = Known { shape: 0, mask: 0, behind: Box::default() };
+        let last = FoundShapes { shape: 0, mask: 0, behind: Box::default() };
         Self { shapes: shapes.into(), last, others: Vec::new() }
     }
 
-    pub(crate) fn shapes(&self) -> &[Shape] {
+    pub(crate) fn shapes(&self) -> &[CaseShape] {
         &self.shapes
     }
 
@@ -75,13 +75,13 @@ impl Dispatch {
 
     /// The shapes that fit the tuple.
     #[inline]
-    pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> Fitting<'_> {
+    pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> FittingShapes<'_> {
         let shape = tuple.shape();
         if self.last.shape != shape {
             self.look_up(shape, tuple);
         }
-        let Known { mask, behind, .. } = &self.last;
-        Fitting { mask: *mask, behind }
+        let FoundShapes { mask, behind, .. } = &self.last;
+        FittingShapes { mask: *mask, behind }
     }
 
     #[inline(never)]
@@ -89,7 +89,7 @@ impl Dispatch {
         if let Some(known) = self.others.iter_mut().find(|known| known.shape == shape) {
             swap(&mut self.last, known);
         } else {
-            let last = replace(&mut self.last, Known::of(shape, &self.shapes, tuple));
+            let last = replace(&mut self.last, FoundShapes::of(shape, &self.shapes, tuple));
             if last.shape != 0 {
                 self.others.push(last);
             }
@@ -97,8 +97,8 @@ impl Dispatch {
     }
 }
 
-impl Known {
-    fn of(shape: usize, shapes: &[Shape], tuple: &AnyTuple) -> Self {
+impl FoundShapes {
+    fn of(shape: usize, shapes: &[CaseShape], tuple: &AnyTuple) -> Self {
         let (masked, behind) = shapes.split_at(shapes.len().min(IN_MASK));
         let bits = masked.iter().enumerate().filter(|(_, shape)| shape.fits(tuple));
         let mask = bits.fold(0, |mask, (number, _)| mask | 1 << number);

@@ -1,7 +1,7 @@
 //! Partial functions over tuples.
 //!
-//! Reading order: `shape` (what a case wants), `dispatch` (which cases a tuple can fit), `call` (what
-//! the macro's code is given).
+//! Reading order: `shape` (what a case wants), `dispatch` (which cases a tuple can fit), `call`
+//! (what the macro's code is given).
 
 pub(crate) mod call;
 mod dispatch;
@@ -14,12 +14,12 @@ use std::time::Duration;
 use coact_core::credits::Permit;
 use coact_tuple::AnyTuple;
 
-use self::call::{Call, Mode};
+use self::call::{CallMode, CaseCall};
 use self::dispatch::Dispatch;
 pub use self::unmatched::Unmatched;
 
 /// The code of some cases, which the macro writes.
-type Code<'a, C, R> = Box<dyn FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a>;
+type CaseCode<'a, C, R> = Box<dyn FnMut(&mut CaseCall<'_, C>) -> Option<R> + Send + 'a>;
 
 /// A partial function over tuples: cases, of which the first that matches a tuple takes it.
 ///
@@ -30,15 +30,15 @@ type Code<'a, C, R> = Box<dyn FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a>;
 /// afterwards the others cost nothing.
 #[must_use = "cases do nothing until they are applied"]
 pub struct Cases<'a, C: ?Sized, R = ()> {
-    first: Part<'a, C, R>,
+    first: CasesPart<'a, C, R>,
     /// Those of other functions, one behind the other.
-    others: Vec<Part<'a, C, R>>,
+    others: Vec<CasesPart<'a, C, R>>,
     after: Option<Duration>,
 }
 
-struct Part<'a, C: ?Sized, R> {
+struct CasesPart<'a, C: ?Sized, R> {
     dispatch: Dispatch,
-    code: Code<'a, C, R>,
+    code: CaseCode<'a, C, R>,
 }
 
 impl<'a, C: ?Sized, R> Cases<'a, C, R> {
@@ -47,11 +47,11 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     pub fn from_code(
         shapes: usize,
         after: Option<Duration>,
-        mut code: impl FnMut(&mut Call<'_, C>) -> Option<R> + Send + 'a,
+        mut code: impl FnMut(&mut CaseCall<'_, C>) -> Option<R> + Send + 'a,
     ) -> Self {
         let mut shapes = Vec::with_capacity(shapes);
-        let _none = code(&mut Call(Mode::Shapes(&mut shapes)));
-        let first = Part { dispatch: Dispatch::new(shapes), code: Box::new(code) };
+        let _none = code(&mut CaseCall(CallMode::Shapes(&mut shapes)));
+        let first = CasesPart { dispatch: Dispatch::new(shapes), code: Box::new(code) };
         Self { first, others: Vec::new(), after }
     }
 
@@ -79,8 +79,8 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
         self.apply_in_place(context, &mut tuple, &mut None).ok_or(tuple)
     }
 
-    /// The same for a tuple that is left where it is if no case matches it. The room that it takes up is
-    /// free once one does.
+    /// The same for a tuple that is left where it is if no case matches it. The room that it takes
+    /// up is free once one does.
     #[inline(always)]
     pub(crate) fn apply_in_place(
         &mut self,
@@ -104,8 +104,8 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
         self.others.iter_mut().find_map(|part| part.apply(context, tuple, room))
     }
 
-    /// Whether the length and the types of a case are those of the tuple: if not, none of them takes
-    /// it, whatever guards and projections say.
+    /// Whether the length and the types of a case are those of the tuple: if not, none of them
+    /// takes it, whatever guards and projections say.
     pub fn may_take(&mut self, tuple: &AnyTuple) -> bool {
         self.parts_mut().any(|part| part.dispatch.has_fitting(tuple))
     }
@@ -115,11 +115,11 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
         Unmatched::of(self.parts().flat_map(|part| part.dispatch.shapes()), tuple)
     }
 
-    fn parts(&self) -> impl Iterator<Item = &Part<'a, C, R>> {
+    fn parts(&self) -> impl Iterator<Item = &CasesPart<'a, C, R>> {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    fn parts_mut(&mut self) -> impl Iterator<Item = &mut Part<'a, C, R>> {
+    fn parts_mut(&mut self) -> impl Iterator<Item = &mut CasesPart<'a, C, R>> {
         std::iter::once(&mut self.first).chain(&mut self.others)
     }
 
@@ -131,11 +131,11 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     /// Does what `after` says, if it is there.
     pub fn time_out(&mut self, context: &mut C) -> Option<R> {
         let mut codes = self.parts_mut().map(|part| &mut part.code);
-        codes.find_map(|code| code(&mut Call(Mode::After { context: &mut *context })))
+        codes.find_map(|code| code(&mut CaseCall(CallMode::After { context: &mut *context })))
     }
 }
 
-impl<C: ?Sized, R> Part<'_, C, R> {
+impl<C: ?Sized, R> CasesPart<'_, C, R> {
     #[inline(always)]
     fn apply(
         &mut self,
@@ -144,7 +144,7 @@ impl<C: ?Sized, R> Part<'_, C, R> {
         room: &mut Option<Permit>,
     ) -> Option<R> {
         let fitting = self.dispatch.fitting(tuple);
-        (self.code)(&mut Call(Mode::Match { context, tuple, fitting, room }))
+        (self.code)(&mut CaseCall(CallMode::Match { context, tuple, fitting, room }))
     }
 }
 

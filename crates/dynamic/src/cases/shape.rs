@@ -7,7 +7,7 @@ use coact_tuple::{AnyTuple, Element};
 
 /// What is wanted at one position of a tuple.
 #[derive(Clone, Copy)]
-pub enum Wanted {
+pub enum WantedElement {
     /// An element of this type.
     Typed(TypeId, fn() -> &'static str),
     /// One element of any type: `_`.
@@ -16,7 +16,7 @@ pub enum Wanted {
     Rest,
 }
 
-impl Wanted {
+impl WantedElement {
     /// An `E`.
     #[must_use]
     pub const fn of<E: Element>() -> Self {
@@ -32,16 +32,16 @@ impl Wanted {
 }
 
 /// What the cases of one shape want. They stand one behind the other.
-pub(crate) struct Shape {
+pub(crate) struct CaseShape {
     /// The patterns of the cases, as they are written.
     pub(crate) patterns: &'static [&'static str],
-    pub(crate) wanted: Cow<'static, [Wanted]>,
+    pub(crate) wanted: Cow<'static, [WantedElement]>,
 }
 
-impl Shape {
+impl CaseShape {
     /// How many elements are in front of `..`, and behind; `None` if there is no `..`.
     fn around_rest(&self) -> Option<(usize, usize)> {
-        let front = self.wanted.iter().position(|wanted| matches!(wanted, Wanted::Rest))?;
+        let front = self.wanted.iter().position(|wanted| matches!(wanted, WantedElement::Rest))?;
         Some((front, self.wanted.len() - front - 1))
     }
 
@@ -50,12 +50,12 @@ impl Shape {
         self.misfits(tuple).is_some_and(|mut misfits| misfits.next().is_none())
     }
 
-    /// The positions in a tuple, and what is wanted there, of all elements of wrong types; `None` if
-    /// the length is wrong.
+    /// The positions in a tuple, and what is wanted there, of all elements of wrong types; `None`
+    /// if the length is wrong.
     pub(crate) fn misfits<'a>(
         &'a self,
         tuple: &'a AnyTuple,
-    ) -> Option<impl Iterator<Item = (usize, Wanted)> + 'a> {
+    ) -> Option<impl Iterator<Item = (usize, WantedElement)> + 'a> {
         let len = tuple.len();
         let (front, back) = match self.around_rest() {
             Some((front, back)) if front + back <= len => (front, back),
@@ -70,7 +70,7 @@ impl Shape {
 }
 
 /// What functions of projections see of an element: the element, or what it derefs to.
-pub trait Viewed: 'static {
+pub trait ProjectionView: 'static {
     /// The element.
     type Element: Element;
 
@@ -78,7 +78,7 @@ pub trait Viewed: 'static {
     fn view(element: &Self::Element) -> &Self;
 }
 
-impl<E: Element> Viewed for E {
+impl<E: Element> ProjectionView for E {
     type Element = E;
 
     fn view(element: &E) -> &E {
@@ -86,7 +86,7 @@ impl<E: Element> Viewed for E {
     }
 }
 
-impl Viewed for str {
+impl ProjectionView for str {
     type Element = String;
 
     fn view(element: &String) -> &str {
@@ -94,7 +94,7 @@ impl Viewed for str {
     }
 }
 
-impl<T: Clone + Send + Sync + std::fmt::Debug + 'static> Viewed for [T] {
+impl<T: Clone + Send + Sync + std::fmt::Debug + 'static> ProjectionView for [T] {
     type Element = Vec<T>;
 
     fn view(element: &Vec<T>) -> &[T] {
@@ -103,12 +103,12 @@ impl<T: Clone + Send + Sync + std::fmt::Debug + 'static> Viewed for [T] {
 }
 
 /// The element that a projection wants.
-pub fn wanted_by<V: Viewed + ?Sized, U>(_: &impl Fn(&V) -> Option<U>) -> Wanted {
-    Wanted::of::<V::Element>()
+pub fn wanted_by<V: ProjectionView + ?Sized, U>(_: &impl Fn(&V) -> Option<U>) -> WantedElement {
+    WantedElement::of::<V::Element>()
 }
 
 /// What a projection makes of an element.
-pub fn extract<V: Viewed + ?Sized, U>(
+pub fn extract<V: ProjectionView + ?Sized, U>(
     project: &impl Fn(&V) -> Option<U>,
     tuple: &AnyTuple,
     at: usize,

@@ -4,34 +4,34 @@ use std::fmt::{self, Display, Formatter};
 
 use coact_tuple::{AnyTuple, short};
 
-use super::shape::{Shape, Wanted};
+use super::shape::{CaseShape, WantedElement};
 
 /// Why no case takes a tuple, in words: see [`Cases::explain`](crate::Cases::explain).
 #[derive(Clone, Debug)]
 pub struct Unmatched {
     tuple: AnyTuple,
-    nearest: Option<Nearest>,
+    nearest: Option<NearestCase>,
     /// The cases are in the middle of a body, and not known here.
     of_body: bool,
 }
 
 /// The case that comes nearest.
 #[derive(Clone, Debug)]
-struct Nearest {
+struct NearestCase {
     pattern: &'static str,
-    /// What is wrong with it: the positions, and the types that it wants there. Empty if only a guard,
-    /// a literal or a projection did not match.
+    /// What is wrong with it: the positions, and the types that it wants there. Empty if only a
+    /// guard, a literal or a projection did not match.
     misfits: Vec<(usize, &'static str)>,
 }
 
 impl Unmatched {
-    pub(crate) fn of<'s>(shapes: impl Iterator<Item = &'s Shape>, tuple: &AnyTuple) -> Self {
+    pub(crate) fn of<'s>(shapes: impl Iterator<Item = &'s CaseShape>, tuple: &AnyTuple) -> Self {
         let of_this_length = shapes.filter_map(|shape| {
             let misfits = shape.misfits(tuple)?.filter_map(|(at, wanted)| match wanted {
-                Wanted::Typed(_, name) => Some((at, name())),
-                Wanted::One | Wanted::Rest => None,
+                WantedElement::Typed(_, name) => Some((at, name())),
+                WantedElement::One | WantedElement::Rest => None,
             });
-            Some(Nearest { pattern: shape.patterns.first()?, misfits: misfits.collect() })
+            Some(NearestCase { pattern: shape.patterns.first()?, misfits: misfits.collect() })
         });
         let nearest = of_this_length.min_by_key(|nearest| nearest.misfits.len());
         Self { tuple: tuple.clone(), nearest, of_body: false }
@@ -60,7 +60,7 @@ impl Display for Unmatched {
             return write!(f, "the body waits for something else than {}", self.tuple);
         }
         write!(f, "no case takes {}", self.tuple)?;
-        let Some(Nearest { pattern, misfits }) = &self.nearest else {
+        let Some(NearestCase { pattern, misfits }) = &self.nearest else {
             return match self.tuple.len() {
                 1 => f.write_str(": none has one element"),
                 len => write!(f, ": none has {len} elements"),

@@ -19,8 +19,8 @@ use crate::received::QueuedMessage;
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynAddr, DynMessage};
 
-/// What the stack has while it runs, and the actor while the stack waits. It is passed as one pointer: so
-/// all that is said meanwhile is in here.
+/// What the stack has while it runs, and the actor while the stack waits. It is passed as one
+/// pointer: so all that is said meanwhile is in here.
 pub(super) struct Lent<S> {
     pub(super) state: S,
     pub(super) skipped: Skipped<QueuedMessage>,

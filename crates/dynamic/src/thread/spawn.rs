@@ -14,12 +14,12 @@ use super::inbox::ThreadInbox;
 use super::source::ThreadState;
 use crate::types::{DynActor, DynAddr, EndsFor};
 
-/// Spawns an actor with a thread of its own, for a body that blocks. It ends when the body returns, and waits for messages
-/// wherever the body [receives](DynThread::receive).
+/// Spawns an actor with a thread of its own, for a body that blocks. It ends when the body returns,
+/// and waits for messages wherever the body [receives](DynThread::receive).
 ///
-/// What ends an actor ends it while it receives, or when it receives next: its stack is unwound, and
-/// destructors run. (If the body catches that, it comes again.) Its runtime is idle only while it waits without
-/// an `after`.
+/// What ends an actor ends it while it receives, or when it receives next: its stack is unwound,
+/// and destructors run. (If the body catches that, it comes again.) Its runtime is idle only while
+/// it waits without an `after`.
 ///
 /// ```
 /// use coact::dynamic::{DynThread, atom, cases, spawn_detached};

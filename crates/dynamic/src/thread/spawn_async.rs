@@ -7,11 +7,12 @@ use crate::address::StateAddr;
 use crate::types::{DynActor, DynAddr};
 
 /// Spawns an actor whose body is a future: it waits for messages wherever that
-/// [receives](DynTask::receive). It is to [`spawn_fiber`](crate::spawn_fiber) as a task is to a thread: it has no
-/// stack, takes up less memory, goes on on any worker, and what it keeps over a wait must be [`Send`].
+/// [receives](DynTask::receive). It is to [`spawn_fiber`](crate::spawn_fiber) as a task is to a
+/// thread: it has no stack, takes up less memory, goes on on any worker, and what it keeps over a
+/// wait must be [`Send`].
 ///
-/// It ends when the body is done, and when nothing can come any more: it waits without an `after`, and no
-/// address of it is left. What ends an actor, or restarts it, drops the future.
+/// It ends when the body is done, and when nothing can come any more: it waits without an `after`,
+/// and no address of it is left. What ends an actor, or restarts it, drops the future.
 ///
 /// ```
 /// use coact::dynamic::{DynTask, atom, cases, spawn_async};
@@ -36,9 +37,10 @@ use crate::types::{DynActor, DynAddr};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **Other futures.** While the body awaits anything else than a message (a timer, an ask, a future of another
-/// library), the actor is held: messages and behaviours wait. To sleep without that, receive with an `after` and no
-/// other case. An ask that is to count in the search for circles is a [`request`](DynTask::request).
+/// **Other futures.** While the body awaits anything else than a message (a timer, an ask, a future
+/// of another library), the actor is held: messages and behaviours wait. To sleep without that,
+/// receive with an `after` and no other case. An ask that is to count in the search for circles is
+/// a [`request`](DynTask::request).
 pub fn spawn_async<F, B>(body: F) -> DynAddr
 where
     F: FnOnce(DynTask) -> B + Send + 'static,
@@ -58,8 +60,8 @@ where
 }
 
 impl DynActor {
-    /// Creates an actor with this state whose body is a future, to be spawned with settings, supervised or
-    /// pooled like any other: see [`spawn_async`](crate::spawn_async).
+    /// Creates an actor with this state whose body is a future, to be spawned with settings,
+    /// supervised or pooled like any other: see [`spawn_async`](crate::spawn_async).
     pub fn with_future<S, F, B>(state: S, body: F) -> Self
     where
         S: Send + 'static,

@@ -7,10 +7,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use coact_actor::actor::Spawn;
-use coact_actor::mailbox::Mailbox;
 use coact_actor::registry::NameTaken;
-use coact_actor::system::Host;
-use coact_core::Group;
 use coact_fiber::StackError;
 
 use super::DynThread;
@@ -19,14 +16,16 @@ use super::place::{Main, StackMain};
 use super::source::Source;
 use super::stack_settings::{SameWorker, StackKind, StackSettings};
 use crate::address::StateAddr;
+use crate::forwarded_settings::forwarded_settings;
 use crate::types::{DynActor, DynAddr};
 
 /// Spawns an actor with a stack of its own, a *fiber*: it waits for messages wherever its body
 /// [receives](DynThread::receive), and its worker does other things meanwhile.
 ///
-/// It ends when the body returns, and when nothing can come any more: it waits without an `after`, and no
-/// address of it is left. What ends an actor, or restarts it, ends a body that waits: its stack is unwound, and
-/// destructors run. (If the body catches that, it comes again where it receives next.)
+/// It ends when the body returns, and when nothing can come any more: it waits without an `after`,
+/// and no address of it is left. What ends an actor, or restarts it, ends a body that waits: its
+/// stack is unwound, and destructors run. (If the body catches that, it comes again where it
+/// receives next.)
 ///
 /// ```
 /// use coact::dynamic::{DynThread, atom, cases, spawn_fiber};
@@ -46,23 +45,26 @@ use crate::types::{DynActor, DynAddr};
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **The worker.** A body goes on where it began: on the thread of one worker, whatever is on its stack. So
-/// nothing on it need be [`Send`]. But a worker that is busy with something else holds up the fibers that
-/// it has started, and what a body holds over a `receive` (a [`MutexGuard`](std::sync::MutexGuard), a borrow
-/// of a thread-local value) it holds against all that this worker runs meanwhile. Do not receive inside of a call
-/// that lends something of the stack to the thread for its own time, as the crate `scoped-tls` does: the call is not
-/// over while the worker goes on. Behaviours over the actor run on any worker. Blocking calls are refused, as in
-/// handlers.
+/// **The worker.** A body goes on where it began: on the thread of one worker, whatever is on its
+/// stack. So nothing on it need be [`Send`]. But a worker that is busy with something else holds up
+/// the fibers that it has started, and what a body holds over a `receive` (a
+/// [`MutexGuard`](std::sync::MutexGuard), a borrow of a thread-local value) it holds against all
+/// that this worker runs meanwhile. Do not receive inside of a call that lends something of the
+/// stack to the thread for its own time, as the crate `scoped-tls` does: the call is not over while
+/// the worker goes on. Behaviours over the actor run on any worker. Blocking calls are refused, as
+/// in handlers.
 ///
-/// Where stacks cannot be switched (a processor that is not ported, workers on the threads of an executor or of the
-/// program, the spare of a watchdog), and in a simulation, a thread takes the fiber's place.
+/// Where stacks cannot be switched (a processor that is not ported, workers on the threads of an
+/// executor or of the program, the spare of a watchdog), and in a simulation, a thread takes the
+/// fiber's place.
 ///
-/// **Cost.** A message costs what one to other actors does, and two switches of stacks, a few nanoseconds
-/// each. If it is handled on another worker, the body's worker is woken up. A stack has 256 KiB of
-/// addresses ([`ThreadSpawn::stack_size`]), of which only what was used takes up memory.
+/// **Cost.** A message costs what one to other actors does, and two switches of stacks, a few
+/// nanoseconds each. If it is handled on another worker, the body's worker is woken up. A stack has
+/// 256 KiB of addresses ([`ThreadSpawn::stack_size`]), of which only what was used takes up memory.
 ///
 /// # Panics
-/// If there is no stack: [`fiber`] and [`try_spawn`](ThreadSpawn::try_spawn) return an error instead.
+/// If there is no stack: [`fiber`] and [`try_spawn`](ThreadSpawn::try_spawn) return an error
+/// instead.
 #[doc(alias = "spawn_blocking")]
 #[doc(alias = "goroutine")]
 #[track_caller]
@@ -76,8 +78,8 @@ where
     }
 }
 
-/// Returns the settings of an actor with a fiber to spawn, with its state and its body: after a restart, too.
-/// See [`spawn_fiber`].
+/// Returns the settings of an actor with a fiber to spawn, with its state and its body: after a
+/// restart, too. See [`spawn_fiber`].
 ///
 /// ```
 /// use coact::dynamic::{DynThread, atom, cases, fiber};
@@ -105,9 +107,10 @@ where
     ThreadSpawn::new(StackKind::Fiber, state, body)
 }
 
-/// Returns the settings of an actor with a thread of its own to spawn, with its state and its body: after a
-/// restart, too. It is to block where a fiber must not. See also [`spawn_detached`](crate::spawn_detached),
-/// which has no state and takes messages off its mailbox at once.
+/// Returns the settings of an actor with a thread of its own to spawn, with its state and its body:
+/// after a restart, too. It is to block where a fiber must not. See also
+/// [`spawn_detached`](crate::spawn_detached), which has no state and takes messages off its mailbox
+/// at once.
 ///
 /// ```
 /// use coact::dynamic::{DynThread, cases, detached};
@@ -125,7 +128,8 @@ where
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// **Cost.** A thread of the operating system, two wake-ups of threads for each message, and a future.
+/// **Cost.** A thread of the operating system, two wake-ups of threads for each message, and a
+/// future.
 #[track_caller]
 pub fn detached<S, F>(state: S, body: F) -> ThreadSpawn<S>
 where
@@ -136,8 +140,8 @@ where
 }
 
 impl DynActor {
-    /// Creates an actor with a fiber, this state and this body, to be supervised or pooled like any other: see
-    /// [`spawn_fiber`].
+    /// Creates an actor with a fiber, this state and this body, to be supervised or pooled like any
+    /// other: see [`spawn_fiber`].
     ///
     /// # Errors
     /// Fails if there is no stack for it.
@@ -152,7 +156,8 @@ impl DynActor {
         Ok(Self::of(OwnStack::new(state, Main::Stack(main(body), Arc::new(stack)))))
     }
 
-    /// Creates an actor with a thread of its own, this state and this body, like that of [`detached`].
+    /// Creates an actor with a thread of its own, this state and this body, like that of
+    /// [`detached`].
     #[track_caller]
     pub fn with_thread<S, F>(state: S, body: F) -> Self
     where
@@ -186,11 +191,11 @@ where
 pub struct ThreadSpawn<S: Send + 'static> {
     spawn: Spawn<DynActor>,
     stack: Arc<StackSettings>,
-    body: Arc<Body<S>>,
+    body: Arc<BodyFn<S>>,
 }
 
 /// What an actor does, each time.
-type Body<S> = dyn Fn(&mut DynThread<S>) + Send + Sync;
+type BodyFn<S> = dyn Fn(&mut DynThread<S>) + Send + Sync;
 
 impl<S: Send + 'static> ThreadSpawn<S> {
     #[track_caller]
@@ -199,25 +204,26 @@ impl<S: Send + 'static> ThreadSpawn<S> {
         F: Fn(&mut DynThread<S>) + Send + Sync + 'static,
     {
         let stack = Arc::new(StackSettings::new(kind, type_name::<F>()));
-        let body: Arc<Body<S>> = Arc::new(body);
+        let body: Arc<BodyFn<S>> = Arc::new(body);
         let actor = actor(state, &stack, &body);
         Self { spawn: coact_actor::actor::actor(actor), stack, body }
     }
 
-    /// Sets the size of the stack in bytes. By default a fiber's has 256 KiB, and a thread's what the system
-    /// gives it. It is rounded up, to 64 KiB at least: with less, a panic that prints its backtrace would overflow
-    /// it (`RUST_BACKTRACE=1`), and only addresses would be saved.
+    /// Sets the size of the stack in bytes. By default a fiber's has 256 KiB, and a thread's what
+    /// the system gives it. It is rounded up, to 64 KiB at least: with less, a panic that prints
+    /// its backtrace would overflow it (`RUST_BACKTRACE=1`), and only addresses would be saved.
     ///
-    /// A body that needs more ends the process, with a message that names it: the stack that is left is
-    /// [`remaining_stack`](crate::remaining_stack).
+    /// A body that needs more ends the process, with a message that names it: the stack that is
+    /// left is [`remaining_stack`](crate::remaining_stack).
     pub fn stack_size(self, bytes: usize) -> Self {
         self.stack.set_size(bytes);
         self
     }
 
-    /// Has the fiber begin, and stay, on the worker on which the others begin that are given the same. For those
-    /// that mostly talk to each other: a message between two workers costs several times as much. But they do not
-    /// run in parallel. Fibers of another runtime begin together on a worker of that one.
+    /// Has the fiber begin, and stay, on the worker on which the others begin that are given the
+    /// same. For those that mostly talk to each other: a message between two workers costs several
+    /// times as much. But they do not run in parallel. Fibers of another runtime begin together on
+    /// a worker of that one.
     ///
     /// ```
     /// use coact::dynamic::{DynThread, SameWorker, cases, fiber};
@@ -239,37 +245,15 @@ impl<S: Send + 'static> ThreadSpawn<S> {
         self
     }
 
-    /// Makes the actor restartable: `make` creates the new state of each restart, and the body begins anew.
-    /// The messages that were skipped come first.
+    /// Makes the actor restartable: `make` creates the new state of each restart, and the body
+    /// begins anew. The messages that were skipped come first.
     pub fn restartable(mut self, mut make: impl FnMut() -> S + Send + 'static) -> Self {
         let (stack, body) = (Arc::clone(&self.stack), Arc::clone(&self.body));
         self.spawn = self.spawn.restartable(move || actor(make(), &stack, &body));
         self
     }
 
-    /// Sets where the actor runs: see [`Spawn::on`].
-    pub fn on(mut self, host: impl Into<Host>) -> Self {
-        self.spawn = self.spawn.on(host);
-        self
-    }
-
-    /// Makes the actor a member of a group: see [`Spawn::in_group`].
-    pub fn in_group(mut self, group: &Group) -> Self {
-        self.spawn = self.spawn.in_group(group);
-        self
-    }
-
-    /// Sets the mailbox: see [`DynSpawn::mailbox`](crate::DynSpawn::mailbox).
-    pub fn mailbox(mut self, mailbox: Mailbox) -> Self {
-        self.spawn = self.spawn.mailbox(mailbox);
-        self
-    }
-
-    /// Gives the actor a name: see [`Spawn::named`].
-    pub fn named(mut self, name: impl Into<Arc<str>>) -> Self {
-        self.spawn = self.spawn.named(name);
-        self
-    }
+    forwarded_settings!();
 
     /// Spawns the actor.
     ///
@@ -286,8 +270,8 @@ impl<S: Send + 'static> ThreadSpawn<S> {
     /// Spawns the actor.
     ///
     /// # Errors
-    /// Fails if another actor has one of its names, and if there is no stack for a fiber. (If the system refuses
-    /// a thread, the actor ends, with a reason that says so.)
+    /// Fails if another actor has one of its names, and if there is no stack for a fiber. (If the
+    /// system refuses a thread, the actor ends, with a reason that says so.)
     #[track_caller]
     pub fn try_spawn(self) -> Result<StateAddr<S>, ThreadSpawnError<S>> {
         if let Err(error) = self.stack.reserve() {
@@ -302,7 +286,11 @@ impl<S: Send + 'static> ThreadSpawn<S> {
     }
 }
 
-fn actor<S: Send + 'static>(state: S, stack: &Arc<StackSettings>, body: &Arc<Body<S>>) -> DynActor {
+fn actor<S: Send + 'static>(
+    state: S,
+    stack: &Arc<StackSettings>,
+    body: &Arc<BodyFn<S>>,
+) -> DynActor {
     let body = Arc::clone(body);
     let main = main(move |me: &mut DynThread<S>| body(me));
     DynActor::of(OwnStack::new(state, Main::Stack(main, Arc::clone(stack))))

@@ -22,8 +22,8 @@ pub(super) struct StackSettings {
     together: Mutex<Option<SameWorker>>,
 }
 
-/// A worker on which several fibers begin: the one of the first. Fibers of several runtimes have one in each
-/// of these. See [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
+/// A worker on which several fibers begin: the one of the first. Fibers of several runtimes have
+/// one in each of these. See [`ThreadSpawn::same_worker`](crate::ThreadSpawn::same_worker).
 #[derive(Clone, Debug, Default)]
 pub struct SameWorker(Arc<Mutex<Vec<WorkerPlace>>>);
 

@@ -73,7 +73,7 @@ pub(super) trait Takes: Sized {
     #[inline]
     fn apply<R>(&mut self, cases: &mut Cases<'_, Self, R>, tuple: &mut AnyTuple) -> Option<R> {
         let mut room = self.received().header.take_room();
-        let turn = Turn { me: self };
+        let turn = HandlingGuard { me: self };
         let result = cases.apply_in_place(turn.me, tuple, &mut room);
         if result.is_none() {
             turn.me.received().header.give_room(room);
@@ -104,13 +104,13 @@ pub(super) fn take_answer<C, R>(
     }
 }
 
-/// While a message is handled. After a panic, what was received is dropped with it, so that an ask fails for
-/// that reason.
-struct Turn<'a, T: Takes> {
+/// While a message is handled. After a panic, what was received is dropped with it, so that an ask
+/// fails for that reason.
+struct HandlingGuard<'a, T: Takes> {
     me: &'a mut T,
 }
 
-impl<T: Takes> Drop for Turn<'_, T> {
+impl<T: Takes> Drop for HandlingGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.me.received().clear();

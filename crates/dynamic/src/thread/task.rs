@@ -16,10 +16,11 @@ use crate::received::{DynReply, QueuedMessage, Received, message};
 use crate::skipped::Skipped;
 use crate::types::{DynActor, DynAddr, DynMessage};
 
-/// The view that an actor has of itself whose body is a future: see [`spawn_async`](crate::spawn_async).
+/// The view that an actor has of itself whose body is a future: see
+/// [`spawn_async`](crate::spawn_async).
 ///
-/// It is like a [`DynThread`](crate::DynThread), but that its waits are awaited: so cases cannot receive
-/// themselves. They return what the body goes on with.
+/// It is like a [`DynThread`](crate::DynThread), but that its waits are awaited: so cases cannot
+/// receive themselves. They return what the body goes on with.
 pub struct DynTask<S: Send + 'static = ()> {
     address: WeakAddr<DynActor>,
     /// `None` while the body waits for a message.
@@ -42,8 +43,8 @@ impl<S: Send + 'static> DynTask<S> {
         DynAddr(self.address.upgrade().expect("an actor is alive while its body runs"))
     }
 
-    /// The state, which behaviours over its [`StateAddr`](crate::StateAddr) see as well while the body waits
-    /// for a message: nothing borrowed from it is kept over a wait.
+    /// The state, which behaviours over its [`StateAddr`](crate::StateAddr) see as well while the
+    /// body waits for a message: nothing borrowed from it is kept over a wait.
     ///
     /// # Panics
     /// If the body has leaked a wait that has begun, and so what it would get back.
@@ -87,13 +88,14 @@ impl<S: Send + 'static> DynTask<S> {
         self.received.is_asked()
     }
 
-    /// Answers the message that is being handled: see [`DynContext::reply`](crate::DynContext::reply).
+    /// Answers the message that is being handled: see
+    /// [`DynContext::reply`](crate::DynContext::reply).
     pub fn reply(&mut self, tuple: impl IntoTuple) {
         self.received.reply(&self.address, AnyTuple::new(tuple));
     }
 
-    /// Takes the right to answer the message that is being handled, which a case returns for the body to use:
-    /// see [`DynContext::take_reply`](crate::DynContext::take_reply).
+    /// Takes the right to answer the message that is being handled, which a case returns for the
+    /// body to use: see [`DynContext::take_reply`](crate::DynContext::take_reply).
     pub fn take_reply(&mut self) -> DynReply {
         self.received.take_reply(&self.address)
     }
@@ -111,9 +113,9 @@ impl<S: Send + 'static> DynTask<S> {
         self.received.forward(&self.address, to, DynMessage::new(tuple))
     }
 
-    /// Takes the oldest message that a case takes, and waits until there is one. The others stay, in their
-    /// order, for later calls. With an `after`, that is done when the time since the call has passed; a time of
-    /// zero takes what is there.
+    /// Takes the oldest message that a case takes, and waits until there is one. The others stay,
+    /// in their order, for later calls. With an `after`, that is done when the time since the call
+    /// has passed; a time of zero takes what is there.
     ///
     /// **If it is dropped** before it is done, no message is lost.
     pub async fn receive<R>(&mut self, mut cases: Cases<'_, Self, R>) -> R {
@@ -143,7 +145,8 @@ impl<S: Send + 'static> DynTask<S> {
         }
     }
 
-    /// A tuple to be sent as a request, whose answer no other cases see: by [`TaskRequest::await_`].
+    /// A tuple to be sent as a request, whose answer no other cases see: by
+    /// [`TaskRequest::await_`].
     pub fn request(&self, to: &DynAddr, tuple: impl IntoTuple) -> TaskRequest {
         TaskRequest { to: to.clone(), message: message(&self.address, to, tuple) }
     }
@@ -151,8 +154,8 @@ impl<S: Send + 'static> DynTask<S> {
     /// Waits until the actor has the body go on.
     async fn park(&mut self, wait: Wait) -> Event {
         /// Takes back what it gives away, if it is dropped meanwhile.
-        struct Parked<'a, S: Send + 'static>(&'a mut DynTask<S>);
-        impl<S: Send + 'static> Drop for Parked<'_, S> {
+        struct LentParts<'a, S: Send + 'static>(&'a mut DynTask<S>);
+        impl<S: Send + 'static> Drop for LentParts<'_, S> {
             fn drop(&mut self) {
                 if self.0.lent.is_none()
                     && let Some(mut lent) = self.0.slot.take()
@@ -162,7 +165,7 @@ impl<S: Send + 'static> DynTask<S> {
                 }
             }
         }
-        let parked = Parked(self);
+        let parked = LentParts(self);
         let mut begins = Some(wait);
         poll_fn(|_| {
             let me = &mut *parked.0;
@@ -213,8 +216,8 @@ impl<S: Send + 'static> Debug for DynTask<S> {
     }
 }
 
-/// A request of an actor whose body is a future, which is sent when it is said what takes its answer: see
-/// [`DynTask::request`].
+/// A request of an actor whose body is a future, which is sent when it is said what takes its
+/// answer: see [`DynTask::request`].
 #[must_use = "a request is sent by `await_`; one whose answer is not needed is a `send`"]
 pub struct TaskRequest {
     to: DynAddr,
@@ -222,10 +225,10 @@ pub struct TaskRequest {
 }
 
 impl TaskRequest {
-    /// Sends the request, waits until the answer is there, and gives it to the cases. Meanwhile the actor is
-    /// held: messages stay where they are, and so do behaviours over it. If there will be no answer, the cases
-    /// get the reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element. After the time of `after`, a later answer is
-    /// dropped.
+    /// Sends the request, waits until the answer is there, and gives it to the cases. Meanwhile the
+    /// actor is held: messages stay where they are, and so do behaviours over it. If there will be
+    /// no answer, the cases get the reason, an [`AskError`](coact_actor::actor::AskError), as a
+    /// tuple of one element. After the time of `after`, a later answer is dropped.
     ///
     /// # Panics
     /// If the cases have no `after`, or if none of them takes the answer.

@@ -113,7 +113,7 @@ extern "C" fn on_fault(signal: c_int, info: *mut libc::siginfo_t, context: *mut 
 
 /// Prints which stack has overflowed, and ends the process.
 fn report(stack: &RunningStack) -> ! {
-    let mut line = Line { bytes: [0; 512], length: 0 };
+    let mut line = ReportLine { bytes: [0; 512], length: 0 };
     line.add("\nthe stack of ");
     line.add(stack.label.name);
     if stack.label.number != 0 {
@@ -187,12 +187,12 @@ unsafe fn take_default(signal: c_int, info: *mut libc::siginfo_t) {
 }
 
 /// A line that is put together without allocating. What does not fit is cut off.
-struct Line {
+struct ReportLine {
     bytes: [u8; 512],
     length: usize,
 }
 
-impl Line {
+impl ReportLine {
     fn add(&mut self, text: &str) {
         for byte in text.bytes() {
             if let Some(place) = self.bytes.get_mut(self.length) {

@@ -35,7 +35,7 @@ pub fn done(input: &CasesInput, body: &Expr) -> TokenStream {
     })
 }
 
-/// Binds the context, which this method of `Call` lends.
+/// Binds the context, which this method of `CaseCall` lends.
 fn context(input: &CasesInput, method: &str) -> Option<TokenStream> {
     let (name, _) = input.context.as_ref()?;
     let (call, method) = (own("call"), own(method));

@@ -35,7 +35,7 @@ pub fn function(input: &CasesInput) -> syn::Result<TokenStream> {
         _ => quote!(_),
     };
     Ok(quote_spanned! {Span::mixed_site()=>
-        #root::Cases::from_code(#shapes, #time, #moved |#call: &mut #root::internals::Call<'_, #context>| {
+        #root::Cases::from_code(#shapes, #time, #moved |#call: &mut #root::internals::CaseCall<'_, #context>| {
             if #call.asks() {
                 #(#wants)*
                 return ::core::option::Option::None;

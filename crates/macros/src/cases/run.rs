@@ -51,7 +51,7 @@ impl CaseGroup<'_> {
         let call = own("call");
         let texts = self.0.iter().map(|case| &case.text);
         let wanted = match &self.0[0].pattern {
-            CasePattern::Any { .. } => vec![quote!(#root::internals::Wanted::Rest)],
+            CasePattern::Any { .. } => vec![quote!(#root::internals::WantedElement::Rest)],
             CasePattern::Tuple { elements, .. } => {
                 elements.iter().map(|element| wanted(element, root)).collect()
             }
@@ -257,7 +257,7 @@ fn arm(
     let bound = bound.iter().map(|(name, reference)| {
         quote! {
             #[allow(unused_variables)]
-            let #name = (&#root::internals::Seen(#reference))._as_guards_see_it();
+            let #name = (&#root::internals::GuardView(#reference))._as_guards_see_it();
         }
     });
     let guard = case.guard.as_ref().map(|guard| guarded(input, guard, &quote!(#(#bound)*)));
@@ -350,15 +350,15 @@ fn value_type(of: Option<&Type>) -> TokenStream {
 
 fn wanted(element: &PatternElement, root: &Path) -> TokenStream {
     match element {
-        PatternElement::Rest => quote!(#root::internals::Wanted::Rest),
-        PatternElement::One => quote!(#root::internals::Wanted::One),
+        PatternElement::Rest => quote!(#root::internals::WantedElement::Rest),
+        PatternElement::One => quote!(#root::internals::WantedElement::One),
         PatternElement::Projected { function, of, .. } => {
             let of = value_type(of.as_ref());
             quote!(#root::internals::wanted_by::<_, #of>(&#function))
         }
         element => {
             let of = type_of(element, root);
-            quote!(#root::internals::Wanted::of::<#of>())
+            quote!(#root::internals::WantedElement::of::<#of>())
         }
     }
 }
