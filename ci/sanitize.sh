@@ -16,6 +16,8 @@ cd "$(dirname "$0")/.."
 sanitizer=${1:-both}
 seconds=${2:-8}
 flags="-Zsanitizer=$sanitizer -Cunsafe-allow-abi-mismatch=sanitizer -Cforce-frame-pointers=yes"
+# The code that release builds have: crates/core/src/code_sharing.rs.
+flags="$flags --cfg coact_inlined"
 case $sanitizer in
 both)
     "$0" thread "$seconds"

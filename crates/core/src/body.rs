@@ -11,7 +11,7 @@ use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::sched::watchdog::current_task;
 use crate::simulated::SpawnedWork;
-use crate::task::{RunContext, RunMode};
+use crate::task::{RunContext, RunMode, TaskName};
 
 /// What happens with a behaviour's result after its cowns are released.
 pub(crate) trait Completion: Send {
@@ -30,6 +30,8 @@ pub(crate) trait Completion: Send {
     fn promise(&self) -> Option<usize> {
         None
     }
+    /// Whether [`name`](Self::name) may return one.
+    const MAY_RENAME: bool = false;
     /// The behaviour's name in reports, if it is not that of its closure.
     #[inline(always)]
     fn name(&self) -> Option<BehaviourName> {
@@ -38,7 +40,7 @@ pub(crate) trait Completion: Send {
 }
 
 /// Returns the name of a behaviour: that of a type.
-pub(crate) type BehaviourName = fn() -> &'static str;
+pub(crate) type BehaviourName = TaskName;
 
 /// The completion of a behaviour without a result: does nothing and costs nothing.
 pub(crate) struct NoResult;
@@ -73,6 +75,7 @@ impl<C: Completion> Completion for NamedCompletion<C> {
     type Value = C::Value;
     const FORGETS: bool = C::FORGETS;
     const IS_WORK: bool = C::IS_WORK;
+    const MAY_RENAME: bool = true;
 
     #[inline]
     fn begins(&mut self) {
@@ -179,6 +182,11 @@ where
         let name = completion.name().unwrap_or(type_name::<F>);
         let spawned = SpawnedWork::new(name, completion.promise());
         Self { shape, closure, completion, spawned }
+    }
+
+    /// Returns the behaviour's name in reports.
+    pub(crate) fn name(&self) -> BehaviourName {
+        self.completion.name().unwrap_or(type_name::<F>)
     }
 
     /// Calls the closure with its cowns, unless they are poisoned or closed, or the runtime is past

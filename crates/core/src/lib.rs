@@ -11,6 +11,7 @@
 
 pub mod behaviour;
 mod body;
+mod code_sharing;
 mod config;
 pub mod cown;
 pub mod credits;

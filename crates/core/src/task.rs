@@ -80,6 +80,23 @@ impl RunContext {
     }
 }
 
+/// Returns the name of a task: that of a type.
+pub(crate) type TaskName = fn() -> &'static str;
+
+/// Returns the name of a task in reports.
+///
+/// # Safety
+/// The task is ready, and has not run.
+pub(crate) unsafe fn name_of(task: TaskPtr) -> TaskName {
+    // SAFETY: a ready task is live, and begins with its header.
+    let vtable = unsafe { task.as_ref() }.vtable;
+    match vtable.own_name {
+        // SAFETY: the task is ready, and of the type of its functions.
+        Some(own_name) => unsafe { own_name(task) },
+        None => vtable.name,
+    }
+}
+
 /// The functions of a task's concrete type.
 pub(crate) struct TaskVTable {
     /// Runs the task to its end and frees it. Returns a task that this has made ready, belongs to
@@ -99,7 +116,12 @@ pub(crate) struct TaskVTable {
     pub(crate) in_group: Option<InGroup>,
     /// The task's name in reports: the type of its closure, state or future. Called only on cold
     /// paths.
-    pub(crate) name: fn() -> &'static str,
+    pub(crate) name: TaskName,
+    /// For a task that may have another name.
+    ///
+    /// # Safety
+    /// The task is ready, and has not run.
+    pub(crate) own_name: Option<unsafe fn(TaskPtr) -> TaskName>,
     /// What the layer that created the task knows of its type.
     pub(crate) kind: Option<TaskKind>,
 }
@@ -109,9 +131,17 @@ impl TaskVTable {
     pub(crate) const fn new(
         run: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr>,
         link: unsafe fn(TaskPtr) -> NonNull<AtomicPtr<()>>,
-        name: fn() -> &'static str,
+        name: TaskName,
     ) -> Self {
-        Self { run, link, backlog: None, in_group: None, name, kind: None }
+        Self { run, link, backlog: None, in_group: None, name, own_name: None, kind: None }
+    }
+
+    /// Adds how to find the name of a task that may have another one.
+    pub(crate) const fn with_own_name(
+        self,
+        own_name: Option<unsafe fn(TaskPtr) -> TaskName>,
+    ) -> Self {
+        Self { own_name, ..self }
     }
 
     /// Adds the backlog of a task with others behind it in a queue of its own.

@@ -43,6 +43,7 @@ impl AdmittedCompletion<NoResult> {
 impl<C: Completion> Completion for AdmittedCompletion<C> {
     type Value = C::Value;
     const IS_WORK: bool = C::IS_WORK;
+    const MAY_RENAME: bool = C::MAY_RENAME;
 
     fn begins(&mut self) {
         let permits = std::mem::take(&mut self.permits);

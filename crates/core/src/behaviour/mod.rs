@@ -13,6 +13,7 @@ pub(crate) mod batch;
 pub(crate) mod commit;
 pub(crate) mod continuation;
 pub(crate) mod detain;
+mod erased_closure;
 pub(crate) mod here;
 #[cfg(all(test, loom))]
 mod loom;

@@ -17,7 +17,7 @@ use smallvec::SmallVec;
 
 use super::refusal::Refusal;
 use super::spawn_checks;
-use crate::body::{Body, BodyOutcome, Completion};
+use crate::body::{BehaviourName, Body, BodyOutcome, Completion};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::{CownSet, sealed::MemberVisitor};
 use crate::group;
@@ -75,10 +75,14 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
+    const VTABLE: TaskVTable =
+        TaskVTable::new(Self::run, link, type_name::<F>).with_own_name(Self::OWN_NAME);
     const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
-    const VTABLE_IN_GROUP: TaskVTable =
-        TaskVTable::new(Self::run_in_group, link, type_name::<F>).in_group(Self::HALVES);
+    const VTABLE_IN_GROUP: TaskVTable = TaskVTable::new(Self::run_in_group, link, type_name::<F>)
+        .with_own_name(Self::OWN_NAME)
+        .in_group(Self::HALVES);
+    const OWN_NAME: Option<unsafe fn(TaskPtr) -> BehaviourName> =
+        if C::MAY_RENAME { Some(Self::own_name) } else { None };
 
     /// Creates the behaviour, which must then be [checked and bound](Self::check_and_bind), and
     /// passes its requests on in the order of the members, of which there are
@@ -216,6 +220,16 @@ where
             let body =
                 take(node.ptr().byte_add(offset).cast::<ManuallyDrop<Body<S, F, C>>>().as_mut());
             body.execute(cursor(node), context)
+        }
+    }
+
+    /// # Safety
+    /// The task is ready, of this type, and has not run.
+    unsafe fn own_name(task: TaskPtr) -> BehaviourName {
+        // SAFETY: the task has not run, so it is live, and its body is there.
+        unsafe {
+            let (_, offset) = layout_of::<Body<S, F, C>>(LiveMulti::new(task.cast()).len());
+            task.byte_add(offset).cast::<Body<S, F, C>>().as_ref().name()
         }
     }
 

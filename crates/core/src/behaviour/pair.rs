@@ -14,7 +14,7 @@ use std::ptr::NonNull;
 
 use coact_sync::pool;
 
-use crate::body::{Body, BodyOutcome, Completion, PanickedBody, call_site};
+use crate::body::{BehaviourName, Body, BodyOutcome, Completion, PanickedBody, call_site};
 use crate::cown::set::CownSet;
 use crate::queue::multi_block::{LiveMulti, Multi, MultiSlot, link};
 use crate::queue::requested_cown::RequestedCown;
@@ -47,7 +47,10 @@ where
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
     C: Completion,
 {
-    const VTABLE: TaskVTable = TaskVTable::new(Self::run, link, type_name::<F>);
+    const VTABLE: TaskVTable =
+        TaskVTable::new(Self::run, link, type_name::<F>).with_own_name(Self::OWN_NAME);
+    const OWN_NAME: Option<unsafe fn(TaskPtr) -> BehaviourName> =
+        if C::MAY_RENAME { Some(Self::own_name) } else { None };
 
     /// Spawns a behaviour on two cowns.
     ///
@@ -80,16 +83,25 @@ where
     #[inline(always)]
     unsafe fn spawn_in(block: NonNull<u8>, members: [RequestedCown; 2], body: Body<S, F, C>) {
         let node = block.cast::<PairBlock<Body<S, F, C>>>();
-        let [a, b] = members.map(|member| MultiSlot::new(member, node.cast()));
+        // By hand and not by `map`, which would be compiled for each type of body.
+        let [a, b] = members;
+        let slots = [MultiSlot::new(a, node.cast()), MultiSlot::new(b, node.cast())];
         body.spawned.stands_in(node.addr().get(), queues_of(members));
         let front = Multi::new(&Self::VTABLE, 2);
         // SAFETY: the block has the layout of the node, and this thread owns it until `launch`; the
         // members are alive, distinct, and in no group.
         unsafe {
-            node.write(PairBlock { front, slots: [a, b], body: ManuallyDrop::new(body) });
-            let [first, second] = members.map(RequestedCown::live_cown);
-            launch(LiveMulti::new(node.cast()), first, second);
+            node.write(PairBlock { front, slots, body: ManuallyDrop::new(body) });
+            launch(LiveMulti::new(node.cast()), a.live_cown(), b.live_cown());
         }
+    }
+
+    /// # Safety
+    /// The task is ready, of this type, and has not run.
+    unsafe fn own_name(task: TaskPtr) -> BehaviourName {
+        let node = task.cast::<PairBlock<Body<S, F, C>>>();
+        // SAFETY: the task has not run, so its body is there.
+        unsafe { &(*node.as_ptr()).body }.name()
     }
 
     /// # Safety

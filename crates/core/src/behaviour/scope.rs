@@ -8,7 +8,6 @@ use std::thread::{self, Thread};
 use coact_sync::shim::atomic::{AtomicUsize, Ordering};
 use coact_sync::shim::sync::Mutex;
 
-use super::refuse::panic_refused;
 use super::spawn;
 use super::spawn_checks::{self, count_members};
 use crate::body::Completion;
@@ -128,9 +127,7 @@ impl<'scope> Scope<'scope, '_> {
         // spawning ends with a panic or a refusal, the closure is dropped in here, while the scope
         // itself still counts.)
         simulated::spawns();
-        if let Err(refused) = spawn::spawn(set, closure, end) {
-            panic_refused(refused);
-        }
+        spawn::spawn_or_panic(set, closure, end);
     }
 }
 

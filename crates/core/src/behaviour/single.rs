@@ -44,12 +44,19 @@ where
     const VTABLE_IN_GROUP: TaskVTable = Self::vtable_in_group(type_name::<F>);
 
     const fn vtable(name: BehaviourName) -> TaskVTable {
-        TaskVTable::new(Self::run, link, name).with_backlog(&overload::BACKLOG)
+        TaskVTable::new(Self::run, link, name)
+            .with_own_name(Self::OWN_NAME)
+            .with_backlog(&overload::BACKLOG)
     }
 
     const fn vtable_in_group(name: BehaviourName) -> TaskVTable {
-        TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, name).in_group(Self::HALVES)
+        TaskVTable::new(Self::RUN_IN_GROUP, link_in_group, name)
+            .with_own_name(Self::OWN_NAME)
+            .in_group(Self::HALVES)
     }
+
+    const OWN_NAME: Option<unsafe fn(TaskPtr) -> BehaviourName> =
+        if C::MAY_RENAME { Some(Self::own_name) } else { None };
 
     const RUN_IN_GROUP: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr> =
         if C::FORGETS { run_forgetting_in_group } else { Self::run_in_group };
@@ -154,6 +161,14 @@ where
             let body = &(*node.as_ptr()).body;
             body.spawned.stands_in(node.addr().get(), queue_of(member));
         }
+    }
+
+    /// # Safety
+    /// The task is ready, of this type, and has not run.
+    unsafe fn own_name(task: TaskPtr) -> BehaviourName {
+        let node = task.cast::<Single<Body<S, F, C>>>();
+        // SAFETY: the task has not run, so its body is there.
+        unsafe { &(*node.as_ptr()).body }.name()
     }
 
     /// # Safety

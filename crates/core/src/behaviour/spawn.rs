@@ -8,10 +8,13 @@ use std::any::type_name;
 
 use super::admission::AdmittedCompletion;
 use super::commit::{self, spawn_committed};
+use super::erased_closure::{erase, renamed};
 use super::multi::UnqueuedBehaviour;
 use super::refusal::Refusal;
+use super::refuse::panic_refused;
 use super::spawn_plain::{self, spawn_plain};
 use crate::body::{Completion, NoResult};
+use crate::code_sharing::SHARES_CODE;
 use crate::cown::set::CownSet;
 use crate::current::refuse_in_decision;
 use crate::fault::Broken;
@@ -32,6 +35,49 @@ where
     C::Value: Send,
 {
     refuse_in_decision();
+    if !SHARES_CODE || const { S::KIND.commits } {
+        return spawn_as_kind(set, closure, completion);
+    }
+    let (erased, original) = erase::<S, F, _>(closure);
+    spawn_as_kind(set, erased, renamed::<F, _>(completion)).map_err(|(refusal, erased, renamed)| {
+        // SAFETY: they were erased together.
+        (refusal, unsafe { original.restore(erased) }, renamed.completion)
+    })
+}
+
+/// Like [`spawn`], but panics if the set cannot be used.
+#[inline(always)]
+#[track_caller]
+pub(crate) fn spawn_or_panic<S, F, C>(set: S, closure: F, completion: C)
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+    C::Value: Send,
+{
+    refuse_in_decision();
+    if !SHARES_CODE || const { S::KIND.commits } {
+        if let Err(refused) = spawn_as_kind(set, closure, completion) {
+            panic_refused(refused);
+        }
+        return;
+    }
+    let (erased, _) = erase::<S, F, _>(closure);
+    if let Err(refused) = spawn_as_kind(set, erased, renamed::<F, _>(completion)) {
+        panic_refused(refused);
+    }
+}
+
+/// Spawns a behaviour in the way of its set's kind.
+#[inline(always)]
+#[cfg_attr(feature = "sim", track_caller)]
+fn spawn_as_kind<S, F, C>(set: S, closure: F, completion: C) -> Result<(), (Refusal, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+    C::Value: Send,
+{
     if const { S::KIND.commits } {
         return spawn_committed(set, closure, completion, None);
     }
@@ -50,7 +96,7 @@ where
     match spawn(set, closure, completion) {
         Ok(()) => {}
         Err((Refusal::Full { position }, closure, completion)) => {
-            let behaviour = type_name::<F>();
+            let behaviour = completion.name().unwrap_or(type_name::<F>)();
             tracing::warn!(behaviour, position, "a deferred behaviour is refused");
             drop_quietly(move || drop(closure));
             drop_quietly(move || completion.failed(Broken::Full { position }));
@@ -77,7 +123,28 @@ where
         return commit::prepare(set, closure, admitted, requests);
     }
     match admitted {
-        Some(admitted) => spawn_plain::prepare(set, closure, admitted, requests),
-        None => spawn_plain::prepare(set, closure, NoResult, requests),
+        Some(admitted) => prepare_plain(set, closure, admitted, requests),
+        None => prepare_plain(set, closure, NoResult, requests),
     }
+}
+
+/// The same on a set without a commit.
+fn prepare_plain<S, F, C>(
+    set: &S,
+    closure: F,
+    completion: C,
+    requests: &mut dyn FnMut(StepEntry),
+) -> Result<UnqueuedBehaviour, (Refusal, F)>
+where
+    S: CownSet + Send + 'static,
+    F: for<'a> FnOnce(S::Access<'a>) + Send + 'static,
+    C: Completion<Value = ()> + 'static,
+{
+    if !SHARES_CODE {
+        return spawn_plain::prepare(set, closure, completion, requests);
+    }
+    let (erased, original) = erase::<S, F, _>(closure);
+    spawn_plain::prepare(set, erased, renamed::<F, _>(completion), requests)
+        // SAFETY: they were erased together.
+        .map_err(|(refusal, erased)| (refusal, unsafe { original.restore(erased) }))
 }

@@ -1,7 +1,6 @@
 //! The functions that spawn behaviours.
 
 use super::refusal::{Refusal, WhenError};
-use super::refuse::panic_refused;
 use super::spawn;
 use super::spawn_checks;
 use crate::body::{Completion, NoResult};
@@ -61,9 +60,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, NoResult) {
-        panic_refused(refused);
-    }
+    spawn::spawn_or_panic(set, closure, NoResult);
 }
 
 /// Like [`when`], and calls `otherwise` with the reason if the closure does not complete: because
@@ -100,9 +97,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     simulated::spawns();
-    if let Err(refused) = spawn::spawn(set, closure, OrElse(otherwise)) {
-        panic_refused(refused);
-    }
+    spawn::spawn_or_panic(set, closure, OrElse(otherwise));
 }
 
 /// Calls a closure if a behaviour does not complete.
@@ -174,9 +169,7 @@ where
 {
     const { refuse_volatile_beside_durable::<S>() };
     let (resolver, promise) = Promise::channel();
-    if let Err(refused) = spawn::spawn(set, closure, resolver) {
-        panic_refused(refused);
-    }
+    spawn::spawn_or_panic(set, closure, resolver);
     promise
 }
 

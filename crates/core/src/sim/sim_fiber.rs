@@ -10,7 +10,7 @@ use coact_fiber::{DEFAULT_STACK_SIZE, Label, Resumed, Stack, is_enclosed, suspen
 
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared::RuntimeShared;
-use crate::task::TaskPtr;
+use crate::task::{TaskPtr, name_of};
 
 /// Why a fiber was suspended.
 pub(super) enum SuspendReason {
@@ -45,9 +45,9 @@ pub(crate) enum FiberSubject {
 impl FiberSubject {
     /// Describes a ready task.
     pub(super) fn task(task: TaskPtr, home: &'static RuntimeShared) -> Self {
-        // SAFETY: a ready task is live, and begins with its header.
-        let vtable = unsafe { task.as_ref() }.vtable;
-        Self::Task((vtable.name)(), &home.config.name)
+        // SAFETY: the task is ready.
+        let name = unsafe { name_of(task) };
+        Self::Task(name(), &home.config.name)
     }
 
     /// Names it in the report of an overflow. The size of the stacks cannot be changed.

@@ -9,7 +9,9 @@ use super::run::{claim_and_run_any, run_plain};
 use super::where_to_run::{
     at_work_from_outside, may_nest, open_to_external_threads, place_elsewhere,
 };
+use crate::behaviour::erased_closure::{erase, renamed};
 use crate::body::Completion;
+use crate::code_sharing::SHARES_CODE;
 use crate::cown::set::CownSet;
 use crate::path_coverage::FastPath;
 use crate::sched::ReadySink;
@@ -68,6 +70,22 @@ where
 /// Like [`try_here`], but tries again for a while if the cowns are taken.
 #[inline(always)]
 pub(super) fn try_here_for_a_while<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
+where
+    S: CownSet,
+    F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,
+    C: Completion,
+{
+    if !SHARES_CODE {
+        return try_on_any_thread(set, closure, completion);
+    }
+    let (erased, original) = erase::<S, F, _>(closure);
+    let (set, erased, renamed) = try_on_any_thread(set, erased, renamed::<F, _>(completion))?;
+    // SAFETY: they were erased together.
+    Some((set, unsafe { original.restore(erased) }, renamed.completion))
+}
+
+#[inline(always)]
+fn try_on_any_thread<S, F, C>(set: S, closure: F, completion: C) -> Option<(S, F, C)>
 where
     S: CownSet,
     F: for<'a> FnOnce(S::Access<'a>) -> C::Value + Send,

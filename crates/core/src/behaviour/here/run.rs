@@ -161,9 +161,10 @@ where
                 );
             }
             OneOrTwo::Two(members) => {
-                let slots = members.map(|member| Slot::new(member.in_multi()));
+                // By hand and not by `map`, which would be compiled for each closure.
+                let slots = [Slot::new(members[0].in_multi()), Slot::new(members[1].in_multi())];
                 let [a, b] = &slots;
-                let headers = members.map(|member| member.header());
+                let headers = [members[0].header(), members[1].header()];
                 // A hint, which often saves taking the first in vain.
                 if headers[1].is_in_use(true)
                     || !claim::take_two_if([a, b], headers, || are_plain(headers, home))

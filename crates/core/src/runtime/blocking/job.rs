@@ -1,6 +1,6 @@
 //! What a blocking thread runs.
 
-use crate::task::TaskPtr;
+use crate::task::{TaskPtr, name_of};
 
 /// The work of a thread of the pool. Each job counts as outstanding work until it is done.
 pub(super) enum PoolJob {
@@ -28,8 +28,8 @@ impl PoolJob {
     pub(super) fn name(&self) -> &'static str {
         match self {
             PoolJob::Closure(closure) => closure.name,
-            // SAFETY: a queued task is ready, and begins with its header.
-            PoolJob::Task(task) => (unsafe { task.as_ref() }.vtable.name)(),
+            // SAFETY: a queued task is ready.
+            PoolJob::Task(task) => (unsafe { name_of(*task) })(),
         }
     }
 }
