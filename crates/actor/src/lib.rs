@@ -114,6 +114,6 @@ pub use actor::{Actor, Addr, Context, Handler, Message, spawn};
 pub mod internals {
     pub use crate::context::extension::*;
     pub use crate::parts::ActorCell;
-    pub use crate::reply::{Unwinding, reply_channel};
+    pub use crate::reply::{UnwindReason, reply_channel};
     pub use crate::thread_queue::ThreadQueue;
 }

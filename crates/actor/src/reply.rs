@@ -266,7 +266,7 @@ fn why_unwound() -> Option<Option<ExitReason>> {
         if let Some(reason) = scope.downcast_ref::<ExitReason>() {
             return Some(Some(reason.clone()));
         }
-        scope.downcast_ref::<Unwinding>()?.0.get().cloned()
+        scope.downcast_ref::<UnwindReason>()?.0.get().cloned()
     })
 }
 
@@ -278,9 +278,9 @@ pub(crate) fn end_reason() -> Option<ExitReason> {
 /// Says that what unwinds a stack is not a panic but the end of the actor that it belongs to, or a
 /// new state, for which there is no reason. Replies on the stack fail accordingly.
 #[derive(Clone, Default)]
-pub struct Unwinding(Arc<OnceLock<Option<ExitReason>>>);
+pub struct UnwindReason(Arc<OnceLock<Option<ExitReason>>>);
 
-impl Unwinding {
+impl UnwindReason {
     /// For a stack that is unwound for this reason.
     pub fn new(reason: Option<ExitReason>) -> Self {
         let this = Self::default();

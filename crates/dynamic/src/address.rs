@@ -16,7 +16,7 @@ use coact_core::internals::SealedHandle;
 use coact_core::time::Timer;
 use coact_tuple::{AnyTuple, Atom, Element, IntoTuple};
 
-use crate::types::{DynActor, DynAddr, DynMessage};
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage};
 
 impl DynAddr {
     /// Sends a tuple without a sender. ([`DynContext::send`](crate::DynContext::send) sends one

@@ -7,7 +7,7 @@ use coact_actor::internals::call_later;
 use coact_core::runtime::RuntimeHandle;
 use coact_core::time::Timer;
 
-use crate::types::DynActor;
+use crate::dyn_actor::DynActor;
 
 /// Runs from when the cases are installed, or from the last message taken. Only actors whose cases
 /// have an `after` look at the time.

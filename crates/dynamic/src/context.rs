@@ -9,8 +9,8 @@ use coact_core::time::Timer;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
 use crate::cases::Cases;
-use crate::received::{DynReply, Received, message};
-use crate::types::{DynActor, DynAddr, DynMessage, Header};
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage, MessageHeader};
+use crate::received::{DynReply, ReceivedMessage, message};
 
 /// What an actor takes: cases that have its context.
 pub type DynCases<S = ()> = Cases<'static, DynContext<S>>;
@@ -38,7 +38,7 @@ pub struct DynContext<S = ()> {
     state: S,
     /// That of the actor while it runs; otherwise its twin.
     pub(crate) actor: Option<Context<DynActor>>,
-    pub(crate) received: Received,
+    pub(crate) received: ReceivedMessage,
     pub(crate) requested: RequestedChanges<S>,
 }
 
@@ -74,7 +74,7 @@ impl<S> Default for RequestedChanges<S> {
 
 impl<S> DynContext<S> {
     pub(crate) fn new(state: S) -> Self {
-        let (received, requested) = (Received::default(), RequestedChanges::default());
+        let (received, requested) = (ReceivedMessage::default(), RequestedChanges::default());
         Self { state, actor: None, received, requested }
     }
 
@@ -195,7 +195,7 @@ impl<S> DynContext<S> {
     /// Sends a tuple to this actor itself after a delay. The timer does not keep the actor alive,
     /// and ends with the state.
     pub fn send_later(&mut self, delay: Duration, tuple: impl IntoTuple) -> Timer {
-        let message = DynMessage { header: Header::FromReceiver, ..DynMessage::new(tuple) };
+        let message = DynMessage { header: MessageHeader::FromReceiver, ..DynMessage::new(tuple) };
         self.actor().send_later(delay, message)
     }
 

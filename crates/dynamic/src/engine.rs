@@ -16,10 +16,10 @@ use tracing::{Level, debug, enabled};
 use crate::after_clock::AfterClock;
 use crate::cases::Unmatched;
 use crate::context::{AwaitedAnswer, CasesChange, DynCases, DynContext};
-use crate::kept;
-use crate::received::{Answer, QueuedMessage};
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynMessage, GoOn, Machine};
+use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, GoOn};
+use crate::received::{QueuedMessage, ReplyRoute};
+use crate::skipped::SkippedMessages;
+use crate::skipped_limit;
 
 /// What an actor does first.
 pub(crate) type ActorInit<S> = Box<dyn FnOnce(&mut DynContext<S>) + Send>;
@@ -31,7 +31,7 @@ pub(crate) struct Engine<S> {
     /// The cases in use, and below them those that come back.
     cases: Option<DynCases<S>>,
     kept: Vec<DynCases<S>>,
-    skipped: Skipped<QueuedMessage>,
+    skipped: SkippedMessages<QueuedMessage>,
     clock: AfterClock,
     /// Whether there may be something to do before the next message.
     has_more: bool,
@@ -40,7 +40,7 @@ pub(crate) struct Engine<S> {
 }
 
 /// What comes of a request.
-pub(crate) type Answered = Result<AnyTuple, AskError>;
+pub(crate) type RequestOutcome = Result<AnyTuple, AskError>;
 
 impl<S: Send + 'static> Engine<S> {
     pub(crate) fn new(state: S, init: ActorInit<S>) -> Self {
@@ -49,7 +49,7 @@ impl<S: Send + 'static> Engine<S> {
             init: Some(init),
             cases: None,
             kept: Vec::new(),
-            skipped: Skipped::default(),
+            skipped: SkippedMessages::default(),
             clock: AfterClock::default(),
             has_more: false,
             goes_on: false,
@@ -96,7 +96,7 @@ impl<S: Send + 'static> Engine<S> {
         let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(tuple));
         self.has_more |= fits;
         self.skipped.push(tuple.shape(), fits, queued);
-        kept::limit(&mut self.skipped, self.context.actor());
+        skipped_limit::limit(&mut self.skipped, self.context.actor());
     }
 
     fn tell_skipped(&self, tuple: &AnyTuple) {
@@ -198,7 +198,7 @@ impl<S: Send + 'static> Engine<S> {
     pub(crate) fn answered(
         &mut self,
         cases: DynCases<S>,
-        answered: Answered,
+        answered: RequestOutcome,
         context: &mut Context<DynActor>,
     ) {
         if let Some(turn) = EngineTurn::begin(self, context) {
@@ -206,10 +206,10 @@ impl<S: Send + 'static> Engine<S> {
         }
     }
 
-    fn handle_answer(&mut self, mut cases: DynCases<S>, answered: Answered) {
+    fn handle_answer(&mut self, mut cases: DynCases<S>, answered: RequestOutcome) {
         self.context.requested.open = self.context.requested.open.saturating_sub(1);
         self.context.requested.is_any = true;
-        self.context.received.answer = Answer::Given;
+        self.context.received.answer = ReplyRoute::Given;
         let untaken = match answered {
             Ok(tuple) => cases.apply(&mut self.context, tuple).err(),
             Err(AskError::Timeout(_)) if cases.timeout().is_some() => {
@@ -246,7 +246,7 @@ impl<S: Send + 'static> Engine<S> {
     }
 }
 
-impl<S: Send + 'static> Machine for Engine<S> {
+impl<S: Send + 'static> ActorMachine for Engine<S> {
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.context.actor = Some(twin_of(context));
         let turn = EngineTurn::begin(self, context)?;
@@ -288,7 +288,7 @@ impl<S: Send + 'static> Machine for Engine<S> {
     }
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
-        kept::give_back(&mut self.skipped, context);
+        skipped_limit::give_back(&mut self.skipped, context);
     }
 
     fn skipped(&self) -> Vec<Unmatched> {

@@ -23,7 +23,7 @@
 //!
 //! After libcppa ([Charousset and Schmidt 2013](https://arxiv.org/abs/1301.0748), sections 3.5 to 5).
 //!
-//! Reading order: `cases`, `types` (the actor, its address, its messages), `context` (what a case
+//! Reading order: `cases`, `dyn_actor` (the actor, its address, its messages), `context` (what a case
 //! has), `engine` (which message is taken next), `skipped`, `request`, `spawn`.
 
 #![forbid(unsafe_code)]
@@ -32,15 +32,15 @@ mod address;
 mod after_clock;
 mod cases;
 mod context;
+mod dyn_actor;
 mod engine;
 mod forwarded_settings;
-mod kept;
 mod received;
 mod request;
 mod skipped;
+mod skipped_limit;
 mod spawn;
 mod thread;
-mod types;
 
 pub use address::StateAddr;
 pub use cases::{Cases, Unmatched};
@@ -50,6 +50,7 @@ pub use coact_tuple::{
     Tuple, Types, atom,
 };
 pub use context::{DynCases, DynContext};
+pub use dyn_actor::{DynActor, DynAddr, DynMessage};
 pub use received::DynReply;
 pub use request::DynRequest;
 pub use spawn::{DynSpawn, dyn_actor, spawn_dyn, spawn_dyn_with};
@@ -58,7 +59,6 @@ pub use thread::{
     ThreadSpawnError, detached, fiber, spawn_async, spawn_async_with, spawn_detached, spawn_fiber,
     this_thread,
 };
-pub use types::{DynActor, DynAddr, DynMessage};
 
 /// What the macro `cases!` writes, not for programs: not part of the interface, and subject to
 /// change at any time.

@@ -7,7 +7,7 @@ use coact_actor::actor::{Reply, SendError, WeakAddr};
 use coact_actor::internals::note_kept;
 use coact_tuple::{AnyTuple, IntoTuple};
 
-use crate::types::{BoxedHeader, DynActor, DynAddr, DynMessage, Header};
+use crate::dyn_actor::{BoxedHeader, DynActor, DynAddr, DynMessage, MessageHeader};
 
 /// A message that has left the mailbox, and its reply if it was asked.
 #[derive(Default)]
@@ -27,14 +27,14 @@ impl QueuedMessage {
 
 /// What is known of the message that is being handled, besides its tuple.
 #[derive(Default)]
-pub(crate) struct Received {
-    pub(crate) header: Header,
-    pub(crate) answer: Answer,
+pub(crate) struct ReceivedMessage {
+    pub(crate) header: MessageHeader,
+    pub(crate) answer: ReplyRoute,
 }
 
 /// Where a reply goes.
 #[derive(Default)]
-pub(crate) enum Answer {
+pub(crate) enum ReplyRoute {
     /// To the sender, as a message.
     #[default]
     Sent,
@@ -46,13 +46,13 @@ pub(crate) enum Answer {
 
 /// The sender of a message to `to`.
 #[inline]
-fn sender(own: &WeakAddr<DynActor>, to: &DynAddr) -> Header {
+fn sender(own: &WeakAddr<DynActor>, to: &DynAddr) -> MessageHeader {
     if *own == to.0 {
-        return Header::FromReceiver;
+        return MessageHeader::FromReceiver;
     }
     match own.upgrade() {
-        Some(own) => Header::From(DynAddr(own)),
-        None => Header::Empty,
+        Some(own) => MessageHeader::From(DynAddr(own)),
+        None => MessageHeader::Empty,
     }
 }
 
@@ -63,10 +63,10 @@ pub(crate) fn message(own: &WeakAddr<DynActor>, to: &DynAddr, tuple: impl IntoTu
 }
 
 /// `own` is the address of the actor that has received the message.
-impl Received {
+impl ReceivedMessage {
     /// Notes a message, after the one before was cleared.
     #[inline]
-    pub(crate) fn begin(&mut self, header: Header, reply: Option<Reply<AnyTuple>>) {
+    pub(crate) fn begin(&mut self, header: MessageHeader, reply: Option<Reply<AnyTuple>>) {
         if let Some(reply) = reply {
             self.is_to_answer(reply);
         }
@@ -75,7 +75,7 @@ impl Received {
 
     /// The same for one whose reply was noted, if it has one.
     #[inline]
-    pub(crate) fn begin_with(&mut self, header: Header) {
+    pub(crate) fn begin_with(&mut self, header: MessageHeader) {
         // What was there needs no destructor.
         forget(replace(&mut self.header, header));
     }
@@ -83,15 +83,15 @@ impl Received {
     /// Notes where the answer goes.
     #[inline]
     pub(crate) fn is_to_answer(&mut self, reply: Reply<AnyTuple>) {
-        forget(replace(&mut self.answer, Answer::Asked(reply)));
+        forget(replace(&mut self.answer, ReplyRoute::Asked(reply)));
     }
 
     /// Returns where the answer of a message goes that no case has taken.
     #[cold]
     pub(crate) fn take_asked(&mut self) -> Option<Reply<AnyTuple>> {
         match take(&mut self.answer) {
-            Answer::Asked(reply) => Some(reply),
-            Answer::Sent | Answer::Given => None,
+            ReplyRoute::Asked(reply) => Some(reply),
+            ReplyRoute::Sent | ReplyRoute::Given => None,
         }
     }
 
@@ -105,54 +105,54 @@ impl Received {
     /// Whether nothing is noted.
     #[inline]
     pub(crate) fn is_clear(&self) -> bool {
-        matches!((&self.header, &self.answer), (Header::Empty, Answer::Sent))
+        matches!((&self.header, &self.answer), (MessageHeader::Empty, ReplyRoute::Sent))
     }
 
     /// Drops what a message has left.
     #[inline]
     pub(crate) fn clear(&mut self) {
         match take(&mut self.header) {
-            Header::Empty | Header::FromReceiver => {}
-            Header::From(sender) => drop(sender),
-            Header::Boxed(header) => drop_boxed(header),
+            MessageHeader::Empty | MessageHeader::FromReceiver => {}
+            MessageHeader::From(sender) => drop(sender),
+            MessageHeader::Boxed(header) => drop_boxed(header),
         }
-        if !matches!(self.answer, Answer::Sent) {
-            self.answer = Answer::Sent;
+        if !matches!(self.answer, ReplyRoute::Sent) {
+            self.answer = ReplyRoute::Sent;
         }
     }
 
     pub(crate) fn sender(&self, own: &WeakAddr<DynActor>) -> Option<DynAddr> {
         match self.header.sender() {
-            Header::FromReceiver => own.upgrade().map(DynAddr),
-            Header::From(sender) => Some(sender.clone()),
-            Header::Empty | Header::Boxed(_) => None,
+            MessageHeader::FromReceiver => own.upgrade().map(DynAddr),
+            MessageHeader::From(sender) => Some(sender.clone()),
+            MessageHeader::Empty | MessageHeader::Boxed(_) => None,
         }
     }
 
     pub(crate) fn is_asked(&self) -> bool {
-        matches!(&self.answer, Answer::Asked(reply) if reply.is_wanted())
+        matches!(&self.answer, ReplyRoute::Asked(reply) if reply.is_wanted())
     }
 
     /// Says whether the answer waits for the actor, which may be held meanwhile.
     pub(crate) fn note_kept(&self, by: &WeakAddr<DynActor>, is_kept: bool) {
-        if let Answer::Asked(reply) = &self.answer {
+        if let ReplyRoute::Asked(reply) = &self.answer {
             note_kept(reply, by, is_kept);
         }
     }
 
     pub(crate) fn reply(&mut self, own: &WeakAddr<DynActor>, tuple: AnyTuple) {
         match take(&mut self.answer) {
-            Answer::Asked(reply) => {
+            ReplyRoute::Asked(reply) => {
                 reply.send(tuple);
-                self.answer = Answer::Given;
+                self.answer = ReplyRoute::Given;
             }
-            Answer::Given => self.answer = Answer::Given,
-            Answer::Sent => reply_by_message(self.header.sender(), own, tuple),
+            ReplyRoute::Given => self.answer = ReplyRoute::Given,
+            ReplyRoute::Sent => reply_by_message(self.header.sender(), own, tuple),
         }
     }
 
     pub(crate) fn take_reply(&mut self, own: &WeakAddr<DynActor>) -> DynReply {
-        let answer = replace(&mut self.answer, Answer::Given);
+        let answer = replace(&mut self.answer, ReplyRoute::Given);
         DynReply { answer, to: self.header.sender().copy(), from: own.clone() }
     }
 
@@ -163,11 +163,11 @@ impl Received {
         mut message: DynMessage,
     ) -> Result<(), SendError<AnyTuple>> {
         message.header = self.header.copy();
-        if matches!(message.header.sender(), Header::FromReceiver) {
+        if matches!(message.header.sender(), MessageHeader::FromReceiver) {
             message.header.set_sender(sender(own, to));
         }
-        match replace(&mut self.answer, Answer::Given) {
-            Answer::Asked(reply) => to.forward_message(message, reply),
+        match replace(&mut self.answer, ReplyRoute::Given) {
+            ReplyRoute::Asked(reply) => to.forward_message(message, reply),
             answer => {
                 self.answer = answer;
                 to.send_message(message)
@@ -183,18 +183,18 @@ fn drop_boxed(header: Box<BoxedHeader>) {
 }
 
 /// Answers a message that was sent, if its sender is known.
-fn reply_by_message(sender: &Header, own: &WeakAddr<DynActor>, tuple: AnyTuple) {
+fn reply_by_message(sender: &MessageHeader, own: &WeakAddr<DynActor>, tuple: AnyTuple) {
     let itself;
     let to = match sender {
-        Header::From(sender) => sender,
-        Header::FromReceiver => match own.upgrade() {
+        MessageHeader::From(sender) => sender,
+        MessageHeader::FromReceiver => match own.upgrade() {
             Some(own) => {
                 itself = DynAddr(own);
                 &itself
             }
             None => return,
         },
-        Header::Empty | Header::Boxed(_) => return,
+        MessageHeader::Empty | MessageHeader::Boxed(_) => return,
     };
     // A sender that has ended wants no answer.
     drop(to.send_message(message(own, to, tuple)));
@@ -204,9 +204,9 @@ fn reply_by_message(sender: &Header, own: &WeakAddr<DynActor>, tuple: AnyTuple) 
 /// [`DynContext::take_reply`](crate::DynContext::take_reply). If it is dropped, the ask fails.
 #[must_use = "dropping a reply fails the ask that waits for it"]
 pub struct DynReply {
-    answer: Answer,
+    answer: ReplyRoute,
     /// The sender.
-    to: Header,
+    to: MessageHeader,
     from: WeakAddr<DynActor>,
 }
 
@@ -215,10 +215,10 @@ impl DynReply {
     /// calls do nothing, so that several cases can have it, of which one will answer.
     pub fn send(&mut self, tuple: impl IntoTuple) {
         let tuple = AnyTuple::new(tuple);
-        match replace(&mut self.answer, Answer::Given) {
-            Answer::Asked(reply) => reply.send(tuple),
-            Answer::Sent => reply_by_message(&self.to, &self.from, tuple),
-            Answer::Given => {}
+        match replace(&mut self.answer, ReplyRoute::Given) {
+            ReplyRoute::Asked(reply) => reply.send(tuple),
+            ReplyRoute::Sent => reply_by_message(&self.to, &self.from, tuple),
+            ReplyRoute::Given => {}
         }
     }
 }

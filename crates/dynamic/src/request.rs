@@ -7,8 +7,8 @@ use coact_actor::internals::{ask_held, on_answer_weakly};
 use coact_tuple::IntoTuple;
 
 use crate::context::{AwaitedAnswer, DynCases, DynContext};
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage, MessageHeader};
 use crate::engine::Engine;
-use crate::types::{DynActor, DynAddr, DynMessage, Header};
 
 /// A request, which is sent when it is said what takes its answer. See [`DynContext::request`].
 #[must_use = "a request is sent by `then` or `await_`; one whose answer is not needed is a `send`"]
@@ -72,7 +72,7 @@ impl DynRequest {
                 engine.answered(cases, answered, context);
             }
         };
-        if matches!(message.header.sender(), Header::FromReceiver) {
+        if matches!(message.header.sender(), MessageHeader::FromReceiver) {
             // Skipped by the actor itself, it must not keep that alive.
             let ask = to.0.ask(message);
             let ask = after.into_iter().fold(ask, Ask::timeout);

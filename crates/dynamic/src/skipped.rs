@@ -5,7 +5,7 @@ use std::collections::{BinaryHeap, VecDeque};
 
 /// Skipped messages: those of each type of tuples in a queue of their own, so that cases of other
 /// types never look at them.
-pub(crate) struct Skipped<T> {
+pub(crate) struct SkippedMessages<T> {
     queues: Vec<TypeQueue<T>>,
     /// How many were ever skipped: their numbers in order.
     count: u64,
@@ -24,7 +24,7 @@ struct TypeQueue<T> {
 
 /// Where a message is. It stays valid whatever happens to others.
 #[derive(Clone, Copy)]
-pub(crate) struct Place {
+pub(crate) struct SkippedPlace {
     shape: usize,
     number: u64,
     /// Where it was when this was found: in which queue, and at which position.
@@ -35,23 +35,23 @@ pub(crate) struct Place {
 pub(crate) struct FittingPlaces(BinaryHeap<Reverse<(u64, usize, usize)>>);
 
 impl FittingPlaces {
-    pub(crate) fn next<T>(&mut self, of: &Skipped<T>) -> Option<Place> {
+    pub(crate) fn next<T>(&mut self, of: &SkippedMessages<T>) -> Option<SkippedPlace> {
         let Reverse((number, queue, at)) = self.0.pop()?;
         let messages = of.queues.get(queue)?;
         if let Some((next, _)) = messages.messages.get(at + 1) {
             self.0.push(Reverse((*next, queue, at + 1)));
         }
-        Some(Place { shape: messages.shape, number, hint: (queue, at) })
+        Some(SkippedPlace { shape: messages.shape, number, hint: (queue, at) })
     }
 }
 
-impl<T> Default for Skipped<T> {
+impl<T> Default for SkippedMessages<T> {
     fn default() -> Self {
         Self { queues: Vec::new(), count: 0, len: 0 }
     }
 }
 
-impl<T> Skipped<T> {
+impl<T> SkippedMessages<T> {
     pub(crate) fn len(&self) -> usize {
         self.len
     }
@@ -106,7 +106,7 @@ impl<T> Skipped<T> {
     }
 
     /// Takes a message, whose place stays.
-    pub(crate) fn take(&mut self, place: Place) -> Option<T> {
+    pub(crate) fn take(&mut self, place: SkippedPlace) -> Option<T> {
         let (queue, at) = self.find(place)?;
         let message = queue.messages[at].1.take()?;
         queue.taken += 1;
@@ -115,7 +115,7 @@ impl<T> Skipped<T> {
     }
 
     /// Puts a message back into its place.
-    pub(crate) fn put_back(&mut self, place: Place, message: T) {
+    pub(crate) fn put_back(&mut self, place: SkippedPlace, message: T) {
         self.len += 1;
         if let Some((queue, at)) = self.find(place) {
             queue.messages[at].1 = Some(message);
@@ -135,14 +135,14 @@ impl<T> Skipped<T> {
     }
 
     /// Removes the place of a message that was taken for good.
-    pub(crate) fn remove(&mut self, place: Place) {
+    pub(crate) fn remove(&mut self, place: SkippedPlace) {
         if let Some((queue, at)) = self.find(place) {
             queue.messages.remove(at);
             queue.taken -= 1;
         }
     }
 
-    fn find(&mut self, place: Place) -> Option<(&mut TypeQueue<T>, usize)> {
+    fn find(&mut self, place: SkippedPlace) -> Option<(&mut TypeQueue<T>, usize)> {
         let (queue, at) = place.hint;
         let is_there = self.queues.get(queue).is_some_and(|queue| {
             queue.shape == place.shape

@@ -8,9 +8,9 @@ use coact_actor::registry::NameTaken;
 
 use crate::address::StateAddr;
 use crate::context::DynContext;
+use crate::dyn_actor::{DynActor, DynAddr};
 use crate::engine::Engine;
 use crate::forwarded_settings::forwarded_settings;
-use crate::types::{DynActor, DynAddr};
 
 /// Spawns an actor that does this first, and then takes what it has become.
 ///

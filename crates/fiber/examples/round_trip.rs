@@ -10,7 +10,7 @@ use std::env;
 use std::hint::black_box;
 use std::time::Instant;
 
-use coact_fiber::{DEFAULT_STACK_SIZE, Fiber, Label, Resumed, Stack, suspend};
+use coact_fiber::{DEFAULT_STACK_SIZE, Fiber, FiberLabel, ResumeOutcome, Stack, suspend};
 
 const ROUNDS: usize = 9;
 const COUNT: u64 = 1_000_000;
@@ -27,7 +27,7 @@ const STEPS: [(&str, Steps); 5] = [
     ("take a stack and drop it", take),
 ];
 
-const LABEL: Label = Label { name: "example", number: 1, advice: "" };
+const LABEL: FiberLabel = FiberLabel { name: "example", number: 1, advice: "" };
 
 fn stack() -> Stack {
     Stack::take(DEFAULT_STACK_SIZE).expect("this system has stacks")
@@ -49,7 +49,7 @@ fn nothing(count: u64) {
 fn resume(count: u64) {
     let mut fiber = countdown();
     let mut left = count;
-    while let Resumed::Suspended(next) = fiber.resume(black_box(left)) {
+    while let ResumeOutcome::Suspended(next) = fiber.resume(black_box(left)) {
         left = next;
     }
 }

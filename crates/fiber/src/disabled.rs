@@ -4,8 +4,8 @@ use std::convert::Infallible;
 use std::fmt::{self, Formatter};
 use std::marker::PhantomData;
 
-use crate::label::Label;
-use crate::resumed::Resumed;
+use crate::label::FiberLabel;
+use crate::resume_outcome::ResumeOutcome;
 use crate::stack_error::StackError;
 
 const NO_FIBER: &str = "only a fiber can be suspended, and this build has none";
@@ -45,12 +45,12 @@ pub struct Fiber<I: 'static, O: 'static> {
 
 impl<I: 'static, O: 'static> Fiber<I, O> {
     /// Needs a stack, which cannot be had.
-    pub fn new(stack: Stack, _label: Label, _body: impl FnOnce(I) + 'static) -> Self {
+    pub fn new(stack: Stack, _label: FiberLabel, _body: impl FnOnce(I) + 'static) -> Self {
         Self { never: stack.0, of: PhantomData }
     }
 
     /// Runs the fiber.
-    pub fn resume(&mut self, _input: I) -> Resumed<O> {
+    pub fn resume(&mut self, _input: I) -> ResumeOutcome<O> {
         match self.never {}
     }
 

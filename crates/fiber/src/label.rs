@@ -8,7 +8,7 @@
 ///
 /// It is printed by a signal handler, and so has nothing that would have to be formatted or allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Label {
+pub struct FiberLabel {
     /// What it is: `worker`.
     pub name: &'static str,
     /// Which one it is, or 0 if there is no need to tell: `7`.

@@ -3,24 +3,24 @@
 //! * [`Stack`]: memory for one fiber, from a pool of the process.
 //! * [`Fiber`]: a function on such a stack. [`Fiber::resume`] runs it on the current thread until
 //!   it calls [`suspend`] or ends.
-//! * [`Label`]: what the report of an overflow calls it.
+//! * [`FiberLabel`]: what the report of an overflow calls it.
 //!
 //! ```
 //! # if !coact_fiber::IS_SUPPORTED { return Ok(()) }
-//! use coact_fiber::{DEFAULT_STACK_SIZE, Fiber, Label, Resumed, Stack, suspend};
+//! use coact_fiber::{DEFAULT_STACK_SIZE, Fiber, FiberLabel, ResumeOutcome, Stack, suspend};
 //!
 //! fn ask(question: &'static str) -> u32 {
 //!     suspend::<u32, &'static str>(question)
 //! }
 //!
-//! let label = Label { name: "adder", number: 1, advice: "" };
+//! let label = FiberLabel { name: "adder", number: 1, advice: "" };
 //! let stack = Stack::take(DEFAULT_STACK_SIZE)?;
 //! let mut adder = Fiber::<u32, &'static str>::new(stack, label, |first| {
 //!     let second = ask("and what?");
 //!     assert_eq!(first + second, 42);
 //! });
-//! assert_eq!(adder.resume(40), Resumed::Suspended("and what?"));
-//! assert_eq!(adder.resume(2), Resumed::Ended);
+//! assert_eq!(adder.resume(40), ResumeOutcome::Suspended("and what?"));
+//! assert_eq!(adder.resume(2), ResumeOutcome::Ended);
 //! # Ok::<(), coact_fiber::StackError>(())
 //! ```
 //!
@@ -59,7 +59,7 @@
 //! and the switches between them need.
 
 mod label;
-mod resumed;
+mod resume_outcome;
 mod stack_error;
 
 // The systems and processors to which `corosensei` has been ported; the same list is in `Cargo.toml`. An
@@ -88,11 +88,11 @@ mod stack_error;
 )]
 mod native;
 
-pub use label::Label;
+pub use label::FiberLabel;
 pub use native::{Fiber, IS_SUPPORTED, Stack, is_in_fiber, remaining_stack, suspend};
 #[doc(hidden)]
 pub use native::{is_enclosed, suspend_enclosing};
-pub use resumed::Resumed;
+pub use resume_outcome::ResumeOutcome;
 pub use stack_error::StackError;
 
 /// The size of a stack that is enough for most functions, those that format and print among them: 256 KiB.

@@ -6,7 +6,9 @@ use std::fmt::{self, Display};
 use std::mem::{self, ManuallyDrop};
 use std::panic::Location;
 
-use coact_fiber::{DEFAULT_STACK_SIZE, Label, Resumed, Stack, is_enclosed, suspend_enclosing};
+use coact_fiber::{
+    DEFAULT_STACK_SIZE, FiberLabel, ResumeOutcome, Stack, is_enclosed, suspend_enclosing,
+};
 
 use crate::runtime_ids::RuntimeId;
 use crate::sched::runtime_shared::RuntimeShared;
@@ -51,13 +53,13 @@ impl FiberSubject {
     }
 
     /// Names it in the report of an overflow. The size of the stacks cannot be changed.
-    fn label(self) -> Label {
+    fn label(self) -> FiberLabel {
         let name = match self {
             Self::Main => "the main program of a simulation",
             Self::Thread(_) => "a simulated thread",
             Self::Blocking(name) | Self::Task(name, _) => name,
         };
-        Label { name, number: 0, advice: "" }
+        FiberLabel { name, number: 0, advice: "" }
     }
 }
 
@@ -130,8 +132,8 @@ impl SimFiber {
         let context = mem::take(&mut self.context);
         let outside = OutsideState { context: Some(context.swap_in()), fiber: &mut self.context };
         let left = match self.fiber.resume(()) {
-            Resumed::Suspended(left) => left,
-            Resumed::Ended => SuspendReason::Ended,
+            ResumeOutcome::Suspended(left) => left,
+            ResumeOutcome::Ended => SuspendReason::Ended,
         };
         drop(outside);
         self.until = match left {

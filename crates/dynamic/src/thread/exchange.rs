@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use coact_actor::actor::{AskError, ExitReason, WeakAddr};
-use coact_actor::internals::{Unwinding, end_reason};
+use coact_actor::internals::{UnwindReason, end_reason};
 use coact_core::Promise;
 use coact_core::internals::{IdleWait, drop_quietly, tell_of_panic, wait_for};
 use coact_core::promise::Resolver;
@@ -15,35 +15,35 @@ use coact_core::runtime::{Busy, RuntimeHandle};
 use coact_fiber::suspend;
 use coact_tuple::AnyTuple;
 
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage};
 use crate::received::QueuedMessage;
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynAddr, DynMessage};
+use crate::skipped::SkippedMessages;
 
 /// What the stack has while it runs, and the actor while the stack waits. It is passed as one
 /// pointer: so all that is said meanwhile is in here.
-pub(super) struct Lent<S> {
+pub(super) struct StackLoan<S> {
     pub(super) state: S,
-    pub(super) skipped: Skipped<QueuedMessage>,
+    pub(super) skipped: SkippedMessages<QueuedMessage>,
     /// Why the stack runs.
-    pub(super) event: Event,
+    pub(super) event: ResumeEvent,
     pub(super) message: QueuedMessage,
     pub(super) answer: Option<Result<AnyTuple, AskError>>,
     /// What the stack waits for.
-    pub(super) wait: Wait,
-    /// With [`Wait::Answer`].
-    pub(super) request: Option<Box<Request>>,
-    /// With [`Wait::Ended`].
-    pub(super) ended: Option<Ended>,
-    /// With [`Event::Stop`], if the actor has ended.
+    pub(super) wait: StackWait,
+    /// With [`StackWait::Answer`].
+    pub(super) request: Option<Box<TimedRequest>>,
+    /// With [`StackWait::Ended`].
+    pub(super) ended: Option<BodyResult>,
+    /// With [`ResumeEvent::Stop`], if the actor has ended.
     pub(super) end_reason: Option<ExitReason>,
 }
 
 /// How a body has ended.
-pub(super) type Ended = Result<(), Box<dyn Any + Send>>;
+pub(super) type BodyResult = Result<(), Box<dyn Any + Send>>;
 
 /// Why a stack runs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Event {
+pub(super) enum ResumeEvent {
     /// It begins.
     Begin,
     /// The message is there.
@@ -58,7 +58,7 @@ pub(super) enum Event {
 
 /// What a stack waits for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wait {
+pub(super) enum StackWait {
     /// Nothing: it runs, or is to be unwound and catches that again and again.
     Nothing,
     /// A message.
@@ -74,21 +74,21 @@ pub(super) enum Wait {
 }
 
 /// A request, and how long its answer is waited for.
-pub(super) struct Request {
+pub(super) struct TimedRequest {
     pub(super) to: DynAddr,
     pub(super) message: DynMessage,
     pub(super) after: Duration,
 }
 
-impl<S> Lent<S> {
+impl<S> StackLoan<S> {
     pub(super) fn new(state: S) -> Box<Self> {
         Box::new(Self {
             state,
-            skipped: Skipped::default(),
-            event: Event::Begin,
+            skipped: SkippedMessages::default(),
+            event: ResumeEvent::Begin,
             message: QueuedMessage::default(),
             answer: None,
-            wait: Wait::Nothing,
+            wait: StackWait::Nothing,
             request: None,
             ended: None,
             end_reason: None,
@@ -97,31 +97,31 @@ impl<S> Lent<S> {
 
     /// Keeps a message that has come to a wait which was given up.
     pub(super) fn keep_message(&mut self) {
-        if self.event == Event::Message {
+        if self.event == ResumeEvent::Message {
             let queued = take(&mut self.message);
             self.skipped.push(queued.message.tuple.shape(), false, queued);
         }
     }
 
-    pub(super) fn end(&mut self, ended: Ended) {
-        self.wait = Wait::Ended;
+    pub(super) fn end(&mut self, ended: BodyResult) {
+        self.wait = StackWait::Ended;
         self.ended = Some(ended);
     }
 }
 
 /// Where a body that is a future puts what it gives back, and finds it again.
-pub(super) struct Slot<S>(Mutex<Option<Box<Lent<S>>>>);
+pub(super) struct LoanSlot<S>(Mutex<Option<Box<StackLoan<S>>>>);
 
-impl<S> Slot<S> {
+impl<S> LoanSlot<S> {
     pub(super) fn new() -> Arc<Self> {
         Arc::new(Self(Mutex::new(None)))
     }
 
-    pub(super) fn put(&self, lent: Box<Lent<S>>) {
+    pub(super) fn put(&self, lent: Box<StackLoan<S>>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(lent);
     }
 
-    pub(super) fn take(&self) -> Option<Box<Lent<S>>> {
+    pub(super) fn take(&self) -> Option<Box<StackLoan<S>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 }
@@ -129,19 +129,19 @@ impl<S> Slot<S> {
 /// What a body that is a future begins with.
 pub(super) struct TaskSide<S> {
     pub(super) address: WeakAddr<DynActor>,
-    pub(super) lent: Box<Lent<S>>,
-    pub(super) slot: Arc<Slot<S>>,
+    pub(super) lent: Box<StackLoan<S>>,
+    pub(super) slot: Arc<LoanSlot<S>>,
 }
 
 /// A thread that waits, with what has it go on, unless it has ended.
-pub(super) struct Parked<S: Send + 'static> {
+pub(super) struct ParkedThread<S: Send + 'static> {
     /// `None` if it has lost it: it was stopped without.
-    pub(super) lent: Option<Box<Lent<S>>>,
-    pub(super) wake: Option<Resolver<Wake<S>>>,
+    pub(super) lent: Option<Box<StackLoan<S>>>,
+    pub(super) wake: Option<Resolver<ThreadWake<S>>>,
 }
 
 /// It is not needed any more: the thread is to unwind its stack.
-impl<S: Send + 'static> Drop for Parked<S> {
+impl<S: Send + 'static> Drop for ParkedThread<S> {
     fn drop(&mut self) {
         match (self.lent.take(), self.wake.take()) {
             (Some(lent), Some(wake)) => drop(stop_thread(wake, lent)),
@@ -152,77 +152,77 @@ impl<S: Send + 'static> Drop for Parked<S> {
 }
 
 /// Reports the panic of a body whose actor had ended before, unless that is what has unwound it.
-pub(super) fn report_late_panic<S>(lent: &mut Lent<S>) {
+pub(super) fn report_late_panic<S>(lent: &mut StackLoan<S>) {
     if let Some(Err(payload)) = lent.ended.take()
-        && !payload.is::<Stopped>()
+        && !payload.is::<UnwindPayload>()
     {
         drop_quietly(|| resume_unwind(payload));
     }
 }
 
 /// What unwinds a stack whose actor has ended.
-pub(super) struct Stopped;
+pub(super) struct UnwindPayload;
 
 /// Has a thread unwind its stack, which has its state meanwhile, and gives it back then.
 pub(super) fn stop_thread<S: Send + 'static>(
-    wake: Resolver<Wake<S>>,
-    mut lent: Box<Lent<S>>,
-) -> Promise<Parked<S>> {
-    lent.event = Event::Stop;
+    wake: Resolver<ThreadWake<S>>,
+    mut lent: Box<StackLoan<S>>,
+) -> Promise<ParkedThread<S>> {
+    lent.event = ResumeEvent::Stop;
     lent.end_reason = end_reason();
     wake_thread(wake, lent)
 }
 
 /// Has a thread go on. The promise is kept when it waits again.
 pub(super) fn wake_thread<S: Send + 'static>(
-    wake: Resolver<Wake<S>>,
-    lent: Box<Lent<S>>,
-) -> Promise<Parked<S>> {
+    wake: Resolver<ThreadWake<S>>,
+    lent: Box<StackLoan<S>>,
+) -> Promise<ParkedThread<S>> {
     let (done, rests) = Promise::channel();
-    wake.resolve(Wake { lent, done, busy: RuntimeHandle::current().hold_open() });
+    wake.resolve(ThreadWake { lent, done, busy: RuntimeHandle::current().hold_open() });
     rests
 }
 
 /// What has a thread go on.
-pub(super) struct Wake<S: Send + 'static> {
-    pub(super) lent: Box<Lent<S>>,
+pub(super) struct ThreadWake<S: Send + 'static> {
+    pub(super) lent: Box<StackLoan<S>>,
     /// Where it says that it waits again.
-    pub(super) done: Resolver<Parked<S>>,
+    pub(super) done: Resolver<ParkedThread<S>>,
     /// Its runtime has work until it has said that.
     pub(super) busy: Busy,
 }
 
 /// What a fiber is resumed with: nothing if it has ended.
-pub(super) type Resumption<S> = Option<Box<Lent<S>>>;
+pub(super) type Resumption<S> = Option<Box<StackLoan<S>>>;
 
 /// Where a thread that runs says that it waits again, and what keeps its runtime busy until then.
-type GoesOn<S> = (Resolver<Parked<S>>, Busy);
+type GoesOn<S> = (Resolver<ParkedThread<S>>, Busy);
 
 /// How a stack waits, and what tells destructors on it why it is unwound.
-pub(super) enum Parking<S: Send + 'static> {
-    Fiber(Unwinding),
+pub(super) enum ParkMode<S: Send + 'static> {
+    Fiber(UnwindReason),
     /// On a thread of its own, which may block like others, or stands for a fiber.
-    Thread(Option<GoesOn<S>>, Unwinding),
+    Thread(Option<GoesOn<S>>, UnwindReason),
 }
 
-impl<S: Send + 'static> Parking<S> {
+impl<S: Send + 'static> ParkMode<S> {
     /// Waits until the actor has it go on; `None` if it never will.
     #[inline(always)]
     #[track_caller]
-    pub(super) fn park(&mut self, lent: Box<Lent<S>>) -> Resumption<S> {
+    pub(super) fn park(&mut self, lent: Box<StackLoan<S>>) -> Resumption<S> {
         match self {
-            Self::Fiber(_) => suspend::<Resumption<S>, Box<Lent<S>>>(lent),
+            Self::Fiber(_) => suspend::<Resumption<S>, Box<StackLoan<S>>>(lent),
             Self::Thread(goes_on, _) => block(goes_on, lent),
         }
     }
 
     /// Waits for ever.
-    pub(super) fn leave(&mut self, lent: Option<Box<Lent<S>>>) -> ! {
+    pub(super) fn leave(&mut self, lent: Option<Box<StackLoan<S>>>) -> ! {
         match self {
             Self::Fiber(_) => {
                 let mut lent = lent.expect("a fiber is stopped with its state");
-                lent.wait = Wait::Nothing;
-                drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
+                lent.wait = StackWait::Nothing;
+                drop(suspend::<Resumption<S>, Box<StackLoan<S>>>(lent));
                 unreachable!("it is forgotten")
             }
             Self::Thread(goes_on, _) => {
@@ -237,14 +237,14 @@ impl<S: Send + 'static> Parking<S> {
     }
 
     /// What tells destructors why the stack is unwound.
-    pub(super) fn unwinding(&self) -> &Unwinding {
+    pub(super) fn unwinding(&self) -> &UnwindReason {
         match self {
             Self::Fiber(unwinding) | Self::Thread(_, unwinding) => unwinding,
         }
     }
 
     /// Says that the body has ended.
-    pub(super) fn end(self, lent: Option<Box<Lent<S>>>, ended: Ended) {
+    pub(super) fn end(self, lent: Option<Box<StackLoan<S>>>, ended: BodyResult) {
         // Where it was unwound to: the panic is over that its destructors have seen.
         if let Err(payload) = &ended {
             tell_of_panic(&**payload);
@@ -253,7 +253,7 @@ impl<S: Send + 'static> Parking<S> {
             Self::Fiber(_) => {
                 let mut lent = lent.expect("a fiber is stopped with its state");
                 lent.end(ended);
-                drop(suspend::<Resumption<S>, Box<Lent<S>>>(lent));
+                drop(suspend::<Resumption<S>, Box<StackLoan<S>>>(lent));
             }
             Self::Thread(goes_on, _) => end_thread(goes_on, lent, ended),
         }
@@ -262,29 +262,32 @@ impl<S: Send + 'static> Parking<S> {
 
 /// Blocks a thread until it is woken.
 #[track_caller]
-fn block<S: Send + 'static>(goes_on: &mut Option<GoesOn<S>>, lent: Box<Lent<S>>) -> Resumption<S> {
+fn block<S: Send + 'static>(
+    goes_on: &mut Option<GoesOn<S>>,
+    lent: Box<StackLoan<S>>,
+) -> Resumption<S> {
     let (wake, woken) = Promise::channel();
     let (done, busy) = goes_on.take()?;
-    done.resolve(Parked { lent: Some(lent), wake: Some(wake) });
+    done.resolve(ParkedThread { lent: Some(lent), wake: Some(wake) });
     drop(busy);
     let idle = IdleWait::begin();
     let woken = wait_for(woken, &"a tuple to this actor");
     drop(idle);
-    let Wake { lent, done, busy } = woken.ok()?;
+    let ThreadWake { lent, done, busy } = woken.ok()?;
     *goes_on = Some((done, busy));
     Some(lent)
 }
 
 fn end_thread<S: Send + 'static>(
     goes_on: Option<GoesOn<S>>,
-    mut lent: Option<Box<Lent<S>>>,
-    ended: Ended,
+    mut lent: Option<Box<StackLoan<S>>>,
+    ended: BodyResult,
 ) {
     if let Some(lent) = &mut lent {
         lent.end(ended);
     }
     if let Some((done, busy)) = goes_on {
-        done.resolve(Parked { lent, wake: None });
+        done.resolve(ParkedThread { lent, wake: None });
         drop(busy);
     }
 }

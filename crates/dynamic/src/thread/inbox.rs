@@ -8,17 +8,17 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use coact_actor::actor::{Context, ExitReason, Reply, WeakAddr, actor};
-use coact_actor::internals::{ThreadQueue, Unwinding};
+use coact_actor::internals::{ThreadQueue, UnwindReason};
 use coact_actor::system::Host;
 use coact_core::Promise;
 use coact_core::internals::{WorkerPlace, wait_for};
 use coact_core::runtime::RuntimeHandle;
 use coact_tuple::AnyTuple;
 
-use super::exchange::Stopped;
+use super::exchange::UnwindPayload;
 use crate::cases::Unmatched;
+use crate::dyn_actor::{ActorMachine, DynActor, DynAddr, DynMessage};
 use crate::received::QueuedMessage;
-use crate::types::{DynActor, DynAddr, DynMessage, Machine};
 
 /// The thread's end.
 #[derive(Default)]
@@ -28,7 +28,7 @@ pub(super) struct ThreadInbox {
     /// Whether the thread is an actor that was spawned: it ends when it is stopped.
     is_spawned: bool,
     /// Why it is unwound, for what is on its stack.
-    unwinding: Unwinding,
+    unwinding: UnwindReason,
 }
 
 /// The address of the thread. It keeps the actor alive, unless the thread waits for a message: then
@@ -50,7 +50,7 @@ impl OwnAddress {
 }
 
 /// What a thread has waited for.
-pub(super) enum Next {
+pub(super) enum InboxNext {
     Message(QueuedMessage),
     /// Nothing has come in time.
     Late,
@@ -91,30 +91,30 @@ impl ThreadInbox {
     }
 
     /// What tells destructors why the stack of the thread is unwound.
-    pub(super) fn unwinding(&self) -> Unwinding {
+    pub(super) fn unwinding(&self) -> UnwindReason {
         self.unwinding.clone()
     }
 
     /// Waits for a message: for ever, or for so long.
     #[track_caller]
-    pub(super) fn next(&self, left: Option<Duration>) -> Next {
+    pub(super) fn next(&self, left: Option<Duration>) -> InboxNext {
         loop {
             if self.is_spawned && self.own.borrow().as_ref().is_some_and(OwnAddress::has_ended) {
                 let reason = self.own.borrow().as_ref().and_then(OwnAddress::exit_reason);
                 self.unwinding.begin(reason);
                 // Without a word of the panic hook: it is no fault.
-                resume_unwind(Box::new(Stopped));
+                resume_unwind(Box::new(UnwindPayload));
             }
             let (resolver, woken) = Promise::channel();
             if let Some(queued) = self.queue.take_or_wait(resolver, left.is_some()) {
-                return Next::Message(queued);
+                return InboxNext::Message(queued);
             }
             match left {
                 Some(left) => {
                     let is_woken = woken.wait_timeout(left).is_ok();
                     // By a message, or by the end of its actor.
-                    let nothing = if is_woken { Next::Nothing } else { Next::Late };
-                    return self.queue.take().map_or(nothing, Next::Message);
+                    let nothing = if is_woken { InboxNext::Nothing } else { InboxNext::Late };
+                    return self.queue.take().map_or(nothing, InboxNext::Message);
                 }
                 None => self.wait_while_it_is_known(woken),
             }
@@ -180,7 +180,7 @@ impl InboxActor {
     }
 }
 
-impl Machine for InboxActor {
+impl ActorMachine for InboxActor {
     fn start(&mut self, _: &mut Context<DynActor>) -> Option<WorkerPlace> {
         None
     }

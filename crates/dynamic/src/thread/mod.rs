@@ -26,18 +26,18 @@ use coact_actor::actor::{SendError, WeakAddr};
 use coact_core::internals::thread_extension;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
-use self::exchange::Ended;
-use self::source::{Came, Source, ThreadState, assert_plain};
+use self::exchange::BodyResult;
+use self::source::{MessageSource, ReceiveOutcome, ThreadState, assert_plain};
 pub use self::spawn::spawn_detached;
 pub use self::spawn_async::{spawn_async, spawn_async_with};
 pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
 pub use self::stack_settings::SameWorker;
-use self::take::{Takes, Within, take_answer};
+use self::take::{NestedHandling, ReceivingBody, take_answer};
 pub use self::task::{DynTask, TaskRequest};
 use crate::cases::Cases;
-use crate::received::{DynReply, QueuedMessage, Received, message};
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynAddr, DynMessage};
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage};
+use crate::received::{DynReply, QueuedMessage, ReceivedMessage, message};
+use crate::skipped::SkippedMessages;
 
 /// Returns the calling thread as an actor that takes tuples.
 ///
@@ -78,26 +78,26 @@ pub fn this_thread() -> DynThread {
 ///
 /// All that a plain thread gets for itself share one mailbox.
 pub struct DynThread<S: Send + 'static = ()> {
-    source: Source<S>,
-    received: Received,
+    source: MessageSource<S>,
+    received: ReceivedMessage,
 }
 
 impl DynThread {
     fn plain(of: Rc<ThreadState>) -> Self {
-        Self::of(Source::Thread { of, state: Box::new(()) })
+        Self::of(MessageSource::Thread { of, state: Box::new(()) })
     }
 }
 
 impl<S: Send + 'static> DynThread<S> {
-    fn of(source: Source<S>) -> Self {
-        Self { source, received: Received::default() }
+    fn of(source: MessageSource<S>) -> Self {
+        Self { source, received: ReceivedMessage::default() }
     }
 
     /// Says that the body has ended whose stack this is.
-    fn end(self, ended: Ended) {
+    fn end(self, ended: BodyResult) {
         let Self { source, received } = self;
         drop(received);
-        if let Source::Body(body) = source {
+        if let MessageSource::Body(body) = source {
             let (lent, parking) = body.into_parts();
             parking.end(lent, ended);
         }
@@ -308,7 +308,7 @@ impl<S: Send + 'static> DynThread<S> {
         let mut came = self.source.next(cases.timeout(), &mut deadline, &mut self.received);
         loop {
             match &mut came {
-                Came::Message(tuple) => {
+                ReceiveOutcome::Message(tuple) => {
                     if let Some(result) = self.apply(cases, tuple) {
                         if tuple.is_plain() {
                             forget(came);
@@ -317,8 +317,8 @@ impl<S: Send + 'static> DynThread<S> {
                     }
                     self.skip(cases, take(tuple));
                 }
-                Came::Late => return cases.time_out(self).expect("there is an `after`"),
-                Came::Nothing => {}
+                ReceiveOutcome::Late => return cases.time_out(self).expect("there is an `after`"),
+                ReceiveOutcome::Nothing => {}
             }
             came = self.source.next_in_time(deadline, &mut self.received);
         }
@@ -328,18 +328,21 @@ impl<S: Send + 'static> DynThread<S> {
     #[cold]
     #[track_caller]
     fn receive_within<R>(&mut self, cases: &mut Cases<'_, Self, R>) -> R {
-        Within::new(self).me.receive_by(cases)
+        NestedHandling::new(self).me.receive_by(cases)
     }
 }
 
-impl<S: Send + 'static> Takes for DynThread<S> {
+impl<S: Send + 'static> ReceivingBody for DynThread<S> {
     #[inline]
-    fn received(&mut self) -> &mut Received {
+    fn received(&mut self) -> &mut ReceivedMessage {
         &mut self.received
     }
 
     #[inline]
-    fn with_skipped<R>(&mut self, work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R) -> R {
+    fn with_skipped<R>(
+        &mut self,
+        work: impl FnOnce(&mut SkippedMessages<QueuedMessage>) -> R,
+    ) -> R {
         self.source.with_skipped(work)
     }
 

@@ -19,45 +19,46 @@ use coact_core::time::Timer;
 use coact_tuple::AnyTuple;
 
 use super::exchange::{
-    Ended, Event, Lent, Request, Stopped, Wait, report_late_panic, stop_thread, wake_thread,
+    BodyResult, ResumeEvent, StackLoan, StackWait, TimedRequest, UnwindPayload, report_late_panic,
+    stop_thread, wake_thread,
 };
-use super::place::{AtRest, FiberStart, Main, Place, StackMain, Task, ThreadStart};
+use super::place::{AtRest, BodyMain, BodyPlace, FiberStart, FutureBody, StackMain, ThreadStart};
 use super::stack_settings::{StackKind, StackSettings};
 use crate::cases::Unmatched;
+use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, GoOn};
 use crate::engine::end_exchanged;
-use crate::kept;
 use crate::received::QueuedMessage;
-use crate::types::{DynActor, DynMessage, GoOn, Machine};
+use crate::skipped_limit;
 
 /// The machine of an actor with a body and a state of type `S`.
 pub(super) struct OwnStack<S: Send + 'static> {
     /// `None` while the stack runs.
-    lent: Option<Box<Lent<S>>>,
+    lent: Option<Box<StackLoan<S>>>,
     /// `None` before it begins, while it runs, and once it has ended.
-    place: Option<Place<S>>,
-    beginning: Option<Main<S>>,
+    place: Option<BodyPlace<S>>,
+    beginning: Option<BodyMain<S>>,
     /// The actor's address of itself, once it has started.
     address: Option<WeakAddr<DynActor>>,
-    clock: Clock,
+    clock: WakeClock,
     /// The answer is there that the stack waits for.
     has_answer: bool,
 }
 
 /// When the stack goes on without a message.
 #[derive(Default)]
-struct Clock {
+struct WakeClock {
     /// How often the stack has begun to wait.
     number: u64,
-    running: Option<Running>,
+    running: Option<RunningBody>,
 }
 
-struct Running {
+struct RunningBody {
     timer: Option<Timer>,
     /// With a time in front of it, the stack has something to do, although no address may be left.
     _alive: Option<Addr<DynActor>>,
 }
 
-impl Drop for Running {
+impl Drop for RunningBody {
     fn drop(&mut self) {
         if let Some(timer) = &self.timer {
             timer.cancel();
@@ -66,25 +67,27 @@ impl Drop for Running {
 }
 
 impl<S: Send + 'static> OwnStack<S> {
-    pub(super) fn new(state: S, main: Main<S>) -> Self {
+    pub(super) fn new(state: S, main: BodyMain<S>) -> Self {
         Self {
-            lent: Some(Lent::new(state)),
+            lent: Some(StackLoan::new(state)),
             place: None,
             beginning: Some(main),
             address: None,
-            clock: Clock::default(),
+            clock: WakeClock::default(),
             has_answer: false,
         }
     }
 
     /// Has the body begin.
-    fn begin(&mut self, main: Main<S>, context: &mut Context<DynActor>) -> Result<(), String> {
+    fn begin(&mut self, main: BodyMain<S>, context: &mut Context<DynActor>) -> Result<(), String> {
         let address = own_address(context).clone();
         match main {
-            Main::Stack(main, settings) => self.begin_on_stack(address, main, &settings, context),
-            Main::Future(main) => {
+            BodyMain::Stack(main, settings) => {
+                self.begin_on_stack(address, main, &settings, context)
+            }
+            BodyMain::Future(main) => {
                 if let Some(lent) = self.lent.take() {
-                    self.place = Some(Place::Task(Task::new(address, main, lent)));
+                    self.place = Some(BodyPlace::Task(FutureBody::new(address, main, lent)));
                     self.poll_task(context);
                 }
                 Ok(())
@@ -106,7 +109,7 @@ impl<S: Send + 'static> OwnStack<S> {
             let worker = settings.worker(current);
             let start = FiberStart { stack, name: settings.name(), address, main };
             if worker.is_current() {
-                self.place = Some(Place::Fiber(start.on(worker)));
+                self.place = Some(BodyPlace::Fiber(start.on(worker)));
                 self.resume(context);
             } else if let Some(lent) = self.lent.take() {
                 self.finish(context, start.begin_there(worker, lent));
@@ -126,7 +129,7 @@ impl<S: Send + 'static> OwnStack<S> {
     /// The worker of its fiber.
     fn worker(&self) -> Option<WorkerPlace> {
         match &self.place {
-            Some(Place::Fiber(fiber)) => Some(fiber.worker()),
+            Some(BodyPlace::Fiber(fiber)) => Some(fiber.worker()),
             _ => None,
         }
     }
@@ -135,7 +138,7 @@ impl<S: Send + 'static> OwnStack<S> {
     #[inline(always)]
     fn resume(&mut self, context: &mut Context<DynActor>) {
         let Some(mut lent) = self.lent.take() else { return };
-        if let Some(Place::Fiber(fiber)) = &mut self.place {
+        if let Some(BodyPlace::Fiber(fiber)) = &mut self.place {
             lent = match fiber.resume(lent) {
                 Ok(lent) => return self.waits(lent, context),
                 Err(lent) => lent,
@@ -146,8 +149,8 @@ impl<S: Send + 'static> OwnStack<S> {
 
     /// Has a stack go on that is no fiber of this worker.
     #[inline(never)]
-    fn resume_other(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
-        if let Some(Place::Task(task)) = &mut self.place {
+    fn resume_other(&mut self, lent: Box<StackLoan<S>>, context: &mut Context<DynActor>) {
+        if let Some(BodyPlace::Task(task)) = &mut self.place {
             let polled = task.resume(lent);
             return self.task_waits(polled, context);
         }
@@ -155,12 +158,12 @@ impl<S: Send + 'static> OwnStack<S> {
     }
 
     #[cold]
-    fn resume_elsewhere(&mut self, mut lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
+    fn resume_elsewhere(&mut self, mut lent: Box<StackLoan<S>>, context: &mut Context<DynActor>) {
         match self.place.take() {
-            Some(Place::Fiber(fiber)) => self.finish(context, fiber.resume_there(lent)),
-            Some(Place::Thread(wake)) => self.finish(context, wake_thread(wake, lent)),
+            Some(BodyPlace::Fiber(fiber)) => self.finish(context, fiber.resume_there(lent)),
+            Some(BodyPlace::Thread(wake)) => self.finish(context, wake_thread(wake, lent)),
             // It has ended: there is nothing that could take the message.
-            Some(Place::Task(_)) | None => {
+            Some(BodyPlace::Task(_)) | None => {
                 lent.message = QueuedMessage::default();
                 self.lent = Some(lent);
             }
@@ -169,7 +172,7 @@ impl<S: Send + 'static> OwnStack<S> {
 
     /// Begins with a body that is a future.
     fn poll_task(&mut self, context: &mut Context<DynActor>) {
-        if let Some(Place::Task(task)) = &mut self.place {
+        if let Some(BodyPlace::Task(task)) = &mut self.place {
             let polled = task.poll(&mut TaskContext::from_waker(Waker::noop()));
             self.task_waits(polled, context);
         }
@@ -177,7 +180,11 @@ impl<S: Send + 'static> OwnStack<S> {
 
     /// Takes the state back from a future that waits for a message. While it awaits something else, it holds
     /// the actor.
-    fn task_waits(&mut self, polled: Poll<Option<Box<Lent<S>>>>, context: &mut Context<DynActor>) {
+    fn task_waits(
+        &mut self,
+        polled: Poll<Option<Box<StackLoan<S>>>>,
+        context: &mut Context<DynActor>,
+    ) {
         match polled {
             Poll::Ready(Some(lent)) => self.waits(lent, context),
             Poll::Ready(None) => {
@@ -188,7 +195,7 @@ impl<S: Send + 'static> OwnStack<S> {
                 Box::pin(async move {
                     let Some(machine) = actor.machine::<Self>() else { return };
                     let lent = poll_fn(|waker| match &mut machine.place {
-                        Some(Place::Task(task)) => task.poll(waker),
+                        Some(BodyPlace::Task(task)) => task.poll(waker),
                         _ => Poll::Ready(None),
                     });
                     let lent = lent.await;
@@ -236,8 +243,8 @@ impl<S: Send + 'static> OwnStack<S> {
 
     /// Takes the state back from a stack that waits, and sees to it that what it waits for comes.
     #[inline]
-    fn waits(&mut self, lent: Box<Lent<S>>, context: &mut Context<DynActor>) {
-        let waits_simply = matches!(lent.wait, Wait::Message) && self.clock.running.is_none();
+    fn waits(&mut self, lent: Box<StackLoan<S>>, context: &mut Context<DynActor>) {
+        let waits_simply = matches!(lent.wait, StackWait::Message) && self.clock.running.is_none();
         forget(self.lent.replace(lent));
         if !waits_simply {
             self.waits_for_more(context);
@@ -247,25 +254,25 @@ impl<S: Send + 'static> OwnStack<S> {
     #[cold]
     fn waits_for_more(&mut self, context: &mut Context<DynActor>) {
         let Some(lent) = &mut self.lent else { return };
-        if matches!(lent.wait, Wait::Other) {
-            return kept::limit(&mut lent.skipped, context);
+        if matches!(lent.wait, StackWait::Other) {
+            return skipped_limit::limit(&mut lent.skipped, context);
         }
         // The wait is over to which a time belongs.
         self.clock.number += 1;
         self.clock.running = None;
         match lent.wait {
-            Wait::Message | Wait::Other => {}
-            Wait::MessageFor(after) => self.wait_for(after, context),
-            Wait::Answer => {
+            StackWait::Message | StackWait::Other => {}
+            StackWait::MessageFor(after) => self.wait_for(after, context),
+            StackWait::Answer => {
                 if let Some(request) = lent.request.take() {
                     Self::request(*request, context);
                 }
             }
-            Wait::Ended => {
+            StackWait::Ended => {
                 let ended = lent.ended.take();
                 self.ended(ended.unwrap_or(Ok(())), context);
             }
-            Wait::Nothing => self.place = None,
+            StackWait::Nothing => self.place = None,
         }
     }
 
@@ -276,7 +283,7 @@ impl<S: Send + 'static> OwnStack<S> {
         let late = move |actor: &mut DynActor, context: &mut Context<DynActor>| {
             if let Some(machine) = actor.machine::<Self>()
                 && machine.clock.number == number
-                && machine.next(Event::Late, context).is_some()
+                && machine.next(ResumeEvent::Late, context).is_some()
             {
                 machine.resume(context);
             }
@@ -289,14 +296,14 @@ impl<S: Send + 'static> OwnStack<S> {
             }
             false => Some(call_later(context, after, late)),
         };
-        self.clock.running = Some(Running { timer, _alive });
+        self.clock.running = Some(RunningBody { timer, _alive });
     }
 
     /// Sends a request, and holds the actor until the answer is there that its stack waits for.
-    fn request(request: Request, context: &mut Context<DynActor>) {
+    fn request(request: TimedRequest, context: &mut Context<DynActor>) {
         context.hold(Reply::unwanted(), move |actor, context| {
             Box::pin(async move {
-                let Request { to, message, after } = request;
+                let TimedRequest { to, message, after } = request;
                 // Sent by what holds the actor, it counts in the search for circles.
                 let answered = to.0.ask(message).timeout(after).await;
                 if let Some(machine) = actor.machine::<Self>()
@@ -312,12 +319,12 @@ impl<S: Send + 'static> OwnStack<S> {
 
     /// Ends the actor, whose body has ended.
     #[cold]
-    fn ended(&mut self, ended: Ended, context: &mut Context<DynActor>) {
+    fn ended(&mut self, ended: BodyResult, context: &mut Context<DynActor>) {
         self.place = None;
         match ended {
             Ok(()) => context.stop(),
             // It was stopped, or has caught that and ended.
-            Err(payload) if payload.is::<Stopped>() => context.stop(),
+            Err(payload) if payload.is::<UnwindPayload>() => context.stop(),
             Err(payload) => resume_unwind(payload),
         }
     }
@@ -325,7 +332,11 @@ impl<S: Send + 'static> OwnStack<S> {
     /// What the stack gets if it goes on. `None` if a behaviour has exchanged the actor for another one, which
     /// ends it.
     #[inline]
-    fn next(&mut self, event: Event, context: &mut Context<DynActor>) -> Option<&mut Lent<S>> {
+    fn next(
+        &mut self,
+        event: ResumeEvent,
+        context: &mut Context<DynActor>,
+    ) -> Option<&mut StackLoan<S>> {
         if !self.is_own(context) {
             end_exchanged(context);
             return None;
@@ -342,7 +353,7 @@ impl<S: Send + 'static> OwnStack<S> {
     }
 }
 
-impl<S: Send + 'static> Machine for OwnStack<S> {
+impl<S: Send + 'static> ActorMachine for OwnStack<S> {
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.address = Some(own_address(context).clone());
         let Some(main) = self.beginning.take() else {
@@ -357,7 +368,7 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
 
     #[inline]
     fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>) {
-        if let Some(lent) = self.next(Event::Message, context) {
+        if let Some(lent) = self.next(ResumeEvent::Message, context) {
             // What was there was taken: the caller gets an empty message.
             swap(&mut lent.message.message, message);
             self.resume(context);
@@ -370,7 +381,7 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
         reply: Reply<AnyTuple>,
         context: &mut Context<DynActor>,
     ) {
-        if let Some(lent) = self.next(Event::Message, context) {
+        if let Some(lent) = self.next(ResumeEvent::Message, context) {
             lent.message = QueuedMessage { message: take(message), reply: Some(reply) };
             self.resume(context);
         }
@@ -378,20 +389,21 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
 
     /// Unwinds the stack, if that is elsewhere: a new one is not to begin before, and the end is not told.
     fn prepare_end(&mut self, context: &mut Context<DynActor>) -> bool {
-        if matches!(&self.place, Some(Place::Fiber(fiber)) if fiber.is_here()) {
+        if matches!(&self.place, Some(BodyPlace::Fiber(fiber)) if fiber.is_here()) {
             // It is unwound when this is dropped.
             return false;
         }
-        if let Some(Place::Task(task)) = self.place.take_if(|place| matches!(place, Place::Task(_)))
+        if let Some(BodyPlace::Task(task)) =
+            self.place.take_if(|place| matches!(place, BodyPlace::Task(_)))
         {
             self.lent = task.cancel(self.lent.take());
             return false;
         }
         let Some(lent) = self.lent.take() else { return false };
         match self.place.take() {
-            Some(Place::Fiber(fiber)) => self.finish_end(context, fiber.unwind_there(lent)),
-            Some(Place::Thread(wake)) => self.finish_end(context, stop_thread(wake, lent)),
-            Some(Place::Task(_)) | None => {
+            Some(BodyPlace::Fiber(fiber)) => self.finish_end(context, fiber.unwind_there(lent)),
+            Some(BodyPlace::Thread(wake)) => self.finish_end(context, stop_thread(wake, lent)),
+            Some(BodyPlace::Task(_)) | None => {
                 self.lent = Some(lent);
                 return false;
             }
@@ -400,14 +412,14 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
     }
 
     fn go_on(&mut self, context: &mut Context<DynActor>) {
-        if take(&mut self.has_answer) && self.next(Event::Answer, context).is_some() {
+        if take(&mut self.has_answer) && self.next(ResumeEvent::Answer, context).is_some() {
             self.resume(context);
         }
     }
 
     fn give_back(&mut self, context: &mut Context<DynActor>) {
         if let Some(lent) = &mut self.lent {
-            kept::give_back(&mut lent.skipped, context);
+            skipped_limit::give_back(&mut lent.skipped, context);
         }
     }
 
@@ -433,7 +445,7 @@ impl<S: Send + 'static> Machine for OwnStack<S> {
 }
 
 /// Waits until a body rests: returns where it waits, unless it has ended, and what it gives back.
-async fn rest<S, R>(rests: Promise<R>) -> (Option<Place<S>>, Option<Box<Lent<S>>>)
+async fn rest<S, R>(rests: Promise<R>) -> (Option<BodyPlace<S>>, Option<Box<StackLoan<S>>>)
 where
     S: Send + 'static,
     R: Into<AtRest<S>> + Send + 'static,

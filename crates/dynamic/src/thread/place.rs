@@ -10,32 +10,32 @@ use std::task::{Context as TaskContext, Poll, Waker};
 use std::thread::{self, panicking};
 
 use coact_actor::actor::WeakAddr;
-use coact_actor::internals::{Unwinding, end_reason};
+use coact_actor::internals::{UnwindReason, end_reason};
 use coact_core::Promise;
 use coact_core::internals::{
     ThreadBound, WorkerPlace, as_body, is_simulated, on_other_stack, serve,
 };
 use coact_core::promise::Resolver;
 use coact_core::runtime::RuntimeHandle;
-use coact_fiber::{Fiber, Label, Resumed, Stack};
+use coact_fiber::{Fiber, FiberLabel, ResumeOutcome, Stack};
 use tracing::error;
 
 use super::exchange::{
-    Event, Lent, Parked, Parking, Resumption, Slot, TaskSide, Wait, Wake, report_late_panic,
-    stop_thread,
+    LoanSlot, ParkMode, ParkedThread, ResumeEvent, Resumption, StackLoan, StackWait, TaskSide,
+    ThreadWake, report_late_panic, stop_thread,
 };
 use super::stack_settings::StackSettings;
-use crate::types::DynActor;
+use crate::dyn_actor::DynActor;
 
 /// What an actor of this kind runs.
-pub(super) enum Main<S: Send + 'static> {
+pub(super) enum BodyMain<S: Send + 'static> {
     Stack(StackMain<S>, Arc<StackSettings>),
     Future(FutureMain<S>),
 }
 
 /// What runs on a stack.
 pub(super) type StackMain<S> =
-    Box<dyn FnOnce(WeakAddr<DynActor>, Resumption<S>, Parking<S>) + Send>;
+    Box<dyn FnOnce(WeakAddr<DynActor>, Resumption<S>, ParkMode<S>) + Send>;
 
 /// Makes the future.
 pub(super) type FutureMain<S> = Box<dyn FnOnce(TaskSide<S>) -> BodyFuture + Send>;
@@ -43,27 +43,27 @@ pub(super) type FutureMain<S> = Box<dyn FnOnce(TaskSide<S>) -> BodyFuture + Send
 type BodyFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Where a body waits.
-pub(super) enum Place<S: Send + 'static> {
+pub(super) enum BodyPlace<S: Send + 'static> {
     Fiber(OnWorker<S>),
-    Thread(Resolver<Wake<S>>),
+    Thread(Resolver<ThreadWake<S>>),
     /// The body is a future.
-    Task(Task<S>),
+    Task(FutureBody<S>),
 }
 
 /// A body that waits again, unless it has ended, and what it gives back. If this is dropped, its stack is
 /// unwound.
 pub(super) struct AtRest<S: Send + 'static> {
-    place: Option<Place<S>>,
-    lent: Option<Box<Lent<S>>>,
+    place: Option<BodyPlace<S>>,
+    lent: Option<Box<StackLoan<S>>>,
 }
 
 impl<S: Send + 'static> AtRest<S> {
-    pub(super) fn new(place: Option<Place<S>>, lent: Option<Box<Lent<S>>>) -> Self {
+    pub(super) fn new(place: Option<BodyPlace<S>>, lent: Option<Box<StackLoan<S>>>) -> Self {
         Self { place, lent }
     }
 
     /// Returns where it waits, and what it gives back.
-    pub(super) fn into_parts(mut self) -> (Option<Place<S>>, Option<Box<Lent<S>>>) {
+    pub(super) fn into_parts(mut self) -> (Option<BodyPlace<S>>, Option<Box<StackLoan<S>>>) {
         (self.place.take(), self.lent.take())
     }
 }
@@ -71,47 +71,50 @@ impl<S: Send + 'static> AtRest<S> {
 impl<S: Send + 'static> Drop for AtRest<S> {
     fn drop(&mut self) {
         match (self.place.take(), self.lent.take()) {
-            (Some(Place::Fiber(fiber)), Some(lent)) => fiber.end(lent),
-            (Some(Place::Thread(wake)), Some(lent)) => drop(stop_thread(wake, lent)),
-            (Some(Place::Task(task)), Some(lent)) => task.end(lent),
+            (Some(BodyPlace::Fiber(fiber)), Some(lent)) => fiber.end(lent),
+            (Some(BodyPlace::Thread(wake)), Some(lent)) => drop(stop_thread(wake, lent)),
+            (Some(BodyPlace::Task(task)), Some(lent)) => task.end(lent),
             // It has not begun, runs elsewhere, or has ended.
             _ => {}
         }
     }
 }
 
-impl<S: Send + 'static> From<Parked<S>> for AtRest<S> {
-    fn from(mut parked: Parked<S>) -> Self {
-        Self { place: parked.wake.take().map(Place::Thread), lent: parked.lent.take() }
+impl<S: Send + 'static> From<ParkedThread<S>> for AtRest<S> {
+    fn from(mut parked: ParkedThread<S>) -> Self {
+        Self { place: parked.wake.take().map(BodyPlace::Thread), lent: parked.lent.take() }
     }
 }
 
 /// A body that is a future, which is polled where its messages are handled.
-pub(super) struct Task<S: Send + 'static> {
+pub(super) struct FutureBody<S: Send + 'static> {
     future: BodyFuture,
-    slot: Arc<Slot<S>>,
+    slot: Arc<LoanSlot<S>>,
 }
 
-impl<S: Send + 'static> Task<S> {
+impl<S: Send + 'static> FutureBody<S> {
     /// A task that has what it was lent, and has not begun.
     pub(super) fn new(
         address: WeakAddr<DynActor>,
         main: FutureMain<S>,
-        lent: Box<Lent<S>>,
+        lent: Box<StackLoan<S>>,
     ) -> Self {
-        let slot = Slot::new();
+        let slot = LoanSlot::new();
         let future = main(TaskSide { address, lent, slot: Arc::clone(&slot) });
         Self { future, slot }
     }
 
     /// Goes on with it. `Pending` if it awaits something else than its messages.
-    pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Poll<Option<Box<Lent<S>>>> {
+    pub(super) fn resume(&mut self, lent: Box<StackLoan<S>>) -> Poll<Option<Box<StackLoan<S>>>> {
         self.slot.put(lent);
         self.poll(&mut TaskContext::from_waker(Waker::noop()))
     }
 
     /// Polls it. What it gives back is `None` if it has leaked that.
-    pub(super) fn poll(&mut self, context: &mut TaskContext<'_>) -> Poll<Option<Box<Lent<S>>>> {
+    pub(super) fn poll(
+        &mut self,
+        context: &mut TaskContext<'_>,
+    ) -> Poll<Option<Box<StackLoan<S>>>> {
         let is_done = self.future.as_mut().poll(context).is_ready();
         let mut lent = self.slot.take();
         match &mut lent {
@@ -123,7 +126,7 @@ impl<S: Send + 'static> Task<S> {
     }
 
     /// Drops the body, which has its state meanwhile; returns that.
-    pub(super) fn cancel(self, lent: Option<Box<Lent<S>>>) -> Option<Box<Lent<S>>> {
+    pub(super) fn cancel(self, lent: Option<Box<StackLoan<S>>>) -> Option<Box<StackLoan<S>>> {
         if let Some(lent) = lent {
             self.slot.put(lent);
         }
@@ -131,7 +134,7 @@ impl<S: Send + 'static> Task<S> {
         self.slot.take()
     }
 
-    fn end(self, lent: Box<Lent<S>>) {
+    fn end(self, lent: Box<StackLoan<S>>) {
         drop(self.cancel(Some(lent)));
     }
 }
@@ -146,7 +149,7 @@ pub(super) struct OnWorker<S: Send + 'static> {
     worker: WorkerPlace,
 }
 
-type FiberOf<S> = Fiber<Resumption<S>, Box<Lent<S>>>;
+type FiberOf<S> = Fiber<Resumption<S>, Box<StackLoan<S>>>;
 
 /// How a fiber begins.
 pub(super) struct FiberStart<S: Send + 'static> {
@@ -162,15 +165,19 @@ impl<S: Send + 'static> FiberStart<S> {
     pub(super) fn on(self, worker: WorkerPlace) -> OnWorker<S> {
         let Self { stack, name, address, main } = self;
         let advice = "give it more with `ThreadSpawn::stack_size`";
-        let label = Label { name, number: address.id().get(), advice };
-        let body = move |lent| main(address, lent, Parking::Fiber(Unwinding::default()));
+        let label = FiberLabel { name, number: address.id().get(), advice };
+        let body = move |lent| main(address, lent, ParkMode::Fiber(UnwindReason::default()));
         let fiber = Some(ThreadBound::here(Fiber::new(stack, label, body)));
         OnWorker { fiber, worker }
     }
 
     /// The same on another worker, until it waits for the first time. The promise breaks if that worker has
     /// ended.
-    pub(super) fn begin_there(self, worker: WorkerPlace, lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
+    pub(super) fn begin_there(
+        self,
+        worker: WorkerPlace,
+        lent: Box<StackLoan<S>>,
+    ) -> Promise<AtRest<S>> {
         there(worker, move || self.on(worker).rest_after(lent))
     }
 }
@@ -196,11 +203,14 @@ impl<S: Send + 'static> OnWorker<S> {
     /// Returns what it was to get if it cannot go on here: on another thread, or in the middle of a panic,
     /// which would be counted for what it does.
     #[inline(always)]
-    pub(super) fn resume(&mut self, lent: Box<Lent<S>>) -> Result<Box<Lent<S>>, Box<Lent<S>>> {
+    pub(super) fn resume(
+        &mut self,
+        lent: Box<StackLoan<S>>,
+    ) -> Result<Box<StackLoan<S>>, Box<StackLoan<S>>> {
         match self.fiber.as_mut().and_then(ThreadBound::reach_mut) {
             Some(fiber) if self.worker.is_current() && !panicking() => {
                 let lent = resume(fiber, lent);
-                if matches!(lent.wait, Wait::Ended) {
+                if matches!(lent.wait, StackWait::Ended) {
                     self.finish();
                 }
                 Ok(lent)
@@ -218,15 +228,15 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Goes on with it, for a job of its worker.
-    fn rest_after(mut self, lent: Box<Lent<S>>) -> AtRest<S> {
+    fn rest_after(mut self, lent: Box<StackLoan<S>>) -> AtRest<S> {
         match self.resume(lent) {
-            Ok(lent) => AtRest::new(Some(Place::Fiber(self)), Some(lent)),
+            Ok(lent) => AtRest::new(Some(BodyPlace::Fiber(self)), Some(lent)),
             Err(lent) => AtRest::new(None, Some(lent)),
         }
     }
 
     /// Goes on with it on its worker. The promise breaks if that has ended.
-    pub(super) fn resume_there(self, lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
+    pub(super) fn resume_there(self, lent: Box<StackLoan<S>>) -> Promise<AtRest<S>> {
         there(self.worker, move || self.rest_after(lent))
     }
 
@@ -236,8 +246,8 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has ended.
-    pub(super) fn unwind_there(mut self, mut lent: Box<Lent<S>>) -> Promise<AtRest<S>> {
-        (lent.event, lent.end_reason) = (Event::Stop, end_reason());
+    pub(super) fn unwind_there(mut self, mut lent: Box<StackLoan<S>>) -> Promise<AtRest<S>> {
+        (lent.event, lent.end_reason) = (ResumeEvent::Stop, end_reason());
         there(self.worker, move || {
             let lent = self.resume(lent).unwrap_or_else(|lent| lent);
             self.leave_if_stuck(&lent);
@@ -246,8 +256,8 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Leaks the stack of a body that catches its end again and again.
-    fn leave_if_stuck(&mut self, lent: &Lent<S>) {
-        if matches!(lent.wait, Wait::Nothing)
+    fn leave_if_stuck(&mut self, lent: &StackLoan<S>) {
+        if matches!(lent.wait, StackWait::Nothing)
             && let Some(fiber) = self.fiber.take()
         {
             fiber.into_inner().forget();
@@ -255,12 +265,12 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Unwinds it, on its worker. If that has ended, the stack is leaked, which is reported.
-    fn end(self, mut lent: Box<Lent<S>>) {
-        (lent.event, lent.end_reason) = (Event::Stop, end_reason());
+    fn end(self, mut lent: Box<StackLoan<S>>) {
+        (lent.event, lent.end_reason) = (ResumeEvent::Stop, end_reason());
         self.unwind(lent);
     }
 
-    fn unwind(mut self, lent: Box<Lent<S>>) {
+    fn unwind(mut self, lent: Box<StackLoan<S>>) {
         if self.fiber.is_none() {
             return;
         }
@@ -291,10 +301,10 @@ impl<S: Send + 'static> Drop for OnWorker<S> {
 }
 
 #[inline(always)]
-fn resume<S: Send + 'static>(fiber: &mut FiberOf<S>, lent: Box<Lent<S>>) -> Box<Lent<S>> {
+fn resume<S: Send + 'static>(fiber: &mut FiberOf<S>, lent: Box<StackLoan<S>>) -> Box<StackLoan<S>> {
     match on_other_stack(|| fiber.resume(Some(lent))) {
-        Resumed::Suspended(lent) => lent,
-        Resumed::Ended => unreachable!("it says so first"),
+        ResumeOutcome::Suspended(lent) => lent,
+        ResumeOutcome::Ended => unreachable!("it says so first"),
     }
 }
 
@@ -311,11 +321,11 @@ pub(super) struct ThreadStart<S: Send + 'static> {
 
 impl<S: Send + 'static> ThreadStart<S> {
     /// Starts the thread. The promise is kept when it waits for the first time.
-    pub(super) fn start(self, lent: Resumption<S>) -> io::Result<Promise<Parked<S>>> {
+    pub(super) fn start(self, lent: Resumption<S>) -> io::Result<Promise<ParkedThread<S>>> {
         let Self { stack_size, may_block, spawned_at, address, main } = self;
         let (done, parked) = Promise::channel();
         let (home, name) = (RuntimeHandle::current(), format!("actor-{}", address.id()));
-        let parking = Parking::Thread(Some((done, home.hold_open())), Unwinding::default());
+        let parking = ParkMode::Thread(Some((done, home.hold_open())), UnwindReason::default());
         let run = move || {
             let main = || main(address, lent, parking);
             serve(home, || if may_block { main() } else { as_body(main) });

@@ -13,27 +13,27 @@ use coact_core::runtime::{RuntimeHandle, may_block};
 use coact_tuple::AnyTuple;
 use tracing::error;
 
-use super::exchange::{Event, Lent, Parking, Request, Stopped, Wait};
-use super::inbox::{Next, ThreadInbox};
-use crate::received::{QueuedMessage, Received};
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynAddr, DynMessage};
+use super::exchange::{ParkMode, ResumeEvent, StackLoan, StackWait, TimedRequest, UnwindPayload};
+use super::inbox::{InboxNext, ThreadInbox};
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage};
+use crate::received::{QueuedMessage, ReceivedMessage};
+use crate::skipped::SkippedMessages;
 
 /// How often a body may catch the end of its actor before it is left where it is.
 const SWALLOWED: u32 = 1_000;
 
-pub(super) enum Source<S: Send + 'static> {
+pub(super) enum MessageSource<S: Send + 'static> {
     /// A plain thread, whose state is of no use.
     Thread { of: Rc<ThreadState>, state: Box<S> },
     /// The stack of an actor.
-    Body(Body<S>),
+    Body(StackBody<S>),
 }
 
 /// What belongs to a plain thread.
 #[derive(Default)]
 pub(super) struct ThreadState {
     pub(super) inbox: OnceCell<ThreadInbox>,
-    skipped: RefCell<Skipped<QueuedMessage>>,
+    skipped: RefCell<SkippedMessages<QueuedMessage>>,
 }
 
 impl ThreadState {
@@ -44,24 +44,24 @@ impl ThreadState {
     /// Waits for a message until the deadline. Out of the way of bodies.
     #[inline(never)]
     #[track_caller]
-    fn next(&self, deadline: Option<Duration>, received: &mut Received) -> Came {
+    fn next(&self, deadline: Option<Duration>, received: &mut ReceivedMessage) -> ReceiveOutcome {
         let left = deadline.map(|deadline| deadline.saturating_sub(now()));
         match self.inbox().next(left) {
-            Next::Message(QueuedMessage { message, reply }) => {
+            InboxNext::Message(QueuedMessage { message, reply }) => {
                 received.begin(message.header, reply);
-                Came::Message(message.tuple)
+                ReceiveOutcome::Message(message.tuple)
             }
-            Next::Late => Came::Late,
-            Next::Nothing => Came::Nothing,
+            InboxNext::Late => ReceiveOutcome::Late,
+            InboxNext::Nothing => ReceiveOutcome::Nothing,
         }
     }
 }
 
 /// The stack of an actor, from within.
-pub(super) struct Body<S: Send + 'static> {
+pub(super) struct StackBody<S: Send + 'static> {
     address: WeakAddr<DynActor>,
-    lent: Option<Box<Lent<S>>>,
-    parking: Parking<S>,
+    lent: Option<Box<StackLoan<S>>>,
+    parking: ParkMode<S>,
     /// The [depth](stack_depth) at which it goes on: in a call that changes the state of its thread until it
     /// returns, it is larger.
     depth: u32,
@@ -70,7 +70,7 @@ pub(super) struct Body<S: Send + 'static> {
 }
 
 /// What a wait for a message has come to.
-pub(super) enum Came {
+pub(super) enum ReceiveOutcome {
     Message(AnyTuple),
     /// Nothing, in time.
     Late,
@@ -78,14 +78,14 @@ pub(super) enum Came {
     Nothing,
 }
 
-impl<S: Send + 'static> Source<S> {
+impl<S: Send + 'static> MessageSource<S> {
     /// The stack of this actor, which was resumed for the first time.
     pub(super) fn body(
         address: WeakAddr<DynActor>,
-        lent: Option<Box<Lent<S>>>,
-        parking: Parking<S>,
+        lent: Option<Box<StackLoan<S>>>,
+        parking: ParkMode<S>,
     ) -> Self {
-        Self::Body(Body { address, lent, parking, depth: stack_depth(), stops: 0 })
+        Self::Body(StackBody { address, lent, parking, depth: stack_depth(), stops: 0 })
     }
 
     pub(super) fn address(&self) -> DynAddr {
@@ -134,12 +134,12 @@ impl<S: Send + 'static> Source<S> {
     #[inline]
     pub(super) fn with_skipped<R>(
         &mut self,
-        work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R,
+        work: impl FnOnce(&mut SkippedMessages<QueuedMessage>) -> R,
     ) -> R {
         match self {
             Self::Thread { of, .. } => work(&mut of.skipped.borrow_mut()),
-            Self::Body(Body { lent: Some(lent), .. }) => work(&mut lent.skipped),
-            Self::Body(_) => work(&mut Skipped::default()),
+            Self::Body(StackBody { lent: Some(lent), .. }) => work(&mut lent.skipped),
+            Self::Body(_) => work(&mut SkippedMessages::default()),
         }
     }
 
@@ -151,10 +151,12 @@ impl<S: Send + 'static> Source<S> {
         &mut self,
         after: Option<Duration>,
         deadline: &mut Option<Duration>,
-        received: &mut Received,
-    ) -> Came {
+        received: &mut ReceivedMessage,
+    ) -> ReceiveOutcome {
         match self {
-            Self::Body(body) => body.next(after.map_or(Wait::Message, Wait::MessageFor), received),
+            Self::Body(body) => {
+                body.next(after.map_or(StackWait::Message, StackWait::MessageFor), received)
+            }
             Self::Thread { of, .. } => {
                 *deadline = after.map(|after| now().saturating_add(after));
                 of.next(*deadline, received)
@@ -168,10 +170,10 @@ impl<S: Send + 'static> Source<S> {
     pub(super) fn next_in_time(
         &mut self,
         deadline: Option<Duration>,
-        received: &mut Received,
-    ) -> Came {
+        received: &mut ReceivedMessage,
+    ) -> ReceiveOutcome {
         match self {
-            Self::Body(body) => body.next(Wait::Other, received),
+            Self::Body(body) => body.next(StackWait::Other, received),
             Self::Thread { of, .. } => of.next(deadline, received),
         }
     }
@@ -186,12 +188,12 @@ impl<S: Send + 'static> Source<S> {
     ) -> Result<AnyTuple, AskError> {
         match self {
             Self::Thread { .. } => to.0.ask(request).timeout(after).wait(),
-            Self::Body(body) => body.wait_for(Request { to, message: request, after }),
+            Self::Body(body) => body.wait_for(TimedRequest { to, message: request, after }),
         }
     }
 }
 
-impl<S: Send + 'static> Body<S> {
+impl<S: Send + 'static> StackBody<S> {
     #[track_caller]
     fn assert_may_wait(&self) {
         if panicking() {
@@ -206,33 +208,33 @@ impl<S: Send + 'static> Body<S> {
     /// again, which a switch changes.
     #[inline(always)]
     #[track_caller]
-    fn next(&mut self, wait: Wait, received: &mut Received) -> Came {
+    fn next(&mut self, wait: StackWait, received: &mut ReceivedMessage) -> ReceiveOutcome {
         let lent = self.park(wait);
         match lent.event {
-            Event::Message => {
+            ResumeEvent::Message => {
                 let QueuedMessage { message, reply } = &mut lent.message;
                 received.begin(take(&mut message.header), reply.take());
-                Came::Message(take(&mut message.tuple))
+                ReceiveOutcome::Message(take(&mut message.tuple))
             }
-            Event::Late => Came::Late,
-            _ => Came::Nothing,
+            ResumeEvent::Late => ReceiveOutcome::Late,
+            _ => ReceiveOutcome::Nothing,
         }
     }
 
     #[track_caller]
-    fn wait_for(&mut self, request: Request) -> Result<AnyTuple, AskError> {
+    fn wait_for(&mut self, request: TimedRequest) -> Result<AnyTuple, AskError> {
         self.assert_may_wait();
         if let Some(lent) = &mut self.lent {
             lent.request = Some(Box::new(request));
         }
-        let lent = self.park(Wait::Answer);
+        let lent = self.park(StackWait::Answer);
         lent.answer.take().expect("the actor is held until the answer is there")
     }
 
     /// Leaves the stack until there is something to do. Unwinds it if the actor has ended.
     #[inline(always)]
     #[track_caller]
-    fn park(&mut self, wait: Wait) -> &mut Lent<S> {
+    fn park(&mut self, wait: StackWait) -> &mut StackLoan<S> {
         if self.stops > 0 {
             self.stop();
         }
@@ -243,7 +245,7 @@ impl<S: Send + 'static> Body<S> {
         // It was taken above: there is nothing to drop.
         forget(replace(&mut self.lent, lent));
         match &mut self.lent {
-            Some(lent) if lent.event != Event::Stop => {}
+            Some(lent) if lent.event != ResumeEvent::Stop => {}
             _ => self.stop(),
         }
         self.lent.as_mut().expect("it was there")
@@ -263,11 +265,11 @@ impl<S: Send + 'static> Body<S> {
         }
         let reason = self.lent.as_ref().and_then(|lent| lent.end_reason.clone());
         self.parking.unwinding().begin(reason);
-        resume_unwind(Box::new(Stopped));
+        resume_unwind(Box::new(UnwindPayload));
     }
 
     /// What the stack gives back at its end.
-    pub(super) fn into_parts(self) -> (Option<Box<Lent<S>>>, Parking<S>) {
+    pub(super) fn into_parts(self) -> (Option<Box<StackLoan<S>>>, ParkMode<S>) {
         (self.lent, self.parking)
     }
 }

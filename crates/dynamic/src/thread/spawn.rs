@@ -9,10 +9,10 @@ use coact_core::internals::{is_simulated, serve, tell_of_panic, thread_extension
 use coact_core::runtime::RuntimeHandle;
 
 use super::DynThread;
-use super::exchange::Stopped;
+use super::exchange::UnwindPayload;
 use super::inbox::ThreadInbox;
 use super::source::ThreadState;
-use crate::types::{DynActor, DynAddr, EndsFor};
+use crate::dyn_actor::{DynActor, DynAddr, EndsFor};
 
 /// Spawns an actor with a thread of its own, for a body that blocks. It ends when the body returns,
 /// and waits for messages wherever the body [receives](DynThread::receive).
@@ -80,7 +80,7 @@ fn run(inbox: ThreadInbox, own: &WeakAddr<DynActor>, body: impl FnOnce(&mut DynT
 fn reason_of(ended: Result<(), Box<dyn Any + Send>>) -> Option<ExitReason> {
     let payload = match ended {
         Ok(()) => return Some(ExitReason::Normal),
-        Err(payload) if payload.is::<Stopped>() => return None,
+        Err(payload) if payload.is::<UnwindPayload>() => return None,
         Err(payload) => payload,
     };
     let text = payload.downcast_ref::<String>().map(String::as_str);

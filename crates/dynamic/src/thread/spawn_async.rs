@@ -1,10 +1,10 @@
 //! How actors are created whose bodies are futures.
 
 use super::own_stack::OwnStack;
-use super::place::Main;
+use super::place::BodyMain;
 use super::task::DynTask;
 use crate::address::StateAddr;
-use crate::types::{DynActor, DynAddr};
+use crate::dyn_actor::{DynActor, DynAddr};
 
 /// Spawns an actor whose body is a future: it waits for messages wherever that
 /// [receives](DynTask::receive). It is to [`spawn_fiber`](crate::spawn_fiber) as a task is to a
@@ -68,7 +68,7 @@ impl DynActor {
         F: FnOnce(DynTask<S>) -> B + Send + 'static,
         B: Future<Output = ()> + Send + 'static,
     {
-        let main = Main::Future(Box::new(move |side| Box::pin(body(DynTask::new(side)))));
+        let main = BodyMain::Future(Box::new(move |side| Box::pin(body(DynTask::new(side)))));
         Self::of(OwnStack::new(state, main))
     }
 }

@@ -12,12 +12,12 @@ use coact_fiber::StackError;
 
 use super::DynThread;
 use super::own_stack::OwnStack;
-use super::place::{Main, StackMain};
-use super::source::Source;
+use super::place::{BodyMain, StackMain};
+use super::source::MessageSource;
 use super::stack_settings::{SameWorker, StackKind, StackSettings};
 use crate::address::StateAddr;
+use crate::dyn_actor::{DynActor, DynAddr};
 use crate::forwarded_settings::forwarded_settings;
-use crate::types::{DynActor, DynAddr};
 
 /// Spawns an actor with a stack of its own, a *fiber*: it waits for messages wherever its body
 /// [receives](DynThread::receive), and its worker does other things meanwhile.
@@ -153,7 +153,7 @@ impl DynActor {
     {
         let stack = StackSettings::new(StackKind::Fiber, type_name::<F>());
         stack.reserve()?;
-        Ok(Self::of(OwnStack::new(state, Main::Stack(main(body), Arc::new(stack)))))
+        Ok(Self::of(OwnStack::new(state, BodyMain::Stack(main(body), Arc::new(stack)))))
     }
 
     /// Creates an actor with a thread of its own, this state and this body, like that of
@@ -165,7 +165,7 @@ impl DynActor {
         F: FnOnce(&mut DynThread<S>) + Send + 'static,
     {
         let stack = StackSettings::new(StackKind::Thread, type_name::<F>());
-        Self::of(OwnStack::new(state, Main::Stack(main(body), Arc::new(stack))))
+        Self::of(OwnStack::new(state, BodyMain::Stack(main(body), Arc::new(stack))))
     }
 }
 
@@ -177,7 +177,7 @@ where
 {
     Box::new(move |address, lent, parking| {
         let unwinding = parking.unwinding().clone();
-        let mut me = DynThread::of(Source::body(address, lent, parking));
+        let mut me = DynThread::of(MessageSource::body(address, lent, parking));
         unwinding.on(move || {
             // It is not used after a panic.
             let ended = catch_unwind(AssertUnwindSafe(|| body(&mut me)));
@@ -293,7 +293,7 @@ fn actor<S: Send + 'static>(
 ) -> DynActor {
     let body = Arc::clone(body);
     let main = main(move |me: &mut DynThread<S>| body(me));
-    DynActor::of(OwnStack::new(state, Main::Stack(main, Arc::clone(stack))))
+    DynActor::of(OwnStack::new(state, BodyMain::Stack(main, Arc::clone(stack))))
 }
 
 impl<S: Send + 'static> Debug for ThreadSpawn<S> {

@@ -7,16 +7,17 @@ use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
 
 use crate::cases::Cases;
-use crate::received::{QueuedMessage, Received};
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynMessage};
+use crate::dyn_actor::{DynActor, DynMessage};
+use crate::received::{QueuedMessage, ReceivedMessage};
+use crate::skipped::SkippedMessages;
 
 /// What waits for messages in the middle of its code.
-pub(super) trait Takes: Sized {
-    fn received(&mut self) -> &mut Received;
+pub(super) trait ReceivingBody: Sized {
+    fn received(&mut self) -> &mut ReceivedMessage;
 
     /// Works with the messages that were skipped. It must not wait meanwhile.
-    fn with_skipped<R>(&mut self, work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R) -> R;
+    fn with_skipped<R>(&mut self, work: impl FnOnce(&mut SkippedMessages<QueuedMessage>) -> R)
+    -> R;
 
     fn with_own<R>(&self, work: impl FnOnce(&WeakAddr<DynActor>) -> R) -> R;
 
@@ -106,11 +107,11 @@ pub(super) fn take_answer<C, R>(
 
 /// While a message is handled. After a panic, what was received is dropped with it, so that an ask
 /// fails for that reason.
-struct HandlingGuard<'a, T: Takes> {
+struct HandlingGuard<'a, T: ReceivingBody> {
     me: &'a mut T,
 }
 
-impl<T: Takes> Drop for HandlingGuard<'_, T> {
+impl<T: ReceivingBody> Drop for HandlingGuard<'_, T> {
     #[inline]
     fn drop(&mut self) {
         self.me.received().clear();
@@ -118,12 +119,12 @@ impl<T: Takes> Drop for HandlingGuard<'_, T> {
 }
 
 /// While another message is handled, whose cases receive themselves: that one comes back.
-pub(super) struct Within<'a, T: Takes> {
+pub(super) struct NestedHandling<'a, T: ReceivingBody> {
     pub(super) me: &'a mut T,
-    outer: Received,
+    outer: ReceivedMessage,
 }
 
-impl<'a, T: Takes> Within<'a, T> {
+impl<'a, T: ReceivingBody> NestedHandling<'a, T> {
     pub(super) fn new(me: &'a mut T) -> Self {
         let outer = take(me.received());
         me.with_own(|own| outer.note_kept(own, true));
@@ -131,7 +132,7 @@ impl<'a, T: Takes> Within<'a, T> {
     }
 }
 
-impl<T: Takes> Drop for Within<'_, T> {
+impl<T: ReceivingBody> Drop for NestedHandling<'_, T> {
     fn drop(&mut self) {
         self.me.with_own(|own| self.outer.note_kept(own, false));
         *self.me.received() = take(&mut self.outer);

@@ -9,12 +9,12 @@ use std::task::Poll;
 use coact_actor::actor::{SendError, WeakAddr};
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
-use super::exchange::{Event, Lent, Request, Slot, TaskSide, Wait};
-use super::take::{Takes, take_answer};
+use super::exchange::{LoanSlot, ResumeEvent, StackLoan, StackWait, TaskSide, TimedRequest};
+use super::take::{ReceivingBody, take_answer};
 use crate::cases::Cases;
-use crate::received::{DynReply, QueuedMessage, Received, message};
-use crate::skipped::Skipped;
-use crate::types::{DynActor, DynAddr, DynMessage};
+use crate::dyn_actor::{DynActor, DynAddr, DynMessage};
+use crate::received::{DynReply, QueuedMessage, ReceivedMessage, message};
+use crate::skipped::SkippedMessages;
 
 /// The view that an actor has of itself whose body is a future: see
 /// [`spawn_async`](crate::spawn_async).
@@ -24,14 +24,14 @@ use crate::types::{DynActor, DynAddr, DynMessage};
 pub struct DynTask<S: Send + 'static = ()> {
     address: WeakAddr<DynActor>,
     /// `None` while the body waits for a message.
-    lent: Option<Box<Lent<S>>>,
-    slot: Arc<Slot<S>>,
-    received: Received,
+    lent: Option<Box<StackLoan<S>>>,
+    slot: Arc<LoanSlot<S>>,
+    received: ReceivedMessage,
 }
 
 impl<S: Send + 'static> DynTask<S> {
     pub(super) fn new(TaskSide { address, lent, slot }: TaskSide<S>) -> Self {
-        Self { address, lent: Some(lent), slot, received: Received::default() }
+        Self { address, lent: Some(lent), slot, received: ReceivedMessage::default() }
     }
 
     /// The actor's address.
@@ -122,10 +122,10 @@ impl<S: Send + 'static> DynTask<S> {
         if let Some(result) = self.take_skipped(&mut cases) {
             return result;
         }
-        let mut wait = cases.timeout().map_or(Wait::Message, Wait::MessageFor);
+        let mut wait = cases.timeout().map_or(StackWait::Message, StackWait::MessageFor);
         loop {
             match self.park(wait).await {
-                Event::Message => {
+                ResumeEvent::Message => {
                     let lent = self.lent.as_mut().expect(LEAKED);
                     let QueuedMessage { message: DynMessage { mut tuple, header }, reply } =
                         take(&mut lent.message);
@@ -138,10 +138,10 @@ impl<S: Send + 'static> DynTask<S> {
                     }
                     self.skip(&cases, tuple);
                 }
-                Event::Late => return cases.time_out(self).expect("there is an `after`"),
+                ResumeEvent::Late => return cases.time_out(self).expect("there is an `after`"),
                 _ => {}
             }
-            wait = Wait::Other;
+            wait = StackWait::Other;
         }
     }
 
@@ -152,7 +152,7 @@ impl<S: Send + 'static> DynTask<S> {
     }
 
     /// Waits until the actor has the body go on.
-    async fn park(&mut self, wait: Wait) -> Event {
+    async fn park(&mut self, wait: StackWait) -> ResumeEvent {
         /// Takes back what it gives away, if it is dropped meanwhile.
         struct LentParts<'a, S: Send + 'static>(&'a mut DynTask<S>);
         impl<S: Send + 'static> Drop for LentParts<'_, S> {
@@ -171,7 +171,7 @@ impl<S: Send + 'static> DynTask<S> {
             let me = &mut *parked.0;
             if let Some(wait) = begins.take() {
                 let mut lent = me.lent.take().expect(LEAKED);
-                (lent.wait, lent.event) = (wait, Event::Begin);
+                (lent.wait, lent.event) = (wait, ResumeEvent::Begin);
                 me.slot.put(lent);
                 return Poll::Pending;
             }
@@ -196,12 +196,15 @@ impl<S: Send + 'static> Drop for DynTask<S> {
     }
 }
 
-impl<S: Send + 'static> Takes for DynTask<S> {
-    fn received(&mut self) -> &mut Received {
+impl<S: Send + 'static> ReceivingBody for DynTask<S> {
+    fn received(&mut self) -> &mut ReceivedMessage {
         &mut self.received
     }
 
-    fn with_skipped<R>(&mut self, work: impl FnOnce(&mut Skipped<QueuedMessage>) -> R) -> R {
+    fn with_skipped<R>(
+        &mut self,
+        work: impl FnOnce(&mut SkippedMessages<QueuedMessage>) -> R,
+    ) -> R {
         work(&mut self.lent.as_mut().expect(LEAKED).skipped)
     }
 
@@ -241,9 +244,10 @@ impl TaskRequest {
         let after = cases.timeout().expect(
             "what is awaited needs an `after`: without an answer, the actor would be held for ever",
         );
-        me.lent.as_mut().expect(LEAKED).request = Some(Box::new(Request { to, message, after }));
+        me.lent.as_mut().expect(LEAKED).request =
+            Some(Box::new(TimedRequest { to, message, after }));
         let answered = loop {
-            me.park(Wait::Answer).await;
+            me.park(StackWait::Answer).await;
             if let Some(answered) = me.lent.as_mut().expect(LEAKED).answer.take() {
                 break answered;
             }

@@ -12,16 +12,16 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 
 use super::overflow;
 use super::pool::PooledStack;
-use super::running::{RECORD_ROOM, Record};
+use super::running::{FiberRecord, RECORD_ROOM};
 use super::sanitizer;
 use super::stack::Stack;
-use crate::label::Label;
-use crate::resumed::Resumed;
+use crate::label::FiberLabel;
+use crate::resume_outcome::ResumeOutcome;
 
 /// A larger function is in a box: it would take room on the stack, on which `corosensei` allows 1 KiB.
 const MOST_IN_PLACE: usize = 512;
 
-type Payload = Box<dyn Any + Send>;
+type PanicPayload = Box<dyn Any + Send>;
 
 /// A function on a stack of its own, which [`suspend`](crate::suspend) can suspend anywhere. Each
 /// [`resume`](Self::resume) gives it an `I`; it gives back an `O` when it is suspended.
@@ -43,10 +43,10 @@ type Payload = Box<dyn Any + Send>;
 ///   leaked, as [`forget`](Self::forget) does.
 pub struct Fiber<I: 'static, O: 'static> {
     /// Dropped by hand, as it may have to be leaked.
-    coroutine: ManuallyDrop<Coroutine<I, O, Result<(), Payload>, BelowRecord>>,
+    coroutine: ManuallyDrop<Coroutine<I, O, Result<(), PanicPayload>, BelowRecord>>,
     /// On the coroutine's stack, which stays until the coroutine is dropped. Also keeps the fiber from being
     /// sent.
-    record: NonNull<Record>,
+    record: NonNull<FiberRecord>,
 }
 
 /// A stack without the room of the record at its top.
@@ -86,7 +86,7 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
     /// call on a thread makes sure that it has a stack for signal handlers.
     ///
     /// Costs a few nanoseconds, and an allocation if `body` is larger than 512 bytes.
-    pub fn new(stack: Stack, label: Label, body: impl FnOnce(I) + 'static) -> Self {
+    pub fn new(stack: Stack, label: FiberLabel, body: impl FnOnce(I) + 'static) -> Self {
         const {
             assert!(
                 cfg!(panic = "unwind"),
@@ -102,8 +102,8 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
         }
     }
 
-    fn on_stack(stack: Stack, label: Label, body: impl FnOnce(I) + 'static) -> Self {
-        let record = Record::new::<I, O>(stack.pooled(), label);
+    fn on_stack(stack: Stack, label: FiberLabel, body: impl FnOnce(I) + 'static) -> Self {
+        let record = FiberRecord::new::<I, O>(stack.pooled(), label);
         let ground = BelowRecord(stack.into_pooled());
         let coroutine = Coroutine::with_stack(ground, function(body));
         Self { coroutine: ManuallyDrop::new(coroutine), record }
@@ -115,7 +115,7 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
     /// Panics with what its function panics with; the fiber has then ended. Panics if it has ended before.
     #[inline]
     #[track_caller]
-    pub fn resume(&mut self, input: I) -> Resumed<O> {
+    pub fn resume(&mut self, input: I) -> ResumeOutcome<O> {
         if self.has_ended() {
             refuse_ended();
         }
@@ -125,8 +125,8 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
         let result = self.coroutine.resume(input);
         record.exit(switch);
         match result {
-            CoroutineResult::Yield(output) => Resumed::Suspended(output),
-            CoroutineResult::Return(Ok(())) => Resumed::Ended,
+            CoroutineResult::Yield(output) => ResumeOutcome::Suspended(output),
+            CoroutineResult::Return(Ok(())) => ResumeOutcome::Ended,
             CoroutineResult::Return(Err(payload)) => resume_unwind(payload),
         }
     }
@@ -146,7 +146,7 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
     }
 
     #[inline(always)]
-    fn record<'a>(&self) -> &'a Record {
+    fn record<'a>(&self) -> &'a FiberRecord {
         // SAFETY: it was written when the fiber was made, and nothing but cells in it is changed. The callers
         // do not use it once the coroutine, which owns its memory, is dropped.
         unsafe { self.record.as_ref() }
@@ -197,11 +197,11 @@ fn is_in_place<F>(_: &F) -> bool {
 /// miss what has to be done first.
 fn function<I: 'static, O: 'static>(
     body: impl FnOnce(I) + 'static,
-) -> impl FnOnce(&Yielder<I, O>, I) -> Result<(), Payload> {
+) -> impl FnOnce(&Yielder<I, O>, I) -> Result<(), PanicPayload> {
     move |yielder, input| {
-        Record::begin(yielder, sanitizer::begun());
+        FiberRecord::begin(yielder, sanitizer::begun());
         let mut result = catch_unwind(AssertUnwindSafe(|| body(input)));
-        let (outside, is_unwound) = Record::end();
+        let (outside, is_unwound) = FiberRecord::end();
         if is_unwound {
             drop_quietly(std::mem::replace(&mut result, Ok(())));
         }
@@ -211,7 +211,7 @@ fn function<I: 'static, O: 'static>(
 }
 
 /// Drops the outcome of a function that was unwound. A panic that panics when it is dropped is leaked.
-fn drop_quietly(result: Result<(), Payload>) {
+fn drop_quietly(result: Result<(), PanicPayload>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
         forget(payload);
     }

@@ -11,14 +11,14 @@ use coact_sync::stack::{self, StackState};
 use corosensei::Yielder;
 
 use super::pool::PooledStack;
-use super::sanitizer::{self, StackRange, Switch};
-use crate::label::Label;
+use super::sanitizer::{self, StackRange, StackSwitch};
+use crate::label::FiberLabel;
 
 /// What is known of a fiber. It is at the top of the fiber's stack, and so stays in its place wherever the
 /// [`Fiber`](super::fiber::Fiber) goes. The [state](StackState) of the stack is in it: the innermost fiber
 /// is the one whose record has the [current](stack::current) one.
 #[repr(C)]
-pub(super) struct Record {
+pub(super) struct FiberRecord {
     // These four are what a switch uses. They share a cache line with what `corosensei` keeps below.
     yielder: Cell<*const ()>,
     /// The types of its input and output, as `(I, O)`; while it is unwound, one that is never asked for.
@@ -37,21 +37,24 @@ pub(super) struct Record {
     limit: usize,
     low: usize,
     high: usize,
-    label: Label,
+    label: FiberLabel,
 }
 
 /// What a record takes at the top of a stack. It begins 16 bytes into a cache line, so that its first fields
 /// share the line with the two words that `corosensei` keeps below it and uses in each switch.
-pub(super) const RECORD_ROOM: usize = (size_of::<Record>() + 16).next_multiple_of(64) - 16;
+pub(super) const RECORD_ROOM: usize = (size_of::<FiberRecord>() + 16).next_multiple_of(64) - 16;
 
-const _: () = assert!(align_of::<Record>() <= 16);
+const _: () = assert!(align_of::<FiberRecord>() <= 16);
 
 /// Stands for the types of a fiber that is being unwound.
-struct Unwound;
+struct UnwoundMarker;
 
-impl Record {
+impl FiberRecord {
     /// Writes the record of a fiber with inputs `I` and outputs `O` to the top of its stack.
-    pub(super) fn new<I: 'static, O: 'static>(stack: &PooledStack, label: Label) -> NonNull<Self> {
+    pub(super) fn new<I: 'static, O: 'static>(
+        stack: &PooledStack,
+        label: FiberLabel,
+    ) -> NonNull<Self> {
         let (limit, low, high) = (stack.limit(), stack.low(), stack.high());
         let record = Self {
             yielder: Cell::new(ptr::null()),
@@ -79,7 +82,7 @@ impl Record {
     /// Makes this the innermost fiber. The caller switches to its stack next, and on return calls
     /// [`exit`](Self::exit).
     #[inline(always)]
-    pub(super) fn enter(&self) -> Switch {
+    pub(super) fn enter(&self) -> StackSwitch {
         self.pins.set(stack::pins());
         // SAFETY: the record is on the stack of the fiber, to which the caller switches. The stack of
         // a fiber that has frames is kept, or leaked. (The pointer is to the whole record: see
@@ -91,7 +94,7 @@ impl Record {
 
     /// Makes the fiber that has resumed this one the innermost again.
     #[inline(always)]
-    pub(super) fn exit(&self, switch: Switch) {
+    pub(super) fn exit(&self, switch: StackSwitch) {
         self.inside.set(sanitizer::back(switch));
         // SAFETY: the thread is back on that stack, which `enter` has found to be the current one.
         unsafe { stack::set_current(self.outer.get()) };
@@ -113,7 +116,7 @@ impl Record {
     /// Lets the next switch to the fiber unwind it, and every attempt to suspend it again.
     pub(super) fn unwind(&self) {
         self.is_unwound.set(true);
-        self.types.set(TypeId::of::<Unwound>());
+        self.types.set(TypeId::of::<UnwoundMarker>());
     }
 
     #[inline(always)]
@@ -128,8 +131,8 @@ impl Record {
     #[inline(always)]
     unsafe fn suspend<I: 'static, O: 'static>(&self, output: O) -> I {
         /// Tells the sanitizer of the return, even if the fiber is unwound from here.
-        struct Left<'a>(Option<Switch>, &'a Record);
-        impl Drop for Left<'_> {
+        struct LeaveGuard<'a>(Option<StackSwitch>, &'a FiberRecord);
+        impl Drop for LeaveGuard<'_> {
             #[inline(always)]
             fn drop(&mut self) {
                 if let Some(switch) = self.0.take() {
@@ -140,7 +143,7 @@ impl Record {
         // SAFETY: `begin` has set it to a yielder of the same types, which exists until the fiber's function
         // has returned. That has not: it is below on this stack.
         let yielder = unsafe { &*self.yielder.get().cast::<Yielder<I, O>>() };
-        let _left = Left(Some(sanitizer::leaving_for(self.outside.get())), self);
+        let _left = LeaveGuard(Some(sanitizer::leaving_for(self.outside.get())), self);
         yielder.suspend(output)
     }
 
@@ -157,18 +160,18 @@ impl Record {
 pub(super) struct RunningStack {
     pub(super) guard: std::ops::Range<usize>,
     pub(super) size: usize,
-    pub(super) label: Label,
+    pub(super) label: FiberLabel,
 }
 
 /// Returns the stack of the fiber that runs on this thread, if there is one. A signal handler may call this.
 #[cfg(unix)]
 pub(super) fn running_stack() -> Option<RunningStack> {
-    innermost().map(Record::stack)
+    innermost().map(FiberRecord::stack)
 }
 
 /// Returns the record of the innermost fiber. It must not be used beyond the end of that fiber.
 #[inline(always)]
-fn innermost<'a>() -> Option<&'a Record> {
+fn innermost<'a>() -> Option<&'a FiberRecord> {
     // SAFETY: what is current is null or from `enter`, as nothing else sets it. It is current from `enter`
     // to `exit`, and meanwhile the fiber's owner is in `resume` or `drop` and keeps the stack that has the
     // record.
@@ -178,18 +181,18 @@ fn innermost<'a>() -> Option<&'a Record> {
 /// Returns the record that has this state; `None` for the thread's own stack.
 ///
 /// # Safety
-/// The state is null, or comes from [`Record::enter`] and its record is still there.
+/// The state is null, or comes from [`FiberRecord::enter`] and its record is still there.
 #[inline(always)]
-unsafe fn record_of<'a>(state: *const StackState) -> Option<&'a Record> {
+unsafe fn record_of<'a>(state: *const StackState) -> Option<&'a FiberRecord> {
     if state.is_null() {
         return None;
     }
     // SAFETY: `enter` has made the pointer from one to the record, whose fields are changed in cells only.
-    Some(unsafe { &*state.byte_sub(offset_of!(Record, state)).cast() })
+    Some(unsafe { &*state.byte_sub(offset_of!(FiberRecord, state)).cast() })
 }
 
 /// Returns the innermost fiber that has these types.
-fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a Record> {
+fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a FiberRecord> {
     let mut next = innermost();
     while let Some(record) = next.filter(|record| !record.is_of::<I, O>()) {
         // SAFETY: the fiber that has resumed one which runs is running, too; see `innermost`.
@@ -205,13 +208,13 @@ fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a Record> {
 ///
 /// ```
 /// # if !coact_fiber::IS_SUPPORTED { return Ok(()) }
-/// # use coact_fiber::{Fiber, Label, Resumed, Stack, suspend};
-/// let label = Label { name: "echo", number: 0, advice: "" };
+/// # use coact_fiber::{Fiber, FiberLabel, ResumeOutcome, Stack, suspend};
+/// let label = FiberLabel { name: "echo", number: 0, advice: "" };
 /// let mut echo = Fiber::new(Stack::take(16 * 1024)?, label, |mut heard: String| loop {
 ///     heard = suspend(heard);
 /// });
-/// assert_eq!(echo.resume("hello".to_owned()), Resumed::Suspended("hello".to_owned()));
-/// assert_eq!(echo.resume("world".to_owned()), Resumed::Suspended("world".to_owned()));
+/// assert_eq!(echo.resume("hello".to_owned()), ResumeOutcome::Suspended("hello".to_owned()));
+/// assert_eq!(echo.resume("world".to_owned()), ResumeOutcome::Suspended("world".to_owned()));
 /// # Ok::<(), coact_fiber::StackError>(())
 /// ```
 ///
@@ -249,15 +252,15 @@ pub fn suspend<I: 'static, O: 'static>(output: O) -> I {
 #[track_caller]
 pub fn suspend_enclosing<I: 'static, O: 'static>(output: O) -> I {
     /// Makes this fiber the innermost again, even if it is unwound from here.
-    struct Inner(*const StackState);
-    impl Drop for Inner {
+    struct InnermostGuard(*const StackState);
+    impl Drop for InnermostGuard {
         fn drop(&mut self) {
             // SAFETY: the thread is back on that stack, or unwinds it.
             unsafe { stack::set_current(self.0) };
         }
     }
     let Some(record) = enclosing::<I, O>() else { refuse::<I, O>() };
-    let _inner = Inner(stack::current());
+    let _inner = InnermostGuard(stack::current());
     // SAFETY: it is running, as it is or encloses the innermost, and has these types. It has begun: the
     // caller is on its stack, or on that of a fiber that was resumed from there.
     unsafe { record.suspend(output) }
@@ -283,8 +286,8 @@ pub fn is_in_fiber() -> bool {
 ///
 /// ```
 /// # if !coact_fiber::IS_SUPPORTED { return Ok(()) }
-/// # use coact_fiber::{Fiber, Label, Stack, remaining_stack};
-/// let label = Label { name: "gauge", number: 0, advice: "" };
+/// # use coact_fiber::{Fiber, FiberLabel, Stack, remaining_stack};
+/// let label = FiberLabel { name: "gauge", number: 0, advice: "" };
 /// let mut gauge = Fiber::<(), ()>::new(Stack::take(64 * 1024)?, label, |()| {
 ///     let left = remaining_stack().unwrap();
 ///     assert!(left > 32 * 1024 && left < 64 * 1024);
@@ -329,7 +332,7 @@ fn refuse<I: 'static, O: 'static>() -> ! {
     if record.is_unwound.get() {
         unwind_again();
     }
-    let Label { name, number, .. } = record.label;
+    let FiberLabel { name, number, .. } = record.label;
     let (input, output) = (type_name::<I>(), type_name::<O>());
     panic!(
         "the fiber {name} #{number} was made with other types than those it was to be suspended with, \
@@ -339,7 +342,7 @@ fn refuse<I: 'static, O: 'static>() -> ! {
 
 /// Unwinds a fiber that was to be unwound, has caught that, and was to be suspended again.
 fn unwind_again() -> ! {
-    let payload: Box<dyn Any + Send> = Box::new(Unwound);
+    let payload: Box<dyn Any + Send> = Box::new(UnwoundMarker);
     resume_unwind(payload)
 }
 

@@ -21,7 +21,7 @@ mod disabled {
     }
 
     /// A switch that was announced.
-    pub(in crate::native) struct Switch;
+    pub(in crate::native) struct StackSwitch;
 
     /// Announces that a stack is not used any more, and may be used again.
     #[inline(always)]
@@ -29,8 +29,8 @@ mod disabled {
 
     /// Announces that the program is about to continue on another stack.
     #[inline(always)]
-    pub(in crate::native) fn leaving_for(_: StackRange) -> Switch {
-        Switch
+    pub(in crate::native) fn leaving_for(_: StackRange) -> StackSwitch {
+        StackSwitch
     }
 
     /// Announces that the fiber is about to end, and the program to continue on another stack.
@@ -39,7 +39,7 @@ mod disabled {
 
     /// Announces the return. Returns the stack that was left for it.
     #[inline(always)]
-    pub(in crate::native) fn back(_: Switch) -> StackRange {
+    pub(in crate::native) fn back(_: StackSwitch) -> StackRange {
         StackRange
     }
 
@@ -80,7 +80,7 @@ mod enabled {
     }
 
     /// What the sanitizer stores for a stack that was left.
-    pub(in crate::native) struct Switch(*mut c_void);
+    pub(in crate::native) struct StackSwitch(*mut c_void);
 
     pub(in crate::native) fn cleared(range: StackRange) {
         // SAFETY: the stack is unused, so the marks of former frames are meaningless.
@@ -88,11 +88,11 @@ mod enabled {
     }
 
     #[inline(always)]
-    pub(in crate::native) fn leaving_for(range: StackRange) -> Switch {
+    pub(in crate::native) fn leaving_for(range: StackRange) -> StackSwitch {
         let mut kept = ptr::null_mut();
         // SAFETY: the stack is alive, and the caller continues there at once.
         unsafe { __sanitizer_start_switch_fiber(&mut kept, range.low, range.size) };
-        Switch(kept)
+        StackSwitch(kept)
     }
 
     // Part of the caller's frame, as the sanitizer may have put other frames into what it frees here.
@@ -104,7 +104,7 @@ mod enabled {
     }
 
     #[inline(always)]
-    pub(in crate::native) fn back(switch: Switch) -> StackRange {
+    pub(in crate::native) fn back(switch: StackSwitch) -> StackRange {
         finish(switch.0)
     }
 

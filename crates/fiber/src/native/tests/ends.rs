@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::thread;
 
 use super::{fiber, message, small};
-use crate::{Fiber, Label, Resumed, is_in_fiber, suspend, suspend_enclosing};
+use crate::{Fiber, FiberLabel, ResumeOutcome, is_in_fiber, suspend, suspend_enclosing};
 
 /// Counts its copies.
 type Count = Rc<()>;
@@ -51,7 +51,7 @@ fn a_panic_of_an_inner_fiber_leaves_the_outer_one_running() {
         let mut inner = fiber::<u8, u8>(|_| panic_any("passed on"));
         inner.resume(1);
     });
-    assert_eq!(outer.resume(()), Resumed::Suspended(1));
+    assert_eq!(outer.resume(()), ResumeOutcome::Suspended(1));
     assert_eq!(panic_of(|| outer.resume(())).downcast_ref(), Some(&"passed on"));
     assert!(!is_in_fiber());
 }
@@ -88,7 +88,7 @@ fn the_simulator_may_suspend_a_fiber_that_panics() {
         let _late = Late;
         panic_any(1_u8);
     });
-    assert_eq!(fiber.resume(()), Resumed::Suspended(1));
+    assert_eq!(fiber.resume(()), ResumeOutcome::Suspended(1));
     assert!(thread::panicking(), "the thread's count knows nothing of fibers");
     panic_of(|| fiber.resume(()));
     assert!(!thread::panicking());
@@ -180,7 +180,7 @@ fn other_fibers_work_while_one_is_unwound() {
         fn drop(&mut self) {
             let inside = Rc::clone(&self.0);
             let mut other = fiber::<u32, ()>(move |number| inside.set(number));
-            assert_eq!(other.resume(5), Resumed::Ended);
+            assert_eq!(other.resume(5), ResumeOutcome::Ended);
         }
     }
     let inside = Rc::clone(&sum);
@@ -248,7 +248,7 @@ fn an_enclosing_fiber_is_unwound_with_those_inside() {
         inner.resume(1);
         drop(first);
     });
-    assert_eq!(outer.resume(()), Resumed::Suspended(1));
+    assert_eq!(outer.resume(()), ResumeOutcome::Suspended(1));
     assert_eq!(others(&count), 2);
     drop(outer);
     assert_eq!(others(&count), 0);
@@ -286,7 +286,7 @@ fn fibers_and_labels_are_shown() {
     fiber.resume(());
     assert_eq!(format!("{fiber:?}"), "Fiber { has_ended: true, .. }");
     assert_eq!(format!("{:?}", small()), "Stack { size: 65536, .. }");
-    assert_eq!(super::LABEL, Label { name: "`a test`", ..super::LABEL });
+    assert_eq!(super::LABEL, FiberLabel { name: "`a test`", ..super::LABEL });
     let error = crate::Stack::take(usize::MAX).unwrap_err();
     assert!(error.to_string().starts_with(&format!("a stack cannot have {} bytes", usize::MAX)));
     assert_eq!(message(panic_of(|| panic!("{}", 1))), "1");

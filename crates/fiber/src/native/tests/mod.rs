@@ -10,10 +10,10 @@ mod pool;
 mod switches;
 
 use super::{Fiber, Stack, remaining_stack};
-use crate::label::Label;
+use crate::label::FiberLabel;
 
-const LABEL: Label =
-    Label { name: "`a test`", number: 7, advice: "give it more with `stack_size`" };
+const LABEL: FiberLabel =
+    FiberLabel { name: "`a test`", number: 7, advice: "give it more with `stack_size`" };
 
 /// A small stack.
 fn small() -> Stack {

@@ -5,7 +5,7 @@ use std::process::Output;
 use std::{ptr, thread};
 
 use super::{LABEL, child, fiber};
-use crate::{Fiber, Label, Resumed, Stack, suspend};
+use crate::{Fiber, FiberLabel, ResumeOutcome, Stack, suspend};
 
 #[inline(never)]
 fn recurse_for_ever(frame: &mut [u8; 256]) {
@@ -50,13 +50,13 @@ fn an_overflow_is_reported() {
 fn an_overflow_on_the_second_resume_of_an_inner_fiber_is_reported() {
     let name = "overflows::an_overflow_on_the_second_resume_of_an_inner_fiber_is_reported";
     let output = child::run(name, || {
-        let label = Label { name: "outer", number: 1, advice: "" };
+        let label = FiberLabel { name: "outer", number: 1, advice: "" };
         let body = |()| {
             let mut inner = fiber::<(), u8>(|()| {
                 suspend::<(), u8>(1);
                 overflow();
             });
-            assert_eq!(inner.resume(()), Resumed::Suspended(1));
+            assert_eq!(inner.resume(()), ResumeOutcome::Suspended(1));
             inner.resume(());
         };
         Fiber::<(), ()>::new(Stack::take(1024 * 1024).unwrap(), label, body).resume(());
@@ -67,7 +67,7 @@ fn an_overflow_on_the_second_resume_of_an_inner_fiber_is_reported() {
 #[test]
 fn an_overflow_of_the_outer_fiber_is_reported() {
     let output = child::run("overflows::an_overflow_of_the_outer_fiber_is_reported", || {
-        let label = Label { name: "outer", number: 0, advice: "" };
+        let label = FiberLabel { name: "outer", number: 0, advice: "" };
         let body = |()| {
             let mut inner = fiber::<(), u8>(|()| suspend::<(), u8>(1));
             inner.resume(());
@@ -136,7 +136,7 @@ fn a_panic_on_the_smallest_stack_prints_its_backtrace() {
 #[test]
 fn a_long_name_is_cut_off() {
     let output = child::run("overflows::a_long_name_is_cut_off", || {
-        let label = Label { name: "long ".repeat(1000).leak(), ..LABEL };
+        let label = FiberLabel { name: "long ".repeat(1000).leak(), ..LABEL };
         Fiber::<(), ()>::new(Stack::take(0).unwrap(), label, |()| overflow()).resume(());
     });
     assert_dies(output, libc::SIGABRT, "\nthe stack of long long long ");

@@ -12,7 +12,8 @@ use proptest::prelude::*;
 
 use super::{down_to, fiber, message};
 use crate::{
-    Fiber, Resumed, Stack, is_enclosed, is_in_fiber, remaining_stack, suspend, suspend_enclosing,
+    Fiber, ResumeOutcome, Stack, is_enclosed, is_in_fiber, remaining_stack, suspend,
+    suspend_enclosing,
 };
 
 #[test]
@@ -22,11 +23,11 @@ fn values_go_in_and_out() {
             word = suspend::<String, Vec<String>>(vec![word.clone(), word]);
         }
     });
-    let twice = |word: &str| Resumed::Suspended(vec![word.to_owned(), word.to_owned()]);
+    let twice = |word: &str| ResumeOutcome::Suspended(vec![word.to_owned(), word.to_owned()]);
     assert_eq!(fiber.resume("a".to_owned()), twice("a"));
     assert_eq!(fiber.resume("b".to_owned()), twice("b"));
     assert!(!fiber.has_ended());
-    assert_eq!(fiber.resume("the end".to_owned()), Resumed::Ended);
+    assert_eq!(fiber.resume("the end".to_owned()), ResumeOutcome::Ended);
     assert!(fiber.has_ended());
 }
 
@@ -42,8 +43,8 @@ fn values_of_any_size_and_alignment_go_in_and_out() {
         let second = suspend::<Large, Large>(first);
         assert_eq!((captured.0[99], first.0[99], second.0[99]), (1, 2, 3));
     });
-    assert_eq!(fiber.resume(Large([2; 100])), Resumed::Suspended(Large([2; 100])));
-    assert_eq!(fiber.resume(Large([3; 100])), Resumed::Ended);
+    assert_eq!(fiber.resume(Large([2; 100])), ResumeOutcome::Suspended(Large([2; 100])));
+    assert_eq!(fiber.resume(Large([3; 100])), ResumeOutcome::Ended);
 }
 
 #[test]
@@ -75,15 +76,15 @@ fn the_innermost_fiber_is_suspended() {
         let mut inner = fiber::<(), &str>(|()| {
             suspend::<(), &str>("inner");
         });
-        assert_eq!(inner.resume(()), Resumed::Suspended("inner"));
+        assert_eq!(inner.resume(()), ResumeOutcome::Suspended("inner"));
         suspend::<(), &str>("outer");
-        assert_eq!(inner.resume(()), Resumed::Ended);
+        assert_eq!(inner.resume(()), ResumeOutcome::Ended);
         suspend::<(), &str>("outer again");
     });
-    assert_eq!(outer.resume(()), Resumed::Suspended("outer"));
+    assert_eq!(outer.resume(()), ResumeOutcome::Suspended("outer"));
     assert!(!is_in_fiber());
-    assert_eq!(outer.resume(()), Resumed::Suspended("outer again"));
-    assert_eq!(outer.resume(()), Resumed::Ended);
+    assert_eq!(outer.resume(()), ResumeOutcome::Suspended("outer again"));
+    assert_eq!(outer.resume(()), ResumeOutcome::Ended);
 }
 
 #[test]
@@ -96,7 +97,7 @@ fn a_fiber_may_move_while_it_is_suspended() {
     }
     let mut counts = [0; 10];
     while let Some(mut fiber) = fibers.pop_front() {
-        if let Resumed::Suspended(number) = fiber.resume(()) {
+        if let ResumeOutcome::Suspended(number) = fiber.resume(()) {
             counts[number] += 1;
             fibers.push_back(fiber);
         }
@@ -114,11 +115,11 @@ fn a_fiber_may_be_resumed_inside_of_others() {
     for count in 0..3 {
         let shared = Rc::clone(&shared);
         let mut outer = fiber::<(), ()>(move |()| {
-            assert_eq!(shared.borrow_mut().resume(()), Resumed::Suspended(count));
+            assert_eq!(shared.borrow_mut().resume(()), ResumeOutcome::Suspended(count));
         });
-        assert_eq!(outer.resume(()), Resumed::Ended);
+        assert_eq!(outer.resume(()), ResumeOutcome::Ended);
     }
-    assert_eq!(shared.borrow_mut().resume(()), Resumed::Ended);
+    assert_eq!(shared.borrow_mut().resume(()), ResumeOutcome::Ended);
 }
 
 #[test]
@@ -132,12 +133,12 @@ fn an_enclosing_fiber_is_suspended_with_those_inside() {
                 count = suspend(count + 1);
             }
         });
-        assert_eq!(inner.resume(1), Resumed::Suspended(2));
+        assert_eq!(inner.resume(1), ResumeOutcome::Suspended(2));
         suspend_enclosing::<(), &str>("between");
-        assert_eq!(inner.resume(5), Resumed::Suspended(6));
+        assert_eq!(inner.resume(5), ResumeOutcome::Suspended(6));
     });
     let mut heard = Vec::new();
-    while let Resumed::Suspended(word) = outer.resume(()) {
+    while let ResumeOutcome::Suspended(word) = outer.resume(()) {
         assert!(!is_in_fiber());
         heard.push(word);
         // Its record stays where it is.
@@ -168,8 +169,8 @@ fn a_fiber_of_other_types_is_not_suspended() {
         assert!(message(payload).contains("`u8` for its input and `u64` for its output"));
         suspend::<(), u64>(1);
     });
-    assert_eq!(fiber.resume(()), Resumed::Suspended(1));
-    assert_eq!(fiber.resume(()), Resumed::Ended);
+    assert_eq!(fiber.resume(()), ResumeOutcome::Suspended(1));
+    assert_eq!(fiber.resume(()), ResumeOutcome::Ended);
 }
 
 #[test]
@@ -192,7 +193,7 @@ fn what_is_left_of_the_stack_is_known() {
         assert!(below > 10_000 && below < 20_000, "{below}");
         suspend::<(), usize>(left());
     });
-    let Resumed::Suspended(left) = fiber.resume(()) else { panic!("it is suspended") };
+    let ResumeOutcome::Suspended(left) = fiber.resume(()) else { panic!("it is suspended") };
     assert!(left > 60 * 1024);
     assert_eq!(remaining_stack(), None);
 }
@@ -204,9 +205,9 @@ fn the_whole_stack_can_be_used() {
         down_to(16_000, &mut || suspend::<(), u32>(1));
         down_to(16_000, &mut || suspend::<(), u32>(2));
     });
-    assert_eq!(fiber.resume(()), Resumed::Suspended(1));
-    assert_eq!(fiber.resume(()), Resumed::Suspended(2));
-    assert_eq!(fiber.resume(()), Resumed::Ended);
+    assert_eq!(fiber.resume(()), ResumeOutcome::Suspended(1));
+    assert_eq!(fiber.resume(()), ResumeOutcome::Suspended(2));
+    assert_eq!(fiber.resume(()), ResumeOutcome::Ended);
 }
 
 #[test]
@@ -223,7 +224,7 @@ fn each_thread_has_its_own_innermost_fiber() {
                 barrier.wait();
             }
             assert!(!is_in_fiber());
-            assert_eq!(fiber.resume(step), Resumed::Suspended(step * number));
+            assert_eq!(fiber.resume(step), ResumeOutcome::Suspended(step * number));
         }
     };
     thread::scope(|scope| {
@@ -242,7 +243,7 @@ proptest! {
             fiber::<(), u32>(move |()| {
                 for inside in 0..depth {
                     let mut inner = nest(inside);
-                    while let Resumed::Suspended(value) = inner.resume(()) {
+                    while let ResumeOutcome::Suspended(value) = inner.resume(()) {
                         suspend::<(), u32>(value * 7 + depth);
                     }
                     suspend::<(), u32>(inside);
@@ -257,7 +258,7 @@ proptest! {
         }
         for depth in depths {
             let (mut fiber, mut values, mut wanted) = (nest(depth), Vec::new(), Vec::new());
-            while let Resumed::Suspended(value) = fiber.resume(()) {
+            while let ResumeOutcome::Suspended(value) = fiber.resume(()) {
                 values.push(value);
             }
             expected(depth, &mut |value| wanted.push(value));
@@ -277,9 +278,9 @@ fn a_fiber_is_not_suspended_where_its_stack_is_pinned() {
     });
     // The pins of the code that resumes it are not its own.
     let around = PinnedStack::new();
-    assert_eq!(pinned.resume(()), Resumed::Suspended(2));
+    assert_eq!(pinned.resume(()), ResumeOutcome::Suspended(2));
     drop(around);
-    assert_eq!(pinned.resume(()), Resumed::Ended);
+    assert_eq!(pinned.resume(()), ResumeOutcome::Ended);
 }
 
 #[test]
@@ -293,9 +294,9 @@ fn each_stack_has_an_identity_while_it_is_there() {
         })
     };
     let (mut a, mut b) = (place(), place());
-    let Resumed::Suspended(in_a) = a.resume(()) else { panic!("it is suspended") };
+    let ResumeOutcome::Suspended(in_a) = a.resume(()) else { panic!("it is suspended") };
     assert_eq!(stack::current(), own);
-    let Resumed::Suspended(in_b) = b.resume(()) else { panic!("it is suspended") };
+    let ResumeOutcome::Suspended(in_b) = b.resume(()) else { panic!("it is suspended") };
     assert!(in_a != in_b && in_a != own.addr() && in_b != own.addr());
     a.resume(());
     b.resume(());

@@ -2,7 +2,7 @@
 
 /// Why [`Fiber::resume`](crate::Fiber::resume) has returned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Resumed<O> {
+pub enum ResumeOutcome<O> {
     /// The fiber has called [`suspend`](crate::suspend) with this, and can be resumed.
     Suspended(O),
     /// Its function has returned.

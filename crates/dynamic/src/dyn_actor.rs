@@ -41,13 +41,13 @@ use crate::cases::Unmatched;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub struct DynActor {
-    machine: Box<dyn Machine>,
+    machine: Box<dyn ActorMachine>,
     /// Where it is to handle messages, if it is tied to a worker.
     place: Option<WorkerPlace>,
 }
 
 /// What such an actor consists of, without the type of its state.
-pub(crate) trait Machine: Any + Send {
+pub(crate) trait ActorMachine: Any + Send {
     /// Returns the worker that is to handle messages, if that is a certain one.
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace>;
     /// Takes what it needs of the message, or all of it.
@@ -75,7 +75,7 @@ pub(crate) trait Machine: Any + Send {
 }
 
 impl DynActor {
-    pub(crate) fn of(machine: impl Machine) -> Self {
+    pub(crate) fn of(machine: impl ActorMachine) -> Self {
         Self { machine: Box::new(machine), place: None }
     }
 
@@ -124,7 +124,7 @@ impl DynActor {
     }
 
     /// The machine, whose type the caller knows.
-    pub(crate) fn machine<M: Machine>(&mut self) -> Option<&mut M> {
+    pub(crate) fn machine<M: ActorMachine>(&mut self) -> Option<&mut M> {
         (&mut *self.machine as &mut dyn Any).downcast_mut()
     }
 }
@@ -231,12 +231,12 @@ pub struct DynAddr(pub(crate) Addr<DynActor>);
 #[derive(Default)]
 pub struct DynMessage {
     pub(crate) tuple: AnyTuple,
-    pub(crate) header: Header,
+    pub(crate) header: MessageHeader,
 }
 
 /// What is known of a message besides its tuple.
 #[derive(Default)]
-pub(crate) enum Header {
+pub(crate) enum MessageHeader {
     /// Its sender is unknown.
     #[default]
     Empty,
@@ -251,7 +251,7 @@ pub(crate) enum Header {
 #[derive(Default)]
 pub(crate) struct BoxedHeader {
     /// Its sender: not in a box again.
-    pub(crate) sender: Header,
+    pub(crate) sender: MessageHeader,
     pub(crate) tag: Option<Atom>,
     /// Its room in a bounded mailbox, until a case takes it.
     pub(crate) room: Option<Permit>,
@@ -259,7 +259,7 @@ pub(crate) struct BoxedHeader {
     pub(crate) is_notice: bool,
 }
 
-impl Header {
+impl MessageHeader {
     pub(crate) fn boxed(&mut self) -> &mut BoxedHeader {
         if !matches!(self, Self::Boxed(_)) {
             let sender = take(self);
@@ -272,7 +272,7 @@ impl Header {
     }
 
     /// What there is about the sender.
-    pub(crate) fn sender(&self) -> &Header {
+    pub(crate) fn sender(&self) -> &MessageHeader {
         match self {
             Self::Boxed(header) => &header.sender,
             plain => plain,
@@ -330,7 +330,7 @@ impl DynMessage {
     /// A tuple without a sender.
     #[inline]
     pub fn new(tuple: impl IntoTuple) -> Self {
-        Self { tuple: AnyTuple::new(tuple), header: Header::Empty }
+        Self { tuple: AnyTuple::new(tuple), header: MessageHeader::Empty }
     }
 
     /// The same with a tag.
@@ -349,13 +349,13 @@ impl DynMessage {
 
     /// Whether another state of the actor does not get it.
     pub(crate) fn is_notice(&self) -> bool {
-        matches!(&self.header, Header::Boxed(header) if header.is_notice)
+        matches!(&self.header, MessageHeader::Boxed(header) if header.is_notice)
     }
 
     /// Drops what is left of it, which mostly is nothing.
     #[inline]
     pub(crate) fn drop_rest(self) {
-        if self.tuple.is_plain() && matches!(self.header, Header::Empty) {
+        if self.tuple.is_plain() && matches!(self.header, MessageHeader::Empty) {
             forget(self);
         }
     }
