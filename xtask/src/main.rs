@@ -2,6 +2,8 @@
 
 #![forbid(unsafe_code)]
 
+use std::fmt::Write as _;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use coact_xtask::ratchet::Ratchet;
@@ -51,28 +53,35 @@ fn names(asked: &[&str]) -> ExitCode {
     if let Some(unknown) = asked.iter().find(|name| !areas.iter().any(|it| it.name == **name)) {
         return refuse(&format!("no area is called {unknown}; see `cargo xtask names --help`"));
     }
-    print!("{:10} {:>6}", "area", "types");
-    Rule::ALL.iter().for_each(|rule| print!(" {:>12}", rule.name()));
-    println!();
+    // A reader that has seen enough (`| head`) closes the pipe: no fault.
+    let _ = io::stdout().write_all(report(&areas, asked, &ratchet).as_bytes());
+    ExitCode::SUCCESS
+}
+
+fn report(areas: &[Area], asked: &[&str], ratchet: &Ratchet) -> String {
+    let mut text = format!("{:10} {:>6}", "area", "types");
+    for rule in Rule::ALL {
+        _ = write!(text, " {:>12}", rule.name());
+    }
     let is_asked = |area: &&Area| asked.is_empty() || asked.contains(&area.name.as_str());
     for area in areas.iter().filter(is_asked) {
-        print!("{:10} {:>6}", area.name, area.types);
+        _ = write!(text, "\n{:10} {:>6}", area.name, area.types);
         for rule in Rule::ALL {
             let (count, allowed) = (area.count(rule), ratchet.allowed(&area.name, rule));
             let is_less = count.max(rule.goal()) < allowed;
             let shown = if is_less { format!("{count}/{allowed}") } else { count.to_string() };
-            print!(" {shown:>12}");
+            _ = write!(text, " {shown:>12}");
         }
-        println!();
     }
+    text.push('\n');
     for area in areas.iter().filter(|area| asked.contains(&area.name.as_str())) {
         for rule in Rule::ALL {
             for finding in area.found(rule) {
-                println!("{}: {:12} {}", finding.place, rule.name(), finding.text);
+                _ = writeln!(text, "{}: {:12} {}", finding.place, rule.name(), finding.text);
             }
         }
     }
-    ExitCode::SUCCESS
+    text
 }
 
 fn refuse(why: &str) -> ExitCode {

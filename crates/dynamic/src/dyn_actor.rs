@@ -11,7 +11,7 @@ use coact_core::credits::Permit;
 use coact_core::internals::WorkerPlace;
 use coact_tuple::{AnyTuple, Atom, IntoTuple};
 
-use crate::cases::Unmatched;
+use crate::cases::NoMatch;
 
 /// An actor that takes tuples, by cases that it changes as it runs.
 ///
@@ -69,7 +69,7 @@ pub(crate) trait ActorMachine: Any + Send {
     /// Puts the messages that wait here into the stash.
     fn give_back(&mut self, context: &mut Context<DynActor>);
     /// The messages that wait here, and why.
-    fn skipped(&self) -> Vec<Unmatched>;
+    fn skipped(&self) -> Vec<NoMatch>;
     fn state(&self) -> &dyn Any;
     fn state_mut(&mut self) -> &mut dyn Any;
 }
@@ -111,7 +111,7 @@ impl DynActor {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     #[must_use]
-    pub fn skipped(&self) -> Vec<Unmatched> {
+    pub fn skipped(&self) -> Vec<NoMatch> {
         self.machine.skipped()
     }
 

@@ -14,7 +14,7 @@ use coact_tuple::AnyTuple;
 use tracing::{Level, debug, enabled};
 
 use crate::after_clock::AfterClock;
-use crate::cases::Unmatched;
+use crate::cases::NoMatch;
 use crate::context::{AwaitedAnswer, CasesChange, DynCases, DynContext};
 use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, GoOn};
 use crate::received::{QueuedMessage, ReplyRoute};
@@ -291,10 +291,10 @@ impl<S: Send + 'static> ActorMachine for Engine<S> {
         skipped_limit::give_back(&mut self.skipped, context);
     }
 
-    fn skipped(&self) -> Vec<Unmatched> {
+    fn skipped(&self) -> Vec<NoMatch> {
         let explain = |queued: &QueuedMessage| match &self.cases {
             Some(cases) => cases.explain(&queued.message.tuple),
-            None => Unmatched::without_cases(&queued.message.tuple),
+            None => NoMatch::without_cases(&queued.message.tuple),
         };
         self.skipped.all().into_iter().map(explain).collect()
     }

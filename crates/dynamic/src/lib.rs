@@ -43,7 +43,7 @@ mod spawn;
 mod thread;
 
 pub use address::StateAddr;
-pub use cases::{Cases, Unmatched};
+pub use cases::{Cases, NoMatch};
 pub use coact_fiber::{StackError, remaining_stack};
 pub use coact_tuple::{
     AnyTuple, Atom, AtomError, CowTuple, Element, ElementType, IntoElement, IntoTuple, Opaque,

@@ -5,8 +5,8 @@
 
 pub(crate) mod call;
 mod dispatch;
+mod no_match;
 pub(crate) mod shape;
-mod unmatched;
 
 use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
@@ -16,7 +16,7 @@ use coact_tuple::AnyTuple;
 
 use self::call::{CallMode, CaseCall};
 use self::dispatch::Dispatch;
-pub use self::unmatched::Unmatched;
+pub use self::no_match::NoMatch;
 
 /// The code of some cases, which the macro writes.
 type CaseCode<'a, C, R> = Box<dyn FnMut(&mut CaseCall<'_, C>) -> Option<R> + Send + 'a>;
@@ -111,8 +111,8 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     }
 
     /// Why no case takes a tuple: what the nearest one wants.
-    pub fn explain(&self, tuple: &AnyTuple) -> Unmatched {
-        Unmatched::of(self.parts().flat_map(|part| part.dispatch.shapes()), tuple)
+    pub fn explain(&self, tuple: &AnyTuple) -> NoMatch {
+        NoMatch::of(self.parts().flat_map(|part| part.dispatch.shapes()), tuple)
     }
 
     fn parts(&self) -> impl Iterator<Item = &CasesPart<'a, C, R>> {

@@ -16,7 +16,7 @@ use coact_core::runtime::RuntimeHandle;
 use coact_tuple::AnyTuple;
 
 use super::exchange::UnwindPayload;
-use crate::cases::Unmatched;
+use crate::cases::NoMatch;
 use crate::dyn_actor::{ActorMachine, DynActor, DynAddr, DynMessage};
 use crate::received::QueuedMessage;
 
@@ -202,7 +202,7 @@ impl ActorMachine for InboxActor {
 
     fn give_back(&mut self, _: &mut Context<DynActor>) {}
 
-    fn skipped(&self) -> Vec<Unmatched> {
+    fn skipped(&self) -> Vec<NoMatch> {
         // Those are the thread's.
         Vec::new()
     }

@@ -24,7 +24,7 @@ use super::exchange::{
 };
 use super::place::{AtRest, BodyMain, BodyPlace, FiberStart, FutureBody, StackMain, ThreadStart};
 use super::stack_settings::{StackKind, StackSettings};
-use crate::cases::Unmatched;
+use crate::cases::NoMatch;
 use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, GoOn};
 use crate::engine::end_exchanged;
 use crate::received::QueuedMessage;
@@ -423,9 +423,9 @@ impl<S: Send + 'static> ActorMachine for OwnStack<S> {
         }
     }
 
-    fn skipped(&self) -> Vec<Unmatched> {
+    fn skipped(&self) -> Vec<NoMatch> {
         let skipped = self.lent.iter().flat_map(|lent| lent.skipped.all());
-        skipped.map(|queued| Unmatched::of_body(&queued.message.tuple)).collect()
+        skipped.map(|queued| NoMatch::of_body(&queued.message.tuple)).collect()
     }
 
     fn state(&self) -> &dyn Any {

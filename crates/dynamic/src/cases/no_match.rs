@@ -8,7 +8,7 @@ use super::shape::{CaseShape, WantedElement};
 
 /// Why no case takes a tuple, in words: see [`Cases::explain`](crate::Cases::explain).
 #[derive(Clone, Debug)]
-pub struct Unmatched {
+pub struct NoMatch {
     tuple: AnyTuple,
     nearest: Option<NearestCase>,
     /// The cases are in the middle of a body, and not known here.
@@ -24,7 +24,7 @@ struct NearestCase {
     misfits: Vec<(usize, &'static str)>,
 }
 
-impl Unmatched {
+impl NoMatch {
     pub(crate) fn of<'s>(shapes: impl Iterator<Item = &'s CaseShape>, tuple: &AnyTuple) -> Self {
         let of_this_length = shapes.filter_map(|shape| {
             let misfits = shape.misfits(tuple)?.filter_map(|(at, wanted)| match wanted {
@@ -54,7 +54,7 @@ impl Unmatched {
     }
 }
 
-impl Display for Unmatched {
+impl Display for NoMatch {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         if self.of_body {
             return write!(f, "the body waits for something else than {}", self.tuple);
