@@ -2,9 +2,10 @@
 //!
 //! `cargo run --release -p coact-fiber --example round_trip`
 //!
-//! A disturbance of the machine only ever adds time, so each figure is the best of several rounds. With
-//! a word and a number as arguments (`resume 1000000`), it does that alone, that number of times, for tools that
-//! count instructions: the difference between two numbers is what the steps cost.
+//! A disturbance of the machine only ever adds time, so each figure is the best of several rounds.
+//! With a word and a number as arguments (`resume 1000000`), it does that alone, that number of
+//! times, for tools that count instructions: the difference between two numbers is what the steps
+//! cost.
 
 use std::env;
 use std::hint::black_box;

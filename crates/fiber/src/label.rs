@@ -6,7 +6,8 @@
 /// the stack of worker #7 has overflowed: it has 256 KiB; give it more with `stack_size`
 /// ```
 ///
-/// It is printed by a signal handler, and so has nothing that would have to be formatted or allocated.
+/// It is printed by a signal handler, and so has nothing that would have to be formatted or
+/// allocated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FiberLabel {
     /// What it is: `worker`.

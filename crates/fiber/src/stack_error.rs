@@ -15,8 +15,8 @@ pub enum StackError {
         /// The system's reason.
         source: io::Error,
     },
-    /// The process has as many memory mappings as the system allows. Linux before 6.13 needs two for each
-    /// stack.
+    /// The process has as many memory mappings as the system allows. Linux before 6.13 needs two
+    /// for each stack.
     TooManyMaps {
         /// The system's limit, if it could be found out.
         limit: Option<usize>,

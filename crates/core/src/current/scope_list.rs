@@ -1,4 +1,5 @@
-//! What functions lend for the time of a call: lists of these calls, which each stack has of its own.
+//! What functions lend for the time of a call: lists of these calls, which each stack has of its
+//! own.
 //!
 //! So a fiber can be suspended in the middle of such a call while others begin and end: an entry is
 //! seen on its own stack only. Nor is it seen by a body that is called inline there, which is none
@@ -75,9 +76,9 @@ impl EntryGuard<'_> {
 #[inline(always)]
 unsafe fn entry_at<'a>(entry: *const ()) -> Option<&'a ScopeEntry> {
     // SAFETY: an entry is in its list from when it is linked until its call ends, and is unlinked
-    // then, also if the call is unwound. Until then it does not move, and its memory is there: it is
-    // on a stack that has this frame, and which is unwound before it is freed, or leaked with all
-    // that is on it. No other thread is involved: a fiber stays on the one that has made it.
+    // then, also if the call is unwound. Until then it does not move, and its memory is there: it
+    // is on a stack that has this frame, and which is unwound before it is freed, or leaked with
+    // all that is on it. No other thread is involved: a fiber stays on the one that has made it.
     unsafe { entry.cast::<ScopeEntry>().as_ref() }
 }
 
@@ -94,8 +95,8 @@ pub(super) fn lend<R>(list: ScopeList, value: Option<&dyn Any>, work: impl FnOnc
     })
 }
 
-/// Returns the value of the innermost [`lend`] on the current stack, unless a body was called inline
-/// since. That call is below the caller on this very stack, and ends after it.
+/// Returns the value of the innermost [`lend`] on the current stack, unless a body was called
+/// inline since. That call is below the caller on this very stack, and ends after it.
 pub(super) fn innermost(list: ScopeList) -> Option<NonNull<dyn Any>> {
     // SAFETY: the pointer is the list's.
     let entry = stack::with_state(|state| unsafe { entry_at(list.newest(state).get()) })?;

@@ -1,9 +1,9 @@
-//! What takes tuples, and waits for them in the middle of its code: plain threads, and actors with a body (on a
-//! fiber, on a thread of their own, or as a future).
+//! What takes tuples, and waits for them in the middle of its code: plain threads, and actors with
+//! a body (on a fiber, on a thread of their own, or as a future).
 //!
-//! Reading order: `take` (what a wait takes), `source` (where the messages of a stack come from), `inbox` (the mailbox
-//! of a plain thread); for actors, `exchange` (what actor and body pass each other), `place` (where the body waits),
-//! `own_stack` (the actor), `task` (the view of a future).
+//! Reading order: `take` (what a wait takes), `source` (where the messages of a stack come from),
+//! `inbox` (the mailbox of a plain thread); for actors, `exchange` (what actor and body pass each
+//! other), `place` (where the body waits), `own_stack` (the actor), `task` (the view of a future).
 
 mod exchange;
 mod inbox;
@@ -42,9 +42,9 @@ use crate::skipped::SkippedMessages;
 /// Returns the calling thread as an actor that takes tuples.
 ///
 /// It has an address, one mailbox for messages of all types, and takes them where it says so:
-/// [`receive`](DynThread::receive). Nothing needs to be spawned. When the thread ends, its address has
-/// [ended](SendError::Stopped), and so has it when the runtime in which it was first used is shut down;
-/// what was not received is dropped.
+/// [`receive`](DynThread::receive). Nothing needs to be spawned. When the thread ends, its address
+/// has [ended](SendError::Stopped), and so has it when the runtime in which it was first used is
+/// shut down; what was not received is dropped.
 ///
 /// ```
 /// use coact::dynamic::{DynContext, DynThread, atom, cases, spawn_dyn, this_thread};
@@ -64,8 +64,8 @@ use crate::skipped::SkippedMessages;
 /// ```
 ///
 /// # Panics
-/// Inside of a behaviour, a handler or a future: these run on whatever worker is free, and must not wait
-/// there. Use the context, and [`become_`](crate::DynContext::become_).
+/// Inside of a behaviour, a handler or a future: these run on whatever worker is free, and must not
+/// wait there. Use the context, and [`become_`](crate::DynContext::become_).
 #[doc(alias = "scoped_actor")]
 #[track_caller]
 pub fn this_thread() -> DynThread {
@@ -73,8 +73,8 @@ pub fn this_thread() -> DynThread {
     DynThread::plain(thread_extension())
 }
 
-/// A thread's view of itself as an actor: a plain thread's ([`this_thread`]), or that of an actor with a
-/// stack of its own ([`spawn_fiber`], [`spawn_detached`]).
+/// A thread's view of itself as an actor: a plain thread's ([`this_thread`]), or that of an actor
+/// with a stack of its own ([`spawn_fiber`], [`spawn_detached`]).
 ///
 /// All that a plain thread gets for itself share one mailbox.
 pub struct DynThread<S: Send + 'static = ()> {
@@ -112,8 +112,9 @@ impl<S: Send + 'static> DynThread<S> {
         self.source.address()
     }
 
-    /// The state, which behaviours over its [`StateAddr`](crate::StateAddr) see as well while it waits for
-    /// a message. So it is the thread's only between two waits: nothing borrowed from it is kept over one.
+    /// The state, which behaviours over its [`StateAddr`](crate::StateAddr) see as well while it
+    /// waits for a message. So it is the thread's only between two waits: nothing borrowed from it
+    /// is kept over one.
     ///
     /// ```
     /// use coact::call;
@@ -195,7 +196,8 @@ impl<S: Send + 'static> DynThread<S> {
         self.received.is_asked()
     }
 
-    /// Answers the message that is being handled: see [`DynContext::reply`](crate::DynContext::reply).
+    /// Answers the message that is being handled: see
+    /// [`DynContext::reply`](crate::DynContext::reply).
     pub fn reply(&mut self, tuple: impl IntoTuple) {
         let Self { source, received } = self;
         source.with_own(|own| received.reply(own, AnyTuple::new(tuple)));
@@ -222,18 +224,19 @@ impl<S: Send + 'static> DynThread<S> {
         source.with_own(|own| received.forward(own, to, DynMessage::new(tuple)))
     }
 
-    /// Takes the oldest message that a case takes, and waits until there is one: a thread blocks, and a fiber
-    /// leaves its worker to others. The other messages stay, in their order, for later calls. With an `after`, that is done when the time since the call
-    /// has passed; a time of zero takes what is there.
+    /// Takes the oldest message that a case takes, and waits until there is one: a thread blocks,
+    /// and a fiber leaves its worker to others. The other messages stay, in their order, for later
+    /// calls. With an `after`, that is done when the time since the call has passed; a time of zero
+    /// takes what is there.
     ///
-    /// Cases may borrow from the function around them, `cases! { ref |me: &mut DynThread| .. }`, and receive
-    /// themselves.
+    /// Cases may borrow from the function around them, `cases! { ref |me: &mut DynThread| .. }`,
+    /// and receive themselves.
     ///
     /// # Panics
-    /// If a plain thread would wait for ever: there is no `after`, and no address of it is left. (An actor ends
-    /// then.) Inside of a behaviour, a handler or a future, also of one that the body of an actor runs inline
-    /// (`when_here`, an actor on its callers). In a destructor that a panic runs, the actor's end, or the runtime.
-    /// A panic of a case comes out, and its ask fails.
+    /// If a plain thread would wait for ever: there is no `after`, and no address of it is left.
+    /// (An actor ends then.) Inside of a behaviour, a handler or a future, also of one that the
+    /// body of an actor runs inline (`when_here`, an actor on its callers). In a destructor that a
+    /// panic runs, the actor's end, or the runtime. A panic of a case comes out, and its ask fails.
     #[track_caller]
     pub fn receive<R>(&mut self, mut cases: Cases<'_, Self, R>) -> R {
         self.receive_by(&mut cases)
@@ -289,7 +292,8 @@ impl<S: Send + 'static> DynThread<S> {
         DoReceive { me: self, cases }
     }
 
-    /// A tuple to be sent as a request, whose answer no other cases see: by [`ThreadRequest::await_`].
+    /// A tuple to be sent as a request, whose answer no other cases see: by
+    /// [`ThreadRequest::await_`].
     pub fn request(&self, to: &DynAddr, tuple: impl IntoTuple) -> ThreadRequest {
         ThreadRequest { to: to.clone(), message: self.message(to, tuple) }
     }
@@ -387,7 +391,8 @@ impl<S: Send + 'static> Debug for DoReceive<'_, '_, S> {
     }
 }
 
-/// A request of a thread, which is sent when it is said what takes its answer: see [`DynThread::request`].
+/// A request of a thread, which is sent when it is said what takes its answer: see
+/// [`DynThread::request`].
 #[must_use = "a request is sent by `await_`; one whose answer is not needed is a `send`"]
 pub struct ThreadRequest {
     to: DynAddr,
@@ -395,9 +400,10 @@ pub struct ThreadRequest {
 }
 
 impl ThreadRequest {
-    /// Sends the request, waits until the answer is there, and gives it to the cases. Messages stay where they
-    /// are; an actor with a stack is held, and behaviours over it wait as well. If there will be no answer, the
-    /// cases get the reason, an [`AskError`](coact_actor::actor::AskError), as a tuple of one element. After the time of `after`, a later answer is dropped.
+    /// Sends the request, waits until the answer is there, and gives it to the cases. Messages stay
+    /// where they are; an actor with a stack is held, and behaviours over it wait as well. If there
+    /// will be no answer, the cases get the reason, an [`AskError`](coact_actor::actor::AskError),
+    /// as a tuple of one element. After the time of `after`, a later answer is dropped.
     ///
     /// ```
     /// use coact::actor::AskError;
@@ -417,8 +423,8 @@ impl ThreadRequest {
     /// ```
     ///
     /// # Panics
-    /// If the cases have no `after`: an actor that does not answer would stop the thread for ever. If none
-    /// of them takes the answer. Inside of a behaviour, a handler or a future.
+    /// If the cases have no `after`: an actor that does not answer would stop the thread for ever.
+    /// If none of them takes the answer. Inside of a behaviour, a handler or a future.
     #[doc(alias = "receive_response")]
     #[track_caller]
     pub fn await_<S, R>(self, me: &mut DynThread<S>, mut cases: Cases<'_, DynThread<S>, R>) -> R

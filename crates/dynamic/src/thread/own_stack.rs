@@ -1,8 +1,9 @@
 //! An actor whose body waits for messages in the middle of its code.
 //!
-//! Its machine has the state while the body waits, and lends it to the body for each message. A fiber is
-//! resumed where the message is handled, if that is its worker, and a future is polled there. Otherwise, and for a
-//! thread, the handler is finished there: the actor is held meanwhile, and its signals wait.
+//! Its machine has the state while the body waits, and lends it to the body for each message. A
+//! fiber is resumed where the message is handled, if that is its worker, and a future is polled
+//! there. Otherwise, and for a thread, the handler is finished there: the actor is held meanwhile,
+//! and its signals wait.
 
 use std::any::Any;
 use std::future::poll_fn;
@@ -178,8 +179,8 @@ impl<S: Send + 'static> OwnStack<S> {
         }
     }
 
-    /// Takes the state back from a future that waits for a message. While it awaits something else, it holds
-    /// the actor.
+    /// Takes the state back from a future that waits for a message. While it awaits something else,
+    /// it holds the actor.
     fn task_waits(
         &mut self,
         polled: Poll<Option<Box<StackLoan<S>>>>,
@@ -329,8 +330,8 @@ impl<S: Send + 'static> OwnStack<S> {
         }
     }
 
-    /// What the stack gets if it goes on. `None` if a behaviour has exchanged the actor for another one, which
-    /// ends it.
+    /// What the stack gets if it goes on. `None` if a behaviour has exchanged the actor for another
+    /// one, which ends it.
     #[inline]
     fn next(
         &mut self,
@@ -387,7 +388,8 @@ impl<S: Send + 'static> ActorMachine for OwnStack<S> {
         }
     }
 
-    /// Unwinds the stack, if that is elsewhere: a new one is not to begin before, and the end is not told.
+    /// Unwinds the stack, if that is elsewhere: a new one is not to begin before, and the end is
+    /// not told.
     fn prepare_end(&mut self, context: &mut Context<DynActor>) -> bool {
         if matches!(&self.place, Some(BodyPlace::Fiber(fiber)) if fiber.is_here()) {
             // It is unwound when this is dropped.

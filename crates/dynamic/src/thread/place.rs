@@ -1,5 +1,5 @@
-//! Where the body of an actor waits: on a fiber, which stays on the worker that has started it, on a thread, or as
-//! a future.
+//! Where the body of an actor waits: on a fiber, which stays on the worker that has started it, on
+//! a thread, or as a future.
 
 use std::io;
 use std::mem::forget;
@@ -50,8 +50,8 @@ pub(super) enum BodyPlace<S: Send + 'static> {
     Task(FutureBody<S>),
 }
 
-/// A body that waits again, unless it has ended, and what it gives back. If this is dropped, its stack is
-/// unwound.
+/// A body that waits again, unless it has ended, and what it gives back. If this is dropped, its
+/// stack is unwound.
 pub(super) struct AtRest<S: Send + 'static> {
     place: Option<BodyPlace<S>>,
     lent: Option<Box<StackLoan<S>>>,
@@ -139,10 +139,11 @@ impl<S: Send + 'static> FutureBody<S> {
     }
 }
 
-/// A fiber, and the worker on which alone it can go on: what is on its stack may be tied to that thread.
+/// A fiber, and the worker on which alone it can go on: what is on its stack may be tied to that
+/// thread.
 ///
-/// It goes on, and is unwound, only while the worker runs: not once its thread destroys its thread-locals, of
-/// which the stack may have borrowed some.
+/// It goes on, and is unwound, only while the worker runs: not once its thread destroys its
+/// thread-locals, of which the stack may have borrowed some.
 pub(super) struct OnWorker<S: Send + 'static> {
     /// `None` once it has ended.
     fiber: Option<ThreadBound<FiberOf<S>>>,
@@ -171,8 +172,8 @@ impl<S: Send + 'static> FiberStart<S> {
         OnWorker { fiber, worker }
     }
 
-    /// The same on another worker, until it waits for the first time. The promise breaks if that worker has
-    /// ended.
+    /// The same on another worker, until it waits for the first time. The promise breaks if that
+    /// worker has ended.
     pub(super) fn begin_there(
         self,
         worker: WorkerPlace,
@@ -200,8 +201,8 @@ impl<S: Send + 'static> OnWorker<S> {
     /// Goes on with it, until it waits again.
     ///
     /// # Errors
-    /// Returns what it was to get if it cannot go on here: on another thread, or in the middle of a panic,
-    /// which would be counted for what it does.
+    /// Returns what it was to get if it cannot go on here: on another thread, or in the middle of a
+    /// panic, which would be counted for what it does.
     #[inline(always)]
     pub(super) fn resume(
         &mut self,
@@ -245,7 +246,8 @@ impl<S: Send + 'static> OnWorker<S> {
         self.worker.is_current() && !panicking()
     }
 
-    /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has ended.
+    /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has
+    /// ended.
     pub(super) fn unwind_there(mut self, mut lent: Box<StackLoan<S>>) -> Promise<AtRest<S>> {
         (lent.event, lent.end_reason) = (ResumeEvent::Stop, end_reason());
         there(self.worker, move || {

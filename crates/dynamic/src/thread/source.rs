@@ -1,4 +1,5 @@
-//! Where the messages of a thread come from: a mailbox of its own, or that of the actor whose stack it is.
+//! Where the messages of a thread come from: a mailbox of its own, or that of the actor whose stack
+//! it is.
 
 use std::cell::{OnceCell, RefCell};
 use std::mem::{forget, replace, take};
@@ -62,8 +63,8 @@ pub(super) struct StackBody<S: Send + 'static> {
     address: WeakAddr<DynActor>,
     lent: Option<Box<StackLoan<S>>>,
     parking: ParkMode<S>,
-    /// The [depth](stack_depth) at which it goes on: in a call that changes the state of its thread until it
-    /// returns, it is larger.
+    /// The [depth](stack_depth) at which it goes on: in a call that changes the state of its thread
+    /// until it returns, it is larger.
     depth: u32,
     /// How often it was told that it has ended.
     stops: u32,
@@ -143,8 +144,8 @@ impl<S: Send + 'static> MessageSource<S> {
         }
     }
 
-    /// Waits for a message, and notes what is known of it besides its tuple. Sets the deadline at which a
-    /// plain thread is late.
+    /// Waits for a message, and notes what is known of it besides its tuple. Sets the deadline at
+    /// which a plain thread is late.
     #[inline]
     #[track_caller]
     pub(super) fn next(
@@ -204,8 +205,8 @@ impl<S: Send + 'static> StackBody<S> {
         }
     }
 
-    /// Inlined where it is called, as is all up to the switch: each call in between would save all registers
-    /// again, which a switch changes.
+    /// Inlined where it is called, as is all up to the switch: each call in between would save all
+    /// registers again, which a switch changes.
     #[inline(always)]
     #[track_caller]
     fn next(&mut self, wait: StackWait, received: &mut ReceivedMessage) -> ReceiveOutcome {

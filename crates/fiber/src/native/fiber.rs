@@ -18,7 +18,8 @@ use super::stack::Stack;
 use crate::label::FiberLabel;
 use crate::resume_outcome::ResumeOutcome;
 
-/// A larger function is in a box: it would take room on the stack, on which `corosensei` allows 1 KiB.
+/// A larger function is in a box: it would take room on the stack, on which `corosensei` allows 1
+/// KiB.
 const MOST_IN_PLACE: usize = 512;
 
 type PanicPayload = Box<dyn Any + Send>;
@@ -36,26 +37,27 @@ type PanicPayload = Box<dyn Any + Send>;
 /// # When it is dropped
 /// * If it has ended, its stack returns to the pool.
 /// * If it has not begun, its function is dropped, with what that has captured.
-/// * If it is suspended, its stack is unwound, as by a panic: what is on it is dropped, there and then. The
-///   function can catch this, but not stop it: the next [`suspend`](crate::suspend) goes on with it. The
-///   `drop` returns when the function has come to its end, and what it panics with meanwhile is dropped.
-/// * If it is suspended and the thread is panicking (which it also is while another fiber is unwound), it is
-///   leaked, as [`forget`](Self::forget) does.
+/// * If it is suspended, its stack is unwound, as by a panic: what is on it is dropped, there and
+///   then. The function can catch this, but not stop it: the next [`suspend`](crate::suspend) goes
+///   on with it. The `drop` returns when the function has come to its end, and what it panics with
+///   meanwhile is dropped.
+/// * If it is suspended and the thread is panicking (which it also is while another fiber is
+///   unwound), it is leaked, as [`forget`](Self::forget) does.
 pub struct Fiber<I: 'static, O: 'static> {
     /// Dropped by hand, as it may have to be leaked.
     coroutine: ManuallyDrop<Coroutine<I, O, Result<(), PanicPayload>, BelowRecord>>,
-    /// On the coroutine's stack, which stays until the coroutine is dropped. Also keeps the fiber from being
-    /// sent.
+    /// On the coroutine's stack, which stays until the coroutine is dropped. Also keeps the fiber
+    /// from being sent.
     record: NonNull<FiberRecord>,
 }
 
 /// A stack without the room of the record at its top.
 struct BelowRecord(PooledStack);
 
-// SAFETY: what is between the addresses belongs to the stack, and to nothing else, since the pool hands it out
-// once. Below are pages that fault. Both ends are aligned to 16 bytes, as pages and `RECORD_ROOM` are, and
-// what is between them is more than 4 KiB: the smallest stack has 64 KiB, of which the record takes less than
-// one.
+// SAFETY: what is between the addresses belongs to the stack, and to nothing else, since the pool
+// hands it out once. Below are pages that fault. Both ends are aligned to 16 bytes, as pages and
+// `RECORD_ROOM` are, and what is between them is more than 4 KiB: the smallest stack has 64 KiB, of
+// which the record takes less than one.
 unsafe impl Ground for BelowRecord {
     #[inline]
     fn base(&self) -> StackPointer {
@@ -81,9 +83,9 @@ unsafe impl Ground for BelowRecord {
 impl<I: 'static, O: 'static> Fiber<I, O> {
     /// Makes a fiber, whose function begins at the first [`resume`](Self::resume).
     ///
-    /// On unix, the first call in the process installs handlers for `SIGSEGV` and `SIGBUS`, which report
-    /// an overflow of a fiber's stack and pass everything else on to the handlers from before. The first
-    /// call on a thread makes sure that it has a stack for signal handlers.
+    /// On unix, the first call in the process installs handlers for `SIGSEGV` and `SIGBUS`, which
+    /// report an overflow of a fiber's stack and pass everything else on to the handlers from
+    /// before. The first call on a thread makes sure that it has a stack for signal handlers.
     ///
     /// Costs a few nanoseconds, and an allocation if `body` is larger than 512 bytes.
     pub fn new(stack: Stack, label: FiberLabel, body: impl FnOnce(I) + 'static) -> Self {
@@ -112,7 +114,8 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
     /// Runs the fiber until it is suspended or ends.
     ///
     /// # Panics
-    /// Panics with what its function panics with; the fiber has then ended. Panics if it has ended before.
+    /// Panics with what its function panics with; the fiber has then ended. Panics if it has ended
+    /// before.
     #[inline]
     #[track_caller]
     pub fn resume(&mut self, input: I) -> ResumeOutcome<O> {
@@ -137,8 +140,8 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
         self.coroutine.done()
     }
 
-    /// Drops the fiber without unwinding its stack. Unless it has ended, the stack is leaked, with everything
-    /// that is on it.
+    /// Drops the fiber without unwinding its stack. Unless it has ended, the stack is leaked, with
+    /// everything that is on it.
     pub fn forget(self) {
         if !self.has_ended() {
             forget(self);
@@ -147,8 +150,8 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
 
     #[inline(always)]
     fn record<'a>(&self) -> &'a FiberRecord {
-        // SAFETY: it was written when the fiber was made, and nothing but cells in it is changed. The callers
-        // do not use it once the coroutine, which owns its memory, is dropped.
+        // SAFETY: it was written when the fiber was made, and nothing but cells in it is changed.
+        // The callers do not use it once the coroutine, which owns its memory, is dropped.
         unsafe { self.record.as_ref() }
     }
 
@@ -173,8 +176,8 @@ impl<I: 'static, O: 'static> Drop for Fiber<I, O> {
             }
             self.unwind();
         } else if !has_begun {
-            // Drops the function. If a destructor panics, the stack is leaked; if it did so when the
-            // coroutine is dropped, it would end the process.
+            // Drops the function. If a destructor panics, the stack is leaked; if it did so when
+            // the coroutine is dropped, it would end the process.
             self.coroutine.force_unwind();
         }
         // SAFETY: this is the only place that drops it, and it is not used any more.
@@ -193,8 +196,8 @@ fn is_in_place<F>(_: &F) -> bool {
     size_of::<F>() <= MOST_IN_PLACE && align_of::<F>() <= 16
 }
 
-/// What the coroutine runs, the first frame on its stack. No panic comes out of it: on its way out it would
-/// miss what has to be done first.
+/// What the coroutine runs, the first frame on its stack. No panic comes out of it: on its way out
+/// it would miss what has to be done first.
 fn function<I: 'static, O: 'static>(
     body: impl FnOnce(I) + 'static,
 ) -> impl FnOnce(&Yielder<I, O>, I) -> Result<(), PanicPayload> {
@@ -210,7 +213,8 @@ fn function<I: 'static, O: 'static>(
     }
 }
 
-/// Drops the outcome of a function that was unwound. A panic that panics when it is dropped is leaked.
+/// Drops the outcome of a function that was unwound. A panic that panics when it is dropped is
+/// leaked.
 fn drop_quietly(result: Result<(), PanicPayload>) {
     if let Err(payload) = catch_unwind(AssertUnwindSafe(|| drop(result))) {
         forget(payload);

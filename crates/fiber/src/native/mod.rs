@@ -1,7 +1,7 @@
 //! Fibers on systems and processors that can switch stacks.
 //!
-//! From bottom to top: [`size_class`], [`sanitizer`], [`pool`] (or `system_pool`), [`stack`], [`running`],
-//! [`overflow`], [`fiber`].
+//! From bottom to top: [`size_class`], [`sanitizer`], [`pool`] (or `system_pool`), [`stack`],
+//! [`running`], [`overflow`], [`fiber`].
 
 mod fiber;
 #[cfg_attr(not(unix), path = "overflow_disabled.rs")]
@@ -20,7 +20,7 @@ pub use stack::Stack;
 #[cfg(test)]
 mod tests;
 
-/// Whether this build can switch stacks: its system and its processor have a port, and it does not run in
-/// an interpreter. If not, [`Stack::take`] returns
+/// Whether this build can switch stacks: its system and its processor have a port, and it does not
+/// run in an interpreter. If not, [`Stack::take`] returns
 /// [`StackError::Unsupported`](crate::StackError::Unsupported).
 pub const IS_SUPPORTED: bool = true;

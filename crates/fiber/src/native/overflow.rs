@@ -1,4 +1,5 @@
-//! Reports the overflow of a fiber's stack: a signal handler that knows of the guards below the stacks.
+//! Reports the overflow of a fiber's stack: a signal handler that knows of the guards below the
+//! stacks.
 
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -12,7 +13,8 @@ use super::running::{RunningStack, running_stack};
 /// What an access to a guard raises: the first on Linux, the second on some others.
 const SIGNALS: [c_int; 2] = [libc::SIGSEGV, libc::SIGBUS];
 
-/// The bytes of a stack for handlers, for a thread that has none: plenty for ours and the standard library's.
+/// The bytes of a stack for handlers, for a thread that has none: plenty for ours and the standard
+/// library's.
 const ALTERNATE_BYTES: usize = 64 * 1024;
 
 /// What was done about each of the signals before.
@@ -22,8 +24,8 @@ thread_local! {
     static HAS_ALTERNATE: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Makes sure that overflows on this thread are reported. A fiber stays on the thread that has made it, so
-/// it is enough to call this when one is made.
+/// Makes sure that overflows on this thread are reported. A fiber stays on the thread that has made
+/// it, so it is enough to call this when one is made.
 #[inline]
 pub(super) fn prepare() {
     if !HAS_ALTERNATE.get() {
@@ -38,8 +40,8 @@ fn prepare_thread() {
         is_first = true;
         SIGNALS.map(action)
     });
-    // Others that come by meanwhile go on without the handlers for a moment. They must not be installed
-    // before it is known what to pass on to.
+    // Others that come by meanwhile go on without the handlers for a moment. They must not be
+    // installed before it is known what to pass on to.
     if is_first {
         SIGNALS.into_iter().for_each(install);
     }
@@ -49,7 +51,8 @@ fn prepare_thread() {
 
 /// Returns what is done about a signal.
 fn action(signal: c_int) -> libc::sigaction {
-    // SAFETY: integers and an optional address, for which zero is a value. The call only writes to it.
+    // SAFETY: integers and an optional address, for which zero is a value. The call only writes to
+    // it.
     unsafe {
         let mut action = zeroed();
         libc::sigaction(signal, ptr::null(), &mut action);
@@ -58,8 +61,8 @@ fn action(signal: c_int) -> libc::sigaction {
 }
 
 fn install(signal: c_int) {
-    // SAFETY: zero is a value of all fields. The handler has the type that `SA_SIGINFO` calls for, and does
-    // only what a handler may do.
+    // SAFETY: zero is a value of all fields. The handler has the type that `SA_SIGINFO` calls for,
+    // and does only what a handler may do.
     unsafe {
         let mut action: libc::sigaction = zeroed();
         action.sa_sigaction = on_fault as *const () as usize;
@@ -69,8 +72,8 @@ fn install(signal: c_int) {
     }
 }
 
-/// Makes sure that the handler has a stack to run on when the thread's own is used up. Where the standard
-/// library has a handler, it has given one to each of its threads.
+/// Makes sure that the handler has a stack to run on when the thread's own is used up. Where the
+/// standard library has a handler, it has given one to each of its threads.
 fn ensure_alternate_stack() {
     // SAFETY: integers and an address, for which zero is a value. The call only writes to it.
     let current = unsafe {
@@ -87,8 +90,8 @@ fn ensure_alternate_stack() {
 fn install_alternate_stack() {
     let protection = libc::PROT_READ | libc::PROT_WRITE;
     let flags = libc::MAP_PRIVATE | libc::MAP_ANON;
-    // SAFETY: maps memory where there is none. It is never unmapped, so it stays the thread's for as long as
-    // that may take a signal.
+    // SAFETY: maps memory where there is none. It is never unmapped, so it stays the thread's for
+    // as long as that may take a signal.
     unsafe {
         let memory = libc::mmap(ptr::null_mut(), ALTERNATE_BYTES, protection, flags, -1, 0);
         if memory != libc::MAP_FAILED {
@@ -167,8 +170,8 @@ fn is_handler(action: libc::sighandler_t) -> bool {
     action != libc::SIG_DFL && action != libc::SIG_IGN
 }
 
-/// Lets the system do what it does by default, which ends the process: the access that has faulted is
-/// repeated when the handler returns. It cannot be ignored.
+/// Lets the system do what it does by default, which ends the process: the access that has faulted
+/// is repeated when the handler returns. It cannot be ignored.
 ///
 /// # Safety
 /// The arguments are those of the handler.

@@ -14,14 +14,16 @@ use super::pool::PooledStack;
 use super::sanitizer::{self, StackRange, StackSwitch};
 use crate::label::FiberLabel;
 
-/// What is known of a fiber. It is at the top of the fiber's stack, and so stays in its place wherever the
-/// [`Fiber`](super::fiber::Fiber) goes. The [state](StackState) of the stack is in it: the innermost fiber
-/// is the one whose record has the [current](stack::current) one.
+/// What is known of a fiber. It is at the top of the fiber's stack, and so stays in its place
+/// wherever the [`Fiber`](super::fiber::Fiber) goes. The [state](StackState) of the stack is in it:
+/// the innermost fiber is the one whose record has the [current](stack::current) one.
 #[repr(C)]
 pub(super) struct FiberRecord {
-    // These four are what a switch uses. They share a cache line with what `corosensei` keeps below.
+    // These four are what a switch uses. They share a cache line with what `corosensei` keeps
+    // below.
     yielder: Cell<*const ()>,
-    /// The types of its input and output, as `(I, O)`; while it is unwound, one that is never asked for.
+    /// The types of its input and output, as `(I, O)`; while it is unwound, one that is never asked
+    /// for.
     types: Cell<TypeId>,
     /// The stack that has resumed this one: the state of a fiber's, or null.
     outer: Cell<*const StackState>,
@@ -40,8 +42,9 @@ pub(super) struct FiberRecord {
     label: FiberLabel,
 }
 
-/// What a record takes at the top of a stack. It begins 16 bytes into a cache line, so that its first fields
-/// share the line with the two words that `corosensei` keeps below it and uses in each switch.
+/// What a record takes at the top of a stack. It begins 16 bytes into a cache line, so that its
+/// first fields share the line with the two words that `corosensei` keeps below it and uses in each
+/// switch.
 pub(super) const RECORD_ROOM: usize = (size_of::<FiberRecord>() + 16).next_multiple_of(64) - 16;
 
 const _: () = assert!(align_of::<FiberRecord>() <= 16);
@@ -70,8 +73,8 @@ impl FiberRecord {
             high,
             label,
         };
-        // SAFETY: the stack has the room: the smallest one is larger. What is in it is not in use yet,
-        // and the place is aligned, as the top is to a page and the room to 16 bytes.
+        // SAFETY: the stack has the room: the smallest one is larger. What is in it is not in use
+        // yet, and the place is aligned, as the top is to a page and the room to 16 bytes.
         unsafe {
             let place = stack.top().sub(RECORD_ROOM).cast::<Self>();
             place.write(record);
@@ -84,8 +87,8 @@ impl FiberRecord {
     #[inline(always)]
     pub(super) fn enter(&self) -> StackSwitch {
         self.pins.set(stack::pins());
-        // SAFETY: the record is on the stack of the fiber, to which the caller switches. The stack of
-        // a fiber that has frames is kept, or leaked. (The pointer is to the whole record: see
+        // SAFETY: the record is on the stack of the fiber, to which the caller switches. The stack
+        // of a fiber that has frames is kept, or leaked. (The pointer is to the whole record: see
         // `record_of`.)
         let outer = unsafe { stack::set_current(&raw const (*ptr::from_ref(self)).state) };
         self.outer.set(outer);
@@ -107,7 +110,8 @@ impl FiberRecord {
         record.outside.set(outside);
     }
 
-    /// Returns the stack that the innermost fiber was resumed from, and whether it is being unwound.
+    /// Returns the stack that the innermost fiber was resumed from, and whether it is being
+    /// unwound.
     pub(super) fn end() -> (StackRange, bool) {
         let record = innermost().expect("a fiber ends as the innermost one");
         (record.outside.get(), record.is_unwound.get())
@@ -140,8 +144,8 @@ impl FiberRecord {
                 }
             }
         }
-        // SAFETY: `begin` has set it to a yielder of the same types, which exists until the fiber's function
-        // has returned. That has not: it is below on this stack.
+        // SAFETY: `begin` has set it to a yielder of the same types, which exists until the fiber's
+        // function has returned. That has not: it is below on this stack.
         let yielder = unsafe { &*self.yielder.get().cast::<Yielder<I, O>>() };
         let _left = LeaveGuard(Some(sanitizer::leaving_for(self.outside.get())), self);
         yielder.suspend(output)
@@ -163,7 +167,8 @@ pub(super) struct RunningStack {
     pub(super) label: FiberLabel,
 }
 
-/// Returns the stack of the fiber that runs on this thread, if there is one. A signal handler may call this.
+/// Returns the stack of the fiber that runs on this thread, if there is one. A signal handler may
+/// call this.
 #[cfg(unix)]
 pub(super) fn running_stack() -> Option<RunningStack> {
     innermost().map(FiberRecord::stack)
@@ -172,9 +177,9 @@ pub(super) fn running_stack() -> Option<RunningStack> {
 /// Returns the record of the innermost fiber. It must not be used beyond the end of that fiber.
 #[inline(always)]
 fn innermost<'a>() -> Option<&'a FiberRecord> {
-    // SAFETY: what is current is null or from `enter`, as nothing else sets it. It is current from `enter`
-    // to `exit`, and meanwhile the fiber's owner is in `resume` or `drop` and keeps the stack that has the
-    // record.
+    // SAFETY: what is current is null or from `enter`, as nothing else sets it. It is current from
+    // `enter` to `exit`, and meanwhile the fiber's owner is in `resume` or `drop` and keeps the
+    // stack that has the record.
     unsafe { record_of(stack::current()) }
 }
 
@@ -187,7 +192,8 @@ unsafe fn record_of<'a>(state: *const StackState) -> Option<&'a FiberRecord> {
     if state.is_null() {
         return None;
     }
-    // SAFETY: `enter` has made the pointer from one to the record, whose fields are changed in cells only.
+    // SAFETY: `enter` has made the pointer from one to the record, whose fields are changed in
+    // cells only.
     Some(unsafe { &*state.byte_sub(offset_of!(FiberRecord, state)).cast() })
 }
 
@@ -201,8 +207,8 @@ fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a FiberRecord> {
     next
 }
 
-/// Suspends the innermost fiber of this thread: the [`resume`](crate::Fiber::resume) that has it run returns
-/// `output`. Returns the input of the `resume` that follows.
+/// Suspends the innermost fiber of this thread: the [`resume`](crate::Fiber::resume) that has it
+/// run returns `output`. Returns the input of the `resume` that follows.
 ///
 /// Costs a few nanoseconds, and so does [`resume`](crate::Fiber::resume).
 ///
@@ -219,12 +225,13 @@ fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a FiberRecord> {
 /// ```
 ///
 /// # Panics
-/// Panics if no fiber runs on this thread, if the innermost one has other types than `I` and `O`, or if the
-/// thread is panicking: what runs on the thread meanwhile would count that panic for its own. Panics inside
-/// of a call that [pins](coact_sync::stack::PinnedStack) its stack: what it has changed of the thread, it
-/// undoes when it returns.
+/// Panics if no fiber runs on this thread, if the innermost one has other types than `I` and `O`,
+/// or if the thread is panicking: what runs on the thread meanwhile would count that panic for its
+/// own. Panics inside of a call that [pins](coact_sync::stack::PinnedStack) its stack: what it has
+/// changed of the thread, it undoes when it returns.
 ///
-/// If the fiber is dropped while it is suspended, this unwinds its stack (see [`Fiber`](crate::Fiber)).
+/// If the fiber is dropped while it is suspended, this unwinds its stack (see
+/// [`Fiber`](crate::Fiber)).
 // A switch changes all registers. Inlined, it does not save those a second time that its caller has
 // saved: 15 instructions of 49.
 #[inline(always)]
@@ -243,8 +250,9 @@ pub fn suspend<I: 'static, O: 'static>(output: O) -> I {
     unsafe { record.suspend(output) }
 }
 
-/// Suspends the innermost fiber of these types, with all that run inside of it, also while the thread is
-/// panicking. For the simulator, which has fibers that resume others, and accounts for panics.
+/// Suspends the innermost fiber of these types, with all that run inside of it, also while the
+/// thread is panicking. For the simulator, which has fibers that resume others, and accounts for
+/// panics.
 ///
 /// # Panics
 /// Panics if there is no such fiber.
@@ -261,8 +269,8 @@ pub fn suspend_enclosing<I: 'static, O: 'static>(output: O) -> I {
     }
     let Some(record) = enclosing::<I, O>() else { refuse::<I, O>() };
     let _inner = InnermostGuard(stack::current());
-    // SAFETY: it is running, as it is or encloses the innermost, and has these types. It has begun: the
-    // caller is on its stack, or on that of a fiber that was resumed from there.
+    // SAFETY: it is running, as it is or encloses the innermost, and has these types. It has begun:
+    // the caller is on its stack, or on that of a fiber that was resumed from there.
     unsafe { record.suspend(output) }
 }
 
@@ -282,7 +290,8 @@ pub fn is_in_fiber() -> bool {
     !stack::current().is_null()
 }
 
-/// Returns how many bytes are left on the stack of the innermost fiber, or `None` outside of fibers.
+/// Returns how many bytes are left on the stack of the innermost fiber, or `None` outside of
+/// fibers.
 ///
 /// ```
 /// # if !coact_fiber::IS_SUPPORTED { return Ok(()) }
@@ -322,7 +331,8 @@ fn stack_pointer() -> usize {
     pointer
 }
 
-/// Why the innermost fiber cannot be suspended: it is being unwound, it has other types, or there is none.
+/// Why the innermost fiber cannot be suspended: it is being unwound, it has other types, or there
+/// is none.
 #[cold]
 #[track_caller]
 fn refuse<I: 'static, O: 'static>() -> ! {

@@ -95,7 +95,8 @@ mod enabled {
         StackSwitch(kept)
     }
 
-    // Part of the caller's frame, as the sanitizer may have put other frames into what it frees here.
+    // Part of the caller's frame, as the sanitizer may have put other frames into what it frees
+    // here.
     #[inline(always)]
     pub(in crate::native) fn ending_for(range: StackRange) {
         // SAFETY: the stack is alive, and the caller continues there at once. The null pointer

@@ -3,8 +3,8 @@
 use crate::MIN_STACK_SIZE;
 use crate::stack_error::StackError;
 
-/// The exponents of the smallest and of the largest size: that of [`MIN_STACK_SIZE`], and 1 GiB, or 64 MiB
-/// where addresses are short.
+/// The exponents of the smallest and of the largest size: that of [`MIN_STACK_SIZE`], and 1 GiB, or
+/// 64 MiB where addresses are short.
 const SMALLEST: u32 = MIN_STACK_SIZE.trailing_zeros();
 const LARGEST: u32 = if cfg!(target_pointer_width = "64") { 30 } else { 26 };
 

@@ -1,4 +1,5 @@
-//! The pool of stacks on systems other than Linux: each a mapping of its own, in a list while it is free.
+//! The pool of stacks on systems other than Linux: each a mapping of its own, in a list while it is
+//! free.
 
 use std::mem::ManuallyDrop;
 use std::ptr::{self, NonNull};
@@ -10,8 +11,8 @@ use super::sanitizer::{self, StackRange};
 use super::size_class::{CLASSES, SizeClass};
 use crate::stack_error::StackError;
 
-/// The pages below the usable ones: a guard, or on Windows two of them, the part that its handlers run in,
-/// and the end.
+/// The pages below the usable ones: a guard, or on Windows two of them, the part that its handlers
+/// run in, and the end.
 const PAGES_BELOW: usize = if cfg!(windows) { 4 } else { 1 };
 
 static FREE: [Mutex<Vec<DefaultStack>>; CLASSES] = [const { Mutex::new(Vec::new()) }; CLASSES];

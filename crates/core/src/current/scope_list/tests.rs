@@ -49,8 +49,8 @@ fn a_body_that_is_called_inline_sees_nothing_of_its_callers() {
 #[test]
 fn what_is_lent_on_one_stack_is_not_seen_on_another() {
     let other = StackState::new();
-    // SAFETY: the state outlives the frames that are said to be on its stack, and is the current one
-    // only as long as they run.
+    // SAFETY: the state outlives the frames that are said to be on its stack, and is the current
+    // one only as long as they run.
     let switch = |to: *const StackState| unsafe { set_current(to) };
     with_scoped(&1_u32, || {
         let own = switch(&raw const other);

@@ -1,7 +1,8 @@
 //! Each thread's own free stacks.
 //!
-//! They are in a thread-local without a destructor, which can be used at any time, in destructors of other
-//! thread-locals too. What has to happen when the thread ends is registered when it first keeps a stack.
+//! They are in a thread-local without a destructor, which can be used at any time, in destructors
+//! of other thread-locals too. What has to happen when the thread ends is registered when it first
+//! keeps a stack.
 
 use std::cell::UnsafeCell;
 use std::mem;
@@ -94,12 +95,12 @@ fn is_active() -> bool {
 
 /// Runs `f` on this thread's cache.
 ///
-/// `f` must not re-enter this function, or there would be two exclusive borrows. All callers are in this
-/// file, and each `f` only moves stacks within lists.
+/// `f` must not re-enter this function, or there would be two exclusive borrows. All callers are in
+/// this file, and each `f` only moves stacks within lists.
 #[inline(always)]
 fn with_cache<R>(f: impl FnOnce(&mut Cache) -> R) -> R {
-    // SAFETY: only this thread reaches the cache, `f` does not re-enter (see above), and there is no
-    // destructor, so it is valid as long as the thread runs code.
+    // SAFETY: only this thread reaches the cache, `f` does not re-enter (see above), and there is
+    // no destructor, so it is valid as long as the thread runs code.
     CACHE.with(|cache| f(unsafe { &mut *cache.get() }))
 }
 

@@ -37,8 +37,8 @@ impl Chunk {
         let Some(rest) = start.filter(|_| mapped != libc::MAP_FAILED) else {
             return Err(refusal(class, io::Error::last_os_error()));
         };
-        // A huge page would give the first stack that touches it all of its memory, and that of seven
-        // others. If there are no huge pages, the call fails, and need not have been made.
+        // A huge page would give the first stack that touches it all of its memory, and that of
+        // seven others. If there are no huge pages, the call fails, and need not have been made.
         // SAFETY: the mapping was just made, and the advice does not change what is in it.
         unsafe { libc::madvise(mapped, bytes, libc::MADV_NOHUGEPAGE) };
         Ok(Self { rest, left: stacks })
@@ -49,8 +49,8 @@ impl Chunk {
         self.left = self.left.checked_sub(1)?;
         // SAFETY: `map` has made room for this one, too.
         self.rest = unsafe { self.rest.add(stride(class)) };
-        // SAFETY: below lies what was just cut off, which is larger than the stack by its guard, and which
-        // is given once. It stays mapped, since chunks are never unmapped.
+        // SAFETY: below lies what was just cut off, which is larger than the stack by its guard,
+        // and which is given once. It stays mapped, since chunks are never unmapped.
         Some(unsafe { FreeStack::new(self.rest) })
     }
 }

@@ -9,8 +9,8 @@ use super::guard;
 use super::trim::{trim, trim_all};
 use crate::stack_error::StackError;
 
-/// How many free stacks of a class keep their tops: those of a larger crowd of fibers that has ended at once
-/// are not needed soon.
+/// How many free stacks of a class keep their tops: those of a larger crowd of fibers that has
+/// ended at once are not needed soon.
 const MOST: usize = 1_024;
 
 static DEPOTS: [Depot; CLASSES] = [const { Depot::new() }; CLASSES];
@@ -101,8 +101,8 @@ impl Stock {
     }
 }
 
-/// Tells Valgrind, if the process runs under it, that this is a stack. Else it takes a switch for a large
-/// frame.
+/// Tells Valgrind, if the process runs under it, that this is a stack. Else it takes a switch for a
+/// large frame.
 fn known_to_valgrind(stack: FreeStack, class: SizeClass) -> FreeStack {
     let bottom = stack.bottom(class).as_ptr();
     let known = corosensei::stack::valgrind::ValgrindStackRegistration::new(bottom, class.bytes());

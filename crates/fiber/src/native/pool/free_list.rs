@@ -14,16 +14,16 @@ unsafe impl Send for FreeStack {}
 // SAFETY: a shared reference gives nothing but the address.
 unsafe impl Sync for FreeStack {}
 
-/// What the last bytes of a free stack hold, which are the first that were used: to write them touches no
-/// other page than a fiber does.
+/// What the last bytes of a free stack hold, which are the first that were used: to write them
+/// touches no other page than a fiber does.
 struct Link {
     next: Option<FreeStack>,
 }
 
 impl FreeStack {
     /// # Safety
-    /// Below `top`, which is aligned to a page, are as many bytes as the class has in which this process may
-    /// read and write, for all time, and which nothing else uses.
+    /// Below `top`, which is aligned to a page, are as many bytes as the class has in which this
+    /// process may read and write, for all time, and which nothing else uses.
     pub(super) unsafe fn new(top: NonNull<u8>) -> Self {
         Self { top }
     }
@@ -69,7 +69,8 @@ impl FreeList {
 
     pub(super) fn pop(&mut self) -> Option<FreeStack> {
         let stack = self.first.take()?;
-        // SAFETY: `push` has written the link, and only the owner of the list may write to its stacks.
+        // SAFETY: `push` has written the link, and only the owner of the list may write to its
+        // stacks.
         self.first = unsafe { stack.link().read() }.next;
         self.count -= 1;
         Some(stack)

@@ -1,11 +1,11 @@
 //! The pages below each stack that fault.
 //!
-//! They have 64 KiB: what is compiled from C touches a large frame where it likes, and functions of the C
-//! library have frames of 8 to 16 KiB. That takes addresses, but no memory.
+//! They have 64 KiB: what is compiled from C touches a large frame where it likes, and functions of
+//! the C library have frames of 8 to 16 KiB. That takes addresses, but no memory.
 //!
-//! Linux 6.13 and later can mark pages as a guard within their mapping. Before that, they are protected,
-//! which splits the mapping into three: then a hundred thousand stacks take more mappings than a process
-//! may have by default (`vm.max_map_count`).
+//! Linux 6.13 and later can mark pages as a guard within their mapping. Before that, they are
+//! protected, which splits the mapping into three: then a hundred thousand stacks take more
+//! mappings than a process may have by default (`vm.max_map_count`).
 
 use std::io;
 use std::ptr::NonNull;
@@ -34,8 +34,8 @@ static KNOWS_NO_MARKERS: AtomicBool = AtomicBool::new(false);
 /// Makes the pages below a stack fault. `bottom` is the lowest byte of the stack.
 ///
 /// # Safety
-/// As many bytes as a [guard](guard_size) has are mapped below `bottom`, which is aligned to a page, and nothing
-/// uses them.
+/// As many bytes as a [guard](guard_size) has are mapped below `bottom`, which is aligned to a
+/// page, and nothing uses them.
 pub(super) unsafe fn install(bottom: NonNull<u8>, class: SizeClass) -> Result<(), StackError> {
     // SAFETY: the guard is part of the same mapping.
     let guard = unsafe { bottom.sub(guard_size()) };

@@ -3,8 +3,8 @@
 use std::fs::{self, File};
 use std::io::{self, Read};
 
-/// The system counts a few mappings that it does not list, and a process near its limit gets none that is
-/// part of a larger step.
+/// The system counts a few mappings that it does not list, and a process near its limit gets none
+/// that is part of a larger step.
 const SLACK: usize = 16;
 
 /// Returns whether the process has as many mappings as it may have, if that can be found out.

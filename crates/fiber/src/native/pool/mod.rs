@@ -1,8 +1,8 @@
 //! The pool of stacks on Linux.
 //!
-//! Stacks are cut from [chunks](chunk), mappings with room for many, and have a [guard](guard) each. A
-//! free stack is in a list of its size: one of its [thread's](cache) or the [depot](depot). Chunks are never
-//! unmapped, so the memory of a free stack may hold the link to the next one.
+//! Stacks are cut from [chunks](chunk), mappings with room for many, and have a [guard](guard)
+//! each. A free stack is in a list of its size: one of its [thread's](cache) or the [depot](depot).
+//! Chunks are never unmapped, so the memory of a free stack may hold the link to the next one.
 
 mod cache;
 mod chunk;

@@ -1,9 +1,9 @@
 //! Gives back the memory of stacks that were used deeply.
 //!
-//! A system call for each stack that is returned would cost ten times as much as all else that is done
-//! with it. So the few free stacks of a thread stay as they are, unless they are large, and only those
-//! that go to the depot are trimmed. To ask first whether there is anything to give back (`mincore`) would
-//! take twice as long as to give nothing back.
+//! A system call for each stack that is returned would cost ten times as much as all else that is
+//! done with it. So the few free stacks of a thread stay as they are, unless they are large, and
+//! only those that go to the depot are trimmed. To ask first whether there is anything to give back
+//! (`mincore`) would take twice as long as to give nothing back.
 
 use super::super::size_class::SizeClass;
 use super::free_list::FreeStack;

@@ -5,8 +5,8 @@ use std::process::{Command, Output};
 
 const VARIABLE: &str = "COACT_FIBER_TEST";
 
-/// Runs the test of this name in another process, and returns the output of that. There, runs `f` instead,
-/// and returns `None`.
+/// Runs the test of this name in another process, and returns the output of that. There, runs `f`
+/// instead, and returns `None`.
 pub(super) fn run(test: &str, f: impl FnOnce()) -> Option<Output> {
     run_with(test, &[], f)
 }

@@ -1,4 +1,5 @@
-//! The pool of stacks on Linux. Tests that see the memory of stacks use a size that no other test has.
+//! The pool of stacks on Linux. Tests that see the memory of stacks use a size that no other test
+//! has.
 
 use std::cell::RefCell;
 use std::sync::mpsc;

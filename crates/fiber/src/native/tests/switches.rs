@@ -235,7 +235,8 @@ fn each_thread_has_its_own_innermost_fiber() {
 }
 
 proptest! {
-    /// Fibers that resume one another: which of them a `suspend` suspends, beside a program without fibers.
+    /// Fibers that resume one another: which of them a `suspend` suspends, beside a program without
+    /// fibers.
     #[test]
     fn nested_fibers_do_what_nested_coroutines_do(depths in prop::collection::vec(0_u32..6, 1..12)) {
         /// Suspends itself after each of the fibers inside has been run to its end.
