@@ -10,7 +10,6 @@ mod cache;
 mod counter;
 mod dynamic;
 mod idle;
-mod rings;
 pub mod runtime;
 mod tellers;
 

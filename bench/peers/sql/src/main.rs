@@ -7,6 +7,7 @@
 //! The last line that it prints is what `coact-bench-durable` reads.
 
 mod measured;
+mod pool;
 mod postgres;
 mod sqlite;
 mod transfer;

@@ -1,15 +1,12 @@
 //! PostgreSQL: locks of rows, taken in the order of keys, so that no two transactions wait for each
 //! other.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use anyhow::Context;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 use tokio_postgres::{Client, NoTls, Statement};
 
-use crate::measured::Begun;
-use crate::transfer::choose;
+use crate::pool::{Pool, transfer_all};
 use crate::{Setup, check};
 
 const TABLES: &str = "
@@ -37,11 +34,6 @@ struct Connection {
     insert: Statement,
 }
 
-struct Pool {
-    free: Mutex<Vec<Connection>>,
-    permits: Semaphore,
-}
-
 /// Makes the transfers.
 pub async fn run(server: String, setup: Setup) -> anyhow::Result<()> {
     let first = connect(&server).await?;
@@ -60,28 +52,11 @@ pub async fn run(server: String, setup: Setup) -> anyhow::Result<()> {
         let (update, insert) = (client.prepare(UPDATE).await?, client.prepare(INSERT).await?);
         connections.push(Connection { client, lock, update, insert });
     }
-    let pool = Arc::new(Pool {
-        free: Mutex::new(connections),
-        permits: Semaphore::new(setup.connections),
-    });
-    let count = setup.count();
-    let begun = Begun::now()?;
-    let mut tasks = JoinSet::new();
-    for number in 0..count {
-        if tasks.len() >= setup.at_once
-            && let Some(done) = tasks.join_next().await
-        {
-            done??;
-        }
-        tasks.spawn(transfer(Arc::clone(&pool), choose(number, setup.accounts)));
-    }
-    while let Some(done) = tasks.join_next().await {
-        done??;
-    }
-    let measured = begun.end(count)?;
+    let pool = Pool::new(connections);
+    let measured = transfer_all(&setup, |chosen| transfer(Arc::clone(&pool), chosen)).await?;
     let sum = first.query_one("SELECT sum(cents)::BIGINT FROM bench_account", &[]).await?.get(0);
     let events = first.query_one("SELECT count(*) FROM bench_event", &[]).await?.get(0);
-    check(sum, events, count)?;
+    check(sum, events, setup.count())?;
     println!("{measured}");
     Ok(())
 }
@@ -97,13 +72,10 @@ async fn connect(server: &str) -> anyhow::Result<Client> {
     Ok(client)
 }
 
-async fn transfer(pool: Arc<Pool>, chosen: (i64, i64, i64)) -> anyhow::Result<()> {
-    let permit = pool.permits.acquire().await?;
-    let free = || pool.free.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut connection = free().pop().context("as many connections as permits")?;
+async fn transfer(pool: Arc<Pool<Connection>>, chosen: (i64, i64, i64)) -> anyhow::Result<()> {
+    let (mut connection, permit) = pool.take().await?;
     let done = in_transaction(&mut connection, chosen).await;
-    free().push(connection);
-    drop(permit);
+    pool.put(connection, permit);
     Ok(done?)
 }
 

@@ -1,16 +1,13 @@
 //! SQLite: one writer at a time, whatever the number of connections.
 
 use std::path::Path;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
 use rusqlite::{Connection, TransactionBehavior, params};
-use tokio::sync::Semaphore;
-use tokio::task::{JoinSet, spawn_blocking};
+use tokio::task::spawn_blocking;
 
-use crate::measured::Begun;
-use crate::transfer::choose;
+use crate::pool::{Pool, transfer_all};
 use crate::{Setup, check};
 
 const TABLES: &str = "
@@ -24,39 +21,17 @@ CREATE TABLE event (
 ) STRICT, WITHOUT ROWID;
 ";
 
-struct Pool {
-    free: Mutex<Vec<Connection>>,
-    permits: Semaphore,
-}
-
 /// Makes the transfers.
 pub async fn run(setup: Setup) -> anyhow::Result<()> {
     let path = setup.folder.join("sql.db");
     let mut first = open(&path)?;
     create(&mut first, setup.accounts)?;
     let connections = (0..setup.connections).map(|_| open(&path)).collect::<anyhow::Result<_>>()?;
-    let pool = Arc::new(Pool {
-        free: Mutex::new(connections),
-        permits: Semaphore::new(setup.connections),
-    });
-    let count = setup.count();
-    let begun = Begun::now()?;
-    let mut tasks = JoinSet::new();
-    for number in 0..count {
-        if tasks.len() >= setup.at_once
-            && let Some(done) = tasks.join_next().await
-        {
-            done??;
-        }
-        tasks.spawn(transfer(Arc::clone(&pool), choose(number, setup.accounts)));
-    }
-    while let Some(done) = tasks.join_next().await {
-        done??;
-    }
-    let measured = begun.end(count)?;
+    let pool = Pool::new(connections);
+    let measured = transfer_all(&setup, |chosen| transfer(Arc::clone(&pool), chosen)).await?;
     let sum = first.query_row("SELECT sum(cents) FROM account", [], |row| row.get(0))?;
     let events = first.query_row("SELECT count(*) FROM event", [], |row| row.get(0))?;
-    check(sum, events, count)?;
+    check(sum, events, setup.count())?;
     println!("{measured}");
     Ok(())
 }
@@ -79,17 +54,14 @@ fn create(connection: &mut Connection, accounts: u64) -> rusqlite::Result<()> {
     transaction.commit()
 }
 
-async fn transfer(pool: Arc<Pool>, chosen: (i64, i64, i64)) -> anyhow::Result<()> {
-    let permit = pool.permits.acquire().await?;
-    let free = || pool.free.lock().unwrap_or_else(PoisonError::into_inner);
-    let mut connection = free().pop().context("as many connections as permits")?;
+async fn transfer(pool: Arc<Pool<Connection>>, chosen: (i64, i64, i64)) -> anyhow::Result<()> {
+    let (mut connection, permit) = pool.take().await?;
     let (connection, done) = spawn_blocking(move || {
         let done = in_transaction(&mut connection, chosen);
         (connection, done)
     })
     .await?;
-    free().push(connection);
-    drop(permit);
+    pool.put(connection, permit);
     Ok(done?)
 }
 

@@ -1,10 +1,8 @@
-// The command line: `about`, `list`, and `run WORKLOAD IMPLEMENTATION name=value ...`.
+// What this peer is, and its programs.
+#include "../../cpp/command_line.hpp"
 #include "program.hpp"
 
 #include <cstdio>
-#include <cstdlib>
-#include <exception>
-#include <span>
 
 namespace {
 
@@ -18,52 +16,6 @@ Programs all_programs() {
 
 void about() { std::printf("verona: %s, g++ %s, %s; a worker is bound to a processor\n", SOURCES, __VERSION__, FLAGS); }
 
-void list() {
-    for (const auto& program : all_programs())
-        std::printf("%s\t%s\t%u\t%s\n", program.workload.c_str(), program.implementation.c_str(), program.share,
-                    program.how.c_str());
-}
-
-Parameters parse(std::span<const std::string> settings) {
-    Parameters parameters;
-    for (const auto& setting : settings) {
-        const auto equals = setting.find('=');
-        if (equals == std::string::npos) throw std::invalid_argument("not name=value: " + setting);
-        const auto name = setting.substr(0, equals);
-        if (name != "scale") parameters.set(name, std::stoull(setting.substr(equals + 1)));
-    }
-    return parameters;
-}
-
-void run(const std::string& workload, const std::string& implementation, const Parameters& parameters) {
-    for (const auto& program : all_programs()) {
-        if (program.workload != workload || program.implementation != implementation) continue;
-        const auto measured = program.run(parameters);
-        const auto elapsed = std::chrono::duration_cast<std::chrono::nanoseconds>(measured.elapsed).count();
-        std::printf("{\"elapsed_ns\":%lld,\"operations\":%llu,\"result\":%llu", static_cast<long long>(elapsed),
-                    static_cast<unsigned long long>(measured.operations),
-                    static_cast<unsigned long long>(measured.result));
-        if (measured.bytes_each) std::printf(",\"bytes_each\":%.1f", *measured.bytes_each);
-        std::printf("}\n");
-        return;
-    }
-    throw std::invalid_argument("no such program: " + workload + " " + implementation);
-}
-
 }  // namespace
 
-int main(int count, char** values) try {
-    const std::vector<std::string> arguments(values + 1, values + count);
-    if (arguments.size() == 1 && arguments[0] == "about")
-        about();
-    else if (arguments.size() == 1 && arguments[0] == "list")
-        list();
-    else if (arguments.size() >= 3 && arguments[0] == "run")
-        run(arguments[1], arguments[2], parse(std::span(arguments).subspan(3)));
-    else
-        throw std::invalid_argument("usage: about | list | run WORKLOAD IMPLEMENTATION name=value ...");
-    return EXIT_SUCCESS;
-} catch (const std::exception& error) {
-    std::fprintf(stderr, "verona: %s\n", error.what());
-    return EXIT_FAILURE;
-}
+int main(int count, char** values) { return command_line::serve("verona", about, all_programs(), count, values); }

@@ -3,12 +3,13 @@
 use coact::prelude::*;
 use coact::runtime::spawn_future;
 use coact::time::sleep;
+use coact_bench_workloads::work::cache::CacheSizes;
 use coact_bench_workloads::{Finish, Given, Measured};
 
-use crate::cache::{self, Size};
+use crate::cache;
 
 #[derive(Actor, Default)]
-struct Cache(crate::cache::Cache);
+struct Cache(coact_bench_workloads::work::cache::Cache);
 
 #[handlers]
 impl Cache {
@@ -27,7 +28,7 @@ pub fn run(given: &Given) -> anyhow::Result<Measured> {
     cache::run(given, start)
 }
 
-fn start(size: Size, done: Finish) {
+fn start(size: CacheSizes, done: Finish) {
     let cache = spawn(Cache::default());
     let tasks: Vec<_> = (0..size.tasks).map(|_| spawn_future(task(cache.clone(), size))).collect();
     let _over = spawn_future(async move {
@@ -38,7 +39,7 @@ fn start(size: Size, done: Finish) {
     });
 }
 
-async fn task(cache: Addr<Cache>, Size { keys, sleep: pause, .. }: Size) {
+async fn task(cache: Addr<Cache>, CacheSizes { keys, sleep: pause, .. }: CacheSizes) {
     cache.ask(Calc { keys }).await.expect("the cache answers");
     sleep(pause).await.expect("the runtime runs");
     cache.ask(Calc { keys }).await.expect("the cache answers");

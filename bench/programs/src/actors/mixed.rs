@@ -2,38 +2,11 @@
 
 use coact::Context;
 use coact::prelude::*;
+use coact_bench_workloads::work::mixed::MixedSizes;
 use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Finish, Given, Measured};
 
 use crate::runtime;
-
-#[derive(Clone, Copy)]
-pub(crate) struct Size {
-    pub(crate) rings: u64,
-    pub(crate) links: u64,
-    /// What the token is worth at first.
-    pub(crate) token: u64,
-    /// How often each ring is built.
-    pub(crate) rebuilds: u64,
-    /// What is to be factorised beside each ring: the product of two primes.
-    pub(crate) number: u64,
-}
-
-impl Size {
-    pub(crate) fn of(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size {
-            rings: given.number("rings")?,
-            links: given.number("links")?,
-            token: given.number("token")?,
-            rebuilds: given.number("rebuilds")?,
-            number: given.number("number")?,
-        })
-    }
-
-    pub(crate) fn messages(self) -> u64 {
-        self.rings * self.rebuilds * (self.token + 1) * (self.links + 1)
-    }
-}
 
 #[derive(Actor)]
 struct Collector {
@@ -98,7 +71,7 @@ impl Handler<Token> for Link {
 
 #[derive(Actor)]
 struct Master {
-    size: Size,
+    size: MixedSizes,
     collector: Addr<Collector>,
     worker: Addr<Worker>,
     rebuilds: u64,
@@ -134,11 +107,11 @@ impl Handler<Token> for Master {
 }
 
 pub fn run(given: &Given) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = MixedSizes::of(given)?;
     runtime::run(given, size.messages(), 1, move |done| start(size, done))
 }
 
-fn start(size: Size, done: Finish) {
+fn start(size: MixedSizes, done: Finish) {
     let missing = size.rings * (size.rebuilds + 1);
     let collector = spawn(Collector { missing, sum: 0, done });
     for _ in 0..size.rings {
@@ -154,13 +127,13 @@ fn start(size: Size, done: Finish) {
 mod tests {
     use coact_bench_workloads::{Given, Setup, table};
 
-    use super::Size;
+    use super::MixedSizes;
 
     #[test]
     fn the_full_size_is_that_of_the_paper() {
         let workload = table::named("mixed").expect("there is such a workload");
         let full = workload.sizes(&Setup { scale: 1.0, workers: 2 });
-        let size = Size::of(&Given::of(&full)).expect("all sizes are given");
+        let size = MixedSizes::of(&Given::of(&full)).expect("all sizes are given");
         assert_eq!(size.messages(), 50_005_000);
     }
 }

@@ -2,9 +2,9 @@
 
 use coact::Context;
 use coact::prelude::{Actor, Addr, Group, Handler, Message, actor, spawn, when};
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
-use crate::rings::Size;
 use crate::runtime;
 
 struct Node {
@@ -40,13 +40,13 @@ impl Handler<Token> for Node {
 }
 
 pub fn run(given: &Given) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = RingSizes::rings(given)?;
     run_with(given, size, spawn)
 }
 
 /// The same with all nodes of a ring in one group.
 pub fn run_grouped(given: &Given) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = RingSizes::rings(given)?;
     let (mut group, mut members) = (None, 0);
     run_with(given, size, move |node| {
         if members % size.nodes == 0 {
@@ -60,7 +60,7 @@ pub fn run_grouped(given: &Given) -> anyhow::Result<Measured> {
 /// Closes the rings, lets the tokens go, and opens the rings again so that the actors end.
 fn run_with(
     given: &Given,
-    size: Size,
+    size: RingSizes,
     spawn: impl FnMut(Node) -> Addr<Node>,
 ) -> anyhow::Result<Measured> {
     let runtime = runtime::coact(given)?;

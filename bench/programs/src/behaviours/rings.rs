@@ -1,9 +1,9 @@
 //! A cown a node; a behaviour on the next node is a hop. The nodes of a ring may be one group.
 
 use coact::prelude::{Cown, Group, when};
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
-use crate::rings::Size;
 use crate::runtime;
 
 struct Node {
@@ -32,18 +32,18 @@ type Make = fn(&Group, Node) -> Cown<Node>;
 
 /// Each node has a queue of its own.
 pub fn run(given: &Given) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = RingSizes::rings(given)?;
     run_with(given, size, |_, node| Cown::new(node))
 }
 
 /// The nodes of a ring are a group.
 pub fn run_grouped(given: &Given) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = RingSizes::rings(given)?;
     run_with(given, size, |group, node| group.cown(node))
 }
 
 /// Closes the rings, lets the tokens go, and opens the rings again so that they can be freed.
-fn run_with(given: &Given, size: Size, make: Make) -> anyhow::Result<Measured> {
+fn run_with(given: &Given, size: RingSizes, make: Make) -> anyhow::Result<Measured> {
     let runtime = runtime::coact(given)?;
     let _entered = runtime.enter();
     let finish = Finish::after(size.all_tokens());

@@ -1,10 +1,10 @@
 //! A collector; and for each ring a master, which builds it, and a worker, which factorises.
 
 use coact::dynamic::{DynAddr, DynContext, atom, cases, spawn_dyn, spawn_dyn_with};
+use coact_bench_workloads::work::mixed::MixedSizes;
 use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Finish, Given, Measured};
 
-use crate::actors::mixed::Size;
 use crate::runtime;
 
 struct Collector {
@@ -57,7 +57,7 @@ fn link(next: DynAddr) -> DynAddr {
 }
 
 struct Master {
-    size: Size,
+    size: MixedSizes,
     collector: DynAddr,
     worker: DynAddr,
     rebuilds: u64,
@@ -94,11 +94,11 @@ fn build(me: &mut DynContext<Master>) {
 }
 
 pub fn run(given: &Given) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = MixedSizes::of(given)?;
     runtime::run(given, size.messages(), 1, move |done| start(size, done))
 }
 
-fn start(size: Size, done: Finish) {
+fn start(size: MixedSizes, done: Finish) {
     let missing = size.rings * (size.rebuilds + 1);
     let collector = collector(Collector { missing, sum: 0, done });
     for _ in 0..size.rings {

@@ -6,9 +6,9 @@ use coact::dynamic::{
     DynContext, DynThread, SameWorker, StateAddr, ThreadSpawn, atom, cases, fiber, spawn_dyn_with,
 };
 use coact::when;
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Given, Measured, Stopwatch};
 
-use crate::rings::Size;
 use crate::runtime;
 
 struct Node {
@@ -78,7 +78,7 @@ fn run_of(
     node: impl Fn(Node) -> StateAddr<Node>,
     end: fn(&StateAddr<Node>),
 ) -> anyhow::Result<Measured> {
-    let size = Size::of(given)?;
+    let size = RingSizes::rings(given)?;
     let runtime = runtime::coact(given)?;
     let _entered = runtime.enter();
     let finish = Finish::after(size.all_tokens());

@@ -62,7 +62,17 @@ mod tests {
 
     #[test]
     fn factors_count_as_often_as_they_divide() {
-        let cases = [(1, 0), (2, 2), (8, 6), (9, 6), (97, 97), (360, 17), (101 * 1_009, 1_110)];
+        let cases = [
+            (1, 0),
+            (2, 2),
+            (8, 6),
+            (9, 6),
+            (12, 7),
+            (97, 97),
+            (360, 17),
+            (101 * 103, 204),
+            (101 * 1_009, 1_110),
+        ];
         assert_eq!(cases.map(|(number, _)| sum_of_factors(number)), cases.map(|(_, sum)| sum));
     }
 

@@ -2,12 +2,15 @@
 
 use actix::prelude::*;
 use coact_bench_workloads::Measured;
+use coact_bench_workloads::work::cache::{Cache, CacheSizes};
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
-use super::common::{Cache, Size};
 use crate::system;
 
-impl Actor for Cache {
+#[derive(Default)]
+struct Serving(Cache);
+
+impl Actor for Serving {
     type Context = Context<Self>;
 }
 
@@ -17,11 +20,11 @@ struct Calc {
     keys: u64,
 }
 
-impl Handler<Calc> for Cache {
+impl Handler<Calc> for Serving {
     type Result = ();
 
     fn handle(&mut self, Calc { keys }: Calc, _: &mut Context<Self>) {
-        self.calc(keys);
+        self.0.calc(keys);
     }
 }
 
@@ -29,18 +32,18 @@ impl Handler<Calc> for Cache {
 #[rtype(result = "u64")]
 struct Sum;
 
-impl Handler<Sum> for Cache {
+impl Handler<Sum> for Serving {
     type Result = u64;
 
     fn handle(&mut self, _: Sum, _: &mut Context<Self>) -> u64 {
-        self.sum()
+        self.0.sum()
     }
 }
 
 /// A future each, by turns on the arbiters.
-pub fn run(arbiters: usize, size: Size) -> Measured {
+pub fn run(arbiters: usize, size: CacheSizes) -> Measured {
     system::run(arbiters, 2 * size.tasks, 1, async move |arbiters, finish| {
-        let cache = Cache::default().start();
+        let cache = Serving::default().start();
         let (told, mut ended) = unbounded_channel::<()>();
         for number in 0..size.tasks as usize {
             arbiters.number(number).spawn(task(cache.clone(), size, told.clone()));
@@ -52,7 +55,11 @@ pub fn run(arbiters: usize, size: Size) -> Measured {
     })
 }
 
-async fn task(cache: Addr<Cache>, Size { keys, sleep, .. }: Size, _told: UnboundedSender<()>) {
+async fn task(
+    cache: Addr<Serving>,
+    CacheSizes { keys, sleep, .. }: CacheSizes,
+    _told: UnboundedSender<()>,
+) {
     cache.send(Calc { keys }).await.expect("the cache answers");
     actix::clock::sleep(sleep).await;
     cache.send(Calc { keys }).await.expect("the cache answers");

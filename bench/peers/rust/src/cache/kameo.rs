@@ -1,12 +1,12 @@
 //! The cache is an actor.
 
+use coact_bench_workloads::work::cache::{Cache, CacheSizes};
 use coact_bench_workloads::{Given, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::common::{Cache, Size};
 use crate::runtime;
 
 #[derive(Actor)]
@@ -35,7 +35,7 @@ impl Message<Sum> for Serving {
 }
 
 /// A task each.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: CacheSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start_with_time(given.workers()?)?;
     Ok(runtime::run(runtime, 2 * size.tasks, 1, move |finish| async move {
         let cache = Serving::spawn_with_mailbox(Serving(Cache::default()), unbounded());
@@ -48,7 +48,7 @@ pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     }))
 }
 
-async fn task(cache: ActorRef<Serving>, Size { keys, sleep, .. }: Size) {
+async fn task(cache: ActorRef<Serving>, CacheSizes { keys, sleep, .. }: CacheSizes) {
     cache.ask(Calc { keys }).await.expect("the cache answers");
     tokio::time::sleep(sleep).await;
     cache.ask(Calc { keys }).await.expect("the cache answers");

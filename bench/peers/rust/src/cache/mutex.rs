@@ -2,15 +2,18 @@
 
 use std::sync::Arc;
 
+use coact_bench_workloads::work::cache::{Cache, CacheSizes};
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::Mutex;
 
-use super::common::{Cache, Size};
 use crate::lock::Lock;
 use crate::runtime;
 
 /// A mutex that blocks the thread; no task waits for anything else while it has it.
-pub fn blocking<L: Lock<Cache> + 'static>(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn blocking<L: Lock<Cache> + 'static>(
+    given: &Given,
+    size: CacheSizes,
+) -> anyhow::Result<Measured> {
     let runtime = runtime::start_with_time(given.workers()?)?;
     Ok(runtime::run(runtime, 2 * size.tasks, 1, move |finish| async move {
         let cache = Arc::new(L::new(Cache::default()));
@@ -29,7 +32,7 @@ pub fn blocking<L: Lock<Cache> + 'static>(given: &Given, size: Size) -> anyhow::
 }
 
 /// A mutex that a task waits for.
-pub fn tokio(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn tokio(given: &Given, size: CacheSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start_with_time(given.workers()?)?;
     Ok(runtime::run(runtime, 2 * size.tasks, 1, move |finish| async move {
         let cache = Arc::new(Mutex::new(Cache::default()));

@@ -1,9 +1,9 @@
 //! The cache is an actor.
 
+use coact_bench_workloads::work::cache::{Cache, CacheSizes};
 use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
-use super::common::{Cache, Size};
 use crate::runtime;
 
 struct Serving;
@@ -40,7 +40,7 @@ impl Actor for Serving {
 }
 
 /// A task each.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: CacheSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start_with_time(given.workers()?)?;
     Ok(runtime::run(runtime, 2 * size.tasks, 1, move |finish| async move {
         let (cache, _) = Actor::spawn(None, Serving, ()).await.expect("the cache starts");
@@ -53,7 +53,7 @@ pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     }))
 }
 
-async fn task(cache: ActorRef<Request>, size: Size) {
+async fn task(cache: ActorRef<Request>, size: CacheSizes) {
     let calc = |reply| Request::Calc(size.keys, reply);
     call!(cache, calc).expect("the cache answers");
     tokio::time::sleep(size.sleep).await;

@@ -1,9 +1,9 @@
 //! The cache belongs to a task.
 
+use coact_bench_workloads::work::cache::{Cache, CacheSizes};
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::{mpsc, oneshot};
 
-use super::common::{Cache, Size};
 use crate::runtime;
 
 enum Request {
@@ -34,7 +34,7 @@ async fn ask<R>(
 }
 
 /// A task each.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: CacheSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start_with_time(given.workers()?)?;
     Ok(runtime::run(runtime, 2 * size.tasks, 1, move |finish| async move {
         let (cache, requests) = mpsc::unbounded_channel();
@@ -48,7 +48,7 @@ pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     }))
 }
 
-async fn task(cache: mpsc::UnboundedSender<Request>, size: Size) {
+async fn task(cache: mpsc::UnboundedSender<Request>, size: CacheSizes) {
     ask(&cache, |reply| Request::Calc(size.keys, reply)).await;
     tokio::time::sleep(size.sleep).await;
     ask(&cache, |reply| Request::Calc(size.keys, reply)).await;

@@ -2,8 +2,10 @@
 
 use actix::prelude::*;
 use coact_bench_workloads::Measured;
+use coact_bench_workloads::work::mixed::MixedSizes;
+use coact_bench_workloads::work::primes::sum_of_factors;
 
-use super::common::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Told};
 use crate::system;
 
 impl Message for Told {
@@ -66,7 +68,7 @@ impl Handler<Token> for Link {
 }
 
 struct Master {
-    size: Size,
+    size: MixedSizes,
     collector: Addr<Collected>,
     worker: Addr<Worker>,
     /// Rings that have been built.
@@ -109,7 +111,7 @@ impl Handler<Token> for Master {
 }
 
 /// The collector is on the first arbiter.
-pub fn run(arbiters: usize, size: Size) -> Measured {
+pub fn run(arbiters: usize, size: MixedSizes) -> Measured {
     system::run(arbiters, size.messages(), 1, async move |arbiters, finish| {
         let collector = Collected::new(size, finish).start();
         for number in 0..size.rings as usize {

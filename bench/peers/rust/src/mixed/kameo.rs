@@ -1,5 +1,7 @@
 //! Actors; a token comes to links and masters alike.
 
+use coact_bench_workloads::work::mixed::MixedSizes;
+use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Given, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Recipient, Spawn};
@@ -7,7 +9,7 @@ use kameo::error::Infallible;
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::common::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Told};
 use crate::runtime;
 
 #[derive(Actor)]
@@ -56,7 +58,7 @@ impl Message<Token> for Link {
 }
 
 struct Master {
-    size: Size,
+    size: MixedSizes,
     collector: ActorRef<Collector>,
     worker: ActorRef<Worker>,
     /// Rings that have been built.
@@ -82,7 +84,7 @@ impl Master {
 }
 
 impl Actor for Master {
-    type Args = (Size, ActorRef<Collector>);
+    type Args = (MixedSizes, ActorRef<Collector>);
     type Error = Infallible;
 
     async fn on_start(
@@ -111,7 +113,7 @@ impl Message<Token> for Master {
 }
 
 /// The masters are spawned by a task.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: MixedSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
     Ok(runtime::run(runtime, size.messages(), 1, move |finish| async move {
         let collected = Collected::new(size, finish);

@@ -1,9 +1,11 @@
 //! Actors; a link's message and a master's is the token.
 
+use coact_bench_workloads::work::mixed::MixedSizes;
+use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Given, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::common::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Told};
 use crate::runtime;
 
 struct Collector;
@@ -93,7 +95,7 @@ impl Actor for Link {
 struct Master;
 
 struct State {
-    size: Size,
+    size: MixedSizes,
     collector: ActorRef<Told>,
     worker: ActorRef<u64>,
     /// Rings that have been built.
@@ -120,7 +122,7 @@ impl State {
 impl Actor for Master {
     type Msg = Token;
     type State = State;
-    type Arguments = (Size, ActorRef<Told>);
+    type Arguments = (MixedSizes, ActorRef<Told>);
 
     async fn pre_start(
         &self,
@@ -153,7 +155,7 @@ impl Actor for Master {
 }
 
 /// The masters are spawned by a task.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: MixedSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
     Ok(runtime::run(runtime, size.messages(), 1, move |finish| async move {
         let collected = Collected::new(size, finish);

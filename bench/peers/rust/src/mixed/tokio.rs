@@ -1,13 +1,15 @@
 //! A task and an unbounded channel an actor.
 
+use coact_bench_workloads::work::mixed::MixedSizes;
+use coact_bench_workloads::work::primes::sum_of_factors;
 use coact_bench_workloads::{Given, Measured};
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 
-use super::common::{Collected, Size, Told, sum_of_factors};
+use super::common::{Collected, Told};
 use crate::runtime;
 
 /// The first task is the collector.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: MixedSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
     Ok(runtime::run(runtime, size.messages(), 1, move |finish| async move {
         let (collector, mut told) = unbounded_channel();
@@ -21,7 +23,7 @@ pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
     }))
 }
 
-async fn master(size: Size, collector: UnboundedSender<Told>) {
+async fn master(size: MixedSizes, collector: UnboundedSender<Told>) {
     let (worker, numbers) = unbounded_channel();
     tokio::spawn(work(numbers, collector.clone()));
     let (last, mut tokens) = unbounded_channel();

@@ -1,9 +1,9 @@
 //! An actor a node.
 
 use actix::prelude::*;
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Measured};
 
-use super::common::Size;
 use crate::system;
 
 struct Node {
@@ -45,16 +45,16 @@ impl Handler<Token> for Node {
 }
 
 /// Each ring on one arbiter.
-pub fn together(arbiters: usize, size: Size) -> Measured {
+pub fn together(arbiters: usize, size: RingSizes) -> Measured {
     run(arbiters, size, |ring, _| ring)
 }
 
 /// Neighbours on different arbiters.
-pub fn apart(arbiters: usize, size: Size) -> Measured {
+pub fn apart(arbiters: usize, size: RingSizes) -> Measured {
     run(arbiters, size, |ring, node| ring + node)
 }
 
-fn run(arbiters: usize, size: Size, place: fn(usize, usize) -> usize) -> Measured {
+fn run(arbiters: usize, size: RingSizes, place: fn(usize, usize) -> usize) -> Measured {
     let (hops, tokens) = (size.total_hops(), size.all_tokens());
     system::run(arbiters, hops, tokens, async move |arbiters, finish| {
         for ring in 0..size.rings {

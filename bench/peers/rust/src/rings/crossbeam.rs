@@ -3,13 +3,12 @@
 use std::thread;
 use std::time::Instant;
 
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Measured};
 use crossbeam_channel::{Receiver, Sender, unbounded};
 
-use super::common::Size;
-
 /// Starts the nodes, and lets the tokens go. The threads end with the process.
-pub fn run(size: Size) -> Measured {
+pub fn run(size: RingSizes) -> Measured {
     let finish = Finish::after(size.all_tokens());
     let rings: Vec<Vec<Sender<u64>>> = (0..size.rings).map(|_| ring(size, &finish)).collect();
     // The start of a thread per node is no part of a hop.
@@ -23,7 +22,7 @@ pub fn run(size: Size) -> Measured {
     Measured::new(elapsed, size.total_hops(), hops)
 }
 
-fn ring(size: Size, finish: &Finish) -> Vec<Sender<u64>> {
+fn ring(size: RingSizes, finish: &Finish) -> Vec<Sender<u64>> {
     let (senders, receivers): (Vec<_>, Vec<_>) = (0..size.nodes).map(|_| unbounded()).unzip();
     for (receiver, next) in receivers.into_iter().zip(senders.iter().cycle().skip(1)) {
         let (next, finish) = (next.clone(), finish.clone());

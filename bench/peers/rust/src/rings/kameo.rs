@@ -1,13 +1,13 @@
 //! An actor a node.
 
 use coact_bench_workloads::Given;
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Measured};
 use kameo::Actor;
 use kameo::actor::{ActorRef, Spawn};
 use kameo::mailbox::unbounded;
 use kameo::message::{Context, Message};
 
-use super::common::Size;
 use crate::runtime;
 
 #[derive(Actor)]
@@ -43,7 +43,7 @@ impl Message<Token> for Node {
 }
 
 /// One task spawns the nodes and lets the tokens go.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: RingSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
     Ok(runtime::run(runtime, size.total_hops(), size.all_tokens(), move |finish| async move {
         for _ in 0..size.rings {

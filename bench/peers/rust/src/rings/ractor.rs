@@ -1,10 +1,10 @@
 //! An actor a node.
 
 use coact_bench_workloads::Given;
+use coact_bench_workloads::work::rings::RingSizes;
 use coact_bench_workloads::{Finish, Measured};
 use ractor::{Actor, ActorProcessingErr, ActorRef};
 
-use super::common::Size;
 use crate::runtime;
 
 struct Node;
@@ -52,7 +52,7 @@ impl Actor for Node {
 }
 
 /// One task spawns the nodes and lets the tokens go.
-pub fn run(given: &Given, size: Size) -> anyhow::Result<Measured> {
+pub fn run(given: &Given, size: RingSizes) -> anyhow::Result<Measured> {
     let runtime = runtime::start(given.workers()?)?;
     Ok(runtime::run(runtime, size.total_hops(), size.all_tokens(), move |finish| async move {
         for _ in 0..size.rings {

@@ -1,21 +1,25 @@
-//! What all who do it have in common.
+//! Tasks that use one cache, sleep, and use it again.
 
 use std::collections::HashMap;
 use std::time::Duration;
 
-use coact_bench_workloads::Given;
+use crate::program::Given;
 
 /// How many tasks, which keys, and for how long a task sleeps.
 #[derive(Clone, Copy)]
-pub struct Size {
+pub struct CacheSizes {
+    /// How many tasks.
     pub tasks: u64,
+    /// How many keys each of them uses.
     pub keys: u64,
+    /// For how long it sleeps in between.
     pub sleep: Duration,
 }
 
-impl Size {
-    pub fn of(given: &Given) -> anyhow::Result<Size> {
-        Ok(Size {
+impl CacheSizes {
+    /// Those of a run.
+    pub fn of(given: &Given) -> anyhow::Result<CacheSizes> {
+        Ok(CacheSizes {
             tasks: given.number("tasks")?,
             keys: given.number("keys")?,
             sleep: Duration::from_micros(given.number("sleep")?),
@@ -28,7 +32,7 @@ impl Size {
 pub struct Cache(HashMap<String, String>);
 
 impl Cache {
-    /// Some values are read, and stored one higher.
+    /// The work: some values are read, and stored one higher.
     pub fn calc(&mut self, keys: u64) {
         for key in 0..keys {
             let value = self.0.entry(format!("key{key}")).or_default();
@@ -37,6 +41,7 @@ impl Cache {
         }
     }
 
+    /// The result: how often values were raised.
     pub fn sum(&self) -> u64 {
         self.0.values().filter_map(|value| value.parse::<u64>().ok()).sum()
     }
