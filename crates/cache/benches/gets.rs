@@ -1,6 +1,7 @@
 //! Gets of cached values: by messages, by behaviours that read, and beside a mutex around an LRU.
 //!
-//! `cargo bench -p coact-cache --bench gets`, or `-- WAY GETS` for one way, to count its instructions.
+//! `cargo bench -p coact-cache --bench gets`, or `-- WAY GETS` for one way, to count its
+//! instructions.
 
 use std::num::NonZeroUsize;
 use std::sync::{Arc, Mutex};

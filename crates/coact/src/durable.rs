@@ -16,9 +16,9 @@ pub use coact_macros::stored;
 /// call such a read *linearizable*).
 ///
 /// If another process owns a member, the question fails as a commit does: with `NotCommitted`,
-/// whose reason is [`CommitRefusal::Fenced`], and the actor here stops. If the store cannot be reached,
-/// or the answer of the store is lost, it fails with [`StoreError::Unavailable`], and nothing else
-/// changes.
+/// whose reason is [`CommitRefusal::Fenced`], and the actor here stops. If the store cannot be
+/// reached, or the answer of the store is lost, it fails with [`StoreError::Unavailable`], and
+/// nothing else changes.
 ///
 /// ```
 /// # use coact::durable::{Decide, Durable, EntityId, EventSourced, Journal, MemoryStore, stored};
@@ -116,10 +116,10 @@ pub use coact_core::internals::confirmed;
 /// # Ok::<(), coact::Broken>(())
 /// ```
 ///
-/// **The closure only decides.** What it reads may never be stored. So it returns what others are to
-/// learn, or sends it with [`Durable::send`], or does it [on commit](Durable::on_commit); it does
-/// not print, or write to a channel. Nothing else sees what is not stored: behaviours that are not
-/// pipelined wait, also those that only read.
+/// **The closure only decides.** What it reads may never be stored. So it returns what others are
+/// to learn, or sends it with [`Durable::send`], or does it [on commit](Durable::on_commit); it
+/// does not print, or write to a channel. Nothing else sees what is not stored: behaviours that are
+/// not pipelined wait, also those that only read.
 ///
 /// Pass it a set, or one member of a set, which makes the whole behaviour pipelined, in all forms
 /// of behaviours. The compiler refuses a set without durable members:

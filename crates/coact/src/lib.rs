@@ -10,8 +10,8 @@
 //! assert_eq!(both.wait(), Ok((70, 30)));
 //! ```
 //!
-//! **Actors** are cowns with an address, messages and a lifecycle. Messages to them and behaviours over
-//! several of them share one total order:
+//! **Actors** are cowns with an address, messages and a lifecycle. Messages to them and behaviours
+//! over several of them share one total order:
 //!
 //! ```
 //! use coact::prelude::*;
@@ -76,8 +76,8 @@
 //! | keep at hand what is asked for often, and load it once for all askers | the module `cache` (feature `cache`; example `40_caching`) |
 //! | test a program under all its interleavings | the module `sim` (feature `sim`; example `13_simulation`) |
 //!
-//! The root has the names of nearly every program; everything has its module, by concept; and the [`prelude`] has some
-//! thirty names, none of which means something else elsewhere.
+//! The root has the names of nearly every program; everything has its module, by concept; and the
+//! [`prelude`] has some thirty names, none of which means something else elsewhere.
 //!
 //! # What dropping does
 //!
@@ -92,23 +92,24 @@
 //!
 //! # Features
 //!
-//! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and behaviours alone.
+//! * `actors` (on): addresses, messages, supervision, mailboxes. Without it the crate is cowns and
+//!   behaviours alone.
 //! * `macros` (on): `#[handlers]`, and `Actor` and `Message` to be derived. Implies `actors`.
 //! * `dynamic` (off): dynamically typed messages, and actors that take them. Implies `macros`.
-//! * `durable` (off): durable actors, which are stored. Implies `macros`. Stores in a file and in a database are the crates
-//!   `coact-sqlite` and `coact-postgres`.
+//! * `durable` (off): durable actors, which are stored. Implies `macros`. Stores in a file and in a
+//!   database are the crates `coact-sqlite` and `coact-postgres`.
 //! * `cache` (off): caching actors, with loads and writes through or behind. Implies `actors`.
-//! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on one
-//!   thread, in virtual time. For tests.
+//! * `sim` (off): the deterministic mode, which runs whole programs under a seeded scheduler, on
+//!   one thread, in virtual time. For tests.
 //!
 //! The compiler names the feature that an item needs: "the item is gated behind the `sim` feature".
 //!
 //! # Going on
 //!
 //! The folder `examples` of the repository has a small program for each row of the table;
-//! `docs/from` has a page for each system that you may come from, `docs/patterns.md` what comes up in
-//! real programs, `docs/glossary.md` the words, `docs/semantics.md` the contract, one sentence a point,
-//! and `ARCHITECTURE.md` the map of the code.
+//! `docs/from` has a page for each system that you may come from, `docs/patterns.md` what comes up
+//! in real programs, `docs/glossary.md` the words, `docs/semantics.md` the contract, one sentence a
+//! point, and `ARCHITECTURE.md` the map of the code.
 //!
 //! [`AskCycle`]: actor::AskCycle
 //! [`Builder`]: runtime::Builder
@@ -181,8 +182,8 @@ pub mod actor {
     pub use coact_macros::{Actor, Message, handlers, message};
 }
 
-/// Dynamically typed messages: tuples of any types, atoms, cases that take them, and actors that change
-/// their cases.
+/// Dynamically typed messages: tuples of any types, atoms, cases that take them, and actors that
+/// change their cases.
 #[cfg(feature = "dynamic")]
 pub mod dynamic {
     #[doc(inline)]
@@ -193,9 +194,10 @@ pub mod dynamic {
 
 /// Durable actors: actors whose state outlives their process, since what happens to them is stored.
 ///
-/// A state is [`EventSourced`](durable::EventSourced), and changed by events alone, or a [`DurableState`](durable::DurableState), which is stored
-/// as it is. [Commands](durable::Decide) and behaviours decide; what they decide is stored through a [`Journal`](durable::Journal) before anyone learns of
-/// it; and a `when` over several is one commit, or nothing.
+/// A state is [`EventSourced`](durable::EventSourced), and changed by events alone, or a
+/// [`DurableState`](durable::DurableState), which is stored as it is. [Commands](durable::Decide)
+/// and behaviours decide; what they decide is stored through a [`Journal`](durable::Journal) before
+/// anyone learns of it; and a `when` over several is one commit, or nothing.
 ///
 /// ```
 /// use coact::durable::{DurableState, EntityId, Journal, MemoryStore, stored};
@@ -228,7 +230,8 @@ pub mod dynamic {
 #[cfg(feature = "durable")]
 pub mod durable;
 
-/// Caching actors: what is asked for often, kept at hand, loaded once for all askers, and written through or behind.
+/// Caching actors: what is asked for often, kept at hand, loaded once for all askers, and written
+/// through or behind.
 #[cfg(feature = "cache")]
 pub mod cache {
     #[doc(inline)]
@@ -238,8 +241,8 @@ pub mod cache {
 /// What nearly every program needs: `use coact::prelude::*;`.
 ///
 /// No name in it is that of something else in this crate, and few are of what programs import every
-/// day from elsewhere: of `std::thread` these are `spawn` and `scope`, best written with their module
-/// (`thread::spawn`). All else has its module.
+/// day from elsewhere: of `std::thread` these are `spawn` and `scope`, best written with their
+/// module (`thread::spawn`). All else has its module.
 pub mod prelude {
     #[cfg(feature = "actors")]
     #[doc(no_inline)]
@@ -260,7 +263,8 @@ pub mod prelude {
     pub use coact_macros::{Actor, Message, handlers, message};
 }
 
-/// What the project's own crates and tests need and programs do not: no part of the interface, and it may change at any time.
+/// What the project's own crates and tests need and programs do not: no part of the interface, and
+/// it may change at any time.
 #[doc(hidden)]
 pub mod internals {
     #[cfg(feature = "actors")]
@@ -288,7 +292,8 @@ struct Patterns;
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// The pages about actors. (Those on streams and tokio need more crates: `tests/src/lib.rs` has them.)
+/// The pages about actors. (Those on streams and tokio need more crates: `tests/src/lib.rs` has
+/// them.)
 #[cfg(all(doctest, feature = "macros"))]
 mod actors {
     #[doc = include_str!("../../../docs/actors/actors.md")]

@@ -54,16 +54,16 @@ thread_local! {
 
 /// Runs `work`, during which [`scoped`] returns `value` on this stack. For the layers above, in
 /// place of a thread-local variable, which fibers and simulated threads would share. A nested call
-/// hides the outer value; bodies that `work` calls inline see none. Costs a few stores, and works in
-/// the destructor of a thread-local variable.
+/// hides the outer value; bodies that `work` calls inline see none. Costs a few stores, and works
+/// in the destructor of a thread-local variable.
 pub fn with_scoped<R>(value: &(dyn Any + 'static), work: impl FnOnce() -> R) -> R {
     lend(ScopeList::Values, Some(value), work)
 }
 
 /// Passes `look` the value of the innermost [`with_scoped`] that is running on this stack, if any.
 pub fn scoped<R>(look: impl FnOnce(Option<&dyn Any>) -> R) -> R {
-    // SAFETY: the `with_scoped` that lends it borrows the value and is still running, below this call
-    // on this very stack.
+    // SAFETY: the `with_scoped` that lends it borrows the value and is still running, below this
+    // call on this very stack.
     look(innermost(ScopeList::Values).map(|value| unsafe { value.as_ref() }))
 }
 
@@ -97,8 +97,8 @@ pub fn principal() -> Option<Principal> {
 #[inline(never)]
 fn innermost_principal() -> Option<Principal> {
     let principal = innermost(ScopeList::Principals)?;
-    // SAFETY: the `on_behalf_of` that lends it borrows the principal and is still running, below this
-    // call on this very stack.
+    // SAFETY: the `on_behalf_of` that lends it borrows the principal and is still running, below
+    // this call on this very stack.
     unsafe { principal.as_ref() }.downcast_ref().cloned()
 }
 
@@ -335,8 +335,8 @@ pub fn as_body<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// While a thread waits that stands for the stack of an actor: it may block, though it runs a body, and a
-/// simulated program may end meanwhile.
+/// While a thread waits that stands for the stack of an actor: it may block, though it runs a body,
+/// and a simulated program may end meanwhile.
 pub struct IdleWait {
     _bodies: RestoreBodies,
 }
@@ -358,13 +358,15 @@ impl Drop for IdleWait {
     }
 }
 
-/// Runs a closure over states whose changes are kept elsewhere before others see them: what it would spawn or send
-/// itself would be seen before. That is refused in debug builds and in the deterministic mode.
+/// Runs a closure over states whose changes are kept elsewhere before others see them: what it
+/// would spawn or send itself would be seen before. That is refused in debug builds and in the
+/// deterministic mode.
 pub fn deciding<R>(decide: impl FnOnce() -> R) -> R {
     with_decision(true, decide)
 }
 
-/// Runs what is not part of the [decision](deciding) that may be running on this thread, such as what a store calls.
+/// Runs what is not part of the [decision](deciding) that may be running on this thread, such as
+/// what a store calls.
 pub fn beside_decision<R>(work: impl FnOnce() -> R) -> R {
     with_decision(false, work)
 }

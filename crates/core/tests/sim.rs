@@ -82,7 +82,8 @@ fn failing(program: impl Fn(&[Cown<u32>])) {
     assert!((0..5).any(|_| sim::choose(2) == 0), "rare");
 }
 
-/// Memory is used again from one run to the next, so cowns have other addresses in each, and in a replay.
+/// Memory is used again from one run to the next, so cowns have other addresses in each, and in a
+/// replay.
 #[test]
 fn a_run_does_not_depend_on_where_its_cowns_lie() {
     let programs: [fn(); 6] = [

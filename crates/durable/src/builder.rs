@@ -211,8 +211,8 @@ fn receive<E: Decide<M>, M: Message + Format>(
     })
 }
 
-/// Returns whether a message was at fault, or its receiver, which did not take it: it is tried again
-/// in any case.
+/// Returns whether a message was at fault, or its receiver, which did not take it: it is tried
+/// again in any case.
 fn failed(error: &AskError, note: &NoteId) -> AttemptResult {
     let is_at_fault = match error {
         AskError::Panicked(_) => true,

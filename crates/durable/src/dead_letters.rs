@@ -82,8 +82,8 @@ impl Journal {
     /// Delivers a dead letter once more.
     ///
     /// # Errors
-    /// [`CommitRefusal::Gone`], if that was done already, or it was [discarded](Self::discard); or what
-    /// the store says.
+    /// [`CommitRefusal::Gone`], if that was done already, or it was [discarded](Self::discard); or
+    /// what the store says.
     pub fn redeliver(&self, letter: &DeadLetter) -> Promise<Result<(), CommitRefusal>> {
         let (outbox, dead) = (Arc::clone(&self.0.outbox), letter.note.clone());
         let outgoing = Note { kind: NoteKind::Outgoing, rank: present_rank(), ..dead.clone() };

@@ -88,8 +88,8 @@ impl<E: Decide<C>, C: Message> Handler<C> for Durable<E> {
     }
 }
 
-/// Makes a command wait, and all that comes behind it, until the state is ready. It comes again then,
-/// also to the state that a restart makes.
+/// Makes a command wait, and all that comes behind it, until the state is ready. It comes again
+/// then, also to the state that a restart makes.
 fn wait<E: Decide<C>, C: Message>(
     command: C,
     reply: Reply<C::Reply>,
@@ -107,8 +107,8 @@ fn wait<E: Decide<C>, C: Message>(
     });
 }
 
-/// Makes a command wait, and all that comes behind it, until it is known what was answered to its key
-/// before.
+/// Makes a command wait, and all that comes behind it, until it is known what was answered to its
+/// key before.
 fn look_up<E: Decide<C>, C: Message>(
     key: NoteKey,
     command: C,

@@ -290,8 +290,8 @@ impl<E: EventSourced> Durable<E> {
         self.when_stored(deletion);
     }
 
-    /// Returns the present, as it counts for [timers](Self::set_timer): that of the system, and in the
-    /// deterministic mode a virtual one, which begins with 1970.
+    /// Returns the present, as it counts for [timers](Self::set_timer): that of the system, and in
+    /// the deterministic mode a virtual one, which begins with 1970.
     #[must_use]
     pub fn now(&self) -> SystemTime {
         now()

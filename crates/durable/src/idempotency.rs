@@ -31,8 +31,8 @@ use crate::stored_message::{now, rank_of};
 /// `Result<u64, &'static str>`), or one of the program's own that is `#[stored(name = "..")]`. A
 /// decision that panics, or is not stored, has no answer, and is made anew with the same key.
 ///
-/// **Answers have no version.** The type of one, and what is in it, may change in ways that need [no
-/// new version](crate::Format); an `earlier` type of it is never asked. For other changes add
+/// **Answers have no version.** The type of one, and what is in it, may change in ways that need
+/// [no new version](crate::Format); an `earlier` type of it is never asked. For other changes add
 /// another command, and keep this one as long as there are answers to it.
 ///
 /// An answer that is found in the store is [confirmed](crate::confirmed) before it is told: if

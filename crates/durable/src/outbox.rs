@@ -50,8 +50,8 @@ struct OutboxState {
     /// Those whose commit is pending: they come by [`PendingMessage::deliver`], and in order, so
     /// that a resume that reads them leaves them alone.
     pending: HashSet<NoteId>,
-    /// Those that have left lanes while a resume reads what earlier processes have left, and may have
-    /// been read before.
+    /// Those that have left lanes while a resume reads what earlier processes have left, and may
+    /// have been read before.
     left_lanes: HashSet<NoteId>,
     timers: TimerTable<SetMessage>,
     /// How many answers were stored since old ones were removed.

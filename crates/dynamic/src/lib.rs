@@ -21,7 +21,8 @@
 //! # Ok::<(), coact::actor::AskError>(())
 //! ```
 //!
-//! After libcppa ([Charousset and Schmidt 2013](https://arxiv.org/abs/1301.0748), sections 3.5 to 5).
+//! After libcppa ([Charousset and Schmidt 2013](https://arxiv.org/abs/1301.0748), sections 3.5 to
+//! 5).
 //!
 //! Reading order: `cases`, `dyn_actor` (the actor, its address, its messages), `context` (what a
 //! case has), `engine` (which message is taken next), `skipped`, `request`, `spawn`.

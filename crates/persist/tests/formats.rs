@@ -1,4 +1,5 @@
-//! Types that change: what earlier versions have written is read by later ones, and the other way round where that is possible.
+//! Types that change: what earlier versions have written is read by later ones, and the other way
+//! round where that is possible.
 
 use coact_persist::{Event, Format, FormatError, minicbor, read, write};
 use minicbor::{Decode, Encode};

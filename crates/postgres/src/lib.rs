@@ -28,8 +28,8 @@
 //!
 //! The store reconnects at once, and then after 50 ms to 1 s. Requests wait for the first attempt;
 //! once that has failed, all are refused at once, in order, until an attempt succeeds. A commit's
-//! outcome is [unknown](coact_persist::StoreOutcome::Unknown) only if the connection is lost while its
-//! transaction ends.
+//! outcome is [unknown](coact_persist::StoreOutcome::Unknown) only if the connection is lost while
+//! its transaction ends.
 //!
 //! Only connecting makes tables: if the schema disappears later, moved or dropped with its
 //! database, all requests are refused until it is back.

@@ -1,5 +1,5 @@
-//! Finds damage beyond what a [`StoreReader`](coact_persist::StoreReader) reports: in SQLite's own structure,
-//! and in rows without an entity.
+//! Finds damage beyond what a [`StoreReader`](coact_persist::StoreReader) reports: in SQLite's own
+//! structure, and in rows without an entity.
 
 use coact_persist::{EntityId, NoteKind, Seq};
 use rusqlite::{Connection, ErrorCode, Row};

@@ -47,8 +47,8 @@ thread_local! {
     static PINS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Returns what stands for the stack that the thread is on: null for the thread's own stack, and for
-/// that of a fiber the address of its state.
+/// Returns what stands for the stack that the thread is on: null for the thread's own stack, and
+/// for that of a fiber the address of its state.
 #[inline(always)]
 #[must_use]
 pub fn current() -> *const StackState {

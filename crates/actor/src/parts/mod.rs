@@ -113,8 +113,8 @@ pub trait Actor: Sized + 'static {
         None
     }
 
-    /// Whether behaviours on the actor end with a [commit](CommitParticipant): they are detained until
-    /// what they have changed is committed.
+    /// Whether behaviours on the actor end with a [commit](CommitParticipant): they are detained
+    /// until what they have changed is committed.
     #[doc(hidden)]
     const COMMITS: bool = false;
 

@@ -119,7 +119,8 @@ LAST  EPOCH  COMMIT  SNAPSHOT  OUT  DEAD  TIMERS  KIND          KEY
     assert_eq!(waiting_keys(&world, &[]), [""; 0]);
 }
 
-/// More notes than one page has, damaged ones among them, of entities of which some wait for nothing.
+/// More notes than one page has, damaged ones among them, of entities of which some wait for
+/// nothing.
 #[test]
 fn all_that_wait_are_found_and_limited() {
     let world = World::empty();
@@ -168,7 +169,8 @@ fn damaged_entities_are_no_obstacle() {
     }
 }
 
-/// Any text is a key, and none may break a line, be taken for another one, or reach the terminal as a command.
+/// Any text is a key, and none may break a line, be taken for another one, or reach the terminal as
+/// a command.
 pub const KEYS: [&str; 14] = [
     "",
     "\0",

@@ -79,7 +79,8 @@ fn wrong_words_say_how_it_is_used() {
 const QUERIES: [&[&str]; 4] =
     [&["list"], &["show", "bank.account", "alice"], &["verify"], &["export"]];
 
-/// (SQLite makes an empty `-wal` and a `-shm`, which has no contents: the owner and readers keep apart by them.)
+/// (SQLite makes an empty `-wal` and a `-shm`, which has no contents: the owner and readers keep
+/// apart by them.)
 #[test]
 fn nothing_is_changed() {
     let world = World::new();
@@ -145,7 +146,8 @@ fn a_wal_is_not_passed_over_as_immutable() {
     assert!(!told.contains("zoe"), "{told}");
 }
 
-/// As in a folder that cannot be written, for any user: the file that SQLite wants there cannot be made.
+/// As in a folder that cannot be written, for any user: the file that SQLite wants there cannot be
+/// made.
 #[cfg(unix)]
 #[test]
 fn a_folder_that_cannot_be_written_is_told_of_with_advice() {

@@ -329,7 +329,8 @@ DAMAGED, 2 findings: 4 entities, 7 events, 3 snapshots, 5 notes
     assert_eq!((told.status, &*told.out), (1, &*expected));
 }
 
-/// Each finding is one sentence: no fact comes twice, and no text of an error has advice of its own.
+/// Each finding is one sentence: no fact comes twice, and no text of an error has advice of its
+/// own.
 #[test]
 fn findings_do_not_repeat_themselves() {
     let order = "(SELECT id FROM entity WHERE kind = CAST('bank.order' AS BLOB))";

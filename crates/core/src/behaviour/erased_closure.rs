@@ -59,7 +59,8 @@ impl<F> ErasedType<F> {
     /// The closure was [erased](erase) together with this.
     pub(super) unsafe fn restore<G>(self, erased: G) -> F {
         forget(erased);
-        // SAFETY: the erased closure has not been called or dropped, so the block holds the original.
+        // SAFETY: the erased closure has not been called or dropped, so the block holds the
+        // original.
         unsafe { take_from(self.block) }
     }
 }
@@ -110,7 +111,8 @@ where
 /// # Safety
 /// The block was allocated for a value of this type, holds one, and is not used again.
 unsafe fn take_from<T>(block: NonNull<u8>) -> T {
-    // SAFETY: the block holds a value of this type, which leaves it, and was allocated with its layout.
+    // SAFETY: the block holds a value of this type, which leaves it, and was allocated with its
+    // layout.
     unsafe {
         let value = block.cast::<T>().read();
         pool::dealloc(block, Layout::new::<T>());
