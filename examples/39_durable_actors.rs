@@ -1,5 +1,5 @@
-//! Durable actors: what happens to an account is stored, and a transfer between two is stored as
-//! one step, or not at all.
+//! Durable actors: an account stores its events, and a transfer between two is stored as one step,
+//! or not at all.
 //!
 //! A store in memory stands for a file here, so that "the next process" can be seen at once; with
 //! the crate `coact-sqlite`, it is `SqliteStore::open("bank.db")?`.

@@ -1,4 +1,4 @@
-//! Caching actors: one load for all who ask, bounds, and writes behind to a store.
+//! Caching actors: one load for all askers, bounds, and writes behind to a store.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -62,7 +62,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     assert_eq!(table.loads.load(Ordering::Relaxed), 1);
 
-    // Writes are answered at once, and stored together. What is asked for behind them sees them.
+    // Writes are answered at once, and stored together. Later gets see them.
     for n in 0..50 {
         cache.send(Put { key: n % 10, value: format!("version {n}") })?;
     }
@@ -72,7 +72,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(table.rows.lock().unwrap()[&9], "version 49");
     println!("{} batches for 50 writes", table.batches.load(Ordering::Relaxed));
 
-    // With a loader of its own, a value ahead of its expiry, and a hook for what is dropped.
+    // A get with its own loader, a refresh before expiry, and a hook for dropped values.
     let (sender, removed) = std::sync::mpsc::channel();
     let quotes = Cache::builder()
         .max_entries(1)

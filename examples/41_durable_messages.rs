@@ -1,6 +1,6 @@
-//! What outlives the process besides the state of durable actors: messages from one to another,
-//! what is published, timers, answers to clients that ask twice. And a type that has changed since
-//! something was stored.
+//! Besides the state of durable actors, these outlive the process: messages from one to another,
+//! publications, timers, and answers to clients that ask twice. And a type that has changed since
+//! its values were stored.
 //!
 //! A store in memory stands for a file here, so that "the next process" can be seen at once; with
 //! the crate `coact-sqlite`, it is `SqliteStore::open("shop.db")?`.
@@ -94,8 +94,8 @@ struct Place {
 
 impl Decide<Place> for Order {
     fn decide(order: &mut Durable<Self>, Place { cents, currency }: Place) -> Result<u64, String> {
-        // First what may be refused: what is persisted is stored, also if an `Err` is returned
-        // behind it.
+        // First decide whether to refuse: a persisted event is stored even if an `Err` is
+        // returned after it.
         if **order != Order::New {
             return Err(format!("`{}` was placed before", order.id()));
         }
@@ -141,7 +141,7 @@ struct Mail {
     text: String,
 }
 
-/// What has come in.
+/// The payments that have come in.
 #[derive(Default)]
 struct Till {
     payments: u64,
@@ -163,14 +163,14 @@ impl EventSourced for Till {
     }
 }
 
-/// A process of the program: what it may receive and publish, and what earlier ones have left.
+/// A process of the program: its receivers and publishers, and the messages of earlier processes.
 fn start(store: &MemoryStore) -> Result<(Journal, Receiver<String>), Box<dyn std::error::Error>> {
     let (sender, mails) = channel();
     let journal = Journal::builder(store.clone())
         .receives::<Order, Pay>()
         .receives::<Order, Expire>()
         .publishes(move |mail: Publication<Mail>| {
-            // Someone who has had a mail with this `id` has had this one.
+            // A receiver that has had a mail with this `id` has had this one.
             let sent = sender.send(format!("{}: {}", mail.from, mail.message.text));
             async { sent }
         })
@@ -193,7 +193,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     assert_eq!(order.ask(place()).wait()?, Ok(500));
     println!("mail from {}", mails.recv()?);
 
-    // The payment is stored, and with it that the order is to be told.
+    // The payment is stored together with the message to the order.
     let till = journal.entity::<Till>("main");
     let paid = call(&till, |till| {
         till.persist(Payment("17".to_owned()));

@@ -1,4 +1,4 @@
-//! Writes behind: answered at once, stored by and by, and never lost in silence.
+//! Writes behind: answered at once, stored later, and never lost in silence.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,7 +29,7 @@ fn quick() -> Settings {
     WriteBehind::new().delay(MS).backoff(MS, 4 * MS)
 }
 
-/// What was lost, in the order in which it was told.
+/// The lost writes, in the order of the reports.
 fn reported(settings: Settings) -> (Settings, Log<(u32, Option<u64>)>) {
     let log = Log::new();
     let far = log.clone();
@@ -54,7 +54,7 @@ fn c7_what_is_written_is_seen_at_once_and_stored_later() {
     });
 }
 
-/// Without a flush: the runtime is not idle before.
+/// Without a flush: the runtime is not idle before the write is stored.
 #[test]
 fn c7_what_is_written_is_stored_when_the_runtime_is_idle() {
     everywhere(|| {

@@ -1,4 +1,4 @@
-//! How much is kept, what goes first, and when its time is over.
+//! Bounds: how much a cache keeps, what it drops first, and when entries expire.
 
 use std::time::Duration;
 

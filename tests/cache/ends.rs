@@ -1,4 +1,4 @@
-//! Ends and restarts: those who wait are told.
+//! Ends and restarts: every wait ends.
 
 use std::time::Duration;
 

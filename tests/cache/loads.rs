@@ -1,4 +1,4 @@
-//! Loads: one for all who ask, and nothing that is older than what is known.
+//! Loads: one for all askers, and no value that is older than one already known.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -117,7 +117,7 @@ fn c4_a_put_answers_those_who_wait_behind_a_load_that_is_void() {
     });
 }
 
-/// The stale load is no one's business but of those who had asked before.
+/// The stale load concerns only those who had asked before.
 #[test]
 fn c4_a_get_behind_an_invalidation_waits_for_no_load_from_before() {
     everywhere(|| {
@@ -172,7 +172,7 @@ fn c4_a_load_that_is_void_and_not_waited_for_is_dropped() {
     });
 }
 
-/// A function on a blocking thread cannot be dropped: it goes on, unheard.
+/// A function on a blocking thread cannot be dropped: it goes on, and its result is ignored.
 #[test]
 fn c4_a_function_that_is_void_goes_on_beside_the_next() {
     everywhere(|| {

@@ -1,5 +1,4 @@
-//! Caching actors: what is kept, for how long, what is loaded and written, and what of that
-//! survives failures.
+//! Caching actors: bounds and times, loads and writes, and what survives failures.
 
 mod behind;
 mod bounds;

@@ -1,4 +1,4 @@
-//! Random programs over a store that is slow and fails, against what may be seen.
+//! Random programs over a slow and failing store, checked against the values that may be seen.
 //!
 //! Each key has one writer, whose values grow. So a value that is seen is old if it is smaller than
 //! one that was told to be written, or of which the cache was told, before it was asked for.
@@ -22,18 +22,18 @@ const WAITING: usize = 3;
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum Kind {
-    /// The store is changed elsewhere, and the cache is told.
+    /// The store is changed elsewhere, and the key invalidated.
     Elsewhere,
     Through,
     Behind,
 }
 
-/// What is known of a key outside of the cache.
+/// The knowledge of a key outside of the cache.
 #[derive(Default, Clone, Copy, Debug)]
 struct Known {
     /// What any get from now on has to see, or something newer.
     told: u64,
-    /// The newest value that there may be.
+    /// The newest possible value.
     begun: u64,
 }
 
@@ -55,7 +55,7 @@ struct Removed {
     newest: [u64; KEYS],
 }
 
-/// What of the settings the checks depend on.
+/// The settings that the checks depend on.
 #[derive(Clone, Copy)]
 struct Extras {
     max_loads: Option<usize>,

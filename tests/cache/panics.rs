@@ -1,4 +1,4 @@
-//! Keys and values whose code panics: what has called it fails, and nothing else.
+//! Keys and values whose code panics: only the call that needed it fails.
 
 use std::hash::{Hash, Hasher};
 use std::time::Duration;
@@ -9,7 +9,7 @@ use coact::cache::{
 use coact::prelude::*;
 use coact_tests::everywhere_with_faults;
 
-/// What of a key or a value panics.
+/// The part of a key or a value that panics.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Bad {
     Nothing,
@@ -76,7 +76,7 @@ impl Drop for Value {
     }
 }
 
-/// Takes all, and has nothing.
+/// A store that accepts every write, and has no values.
 struct Nowhere;
 
 impl Backing<Key, Value> for Nowhere {

@@ -1,4 +1,4 @@
-//! Random uses of a cache, against a list that says what it has to keep.
+//! Random uses of a cache, checked against a list of what it must keep.
 //!
 //! For more cases: `PROPTEST_CASES=5000 cargo test -p coact-tests --test cache policy_model`.
 
@@ -21,7 +21,7 @@ enum Op {
     Read(u32),
     Invalidate(u32),
     Pass(u64),
-    /// What the store has changes, which the cache is not told.
+    /// The store changes, and the cache does not learn of it.
     Change(u32, Option<u64>),
     /// The store fails from now on, or does not.
     Fail(bool),
@@ -45,7 +45,7 @@ fn own_time(key: u32) -> Option<u64> {
     (!key.is_multiple_of(3)).then(|| u64::from(key) * 2)
 }
 
-/// What values are loaded from.
+/// The store that values are loaded from.
 #[derive(Default)]
 struct Store {
     values: BTreeMap<u32, u64>,
@@ -61,7 +61,7 @@ struct Entry {
     is_marked: bool,
 }
 
-/// What is kept: the entry that was used last is the last.
+/// The kept entries: the one that was used last is the last.
 #[derive(Default)]
 struct Model {
     entries: Vec<Entry>,

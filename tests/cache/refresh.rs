@@ -1,4 +1,4 @@
-//! Values that are loaded again ahead of their expiry.
+//! Refreshes: values that are loaded again before they expire.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,7 +33,7 @@ fn get(cache: &Numbers, key: u32) -> Option<u64> {
     cache.get(key).wait().unwrap().unwrap()
 }
 
-/// Waits until nothing is loaded any more.
+/// Waits until no load is running.
 fn settle(cache: &Numbers) {
     while cache.counts().wait().unwrap().loading > 0 {
         pass(MS / 10);
@@ -68,7 +68,7 @@ fn c13_the_old_value_is_answered_while_it_is_loaded_again() {
     });
 }
 
-/// What is not asked for is not loaded: the runtime is idle, and the value expires.
+/// A value that no one asks for is not loaded: the runtime is idle, and the value expires.
 #[test]
 fn c13_no_value_is_loaded_again_that_is_not_asked_for() {
     in_virtual_time(|| {

@@ -1,4 +1,4 @@
-//! What the listener is told of entries that are dropped.
+//! The calls of the listener for dropped entries.
 
 use std::time::Duration;
 
@@ -118,7 +118,7 @@ fn c14_a_write_behind_that_is_lost_drops_its_value() {
     });
 }
 
-/// Those of the end are a matter of their destructors.
+/// At the end of a cache only destructors run.
 #[test]
 fn c14_what_a_cache_has_when_it_ends_is_not_told() {
     everywhere(|| {

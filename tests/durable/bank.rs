@@ -20,7 +20,7 @@ pub struct Changed {
     pub by: i64,
 }
 
-/// By which `apply` panics.
+/// The amount at which `apply` panics.
 pub const UNLUCKY: i64 = 1313;
 
 impl EventSourced for Account {
@@ -83,7 +83,7 @@ pub fn account(journal: &Journal, key: &str) -> Addr<Durable<Account>> {
     journal.entity(key)
 }
 
-/// What an account is in the store, as another owner finds it. The one before is fenced.
+/// The account in the store, as a new owner finds it. The owner before is fenced.
 pub fn found(store: &(impl coact::durable::Store + Clone), key: &str) -> Account {
     let account = account(&Journal::new(store.clone()), key);
     call(&account, |account| (**account).clone()).wait().unwrap()

@@ -1,4 +1,4 @@
-//! What a program has stored, and another version of it cannot read.
+//! Values that one version of a program has stored, and another cannot read.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -18,11 +18,11 @@ use crate::failures::pass;
 #[stored(name = "counter.added")]
 struct Added(#[n(0)] u64);
 
-/// A snapshot as the program before has it.
+/// A snapshot of the earlier program.
 #[stored(name = "counter")]
 struct Before(#[n(0)] u64);
 
-/// And as this one has it, which has not given it a new version.
+/// And of this one, which has given it no new version.
 mod now {
     use super::*;
 

@@ -23,7 +23,7 @@ use crate::layers::{Layer, Told, Work, layer};
 use crate::manual::Manual;
 use crate::slow::Slow;
 
-/// Longer than anything takes, also on a machine that does something else.
+/// Longer than anything takes, on a busy machine too.
 const LONG: Duration = Duration::from_secs(120);
 
 fn is_closed(why: &NotCommitted) -> bool {
@@ -35,7 +35,7 @@ fn is_told<T: std::fmt::Debug>(told: Result<T, AskError>) {
     assert!(matches!(&told, Err(AskError::NotCommitted(why)) if is_closed(why)), "{told:?}");
 }
 
-/// A store in memory that counts what it is asked behind its end.
+/// A store in memory that counts the operations after its end.
 #[derive(Clone)]
 struct Closable(Slow, Arc<Mutex<Option<usize>>>);
 
@@ -152,7 +152,7 @@ fn e25_a_closed_journal_answers_with_a_typed_error() {
     });
 }
 
-/// A thread that waits for what comes is told, as the one that has a command wait is.
+/// A thread that waits for new events gets an error, as does one that waits for a command.
 #[test]
 fn e25_what_waits_for_a_store_that_is_down_is_told_when_the_journal_is_closed() {
     everywhere_with_faults(|_| {
@@ -188,7 +188,7 @@ fn e25_what_waits_for_a_store_that_is_down_is_told_when_the_journal_is_closed() 
     });
 }
 
-/// Keeps with what error a log ends.
+/// Records the error with which a log ends.
 struct Reads(Option<LogError>);
 
 impl Actor for Reads {}
@@ -347,7 +347,7 @@ fn e25_a_journal_is_closed_twice_in_all_orders() {
     });
 }
 
-/// A decision that is made when the deadline is over stores nothing, and is told so.
+/// A decision that is made after the deadline stores nothing, and gets that error.
 #[test]
 fn e25_a_store_is_asked_nothing_behind_its_end() {
     let silent = Silent::new();
@@ -377,7 +377,7 @@ fn events_of(store: &MemoryStore, key: &str) -> usize {
     wait(|done| store.events(id, Seq::ZERO, 9, done)).unwrap().len()
 }
 
-/// It does not answer at all, and is said to be open.
+/// It does not answer at all, and is reported as open.
 #[test]
 fn e25_a_store_that_hangs_is_named_at_the_deadline() {
     everywhere_with_faults(|_| {
@@ -482,7 +482,7 @@ fn e25_messages_and_timers_stay_in_the_store() {
     });
 }
 
-/// Actors that start while it is closed, and those that a supervisor starts again.
+/// Actors that start while the journal is closed, and those that a supervisor restarts.
 #[test]
 fn e25_an_actor_that_starts_meanwhile_asks_the_store_nothing() {
     coact::sim::Sim::new().config(coact::sim::Config::new().runs(200)).allow_faults(true).check(

@@ -1,4 +1,4 @@
-//! Confirmed questions: what is told of an entity that may have another owner.
+//! Confirmed questions: the answers of an entity that may have another owner.
 
 use std::sync::atomic::{AtomicI64, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -39,7 +39,7 @@ impl Decide<Look> for Account {
     }
 }
 
-/// Rejects what is not covered, for certain.
+/// Rejects an amount that is not covered, with a confirmed answer.
 #[derive(Message)]
 #[message(reply = bool)]
 struct Pay(i64);
@@ -208,7 +208,7 @@ fn e27_members_are_confirmed_together() {
     });
 }
 
-/// Whatever comes of that.
+/// Ignores the outcome.
 #[test]
 fn e27_a_question_comes_behind_what_it_has_seen() {
     everywhere(|| {
@@ -250,7 +250,7 @@ fn e27_a_question_comes_behind_what_it_has_seen() {
     });
 }
 
-/// Others need not wait for it, nor is one of theirs refused with it.
+/// Others neither wait for it nor are refused with it.
 #[test]
 fn e27_commands_go_on_behind_a_question_that_is_refused() {
     everywhere(|| {
@@ -269,7 +269,7 @@ fn e27_commands_go_on_behind_a_question_that_is_refused() {
     });
 }
 
-/// The state is as good as before: nothing is recovered, and nothing settled.
+/// The state is still valid: nothing is recovered, and nothing settled.
 #[test]
 fn e27_a_store_that_is_away_confirms_nothing() {
     everywhere(|| {

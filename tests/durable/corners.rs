@@ -1,4 +1,4 @@
-//! What is done to durable actors that no one should do: states that are exchanged, panics
+//! Abuse of durable actors: states that are exchanged, panics
 //! everywhere, owners that get in each other's way.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -88,7 +88,7 @@ fn e5_a_look_at_what_is_refused_is_refused_as_well() {
     });
 }
 
-/// The same, if it is known and done with while the command still looks.
+/// The same, if the refusal is known and handled while the command still looks.
 #[test]
 fn e5_a_look_that_is_slower_than_the_refusal_is_refused_as_well() {
     let runtime = runtime(2, &Faults::new());
@@ -191,7 +191,7 @@ fn e4_what_was_sent_to_an_address_that_is_gone_is_handled_though_another_waits()
     });
 }
 
-/// The refusal of what one actor has left does not stop the next one.
+/// A refused commit of a former actor does not stop the next one.
 #[test]
 fn e8_what_an_actor_has_left_concerns_the_next_one_in_nothing() {
     everywhere(|| {
@@ -360,7 +360,7 @@ impl Decide<Applied> for Fragile {
     }
 }
 
-/// Stores such steps, as another program may have done.
+/// Stores such steps, as another program might.
 fn with_steps(steps: &[(bool, bool)]) -> MemoryStore {
     use coact::durable::Store;
     use coact::durable::store::{Commit, StoreOutcome, wait, write};
@@ -377,7 +377,7 @@ fn with_steps(steps: &[(bool, bool)]) -> MemoryStore {
     store
 }
 
-/// It is given up at once, and says why.
+/// It is abandoned at once, with the reason.
 fn is_given_up(store: &MemoryStore) {
     let fragile = Journal::new(store.clone()).entity::<Fragile>("x");
     let (asked, called) = (fragile.ask(Applied), call(&fragile, |fragile| fragile.applied));
@@ -480,7 +480,7 @@ fn e8_two_types_of_one_kind_are_told() {
     });
 }
 
-/// The store answers on a thread of its own, while the runtime ends: all that waits is told.
+/// The store answers on a thread of its own while the runtime ends: every wait ends.
 #[test]
 fn e12_all_that_waits_is_told_at_a_shutdown() {
     for round in 0..rounds() {
@@ -511,7 +511,7 @@ fn e12_all_that_waits_is_told_at_a_shutdown() {
     }
 }
 
-/// (What it looks for comes once in some hundred rounds.)
+/// (The race that it looks for comes once in some hundred rounds.)
 fn rounds() -> u64 {
     std::env::var("COACT_SHUTDOWNS").ok().and_then(|text| text.parse().ok()).unwrap_or(600)
 }

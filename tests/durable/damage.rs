@@ -1,4 +1,4 @@
-//! Snapshots, states and notes that are not as they were stored, and can be read nevertheless.
+//! Snapshots, states and notes that were changed after they were stored, and can still be read.
 
 use std::error::Error;
 
@@ -69,7 +69,7 @@ fn state(balance: i64) -> Event {
     write(&Account { balance, changes: vec![balance] }).unwrap()
 }
 
-/// Why the actor of an entity has stopped.
+/// The reason why the actor of an entity has stopped.
 fn refused<E: EventSourced>(account: &Addr<Durable<E>>) -> String {
     match account.ended().wait().unwrap() {
         ExitReason::Failed(why) => why.to_string(),
@@ -77,7 +77,7 @@ fn refused<E: EventSourced>(account: &Addr<Durable<E>>) -> String {
     }
 }
 
-/// How that begins.
+/// How that reason begins.
 fn begins(entity: &str, seq: u64) -> String {
     format!(
         "`{entity}` cannot be recovered from event {seq} on: \

@@ -35,7 +35,7 @@ fn e4_commands_of_addresses_that_are_gone_come_before_those_of_the_next() {
     });
 }
 
-/// An address that was just got is one of an actor that takes what it is sent, though the last
+/// A fresh address belongs to an actor that takes messages, even if the last
 /// address before has just been dropped.
 #[test]
 fn e4_addresses_of_a_moment_are_good() {
@@ -90,7 +90,7 @@ fn e8_one_journal_has_one_actor_for_an_entity() {
     });
 }
 
-/// Whether it is dropped or closed: the actors that it has kept are given up in the same order.
+/// Whether it is dropped or closed, the journal releases the actors that it kept in the same order.
 #[test]
 fn p10_the_end_of_a_journal_is_the_same_in_each_run() {
     for is_closed in [false, true] {
@@ -182,7 +182,7 @@ fn e12_a_journal_serves_one_runtime_after_the_other() {
     }
 }
 
-/// The store does not answer, and the runtime does not wait for ever: those who wait are told.
+/// The store does not answer, and the runtime does not wait forever: every wait ends.
 #[test]
 fn e12_what_is_not_known_at_the_deadline_is_told_to_be_cancelled() {
     let store = Manual::default();

@@ -17,19 +17,19 @@ use crate::bank::{Account, Changed, Deposit, account};
 use crate::manual::Manual;
 use crate::waits::Speechless;
 
-/// Waits on a thread of its own. Returns what it is told.
+/// Waits on a thread of its own. Returns the outcome.
 type Waiter = Box<dyn FnOnce() -> String + Send>;
 
 fn waiter<T: Debug>(wait: impl FnOnce() -> T + Send + 'static) -> Waiter {
     Box::new(move || format!("{:?}", wait()))
 }
 
-/// What waits while a store is as it is.
+/// The waits that there are while a store stays as it is.
 struct Waits {
     journal: Journal,
-    /// These are told by an outage that lasts.
+    /// These end when an outage lasts.
     until_patience: Vec<Waiter>,
-    /// These wait until it is over, or the journal, or the runtime.
+    /// These wait until the outage, the journal or the runtime ends.
     until_the_end: Vec<Waiter>,
     /// A store that keeps commits to itself.
     _holds: Option<Holds>,
@@ -47,7 +47,7 @@ impl Drop for Holds {
 /// Begins waits, in the current runtime, with settings of the journal.
 type Scene = fn(fn(JournalBuilder) -> JournalBuilder) -> Waits;
 
-/// One after the other as in the table.
+/// In the order of the table.
 const SCENES: [(&str, Scene); 8] = [
     ("a recovery waits for the store", |with| {
         let store = down();
@@ -177,7 +177,7 @@ fn down() -> MemoryStore {
     store
 }
 
-/// Loses commits, and all else fails. Returns how many were lost.
+/// Loses commits, and fails everything else. Returns how many were lost.
 fn lose_commits(store: &MemoryStore) -> Arc<AtomicUsize> {
     let (in_transit, lost) = (InTransit::new(), Arc::<AtomicUsize>::default());
     let count = Arc::clone(&lost);
@@ -197,7 +197,7 @@ fn until(condition: impl Fn() -> bool) {
     }
 }
 
-/// Has threads wait.
+/// Starts threads that wait.
 struct Waiting(mpsc::Receiver<String>, usize);
 
 impl Waiting {

@@ -1,4 +1,4 @@
-//! What a store may do to a program, and what is told of it.
+//! Failures of a store, and what the program learns of them.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use std::sync::{Arc, mpsc};
@@ -23,7 +23,7 @@ pub fn is_unavailable(why: &NotCommitted) -> bool {
     by_refusal || matches!(why.why(), Some(StoreError::Unavailable { .. }))
 }
 
-/// Has the next commits fail like this.
+/// Makes the next commits fail like this.
 fn fail_commits(store: &MemoryStore, times: u32, fault: StoreFault) {
     let left = AtomicU32::new(times);
     store.fail(move |operation| match operation {
@@ -129,7 +129,7 @@ fn e6_a_commit_that_is_on_its_way_when_it_is_settled_comes_too_late() {
     });
 }
 
-/// The members are held until it is known, however long the store cannot be reached.
+/// The members are held until the outcome is known, however long the store cannot be reached.
 #[test]
 fn e6_members_are_held_until_an_unknown_outcome_is_settled() {
     everywhere(|| {
@@ -196,7 +196,7 @@ fn e10_while_the_store_is_down_things_wait_and_then_fail_and_then_work_again() {
     });
 }
 
-/// An outage that is shorter than the patience is only slow.
+/// An outage that is shorter than the patience only delays.
 #[test]
 fn e10_a_short_outage_while_recovering_is_not_seen() {
     everywhere(|| {
@@ -212,7 +212,7 @@ fn e10_a_short_outage_while_recovering_is_not_seen() {
     });
 }
 
-/// A store that forgets what it was asked is as one whose answer was lost.
+/// A store that drops a request is like one whose answer was lost.
 #[test]
 fn e6_a_store_that_drops_an_answer_has_lost_it() {
     struct Forgetful(MemoryStore);
@@ -287,7 +287,7 @@ fn e5_effects_of_what_is_refused_are_dropped() {
     });
 }
 
-/// As the guide says: which faults come is part of what is explored.
+/// As in the guide: the simulation explores which faults come.
 #[test]
 fn faults_are_chosen_under_simulation() {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};

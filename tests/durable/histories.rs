@@ -1,4 +1,4 @@
-//! Random programs over a store that fails, against what a history may be.
+//! Random programs over a failing store, checked against the histories that are allowed.
 //!
 //! The oracle is the history that the store has at the end. All that was told and seen on the way
 //! has to agree with it: what was told to be stored is there, once, in the order of the program,
@@ -59,7 +59,7 @@ impl EventSourced for Ledger {
     }
 }
 
-/// Of the bits of a step's number.
+/// From the bits of a step's number.
 const TAGS: [&str; 2] = ["odd", "two"];
 
 /// Notes a step, or only looks.
@@ -83,7 +83,7 @@ impl Decide<Command> for Ledger {
 
 const ENTITIES: usize = 3;
 
-/// A step of the program, as far as it is known from outside.
+/// A step of the program, as seen from outside.
 struct Step {
     owner: usize,
     /// The entities that it has used, and whether others could not meanwhile.
@@ -98,7 +98,7 @@ enum Told {
     Behaviour { of: Vec<usize>, result: Promise<Vec<Vec<u64>>> },
 }
 
-/// Whether what was decided is stored, by what was told.
+/// Whether a decision is stored, according to its outcome.
 fn is_kept(told: &Result<Vec<(usize, Vec<u64>)>, Why>) -> bool {
     told.is_ok()
 }
@@ -129,7 +129,7 @@ impl Told {
     }
 }
 
-/// A program that is being made.
+/// A program under construction.
 struct Program {
     dice: Dice,
     store: MemoryStore,
@@ -164,7 +164,7 @@ impl Program {
         }
     }
 
-    /// Has the store fail now and then.
+    /// Makes the store fail now and then.
     fn fail(&mut self) {
         let dice = Mutex::new(Dice::new(self.dice.below(1 << 30) as u64));
         let transit = self.transit.clone();

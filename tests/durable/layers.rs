@@ -6,7 +6,7 @@ use coact::durable::store::{
 };
 use coact::durable::{EntityId, MemoryStore, Seq, Store, StoreError};
 
-/// An operation that the store is yet to do.
+/// An operation that the store has not done yet.
 pub type Work = Box<dyn FnOnce(&MemoryStore) + Send>;
 
 /// A callback that gets what was read, or the outcome of an operation.
@@ -14,7 +14,7 @@ pub type Told<T> = StoreCallback<Result<T, StoreError>>;
 
 /// What stands in front of the store; [`layer!`] makes it one itself.
 pub trait Layer {
-    /// Has an operation done, here or elsewhere, now or later.
+    /// Passes an operation on, here or elsewhere, now or later.
     fn pass(&self, work: Work);
 
     fn read_events(&self, entity: EntityId, after: Seq, most: usize, done: Told<Vec<StoredEvent>>) {

@@ -1,4 +1,4 @@
-//! Dead letters and what earlier processes have left, some of it damaged.
+//! Dead letters and messages of earlier processes, some of them damaged.
 
 use std::time::{Duration, UNIX_EPOCH};
 
@@ -54,7 +54,7 @@ struct Flipped {
     store: MemoryStore,
     keys: &'static [&'static str],
     flip: fn(&mut Note),
-    /// The sum beside a note, given the right one.
+    /// The checksum beside a note, given the right one.
     sum: fn(RowChecksum) -> Option<RowChecksum>,
     /// Whether messages can be taken.
     delivers: bool,
@@ -121,7 +121,7 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
-/// Has each of these leave a message, and set a timer.
+/// Makes each of these leave a message, and set a timer.
 fn leave(journal: &Journal, number: u64) {
     for key in ["a", "b", "c"] {
         let left = call(&journal.entity::<Person>(key), move |person| {
@@ -133,7 +133,7 @@ fn leave(journal: &Journal, number: u64) {
     }
 }
 
-/// What is done to a note, and to the sum beside it.
+/// A change of a note, and of the checksum beside it.
 type Damage = (fn(&mut Note), fn(RowChecksum) -> Option<RowChecksum>);
 
 const DAMAGES: [Damage; 5] = [

@@ -1,4 +1,4 @@
-//! What has happened to all entities of a kind, in the order of commits.
+//! Logs: the events of all entities of a kind, in the order of commits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -42,7 +42,7 @@ fn e13_a_log_has_what_there_is_and_then_what_comes() {
     });
 }
 
-/// A projection into an actor, which keeps its position, and goes on from there in another life.
+/// A projection into an actor, which keeps its position, and goes on from there after a restart.
 #[test]
 fn e13_a_projection_goes_on_where_it_was() {
     #[derive(Clone, Default)]
@@ -197,7 +197,7 @@ fn a_log_until_now_ends_with_what_there_is() {
     });
 }
 
-/// What is stored while it is read does not keep it from ending.
+/// Commits during the reading do not keep it from ending.
 #[test]
 fn a_log_until_now_ends_though_there_is_more_and_more() {
     everywhere(|| {

@@ -1,4 +1,4 @@
-//! Durable actors: what is stored, what is seen when, and what a store that fails may do.
+//! Durable actors: what is stored, who sees it when, and failures of the store.
 
 mod answers;
 mod bank;

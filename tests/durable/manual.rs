@@ -1,4 +1,4 @@
-//! A store whose commits are told when a test says so, on whatever thread that is.
+//! A store that reports commits when a test says so, on any thread.
 
 use std::mem::take;
 use std::sync::{Arc, Mutex};
@@ -8,7 +8,7 @@ use coact::durable::{CommitRefusal, MemoryStore, Store, StoreError};
 
 use crate::layers::{Layer, Work, layer};
 
-/// The store in memory, which can be told to keep commits to itself.
+/// The store in memory, which can hold commits back.
 #[derive(Clone, Default)]
 pub struct Manual(Arc<Mutex<Held>>, pub MemoryStore);
 
@@ -19,12 +19,12 @@ struct Held {
 }
 
 impl Manual {
-    /// Has it keep the commits that come.
+    /// Holds back the commits that come.
     pub fn hold(&self) {
         self.0.lock().unwrap().holds = true;
     }
 
-    /// How many it has.
+    /// How many commits it holds back.
     pub fn len(&self) -> usize {
         self.0.lock().unwrap().commits.len()
     }
@@ -35,12 +35,13 @@ impl Manual {
         take(&mut held.commits)
     }
 
-    /// Stores what it has, and what comes.
+    /// Stores the commits that it holds back, and those that come.
     pub fn release(&self) {
         self.let_go().into_iter().for_each(|(commit, done)| self.1.commit(commit, done));
     }
 
-    /// Stores what it has, and what comes. Returns what tells the outcomes.
+    /// Stores the commits that it holds back, and those that come. Returns what reports the
+    /// outcomes.
     pub fn store_untold(&self) -> Vec<Box<dyn FnOnce()>> {
         let tell = |(commit, done): (Commit, StoreCallback<StoreOutcome>)| {
             let outcome = wait(|told| self.1.commit(commit, told));
@@ -49,7 +50,7 @@ impl Manual {
         self.let_go().into_iter().map(tell).collect()
     }
 
-    /// Stores the first of what it has, and keeps the others, and what comes.
+    /// Stores the first commit that it holds back, and goes on holding back the others.
     pub fn release_one(&self) {
         let (commit, done) = self.0.lock().unwrap().commits.remove(0);
         self.1.commit(commit, done);
@@ -60,7 +61,8 @@ impl Manual {
         self.let_go().into_iter().rev().for_each(|(commit, done)| self.1.commit(commit, done));
     }
 
-    /// Refuses the first of what it has. Does with the others, and with what comes, as it does.
+    /// Refuses the first commit that it holds back. Treats the others, and those that come, as
+    /// before.
     pub fn refuse_first(&self) {
         let mut commits = self.let_go().into_iter();
         let why = StoreError::Unavailable { why: "it was refused".into() };
@@ -69,7 +71,7 @@ impl Manual {
         commits.for_each(|(commit, done)| self.1.commit(commit, done));
     }
 
-    /// Refuses what it has.
+    /// Refuses the commits that it holds back.
     pub fn refuse(&self) {
         let why = || StoreError::Unavailable { why: "it was refused".into() };
         self.let_go()

@@ -45,7 +45,7 @@ fn e18_the_same_key_has_the_same_answer() {
     });
 }
 
-/// Commands are sent again until they are answered, through all that a store may do.
+/// Commands are sent again until they are answered, through all failures of a store.
 #[test]
 fn e18_what_is_sent_again_is_decided_on_once() {
     everywhere_with_faults(|_| {
@@ -112,7 +112,7 @@ fn e18_an_answer_that_is_just_stored_is_not_missed() {
     }
 }
 
-/// The answer is all that there was to be stored, and others are stored behind it.
+/// The commit has nothing but the answer, and others are stored behind it.
 #[test]
 fn e18_an_answer_that_is_refused_is_not_told_to_who_asks_again() {
     everywhere(|| {

@@ -21,7 +21,7 @@ use crate::histories::seeds;
 use crate::layers::{Layer, Told, Work, layer};
 use crate::manual::Manual;
 
-/// A party that sends numbered letters, and knows which it has got from whom.
+/// A party that sends numbered letters, and records those that it got, by sender.
 #[derive(Default, Clone, Debug, PartialEq)]
 pub struct Party {
     sent: HashMap<String, u64>,
@@ -108,7 +108,7 @@ fn settle(store: &MemoryStore) {
     }
 }
 
-/// Each letter was got once, and those of each pair in their order.
+/// Each letter arrived once, and those of each pair in order.
 fn assert_all_got(journal: &Journal, keys: &[&str]) {
     let all: HashMap<&str, Party> = keys.iter().map(|key| (*key, seen(journal, key))).collect();
     for to in keys {
@@ -455,7 +455,7 @@ fn e16_what_is_delivered_reaches_the_child_of_a_supervisor() {
     });
 }
 
-/// A journal that no one holds any more delivers as long as its entities have actors.
+/// A dropped journal delivers as long as its entities have actors.
 #[test]
 fn e16_messages_are_delivered_though_the_journal_was_dropped() {
     everywhere(|| {
@@ -488,7 +488,7 @@ impl Layer for Untaken {
     }
 }
 
-/// Commands that come while it is read what there is do not overtake it.
+/// Commands that come while the store is read do not overtake its messages.
 #[test]
 fn e16_what_earlier_processes_have_left_comes_first() {
     everywhere(|| {
@@ -585,7 +585,7 @@ fn e22_a_message_that_was_damaged_holds_up_its_own_entity() {
     });
 }
 
-/// What has no receiver in a program stays in the store, and so does what is behind it.
+/// A message without a receiver in the program stays in the store, and so do those behind it.
 #[test]
 fn e16_a_message_that_a_program_does_not_know_holds_up_those_behind_it() {
     everywhere(|| {

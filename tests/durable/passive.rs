@@ -1,4 +1,4 @@
-//! Entities that no one uses.
+//! Entities that are not in use.
 
 use std::time::Duration;
 

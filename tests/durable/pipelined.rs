@@ -25,7 +25,7 @@ fn cent((from, to): Two<'_>) -> (i64, i64) {
     (from.balance, to.balance)
 }
 
-/// Two accounts that are recovered, in a store that keeps the commits that come.
+/// Two recovered accounts, in a store that holds commits back.
 fn two_held(store: &Manual) -> [Addr<Durable<Account>>; 2] {
     let journal = Journal::new(store.clone());
     let two = ["alice", "bob"].map(|key| account(&journal, key));
@@ -100,7 +100,7 @@ fn events(store: &MemoryStore, key: &str) -> usize {
     wait(|done| store.events(id, Seq::ZERO, 100, done)).unwrap().len()
 }
 
-/// What has seen what is refused is refused, and all are as if none of it had been.
+/// A decision that has seen a refused one is refused, and the states are as if neither had been.
 #[test]
 fn e23_a_refusal_is_one_of_all_that_has_seen_it() {
     everywhere(|| {
@@ -173,7 +173,7 @@ fn e23_a_refusal_is_none_of_others() {
     assert_eq!(balances(&all).wait(), Ok(vec![0, 0, -1, 1]));
 }
 
-/// Who was only read by what is refused, goes on as if that had never been.
+/// An entity that a refused decision only read goes on as if that had never been.
 #[test]
 fn e23_who_was_only_read_by_what_is_refused_goes_on() {
     everywhere(|| {

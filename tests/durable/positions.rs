@@ -1,4 +1,4 @@
-//! The position of a journal: it has all in it that the program can know of.
+//! The position of a journal: it covers all commits that the program can know of.
 
 use coact::Context;
 use coact::actor::AskError;
@@ -17,7 +17,7 @@ fn last(store: &MemoryStore) -> Position {
     wait(|done| store.position(done)).unwrap()
 }
 
-/// What a projection has that has read up to there.
+/// The state of a projection that has read up to there.
 fn projected(journal: &Journal) -> i64 {
     let (mut sum, mut log) = (0, journal.log::<Account>(Position::ZERO).until_now());
     loop {
@@ -75,7 +75,7 @@ fn e28_the_position_has_recovered_states_in_it() {
     });
 }
 
-/// Sums up what it is told, and says when that is as much as this.
+/// Sums up the events, and reports when the sum is as much as this.
 struct Total {
     journal: Journal,
     sum: i64,

@@ -1,4 +1,4 @@
-//! How entities are made again of what is stored.
+//! Recovery of entities from the store.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -99,7 +99,7 @@ fn e8_an_owner_that_was_replaced_stores_nothing_and_stops() {
     });
 }
 
-/// However often they do, all that was told is stored, and nothing else.
+/// However often they do, exactly what was reported is stored.
 #[test]
 fn e8_owners_that_replace_each_other_are_not_told_of_damage() {
     everywhere_with_faults(|_| {
@@ -173,7 +173,7 @@ impl Layer for Interrupted {
     }
 }
 
-/// Has an entity with two events asked by a journal to which that happens.
+/// Asks an entity with two events through a journal to which that happens.
 fn ask_interrupted(
     store: &MemoryStore,
     write: fn(&mut CommitMember, &Claim),
@@ -208,7 +208,7 @@ fn e8_what_another_owner_has_removed_since_the_claim_is_not_missing() {
     });
 }
 
-/// A store in memory that shows something else than what it has.
+/// A store in memory that shows other events than it has.
 #[derive(Clone)]
 struct Tampered(MemoryStore, Tamper);
 

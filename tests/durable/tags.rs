@@ -32,7 +32,7 @@ enum Changed {
     By(#[n(0)] i64),
 }
 
-/// By which its tags are bad.
+/// The amount at which its tags are invalid.
 const BAD: i64 = 1313;
 
 impl EventSourced for Account {
@@ -114,7 +114,7 @@ fn order(journal: &Journal, key: &str, region: &str) {
     assert_eq!(ordered.wait(), Ok(()));
 }
 
-/// What a log says, in short.
+/// The contents of a log, in short.
 fn said(logged: &LoggedEvent<Event>) -> String {
     let account = logged.read::<Account>().unwrap().map(|event| format!("{event:?}"));
     let order = logged.read::<Order>().unwrap().map(|event| format!("{event:?}"));
@@ -243,7 +243,7 @@ fn e21_tags_go_with_their_events() {
     });
 }
 
-/// As logs of kinds do.
+/// Like logs of kinds.
 #[test]
 fn e21_a_log_of_a_tag_ends_goes_on_and_tells_its_position() {
     everywhere(|| {

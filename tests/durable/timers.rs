@@ -16,7 +16,7 @@ use crate::failures::pass;
 use crate::manual::Manual;
 use crate::slow::Slow;
 
-/// Knows which of its timers were due.
+/// Records which of its timers were due.
 #[derive(Default, Clone, Debug, PartialEq)]
 struct Clock(Vec<String>);
 
@@ -232,7 +232,7 @@ fn e19_a_timer_that_is_set_again_for_the_same_time_is_the_last_one() {
     });
 }
 
-/// Nothing of them keeps the runtime from being idle.
+/// They do not keep the runtime from being idle.
 #[test]
 fn e15_timers_of_what_is_deleted_are_not_waited_for() {
     let runtime = coact_tests::runtime(2, &coact_tests::Faults::new());
@@ -244,7 +244,7 @@ fn e15_timers_of_what_is_deleted_are_not_waited_for() {
     });
 }
 
-/// Sets, replaces and cancels some. Returns which are set then, with what they tell.
+/// Sets, replaces and cancels some. Returns those that are set then, with their messages.
 fn some_timers(clock: &mut Durable<Clock>) -> Vec<(String, Option<Duration>, String)> {
     let due = UNIX_EPOCH + 5_000_000 * MS;
     clock.set_timer("replaced", due, Ring("before".into()));
@@ -405,7 +405,7 @@ fn e19_a_timer_that_was_set_last_is_due_in_all_orders() {
     }
 }
 
-/// Whoever set it: the store says what is set.
+/// Whatever process set it: the store says what is set.
 #[test]
 fn e19_resume_finds_a_timer_that_another_process_has_set_again() {
     everywhere(|| {

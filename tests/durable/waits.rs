@@ -1,5 +1,5 @@
-//! What waits for a store that cannot be reached, or does not answer: who is told, and what ends
-//! it.
+//! Waits for a store that cannot be reached, or does not answer: who gets an error, and what ends
+//! the wait.
 
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
 use std::sync::{Arc, Mutex};
@@ -17,7 +17,7 @@ use crate::failures::{is_unavailable, pass};
 use crate::layers::{Layer, Told, Work, layer};
 use crate::slow::Slow;
 
-/// Is told soon of an outage, and recovers two entities at once.
+/// A journal with little patience, which recovers two entities at once.
 fn impatient(store: impl Store) -> Journal {
     Journal::builder(store).patience(Duration::from_millis(30)).recoveries(2).build()
 }
@@ -70,7 +70,7 @@ fn e10_recoveries_that_wait_for_their_turn_learn_of_an_outage() {
     });
 }
 
-/// A store in memory that answers no claim before it is told to.
+/// A store in memory that holds back the answers of claims.
 #[derive(Clone, Default)]
 struct Silent {
     store: MemoryStore,
@@ -188,7 +188,7 @@ fn e24_what_is_not_wanted_any_more_does_not_wait_for_the_store() {
     });
 }
 
-/// The next owner is not kept by what the one before waits for.
+/// A wait of a former owner does not delay the next one.
 #[test]
 fn e24_an_actor_that_is_stopped_leaves_its_entity_while_the_store_is_down() {
     everywhere(|| {
@@ -221,7 +221,7 @@ fn e24_resume_ends_when_its_journal_is_gone() {
     });
 }
 
-/// What was decided behind a commit of unknown outcome waits for that, and all else is told.
+/// Decisions behind a commit of unknown outcome wait for it, and everything else fails.
 #[test]
 fn e10_what_is_not_decided_on_is_told_while_an_outcome_is_unknown() {
     everywhere(|| {

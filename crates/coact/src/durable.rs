@@ -57,7 +57,7 @@ pub use coact_macros::stored;
 /// ```
 ///
 /// What persists something is confirmed by its own commit. A handler that wants its answers
-/// confirmed, whoever asks, calls [`Durable::confirm`]. Sets may be [pipelined](pipelined()) too.
+/// confirmed for all askers calls [`Durable::confirm`]. Sets may be [pipelined](pipelined()) too.
 ///
 /// The compiler refuses a set without durable members:
 ///

@@ -280,17 +280,17 @@ struct TestingGuide;
 /// The page about behaviours.
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../docs/behaviours.md")]
-struct Behaviours;
+struct BehavioursGuide;
 
 /// The programs of the patterns, which are tested under simulation.
 #[cfg(all(doctest, feature = "macros", feature = "sim"))]
 #[doc = include_str!("../../../docs/patterns.md")]
-struct Patterns;
+struct PatternsGuide;
 
 /// The first page of the repository.
 #[cfg(all(doctest, feature = "macros"))]
 #[doc = include_str!("../../../README.md")]
-struct Readme;
+struct ReadmePage;
 
 /// The pages about actors. (Those on streams and tokio need more crates: `tests/src/lib.rs` has
 /// them.)

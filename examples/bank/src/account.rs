@@ -112,7 +112,7 @@ impl Decide<Deposit> for Account {
 }
 
 /// Sends an amount to another account, if there is enough: the message is stored with what the
-/// sender has decided, and received once, by and by, whatever happens.
+/// sender has decided, and received once, later, whatever happens.
 pub fn send(from: &Addr<Durable<Account>>, to: u64, cents: u64) -> Promise<bool> {
     call(from, move |from| {
         if from.cents < cents {

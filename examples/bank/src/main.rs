@@ -95,7 +95,7 @@ fn main() -> anyhow::Result<()> {
         totals.received
     );
     println!("the statement has them too: {} cents were sent, and received", totals.sent);
-    // In order, so that no `-wal` is left: what waits for nothing ends when it is used no more.
+    // End in order, so that no `-wal` is left: actors end when no one uses them any more.
     drop((accounts, journal));
     Runtime::global().wait_idle();
     Ok(())

@@ -1,9 +1,9 @@
 //! The statement: a table of what each account has sent and received, in a file of its own, for
 //! those who would rather ask in SQL.
 //!
-//! It is made of what has happened to the accounts, and can be deleted at any time: then it is made
-//! anew. What it has and up to where it has read is one SQL transaction, so it counts nothing
-//! twice, wherever it is killed.
+//! It is made from the events of the accounts, and can be deleted at any time: then it is made
+//! anew. Its rows and its offset are one SQL transaction, so it counts nothing twice, wherever it
+//! is killed.
 
 use std::path::Path;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
