@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use coact::Context;
 use coact::actor::Down;
+use coact::internals::SHARES_CODE;
 use coact::prelude::*;
 use coact_sync::pool;
 use coact_tests::{Bank, Dice, Faults, PATIENCE, runtime};
@@ -74,12 +75,13 @@ fn nothing_is_left() {
         assert_outstanding(before, "after a shutdown past its deadline");
     }
 
-    // The figure can tell: one block for each cown, and one more for each behaviour.
+    // The figure can tell: one block for each cown, and one more for each behaviour, beside that of
+    // its closure where closures share code.
     let runtime = runtime(1, &Faults::new());
     let cowns = runtime.run(|| (0..10).map(|_| Cown::new(0)).collect::<Vec<_>>());
     assert_eq!(outstanding(), before + 10);
     let kept = Batch::new().when((&cowns[0], &cowns[1]), |_| ());
-    assert_eq!(outstanding(), before + 11);
+    assert_eq!(outstanding(), before + 11 + usize::from(SHARES_CODE));
     drop((kept, cowns));
     assert_eq!(outstanding(), before);
     drop(runtime);

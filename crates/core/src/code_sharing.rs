@@ -7,5 +7,4 @@
 ///
 /// `--cfg coact_inlined` turns this off, for tests of the code that release builds have. Loom
 /// models and Miri have that code, too.
-pub(crate) const SHARES_CODE: bool =
-    cfg!(all(debug_assertions, not(coact_inlined), not(loom), not(miri)));
+pub const SHARES_CODE: bool = cfg!(all(debug_assertions, not(coact_inlined), not(loom), not(miri)));

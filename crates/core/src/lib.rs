@@ -52,6 +52,7 @@ pub use runtime::Runtime;
 #[doc(hidden)]
 pub mod internals {
     pub use crate::behaviour::continuation::{Continuation, resolver_spawning};
+    pub use crate::code_sharing::SHARES_CODE;
     pub use crate::cown::commit_participant::{
         CommitOutcome, CommitParticipant, OutcomeCallback, PendingCommit, PostCommit, Readiness,
         ReadyCallback,

@@ -131,7 +131,9 @@ impl PendingCommit for BehaviourCommit {
                 let first = Arc::clone(first);
                 let continuation =
                     Arc::new(BehaviourContinuation(Mutex::new(Some((effects, done)))));
-                first.behaviour_waits(Arc::clone(&continuation) as _);
+                members
+                    .iter()
+                    .for_each(|member| member.behaviour_waits(Arc::clone(&continuation) as _));
                 let receipt = BehaviourReceipt { first: Arc::clone(&first), members, continuation };
                 CommitRequest::send(&first.entity.client, commit, receipt);
             }
@@ -179,6 +181,10 @@ impl BehaviourContinuation {
     fn take(&self) -> Option<(Vec<CommitEffect>, OutcomeCallback)> {
         lock(&self.0).take()
     }
+
+    fn is_waiting(&self) -> bool {
+        lock(&self.0).is_some()
+    }
 }
 
 impl WaitingBehaviour for BehaviourContinuation {
@@ -203,11 +209,10 @@ impl CommitObserver for BehaviourReceipt {
 
     fn answered(self, answer: Result<Position, CommitRefusal>) {
         let Some((effects, done)) = self.continuation.take() else { return };
-        let Self { first, members, .. } = &self;
+        let Self { first, members, continuation } = &self;
         // (The core tells those that it has changed if it is refused.)
         members.iter().for_each(|member| member.member_answered(&answer));
-        // (Before they are free for another behaviour.)
-        first.behaviour_goes_on();
+        members.iter().for_each(|member| member.behaviour_goes_on(continuation));
         match &answer {
             Ok(position) => done(Ok(run_all(effects, *position))),
             Err(refusal) => {
@@ -223,7 +228,11 @@ impl Drop for BehaviourReceipt {
     /// If it was not answered, the runtime in which it was waited for has ended, or the journal is
     /// closed.
     fn drop(&mut self) {
-        self.continuation.abandon();
+        let Self { members, continuation, .. } = self;
+        if continuation.is_waiting() {
+            members.iter().for_each(|member| member.behaviour_goes_on(continuation));
+            continuation.abandon();
+        }
     }
 }
 

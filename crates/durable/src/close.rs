@@ -34,10 +34,8 @@ impl Journal {
     ///
     /// # Errors
     /// Something was not done in time; [`CloseError`] says what. Those who wait for a decision
-    /// whose outcome is unknown by then are told that it was cancelled: it may be stored. (If the
-    /// store has not answered at all, a behaviour that is not pipelined goes on waiting for that,
-    /// or for the end of its runtime.) The store is closed as soon as it has answered; to call this
-    /// again waits for that.
+    /// whose outcome is unknown by then are told that it was cancelled: it may be stored. The store
+    /// is closed as soon as it has answered; to call this again waits for that.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, StoreError, stored};

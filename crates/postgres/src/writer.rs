@@ -271,19 +271,17 @@ impl StoreWriter {
     ) {
         for (asked, answer) in all.into_iter().zip(answers) {
             match (asked, answer) {
+                // (That one was stored before is not certain either: the standbys may lack it.)
                 (
                     WriteRequest::Commit(commit, done),
-                    WriteAnswer::Commit(Ok(CommitDecision::Stored(_))),
+                    WriteAnswer::Commit(Ok(
+                        CommitDecision::Stored(_)
+                        | CommitDecision::Before(CommitSettlement::Committed(_)),
+                    )),
                 ) => {
                     self.memory.unknown.insert(commit.id());
                     tell(done, StoreOutcome::Unknown(why.clone()));
                 }
-                (
-                    WriteRequest::Commit(_, done),
-                    WriteAnswer::Commit(Ok(CommitDecision::Before(CommitSettlement::Committed(
-                        before,
-                    )))),
-                ) => tell(done, StoreOutcome::Committed(before)),
                 // The transaction stores nothing of it, and its reason to refuse may never come
                 // true.
                 (asked, _) => asked.refuse(why),

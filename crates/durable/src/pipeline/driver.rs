@@ -2,6 +2,8 @@
 //! commits to the store.
 
 use std::any::Any;
+use std::mem::take;
+use std::ptr;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, Weak};
 use std::task::{Wake, Waker};
 
@@ -64,8 +66,9 @@ pub(crate) struct PipelineDriver {
     /// may be stuck.
     abandonments: Cown<()>,
     pipeline: Mutex<Pipeline>,
-    /// The behaviour that waits for a commit of which this is the first member.
-    waiting_behaviour: Mutex<Option<Arc<dyn WaitingBehaviour>>>,
+    /// The behaviours that wait for a commit of which this is a member: several, if they only read
+    /// it.
+    waiting_behaviours: Mutex<Vec<Arc<dyn WaitingBehaviour>>>,
     _wakes_on_cancel: OnCancel,
 }
 
@@ -86,14 +89,14 @@ impl PipelineDriver {
         Arc::new_cyclic(|this: &Weak<Self>| {
             let waker = Waker::from(Arc::new(CancelWaker(this.clone())));
             let _wakes_on_cancel = deliveries.runtime().on_cancel(waker);
-            let waiting_behaviour = Mutex::new(None);
+            let waiting_behaviours = Mutex::default();
             Self {
                 entity,
                 actor,
                 deliveries,
                 abandonments,
                 pipeline,
-                waiting_behaviour,
+                waiting_behaviours,
                 _wakes_on_cancel,
             }
         })
@@ -121,8 +124,10 @@ impl PipelineDriver {
         for command in commands {
             match command {
                 PipelineCommand::Cancel(timeout) => drop(timeout),
-                PipelineCommand::RecoverActor => self.actor.attend(),
-                PipelineCommand::StopActor { reason, why } => self.actor.stop(reason, why),
+                PipelineCommand::RecoverActor => drop_quietly(|| self.actor.attend()),
+                PipelineCommand::StopActor { reason, why } => {
+                    drop_quietly(|| self.actor.stop(reason, why));
+                }
                 PipelineCommand::Wake(waiters) => waiters.into_iter().for_each(drop_quietly),
                 PipelineCommand::Release(hold) => drop(hold),
                 PipelineCommand::Deliver => self.start_delivery(),
@@ -259,12 +264,12 @@ impl PipelineDriver {
     fn abandon_if_cancelled(self: &Arc<Self>) {
         if self.abandonments.runtime().is_cancelled() {
             // (A behaviour that waits is dropped by the runtime.)
-            self.start_abandonment(None);
+            self.start_abandonment(Vec::new());
         }
     }
 
     /// Abandons what is pending in a behaviour, also if the runtime drops that.
-    fn start_abandonment(self: &Arc<Self>, waiting: Option<Arc<dyn WaitingBehaviour>>) {
+    fn start_abandonment(self: &Arc<Self>, waiting: Vec<Arc<dyn WaitingBehaviour>>) {
         let task = AbandonmentTask(Arc::clone(self), waiting);
         when(&self.abandonments, move |()| drop(task));
     }
@@ -315,7 +320,7 @@ impl EntityOwner for PipelineDriver {
     }
 
     fn give_up(self: Arc<Self>) {
-        let waiting = lock(&self.waiting_behaviour).take();
+        let waiting = take(&mut *lock(&self.waiting_behaviours));
         self.start_abandonment(waiting);
     }
 }
@@ -336,13 +341,13 @@ impl Wake for CancelWaker {
 }
 
 /// Abandons what is pending when it is dropped.
-struct AbandonmentTask(Arc<PipelineDriver>, Option<Arc<dyn WaitingBehaviour>>);
+struct AbandonmentTask(Arc<PipelineDriver>, Vec<Arc<dyn WaitingBehaviour>>);
 
 impl Drop for AbandonmentTask {
     fn drop(&mut self) {
         let Self(driver, waiting) = self;
-        driver.abandon(Pipeline::abandon_all);
         waiting.iter().for_each(|behaviour| behaviour.abandon());
+        driver.abandon(Pipeline::abandon_all);
     }
 }
 
@@ -401,16 +406,21 @@ impl PipelineDriver {
         (&self.entity.client, &self.deliveries)
     }
 
-    /// A behaviour waits for its commit, of which this is the first member: so that a journal that
-    /// closes finds it.
+    /// A behaviour waits for its commit, of which this is a member: so that a journal that closes
+    /// finds it.
     pub(crate) fn behaviour_waits(&self, behaviour: Arc<dyn WaitingBehaviour>) {
-        *lock(&self.waiting_behaviour) = Some(behaviour);
+        lock(&self.waiting_behaviours).push(behaviour);
     }
 
     /// The behaviour does not wait any more.
-    pub(crate) fn behaviour_goes_on(&self) {
-        let behaviour = lock(&self.waiting_behaviour).take();
-        drop(behaviour);
+    pub(crate) fn behaviour_goes_on(&self, behaviour: &Arc<impl WaitingBehaviour>) {
+        let mut waiting = lock(&self.waiting_behaviours);
+        let found = waiting
+            .iter()
+            .position(|other| ptr::addr_eq(Arc::as_ptr(other), Arc::as_ptr(behaviour)));
+        let gone = found.map(|at| waiting.swap_remove(at));
+        drop(waiting);
+        drop(gone);
     }
 
     /// A behaviour's commit that the entity is a member of is stored or refused.

@@ -6,8 +6,9 @@ use std::ptr::{null, null_mut};
 
 use coact_sync::shim::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use crate::code_sharing::SHARES_CODE;
 use crate::current;
-use crate::task::{RunContext, TaskPtr, run_task};
+use crate::task::{RunContext, TaskPtr, name_of, run_task};
 
 /// Written by its thread with two stores per task; no thread ever waits for it.
 pub(crate) struct CurrentTask {
@@ -78,8 +79,9 @@ impl CurrentTask {
     /// The task is ready, and is run once.
     #[inline]
     pub(crate) unsafe fn run(&self, task: TaskPtr, context: &RunContext) -> Option<TaskPtr> {
-        // SAFETY: a ready task is live, and begins with its header.
-        self.begin(unsafe { task.as_ref() }.vtable.name);
+        // Where closures share code, the name by type is the same for all.
+        // SAFETY: a ready task is live, begins with its header, and has not run.
+        self.begin(unsafe { if SHARES_CODE { name_of(task) } else { task.as_ref().vtable.name } });
         let outer = MARKED.replace((self, current::nested_bodies()));
         // SAFETY: the task is ready and run once, as this function requires.
         let next = unsafe { run_task(task, context) };
