@@ -12,7 +12,7 @@ use std::ptr::null;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use coact_sync::stack::PinnedStack;
+use coact_sync::current_stack::StackPin;
 
 use scope_list::{ScopeList, innermost, lend};
 use stack_place::BODIES;
@@ -28,7 +28,7 @@ use crate::simulated;
 // What is set here for the time of a call is not to be seen by others, and must not outlast the
 // call. There are three kinds:
 // * What is lent is in a `ScopeList` of the stack on which it is.
-// * What describes the thread (all guards with a `PinnedStack`) keeps a fiber from being suspended.
+// * What describes the thread (all guards with a `StackPin`) keeps a fiber from being suspended.
 // * `BODIES` counts those of one stack; who switches to another one begins anew (`on_other_stack`).
 thread_local! {
     static WORKER: Cell<*const dyn AnyWorker> = const { Cell::new(null::<NoWorker>()) };
@@ -205,13 +205,13 @@ pub(crate) fn may_wait_for(runtime: RuntimeId) -> bool {
 pub(crate) struct BlockingMark {
     before: RuntimeId,
     _entered: EnteredRuntime,
-    _pinned: PinnedStack,
+    _pinned: StackPin,
 }
 
 impl BlockingMark {
     pub(crate) fn new(runtime: RuntimeId) -> Self {
         let before = SERVES.replace(runtime);
-        Self { before, _entered: EnteredRuntime::new(runtime), _pinned: PinnedStack::new() }
+        Self { before, _entered: EnteredRuntime::new(runtime), _pinned: StackPin::new() }
     }
 }
 
@@ -245,13 +245,13 @@ pub(crate) fn is_inside() -> bool {
 /// that are called inline meanwhile are none of that work.
 pub(crate) struct CancelMark {
     before: Option<StackPlace>,
-    _pinned: PinnedStack,
+    _pinned: StackPin,
 }
 
 impl CancelMark {
     pub(crate) fn enter() -> Self {
         let before = CANCELLING.replace(Some(StackPlace::current()));
-        Self { before, _pinned: PinnedStack::new() }
+        Self { before, _pinned: StackPin::new() }
     }
 }
 
@@ -381,7 +381,7 @@ fn with_decision<R>(decides: bool, work: impl FnOnce() -> R) -> R {
         }
     }
     let _reset = DecisionReset(decides_from_now(decides));
-    let _pinned = PinnedStack::new();
+    let _pinned = StackPin::new();
     work()
 }
 
@@ -453,7 +453,7 @@ impl ThreadState {
             serves: SERVES.replace(self.serves),
             bodies: BODIES.replace(self.bodies),
             thread: THREAD.replace(self.thread),
-            pins: coact_sync::stack::set_pins(self.pins),
+            pins: coact_sync::current_stack::set_pins(self.pins),
             cancelling: CANCELLING.replace(self.cancelling),
             decides: decides_from_now(self.decides),
             extensions: thread_extensions::swap(self.extensions),

@@ -14,9 +14,9 @@ use std::mem::ManuallyDrop;
 use std::ops::{Deref, DerefMut};
 use std::ptr::{NonNull, null_mut};
 
+use coact_sync::current_stack;
 use coact_sync::pool;
 use coact_sync::shim::atomic::{AtomicEnd, AtomicPtr, Ordering};
-use coact_sync::stack;
 
 use crate::current::nested_bodies;
 use crate::panic::drop_quietly;
@@ -50,10 +50,10 @@ impl Depth {
 
 /// Returns how much of this thread's state calls on its stacks have changed that are still running:
 /// it is larger inside of a body, of a destructor that the runtime runs, and where the stack is
-/// [pinned](coact_sync::stack::PinnedStack).
+/// [pinned](coact_sync::current_stack::StackPin).
 #[inline(always)]
 pub fn stack_depth() -> u32 {
-    nested_bodies().wrapping_add(stack::pins()).wrapping_add(NESTED.get())
+    nested_bodies().wrapping_add(current_stack::pins()).wrapping_add(NESTED.get())
 }
 
 /// Runs the destructors deferred on this thread.

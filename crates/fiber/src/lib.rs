@@ -38,8 +38,8 @@
 //! * while it uses what the code that has resumed it lends it through a thread-local, as the crate
 //!   `scoped-tls` does.
 //!
-//! Code that lends in this way can refuse it: it [pins](coact_sync::stack::PinnedStack) the stack
-//! for the time of its call, and [`suspend`] panics.
+//! Code that lends in this way can refuse it: it [pins](coact_sync::current_stack::StackPin) the
+//! stack for the time of its call, and [`suspend`] panics.
 //!
 //! Other than this, suspending is like blocking: locks stay locked, and borrows stay borrowed.
 //!

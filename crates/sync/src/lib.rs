@@ -6,21 +6,21 @@
 //! * [`pool`]: recycles small blocks, so that the runtime's speed does not depend on the program's
 //!   allocator.
 //! * [`backoff`]: waits for another thread's next step: spins, then yields, then sleeps.
-//! * [`patience`]: decides how long to poll before parking.
+//! * [`adaptive_poll`]: decides how long to poll before parking.
 //! * [`affinity`]: pins threads to processors.
-//! * [`stack`]: which stack the thread is on, and whether it may leave that.
+//! * [`current_stack`]: which stack the thread is on, and whether it may leave that.
 //! * [`CachePadded`]: keeps unrelated state out of one cache line.
 //!
 //! **Invariant:** this crate knows nothing of runtimes, cowns or behaviours. While it holds a lock
 //! it runs no user code other than the program's allocator.
 
+pub mod adaptive_poll;
 pub mod affinity;
 pub mod asym;
 pub mod backoff;
-pub mod patience;
+pub mod current_stack;
 pub mod pool;
 pub mod prefetch;
 pub mod shim;
-pub mod stack;
 
 pub use crossbeam_utils::CachePadded;

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::Cell;
 use std::ptr::{self, NonNull};
 
-use coact_sync::stack::{self, StackState};
+use coact_sync::current_stack::{self, StackState};
 
 use super::stack_place::BODIES;
 
@@ -85,7 +85,7 @@ unsafe fn entry_at<'a>(entry: *const ()) -> Option<&'a ScopeEntry> {
 /// Runs `work`, during which [`innermost`] returns `value`, where it is called by `work` itself.
 #[inline]
 pub(super) fn lend<R>(list: ScopeList, value: Option<&dyn Any>, work: impl FnOnce() -> R) -> R {
-    stack::with_state(|state| {
+    current_stack::with_state(|state| {
         let newest = list.newest(state);
         let older = Cell::new(newest.get());
         let entry = ScopeEntry { value: value.map(NonNull::from), bodies: BODIES.get(), older };
@@ -99,7 +99,7 @@ pub(super) fn lend<R>(list: ScopeList, value: Option<&dyn Any>, work: impl FnOnc
 /// inline since. That call is below the caller on this very stack, and ends after it.
 pub(super) fn innermost(list: ScopeList) -> Option<NonNull<dyn Any>> {
     // SAFETY: the pointer is the list's.
-    let entry = stack::with_state(|state| unsafe { entry_at(list.newest(state).get()) })?;
+    let entry = current_stack::with_state(|state| unsafe { entry_at(list.newest(state).get()) })?;
     entry.value.filter(|_| entry.bodies == BODIES.get())
 }
 

@@ -2,7 +2,7 @@
 
 use std::cell::Cell;
 
-use coact_sync::stack;
+use coact_sync::current_stack;
 
 thread_local! {
     /// The number of bodies on the current stack.
@@ -20,6 +20,6 @@ impl StackPlace {
     /// Returns the place of the caller.
     #[must_use]
     pub fn current() -> Self {
-        Self { stack: stack::current().cast(), bodies: BODIES.get() }
+        Self { stack: current_stack::current().cast(), bodies: BODIES.get() }
     }
 }

@@ -7,15 +7,15 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::{Duration, Instant};
 
-use coact_sync::patience::Patience;
+use coact_sync::adaptive_poll::AdaptivePoll;
 
 thread_local! {
-    static PATIENCE: Patience = const { Patience::new() };
+    static POLL: AdaptivePoll = const { AdaptivePoll::new() };
 }
 
 /// Polls briefly for a value that may arrive at any moment.
 pub(super) fn look_for<R>(take: impl FnMut() -> Option<R>) -> Option<R> {
-    PATIENCE.with(|patience| patience.look_for(take))
+    POLL.with(|poll| poll.look_for(take))
 }
 
 struct UnparkOnWake(Thread);

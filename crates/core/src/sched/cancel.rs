@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::ptr::null;
 use std::sync::atomic::Ordering;
 
-use coact_sync::stack::PinnedStack;
+use coact_sync::current_stack::StackPin;
 use smallvec::SmallVec;
 
 use super::external_threads;
@@ -94,7 +94,7 @@ impl EmptiedRuntime {
             return;
         }
         // Entries are taken off in the reverse order: no fiber is suspended in between.
-        let _pinned = PinnedStack::new();
+        let _pinned = StackPin::new();
         // It does not move before it is dropped, which takes it off the list.
         EMPTYING.with(|innermost| innermost.set(&raw const this));
         empty();

@@ -45,20 +45,20 @@ type PanicPayload = Box<dyn Any + Send>;
 ///   unwound), it is leaked, as [`forget`](Self::forget) does.
 pub struct Fiber<I: 'static, O: 'static> {
     /// Dropped by hand, as it may have to be leaked.
-    coroutine: ManuallyDrop<Coroutine<I, O, Result<(), PanicPayload>, BelowRecord>>,
+    coroutine: ManuallyDrop<Coroutine<I, O, Result<(), PanicPayload>, StackBelowRecord>>,
     /// On the coroutine's stack, which stays until the coroutine is dropped. Also keeps the fiber
     /// from being sent.
     record: NonNull<FiberRecord>,
 }
 
 /// A stack without the room of the record at its top.
-struct BelowRecord(PooledStack);
+struct StackBelowRecord(PooledStack);
 
 // SAFETY: what is between the addresses belongs to the stack, and to nothing else, since the pool
 // hands it out once. Below are pages that fault. Both ends are aligned to 16 bytes, as pages and
 // `RECORD_ROOM` are, and what is between them is more than 4 KiB: the smallest stack has 64 KiB, of
 // which the record takes less than one.
-unsafe impl Ground for BelowRecord {
+unsafe impl Ground for StackBelowRecord {
     #[inline]
     fn base(&self) -> StackPointer {
         StackPointer::new(self.0.high() - RECORD_ROOM).expect("no stack is at address 0")
@@ -106,7 +106,7 @@ impl<I: 'static, O: 'static> Fiber<I, O> {
 
     fn on_stack(stack: Stack, label: FiberLabel, body: impl FnOnce(I) + 'static) -> Self {
         let record = FiberRecord::new::<I, O>(stack.pooled(), label);
-        let ground = BelowRecord(stack.into_pooled());
+        let ground = StackBelowRecord(stack.into_pooled());
         let coroutine = Coroutine::with_stack(ground, function(body));
         Self { coroutine: ManuallyDrop::new(coroutine), record }
     }

@@ -7,7 +7,7 @@ use std::panic::resume_unwind;
 use std::ptr::{self, NonNull};
 use std::thread;
 
-use coact_sync::stack::{self, StackState};
+use coact_sync::current_stack::{self, StackState};
 use corosensei::Yielder;
 
 use super::pool::PooledStack;
@@ -16,7 +16,7 @@ use crate::label::FiberLabel;
 
 /// What is known of a fiber. It is at the top of the fiber's stack, and so stays in its place
 /// wherever the [`Fiber`](super::fiber::Fiber) goes. The [state](StackState) of the stack is in it:
-/// the innermost fiber is the one whose record has the [current](stack::current) one.
+/// the innermost fiber is the one whose record has the [current](current_stack::current) one.
 #[repr(C)]
 pub(super) struct FiberRecord {
     // These four are what a switch uses. They share a cache line with what `corosensei` keeps
@@ -86,11 +86,11 @@ impl FiberRecord {
     /// [`exit`](Self::exit).
     #[inline(always)]
     pub(super) fn enter(&self) -> StackSwitch {
-        self.pins.set(stack::pins());
+        self.pins.set(current_stack::pins());
         // SAFETY: the record is on the stack of the fiber, to which the caller switches. The stack
         // of a fiber that has frames is kept, or leaked. (The pointer is to the whole record: see
         // `record_of`.)
-        let outer = unsafe { stack::set_current(&raw const (*ptr::from_ref(self)).state) };
+        let outer = unsafe { current_stack::set_current(&raw const (*ptr::from_ref(self)).state) };
         self.outer.set(outer);
         sanitizer::leaving_for(self.inside.get())
     }
@@ -100,7 +100,7 @@ impl FiberRecord {
     pub(super) fn exit(&self, switch: StackSwitch) {
         self.inside.set(sanitizer::back(switch));
         // SAFETY: the thread is back on that stack, which `enter` has found to be the current one.
-        unsafe { stack::set_current(self.outer.get()) };
+        unsafe { current_stack::set_current(self.outer.get()) };
     }
 
     /// Notes that the fiber, which is the innermost, has begun.
@@ -180,7 +180,7 @@ fn innermost<'a>() -> Option<&'a FiberRecord> {
     // SAFETY: what is current is null or from `enter`, as nothing else sets it. It is current from
     // `enter` to `exit`, and meanwhile the fiber's owner is in `resume` or `drop` and keeps the
     // stack that has the record.
-    unsafe { record_of(stack::current()) }
+    unsafe { record_of(current_stack::current()) }
 }
 
 /// Returns the record that has this state; `None` for the thread's own stack.
@@ -227,8 +227,8 @@ fn enclosing<'a, I: 'static, O: 'static>() -> Option<&'a FiberRecord> {
 /// # Panics
 /// Panics if no fiber runs on this thread, if the innermost one has other types than `I` and `O`,
 /// or if the thread is panicking: what runs on the thread meanwhile would count that panic for its
-/// own. Panics inside of a call that [pins](coact_sync::stack::PinnedStack) its stack: what it has
-/// changed of the thread, it undoes when it returns.
+/// own. Panics inside of a call that [pins](coact_sync::current_stack::StackPin) its stack: what it
+/// has changed of the thread, it undoes when it returns.
 ///
 /// If the fiber is dropped while it is suspended, this unwinds its stack (see
 /// [`Fiber`](crate::Fiber)).
@@ -243,7 +243,7 @@ pub fn suspend<I: 'static, O: 'static>(output: O) -> I {
     if thread::panicking() {
         refuse_in_panic();
     }
-    if stack::pins() != record.pins.get() {
+    if current_stack::pins() != record.pins.get() {
         refuse_while_pinned();
     }
     // SAFETY: it is running and has these types. The caller is on its stack, so it has begun.
@@ -264,11 +264,11 @@ pub fn suspend_enclosing<I: 'static, O: 'static>(output: O) -> I {
     impl Drop for InnermostGuard {
         fn drop(&mut self) {
             // SAFETY: the thread is back on that stack, or unwinds it.
-            unsafe { stack::set_current(self.0) };
+            unsafe { current_stack::set_current(self.0) };
         }
     }
     let Some(record) = enclosing::<I, O>() else { refuse::<I, O>() };
-    let _inner = InnermostGuard(stack::current());
+    let _inner = InnermostGuard(current_stack::current());
     // SAFETY: it is running, as it is or encloses the innermost, and has these types. It has begun:
     // the caller is on its stack, or on that of a fiber that was resumed from there.
     unsafe { record.suspend(output) }
@@ -287,7 +287,7 @@ pub fn is_enclosed<I: 'static, O: 'static>() -> bool {
 /// ```
 #[inline]
 pub fn is_in_fiber() -> bool {
-    !stack::current().is_null()
+    !current_stack::current().is_null()
 }
 
 /// Returns how many bytes are left on the stack of the innermost fiber, or `None` outside of

@@ -20,8 +20,8 @@ use crate::shim::alloc as raw;
 use crate::shim::process::{AtomicIsize, Ordering};
 
 /// Blocks passed on to the program's allocator, counted by threads that have ended or flushed.
-static PASSED_ON: PassedOn<AtomicIsize> =
-    PassedOn { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
+static PASSED_ON: UnpooledCount<AtomicIsize> =
+    UnpooledCount { blocks: AtomicIsize::new(0), bytes: AtomicIsize::new(0) };
 
 thread_local! {
     static CACHE: UnsafeCell<ThreadCache> = const { UnsafeCell::new(ThreadCache::new()) };
@@ -30,14 +30,14 @@ thread_local! {
 
 /// One thread's part of the pool.
 struct ThreadCache {
-    racks: [MagazinePair; CLASSES],
+    pairs: [MagazinePair; CLASSES],
     life: ThreadPhase,
-    passed_on: PassedOn<isize>,
+    passed_on: UnpooledCount<isize>,
 }
 
 /// Blocks passed on and not returned: differences, which may be negative, since another thread may
 /// free.
-struct PassedOn<T> {
+struct UnpooledCount<T> {
     blocks: T,
     bytes: T,
 }
@@ -66,7 +66,7 @@ pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
     let Some(class) = SizeClass::of(layout) else {
         return pass_on(layout);
     };
-    match with_cache(|cache| cache.rack(class).loaded.pop()) {
+    match with_cache(|cache| cache.pair(class).loaded.pop()) {
         Some(block) => block.cast(),
         None => refill(class).cast(),
     }
@@ -75,7 +75,7 @@ pub(super) fn alloc(layout: Layout) -> NonNull<u8> {
 #[inline(always)]
 pub(super) fn try_alloc(layout: Layout) -> Option<NonNull<u8>> {
     let class = SizeClass::of(layout)?;
-    with_cache(|cache| cache.rack(class).loaded.pop()).map(NonNull::cast)
+    with_cache(|cache| cache.pair(class).loaded.pop()).map(NonNull::cast)
 }
 
 /// # Safety
@@ -90,7 +90,7 @@ pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
     };
     let block = block.cast();
     // SAFETY: the caller gives up a block of this class: at least 8 bytes, aligned to 8.
-    let kept = with_cache(|cache| unsafe { cache.rack(class).loaded.push(block) });
+    let kept = with_cache(|cache| unsafe { cache.pair(class).loaded.push(block) });
     if !kept {
         // SAFETY: the caller gives the block up, and `push` has not kept it.
         unsafe { make_room(class, block) };
@@ -107,7 +107,7 @@ pub(super) unsafe fn dealloc(block: NonNull<u8>, layout: Layout) {
 pub(super) unsafe fn try_dealloc(block: NonNull<u8>, layout: Layout) -> bool {
     let Some(class) = SizeClass::of(layout) else { return false };
     // SAFETY: the caller gives up a block of this class: at least 8 bytes, aligned to 8.
-    with_cache(|cache| unsafe { cache.rack(class).loaded.push(block.cast()) })
+    with_cache(|cache| unsafe { cache.pair(class).loaded.push(block.cast()) })
 }
 
 /// Takes back a block that [`try_dealloc`] has refused.
@@ -143,7 +143,7 @@ pub(super) fn trim_surplus() -> usize {
 pub(super) fn stats() -> PoolStats {
     let mut stats = PoolStats::default();
     for class in SizeClass::all() {
-        let kept = with_cache(|cache| cache.rack(class).kept());
+        let kept = with_cache(|cache| cache.pair(class).kept());
         let depot = Depot::of(class).count();
         let outstanding = depot.carved - depot.stocked - kept;
         stats.reserved_bytes += depot.slab_bytes;
@@ -178,12 +178,12 @@ fn refill(class: SizeClass) -> NonNull<FreeBlock> {
     if !is_active() {
         return depot.take_one(class);
     }
-    if let Some(block) = with_cache(|cache| cache.rack(class).pop_previous()) {
+    if let Some(block) = with_cache(|cache| cache.pair(class).pop_previous()) {
         return block;
     }
     let (first, rest) = depot.take(class).split_first();
     if let Some(rest) = rest
-        && let Some(batch) = with_cache(|cache| cache.rack(class).load(rest))
+        && let Some(batch) = with_cache(|cache| cache.pair(class).load(rest))
     {
         depot.put(class, batch);
     }
@@ -200,14 +200,14 @@ fn refill(class: SizeClass) -> NonNull<FreeBlock> {
 #[inline(never)]
 unsafe fn make_room(class: SizeClass, block: NonNull<FreeBlock>) {
     let depot = Depot::of(class);
-    with_cache(|cache| cache.rack(class).loaded.refuse());
+    with_cache(|cache| cache.pair(class).loaded.refuse());
     if !is_active() {
         // SAFETY: the caller gives the block up.
         return depot.put(class, unsafe { BlockBatch::of_one(block) });
     }
     // SAFETY: the caller gives the block up. One of the two calls keeps it; the first one only if
     // the thread has just become active.
-    let full = with_cache(|cache| unsafe { cache.rack(class).push_to_empty(block) });
+    let full = with_cache(|cache| unsafe { cache.pair(class).push_to_empty(block) });
     if let Some(batch) = full {
         depot.put(class, batch);
     }
@@ -242,8 +242,8 @@ fn end() {
 /// Moves every block to the depots, and leaves magazines with this much room.
 fn flush(room: isize) {
     for class in SizeClass::all() {
-        let rack = with_cache(|cache| mem::replace(cache.rack(class), MagazinePair::new(room)));
-        for batch in [rack.loaded, rack.previous].into_iter().filter_map(Magazine::into_batch) {
+        let pair = with_cache(|cache| mem::replace(cache.pair(class), MagazinePair::new(room)));
+        for batch in [pair.loaded, pair.previous].into_iter().filter_map(Magazine::into_batch) {
             Depot::of(class).put(class, batch);
         }
     }
@@ -289,27 +289,27 @@ fn nonzero(layout: Layout) -> Layout {
 impl ThreadCache {
     const fn new() -> Self {
         Self {
-            racks: [const { MagazinePair::new(0) }; CLASSES],
+            pairs: [const { MagazinePair::new(0) }; CLASSES],
             life: ThreadPhase::Fresh,
-            passed_on: PassedOn { blocks: 0, bytes: 0 },
+            passed_on: UnpooledCount { blocks: 0, bytes: 0 },
         }
     }
 
     #[inline(always)]
-    fn rack(&mut self, class: SizeClass) -> &mut MagazinePair {
-        &mut self.racks[class.index()]
+    fn pair(&mut self, class: SizeClass) -> &mut MagazinePair {
+        &mut self.pairs[class.index()]
     }
 
     /// Gives the magazines room.
     fn begin(&mut self) {
         self.life = ThreadPhase::Active;
-        for rack in &mut self.racks {
-            *rack = MagazinePair::new(FULL_ROOM);
+        for pair in &mut self.pairs {
+            *pair = MagazinePair::new(FULL_ROOM);
         }
     }
 }
 
-impl PassedOn<isize> {
+impl UnpooledCount<isize> {
     /// Adds this thread's differences to those of the process and returns the sums.
     fn publish(&mut self) -> (usize, usize) {
         let add = |total: &AtomicIsize, difference: &mut isize| {

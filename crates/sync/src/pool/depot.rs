@@ -5,8 +5,8 @@ use std::ptr::NonNull;
 
 use super::batch::{BATCH, BlockBatch};
 use super::class::{CLASSES, SizeClass};
-use super::occupancy::SlabOccupancy;
 use super::slab::{BlockSpan, FreeBlock, SLAB_BYTES, Slab, SlabCursor};
+use super::slab_census::SlabCensus;
 use crate::CachePadded;
 use crate::shim::process::Mutex;
 
@@ -21,7 +21,7 @@ static DEPOTS: [CachePadded<Depot>; CLASSES] = [const { CachePadded::new(Depot::
 /// The exchange of one class.
 pub(super) struct Depot {
     stock: Mutex<DepotStock>,
-    /// Held while blocks are counted per slab, so there is one occupancy at a time. Taken before
+    /// Held while blocks are counted per slab, so there is one census at a time. Taken before
     /// `stock`.
     trimmer: Mutex<()>,
 }
@@ -148,15 +148,15 @@ impl Depot {
     /// new slab if they must, so no thread waits for the walk.
     fn trim_locked(&self, class: SizeClass) -> usize {
         let (mut batches, mut open) = self.stock.lock().take_all();
-        let occupancy = SlabOccupancy::take(class, &batches, &open);
+        let census = SlabCensus::take(class, &batches, &open);
         let mut slabs = 0;
         let mut carved = 0;
-        if occupancy.free_slabs().next().is_some() {
-            batches = occupancy.without_free(batches);
-            slabs = occupancy.free_slabs().count();
+        if census.free_slabs().next().is_some() {
+            batches = census.without_free(batches);
+            slabs = census.free_slabs().count();
             carved = slabs * Slab::capacity(class);
             open.retain(|cursor| {
-                let stays = !occupancy.is_free(cursor.slab());
+                let stays = !census.is_free(cursor.slab());
                 if !stays {
                     carved -= Slab::capacity(class) - cursor.carved();
                 }
@@ -164,7 +164,7 @@ impl Depot {
             });
         }
         self.stock.lock().give_back(batches, open, slabs, carved);
-        for slab in occupancy.free_slabs() {
+        for slab in census.free_slabs() {
             // SAFETY: all blocks ever carved from the slab were in the depot, so none is in use;
             // `without_free` has dropped them, and the slab's cursor, if it had one, was dropped as
             // well.

@@ -1,4 +1,4 @@
-//! Magazines: lists of free blocks of one class that a thread has to itself, two by two in a rack.
+//! Magazines: lists of free blocks of one class that a thread has to itself, two by two in a pair.
 
 use std::mem;
 use std::ptr::NonNull;

@@ -63,7 +63,7 @@ mod cache;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
 mod magazine;
 #[cfg(not(any(loom, miri, coact_no_pool)))]
-mod occupancy;
+mod slab_census;
 // The checkers' twin only uses it to round sizes.
 #[cfg_attr(any(loom, miri, coact_no_pool), allow(dead_code))]
 mod class;

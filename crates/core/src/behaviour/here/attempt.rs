@@ -2,7 +2,7 @@
 
 use crate::current;
 
-use coact_sync::patience::Patience;
+use coact_sync::adaptive_poll::AdaptivePoll;
 
 use super::one_or_two::OneOrTwo;
 use super::run::{claim_and_run_any, run_plain};
@@ -132,7 +132,7 @@ fn is_worth_waiting<S: CownSet>(set: &S) -> bool {
 }
 
 thread_local! {
-    static PATIENCE: Patience = const { Patience::new() };
+    static POLL: AdaptivePoll = const { AdaptivePoll::new() };
 }
 
 /// Tries again whenever the cowns look free, if that is worthwhile.
@@ -164,7 +164,7 @@ where
         // not depend on how often earlier ones have waited in vain.
         let _ = attempt();
     } else {
-        PATIENCE.with(|patience| patience.look_for(&mut attempt));
+        POLL.with(|poll| poll.look_for(&mut attempt));
     }
     rest
 }

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::{from_ref, null};
 use std::sync::Arc;
 
-use coact_sync::stack::{StackState, set_current};
+use coact_sync::current_stack::{StackState, set_current};
 
 use super::{EntryGuard, ScopeEntry};
 use crate::current::{NestedBody, on_behalf_of, principal, scoped, with_scoped};

@@ -6,7 +6,7 @@ use std::ptr::{self, NonNull};
 use super::super::size_class::SizeClass;
 use super::free_list::FreeStack;
 use super::guard::guard_size;
-use super::map_count;
+use super::map_limit;
 use crate::stack_error::StackError;
 
 /// The most stacks of a chunk, and the bytes above which it has fewer.
@@ -62,8 +62,8 @@ fn stride(class: SizeClass) -> usize {
 
 /// Why a chunk could not be mapped.
 fn refusal(class: SizeClass, source: io::Error) -> StackError {
-    if source.raw_os_error() == Some(libc::ENOMEM) && map_count::is_exhausted() {
-        return StackError::TooManyMaps { limit: map_count::limit() };
+    if source.raw_os_error() == Some(libc::ENOMEM) && map_limit::is_at_map_limit() {
+        return StackError::TooManyMaps { limit: map_limit::limit() };
     }
     StackError::Refused { size: class.bytes(), source }
 }

@@ -13,7 +13,7 @@ use std::ptr::NonNull;
 use coact_sync::shim::process::{AtomicBool, Ordering};
 
 use super::super::size_class::SizeClass;
-use super::map_count;
+use super::map_limit;
 use super::page::page_size;
 use crate::stack_error::StackError;
 
@@ -45,7 +45,7 @@ pub(super) unsafe fn install(bottom: NonNull<u8>, class: SizeClass) -> Result<()
     }
     let source = io::Error::last_os_error();
     if source.raw_os_error() == Some(libc::ENOMEM) {
-        return Err(StackError::TooManyMaps { limit: map_count::limit() });
+        return Err(StackError::TooManyMaps { limit: map_limit::limit() });
     }
     Err(StackError::Refused { size: class.bytes(), source })
 }

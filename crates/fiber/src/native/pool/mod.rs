@@ -9,7 +9,7 @@ mod chunk;
 mod depot;
 mod free_list;
 mod guard;
-mod map_count;
+mod map_limit;
 mod page;
 mod trim;
 
@@ -26,7 +26,7 @@ pub(super) use page::page_size;
 #[cfg(test)]
 pub(super) use guard::refuse_markers;
 #[cfg(test)]
-pub(super) use map_count::{limit as map_limit, maps};
+pub(super) use map_limit::{limit as map_limit, maps};
 
 /// A stack in use, which returns to the pool when it is dropped.
 pub(super) struct PooledStack {

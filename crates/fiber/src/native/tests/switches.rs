@@ -7,7 +7,7 @@ use std::rc::Rc;
 use std::sync::Barrier;
 use std::thread;
 
-use coact_sync::stack::{self, PinnedStack};
+use coact_sync::current_stack::{self, StackPin};
 use proptest::prelude::*;
 
 use super::{down_to, fiber, message};
@@ -271,14 +271,14 @@ proptest! {
 #[test]
 fn a_fiber_is_not_suspended_where_its_stack_is_pinned() {
     let mut pinned = fiber::<(), u8>(|()| {
-        let pin = PinnedStack::new();
+        let pin = StackPin::new();
         let refused = catch_unwind(AssertUnwindSafe(|| suspend::<(), u8>(1)));
         assert!(message(refused.unwrap_err()).contains("cannot be suspended inside of a call"));
         drop(pin);
         suspend::<(), u8>(2);
     });
     // The pins of the code that resumes it are not its own.
-    let around = PinnedStack::new();
+    let around = StackPin::new();
     assert_eq!(pinned.resume(()), ResumeOutcome::Suspended(2));
     drop(around);
     assert_eq!(pinned.resume(()), ResumeOutcome::Ended);
@@ -286,20 +286,20 @@ fn a_fiber_is_not_suspended_where_its_stack_is_pinned() {
 
 #[test]
 fn each_stack_has_an_identity_while_it_is_there() {
-    let own = stack::current();
+    let own = current_stack::current();
     let place = || {
         fiber::<(), usize>(|()| {
-            let here = stack::current().addr();
+            let here = current_stack::current().addr();
             suspend::<(), usize>(here);
-            assert_eq!(stack::current().addr(), here);
+            assert_eq!(current_stack::current().addr(), here);
         })
     };
     let (mut a, mut b) = (place(), place());
     let ResumeOutcome::Suspended(in_a) = a.resume(()) else { panic!("it is suspended") };
-    assert_eq!(stack::current(), own);
+    assert_eq!(current_stack::current(), own);
     let ResumeOutcome::Suspended(in_b) = b.resume(()) else { panic!("it is suspended") };
     assert!(in_a != in_b && in_a != own.addr() && in_b != own.addr());
     a.resume(());
     b.resume(());
-    assert_eq!(stack::current(), own);
+    assert_eq!(current_stack::current(), own);
 }

@@ -83,9 +83,9 @@ pub unsafe fn set_current(stack: *const StackState) -> *const StackState {
 /// undoes that when it returns. Costs two instructions.
 #[derive(Debug)]
 #[must_use = "the stack is pinned until this is dropped"]
-pub struct PinnedStack(PhantomData<*const ()>);
+pub struct StackPin(PhantomData<*const ()>);
 
-impl PinnedStack {
+impl StackPin {
     /// Pins the stack.
     #[inline(always)]
     pub fn new() -> Self {
@@ -94,20 +94,20 @@ impl PinnedStack {
     }
 }
 
-impl Default for PinnedStack {
+impl Default for StackPin {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl Drop for PinnedStack {
+impl Drop for StackPin {
     #[inline(always)]
     fn drop(&mut self) {
         PINS.set(PINS.get() - 1);
     }
 }
 
-/// Returns how often the stacks of this thread are pinned, on which it runs.
+/// Returns the number of pins that this thread holds, over all stacks that it is on.
 #[inline(always)]
 #[must_use]
 pub fn pins() -> u32 {
@@ -121,7 +121,7 @@ pub fn set_pins(pins: u32) -> u32 {
 
 #[cfg(test)]
 mod tests {
-    use super::{PinnedStack, StackState, current, pins, set_current, with_state};
+    use super::{StackPin, StackState, current, pins, set_current, with_state};
 
     #[test]
     fn a_thread_begins_on_its_own_stack_and_unpinned() {
@@ -149,8 +149,8 @@ mod tests {
 
     #[test]
     fn pins_nest() {
-        let outer = PinnedStack::new();
-        let inner = PinnedStack::new();
+        let outer = StackPin::new();
+        let inner = StackPin::new();
         assert_eq!(pins(), 2);
         drop(outer);
         drop(inner);

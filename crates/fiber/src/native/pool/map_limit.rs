@@ -8,7 +8,7 @@ use std::io::{self, Read};
 const SLACK: usize = 16;
 
 /// Returns whether the process has as many mappings as it may have, if that can be found out.
-pub(super) fn is_exhausted() -> bool {
+pub(super) fn is_at_map_limit() -> bool {
     let limit = limit().unwrap_or(usize::MAX);
     maps().is_ok_and(|maps| maps.saturating_add(SLACK) >= limit)
 }

@@ -17,12 +17,12 @@ const TRIES: u32 = 16;
 /// per kind of event.
 ///
 /// ```
-/// use coact_sync::patience::Patience;
+/// use coact_sync::adaptive_poll::AdaptivePoll;
 ///
-/// thread_local!(static PATIENCE: Patience = const { Patience::new() });
+/// thread_local!(static POLL: AdaptivePoll = const { AdaptivePoll::new() });
 /// let mut left = 3;
-/// let found = PATIENCE.with(|patience| {
-///     patience.look_for(|| {
+/// let found = POLL.with(|poll| {
+///     poll.look_for(|| {
 ///         left -= 1;
 ///         (left == 0).then_some("here")
 ///     })
@@ -31,12 +31,12 @@ const TRIES: u32 = 16;
 /// assert!(found == Some("here") || left == 3);
 /// ```
 #[derive(Debug)]
-pub struct Patience {
+pub struct AdaptivePoll {
     looks: Cell<u32>,
     waits: Cell<u32>,
 }
 
-impl Patience {
+impl AdaptivePoll {
     /// Creates a state that starts with the most polls.
     #[allow(clippy::new_without_default, reason = "it is made in a constant")]
     pub const fn new() -> Self {
@@ -83,7 +83,7 @@ fn processors() -> usize {
 mod tests {
     use super::*;
 
-    fn looks_of(patience: &Patience, comes_at: u32) -> u32 {
+    fn looks_of(patience: &AdaptivePoll, comes_at: u32) -> u32 {
         let mut looks = 0;
         let _ = patience.look_for(|| {
             looks += 1;
@@ -97,7 +97,7 @@ mod tests {
         if processors() == 1 {
             return;
         }
-        let patience = Patience::new();
+        let patience = AdaptivePoll::new();
         let never = u32::MAX;
         let in_vain: Vec<u32> = (0..10).map(|_| looks_of(&patience, never)).collect();
         assert_eq!(in_vain, [128, 64, 32, 16, 8, 4, 2, 1, 0, 0]);

@@ -9,7 +9,7 @@ use super::class::SizeClass;
 use super::slab::{FreeBlock, Slab, SlabCursor};
 
 /// The blocks missing from each slab, and the slab of each batch.
-pub(super) struct SlabOccupancy {
+pub(super) struct SlabCensus {
     /// Blocks in use. For a partly carved slab, of those carved.
     missing: HashMap<Slab, usize, BuildHasherDefault<AddressHasher>>,
     /// For each batch, the slab of all its blocks, or `None` if they come from several. Most
@@ -17,18 +17,18 @@ pub(super) struct SlabOccupancy {
     homes: Vec<Option<Slab>>,
 }
 
-impl SlabOccupancy {
+impl SlabCensus {
     /// Counts the blocks of `batches`. `open` holds the cursors of all partly carved slabs with a
     /// block among them.
     pub(super) fn take(class: SizeClass, batches: &[BlockBatch], open: &[SlabCursor]) -> Self {
         let carved = open.iter().map(|cursor| (cursor.slab(), cursor.carved()));
-        let mut occupancy =
+        let mut census =
             Self { missing: carved.collect(), homes: Vec::with_capacity(batches.len()) };
         for batch in batches {
-            let home = occupancy.count(class, batch);
-            occupancy.homes.push(home);
+            let home = census.count(class, batch);
+            census.homes.push(home);
         }
-        occupancy
+        census
     }
 
     /// Counts one batch, a run of blocks of one slab at a time.
