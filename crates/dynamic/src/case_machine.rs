@@ -16,7 +16,7 @@ use tracing::{Level, debug, enabled};
 use crate::after_clock::AfterClock;
 use crate::cases::NoMatch;
 use crate::context::{AwaitedAnswer, CasesChange, DynCases, DynContext};
-use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, GoOn};
+use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, ExtraTurn};
 use crate::received::{QueuedMessage, ReplyRoute};
 use crate::skipped::SkippedMessages;
 use crate::skipped_limit;
@@ -25,7 +25,7 @@ use crate::skipped_limit;
 pub(crate) type ActorInit<S> = Box<dyn FnOnce(&mut DynContext<S>) + Send>;
 
 /// The machine of an actor whose state is an `S`.
-pub(crate) struct Engine<S> {
+pub(crate) struct CaseMachine<S> {
     context: DynContext<S>,
     init: Option<ActorInit<S>>,
     /// The cases in use, and below them those that come back.
@@ -42,7 +42,7 @@ pub(crate) struct Engine<S> {
 /// What comes of a request.
 pub(crate) type RequestOutcome = Result<AnyTuple, AskError>;
 
-impl<S: Send + 'static> Engine<S> {
+impl<S: Send + 'static> CaseMachine<S> {
     pub(crate) fn new(state: S, init: ActorInit<S>) -> Self {
         Self {
             context: DynContext::new(state),
@@ -95,7 +95,7 @@ impl<S: Send + 'static> Engine<S> {
         }
         let fits = self.cases.as_mut().is_some_and(|cases| cases.may_take(tuple));
         self.has_more |= fits;
-        self.skipped.push(tuple.shape(), fits, queued);
+        self.skipped.push(tuple.type_key(), fits, queued);
         skipped_limit::limit(&mut self.skipped, self.context.actor());
     }
 
@@ -181,15 +181,15 @@ impl<S: Send + 'static> Engine<S> {
         self.has_more = self.skipped.has_fitting();
         if self.has_more && !self.goes_on {
             self.goes_on = true;
-            handle_next(self.context.actor(), GoOn);
+            handle_next(self.context.actor(), ExtraTurn);
         }
     }
 
     /// Holds the actor until an answer is there, and gives that to its cases.
     fn hold_for(&mut self, AwaitedAnswer { answer, cases }: AwaitedAnswer<S>) {
         hold_for(self.context.actor(), answer, |actor: &mut DynActor, answered, context| {
-            if let Some(engine) = actor.machine::<Self>() {
-                engine.answered(cases, answered, context);
+            if let Some(machine) = actor.machine::<Self>() {
+                machine.answered(cases, answered, context);
             }
         });
     }
@@ -202,7 +202,7 @@ impl<S: Send + 'static> Engine<S> {
         context: &mut Context<DynActor>,
     ) {
         if let Some(turn) = EngineTurn::begin(self, context) {
-            turn.engine.handle_answer(cases, answered);
+            turn.machine.handle_answer(cases, answered);
         }
     }
 
@@ -226,41 +226,41 @@ impl<S: Send + 'static> Engine<S> {
     }
 
     fn look_at_clock(actor: &mut DynActor, number: u64, context: &mut Context<DynActor>) {
-        if let Some(engine) = actor.machine::<Self>() {
-            engine.timed_out(number, context);
+        if let Some(machine) = actor.machine::<Self>() {
+            machine.timed_out(number, context);
         }
     }
 
     /// Does what `after` says, unless a message was taken or the cases were changed meanwhile.
     fn timed_out(&mut self, number: u64, context: &mut Context<DynActor>) {
         let Some(turn) = EngineTurn::begin(self, context) else { return };
-        let engine = &mut *turn.engine;
-        let actor = engine.context.actor();
-        if !engine.clock.is_over(number, actor, Self::look_at_clock) {
+        let machine = &mut *turn.machine;
+        let actor = machine.context.actor();
+        if !machine.clock.is_over(number, actor, Self::look_at_clock) {
             return;
         }
-        if let Some(cases) = &mut engine.cases {
-            cases.time_out(&mut engine.context);
+        if let Some(cases) = &mut machine.cases {
+            cases.time_out(&mut machine.context);
         }
-        engine.taken();
+        machine.taken();
     }
 }
 
-impl<S: Send + 'static> ActorMachine for Engine<S> {
+impl<S: Send + 'static> ActorMachine for CaseMachine<S> {
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.context.actor = Some(twin_of(context));
         let turn = EngineTurn::begin(self, context)?;
-        if let Some(init) = turn.engine.init.take() {
-            init(&mut turn.engine.context);
+        if let Some(init) = turn.machine.init.take() {
+            init(&mut turn.machine.context);
         }
-        turn.engine.context.requested.is_any = true;
-        turn.engine.handled();
+        turn.machine.context.requested.is_any = true;
+        turn.machine.handled();
         None
     }
 
     fn receive(&mut self, message: &mut DynMessage, context: &mut Context<DynActor>) {
         if let Some(turn) = EngineTurn::begin(self, context) {
-            turn.engine.receive(message);
+            turn.machine.receive(message);
             turn.end();
         }
     }
@@ -272,18 +272,18 @@ impl<S: Send + 'static> ActorMachine for Engine<S> {
         context: &mut Context<DynActor>,
     ) {
         if let Some(turn) = EngineTurn::begin(self, context) {
-            turn.engine.context.received.is_to_answer(reply);
-            turn.engine.receive(message);
+            turn.machine.context.received.is_to_answer(reply);
+            turn.machine.receive(message);
             turn.end();
         }
     }
 
     fn go_on(&mut self, context: &mut Context<DynActor>) {
         let Some(turn) = EngineTurn::begin(self, context) else { return };
-        let engine = &mut *turn.engine;
-        engine.goes_on = false;
-        if engine.retry() {
-            engine.taken();
+        let machine = &mut *turn.machine;
+        machine.goes_on = false;
+        if machine.retry() {
+            machine.taken();
         }
     }
 
@@ -308,10 +308,10 @@ impl<S: Send + 'static> ActorMachine for Engine<S> {
     }
 }
 
-/// A turn of the engine, which has the actor's context meanwhile. After a panic, what was received
+/// A turn of the machine, which has the actor's context meanwhile. After a panic, what was received
 /// is dropped with it, so that an ask fails for that reason.
 struct EngineTurn<'e, S> {
-    engine: &'e mut Engine<S>,
+    machine: &'e mut CaseMachine<S>,
     context: &'e mut Context<DynActor>,
 }
 
@@ -319,11 +319,11 @@ impl<'e, S> EngineTurn<'e, S> {
     /// `None` if a behaviour has exchanged the actor for another one, which ends it: messages
     /// sent to the one would reach the other.
     #[inline]
-    fn begin(engine: &'e mut Engine<S>, context: &'e mut Context<DynActor>) -> Option<Self> {
-        match &engine.context.actor {
+    fn begin(machine: &'e mut CaseMachine<S>, context: &'e mut Context<DynActor>) -> Option<Self> {
+        match &machine.context.actor {
             Some(twin) if own_address(twin) == own_address(context) => {
-                exchange(engine, context);
-                Some(Self { engine, context })
+                exchange(machine, context);
+                Some(Self { machine, context })
             }
             _ => {
                 end_exchanged(context);
@@ -335,7 +335,7 @@ impl<'e, S> EngineTurn<'e, S> {
     /// Ends the turn, where nothing is left of what was received.
     #[inline]
     fn end(self) {
-        exchange(self.engine, self.context);
+        exchange(self.machine, self.context);
         forget(self);
     }
 }
@@ -348,15 +348,15 @@ pub(crate) fn end_exchanged(context: &mut Context<DynActor>) {
 
 impl<S> Drop for EngineTurn<'_, S> {
     fn drop(&mut self) {
-        self.engine.context.received.clear();
-        exchange(self.engine, self.context);
+        self.machine.context.received.clear();
+        exchange(self.machine, self.context);
     }
 }
 
 /// Exchanges the actor's context with its twin.
 #[inline]
-fn exchange<S>(engine: &mut Engine<S>, context: &mut Context<DynActor>) {
-    if let Some(twin) = &mut engine.context.actor {
+fn exchange<S>(machine: &mut CaseMachine<S>, context: &mut Context<DynActor>) {
+    if let Some(twin) = &mut machine.context.actor {
         exchange_with_twin(context, twin);
     }
 }

@@ -1,4 +1,5 @@
-//! What refers to one another: the actor, its address, and the messages, which have the sender's.
+//! The actor, its address and its messages. They are in one file because they refer to each other:
+//! a message has its sender's address.
 
 use std::any::Any;
 use std::fmt::{self, Debug, Formatter};
@@ -187,27 +188,27 @@ impl Handler<Exited> for DynActor {
 }
 
 /// Ends the actor for a reason.
-pub(crate) struct EndsFor(pub(crate) ExitReason);
+pub(crate) struct StopWith(pub(crate) ExitReason);
 
-impl Message for EndsFor {
+impl Message for StopWith {
     type Reply = ();
 }
 
-impl Handler<EndsFor> for DynActor {
-    fn handle(&mut self, EndsFor(reason): EndsFor, context: &mut Context<Self>) {
+impl Handler<StopWith> for DynActor {
+    fn handle(&mut self, StopWith(reason): StopWith, context: &mut Context<Self>) {
         context.stop_with(reason);
     }
 }
 
 /// What comes before the next message.
-pub(crate) struct GoOn;
+pub(crate) struct ExtraTurn;
 
-impl Message for GoOn {
+impl Message for ExtraTurn {
     type Reply = ();
 }
 
-impl Handler<GoOn> for DynActor {
-    fn handle(&mut self, _: GoOn, context: &mut Context<Self>) {
+impl Handler<ExtraTurn> for DynActor {
+    fn handle(&mut self, _: ExtraTurn, context: &mut Context<Self>) {
         self.machine.go_on(context);
     }
 }

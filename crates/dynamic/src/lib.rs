@@ -25,16 +25,16 @@
 //! 5).
 //!
 //! Reading order: `cases`, `dyn_actor` (the actor, its address, its messages), `context` (what a
-//! case has), `engine` (which message is taken next), `skipped`, `request`, `spawn`.
+//! case has), `case_machine` (which message is taken next), `skipped`, `request`, `spawn`.
 
 #![forbid(unsafe_code)]
 
 mod address;
 mod after_clock;
+mod case_machine;
 mod cases;
 mod context;
 mod dyn_actor;
-mod engine;
 mod forwarded_settings;
 mod received;
 mod request;

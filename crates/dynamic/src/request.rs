@@ -6,9 +6,9 @@ use coact_actor::actor::{Ask, Context};
 use coact_actor::internals::{ask_held, on_answer_weakly};
 use coact_tuple::IntoTuple;
 
+use crate::case_machine::CaseMachine;
 use crate::context::{AwaitedAnswer, DynCases, DynContext};
 use crate::dyn_actor::{DynActor, DynAddr, DynMessage, MessageHeader};
-use crate::engine::Engine;
 
 /// A request, which is sent when it is said what takes its answer. See [`DynContext::request`].
 #[must_use = "a request is sent by `then` or `await_`; one whose answer is not needed is a `send`"]
@@ -68,8 +68,8 @@ impl DynRequest {
         let Self { to, message } = self;
         let after = cases.timeout();
         let take = move |actor: &mut DynActor, answered, context: &mut Context<DynActor>| {
-            if let Some(engine) = actor.machine::<Engine<S>>() {
-                engine.answered(cases, answered, context);
+            if let Some(machine) = actor.machine::<CaseMachine<S>>() {
+                machine.answered(cases, answered, context);
             }
         };
         if matches!(message.header.sender(), MessageHeader::FromReceiver) {

@@ -14,7 +14,7 @@ pub(crate) struct SkippedMessages<T> {
 
 /// The messages of one type of tuples.
 struct TypeQueue<T> {
-    shape: usize,
+    type_key: usize,
     /// Whether the present cases have a pattern of these types.
     fits: bool,
     messages: VecDeque<(u64, Option<T>)>,
@@ -25,7 +25,7 @@ struct TypeQueue<T> {
 /// Where a message is. It stays valid whatever happens to others.
 #[derive(Clone, Copy)]
 pub(crate) struct SkippedPlace {
-    shape: usize,
+    type_key: usize,
     number: u64,
     /// Where it was when this was found: in which queue, and at which position.
     hint: (usize, usize),
@@ -41,7 +41,7 @@ impl FittingPlaces {
         if let Some((next, _)) = messages.messages.get(at + 1) {
             self.0.push(Reverse((*next, queue, at + 1)));
         }
-        Some(SkippedPlace { shape: messages.shape, number, hint: (queue, at) })
+        Some(SkippedPlace { type_key: messages.type_key, number, hint: (queue, at) })
     }
 }
 
@@ -62,10 +62,10 @@ impl<T> SkippedMessages<T> {
 
     /// Puts a message behind all others; `fits`: whether the present cases have a pattern of its
     /// types.
-    pub(crate) fn push(&mut self, shape: usize, fits: bool, message: T) {
-        let known = self.queues.iter().position(|queue| queue.shape == shape);
+    pub(crate) fn push(&mut self, type_key: usize, fits: bool, message: T) {
+        let known = self.queues.iter().position(|queue| queue.type_key == type_key);
         let queue = known.unwrap_or_else(|| {
-            self.queues.push(TypeQueue { shape, fits, messages: VecDeque::new(), taken: 0 });
+            self.queues.push(TypeQueue { type_key, fits, messages: VecDeque::new(), taken: 0 });
             self.queues.len() - 1
         });
         self.queues[queue].fits = fits;
@@ -123,10 +123,15 @@ impl<T> SkippedMessages<T> {
             return;
         }
         // What has received meanwhile has cleared the places that were empty.
-        let known = self.queues.iter().position(|queue| queue.shape == place.shape);
+        let known = self.queues.iter().position(|queue| queue.type_key == place.type_key);
         let queue = known.unwrap_or_else(|| {
             let messages = VecDeque::new();
-            self.queues.push(TypeQueue { shape: place.shape, fits: true, messages, taken: 0 });
+            self.queues.push(TypeQueue {
+                type_key: place.type_key,
+                fits: true,
+                messages,
+                taken: 0,
+            });
             self.queues.len() - 1
         });
         let messages = &mut self.queues[queue].messages;
@@ -145,13 +150,13 @@ impl<T> SkippedMessages<T> {
     fn find(&mut self, place: SkippedPlace) -> Option<(&mut TypeQueue<T>, usize)> {
         let (queue, at) = place.hint;
         let is_there = self.queues.get(queue).is_some_and(|queue| {
-            queue.shape == place.shape
+            queue.type_key == place.type_key
                 && queue.messages.get(at).is_some_and(|(n, _)| *n == place.number)
         });
         if is_there {
             return Some((&mut self.queues[queue], at));
         }
-        let queue = self.queues.iter_mut().find(|queue| queue.shape == place.shape)?;
+        let queue = self.queues.iter_mut().find(|queue| queue.type_key == place.type_key)?;
         let at = queue.messages.partition_point(|(number, _)| *number < place.number);
         queue.messages.get(at).is_some_and(|(n, _)| *n == place.number).then_some((queue, at))
     }

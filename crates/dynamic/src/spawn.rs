@@ -7,9 +7,9 @@ use coact_actor::actor::Spawn;
 use coact_actor::registry::NameTaken;
 
 use crate::address::StateAddr;
+use crate::case_machine::CaseMachine;
 use crate::context::DynContext;
 use crate::dyn_actor::{DynActor, DynAddr};
-use crate::engine::Engine;
 use crate::forwarded_settings::forwarded_settings;
 
 /// Spawns an actor that does this first, and then takes what it has become.
@@ -81,7 +81,7 @@ impl DynActor {
         state: S,
         init: impl FnOnce(&mut DynContext<S>) + Send + 'static,
     ) -> Self {
-        Self::of(Engine::new(state, Box::new(init)))
+        Self::of(CaseMachine::new(state, Box::new(init)))
     }
 }
 

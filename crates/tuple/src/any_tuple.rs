@@ -1,4 +1,4 @@
-//! Tuples whose type the program knows.
+//! Tuples of any type, which is known when the program runs.
 
 use std::fmt::{self, Debug, Display, Formatter};
 use std::marker::PhantomData;
@@ -6,7 +6,7 @@ use std::mem::replace;
 use std::ops::Deref;
 
 use crate::depth::{drop_within, print_within};
-use crate::elements::SharedElements;
+use crate::erased_tuple::ErasedTuple;
 use crate::tuple::{ElementType, Tuple};
 
 /// A tuple of elements of any types, with up to twelve of them: a dynamically typed message.
@@ -30,12 +30,12 @@ use crate::tuple::{ElementType, Tuple};
 /// assert_eq!(push.types().to_string(), "(Atom, Vec<i32>)");
 /// ```
 #[derive(Clone)]
-pub struct AnyTuple(SharedElements);
+pub struct AnyTuple(ErasedTuple);
 
 impl AnyTuple {
     #[inline]
     pub(crate) fn of(tuple: impl Tuple) -> Self {
-        Self(SharedElements::new(tuple))
+        Self(ErasedTuple::new(tuple))
     }
 
     /// The number of elements.
@@ -66,8 +66,8 @@ impl AnyTuple {
     /// same types may have several.
     #[must_use]
     #[inline]
-    pub fn shape(&self) -> usize {
-        self.0.shape()
+    pub fn type_key(&self) -> usize {
+        self.0.type_key()
     }
 
     /// Whether other tuples share the elements of this one now.
@@ -166,7 +166,7 @@ impl Drop for AnyTuple {
     #[inline]
     fn drop(&mut self) {
         if !self.0.is_in_place() {
-            drop_within(replace(&mut self.0, SharedElements::new(())));
+            drop_within(replace(&mut self.0, ErasedTuple::new(())));
         }
     }
 }
@@ -259,7 +259,7 @@ impl<T: Tuple> CowTuple<T> {
     /// Makes one.
     #[must_use]
     pub fn new(tuple: T) -> Self {
-        Self { tuple: AnyTuple(SharedElements::new(tuple)), of: PhantomData }
+        Self { tuple: AnyTuple(ErasedTuple::new(tuple)), of: PhantomData }
     }
 
     /// The elements to write to, after a copy if they are shared. (Reading goes by `Deref`, and

@@ -6,7 +6,7 @@ use std::mem::{ManuallyDrop, forget};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread::{LocalKey, panicking};
 
-use crate::elements::SharedElements;
+use crate::erased_tuple::ErasedTuple;
 
 /// How deep destructors call each other.
 const MAX_DROPPING: u32 = 64;
@@ -19,7 +19,7 @@ thread_local! {
     static PRINTING: Cell<u32> = const { Cell::new(0) };
     /// What waits for a destructor that is less deep. Empty, and without memory, once the outermost
     /// has ended; so it needs no destructor, and is there for those of other thread-locals.
-    static LATER: RefCell<ManuallyDrop<Vec<SharedElements>>> =
+    static LATER: RefCell<ManuallyDrop<Vec<ErasedTuple>>> =
         const { RefCell::new(ManuallyDrop::new(Vec::new())) };
 }
 
@@ -44,7 +44,7 @@ impl Drop for DepthLevel {
 
 /// Drops the elements of a tuple, now or when less deep destructors have ended.
 #[inline]
-pub(crate) fn drop_within(elements: SharedElements) {
+pub(crate) fn drop_within(elements: ErasedTuple) {
     let Some(level) = DepthLevel::enter(&DROPPING, MAX_DROPPING) else {
         return drop_later(elements);
     };
@@ -54,7 +54,7 @@ pub(crate) fn drop_within(elements: SharedElements) {
 }
 
 #[cold]
-fn drop_later(elements: SharedElements) {
+fn drop_later(elements: ErasedTuple) {
     LATER.with_borrow_mut(|later| later.push(elements));
 }
 

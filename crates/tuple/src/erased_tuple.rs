@@ -1,5 +1,5 @@
-//! The elements of a tuple, without its type: in place, or in a counted block. All of the crate's
-//! `unsafe`.
+//! A tuple without its type: its elements, in place or in a counted block, and the functions for
+//! them. All of the crate's `unsafe`.
 
 use std::any::TypeId;
 use std::cell::UnsafeCell;
@@ -19,7 +19,7 @@ const WORDS: usize = 3;
 type ElementRoom = UnsafeCell<MaybeUninit<[*const (); WORDS]>>;
 
 /// What is known of a type of tuples. Each type has one, or several that are equal.
-pub(crate) struct TupleDescriptor {
+pub(crate) struct TupleVtable {
     id: TypeId,
     elements: &'static [ElementType],
     is_in_place: bool,
@@ -49,16 +49,16 @@ pub(crate) struct TupleDescriptor {
 ///
 /// Plain data of up to three words, which has nothing to drop, is in place. Everything else is in
 /// an [`Arc`], of which the room has the address.
-pub(crate) struct SharedElements {
-    descriptor: &'static TupleDescriptor,
+pub(crate) struct ErasedTuple {
+    vtable: &'static TupleVtable,
     room: ElementRoom,
 }
 
 // SAFETY: `Tuple` requires of its elements that they are `Send` and `Sync`; in an `Arc` they need
 // both, as several threads may have shares of them.
-unsafe impl Send for SharedElements {}
+unsafe impl Send for ErasedTuple {}
 // SAFETY: as above.
-unsafe impl Sync for SharedElements {}
+unsafe impl Sync for ErasedTuple {}
 
 /// The functions for tuples of type `T`.
 struct TypedElements<T>(T);
@@ -70,7 +70,7 @@ impl<T: Tuple> TypedElements<T> {
         && align_of::<T>() <= align_of::<ElementRoom>()
         && !needs_drop::<T>();
 
-    const DESCRIPTOR: &'static TupleDescriptor = &TupleDescriptor {
+    const VTABLE: &'static TupleVtable = &TupleVtable {
         id: TypeId::of::<T>(),
         elements: T::ELEMENTS,
         is_in_place: Self::IS_IN_PLACE,
@@ -159,44 +159,43 @@ impl<T> Drop for IsolatedBlock<'_, T> {
     }
 }
 
-impl SharedElements {
+impl ErasedTuple {
     #[inline]
     pub(crate) fn new<T: Tuple>(tuple: T) -> Self {
-        Self { descriptor: TypedElements::<T>::DESCRIPTOR, room: TypedElements::room_of(tuple) }
+        Self { vtable: TypedElements::<T>::VTABLE, room: TypedElements::room_of(tuple) }
     }
 
     /// Whether there is nothing to drop.
     #[inline]
     pub(crate) fn is_in_place(&self) -> bool {
-        self.descriptor.is_in_place
+        self.vtable.is_in_place
     }
 
     pub(crate) fn types(&self) -> &'static [ElementType] {
-        self.descriptor.elements
+        self.vtable.elements
     }
 
     /// A number that tuples of other types do not have; those of one type may have several.
-    pub(crate) fn shape(&self) -> usize {
-        std::ptr::from_ref(self.descriptor).addr()
+    pub(crate) fn type_key(&self) -> usize {
+        std::ptr::from_ref(self.vtable).addr()
     }
 
     pub(crate) fn is_shared(&self) -> bool {
-        // SAFETY: the room is of the descriptor's type.
-        unsafe { (self.descriptor.is_shared)(&self.room) }
+        // SAFETY: the room is of the vtable's type.
+        unsafe { (self.vtable.is_shared)(&self.room) }
     }
 
     /// Whether it is a `T`.
     #[inline]
     pub(crate) fn is<T: Tuple>(&self) -> bool {
         // Descriptors may be several for one type, so that the address alone does not tell.
-        std::ptr::eq(self.descriptor, TypedElements::<T>::DESCRIPTOR)
-            || self.descriptor.id == TypeId::of::<T>()
+        std::ptr::eq(self.vtable, TypedElements::<T>::VTABLE) || self.vtable.id == TypeId::of::<T>()
     }
 
     /// Where the elements are.
     #[inline]
     fn start(&self) -> NonNull<u8> {
-        if self.descriptor.is_in_place {
+        if self.vtable.is_in_place {
             NonNull::from(&self.room).cast()
         } else {
             // SAFETY: a room that is not in place has the address of a block, which is not null.
@@ -220,13 +219,9 @@ impl SharedElements {
 
     /// Where the elements are, with this as the only share.
     fn start_mut(&mut self) -> NonNull<u8> {
-        // SAFETY: the room is of the descriptor's type.
-        unsafe { (self.descriptor.isolate)(&mut self.room) };
-        if self.descriptor.is_in_place {
-            NonNull::from(&mut self.room).cast()
-        } else {
-            self.start()
-        }
+        // SAFETY: the room is of the vtable's type.
+        unsafe { (self.vtable.isolate)(&mut self.room) };
+        if self.vtable.is_in_place { NonNull::from(&mut self.room).cast() } else { self.start() }
     }
 
     /// An element, if there is such a one and it is an `E`.
@@ -245,13 +240,13 @@ impl SharedElements {
     }
 
     fn offset_of<E: 'static>(&self, at: usize) -> Option<usize> {
-        let element = self.descriptor.elements.get(at)?;
+        let element = self.vtable.elements.get(at)?;
         (element.id() == TypeId::of::<E>()).then_some(element.offset)
     }
 
     /// An element, to be formatted.
     pub(crate) fn element(&self, at: usize) -> Option<&dyn Debug> {
-        let element = self.descriptor.elements.get(at)?;
+        let element = self.vtable.elements.get(at)?;
         // SAFETY: the element is at this offset, of the type that the function is for; while `self`
         // is borrowed it is not changed.
         Some(unsafe { (element.debug)(self.start().byte_add(element.offset)).as_ref() })
@@ -275,19 +270,19 @@ impl SharedElements {
     }
 }
 
-impl Clone for SharedElements {
+impl Clone for ErasedTuple {
     fn clone(&self) -> Self {
-        // SAFETY: the room is of the descriptor's type.
-        Self { descriptor: self.descriptor, room: unsafe { (self.descriptor.share)(&self.room) } }
+        // SAFETY: the room is of the vtable's type.
+        Self { vtable: self.vtable, room: unsafe { (self.vtable.share)(&self.room) } }
     }
 }
 
-impl Drop for SharedElements {
+impl Drop for ErasedTuple {
     #[inline]
     fn drop(&mut self) {
-        if !self.descriptor.is_in_place {
-            // SAFETY: the room is of the descriptor's type, and is not used again.
-            unsafe { (self.descriptor.release)(&mut self.room) };
+        if !self.vtable.is_in_place {
+            // SAFETY: the room is of the vtable's type, and is not used again.
+            unsafe { (self.vtable.release)(&mut self.room) };
         }
     }
 }

@@ -13,7 +13,7 @@ mod any_tuple;
 mod atom;
 mod depth;
 mod element;
-mod elements;
+mod erased_tuple;
 mod into_tuple;
 mod tuple;
 

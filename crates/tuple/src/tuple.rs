@@ -1,4 +1,4 @@
-//! Tuples whose type the compiler knows.
+//! Tuples whose type is known when they are compiled.
 
 use std::any::{TypeId, type_name};
 use std::fmt::Debug;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use coact_core::credits::Permit;
 use coact_tuple::{AnyTuple, Tuple};
 
-use super::dispatch::FittingShapes;
+use super::candidate_cache::CandidateShapes;
 use super::shape::{CaseShape, WantedElement};
 
 /// What the code is to do, and with what.
@@ -18,7 +18,7 @@ pub(crate) enum CallMode<'c, C: ?Sized> {
     Match {
         context: &'c mut C,
         tuple: &'c mut AnyTuple,
-        fitting: FittingShapes<'c>,
+        fitting: CandidateShapes<'c>,
         /// What the tuple takes up until a case has matched.
         room: &'c mut Option<Permit>,
     },

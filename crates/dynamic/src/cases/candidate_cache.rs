@@ -10,16 +10,16 @@ use super::shape::CaseShape;
 ///
 /// A program has few types of tuples for one actor, so a search is faster than a hash; and the last
 /// one is in place, since the next is often the same.
-pub(crate) struct Dispatch {
+pub(crate) struct CandidateCache {
     shapes: Box<[CaseShape]>,
-    last: FoundShapes,
-    others: Vec<FoundShapes>,
+    last: TypeCandidates,
+    others: Vec<TypeCandidates>,
 }
 
 /// What was found for a type of tuples.
-struct FoundShapes {
-    /// By [`AnyTuple::shape`].
-    shape: usize,
+struct TypeCandidates {
+    /// By [`AnyTuple::type_key`].
+    type_key: usize,
     /// The shapes that fit it, of the first [`IN_MASK`]: a bit each.
     mask: u64,
     /// And those behind them, by their numbers.
@@ -30,18 +30,18 @@ struct FoundShapes {
 const IN_MASK: usize = u64::BITS as usize;
 
 /// The numbers of shapes that fit, in order.
-pub(crate) struct FittingShapes<'d> {
+pub(crate) struct CandidateShapes<'d> {
     mask: u64,
     behind: &'d [u16],
 }
 
-impl FittingShapes<'_> {
+impl CandidateShapes<'_> {
     fn is_empty(&self) -> bool {
         self.mask == 0 && self.behind.is_empty()
     }
 }
 
-impl Iterator for FittingShapes<'_> {
+impl Iterator for CandidateShapes<'_> {
     type Item = u16;
 
     #[inline]
@@ -57,10 +57,10 @@ impl Iterator for FittingShapes<'_> {
     }
 }
 
-impl Dispatch {
+impl CandidateCache {
     pub(crate) fn new(shapes: Vec<CaseShape>) -> Self {
-        // No tuple has the number 0.
-        let last = FoundShapes { shape: 0, mask: 0, behind: Box::default() };
+        // No tuple has the key 0.
+        let last = TypeCandidates { type_key: 0, mask: 0, behind: Box::default() };
         Self { shapes: shapes.into(), last, others: Vec::new() }
     }
 
@@ -75,34 +75,34 @@ impl Dispatch {
 
     /// The shapes that fit the tuple.
     #[inline]
-    pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> FittingShapes<'_> {
-        let shape = tuple.shape();
-        if self.last.shape != shape {
-            self.look_up(shape, tuple);
+    pub(crate) fn fitting(&mut self, tuple: &AnyTuple) -> CandidateShapes<'_> {
+        let type_key = tuple.type_key();
+        if self.last.type_key != type_key {
+            self.look_up(type_key, tuple);
         }
-        let FoundShapes { mask, behind, .. } = &self.last;
-        FittingShapes { mask: *mask, behind }
+        let TypeCandidates { mask, behind, .. } = &self.last;
+        CandidateShapes { mask: *mask, behind }
     }
 
     #[inline(never)]
-    fn look_up(&mut self, shape: usize, tuple: &AnyTuple) {
-        if let Some(known) = self.others.iter_mut().find(|known| known.shape == shape) {
+    fn look_up(&mut self, type_key: usize, tuple: &AnyTuple) {
+        if let Some(known) = self.others.iter_mut().find(|known| known.type_key == type_key) {
             swap(&mut self.last, known);
         } else {
-            let last = replace(&mut self.last, FoundShapes::of(shape, &self.shapes, tuple));
-            if last.shape != 0 {
+            let last = replace(&mut self.last, TypeCandidates::of(type_key, &self.shapes, tuple));
+            if last.type_key != 0 {
                 self.others.push(last);
             }
         }
     }
 }
 
-impl FoundShapes {
-    fn of(shape: usize, shapes: &[CaseShape], tuple: &AnyTuple) -> Self {
+impl TypeCandidates {
+    fn of(type_key: usize, shapes: &[CaseShape], tuple: &AnyTuple) -> Self {
         let (masked, behind) = shapes.split_at(shapes.len().min(IN_MASK));
         let bits = masked.iter().enumerate().filter(|(_, shape)| shape.fits(tuple));
         let mask = bits.fold(0, |mask, (number, _)| mask | 1 << number);
         let behind = (IN_MASK as u16..).zip(behind).filter(|(_, shape)| shape.fits(tuple));
-        Self { shape, mask, behind: behind.map(|(number, _)| number).collect() }
+        Self { type_key, mask, behind: behind.map(|(number, _)| number).collect() }
     }
 }

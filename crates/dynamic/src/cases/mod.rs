@@ -1,10 +1,10 @@
 //! Partial functions over tuples.
 //!
-//! Reading order: `shape` (what a case wants), `dispatch` (which cases a tuple can fit), `call`
-//! (what the macro's code is given).
+//! Reading order: `shape` (what a case wants), `candidate_cache` (which cases a tuple can fit),
+//! `call` (what the macro's code is given).
 
 pub(crate) mod call;
-mod dispatch;
+mod candidate_cache;
 mod no_match;
 pub(crate) mod shape;
 
@@ -15,7 +15,7 @@ use coact_core::credits::Permit;
 use coact_tuple::AnyTuple;
 
 use self::call::{CallMode, CaseCall};
-use self::dispatch::Dispatch;
+use self::candidate_cache::CandidateCache;
 pub use self::no_match::NoMatch;
 
 /// The code of some cases, which the macro writes.
@@ -37,7 +37,7 @@ pub struct Cases<'a, C: ?Sized, R = ()> {
 }
 
 struct CasesPart<'a, C: ?Sized, R> {
-    dispatch: Dispatch,
+    candidates: CandidateCache,
     code: CaseCode<'a, C, R>,
 }
 
@@ -51,7 +51,7 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     ) -> Self {
         let mut shapes = Vec::with_capacity(shapes);
         let _none = code(&mut CaseCall(CallMode::Shapes(&mut shapes)));
-        let first = CasesPart { dispatch: Dispatch::new(shapes), code: Box::new(code) };
+        let first = CasesPart { candidates: CandidateCache::new(shapes), code: Box::new(code) };
         Self { first, others: Vec::new(), after }
     }
 
@@ -107,12 +107,12 @@ impl<'a, C: ?Sized, R> Cases<'a, C, R> {
     /// Whether the length and the types of a case are those of the tuple: if not, none of them
     /// takes it, whatever guards and projections say.
     pub fn may_take(&mut self, tuple: &AnyTuple) -> bool {
-        self.parts_mut().any(|part| part.dispatch.has_fitting(tuple))
+        self.parts_mut().any(|part| part.candidates.has_fitting(tuple))
     }
 
     /// Why no case takes a tuple: what the nearest one wants.
     pub fn explain(&self, tuple: &AnyTuple) -> NoMatch {
-        NoMatch::of(self.parts().flat_map(|part| part.dispatch.shapes()), tuple)
+        NoMatch::of(self.parts().flat_map(|part| part.candidates.shapes()), tuple)
     }
 
     fn parts(&self) -> impl Iterator<Item = &CasesPart<'a, C, R>> {
@@ -143,14 +143,14 @@ impl<C: ?Sized, R> CasesPart<'_, C, R> {
         tuple: &mut AnyTuple,
         room: &mut Option<Permit>,
     ) -> Option<R> {
-        let fitting = self.dispatch.fitting(tuple);
+        let fitting = self.candidates.fitting(tuple);
         (self.code)(&mut CaseCall(CallMode::Match { context, tuple, fitting, room }))
     }
 }
 
 impl<C: ?Sized, R> Debug for Cases<'_, C, R> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        let shapes = self.parts().flat_map(|part| part.dispatch.shapes());
+        let shapes = self.parts().flat_map(|part| part.candidates.shapes());
         f.debug_list().entries(shapes.flat_map(|shape| shape.patterns)).finish()
     }
 }

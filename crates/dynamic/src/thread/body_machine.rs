@@ -23,16 +23,18 @@ use super::exchange::{
     BodyResult, ResumeEvent, StackLoan, StackWait, TimedRequest, UnwindPayload, report_late_panic,
     stop_thread, wake_thread,
 };
-use super::place::{AtRest, BodyMain, BodyPlace, FiberStart, FutureBody, StackMain, ThreadStart};
+use super::place::{
+    BodyMain, BodyPlace, FiberStart, FutureBody, ParkedBody, StackMain, ThreadStart,
+};
 use super::stack_settings::{StackKind, StackSettings};
+use crate::case_machine::end_exchanged;
 use crate::cases::NoMatch;
-use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, GoOn};
-use crate::engine::end_exchanged;
+use crate::dyn_actor::{ActorMachine, DynActor, DynMessage, ExtraTurn};
 use crate::received::QueuedMessage;
 use crate::skipped_limit;
 
 /// The machine of an actor with a body and a state of type `S`.
-pub(super) struct OwnStack<S: Send + 'static> {
+pub(super) struct BodyMachine<S: Send + 'static> {
     /// `None` while the stack runs.
     lent: Option<Box<StackLoan<S>>>,
     /// `None` before it begins, while it runs, and once it has ended.
@@ -50,16 +52,16 @@ pub(super) struct OwnStack<S: Send + 'static> {
 struct WakeClock {
     /// How often the stack has begun to wait.
     number: u64,
-    running: Option<RunningBody>,
+    pending: Option<PendingTimeout>,
 }
 
-struct RunningBody {
+struct PendingTimeout {
     timer: Option<Timer>,
     /// With a time in front of it, the stack has something to do, although no address may be left.
     _alive: Option<Addr<DynActor>>,
 }
 
-impl Drop for RunningBody {
+impl Drop for PendingTimeout {
     fn drop(&mut self) {
         if let Some(timer) = &self.timer {
             timer.cancel();
@@ -67,7 +69,7 @@ impl Drop for RunningBody {
     }
 }
 
-impl<S: Send + 'static> OwnStack<S> {
+impl<S: Send + 'static> BodyMachine<S> {
     pub(super) fn new(state: S, main: BodyMain<S>) -> Self {
         Self {
             lent: Some(StackLoan::new(state)),
@@ -206,10 +208,10 @@ impl<S: Send + 'static> OwnStack<S> {
         }
     }
 
-    /// Finishes the handler when the stack waits that was resumed elsewhere.
+    /// Finishes the handler once the stack, which was resumed on another thread, waits again.
     fn finish<R>(&mut self, context: &mut Context<DynActor>, rests: Promise<R>)
     where
-        R: Into<AtRest<S>> + Send + 'static,
+        R: Into<ParkedBody<S>> + Send + 'static,
     {
         finish_handler(context, move |actor, context| {
             Box::pin(async move {
@@ -226,10 +228,10 @@ impl<S: Send + 'static> OwnStack<S> {
         });
     }
 
-    /// Finishes the handler when the stack is unwound that was to be.
+    /// Finishes the handler once the stack is unwound.
     fn finish_end<R>(&mut self, context: &mut Context<DynActor>, rests: Promise<R>)
     where
-        R: Into<AtRest<S>> + Send + 'static,
+        R: Into<ParkedBody<S>> + Send + 'static,
     {
         finish_handler(context, move |actor, _| {
             Box::pin(async move {
@@ -245,7 +247,7 @@ impl<S: Send + 'static> OwnStack<S> {
     /// Takes the state back from a stack that waits, and sees to it that what it waits for comes.
     #[inline]
     fn waits(&mut self, lent: Box<StackLoan<S>>, context: &mut Context<DynActor>) {
-        let waits_simply = matches!(lent.wait, StackWait::Message) && self.clock.running.is_none();
+        let waits_simply = matches!(lent.wait, StackWait::Message) && self.clock.pending.is_none();
         forget(self.lent.replace(lent));
         if !waits_simply {
             self.waits_for_more(context);
@@ -258,9 +260,9 @@ impl<S: Send + 'static> OwnStack<S> {
         if matches!(lent.wait, StackWait::Other) {
             return skipped_limit::limit(&mut lent.skipped, context);
         }
-        // The wait is over to which a time belongs.
+        // The wait that had a time limit is over.
         self.clock.number += 1;
-        self.clock.running = None;
+        self.clock.pending = None;
         match lent.wait {
             StackWait::Message | StackWait::Other => {}
             StackWait::MessageFor(after) => self.wait_for(after, context),
@@ -297,7 +299,7 @@ impl<S: Send + 'static> OwnStack<S> {
             }
             false => Some(call_later(context, after, late)),
         };
-        self.clock.running = Some(RunningBody { timer, _alive });
+        self.clock.pending = Some(PendingTimeout { timer, _alive });
     }
 
     /// Sends a request, and holds the actor until the answer is there that its stack waits for.
@@ -312,7 +314,7 @@ impl<S: Send + 'static> OwnStack<S> {
                 {
                     lent.answer = Some(answered);
                     machine.has_answer = true;
-                    handle_next(context, GoOn);
+                    handle_next(context, ExtraTurn);
                 }
             })
         });
@@ -354,7 +356,7 @@ impl<S: Send + 'static> OwnStack<S> {
     }
 }
 
-impl<S: Send + 'static> ActorMachine for OwnStack<S> {
+impl<S: Send + 'static> ActorMachine for BodyMachine<S> {
     fn start(&mut self, context: &mut Context<DynActor>) -> Option<WorkerPlace> {
         self.address = Some(own_address(context).clone());
         let Some(main) = self.beginning.take() else {
@@ -450,14 +452,14 @@ impl<S: Send + 'static> ActorMachine for OwnStack<S> {
 async fn rest<S, R>(rests: Promise<R>) -> (Option<BodyPlace<S>>, Option<Box<StackLoan<S>>>)
 where
     S: Send + 'static,
-    R: Into<AtRest<S>> + Send + 'static,
+    R: Into<ParkedBody<S>> + Send + 'static,
 {
     rests.await.map_or((None, None), |rests| rests.into().into_parts())
 }
 
 /// The actor has ended, or gets a new state: its stack is unwound.
-impl<S: Send + 'static> Drop for OwnStack<S> {
+impl<S: Send + 'static> Drop for BodyMachine<S> {
     fn drop(&mut self) {
-        drop(AtRest::new(self.place.take(), self.lent.take()));
+        drop(ParkedBody::new(self.place.take(), self.lent.take()));
     }
 }

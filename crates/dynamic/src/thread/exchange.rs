@@ -65,7 +65,7 @@ pub(super) enum StackWait {
     Message,
     /// A message, for so long.
     MessageFor(Duration),
-    /// Another one, since it has skipped the last: until the time that it has named.
+    /// Another message, since it has skipped the last one: no longer than that wait.
     Other,
     /// The answer to a request.
     Answer,
@@ -99,7 +99,7 @@ impl<S> StackLoan<S> {
     pub(super) fn keep_message(&mut self) {
         if self.event == ResumeEvent::Message {
             let queued = take(&mut self.message);
-            self.skipped.push(queued.message.tuple.shape(), false, queued);
+            self.skipped.push(queued.message.tuple.type_key(), false, queued);
         }
     }
 
@@ -196,13 +196,13 @@ pub(super) struct ThreadWake<S: Send + 'static> {
 pub(super) type Resumption<S> = Option<Box<StackLoan<S>>>;
 
 /// Where a thread that runs says that it waits again, and what keeps its runtime busy until then.
-type GoesOn<S> = (Resolver<ParkedThread<S>>, Busy);
+type ParkNotice<S> = (Resolver<ParkedThread<S>>, Busy);
 
 /// How a stack waits, and what tells destructors on it why it is unwound.
 pub(super) enum ParkMode<S: Send + 'static> {
     Fiber(UnwindReason),
     /// On a thread of its own, which may block like others, or stands for a fiber.
-    Thread(Option<GoesOn<S>>, UnwindReason),
+    Thread(Option<ParkNotice<S>>, UnwindReason),
 }
 
 impl<S: Send + 'static> ParkMode<S> {
@@ -263,7 +263,7 @@ impl<S: Send + 'static> ParkMode<S> {
 /// Blocks a thread until it is woken.
 #[track_caller]
 fn block<S: Send + 'static>(
-    goes_on: &mut Option<GoesOn<S>>,
+    goes_on: &mut Option<ParkNotice<S>>,
     lent: Box<StackLoan<S>>,
 ) -> Resumption<S> {
     let (wake, woken) = Promise::channel();
@@ -279,7 +279,7 @@ fn block<S: Send + 'static>(
 }
 
 fn end_thread<S: Send + 'static>(
-    goes_on: Option<GoesOn<S>>,
+    goes_on: Option<ParkNotice<S>>,
     mut lent: Option<Box<StackLoan<S>>>,
     ended: BodyResult,
 ) {

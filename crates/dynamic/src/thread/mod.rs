@@ -3,16 +3,17 @@
 //!
 //! Reading order: `take` (what a wait takes), `source` (where the messages of a stack come from),
 //! `inbox` (the mailbox of a plain thread); for actors, `exchange` (what actor and body pass each
-//! other), `place` (where the body waits), `own_stack` (the actor), `task` (the view of a future).
+//! other), `place` (where the body waits), `body_machine` (the actor), `task` (the view of a
+//! future).
 
+mod body_machine;
 mod exchange;
 mod inbox;
-mod own_stack;
 mod place;
 mod source;
 mod spawn;
 mod spawn_async;
-mod spawn_with_stack;
+mod spawn_fiber;
 mod stack_settings;
 mod take;
 mod task;
@@ -30,7 +31,7 @@ use self::exchange::BodyResult;
 use self::source::{MessageSource, ReceiveOutcome, ThreadState, assert_plain};
 pub use self::spawn::spawn_detached;
 pub use self::spawn_async::{spawn_async, spawn_async_with};
-pub use self::spawn_with_stack::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
+pub use self::spawn_fiber::{ThreadSpawn, ThreadSpawnError, detached, fiber, spawn_fiber};
 pub use self::stack_settings::SameWorker;
 use self::take::{NestedHandling, ReceivingBody, take_answer};
 pub use self::task::{DynTask, TaskRequest};

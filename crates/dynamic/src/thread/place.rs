@@ -44,7 +44,7 @@ type BodyFuture = Pin<Box<dyn Future<Output = ()> + Send>>;
 
 /// Where a body waits.
 pub(super) enum BodyPlace<S: Send + 'static> {
-    Fiber(OnWorker<S>),
+    Fiber(WorkerFiber<S>),
     Thread(Resolver<ThreadWake<S>>),
     /// The body is a future.
     Task(FutureBody<S>),
@@ -52,12 +52,12 @@ pub(super) enum BodyPlace<S: Send + 'static> {
 
 /// A body that waits again, unless it has ended, and what it gives back. If this is dropped, its
 /// stack is unwound.
-pub(super) struct AtRest<S: Send + 'static> {
+pub(super) struct ParkedBody<S: Send + 'static> {
     place: Option<BodyPlace<S>>,
     lent: Option<Box<StackLoan<S>>>,
 }
 
-impl<S: Send + 'static> AtRest<S> {
+impl<S: Send + 'static> ParkedBody<S> {
     pub(super) fn new(place: Option<BodyPlace<S>>, lent: Option<Box<StackLoan<S>>>) -> Self {
         Self { place, lent }
     }
@@ -68,7 +68,7 @@ impl<S: Send + 'static> AtRest<S> {
     }
 }
 
-impl<S: Send + 'static> Drop for AtRest<S> {
+impl<S: Send + 'static> Drop for ParkedBody<S> {
     fn drop(&mut self) {
         match (self.place.take(), self.lent.take()) {
             (Some(BodyPlace::Fiber(fiber)), Some(lent)) => fiber.end(lent),
@@ -80,7 +80,7 @@ impl<S: Send + 'static> Drop for AtRest<S> {
     }
 }
 
-impl<S: Send + 'static> From<ParkedThread<S>> for AtRest<S> {
+impl<S: Send + 'static> From<ParkedThread<S>> for ParkedBody<S> {
     fn from(mut parked: ParkedThread<S>) -> Self {
         Self { place: parked.wake.take().map(BodyPlace::Thread), lent: parked.lent.take() }
     }
@@ -110,7 +110,7 @@ impl<S: Send + 'static> FutureBody<S> {
         self.poll(&mut TaskContext::from_waker(Waker::noop()))
     }
 
-    /// Polls it. What it gives back is `None` if it has leaked that.
+    /// Polls it. `Ready(None)` means that the body has ended and leaked what it was lent.
     pub(super) fn poll(
         &mut self,
         context: &mut TaskContext<'_>,
@@ -144,7 +144,7 @@ impl<S: Send + 'static> FutureBody<S> {
 ///
 /// It goes on, and is unwound, only while the worker runs: not once its thread destroys its
 /// thread-locals, of which the stack may have borrowed some.
-pub(super) struct OnWorker<S: Send + 'static> {
+pub(super) struct WorkerFiber<S: Send + 'static> {
     /// `None` once it has ended.
     fiber: Option<ThreadBound<FiberOf<S>>>,
     worker: WorkerPlace,
@@ -163,13 +163,13 @@ pub(super) struct FiberStart<S: Send + 'static> {
 
 impl<S: Send + 'static> FiberStart<S> {
     /// A fiber of this worker, which is the calling thread.
-    pub(super) fn on(self, worker: WorkerPlace) -> OnWorker<S> {
+    pub(super) fn on(self, worker: WorkerPlace) -> WorkerFiber<S> {
         let Self { stack, name, address, main } = self;
         let advice = "give it more with `ThreadSpawn::stack_size`";
         let label = FiberLabel { name, number: address.id().get(), advice };
         let body = move |lent| main(address, lent, ParkMode::Fiber(UnwindReason::default()));
         let fiber = Some(ThreadBound::here(Fiber::new(stack, label, body)));
-        OnWorker { fiber, worker }
+        WorkerFiber { fiber, worker }
     }
 
     /// The same on another worker, until it waits for the first time. The promise breaks if that
@@ -178,7 +178,7 @@ impl<S: Send + 'static> FiberStart<S> {
         self,
         worker: WorkerPlace,
         lent: Box<StackLoan<S>>,
-    ) -> Promise<AtRest<S>> {
+    ) -> Promise<ParkedBody<S>> {
         there(worker, move || self.on(worker).rest_after(lent))
     }
 }
@@ -186,14 +186,14 @@ impl<S: Send + 'static> FiberStart<S> {
 /// Has a worker do something with a fiber.
 fn there<S: Send + 'static>(
     worker: WorkerPlace,
-    work: impl FnOnce() -> AtRest<S> + Send + 'static,
-) -> Promise<AtRest<S>> {
+    work: impl FnOnce() -> ParkedBody<S> + Send + 'static,
+) -> Promise<ParkedBody<S>> {
     let (done, rests) = Promise::channel();
     drop(worker.call(Box::new(move || done.resolve(work()))));
     rests
 }
 
-impl<S: Send + 'static> OnWorker<S> {
+impl<S: Send + 'static> WorkerFiber<S> {
     pub(super) fn worker(&self) -> WorkerPlace {
         self.worker
     }
@@ -229,15 +229,15 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 
     /// Goes on with it, for a job of its worker.
-    fn rest_after(mut self, lent: Box<StackLoan<S>>) -> AtRest<S> {
+    fn rest_after(mut self, lent: Box<StackLoan<S>>) -> ParkedBody<S> {
         match self.resume(lent) {
-            Ok(lent) => AtRest::new(Some(BodyPlace::Fiber(self)), Some(lent)),
-            Err(lent) => AtRest::new(None, Some(lent)),
+            Ok(lent) => ParkedBody::new(Some(BodyPlace::Fiber(self)), Some(lent)),
+            Err(lent) => ParkedBody::new(None, Some(lent)),
         }
     }
 
     /// Goes on with it on its worker. The promise breaks if that has ended.
-    pub(super) fn resume_there(self, lent: Box<StackLoan<S>>) -> Promise<AtRest<S>> {
+    pub(super) fn resume_there(self, lent: Box<StackLoan<S>>) -> Promise<ParkedBody<S>> {
         there(self.worker, move || self.rest_after(lent))
     }
 
@@ -248,12 +248,12 @@ impl<S: Send + 'static> OnWorker<S> {
 
     /// Unwinds it on its worker, and returns what it gives back. The promise breaks if that has
     /// ended.
-    pub(super) fn unwind_there(mut self, mut lent: Box<StackLoan<S>>) -> Promise<AtRest<S>> {
+    pub(super) fn unwind_there(mut self, mut lent: Box<StackLoan<S>>) -> Promise<ParkedBody<S>> {
         (lent.event, lent.end_reason) = (ResumeEvent::Stop, end_reason());
         there(self.worker, move || {
             let lent = self.resume(lent).unwrap_or_else(|lent| lent);
             self.leave_if_stuck(&lent);
-            AtRest::new(None, Some(lent))
+            ParkedBody::new(None, Some(lent))
         })
     }
 
@@ -289,7 +289,7 @@ impl<S: Send + 'static> OnWorker<S> {
     }
 }
 
-impl<S: Send + 'static> Drop for OnWorker<S> {
+impl<S: Send + 'static> Drop for WorkerFiber<S> {
     fn drop(&mut self) {
         // It can only be one whose worker has ended: all others are unwound.
         if let Some(fiber) = self.fiber.take() {

@@ -12,7 +12,7 @@ use super::DynThread;
 use super::exchange::UnwindPayload;
 use super::inbox::ThreadInbox;
 use super::source::ThreadState;
-use crate::dyn_actor::{DynActor, DynAddr, EndsFor};
+use crate::dyn_actor::{DynActor, DynAddr, StopWith};
 
 /// Spawns an actor with a thread of its own, for a body that blocks. It ends when the body returns,
 /// and waits for messages wherever the body [receives](DynThread::receive).
@@ -72,7 +72,7 @@ fn run(inbox: ThreadInbox, own: &WeakAddr<DynActor>, body: impl FnOnce(&mut DynT
     }
     if let (Some(reason), Some(own)) = (reason_of(ended), own.upgrade()) {
         // It may have been stopped meanwhile.
-        drop(own.send(EndsFor(reason)));
+        drop(own.send(StopWith(reason)));
     }
 }
 

@@ -1,6 +1,6 @@
 //! How actors are created whose bodies are futures.
 
-use super::own_stack::OwnStack;
+use super::body_machine::BodyMachine;
 use super::place::BodyMain;
 use super::task::DynTask;
 use crate::address::StateAddr;
@@ -69,6 +69,6 @@ impl DynActor {
         B: Future<Output = ()> + Send + 'static,
     {
         let main = BodyMain::Future(Box::new(move |side| Box::pin(body(DynTask::new(side)))));
-        Self::of(OwnStack::new(state, main))
+        Self::of(BodyMachine::new(state, main))
     }
 }

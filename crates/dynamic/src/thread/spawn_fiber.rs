@@ -11,7 +11,7 @@ use coact_actor::registry::NameTaken;
 use coact_fiber::StackError;
 
 use super::DynThread;
-use super::own_stack::OwnStack;
+use super::body_machine::BodyMachine;
 use super::place::{BodyMain, StackMain};
 use super::source::MessageSource;
 use super::stack_settings::{SameWorker, StackKind, StackSettings};
@@ -153,7 +153,7 @@ impl DynActor {
     {
         let stack = StackSettings::new(StackKind::Fiber, type_name::<F>());
         stack.reserve()?;
-        Ok(Self::of(OwnStack::new(state, BodyMain::Stack(main(body), Arc::new(stack)))))
+        Ok(Self::of(BodyMachine::new(state, BodyMain::Stack(main(body), Arc::new(stack)))))
     }
 
     /// Creates an actor with a thread of its own, this state and this body, like that of
@@ -165,7 +165,7 @@ impl DynActor {
         F: FnOnce(&mut DynThread<S>) + Send + 'static,
     {
         let stack = StackSettings::new(StackKind::Thread, type_name::<F>());
-        Self::of(OwnStack::new(state, BodyMain::Stack(main(body), Arc::new(stack))))
+        Self::of(BodyMachine::new(state, BodyMain::Stack(main(body), Arc::new(stack))))
     }
 }
 
@@ -293,7 +293,7 @@ fn actor<S: Send + 'static>(
 ) -> DynActor {
     let body = Arc::clone(body);
     let main = main(move |me: &mut DynThread<S>| body(me));
-    DynActor::of(OwnStack::new(state, BodyMain::Stack(main, Arc::clone(stack))))
+    DynActor::of(BodyMachine::new(state, BodyMain::Stack(main, Arc::clone(stack))))
 }
 
 impl<S: Send + 'static> Debug for ThreadSpawn<S> {

@@ -28,11 +28,11 @@ pub(super) trait ReceivingBody: Sized {
             let actor = self.with_own(WeakAddr::id);
             debug!(%actor, "skipped: {}", cases.explain(&tuple));
         }
-        let shape = tuple.shape();
+        let type_key = tuple.type_key();
         let queued = self.received().take_message(tuple);
         // Until the body goes on.
         self.with_own(|own| queued.note_kept(own, true));
-        self.with_skipped(|skipped| skipped.push(shape, false, queued));
+        self.with_skipped(|skipped| skipped.push(type_key, false, queued));
     }
 
     /// Takes the oldest message that was skipped and that a case takes.
