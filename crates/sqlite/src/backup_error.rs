@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use coact_persist::StoreError;
 
-use crate::files::of_io;
+use crate::files::open_error_from_io;
 use crate::open_error::OpenError;
 
 /// Why no [backup](crate::SqliteReader::back_up) was made. The store is unchanged, and its owner
@@ -49,7 +49,7 @@ pub enum BackupError {
 impl BackupError {
     /// The error of a backup that replaces a file.
     pub(crate) fn of_restoring(self, backup: &Path, file: &Path) -> OpenError {
-        let io = |error| of_io(file, error);
+        let io = |error| open_error_from_io(file, error);
         match self {
             Self::Target(error) | Self::Open(error) => error,
             Self::Copy(StoreError::Unavailable { why }) => io(io::Error::other(why)),

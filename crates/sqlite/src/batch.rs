@@ -14,7 +14,7 @@ use rusqlite::{
 };
 
 use crate::entity_cache::EntityCache;
-use crate::row::{self, EntityRow, bits, snapshot};
+use crate::row::{self, EntityRow, snapshot, to_signed};
 use crate::schema::DECISIONS;
 
 /// How many snapshots of an entity a store keeps. (One, if snapshots are its states.)
@@ -39,8 +39,9 @@ pub(crate) struct Batch<'c> {
     is_careful: bool,
     /// The last events of entities whose rows are not updated yet, by row number.
     moved: HashMap<i64, EntityHead>,
-    /// The index of the current request, and of an earlier one whose delayed write met damage.
+    /// The index of the current request.
     pub(crate) at: usize,
+    /// The index of the earlier request whose delayed write found damage.
     culprit: Option<usize>,
 }
 
@@ -85,7 +86,7 @@ impl<'c> BatchStatements<'c> {
     /// Inserts the decision on a commit. Returns false if there was one. (No look-up first: nearly
     /// all commits are new.)
     fn decide(&mut self, commit: CommitId, position: Option<Position>) -> rusqlite::Result<bool> {
-        let position = position.map(|position| bits(position.get()));
+        let position = position.map(|position| to_signed(position.get()));
         let inserted = self.decide.execute(params![commit.get().to_be_bytes(), position])?;
         Ok(inserted > 0)
     }
@@ -131,12 +132,12 @@ impl<'c> Batch<'c> {
         if all_told && before / SWEEP_EVERY != now / SWEEP_EVERY {
             self.transaction
                 .prepare_cached("DELETE FROM decision WHERE position <= ?1")?
-                .execute([bits(now) - DECISIONS])?;
+                .execute([to_signed(now) - DECISIONS])?;
         }
         if before != now {
             self.transaction
                 .prepare_cached("UPDATE counter SET position = ?1")?
-                .execute([bits(now)])?;
+                .execute([to_signed(now)])?;
         }
         Ok(())
     }
@@ -153,8 +154,11 @@ impl<'c> Batch<'c> {
         // In the order of the file.
         moved.sort_unstable_by_key(|(entity, _)| *entity);
         for (entity, EntityHead { last, hash, at }) in moved {
-            let written =
-                self.statements.moved.execute(params![entity, bits(last.get()), bits(hash.get())]);
+            let written = self.statements.moved.execute(params![
+                entity,
+                to_signed(last.get()),
+                to_signed(hash.get())
+            ]);
             if written.is_err() {
                 self.culprit = Some(at);
             }
@@ -176,7 +180,7 @@ impl<'c> Batch<'c> {
             for block in blocks {
                 for (row, (id, position)) in block.iter().enumerate() {
                     many.raw_bind_parameter(2 * row + 1, id.get().to_be_bytes())?;
-                    many.raw_bind_parameter(2 * row + 2, bits(position.get()))?;
+                    many.raw_bind_parameter(2 * row + 2, to_signed(position.get()))?;
                 }
                 inserted += many.raw_execute()?;
             }
@@ -226,7 +230,7 @@ impl Batch<'_> {
                 "INSERT INTO entity (kind, key, epoch, last, hash) VALUES (?1, ?2, 1, 0, ?3)
              ON CONFLICT DO UPDATE SET epoch = epoch + 1",
             )?
-            .execute(params![kind, key, bits(empty.get())])?;
+            .execute(params![kind, key, to_signed(empty.get())])?;
         self.write_moved()?;
         let entity = read(&self.transaction, id)?.ok_or(rusqlite::Error::QueryReturnedNoRows)?;
         self.entities.add(id.clone(), entity);
@@ -308,7 +312,7 @@ impl Batch<'_> {
             .prepare_cached(
                 "INSERT INTO entity (kind, key, epoch, last, hash) VALUES (?1, ?2, 0, 0, ?3)",
             )?
-            .insert(params![id.kind().as_bytes(), id.key().as_bytes(), bits(hash.get())])
+            .insert(params![id.kind().as_bytes(), id.key().as_bytes(), to_signed(hash.get())])
     }
 
     /// Returns why a commit is refused, unless it was decided before: its members have moved since
@@ -353,11 +357,11 @@ fn write(
     for (seq, event, hash) in member.events() {
         statements.insert.execute(params![
             entity,
-            bits(seq.get()),
-            bits(position.get()),
+            to_signed(seq.get()),
+            to_signed(position.get()),
             event.name.as_bytes(),
             event.version,
-            bits(hash.get()),
+            to_signed(hash.get()),
             &*event.payload,
         ])?;
     }
@@ -372,7 +376,7 @@ fn write(
             "DELETE FROM event WHERE entity = ?1 AND seq <= ?2",
             "DELETE FROM tag WHERE entity = ?1 AND seq <= ?2",
         ] {
-            let last = bits(member.trimmed().get());
+            let last = to_signed(member.trimmed().get());
             transaction.prepare_cached(old)?.execute([entity, last])?;
         }
     }
@@ -387,7 +391,12 @@ fn tag(
     let mut insert = transaction
         .prepare_cached("INSERT INTO tag (tag, position, entity, seq) VALUES (?1, ?2, ?3, ?4)")?;
     for tag in tags.iter() {
-        insert.execute(params![tag.as_bytes(), bits(position.get()), entity, bits(seq.get())])?;
+        insert.execute(params![
+            tag.as_bytes(),
+            to_signed(position.get()),
+            entity,
+            to_signed(seq.get())
+        ])?;
     }
     Ok(())
 }
@@ -406,7 +415,7 @@ fn is_there(transaction: &Transaction<'_>, note: &NoteId) -> rusqlite::Result<bo
                 entity.key().as_bytes(),
                 kind.get(),
                 key.as_bytes(),
-                bits(*rank)
+                to_signed(*rank)
             ],
             |row| row.get(0),
         )
@@ -427,11 +436,11 @@ fn change(
                 entity,
                 kind.get(),
                 key.as_bytes(),
-                bits(*rank),
+                to_signed(*rank),
                 value.name.as_bytes(),
                 value.version,
                 &*value.payload,
-                bits(RowChecksum::of_note(id, *kind, key, *rank, value).get()),
+                to_signed(RowChecksum::of_note(id, *kind, key, *rank, value).get()),
             ])?,
         NoteChange::Remove { kind, key } => transaction
             .prepare_cached("DELETE FROM note WHERE entity = ?1 AND kind = ?2 AND key = ?3")?
@@ -454,7 +463,7 @@ fn delete(transaction: &Transaction<'_>, entity: i64, id: &EntityId) -> rusqlite
         .execute(params![entity, NoteKind::Outgoing.get()])?;
     transaction
         .prepare_cached("UPDATE entity SET last = 0, hash = ?2 WHERE id = ?1")?
-        .execute([entity, bits(EventHash::of(id).get())])?;
+        .execute([entity, to_signed(EventHash::of(id).get())])?;
     Ok(())
 }
 
@@ -473,12 +482,12 @@ fn keep(
         )?
         .execute(params![
             entity,
-            bits(seq.get()),
-            bits(hash.get()),
+            to_signed(seq.get()),
+            to_signed(hash.get()),
             state.name.as_bytes(),
             state.version,
             &*state.payload,
-            sum.map(|sum| bits(sum.get())),
+            sum.map(|sum| to_signed(sum.get())),
         ])?;
     transaction
         .prepare_cached(

@@ -22,10 +22,10 @@ pub enum Irregularity {
         table: &'static str,
         /// The number of the row of `entity` that is missing.
         owner: i64,
-        /// The number of notes.
+        /// The number of rows.
         rows: u64,
     },
-    /// An entity without events, by its row, has events.
+    /// The row of an entity says that it has no events, but there are some.
     Hidden {
         /// Which.
         entity: EntityId,

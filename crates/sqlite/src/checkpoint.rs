@@ -13,7 +13,7 @@ use tracing::{error, warn};
 
 use crate::open_error::OpenError;
 use crate::reader_gate::ReaderGate;
-use crate::schema::{of_sqlite, open_to_write};
+use crate::schema::{open_error_from_sqlite, open_to_write};
 use crate::wal_holders::wal_holders;
 
 /// The pages in the WAL that trigger a checkpoint: SQLite's default.
@@ -30,8 +30,7 @@ const KEPT: i64 = 8 << 20;
 
 /// When the next checkpoint of a store is due.
 pub(crate) struct CheckpointSchedule {
-    /// Whether checkpoints have ended until the store is opened again, which begins with the whole
-    /// WAL.
+    /// No more checkpoints until the store is opened again: that starts over with the whole WAL.
     are_over: bool,
     /// The pages at the last checkpoint.
     length: i64,
@@ -53,9 +52,9 @@ impl CheckpointSchedule {
     /// Opens another connection that writes.
     pub(crate) fn open_again(&self, path: &Path) -> Result<Connection, OpenError> {
         let connection = open_to_write(path, false)?;
-        keep_short(&connection).map_err(|error| of_sqlite(path, error))?;
+        keep_short(&connection).map_err(|error| open_error_from_sqlite(path, error))?;
         if !self.are_over {
-            on_closing(&connection, true).map_err(|error| of_sqlite(path, error))?;
+            on_closing(&connection, true).map_err(|error| open_error_from_sqlite(path, error))?;
         }
         Ok(connection)
     }

@@ -24,7 +24,7 @@ const HEADERS: (u64, u64) = (32, 24);
 ///
 /// # Errors
 /// The outcome is uncertain.
-pub(crate) fn cut_off(
+pub(crate) fn truncate_uncommitted_wal(
     [writes, other]: [&Connection; 2],
     database: &Path,
     is_visible: impl FnOnce(&Connection) -> rusqlite::Result<bool>,

@@ -34,7 +34,7 @@ pub(crate) fn is_locked(error: &Error) -> bool {
 }
 
 /// Damage in a row that the store found, unknown to SQLite.
-pub(crate) fn of_contents(error: StoreError) -> Error {
+pub(crate) fn to_sqlite_error(error: StoreError) -> Error {
     Error::FromSqlConversionFailure(0, Type::Blob, Box::new(error))
 }
 
@@ -47,7 +47,7 @@ fn contents(error: &Error) -> Option<StoreError> {
 }
 
 /// An error about one entity.
-pub(crate) fn of_entity(entity: &EntityId, seq: Seq, error: &Error) -> StoreError {
+pub(crate) fn to_entity_error(entity: &EntityId, seq: Seq, error: &Error) -> StoreError {
     if is_damage(error) {
         StoreError::Corrupt { entity: entity.clone(), seq, why: error.to_string() }
     } else {
@@ -56,7 +56,7 @@ pub(crate) fn of_entity(entity: &EntityId, seq: Seq, error: &Error) -> StoreErro
 }
 
 /// An error about all entities, or an unknown one.
-pub(crate) fn of_store(error: &Error) -> StoreError {
+pub(crate) fn to_store_error(error: &Error) -> StoreError {
     if let Some(found) = contents(error) {
         found
     } else if is_damage(error) {
@@ -67,7 +67,7 @@ pub(crate) fn of_store(error: &Error) -> StoreError {
 }
 
 /// An error of opening a file again.
-pub(crate) fn of_opening(error: &OpenError) -> StoreError {
+pub(crate) fn reopening_to_store_error(error: &OpenError) -> StoreError {
     match error {
         OpenError::NotAStore { why, .. } => StoreError::Damaged { why: why.clone() },
         other => unavailable(other),

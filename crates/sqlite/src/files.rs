@@ -1,6 +1,6 @@
 //! The file of a store, and the files beside it.
 
-use std::fs::{self, Metadata};
+use std::fs::{self, File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf, absolute, is_separator};
 
@@ -48,7 +48,7 @@ pub(crate) fn whole_name_to_read(path: &Path) -> Result<PathBuf, OpenError> {
 /// Returns the absolute name of a file to write, which need not exist.
 pub(crate) fn whole_name_to_write(path: &Path) -> Result<PathBuf, OpenError> {
     let whole = whole_name(path, LONGEST - RESTORED.len())?;
-    if let Some(of) = whose(&whole) {
+    if let Some(of) = main_file_of(&whole) {
         return Err(OpenError::Reserved { path: path.to_owned(), of });
     }
     is_there(path, &whole)?;
@@ -65,12 +65,12 @@ fn whole_name(path: &Path, longest: usize) -> Result<PathBuf, OpenError> {
     // (The empty name is that of the folder.)
     let whole = absolute(Path::new(".").join(path)).map_err(|error| match error.kind() {
         io::ErrorKind::NotFound => not_found(path, Path::new(".")),
-        _ => of_io(path, error),
+        _ => open_error_from_io(path, error),
     })?;
     let whole = without_links(&whole);
     if whole.as_os_str().len() > longest {
         let why = format!("with its folder, the name has more than {longest} bytes");
-        return Err(of_io(path, io::Error::new(io::ErrorKind::InvalidFilename, why)));
+        return Err(open_error_from_io(path, io::Error::new(io::ErrorKind::InvalidFilename, why)));
     }
     Ok(whole)
 }
@@ -97,7 +97,7 @@ fn is_url(name: &str) -> bool {
 }
 
 /// Returns the file to which this one belongs by its name, if any.
-fn whose(path: &Path) -> Option<PathBuf> {
+fn main_file_of(path: &Path) -> Option<PathBuf> {
     let name = path.file_name()?.to_str()?;
     let length = BESIDE.iter().find_map(|suffix| {
         let length = name.len().checked_sub(suffix.len())?;
@@ -113,7 +113,7 @@ fn is_there(path: &Path, whole: &Path) -> Result<bool, OpenError> {
         Ok(found) if found.is_dir() => return Err(OpenError::Folder { path: path.to_owned() }),
         Ok(_) => return Err(OpenError::NotAFile { path: path.to_owned() }),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-        Err(error) => return Err(of_io(path, error)),
+        Err(error) => return Err(open_error_from_io(path, error)),
     }
     match whole.parent() {
         Some(folder) if !folder.exists() => Err(not_found(path, folder)),
@@ -132,7 +132,7 @@ fn refuse_obstacles(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), 
             Ok(found) if found.is_file() => {}
             Ok(_) => return Err(OpenError::InTheWay { path: path.to_owned(), other }),
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
-            Err(error) => return Err(of_io(&other, error)),
+            Err(error) => return Err(open_error_from_io(&other, error)),
         }
     }
     Ok(())
@@ -143,9 +143,11 @@ fn refuse_obstacles(path: &Path, whole: &Path, suffixes: &[&str]) -> Result<(), 
 pub(crate) fn refuse_hard_links(path: &Path) -> Result<(), OpenError> {
     match fs::metadata(path) {
         // A copy of that name, left by a process that ended before it removed the other name.
-        Ok(file) if names(&file) == 2 && is_part(path, &file)? => remove(&beside(path, PART)),
-        Ok(file) if names(&file) > 1 => Err(OpenError::Linked { path: path.to_owned() }),
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(of_io(path, error)),
+        Ok(file) if link_count(&file) == 2 && is_part(path, &file)? => remove(&beside(path, PART)),
+        Ok(file) if link_count(&file) > 1 => Err(OpenError::Linked { path: path.to_owned() }),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(open_error_from_io(path, error))
+        }
         _ => Ok(()),
     }
 }
@@ -155,13 +157,13 @@ fn is_part(path: &Path, file: &Metadata) -> Result<bool, OpenError> {
 }
 
 #[cfg(unix)]
-fn names(file: &Metadata) -> u64 {
+fn link_count(file: &Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(file)
 }
 
 /// Elsewhere this cannot be seen.
 #[cfg(not(unix))]
-fn names(_: &Metadata) -> u64 {
+fn link_count(_: &Metadata) -> u64 {
     1
 }
 
@@ -180,12 +182,27 @@ pub(crate) fn is_being_restored(path: &Path) -> Result<bool, OpenError> {
 /// Removes a file, if it exists.
 pub(crate) fn remove(path: &Path) -> Result<(), OpenError> {
     match fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(of_io(path, error)),
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(open_error_from_io(path, error))
+        }
         _ => Ok(()),
     }
 }
 
-pub(crate) fn of_io(path: &Path, error: io::Error) -> OpenError {
+/// Syncs the folder of a file, which makes the file's name durable.
+#[cfg(unix)]
+pub(crate) fn sync_folder(of: &Path) -> io::Result<()> {
+    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
+}
+
+/// Elsewhere folders cannot be synced.
+#[cfg(not(unix))]
+pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
+    Ok(())
+}
+
+pub(crate) fn open_error_from_io(path: &Path, error: io::Error) -> OpenError {
     OpenError::Io { path: path.to_owned(), error }
 }
 
@@ -228,7 +245,7 @@ impl FileIdentity {
 }
 
 fn identity(path: &Path) -> Result<Option<FileIdentity>, OpenError> {
-    FileIdentity::named(path).map_err(|error| of_io(path, error))
+    FileIdentity::named(path).map_err(|error| open_error_from_io(path, error))
 }
 
 /// The identities of files when they were opened.
@@ -280,10 +297,13 @@ mod tests {
             ("a.lock-journal", "a.lock"),
             ("\u{e9}.coact-restored", "\u{e9}"),
         ] {
-            assert_eq!(whose(&Path::new("/folder").join(name)).as_deref(), Some(Path::new(of)));
+            assert_eq!(
+                main_file_of(&Path::new("/folder").join(name)).as_deref(),
+                Some(Path::new(of))
+            );
         }
         for name in ["bank.db", "-wal", ".lock", "wal", "lock.db", "a.db-walnut", "\u{e9}"] {
-            assert_eq!(whose(&Path::new("/folder").join(name)), None, "{name}");
+            assert_eq!(main_file_of(&Path::new("/folder").join(name)), None, "{name}");
         }
     }
 }

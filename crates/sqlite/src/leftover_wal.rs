@@ -7,9 +7,9 @@ use std::path::Path;
 use rusqlite::{Connection, TransactionBehavior};
 
 use crate::checkpoint::on_closing;
-use crate::files::{WAL, beside, of_io};
+use crate::files::{WAL, beside, open_error_from_io, sync_folder};
 use crate::open_error::OpenError;
-use crate::schema::of_sqlite;
+use crate::schema::open_error_from_sqlite;
 
 /// The owner of a file calls it on opening, before it reports anything.
 ///
@@ -18,20 +18,23 @@ use crate::schema::of_sqlite;
 /// later syncs skip them. SQLite takes either for committed, and a later commit in the WAL would be
 /// lost with it. So this writes all that can be read once more, in place, and syncs it. That
 /// changes nothing that is on the disk already, even if the power fails half-way.
-pub(crate) fn put_on_disk(connection: &mut Connection, database: &Path) -> Result<(), OpenError> {
-    let told = |error| of_sqlite(database, error);
+pub(crate) fn flush_leftover_wal(
+    connection: &mut Connection,
+    database: &Path,
+) -> Result<(), OpenError> {
+    let told = |error| open_error_from_sqlite(database, error);
     // Keeps others from writing to the WAL or restarting it; since it is open here, no one deletes
     // it.
     let only =
         connection.transaction_with_behavior(TransactionBehavior::Immediate).map_err(told)?;
     let wal = beside(database, WAL);
-    put_file_on_disk(&wal).map_err(|error| of_io(&wal, error))?;
+    rewrite_file(&wal).map_err(|error| open_error_from_io(&wal, error))?;
     only.commit().map_err(told)?;
     // Not earlier: a newer file would be overwritten from the WAL on the disk.
     on_closing(connection, true).map_err(told)
 }
 
-fn put_file_on_disk(path: &Path) -> io::Result<()> {
+fn rewrite_file(path: &Path) -> io::Result<()> {
     let wal = match File::options().read(true).write(true).open(path) {
         Ok(wal) if wal.metadata()?.len() == 0 => return Ok(()),
         Ok(wal) => wal,
@@ -40,6 +43,7 @@ fn put_file_on_disk(path: &Path) -> io::Result<()> {
     };
     write_again(&wal)?;
     wal.sync_all()?;
+    // Makes the name of the WAL durable.
     sync_folder(path)
 }
 
@@ -62,20 +66,8 @@ fn write_again(file: &File) -> io::Result<()> {
     }
 }
 
-/// Syncing the folder makes the WAL's name durable.
-#[cfg(unix)]
-pub(crate) fn sync_folder(of: &Path) -> io::Result<()> {
-    let folder = of.parent().filter(|folder| !folder.as_os_str().is_empty());
-    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
-}
-
 /// Elsewhere a failed sync keeps its data, as far as is documented.
 #[cfg(not(unix))]
 fn write_again(_: &File) -> io::Result<()> {
-    Ok(())
-}
-
-#[cfg(not(unix))]
-pub(crate) fn sync_folder(_: &Path) -> io::Result<()> {
     Ok(())
 }

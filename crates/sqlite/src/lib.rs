@@ -67,7 +67,8 @@
 //! Reading order: `store` (the thread that writes, and its requests), `batch` (one transaction),
 //! `entity_cache` (remembered rows), `reader` (the other thread), `read` (its queries), `check`,
 //! `row`, `restore`, `schema`, `failure`, `callback`, `owner_lock`, `files` (names and the files
-//! beside), `wal`, `checkpoint`, `reader_gate`, `wal_holders`, `failed_commit`, `request_thread`.
+//! beside), `leftover_wal`, `checkpoint`, `reader_gate`, `wal_holders`, `failed_commit`,
+//! `request_thread`.
 
 #![forbid(unsafe_code)]
 
@@ -80,6 +81,7 @@ mod entity_cache;
 mod failed_commit;
 mod failure;
 mod files;
+mod leftover_wal;
 mod open_error;
 mod owner_lock;
 mod read;
@@ -90,7 +92,6 @@ mod restore;
 mod row;
 mod schema;
 mod store;
-mod wal;
 mod wal_holders;
 
 pub use self::backup_error::BackupError;

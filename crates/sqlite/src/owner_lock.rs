@@ -4,7 +4,7 @@ use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::files::{FileIdentity, LOCK, beside, of_io};
+use crate::files::{FileIdentity, LOCK, beside, open_error_from_io};
 use crate::open_error::OpenError;
 
 /// Held while the store is open; the system releases it when the process ends. Dropping it removes
@@ -19,7 +19,7 @@ const TRIES: usize = 1_000;
 impl OwnerLock {
     pub(crate) fn take(path: &Path) -> Result<Self, OpenError> {
         let name = beside(path, LOCK);
-        let io = |error| of_io(&name, error);
+        let io = |error| open_error_from_io(&name, error);
         // (Retries whenever the file is removed in between, but not forever on a system that cannot
         // identify files.)
         for _ in 0..TRIES {

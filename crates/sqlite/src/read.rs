@@ -7,7 +7,9 @@ use coact_persist::{
 use rusqlite::{Connection, Params, Row, ToSql, Transaction, params};
 
 use crate::failure;
-use crate::row::{self, bits, bound, event, number, snapshot, stored, sum, text};
+use crate::row::{
+    self, checksum, event, number, saturate_to_signed, snapshot, stored, text, to_signed,
+};
 use crate::schema::SchemaFormat;
 
 /// The columns of an event.
@@ -53,7 +55,7 @@ pub(crate) fn events(
              ORDER BY seq LIMIT ?4"
         ))?;
         let (kind, key) = (entity.kind().as_bytes(), entity.key().as_bytes());
-        let keys = params![kind, key, bound(after.get()), bound(most)];
+        let keys = params![kind, key, saturate_to_signed(after.get()), saturate_to_signed(most)];
         let tags_at = (!tags.is_empty()).then_some(6);
         let rows = select.query_map(keys, |row| stored(row, tags_at))?;
         rows.collect()
@@ -71,7 +73,7 @@ pub(crate) fn log(
     at_once(connection, format, |tags| {
         let most = most.max(1);
         let all = (after, Position::new(i64::MAX as u64));
-        let mut found = entries(connection, tags, which, all, bound(most))?;
+        let mut found = entries(connection, tags, which, all, saturate_to_signed(most))?;
         if found.len() == most
             && let Some(LogEntry { stored, .. }) = found.last()
         {
@@ -99,7 +101,7 @@ fn entries(
     (after, last): (Position, Position),
     most: i64,
 ) -> rusqlite::Result<Vec<LogEntry>> {
-    let (after, last) = (bound(after.get()), bound(last.get()));
+    let (after, last) = (saturate_to_signed(after.get()), saturate_to_signed(last.get()));
     let tags_at = (!tags.is_empty()).then_some(8);
     match which {
         LogQuery::Kind(kind) => {
@@ -169,18 +171,20 @@ pub(crate) fn entities(
     let bytes = |id: &EntityId| (id.kind().as_bytes().to_vec(), id.key().as_bytes().to_vec());
     let after_key = after.map(bytes);
     match (kind.map(str::as_bytes), after_key) {
-        (None, None) => select("TRUE ORDER BY kind, key LIMIT ?1", params![bound(most)]),
+        (None, None) => {
+            select("TRUE ORDER BY kind, key LIMIT ?1", params![saturate_to_signed(most)])
+        }
         (None, Some((after, key))) => {
-            let keys = params![after, key, bound(most)];
+            let keys = params![after, key, saturate_to_signed(most)];
             select("(kind, key) > (?1, ?2) ORDER BY kind, key LIMIT ?3", keys)
         }
         (Some(kind), Some((after, _))) if *after > *kind => Ok(Vec::new()),
         (Some(kind), Some((after, key))) if *after == *kind => {
-            let keys = params![kind, key, bound(most)];
+            let keys = params![kind, key, saturate_to_signed(most)];
             select("kind = ?1 AND key > ?2 ORDER BY kind, key LIMIT ?3", keys)
         }
         (Some(kind), _) => {
-            let keys = params![kind, bound(most)];
+            let keys = params![kind, saturate_to_signed(most)];
             select("kind = ?1 ORDER BY kind, key LIMIT ?2", keys)
         }
     }
@@ -222,7 +226,7 @@ pub(crate) fn notes(
                 entity.key().as_bytes(),
                 kind.get(),
                 key.as_bytes(),
-                bound(most)
+                saturate_to_signed(most)
             ],
         ),
         NoteQuery::Of { entity, after } => {
@@ -240,7 +244,7 @@ pub(crate) fn notes(
                     entity.key().as_bytes(),
                     kind,
                     key,
-                    bound(most),
+                    saturate_to_signed(most),
                     NoteKind::ALL.map(NoteKind::get).into_iter().max()
                 ],
             )
@@ -250,7 +254,7 @@ pub(crate) fn notes(
             format,
             "note.kind = ?1 AND note.rank <= ?2
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?3",
-            params![kind.get(), bound(*up_to), bound(most)],
+            params![kind.get(), saturate_to_signed(*up_to), saturate_to_signed(most)],
         ),
         NoteQuery::Ranked { kind, after: Some((least, entity, key)), up_to } => select_notes(
             connection,
@@ -261,12 +265,12 @@ pub(crate) fn notes(
              ORDER BY note.rank, entity.kind, entity.key, note.key LIMIT ?7",
             params![
                 kind.get(),
-                bound(*up_to),
-                bits(*least),
+                saturate_to_signed(*up_to),
+                to_signed(*least),
                 entity.kind().as_bytes(),
                 entity.key().as_bytes(),
                 key.as_bytes(),
-                bound(most)
+                saturate_to_signed(most)
             ],
         ),
     }
@@ -297,6 +301,6 @@ fn note(row: &Row<'_>) -> rusqlite::Result<Note> {
         rank: number(row, 4)?,
         value: event(row, 5)?,
     };
-    note.check(sum(row, 8)?).map_err(failure::of_contents)?;
+    note.check(checksum(row, 8)?).map_err(failure::to_sqlite_error)?;
     Ok(note)
 }

@@ -18,15 +18,15 @@ use crate::callback;
 use crate::check::{self, Irregularity};
 use crate::failure;
 use crate::files::{
-    JOURNAL, OpenedFiles, PART, RESTORED, WAL, beside, of_io, remove, whole_name_to_read,
-    whole_name_to_write,
+    JOURNAL, OpenedFiles, PART, RESTORED, WAL, beside, open_error_from_io, remove, sync_folder,
+    whole_name_to_read, whole_name_to_write,
 };
 use crate::open_error::OpenError;
 use crate::owner_lock::OwnerLock;
+use crate::read;
 use crate::reader_gate::ReaderGate;
 use crate::request_thread::RequestThread;
 use crate::schema::{SchemaFormat, open_to_read, open_unshared};
-use crate::{read, wal};
 
 /// Reads a store in an SQLite file: for tools, even while another process has the file.
 ///
@@ -130,7 +130,7 @@ impl SqliteReader {
     ) -> Result<Self, OpenError> {
         let serve = move |queries| serve(connection, &queries, gate.as_deref());
         let thread = RequestThread::start("coact-sqlite-read", serve)
-            .map_err(|error| of_io(&path, error))?;
+            .map_err(|error| open_error_from_io(&path, error))?;
         Ok(Self { path, place: place.map(Arc::new), format, thread })
     }
 
@@ -152,7 +152,7 @@ impl SqliteReader {
                 connection.pragma_query_value(None, "journal_mode", |row| row.get(0))?;
             if mode == "wal" { Ok(()) } else { connection.execute_batch("COMMIT") }
         };
-        wait(|done| self.ask(freeze, failure::of_store, done))
+        wait(|done| self.ask(freeze, failure::to_store_error, done))
     }
 
     /// Looks for damage beyond what reads of each entity show. Reads the whole file.
@@ -162,7 +162,11 @@ impl SqliteReader {
     pub fn check(&self) -> Result<Vec<Irregularity>, StoreError> {
         let format = self.format;
         wait(|done| {
-            self.ask(move |connection| check::check(connection, format), failure::of_store, done)
+            self.ask(
+                move |connection| check::check(connection, format),
+                failure::to_store_error,
+                done,
+            )
         })
     }
 
@@ -201,7 +205,7 @@ impl SqliteReader {
             placed => placed.map_err(io),
         };
         let _ = fs::remove_file(&part);
-        placed.and_then(|()| wal::sync_folder(&to).map_err(io))
+        placed.and_then(|()| sync_folder(&to).map_err(io))
     }
 
     /// Closes the connection after all earlier requests. The receiver disconnects when it is
@@ -227,12 +231,12 @@ impl SqliteReader {
         let (connection, _) = opened?;
         remove(path).map_err(BackupError::Target)?;
         let copied = connection.execute("VACUUM INTO ?1", [name]);
-        let copied = copied.map_err(|error| BackupError::Copy(failure::of_store(&error)));
+        let copied = copied.map_err(|error| BackupError::Copy(failure::to_store_error(&error)));
         let copied = self.is_in_place().and(copied);
         // SQLite need not have flushed it.
         let sync = || {
             File::options().write(true).open(path)?.sync_all()?;
-            wal::sync_folder(path)
+            sync_folder(path)
         };
         let done = copied.and_then(|_| sync().map_err(io));
         if done.is_err() {
@@ -304,7 +308,7 @@ impl StoreReader for SqliteReader {
         done: StoreCallback<Result<Vec<StoredEvent>, StoreError>>,
     ) {
         let of = entity.clone();
-        let failed = move |error: &_| failure::of_entity(&of, after.next(), error);
+        let failed = move |error: &_| failure::to_entity_error(&of, after.next(), error);
         let format = self.format;
         self.ask(
             move |connection| read::events(connection, format, &entity, after, most),
@@ -315,7 +319,7 @@ impl StoreReader for SqliteReader {
 
     fn snapshots(&self, entity: EntityId, done: StoreCallback<Result<Vec<Snapshot>, StoreError>>) {
         let of = entity.clone();
-        let failed = move |error: &_| failure::of_entity(&of, Seq::ZERO, error);
+        let failed = move |error: &_| failure::to_entity_error(&of, Seq::ZERO, error);
         let format = self.format;
         self.ask(move |connection| read::snapshots(connection, format, &entity), failed, done);
     }
@@ -332,7 +336,7 @@ impl StoreReader for SqliteReader {
         }
         self.ask(
             move |connection| read::notes(connection, format, &which, most),
-            failure::of_store,
+            failure::to_store_error,
             done,
         );
     }
@@ -350,7 +354,7 @@ impl StoreReader for SqliteReader {
         }
         self.ask(
             move |connection| read::log(connection, format, &which, after, most),
-            failure::of_store,
+            failure::to_store_error,
             done,
         );
     }
@@ -367,11 +371,11 @@ impl StoreReader for SqliteReader {
             move |connection| {
                 read::entities(connection, kind.as_deref(), after.as_ref(), most, has_notes)
             },
-            failure::of_store,
+            failure::to_store_error,
             done,
         );
     }
     fn position(&self, done: StoreCallback<Result<Position, StoreError>>) {
-        self.ask(read::position, failure::of_store, done);
+        self.ask(read::position, failure::to_store_error, done);
     }
 }

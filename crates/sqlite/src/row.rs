@@ -10,12 +10,12 @@ use rusqlite::Row;
 use crate::failure;
 
 /// SQLite has signed integers only; the bits are the same.
-pub(crate) fn bits(number: u64) -> i64 {
+pub(crate) fn to_signed(number: u64) -> i64 {
     number.cast_signed()
 }
 
 /// A bound of a count from 0 on. No stored number and no number of rows is above `i64::MAX`.
-pub(crate) fn bound(number: impl TryInto<i64>) -> i64 {
+pub(crate) fn saturate_to_signed(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
@@ -35,7 +35,7 @@ pub(crate) fn position(counted: i64) -> rusqlite::Result<Position> {
         return Ok(Position::new(counted.cast_unsigned()));
     }
     let why = format!("the counter of commits is at {counted}, where no commits have led");
-    Err(failure::of_contents(StoreError::Damaged { why }))
+    Err(failure::to_sqlite_error(StoreError::Damaged { why }))
 }
 
 pub(crate) fn text(row: &Row<'_>, column: usize) -> rusqlite::Result<String> {
@@ -89,11 +89,11 @@ fn from_hex(digits: &str) -> Arc<str> {
 /// A snapshot in the columns `seq, hash, name, version, payload, sum`.
 pub(crate) fn snapshot(row: &Row<'_>) -> rusqlite::Result<Snapshot> {
     let (seq, hash) = (Seq::new(number(row, 0)?), EventHash::from_stored(number(row, 1)?));
-    Ok(Snapshot { seq, hash, state: event(row, 2)?, sum: sum(row, 5)? })
+    Ok(Snapshot { seq, hash, state: event(row, 2)?, sum: checksum(row, 5)? })
 }
 
 /// A sum; `None` in rows of earlier versions.
-pub(crate) fn sum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RowChecksum>> {
+pub(crate) fn checksum(row: &Row<'_>, column: usize) -> rusqlite::Result<Option<RowChecksum>> {
     let sum: Option<i64> = row.get(column)?;
     Ok(sum.map(|sum| RowChecksum::from_stored(sum.cast_unsigned())))
 }

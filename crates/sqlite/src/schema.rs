@@ -10,7 +10,7 @@ use rusqlite::{Connection, Error, ErrorCode, MAIN_DB, OpenFlags, Row};
 
 use tracing::info;
 
-use crate::files::of_io;
+use crate::files::open_error_from_io;
 use crate::open_error::OpenError;
 
 /// The version of the format: `PRAGMA user_version`.
@@ -123,7 +123,7 @@ impl SchemaFormat {
 /// Opens a connection that writes. Creates the tables if there are none, and those that earlier
 /// versions do not have. When it is closed, it leaves the WAL as it is.
 pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection, OpenError> {
-    let told = |error| of_sqlite(path, error);
+    let told = |error| open_error_from_sqlite(path, error);
     let mut flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     flags.set(OpenFlags::SQLITE_OPEN_CREATE, may_be_new);
     let mut connection = Connection::open_with_flags(path, flags).map_err(told)?;
@@ -131,7 +131,7 @@ pub(crate) fn open_to_write(path: &Path, may_be_new: bool) -> Result<Connection,
     // is to write.)
     if connection.is_readonly(MAIN_DB).map_err(told)? {
         let why = "it is read-only";
-        return Err(of_io(path, io::Error::new(io::ErrorKind::PermissionDenied, why)));
+        return Err(open_error_from_io(path, io::Error::new(io::ErrorKind::PermissionDenied, why)));
     }
     connection.busy_timeout(PATIENCE).map_err(told)?;
     // `checkpoint` does that, and says when it is done on closing: not yet, for it may be another
@@ -168,7 +168,7 @@ fn keep_plans(connection: &Connection) -> rusqlite::Result<()> {
 
 /// The version of a store; `None` for a file in which there is nothing.
 fn version(path: &Path, connection: &Connection) -> Result<Option<i64>, OpenError> {
-    let told = |error| of_sqlite(path, error);
+    let told = |error| open_error_from_sqlite(path, error);
     let number =
         |name| connection.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(told);
     let tables: i64 = connection
@@ -206,12 +206,12 @@ fn use_wal(connection: &Connection, path: &Path) -> Result<(), OpenError> {
     let mode = |row: &Row<'_>| row.get::<_, String>(0);
     let mode = connection
         .pragma_update_and_check(None, "journal_mode", "WAL", mode)
-        .map_err(|error| of_sqlite(path, error))?;
+        .map_err(|error| open_error_from_sqlite(path, error))?;
     // If SQLite cannot, it goes on with a journal, and says so. A commit is on the disk then when
     // the journal is deleted, and that is not synced.
     if mode != "wal" {
         let error = io::Error::other(format!("it has the journal mode {mode}, and not wal"));
-        return Err(of_io(path, error));
+        return Err(open_error_from_io(path, error));
     }
     Ok(())
 }
@@ -251,7 +251,7 @@ fn immutable_uri(path: &Path) -> String {
 
 /// Opens what SQLite knows by this name, to read it.
 fn open_named(name: &Path, path: &Path) -> Result<(Connection, SchemaFormat), OpenError> {
-    let told = |error| of_sqlite(path, error);
+    let told = |error| open_error_from_sqlite(path, error);
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let connection = Connection::open_with_flags(name, flags).map_err(told)?;
     connection.busy_timeout(PATIENCE).map_err(told)?;
@@ -271,7 +271,7 @@ fn open_named(name: &Path, path: &Path) -> Result<(Connection, SchemaFormat), Op
     Ok((connection, SchemaFormat(version)))
 }
 
-pub(crate) fn of_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
+pub(crate) fn open_error_from_sqlite(path: &Path, error: rusqlite::Error) -> OpenError {
     let path = path.to_owned();
     match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {

@@ -22,14 +22,14 @@ use crate::callback;
 use crate::checkpoint::{CheckpointSchedule, keep_short};
 use crate::entity_cache::EntityCache;
 use crate::failure;
-use crate::files::{OpenedFiles, of_io, refuse_hard_links, whole_name_to_write};
+use crate::files::{OpenedFiles, open_error_from_io, refuse_hard_links, whole_name_to_write};
 use crate::open_error::OpenError;
 use crate::owner_lock::OwnerLock;
 use crate::reader::SqliteReader;
 use crate::reader_gate::ReaderGate;
 use crate::request_thread::RequestThread;
-use crate::schema::{PATIENCE, of_sqlite, open_to_read, open_to_write};
-use crate::{failed_commit, restore, wal};
+use crate::schema::{PATIENCE, open_error_from_sqlite, open_to_read, open_to_write};
+use crate::{failed_commit, leftover_wal, restore};
 
 /// The most requests in one transaction.
 const BATCH: usize = 1_024;
@@ -80,14 +80,14 @@ impl SqliteStore {
         restore::finish(&path)?;
         refuse_hard_links(&path)?;
         let mut connection = open_to_write(&path, true)?;
-        wal::put_on_disk(&mut connection, &path)?;
-        keep_short(&connection).map_err(|error| of_sqlite(&path, error))?;
+        leftover_wal::flush_leftover_wal(&mut connection, &path)?;
+        keep_short(&connection).map_err(|error| open_error_from_sqlite(&path, error))?;
         let (jobs, asked) = channel();
         let call = jobs.clone();
         let gate = Arc::new(ReaderGate::new(move || drop(call.send(WriterRequest::MakeRoom))));
         let reader = SqliteReader::open_as_owner(&path, Arc::clone(&gate))?;
         let (index, _) = open_to_read(&path)?;
-        let io = |error| of_io(&path, error);
+        let io = |error| open_error_from_io(&path, error);
         let writer = StoreWriter {
             _index: index,
             place: OpenedFiles::of_owner(&path)?,
@@ -232,17 +232,17 @@ impl WriteRequest {
     /// Maps an error that it met.
     fn failed_by(&self, error: &rusqlite::Error) -> StoreError {
         match self {
-            Self::Claim(entity, _) => failure::of_entity(entity, Seq::ZERO, error),
+            Self::Claim(entity, _) => failure::to_entity_error(entity, Seq::ZERO, error),
             Self::Commit(commit, _) => {
                 let mut members = commit.members();
                 match (members.next(), members.next()) {
                     (Some((entity, member)), None) => {
-                        failure::of_entity(entity, member.after(), error)
+                        failure::to_entity_error(entity, member.after(), error)
                     }
-                    _ => failure::of_store(error),
+                    _ => failure::to_store_error(error),
                 }
             }
-            Self::Settle(..) => failure::of_store(error),
+            Self::Settle(..) => failure::to_store_error(error),
         }
     }
 
@@ -348,7 +348,7 @@ impl StoreWriter {
     fn write(&mut self, mut all: Vec<WriteRequest>) {
         while let Some(damaged) = self.try_write(&mut all) {
             let FailedTransaction { why, at, .. } = damaged;
-            let Some(at) = at else { return fail(all, &failure::of_store(&why), refused) };
+            let Some(at) = at else { return fail(all, &failure::to_store_error(&why), refused) };
             let asked = all.remove(at);
             let error = asked.failed_by(&why);
             fail(vec![asked], &error, refused);
@@ -415,7 +415,7 @@ impl StoreWriter {
                 } else {
                     refused
                 };
-                fail(std::mem::take(all), &failure::of_store(&why), outcome);
+                fail(std::mem::take(all), &failure::to_store_error(&why), outcome);
             }
         }
         None
@@ -428,7 +428,7 @@ impl StoreWriter {
         let undone = self.place.check().map_err(io::Error::other).and_then(|()| {
             let open = || self.checkpoints.open_again(path).map_err(io::Error::other);
             let (connection, other) = (open()?, open()?);
-            failed_commit::cut_off([&connection, &other], path, |connection| {
+            failed_commit::truncate_uncommitted_wal([&connection, &other], path, |connection| {
                 any_is_decided(connection, all)
             })?;
             Ok(connection)
@@ -453,10 +453,11 @@ fn open_again(
     path: &Path,
     is_locked: bool,
 ) -> Result<Connection, StoreError> {
-    let connection = checkpoints.open_again(path).map_err(|error| failure::of_opening(&error))?;
+    let connection =
+        checkpoints.open_again(path).map_err(|error| failure::reopening_to_store_error(&error))?;
     if is_locked {
         let set = connection.busy_timeout(Duration::ZERO);
-        set.map_err(|error| failure::of_store(&error))?;
+        set.map_err(|error| failure::to_store_error(&error))?;
     }
     Ok(connection)
 }
