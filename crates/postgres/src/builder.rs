@@ -4,7 +4,7 @@ use std::fmt::{self, Debug, Formatter};
 use std::time::Duration;
 
 use crate::connect_error::ConnectError;
-use crate::settings::StoreSettings;
+use crate::connection_settings::ConnectionSettings;
 use crate::store::{PostgresReader, PostgresStore};
 
 /// Connects a store, or what only reads one: see [`PostgresStore::builder`].
@@ -103,8 +103,13 @@ impl Builder {
         PostgresReader::start(self.settings()?)
     }
 
-    fn settings(&self) -> Result<StoreSettings, ConnectError> {
-        StoreSettings::new(&self.url, &self.schema, self.connect_timeout, self.operation_timeout)
+    fn settings(&self) -> Result<ConnectionSettings, ConnectError> {
+        ConnectionSettings::new(
+            &self.url,
+            &self.schema,
+            self.connect_timeout,
+            self.operation_timeout,
+        )
     }
 }
 

@@ -14,7 +14,7 @@ use crate::tls;
 
 /// The settings that all connections of a store share.
 #[derive(Clone)]
-pub(crate) struct StoreSettings {
+pub(crate) struct ConnectionSettings {
     pub(crate) address: DatabaseAddress,
     pub(crate) tls: MakeRustlsConnect,
     pub(crate) schema: String,
@@ -31,7 +31,7 @@ pub(crate) enum AccessMode {
     Read,
 }
 
-impl StoreSettings {
+impl ConnectionSettings {
     pub(crate) fn new(
         url: &str,
         schema: &str,
@@ -63,7 +63,7 @@ impl StoreSettings {
 
     /// How long to wait for answers: longer than the server itself takes to give up, since a commit
     /// without an answer may have happened.
-    pub(crate) fn patience(&self) -> Duration {
+    pub(crate) fn answer_timeout(&self) -> Duration {
         self.operation_timeout + (self.operation_timeout / 4).max(LEAST_MARGIN)
     }
 
@@ -72,7 +72,7 @@ impl StoreSettings {
         &self,
         answers: impl Future<Output = Result<T, StatementFailure>>,
     ) -> Result<T, StatementFailure> {
-        let patience = self.patience();
+        let patience = self.answer_timeout();
         timeout(patience, answers).await.unwrap_or_else(|_| Err(StatementFailure::late(patience)))
     }
 

@@ -11,7 +11,7 @@ use crate::entity_cache::{BatchEntities, EntityRow};
 use crate::plan::{CommitDecision, PlannedEntity, TransactionPlan};
 use crate::prepared_statements::prepared_statements;
 use crate::request::WriteRequest;
-use crate::row::{bits, id_bytes, number, snapshot};
+use crate::row::{id_bytes, number, snapshot, to_signed};
 use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
@@ -121,7 +121,7 @@ impl<'a> EntityLookup<'a> {
             needs.locked.add(place, id, kinds);
             if *is_made {
                 needs.made.add(place, id, kinds);
-                needs.hashes.push(bits(EventHash::of(id).get()));
+                needs.hashes.push(to_signed(EventHash::of(id).get()));
             }
         }
         for (asked, places) in batch.of(all) {

@@ -5,7 +5,7 @@ use coact_persist::Seq;
 use crate::entity_cache::EntityRow;
 use crate::plan::NewEvent;
 use crate::prepared_statements::prepared_statements;
-use crate::row::bits;
+use crate::row::to_signed;
 use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
@@ -59,12 +59,12 @@ pub(crate) struct TrimColumns {
 impl<'p> EventColumns<'p> {
     pub(crate) fn add(&mut self, new: &'p NewEvent<'_>, of: &EntityRow, back: i64) {
         self.entities.push(of.id);
-        self.seqs.push(bits(new.seq.get()));
+        self.seqs.push(to_signed(new.seq.get()));
         self.back.push(back);
         self.kinds.push(of.kind);
         self.names.push(new.event.name.as_bytes());
         self.versions.push(new.event.version.into());
-        self.hashes.push(bits(new.hash.get()));
+        self.hashes.push(to_signed(new.hash.get()));
         self.payloads.push(&new.event.payload);
     }
 
@@ -94,7 +94,7 @@ impl<'p> TagColumns<'p> {
             self.tags.push(tag.as_bytes());
             self.back.push(back);
             self.entities.push(of.id);
-            self.seqs.push(bits(new.seq.get()));
+            self.seqs.push(to_signed(new.seq.get()));
             self.kinds.push(of.kind);
         }
     }
@@ -119,7 +119,7 @@ impl TrimColumns {
 
     pub(crate) fn add(&mut self, id: i64, up_to: Seq) {
         self.entities.push(id);
-        self.seqs.push(bits(up_to.get().min(i64::MAX as u64)));
+        self.seqs.push(to_signed(up_to.get().min(i64::MAX as u64)));
     }
 
     pub(crate) fn send<'a>(

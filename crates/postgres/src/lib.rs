@@ -96,7 +96,7 @@
 //!
 //! Reading order: `store` and `request` (the queues), `writer` (batches and their answers),
 //! `entity_cache` (remembered rows), `plan` (what a transaction does, without I/O), `write_session`
-//! (its round trips), `entity_lookup`, `write_columns` and the other columns (its statements),
+//! (its round trips), `entity_lookup`, `write_statements` and the other statements,
 //! `reader`, `reconnect` (lost connections), `session` and `connect_stage` (one connection),
 //! `schema`, `address`, `tls`.
 
@@ -106,10 +106,11 @@ mod address;
 mod builder;
 mod connect_error;
 mod connect_stage;
+mod connection_settings;
 mod entity_cache;
 mod entity_lookup;
-mod event_columns;
-mod note_columns;
+mod event_statements;
+mod note_statements;
 mod plan;
 mod prepared_statements;
 mod reader;
@@ -118,15 +119,14 @@ mod request;
 mod row;
 mod schema;
 mod session;
-mod settings;
-mod snapshot_columns;
+mod snapshot_statements;
 mod statement_failure;
 mod statement_sender;
 mod store;
 mod store_thread;
 mod tls;
-mod write_columns;
 mod write_session;
+mod write_statements;
 mod writer;
 
 pub use self::builder::Builder;

@@ -4,7 +4,7 @@ use coact_persist::{EntityId, NoteKind, RowChecksum};
 
 use crate::plan::PlannedEntity;
 use crate::prepared_statements::prepared_statements;
-use crate::row::bits;
+use crate::row::to_signed;
 use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
@@ -59,11 +59,11 @@ impl<'p> NoteColumns<'p> {
                 self.removed.2.push(key.as_bytes());
                 continue;
             };
-            self.sums.push(bits(RowChecksum::of_note(of, *kind, key, *rank, value).get()));
+            self.sums.push(to_signed(RowChecksum::of_note(of, *kind, key, *rank, value).get()));
             self.entities.push(id);
             self.kinds.push(code);
             self.keys.push(key.as_bytes());
-            self.ranks.push(bits(*rank));
+            self.ranks.push(to_signed(*rank));
             self.names.push(value.name.as_bytes());
             self.versions.push(value.version.into());
             self.payloads.push(&value.payload);

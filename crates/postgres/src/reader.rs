@@ -13,13 +13,13 @@ use tokio::time::timeout;
 use tokio_postgres::{Error, Row};
 
 use crate::connect_error::ConnectError;
+use crate::connection_settings::{AccessMode, ConnectionSettings};
 use crate::prepared_statements::prepared_statements;
 use crate::reconnect::{PreparedSession, ReconnectingSession};
 use crate::request::{StoreRequest, tell};
-use crate::row::{bits, bound, event, number, snapshot, stored, sum, text};
+use crate::row::{checksum, event, number, saturate_to_signed, snapshot, stored, text, to_signed};
 use crate::schema::{self, SchemaFormat, TableSetup};
 use crate::session::{Session, StatementPipeline, of_failure};
-use crate::settings::{AccessMode, StoreSettings};
 use crate::statement_failure::{FailureKind, StatementFailure};
 
 /// The most reads in flight.
@@ -187,7 +187,7 @@ const EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, CA
 const PLAIN_EVENT: &str = "v.seq, v.position, v.hash, v.name, v.version, v.payload, NULL::bytea[]";
 
 impl PreparedSession for ReadSession {
-    async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError> {
+    async fn open(settings: &ConnectionSettings, tables: TableSetup) -> Result<Self, ConnectError> {
         let session = Session::open(settings, AccessMode::Read).await?;
         let format = schema::ready(settings, &session, (AccessMode::Read, tables)).await?;
         let prepared = settings.in_time(async {
@@ -228,8 +228,10 @@ impl ReadSession {
         match read {
             ReadRequest::Events { entity, after, most, .. } => {
                 let (kind, key) = columns(entity);
-                let after = bound(after.get());
-                client.query(&statements.events, &[&kind, &key, &after, &bound(*most)]).await
+                let after = saturate_to_signed(after.get());
+                client
+                    .query(&statements.events, &[&kind, &key, &after, &saturate_to_signed(*most)])
+                    .await
             }
             ReadRequest::Snapshots { entity, .. } => {
                 let (kind, key) = columns(entity);
@@ -237,7 +239,8 @@ impl ReadSession {
             }
             ReadRequest::Notes { which, most, .. } => self.notes(which, *most).await,
             ReadRequest::Log { which, after, most, .. } => {
-                self.log(which, bound(after.get()), bound((*most).max(1))).await
+                self.log(which, saturate_to_signed(after.get()), saturate_to_signed((*most).max(1)))
+                    .await
             }
             ReadRequest::Entities { kind, after, most, .. } => {
                 let kind = kind.as_ref().map(|kind| kind.as_bytes());
@@ -247,7 +250,7 @@ impl ReadSession {
                 client
                     .query(
                         &statements.entities,
-                        &[&kind, &after_kind, &after_key, &is_behind, &bound(*most)],
+                        &[&kind, &after_kind, &after_key, &is_behind, &saturate_to_signed(*most)],
                     )
                     .await
             }
@@ -274,7 +277,7 @@ impl ReadSession {
 
     async fn notes(&self, which: &NoteQuery, most: usize) -> Result<Vec<Row>, Error> {
         let (client, statements) = (&self.session.client, &self.statements);
-        let most = bound(most);
+        let most = saturate_to_signed(most);
         match which {
             NoteQuery::One { entity, kind, key } => {
                 let (of_kind, of_key) = columns(entity);
@@ -289,12 +292,12 @@ impl ReadSession {
                 client.query(&statements.notes_of, &[&of_kind, &of_key, &kind, &key, &most]).await
             }
             NoteQuery::Ranked { kind, after, up_to } => {
-                let (kind, up_to) = (code(*kind), bound(*up_to));
+                let (kind, up_to) = (code(*kind), saturate_to_signed(*up_to));
                 // Before all ranks and keys.
                 let start = (i64::MIN, (&[][..], &[][..]), &[][..]);
                 let after = after.as_ref();
                 let (rank, (of_kind, of_key), key) = after.map_or(start, |(rank, entity, key)| {
-                    (bits(*rank), columns(entity), key.as_bytes())
+                    (to_signed(*rank), columns(entity), key.as_bytes())
                 });
                 client
                     .query(
@@ -376,7 +379,7 @@ fn note(row: &Row) -> Result<Note, StoreError> {
     };
     let key = NoteKey::new(row.get::<_, &[u8]>(3));
     let note = Note { entity, kind, key, rank: number(row, 4), value: event(row, 5) };
-    note.check(sum(row, 8))?;
+    note.check(checksum(row, 8))?;
     Ok(note)
 }
 
@@ -388,10 +391,10 @@ pub(crate) struct StoreReader {
 
 impl StoreReader {
     pub(crate) async fn open(
-        settings: StoreSettings,
+        settings: ConnectionSettings,
         jobs: UnboundedReceiver<StoreRequest<ReadRequest>>,
     ) -> Result<Self, ConnectError> {
-        let patience = settings.patience();
+        let patience = settings.answer_timeout();
         Ok(Self { session: ReconnectingSession::open(settings).await?, jobs, patience })
     }
 
@@ -401,7 +404,7 @@ impl StoreReader {
             let first = tokio::select! {
                 biased;
                 job = self.jobs.recv() => job,
-                () = self.session.tend() => continue,
+                () = self.session.keep_connected() => continue,
             };
             let Some(first) = first else { break };
             let (all, closes) = self.all_that_waits(first);
@@ -440,7 +443,7 @@ impl StoreReader {
             Err(error) => return all.into_iter().for_each(|read| read.refuse(&error)),
         };
         if let Err(failure) = read_all(session, all, self.patience).await {
-            self.session.lose(&failure.to_string());
+            self.session.drop_connection(&failure.to_string());
         }
     }
 }

@@ -8,9 +8,9 @@ use tokio::time::{Instant, sleep_until, timeout};
 use tracing::{info, warn};
 
 use crate::connect_error::ConnectError;
+use crate::connection_settings::ConnectionSettings;
 use crate::schema::TableSetup;
 use crate::session::{BackendId, Session};
-use crate::settings::StoreSettings;
 
 /// The first and the longest delay before another attempt.
 const DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_secs(1));
@@ -19,7 +19,7 @@ const DELAYS: (Duration, Duration) = (Duration::from_millis(50), Duration::from_
 pub(crate) trait PreparedSession: Sized + 'static {
     /// Opens a session. Makes tables only for the first session of a store: if they are gone later,
     /// someone moved or removed them.
-    async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError>;
+    async fn open(settings: &ConnectionSettings, tables: TableSetup) -> Result<Self, ConnectError>;
 
     fn session(&mut self) -> &mut Session;
 
@@ -31,7 +31,7 @@ type ReconnectAttempt<S> = Pin<Box<dyn Future<Output = Result<S, String>>>>;
 
 /// A session that reconnects.
 pub(crate) struct ReconnectingSession<S> {
-    settings: StoreSettings,
+    settings: ConnectionSettings,
     session: Option<S>,
     /// The attempt in progress, which proceeds while something waits for it.
     attempt: Option<ReconnectAttempt<S>>,
@@ -48,16 +48,16 @@ struct FailedAttempt {
 }
 
 impl<S: PreparedSession> ReconnectingSession<S> {
-    pub(crate) async fn open(settings: StoreSettings) -> Result<Self, ConnectError> {
+    pub(crate) async fn open(settings: ConnectionSettings) -> Result<Self, ConnectError> {
         let session = Some(S::open(&settings, TableSetup::AreMade).await?);
         Ok(Self { settings, session, attempt: None, failed: None, lost: Vec::new() })
     }
 
     /// Returns the session. Waits for the first attempt to reconnect; once that has failed, returns
-    /// its error until [`tend`](Self::tend) has reconnected.
+    /// its error until [`tend`](Self::keep_connected) has reconnected.
     pub(crate) async fn get(&mut self) -> Result<&mut S, StoreError> {
         if self.session.as_mut().is_some_and(|session| session.session().is_closed()) {
-            self.lose("it was closed");
+            self.drop_connection("it was closed");
         }
         if self.session.is_none() {
             if let Some(failed) = &self.failed {
@@ -70,7 +70,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
     }
 
     /// Drops a connection whose state is unknown.
-    pub(crate) fn lose(&mut self, why: &str) {
+    pub(crate) fn drop_connection(&mut self, why: &str) {
         if let Some(mut session) = self.session.take() {
             self.lost.push(session.session().backend().clone());
             warn!(server = %self.settings.address.server, why, "the store has lost a connection");
@@ -78,11 +78,11 @@ impl<S: PreparedSession> ReconnectingSession<S> {
     }
 
     /// Reconnects whenever the connection is lost. Cancel safe.
-    pub(crate) async fn tend(&mut self) {
+    pub(crate) async fn keep_connected(&mut self) {
         loop {
             if let Some(session) = &mut self.session {
                 session.session().ended().await;
-                self.lose("it was closed");
+                self.drop_connection("it was closed");
             }
             if let Some(failed) = self.failed.as_ref().filter(|_| self.attempt.is_none()) {
                 sleep_until(failed.until).await;
@@ -126,7 +126,7 @@ impl<S: PreparedSession> ReconnectingSession<S> {
 
 /// Opens a session, and ends the lost ones.
 async fn attempt<S: PreparedSession>(
-    settings: StoreSettings,
+    settings: ConnectionSettings,
     lost: Vec<BackendId>,
 ) -> Result<S, String> {
     let server = &settings.address.server;
@@ -134,7 +134,7 @@ async fn attempt<S: PreparedSession>(
     let opened = timeout(settings.attempt_timeout(), opening).await;
     let opened = opened.map_err(|_| format!("PostgreSQL at {server} does not answer"))?;
     let mut session = opened.map_err(|error| error.to_string())?;
-    if let Err(failure) = session.session().end(&lost, settings.patience()).await {
+    if let Err(failure) = session.session().end(&lost, settings.answer_timeout()).await {
         warn!(%server, %failure, "a lost connection may still be open");
     }
     Ok(session)

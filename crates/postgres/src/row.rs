@@ -5,7 +5,7 @@ use coact_persist::{RowChecksum, Seq, StoredEvent, Tags};
 use tokio_postgres::Row;
 
 /// PostgreSQL has signed integers only; the bits are the same.
-pub(crate) fn bits(number: u64) -> i64 {
+pub(crate) fn to_signed(number: u64) -> i64 {
     number.cast_signed()
 }
 
@@ -15,7 +15,7 @@ pub(crate) fn id_bytes(id: CommitId) -> Vec<u8> {
 }
 
 /// A bound of a count from 0 on. No stored number and no number of rows is above `i64::MAX`.
-pub(crate) fn bound(number: impl TryInto<i64>) -> i64 {
+pub(crate) fn saturate_to_signed(number: impl TryInto<i64>) -> i64 {
     number.try_into().unwrap_or(i64::MAX)
 }
 
@@ -39,11 +39,11 @@ pub(crate) fn event(row: &Row, first: usize) -> Event {
 pub(crate) fn snapshot(row: &Row, first: usize) -> Snapshot {
     let (seq, hash) =
         (Seq::new(number(row, first)), EventHash::from_stored(number(row, first + 1)));
-    Snapshot { seq, hash, state: event(row, first + 2), sum: sum(row, first + 5) }
+    Snapshot { seq, hash, state: event(row, first + 2), sum: checksum(row, first + 5) }
 }
 
 /// A sum; `None` in rows of earlier versions.
-pub(crate) fn sum(row: &Row, column: usize) -> Option<RowChecksum> {
+pub(crate) fn checksum(row: &Row, column: usize) -> Option<RowChecksum> {
     row.get::<_, Option<i64>>(column).map(|sum| RowChecksum::from_stored(sum.cast_unsigned()))
 }
 

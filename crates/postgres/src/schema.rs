@@ -4,8 +4,8 @@ use tokio_postgres::error::SqlState;
 use tokio_postgres::types::Type;
 
 use crate::connect_error::ConnectError;
+use crate::connection_settings::{AccessMode, ConnectionSettings};
 use crate::session::{Session, of_postgres, within};
-use crate::settings::{AccessMode, StoreSettings};
 
 /// The migrations from each version to the next; the first makes the tables. A released migration
 /// never changes.
@@ -56,7 +56,7 @@ pub(crate) enum TableSetup {
 /// Checks that the schema is a store of this version, or of an earlier one for a reader; makes or
 /// migrates it if allowed.
 pub(crate) async fn ready(
-    settings: &StoreSettings,
+    settings: &ConnectionSettings,
     session: &Session,
     (access, tables): (AccessMode, TableSetup),
 ) -> Result<SchemaFormat, ConnectError> {
@@ -83,16 +83,19 @@ pub(crate) async fn ready(
     }
 }
 
-fn names(settings: &StoreSettings) -> (String, String) {
+fn names(settings: &ConnectionSettings) -> (String, String) {
     (settings.address.database(), settings.schema.clone())
 }
 
-fn not_a_store(settings: &StoreSettings, why: &str) -> ConnectError {
+fn not_a_store(settings: &ConnectionSettings, why: &str) -> ConnectError {
     let (database, schema) = names(settings);
     ConnectError::NotAStore { database, schema, why: why.into() }
 }
 
-async fn find(settings: &StoreSettings, session: &Session) -> Result<SchemaContent, SchemaError> {
+async fn find(
+    settings: &ConnectionSettings,
+    session: &Session,
+) -> Result<SchemaContent, SchemaError> {
     let client = &session.client;
     let named = [(&settings.schema as _, Type::TEXT)];
     let tables = client.query_typed(
@@ -141,7 +144,7 @@ struct SchemaError {
 }
 
 impl SchemaError {
-    fn new(settings: &StoreSettings, error: &tokio_postgres::Error) -> Self {
+    fn new(settings: &ConnectionSettings, error: &tokio_postgres::Error) -> Self {
         let is_deadlock = error.code() == Some(&SqlState::T_R_DEADLOCK_DETECTED);
         Self { error: of_postgres(settings, error), is_deadlock }
     }
@@ -161,7 +164,7 @@ impl From<SchemaError> for ConnectError {
 
 /// Waits for an answer.
 async fn answer<T>(
-    settings: &StoreSettings,
+    settings: &ConnectionSettings,
     part: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<T, SchemaError> {
     within_raw(settings, part).await?.map_err(|error| SchemaError::new(settings, &error))
@@ -169,14 +172,14 @@ async fn answer<T>(
 
 /// Waits for an answer, which may be an error of the statement.
 async fn within_raw<T>(
-    settings: &StoreSettings,
+    settings: &ConnectionSettings,
     part: impl Future<Output = Result<T, tokio_postgres::Error>>,
 ) -> Result<Result<T, tokio_postgres::Error>, ConnectError> {
     within(settings, async { Ok(part.await) }).await
 }
 
 /// Makes or migrates the tables. A deadlock with the users of the tables is retried.
-async fn migrate(settings: &StoreSettings, session: &Session) -> Result<(), ConnectError> {
+async fn migrate(settings: &ConnectionSettings, session: &Session) -> Result<(), ConnectError> {
     for _ in 1..TRIES {
         match try_to_migrate(settings, session).await {
             Err(error) if error.is_deadlock => {}
@@ -187,7 +190,10 @@ async fn migrate(settings: &StoreSettings, session: &Session) -> Result<(), Conn
 }
 
 /// Makes or migrates the tables once, unless another process just did.
-async fn try_to_migrate(settings: &StoreSettings, session: &Session) -> Result<(), SchemaError> {
+async fn try_to_migrate(
+    settings: &ConnectionSettings,
+    session: &Session,
+) -> Result<(), SchemaError> {
     let execute =
         |text: String| async move { answer(settings, session.client.batch_execute(&text)).await };
     execute("BEGIN".into()).await?;

@@ -13,8 +13,8 @@ use tokio_postgres::{Client, Error, SimpleQueryMessage, Socket, Statement};
 
 use crate::connect_error::ConnectError;
 use crate::connect_stage::{ClientRefusal, RustlsStream, StagedConnector};
-use crate::settings::{
-    AccessMode, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES, StoreSettings,
+use crate::connection_settings::{
+    AccessMode, ConnectionSettings, KEEPALIVE_IDLE, KEEPALIVE_INTERVAL, KEEPALIVE_RETRIES,
 };
 use crate::statement_failure::{FailureKind, StatementFailure, chain};
 
@@ -38,7 +38,7 @@ struct ConnectionTask(JoinHandle<()>);
 impl Session {
     /// Connects and logs in. Looks at nothing in the database.
     pub(crate) async fn open(
-        settings: &StoreSettings,
+        settings: &ConnectionSettings,
         access: AccessMode,
     ) -> Result<Self, ConnectError> {
         let (client, connection) = connect(settings, access).await?;
@@ -126,7 +126,7 @@ type ClientConnection = (Client, tokio_postgres::Connection<Socket, RustlsStream
 
 /// Connects to the first server that accepts. Each has the whole timeout.
 async fn connect(
-    settings: &StoreSettings,
+    settings: &ConnectionSettings,
     access: AccessMode,
 ) -> Result<ClientConnection, ConnectError> {
     let (server, time) = (&settings.address.server, settings.connect_timeout);
@@ -148,7 +148,7 @@ async fn connect(
     Err(failed)
 }
 
-fn of_refusal(settings: &StoreSettings, refusal: ClientRefusal, why: String) -> ConnectError {
+fn of_refusal(settings: &ConnectionSettings, refusal: ClientRefusal, why: String) -> ConnectError {
     let (server, user) = (settings.address.server.clone(), settings.address.user());
     match refusal {
         ClientRefusal::Tls => ConnectError::Tls { server, why },
@@ -164,7 +164,7 @@ fn of_refusal(settings: &StoreSettings, refusal: ClientRefusal, why: String) -> 
 const GOODBYE: Duration = Duration::from_secs(1);
 
 /// The settings of a session.
-fn set_up(settings: &StoreSettings, access: AccessMode) -> String {
+fn set_up(settings: &ConnectionSettings, access: AccessMode) -> String {
     let identifier = settings.schema.replace('"', "\"\"");
     let milliseconds = settings.operation_timeout.as_millis().clamp(1, i32::MAX as u128);
     let mut all = vec![
@@ -208,7 +208,7 @@ fn set_up(settings: &StoreSettings, access: AccessMode) -> String {
 
 /// Waits for a step of connecting.
 pub(crate) async fn within<T>(
-    settings: &StoreSettings,
+    settings: &ConnectionSettings,
     part: impl Future<Output = Result<T, Error>>,
 ) -> Result<T, ConnectError> {
     match timeout(settings.operation_timeout, part).await {
@@ -221,7 +221,7 @@ pub(crate) async fn within<T>(
 }
 
 /// Classifies an error of connecting.
-pub(crate) fn of_postgres(settings: &StoreSettings, error: &Error) -> ConnectError {
+pub(crate) fn of_postgres(settings: &ConnectionSettings, error: &Error) -> ConnectError {
     let (server, user) = (settings.address.server.clone(), settings.address.user());
     let (database, schema) = (settings.address.database(), settings.schema.clone());
     let why = chain(error);
@@ -243,7 +243,10 @@ pub(crate) fn of_postgres(settings: &StoreSettings, error: &Error) -> ConnectErr
 }
 
 /// Classifies an error of preparing statements.
-pub(crate) fn of_failure(settings: &StoreSettings, failure: &StatementFailure) -> ConnectError {
+pub(crate) fn of_failure(
+    settings: &ConnectionSettings,
+    failure: &StatementFailure,
+) -> ConnectError {
     let (server, why) = (settings.address.server.clone(), failure.to_string());
     match failure.kind {
         FailureKind::Lost => ConnectError::Unreachable { server, why },

@@ -4,7 +4,7 @@ use coact_persist::{Seq, Snapshot};
 
 use crate::plan::SNAPSHOTS;
 use crate::prepared_statements::prepared_statements;
-use crate::row::bits;
+use crate::row::to_signed;
 use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
@@ -45,17 +45,17 @@ impl<'p> SnapshotColumns<'p> {
     /// Deletes the snapshots of an entity from a number on.
     pub(crate) fn replace(&mut self, id: i64, from: Seq) {
         self.replaced.0.push(id);
-        self.replaced.1.push(bits(from.get()));
+        self.replaced.1.push(to_signed(from.get()));
     }
 
     pub(crate) fn add(&mut self, id: i64, new: &'p Snapshot) {
         self.entities.push(id);
-        self.seqs.push(bits(new.seq.get()));
-        self.hashes.push(bits(new.hash.get()));
+        self.seqs.push(to_signed(new.seq.get()));
+        self.hashes.push(to_signed(new.hash.get()));
         self.names.push(new.state.name.as_bytes());
         self.versions.push(new.state.version.into());
         self.payloads.push(&new.state.payload);
-        self.sums.push(new.sum.map(|sum| bits(sum.get())));
+        self.sums.push(new.sum.map(|sum| to_signed(sum.get())));
     }
 
     pub(crate) fn send<'a>(

@@ -12,9 +12,9 @@ use tokio::sync::mpsc::error::SendError;
 use tokio::sync::mpsc::{UnboundedSender, unbounded_channel};
 
 use crate::connect_error::ConnectError;
+use crate::connection_settings::ConnectionSettings;
 use crate::reader::{ReadRequest, StoreReader};
 use crate::request::{StoreRequest, WriteRequest};
-use crate::settings::StoreSettings;
 use crate::store_thread::StoreThread;
 use crate::writer::StoreWriter;
 
@@ -52,13 +52,13 @@ impl ReadQueue {
     }
 }
 
-fn place(settings: &StoreSettings) -> String {
-    let StoreSettings { address, schema, .. } = settings;
+fn place(settings: &ConnectionSettings) -> String {
+    let ConnectionSettings { address, schema, .. } = settings;
     format!("{}/{}, schema {schema}", address.server, address.database())
 }
 
 impl PostgresStore {
-    pub(crate) fn start(settings: StoreSettings) -> Result<Self, ConnectError> {
+    pub(crate) fn start(settings: ConnectionSettings) -> Result<Self, ConnectError> {
         let (writes, to_write) = unbounded_channel();
         let (reads, to_read) = unbounded_channel();
         let reader = ReadQueue { reads, place: place(&settings) };
@@ -87,7 +87,7 @@ impl PostgresStore {
 }
 
 impl PostgresReader {
-    pub(crate) fn start(settings: StoreSettings) -> Result<Self, ConnectError> {
+    pub(crate) fn start(settings: ConnectionSettings) -> Result<Self, ConnectError> {
         let (reads, to_read) = unbounded_channel();
         let asked = ReadQueue { reads, place: place(&settings) };
         let thread = StoreThread::start(async move || {

@@ -17,7 +17,7 @@ use crate::row::{id_bytes, number};
 use crate::session::Session;
 use crate::statement_failure::{FailureKind, StatementFailure};
 use crate::statement_sender::StatementSender;
-use crate::write_columns::{EntityComparison, WriteColumns, WriteStatements};
+use crate::write_statements::{EntityComparison, WriteColumns, WriteStatements};
 
 /// A session that writes.
 pub(crate) struct WriteSession {
@@ -84,7 +84,7 @@ impl WriteSession {
     ) -> Result<CommittedBatch, FailedBatch> {
         let batch = self.cache.place_entities(all);
         let mut done = None;
-        if let Some((expected, planned)) = self.guess(all, &batch) {
+        if let Some((expected, planned)) = self.plan_from_cache(all, &batch) {
             let stored = if all.iter().all(WriteRequest::is_check) {
                 self.compare(planned, &expected, patience).await
             } else {
@@ -95,7 +95,7 @@ impl WriteSession {
         }
         let done = match done {
             Some(done) => done,
-            None => match self.find_out(all, &batch, patience).await {
+            None => match self.plan_from_lookup(all, &batch, patience).await {
                 Ok(planned) => self.store(planned, None, &batch, forgotten, patience).await,
                 Err(failure) => Err(self.undo(failure, patience).await.into()),
             },
@@ -108,7 +108,7 @@ impl WriteSession {
 
     /// Returns the remembered rows, and the plan that holds if they are current and no commit is a
     /// duplicate. `None` if rows or decisions must be looked up, or a request is refused.
-    fn guess<'a>(
+    fn plan_from_cache<'a>(
         &self,
         all: &'a [WriteRequest],
         batch: &BatchEntities<'a>,
@@ -137,7 +137,7 @@ impl WriteSession {
     }
 
     /// Locks and looks up what the batch needs, and plans it.
-    async fn find_out<'a>(
+    async fn plan_from_lookup<'a>(
         &mut self,
         all: &'a [WriteRequest],
         batch: &BatchEntities<'a>,

@@ -6,13 +6,13 @@ use coact_persist::{CommitId, CommitSettlement, EntityId, Seq};
 use tokio::try_join;
 
 use crate::entity_cache::EntityRow;
-use crate::event_columns::{EventColumns, EventStatements, TagColumns, TrimColumns};
-use crate::note_columns::{NoteColumns, NoteStatements};
+use crate::event_statements::{EventColumns, EventStatements, TagColumns, TrimColumns};
+use crate::note_statements::{NoteColumns, NoteStatements};
 use crate::plan::{CommitDecision, NewEvent, PlannedEntity, TransactionPlan};
 use crate::prepared_statements::prepared_statements;
-use crate::row::{bits, id_bytes};
+use crate::row::{id_bytes, to_signed};
 use crate::session::Session;
-use crate::snapshot_columns::{SnapshotColumns, SnapshotStatements};
+use crate::snapshot_statements::{SnapshotColumns, SnapshotStatements};
 use crate::statement_failure::StatementFailure;
 use crate::statement_sender::StatementSender;
 
@@ -131,11 +131,11 @@ impl EntityComparison {
             let now = entities.get(place).and_then(Option::as_ref);
             let now = now.map_or(before, |entity| &entity.row);
             compared.ids.push(before.id);
-            compared.epochs.push(bits(before.epoch.get()));
-            compared.lasts.push(bits(before.last.get()));
-            compared.hashes.push(bits(before.hash.get()));
-            compared.moved.push(bits(now.last.get()));
-            compared.moved_hashes.push(bits(now.hash.get()));
+            compared.epochs.push(to_signed(before.epoch.get()));
+            compared.lasts.push(to_signed(before.last.get()));
+            compared.hashes.push(to_signed(before.hash.get()));
+            compared.moved.push(to_signed(now.last.get()));
+            compared.moved_hashes.push(to_signed(now.hash.get()));
         }
         compared
     }
@@ -182,7 +182,7 @@ impl<'p> WriteColumns<'p> {
     }
 
     fn add_event(&mut self, new: &'p NewEvent<'_>, of: &EntityRow) {
-        let back = i64::from(self.commits) - bits(new.commit);
+        let back = i64::from(self.commits) - to_signed(new.commit);
         self.events.add(new, of, back);
         self.tags.add(new, of, back);
     }
@@ -191,9 +191,9 @@ impl<'p> WriteColumns<'p> {
         let id = entity.row.id;
         if entity.is_moved && self.compared.is_none() {
             self.moved.0.push(id);
-            self.moved.1.push(bits(entity.row.epoch.get()));
-            self.moved.2.push(bits(entity.row.last.get()));
-            self.moved.3.push(bits(entity.row.hash.get()));
+            self.moved.1.push(to_signed(entity.row.epoch.get()));
+            self.moved.2.push(to_signed(entity.row.last.get()));
+            self.moved.3.push(to_signed(entity.row.hash.get()));
         }
         if entity.trimmed > Seq::ZERO {
             self.trimmed.add(id, entity.trimmed);

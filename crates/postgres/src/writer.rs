@@ -11,12 +11,12 @@ use tokio::time::{Instant, sleep};
 use tracing::warn;
 
 use crate::connect_error::ConnectError;
+use crate::connection_settings::{AccessMode, ConnectionSettings};
 use crate::plan::{CommitDecision, WriteAnswer};
 use crate::reconnect::{PreparedSession, ReconnectingSession};
 use crate::request::{StoreRequest, WriteRequest, tell};
 use crate::schema::{self, TableSetup};
 use crate::session::{Session, of_failure};
-use crate::settings::{AccessMode, StoreSettings};
 use crate::statement_failure::{FailureKind, StatementFailure};
 use crate::write_session::{CommittedBatch, FailedBatch, WriteSession};
 
@@ -34,7 +34,7 @@ const RETENTION: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 const SWEEP: Duration = Duration::from_secs(24 * 60 * 60);
 
 impl PreparedSession for WriteSession {
-    async fn open(settings: &StoreSettings, tables: TableSetup) -> Result<Self, ConnectError> {
+    async fn open(settings: &ConnectionSettings, tables: TableSetup) -> Result<Self, ConnectError> {
         let session = Session::open(settings, AccessMode::Write).await?;
         schema::ready(settings, &session, (AccessMode::Write, tables)).await?;
         let prepared = settings.in_time(Self::new(session)).await;
@@ -89,10 +89,10 @@ impl DecisionMemory {
 
 impl StoreWriter {
     pub(crate) async fn open(
-        settings: StoreSettings,
+        settings: ConnectionSettings,
         jobs: UnboundedReceiver<StoreRequest<(WriteRequest, usize)>>,
     ) -> Result<Self, ConnectError> {
-        let patience = settings.patience();
+        let patience = settings.answer_timeout();
         let session = ReconnectingSession::open(settings).await?;
         Ok(Self { session, jobs, patience, memory: DecisionMemory::default(), swept: None })
     }
@@ -103,7 +103,7 @@ impl StoreWriter {
             let first = tokio::select! {
                 biased;
                 job = self.jobs.recv() => job,
-                () = self.session.tend() => continue,
+                () = self.session.keep_connected() => continue,
             };
             let Some(first) = first else { break };
             let (all, closes) = self.all_that_waits(first);
@@ -182,7 +182,7 @@ impl StoreWriter {
                     sleep(delay(tries)).await;
                 }
                 FailureKind::Lost | FailureKind::Unavailable => {
-                    self.session.lose(&why);
+                    self.session.drop_connection(&why);
                     return Err(undone);
                 }
                 FailureKind::Collision | FailureKind::Stale | FailureKind::Statement => {
