@@ -83,7 +83,7 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
             return Err(FormatError::Newer { name: Self::NAME, version, known: Self::VERSION });
         }
         if version < Self::VERSION {
-            return Self::read_earlier(version, bytes).map_err(between::<Self>);
+            return Self::read_earlier(version, bytes).map_err(version_gap_error::<Self>);
         }
         let damaged = |why: String| FormatError::Damaged { name: Self::NAME, version, why };
         let mut decoder = Decoder::new(bytes);
@@ -97,7 +97,7 @@ pub trait Format: Encode<()> + for<'b> Decode<'b, ()> + Send + 'static {
 
 /// What is too new for the type of an earlier version, and too old for this one, is of a version
 /// between the two.
-fn between<T: Format>(error: FormatError) -> FormatError {
+fn version_gap_error<T: Format>(error: FormatError) -> FormatError {
     match error {
         FormatError::Newer { name, version, known } if name == T::NAME && version < T::VERSION => {
             FormatError::Skipped { name, version, earlier: known, later: T::VERSION }

@@ -36,7 +36,7 @@
 #![forbid(unsafe_code)]
 
 mod calendar;
-mod check;
+mod checksum_check;
 mod commit;
 #[cfg(feature = "conformance")]
 pub mod conformance;

@@ -277,7 +277,7 @@ impl MemoryState {
             LogQuery::Kind(kind) => self.logs.get(kind),
             LogQuery::Tag { tag, .. } => self.tagged.get(tag),
         };
-        let is_meant = |entry: &&LogEntry| which.have(&entry.entity, &entry.stored.tags);
+        let is_meant = |entry: &&LogEntry| which.matches(&entry.entity, &entry.stored.tags);
         let mut read = Vec::new();
         let behind = (Bound::Excluded(after), Bound::Unbounded);
         for (_, commit) in log.into_iter().flat_map(|log| log.range(behind)) {

@@ -68,7 +68,7 @@ pub enum LogQuery {
 impl LogQuery {
     /// Returns whether an event of an entity with these tags is among them.
     #[must_use]
-    pub fn have(&self, entity: &EntityId, tags: &Tags) -> bool {
+    pub fn matches(&self, entity: &EntityId, tags: &Tags) -> bool {
         match self {
             Self::Kind(kind) => entity.kind() == &**kind,
             Self::Tag { tag, kind } => {
@@ -140,7 +140,7 @@ impl RowChecksum {
         let mut hasher = Xxh3::new();
         hasher.update(&seq.get().to_le_bytes());
         hasher.update(&hash.get().to_le_bytes());
-        typed(&mut hasher, state);
+        hash_typed(&mut hasher, state);
         Self(hasher.digest())
     }
 
@@ -185,8 +185,8 @@ impl EventHash {
     #[must_use]
     pub fn of(entity: &EntityId) -> Self {
         let mut hasher = Xxh3::new();
-        part(&mut hasher, entity.kind().as_bytes());
-        part(&mut hasher, entity.key().as_bytes());
+        hash_part(&mut hasher, entity.kind().as_bytes());
+        hash_part(&mut hasher, entity.key().as_bytes());
         Self(hasher.digest())
     }
 
@@ -196,7 +196,7 @@ impl EventHash {
         let mut hasher = Xxh3::new();
         hasher.update(&self.0.to_le_bytes());
         hasher.update(&seq.get().to_le_bytes());
-        typed(&mut hasher, event);
+        hash_typed(&mut hasher, event);
         Self(hasher.digest())
     }
 
@@ -219,14 +219,14 @@ impl Display for EventHash {
     }
 }
 
-pub(crate) fn typed(hasher: &mut Xxh3, event: &Event) {
+pub(crate) fn hash_typed(hasher: &mut Xxh3, event: &Event) {
     hasher.update(&event.version.to_le_bytes());
-    part(hasher, event.name.as_bytes());
-    part(hasher, &event.payload);
+    hash_part(hasher, event.name.as_bytes());
+    hash_part(hasher, &event.payload);
 }
 
 /// With its length, so that no two sequences of parts are the same bytes.
-pub(crate) fn part(hasher: &mut Xxh3, bytes: &[u8]) {
+pub(crate) fn hash_part(hasher: &mut Xxh3, bytes: &[u8]) {
     hasher.update(&(bytes.len() as u64).to_le_bytes());
     hasher.update(bytes);
 }

@@ -155,7 +155,7 @@ impl Stored {
         expected.sort_by_key(|it| (it.stored.position, it.entity.clone(), it.stored.seq));
         let tagged = TAGS.map(|tag| LogQuery::Tag { tag: tag.into(), kind: None });
         for which in std::iter::once(KIND.into()).chain(tagged) {
-            let is_meant = |it: &&LogEntry| which.have(&it.entity, &it.stored.tags);
+            let is_meant = |it: &&LogEntry| which.matches(&it.entity, &it.stored.tags);
             let expected: Vec<_> = expected.iter().filter(is_meant).cloned().collect();
             match wait(|done| store.log(which.clone(), Position::ZERO, ALL, done)) {
                 Ok(log) if log == expected => {}

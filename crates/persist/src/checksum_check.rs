@@ -1,11 +1,12 @@
-//! Whether what no chain of hashes covers is as it was stored.
+//! Checks snapshots, states without events, and notes, which no chain of hashes covers, against
+//! their stored check sums.
 
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::entity::EntityId;
 use crate::error::StoreError;
 use crate::note::{Note, NoteKey, NoteKind};
-use crate::record::{Event, RowChecksum, Snapshot, part, typed};
+use crate::record::{Event, RowChecksum, Snapshot, hash_part, hash_typed};
 
 impl RowChecksum {
     /// That of a note.
@@ -18,17 +19,17 @@ impl RowChecksum {
         value: &Event,
     ) -> Self {
         let mut hasher = Xxh3::new();
-        part(&mut hasher, entity.kind().as_bytes());
-        part(&mut hasher, entity.key().as_bytes());
+        hash_part(&mut hasher, entity.kind().as_bytes());
+        hash_part(&mut hasher, entity.key().as_bytes());
         hasher.update(&[kind.get()]);
-        part(&mut hasher, key.as_bytes());
+        hash_part(&mut hasher, key.as_bytes());
         hasher.update(&rank.to_le_bytes());
-        typed(&mut hasher, value);
+        hash_typed(&mut hasher, value);
         Self::from_stored(hasher.digest())
     }
 
     /// What is said of one that is not the right one.
-    fn is_not(self, right: Self) -> String {
+    fn mismatch_text(self, right: Self) -> String {
         format!(
             "was changed after it was stored, or belongs elsewhere (its check sum is {self}, and should be {right})"
         )
@@ -58,7 +59,7 @@ impl Snapshot {
         if stored == right {
             return Ok(());
         }
-        let why = format!("the snapshot up to it, or the state, {}", stored.is_not(right));
+        let why = format!("the snapshot up to it, or the state, {}", stored.mismatch_text(right));
         Err(StoreError::Corrupt { entity: entity.clone(), seq, why })
     }
 }
@@ -92,7 +93,9 @@ impl Note {
     /// ```
     pub fn check(&self, stored: Option<RowChecksum>) -> Result<(), StoreError> {
         let why = match stored {
-            Some(stored) if stored != self.sum() => format!("it {}", stored.is_not(self.sum())),
+            Some(stored) if stored != self.sum() => {
+                format!("it {}", stored.mismatch_text(self.sum()))
+            }
             // (No store has taken it so, whatever the sum.)
             _ if self.rank > i64::MAX as u64 => {
                 format!("its rank is {}, and has 63 bits", self.rank)
