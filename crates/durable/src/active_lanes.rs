@@ -1,13 +1,13 @@
-//! Lanes of the outbox that deliver something: those who close a journal wait for them.
+//! Counts the lanes of the outbox that deliver something. Closing a journal waits for them.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use coact_core::Promise;
 use coact_core::promise::Resolver;
 
-/// How many lanes deliver something.
+/// The number of lanes that deliver something.
 #[derive(Default)]
-pub(crate) struct OpenDeliveries(Mutex<DeliveryState>);
+pub(crate) struct ActiveLanes(Mutex<DeliveryState>);
 
 #[derive(Default)]
 struct DeliveryState {
@@ -15,15 +15,15 @@ struct DeliveryState {
     waiters: Vec<Resolver<()>>,
 }
 
-impl OpenDeliveries {
+impl ActiveLanes {
     fn state(&self) -> MutexGuard<'_, DeliveryState> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Counts a lane, until what is returned is dropped.
-    pub(crate) fn begin(&self) -> OpenDelivery<'_> {
+    pub(crate) fn begin(&self) -> ActiveLane<'_> {
         self.state().count += 1;
-        OpenDelivery(self)
+        ActiveLane(self)
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -31,7 +31,7 @@ impl OpenDeliveries {
     }
 
     /// Waits until none is left.
-    pub(crate) async fn end(&self) {
+    pub(crate) async fn wait_until_none(&self) {
         loop {
             let (resolver, changed) = Promise::channel();
             {
@@ -47,9 +47,9 @@ impl OpenDeliveries {
 }
 
 /// A lane that delivers something.
-pub(crate) struct OpenDelivery<'a>(&'a OpenDeliveries);
+pub(crate) struct ActiveLane<'a>(&'a ActiveLanes);
 
-impl Drop for OpenDelivery<'_> {
+impl Drop for ActiveLane<'_> {
     fn drop(&mut self) {
         let waiters = {
             let mut state = self.0.state();

@@ -9,8 +9,8 @@ use coact_persist::{CommitRefusal, EntityId, Format, NoteId, Store, read};
 
 use crate::decide::Decide;
 use crate::delivered_message::DeliveredMessage;
-use crate::delivery_attempt::{AttemptResult, DeliveryAttempt, DeliveryFuture, MessageDelivery};
 use crate::journal::{Journal, JournalState};
+use crate::message_delivery::{AttemptResult, DeliveryFuture, DeliveryRequest, MessageDelivery};
 use crate::message_routes::{MessageRoutes, Publication};
 use crate::outbox::{ATTEMPTS, Outbox};
 use crate::recovery_error::RecoveryError;
@@ -178,9 +178,9 @@ impl MessageDelivery for Weak<JournalState> {
         self.upgrade().is_some_and(|shared| shared.routes.knows(kind, name))
     }
 
-    fn hand(&self, attempt: DeliveryAttempt) -> Option<DeliveryFuture> {
+    fn deliver(&self, attempt: DeliveryRequest) -> Option<DeliveryFuture> {
         let journal = Journal::of(self.upgrade()?);
-        journal.0.routes.hand(&journal, attempt)
+        journal.0.routes.deliver(&journal, attempt)
     }
 }
 
@@ -188,7 +188,7 @@ impl MessageDelivery for Weak<JournalState> {
 fn receive<E: Decide<M>, M: Message + Format>(
     journal: &Journal,
     to: EntityId,
-    attempt: DeliveryAttempt,
+    attempt: DeliveryRequest,
 ) -> DeliveryFuture {
     let message = match read::<M>(&attempt.message.message()) {
         Ok(message) => message,
@@ -199,7 +199,7 @@ fn receive<E: Decide<M>, M: Message + Format>(
     };
     let entity = journal.known::<E>(&to).0;
     let address = journal.entity::<E>(to.key());
-    let DeliveryAttempt { note, message: stored, .. } = attempt;
+    let DeliveryRequest { note, message: stored, .. } = attempt;
     let id = note.clone();
     Box::pin(async move {
         match address.ask(DeliveredMessage { note, stored, message }).await {

@@ -11,10 +11,10 @@ use coact_core::runtime::spawn_future;
 use coact_core::time::sleep;
 use coact_persist::EntityId;
 
-use crate::entity::Entity;
+use crate::entity_ownership::EntityOwnership;
+use crate::future_until::{poll_once, until};
 use crate::journal::{Journal, JournalState};
 use crate::journal_abandonment::PendingWork;
-use crate::race::{poll_once, unless};
 
 impl Journal {
     /// Closes the journal and its store, whatever clones, addresses and logs there are. When it
@@ -70,7 +70,7 @@ impl Journal {
 
 async fn close(
     shared: Arc<JournalState>,
-    entities: Vec<Arc<Entity>>,
+    entities: Vec<Arc<EntityOwnership>>,
     within: Duration,
 ) -> Result<(), CloseError> {
     let client = &shared.client;
@@ -79,26 +79,26 @@ async fn close(
         for entity in &entities {
             entity.released().await;
         }
-        client.deliveries.end().await;
+        client.active_lanes.wait_until_none().await;
     });
     // (What is done is found to be, however late that is looked for.)
-    if unless(&mut pending, &mut half).await.is_some() {
+    if until(&mut pending, &mut half).await.is_some() {
         let unsettled = entities.iter().filter(|entity| entity.has_owners());
         client.abandonment.begin(PendingWork {
             entities: unsettled.map(|entity| entity.id.clone()).collect(),
-            deliveries: client.deliveries.count(),
+            deliveries: client.active_lanes.count(),
         });
         entities.iter().for_each(|entity| entity.give_up());
     }
     drop(half);
     let (resolver, mut closed) = Promise::channel();
     client.store().close(Box::new(move |()| resolver.resolve(())));
-    let told = match unless(&mut deadline, &mut closed).await {
+    let told = match until(&mut deadline, &mut closed).await {
         None => poll_once(&mut closed).await,
         told => told,
     };
     // (Another call may have given up what this one has waited for.)
-    let PendingWork { entities: unsettled, deliveries } = client.abandonment.left();
+    let PendingWork { entities: unsettled, deliveries } = client.abandonment.abandoned_work();
     let is_store_open = !matches!(told, Some(Ok(())));
     let error = CloseError { unsettled, deliveries, is_store_open };
     if error.is_nothing() { Ok(()) } else { Err(error) }

@@ -10,8 +10,8 @@ use coact_persist::{
 
 use crate::store_client::StoreClient;
 
-/// Learns the outcome of a commit for certain. If it is dropped without, it will not learn it: the
-/// runtime has ended, or the journal is closed.
+/// Learns the outcome of a commit for certain. If it is dropped without being called, the outcome
+/// will never be reported: the runtime has ended, or the journal is closed.
 pub(crate) trait CommitObserver: Send + 'static {
     /// The store, and where it is waited for if the outcome is unknown at first.
     fn home(&self) -> (&StoreClient, &Cown<()>);

@@ -6,8 +6,8 @@ use coact_core::{Promise, call};
 use coact_persist::minicbor::{self, Decode, Encode};
 use coact_persist::{EntityId, Format, Position};
 
+use crate::durable_state::DurableState;
 use crate::journal::Journal;
-use crate::state::DurableState;
 
 /// How far a consumer has read.
 #[derive(Encode, Decode, Clone)]

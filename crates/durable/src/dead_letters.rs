@@ -143,7 +143,7 @@ async fn read_kind(
             Err(error) => return Err(damage.unwrap_or(error)),
         };
         for found in found {
-            match found.and_then(|note| legible(note).map(|(note, _)| note)) {
+            match found.and_then(|note| parse_message_note(note).map(|(note, _)| note)) {
                 Ok(note) if held_up.contains(&note.entity) => {}
                 Ok(note) => resumed.take_over(note, position, outbox),
                 Err(DamagedNote { note, why }) => {
@@ -160,7 +160,7 @@ async fn read_kind(
 }
 
 /// Reads the message in a note.
-fn legible(note: Note) -> Result<(Note, StoredMessage), DamagedNote> {
+fn parse_message_note(note: Note) -> Result<(Note, StoredMessage), DamagedNote> {
     match StoredMessage::of(&note) {
         Ok(message) => Ok((note, message)),
         Err(error) => Err(DamagedNote { note: Box::new(note), why: error.to_string() }),
@@ -229,7 +229,7 @@ pub struct DeadLetter {
 
 impl DeadLetter {
     fn of(found: Result<Note, DamagedNote>) -> Result<Self, DamagedLetter> {
-        let (note, stored) = found.and_then(legible)?;
+        let (note, stored) = found.and_then(parse_message_note)?;
         let (from, to, message) = (note.entity.clone(), stored.to(), stored.message());
         let since = UNIX_EPOCH + Duration::from_millis(note.rank);
         let id = note.id();

@@ -12,10 +12,10 @@ use coact_core::internals::{
 };
 use coact_persist::{Commit, EntityId, Event, Seq, read, write};
 
-use crate::behaviour_commit::{BehaviourCommit, CommitEffect};
-use crate::entity::{Entity, OwnershipTicket};
+use crate::entity_ownership::{EntityOwnership, OwnershipTicket};
 use crate::entity_state::EntityState;
 use crate::event_sourced::EventSourced;
+use crate::joint_commit::{JointCommit, OnCommitAction};
 use crate::pipeline::{BYTES_PER_PART, OwnerStanding, OwningActor, PipelineDriver};
 use crate::recovery::StateRecovery;
 use crate::stored_message::{OutgoingMessage, TimerList};
@@ -107,11 +107,11 @@ pub struct Durable<E: EventSourced> {
     /// What `recovered` comes from, until it is there.
     recovery: Option<StateRecovery<E>>,
     /// `None` without a store.
-    pub(crate) entity: Option<(Arc<Entity>, Arc<OwnershipTicket>)>,
+    pub(crate) entity: Option<(Arc<EntityOwnership>, Arc<OwnershipTicket>)>,
     /// From its start on.
     pipeline: Option<Arc<PipelineDriver>>,
     pub(crate) standalone: Option<StandaloneState<E>>,
-    pub(crate) effects: Vec<CommitEffect>,
+    pub(crate) effects: Vec<OnCommitAction>,
     /// Whether the decision is told only if the store has confirmed what it has seen.
     confirms: bool,
     /// Whether the step that is being settled has events of this entity.
@@ -173,12 +173,12 @@ impl<E: EventSourced> Durable<E> {
         }
     }
 
-    pub(crate) fn of(entity: Arc<Entity>, is_by_key: bool) -> Self {
+    pub(crate) fn of(entity: Arc<EntityOwnership>, is_by_key: bool) -> Self {
         let ticket = entity.take_ticket(is_by_key);
         Self::empty(Some((entity, ticket)))
     }
 
-    fn empty(entity: Option<(Arc<Entity>, Arc<OwnershipTicket>)>) -> Self {
+    fn empty(entity: Option<(Arc<EntityOwnership>, Arc<OwnershipTicket>)>) -> Self {
         Self {
             recovered: OnceLock::new(),
             recovery: None,
@@ -347,7 +347,7 @@ impl<E: EventSourced> Durable<E> {
         self.ids = (Some(id), Some(id));
         let Some((entity, ticket)) = &self.entity else { return };
         let pipeline = PipelineDriver::new(entity, actor);
-        pipeline.is_owner_at(ticket);
+        pipeline.register_owner_if_first(ticket);
         let is_open = entity.add_owner(ticket, Arc::downgrade(&pipeline) as _);
         self.pipeline = Some(Arc::clone(&pipeline));
         if is_open {
@@ -358,13 +358,13 @@ impl<E: EventSourced> Durable<E> {
     }
 
     /// Returns whether the actor ends, whose last address is gone.
-    pub(crate) fn retires(&mut self) -> bool {
+    pub(crate) fn retire(&mut self) -> bool {
         let (Some((entity, _)), (Some(id), _)) = (&self.entity, self.ids) else { return true };
         entity.retire(id, &mut self.lent)
     }
 
     /// Sets in which actor's place this was found.
-    pub(crate) fn is_found_at(&mut self, id: ActorId) {
+    pub(crate) fn set_current_actor(&mut self, id: ActorId) {
         self.ids.1 = Some(id);
     }
 
@@ -464,7 +464,7 @@ impl<E: EventSourced> Durable<E> {
 
     /// Takes what a command has decided: a commit, or a check, its size, and what is to be done
     /// then.
-    pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<CommitEffect>) {
+    pub(crate) fn take_decision(&mut self) -> (Option<(Commit, usize)>, Vec<OnCommitAction>) {
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
         let mut commit = Commit::new();
         let bytes = match self.add_to(&mut commit) {
@@ -506,7 +506,7 @@ impl<E: EventSourced> CommitParticipant for Durable<E> {
     fn collect_read(&self, pending: &mut Option<Box<dyn PendingCommit>>) {
         let (Some(pipeline), Some(ticket)) = (&self.pipeline, self.ticket()) else { return };
         let Some(recovered) = self.recovered.get() else { return };
-        let commit = BehaviourCommit::of(pending).add_member(pipeline, ticket);
+        let commit = JointCommit::of(pending).add_member(pipeline, ticket);
         let member = commit.member(pipeline.entity.id.clone(), recovered.epoch, recovered.last);
         member.rests_on(recovered.hash);
     }
@@ -516,7 +516,7 @@ impl<E: EventSourced> CommitParticipant for Durable<E> {
         let Some(pipeline) = self.pipeline.clone() else { return };
         let Some(ticket) = self.ticket().cloned() else { return };
         let (effects, confirms) = (take(&mut self.effects), take(&mut self.confirms));
-        let commit = BehaviourCommit::of(pending);
+        let commit = JointCommit::of(pending);
         commit.add_effects(effects);
         if confirms {
             commit.confirm();

@@ -22,7 +22,7 @@ impl<E: EventSourced> OwningActor for WeakAddr<Durable<E>> {
         stop_refusing(self, reason, why);
     }
 
-    fn attend(&self) {
+    fn interrupt_to_recover(&self) {
         interrupt_actor(self);
     }
 
@@ -45,7 +45,7 @@ impl<E: EventSourced> Actor for Durable<E> {
     }
 
     fn may_end(&mut self) -> bool {
-        self.retires()
+        self.retire()
     }
 
     const COMMITS: bool = true;
@@ -55,7 +55,7 @@ impl<E: EventSourced> Actor for Durable<E> {
     }
 
     fn commit_participant_mut(&mut self, id: ActorId) -> Option<&mut dyn CommitParticipant> {
-        self.is_found_at(id);
+        self.set_current_actor(id);
         Some(self)
     }
 }
@@ -71,7 +71,7 @@ impl<E: Decide<C>, C: Message> Handler<C> for Durable<E> {
     }
 
     fn handle_asked(&mut self, command: C, reply: Reply<C::Reply>, context: &mut Context<Self>) {
-        self.is_found_at(context.id());
+        self.set_current_actor(context.id());
         self.assert_sound();
         match self.make_ready_for(true) {
             Readiness::Ready => match E::lookup(&command) {
@@ -133,7 +133,7 @@ fn decide<E: Decide<C>, C: Message>(
 ) {
     let answer = deciding(|| E::decide(durable, command));
     // It may be another one by now.
-    durable.is_found_at(context.id());
+    durable.set_current_actor(context.id());
     durable.assert_sound();
     let (commit, effects) = durable.take_decision();
     let (Some(pipeline), Some(ticket)) = (durable.pipeline(), durable.ticket()) else { return };

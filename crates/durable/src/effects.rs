@@ -9,10 +9,10 @@ use coact_persist::{
     EntityId, Event, Format, Note, NoteChange, NoteId, NoteKey, NoteKind, read, write,
 };
 
-use crate::behaviour_commit::CommitEffect;
 use crate::decide::Decide;
 use crate::durable::{Durable, IS_READY};
 use crate::event_sourced::EventSourced;
+use crate::joint_commit::OnCommitAction;
 use crate::outbox::{PendingMessage, TimerChange};
 use crate::stored_message::{
     OutgoingMessage, ScheduledTimer, StoredMessage, key_of, name_of, named, now, present_rank,
@@ -29,7 +29,7 @@ impl<E: EventSourced> Durable<E> {
     /// ends in between: what must not be is [delivered](Self::deliver_to) or
     /// [published](Self::publish).
     pub fn on_commit(&mut self, effect: impl FnOnce() + Send + 'static) {
-        self.effects.push(CommitEffect::new(move |_| effect()));
+        self.effects.push(OnCommitAction::new(move |_| effect()));
     }
 
     /// Sends a message when the decision is stored: its place in the order is there. One that
@@ -332,7 +332,7 @@ impl<E: EventSourced> Durable<E> {
 
     /// Applies a change of timers when the decision is stored.
     fn when_stored(&mut self, change: TimerChange) {
-        self.effects.push(CommitEffect::new(move |position| change.apply(position)));
+        self.effects.push(OnCommitAction::new(move |position| change.apply(position)));
     }
 
     #[track_caller]

@@ -1,5 +1,5 @@
-//! An entity in this process: which actor has it. One at a time does; those that were made later
-//! wait until that one is gone, and all that it has left is settled.
+//! Which actor in this process owns an entity. One actor owns it at a time. Later actors wait until
+//! the owner has ended and all its commits are settled.
 
 use std::any::Any;
 use std::collections::VecDeque;
@@ -15,7 +15,8 @@ use coact_persist::EntityId;
 use crate::outbox::Outbox;
 use crate::store_client::{StoreClient, lock};
 
-pub(crate) struct Entity {
+/// An entity in this process, and the queue of the actors that own it or wait for it.
+pub(crate) struct EntityOwnership {
     pub(crate) id: EntityId,
     pub(crate) client: Arc<StoreClient>,
     pub(crate) outbox: Arc<Outbox>,
@@ -55,13 +56,13 @@ pub(crate) trait EntityOwner: Send + Sync {
 /// A ticket in the queue for an entity, which the first one owns. An owner holds it, and so do its
 /// pending commits.
 pub(crate) struct OwnershipTicket {
-    entity: Arc<Entity>,
+    entity: Arc<EntityOwnership>,
     number: u64,
     /// Whether the journal has started its actor, for the entity's key.
     pub(crate) is_by_key: bool,
 }
 
-impl Entity {
+impl EntityOwnership {
     pub(crate) fn new(
         id: EntityId,
         (client, outbox): (&Arc<StoreClient>, &Arc<Outbox>),
@@ -128,7 +129,7 @@ impl Entity {
     }
 
     /// Sets the actor that has it and was not started for its key, by its `WeakAddr`.
-    pub(crate) fn is_owned_by(&self, address: Box<dyn Any + Send>) {
+    pub(crate) fn set_owner_address(&self, address: Box<dyn Any + Send>) {
         let before = self.queue().owner.replace(address);
         drop(before);
     }
@@ -139,8 +140,8 @@ impl Entity {
     }
 
     /// Sets whether this program can read what is stored of it, which another version may.
-    pub(crate) fn was_read(&self, is_read: bool) {
-        self.queue().is_unreadable = !is_read;
+    pub(crate) fn set_readable(&self, is_readable: bool) {
+        self.queue().is_unreadable = !is_readable;
     }
 
     pub(crate) fn is_unreadable(&self) -> bool {
@@ -204,8 +205,8 @@ impl Drop for OwnershipTicket {
     }
 }
 
-impl fmt::Debug for Entity {
+impl fmt::Debug for EntityOwnership {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Entity").field(&self.id).finish()
+        f.debug_tuple("EntityOwnership").field(&self.id).finish()
     }
 }

@@ -99,8 +99,8 @@ fn size_of(note: &NoteChange) -> usize {
     }
 }
 
-/// A note that is put, as one that is left.
-fn left(id: &EntityId, note: NoteChange) -> Option<Note> {
+/// Turns a [`Put`](NoteChange::Put) into the note that a commit leaves; `None` for a removal.
+fn note_of_put(id: &EntityId, note: NoteChange) -> Option<Note> {
     match note {
         NoteChange::Put { kind, key, rank, value } => {
             Some(Note { entity: id.clone(), kind, key, rank, value })
@@ -131,7 +131,7 @@ impl<E: EventSourced> EntityState<E> {
         let bytes = bytes + self.write_events(id, pending, member);
         if is_deleted {
             // They come behind the deletion.
-            let left = notes.into_iter().filter_map(|note| left(id, note));
+            let left = notes.into_iter().filter_map(|note| note_of_put(id, note));
             left.for_each(|note| commit.leave_note(note));
         }
         taken.into_iter().for_each(|note| commit.take_note(note));

@@ -13,8 +13,8 @@ use coact_persist::{
 };
 use futures_core::Stream;
 
+use crate::event_log_error::LogError;
 use crate::event_sourced::EventSourced;
-use crate::log_error::LogError;
 use crate::log_follower::LogFollower;
 use crate::store_client::StoreClient;
 

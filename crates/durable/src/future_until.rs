@@ -16,7 +16,7 @@ pub(crate) async fn poll_once<T>(future: &mut (impl Future<Output = T> + Unpin))
 }
 
 /// Waits for a future, or until `end` is ready: then it returns `None`.
-pub(crate) async fn unless<T>(
+pub(crate) async fn until<T>(
     end: &mut (impl Future + Unpin),
     mut future: impl Future<Output = T> + Unpin,
 ) -> Option<T> {

@@ -14,10 +14,10 @@ use coact_persist::{Event, NoteChange, NoteKey, NoteKind, NoteQuery, StoreError}
 
 use crate::decide::{AnswerLookup, Decide};
 use crate::durable::{Durable, IS_READY};
-use crate::entity::Entity;
+use crate::entity_ownership::EntityOwnership;
 use crate::entity_state::AnswerCache;
 use crate::event_sourced::EventSourced;
-use crate::race::{poll_once, unless};
+use crate::future_until::{poll_once, until};
 use crate::store_client::{Backoff, ask, lock};
 use crate::stored_message::{now, rank_of};
 
@@ -170,13 +170,16 @@ impl fmt::Display for IdempotencyKeyReused {
 impl Error for IdempotencyKeyReused {}
 
 /// Looks an answer up. A store that does not answer cannot be reached.
-async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
+async fn find_answer_in_time(
+    entity: &EntityOwnership,
+    key: &NoteKey,
+) -> Result<Option<Event>, StoreError> {
     let mut found = pin!(find_answer(entity, key));
     if let Some(found) = poll_once(&mut found).await {
         return found;
     }
     let mut patience = entity.client.patience();
-    unless(&mut patience, found).await.unwrap_or_else(|| {
+    until(&mut patience, found).await.unwrap_or_else(|| {
         let why = "it has not answered yet".into();
         Err(StoreError::Unavailable { why })
     })
@@ -184,7 +187,7 @@ async fn find_answer_in_time(entity: &Entity, key: &NoteKey) -> Result<Option<Ev
 
 /// Looks an answer up, again and again while the store cannot be reached, as long as the journal is
 /// patient.
-async fn find_answer(entity: &Entity, key: &NoteKey) -> Result<Option<Event>, StoreError> {
+async fn find_answer(entity: &EntityOwnership, key: &NoteKey) -> Result<Option<Event>, StoreError> {
     let (client, since) = (&entity.client, entity.client.now());
     let mut backoff = Backoff::default();
     loop {
@@ -296,7 +299,7 @@ impl<E: EventSourced> Durable<E> {
         recovered.pending.notes.push(NoteChange::Put { kind, key: key.clone(), rank, value });
         self.on_commit(move || {
             lock(&on_their_way).remove(&key);
-            entity.outbox.has_answered();
+            entity.outbox.count_answer();
         });
     }
 }

@@ -13,7 +13,7 @@ use coact_core::{Cown, when};
 use coact_persist::{Commit, CommitRefusal, Position};
 
 use crate::commit_request::{CommitObserver, CommitRequest};
-use crate::entity::OwnershipTicket;
+use crate::entity_ownership::OwnershipTicket;
 use crate::pipeline::commit_outcome::{CommitOutcome, PostCommit, not_committed};
 use crate::pipeline::{
     CommitMember, PipelineDriver, WaitingBehaviour, store_pipelined, wait_behind,
@@ -21,14 +21,14 @@ use crate::pipeline::{
 use crate::store_client::{StoreClient, lock};
 
 /// Something to do when a decision is stored.
-pub(crate) struct CommitEffect {
+pub(crate) struct OnCommitAction {
     /// Its place among those of its thread.
     number: u64,
     /// (Never locked: it makes the effect `Sync`, so that durable actors can be read in parallel.)
     run: Mutex<Box<dyn FnOnce(Position) + Send>>,
 }
 
-impl CommitEffect {
+impl OnCommitAction {
     /// What gets the position of the commit.
     pub(crate) fn new(run: impl FnOnce(Position) + Send + 'static) -> Self {
         thread_local! {
@@ -45,17 +45,17 @@ impl CommitEffect {
 }
 
 /// A behaviour's commit that is being collected from the members.
-pub(crate) struct BehaviourCommit {
+pub(crate) struct JointCommit {
     commit: Commit,
     members: Vec<CommitMember>,
-    effects: Vec<CommitEffect>,
+    effects: Vec<OnCommitAction>,
     /// Why it cannot be stored.
     refusal: Option<NotCommitted>,
     /// Whether the store is asked, also if there is nothing to be stored.
     is_confirmed: bool,
 }
 
-impl BehaviourCommit {
+impl JointCommit {
     /// Returns the commit that other members have begun, or begins it.
     pub(crate) fn of(pending: &mut Option<Box<dyn PendingCommit>>) -> &mut Self {
         let pending = pending.get_or_insert_with(|| {
@@ -86,7 +86,7 @@ impl BehaviourCommit {
         self.members.last_mut().into_iter().for_each(|member| member.bytes = bytes);
     }
 
-    pub(crate) fn add_effects(&mut self, effects: impl IntoIterator<Item = CommitEffect>) {
+    pub(crate) fn add_effects(&mut self, effects: impl IntoIterator<Item = OnCommitAction>) {
         self.effects.extend(effects);
     }
 
@@ -105,7 +105,7 @@ impl BehaviourCommit {
     }
 }
 
-impl PendingCommit for BehaviourCommit {
+impl PendingCommit for JointCommit {
     fn is_void(&self, is_pipelined: bool) -> bool {
         let has_nothing = !self.has_events() && self.effects.is_empty() && !self.is_confirmed;
         let is_empty = has_nothing && self.refusal.is_none();
@@ -169,16 +169,16 @@ impl PendingCommit for BehaviourCommit {
 }
 
 /// Returns what runs effects, given the position of their commit.
-fn run_all(effects: Vec<CommitEffect>, position: Position) -> Box<dyn FnOnce() + Send> {
+fn run_all(effects: Vec<OnCommitAction>, position: Position) -> Box<dyn FnOnce() + Send> {
     Box::new(move || effects.into_iter().for_each(|effect| effect.run(position)))
 }
 
 /// What a behaviour goes on with when the outcome of its commit is known, unless that is abandoned
 /// before.
-struct BehaviourContinuation(Mutex<Option<(Vec<CommitEffect>, OutcomeCallback)>>);
+struct BehaviourContinuation(Mutex<Option<(Vec<OnCommitAction>, OutcomeCallback)>>);
 
 impl BehaviourContinuation {
-    fn take(&self) -> Option<(Vec<CommitEffect>, OutcomeCallback)> {
+    fn take(&self) -> Option<(Vec<OnCommitAction>, OutcomeCallback)> {
         lock(&self.0).take()
     }
 

@@ -13,7 +13,7 @@ use coact_core::runtime::spawn_future;
 use coact_persist::{EntityId, Position, Store, StoreError};
 
 use crate::durable::Durable;
-use crate::entity::Entity;
+use crate::entity_ownership::EntityOwnership;
 use crate::event_log::EventLog;
 use crate::event_sourced::EventSourced;
 use crate::keep_alive::ActiveActors;
@@ -75,7 +75,7 @@ pub(crate) struct JournalState {
 
 impl JournalState {
     /// Stops the actors of all entities. Returns the entities.
-    pub(crate) fn begin_to_close(&self) -> Vec<Arc<Entity>> {
+    pub(crate) fn begin_to_close(&self) -> Vec<Arc<EntityOwnership>> {
         self.client.begin_to_close();
         self.outbox.close();
         let known = lock(&self.entities);
@@ -108,7 +108,7 @@ pub(crate) struct EntityTable {
 /// An entity that had an actor, and may have one.
 struct EntityEntry {
     /// As long as it has an owner, or something of it is pending.
-    entity: Weak<Entity>,
+    entity: Weak<EntityOwnership>,
     /// A [`WeakAddr`] of that, if it was asked for by its key.
     address: Option<(ActorId, Box<dyn Any + Send>)>,
 }
@@ -242,7 +242,7 @@ impl Journal {
     pub(crate) fn known<E: EventSourced>(
         &self,
         id: &EntityId,
-    ) -> (Arc<Entity>, Option<WeakAddr<Durable<E>>>) {
+    ) -> (Arc<EntityOwnership>, Option<WeakAddr<Durable<E>>>) {
         let mut entities = self.entities();
         let (entity, known) = entities.entity::<E>(id, &self.0);
         let weak = known.address.as_ref().and_then(|(_, weak)| weak.downcast_ref());
@@ -382,10 +382,10 @@ impl Journal {
         TagLog::new(Arc::clone(&self.0.client), tag.into(), after)
     }
 
-    /// Returns the position of the last commit that this journal knows to be stored: at least that
-    /// of each one whose answer, or result, the caller has, be it an answer that a former process
-    /// has given first, and of each one that is in a state which was recovered. A projection that
-    /// has [read up to there](EventLog::position) shows it.
+    /// Returns the position of the last commit that this journal knows to be stored. It is never
+    /// lower than the position of a commit whose answer or result the caller has (even one first
+    /// answered by an earlier process), or of a commit contained in a recovered state. A projection
+    /// that has [read up to there](EventLog::position) shows it.
     ///
     /// ```
     /// # use coact::durable::{EntityId, EventSourced, Journal, MemoryStore, Position, stored};
@@ -425,7 +425,7 @@ impl Journal {
 const MOST_RESTARTS: u32 = 3;
 const WITHIN: Duration = Duration::from_secs(5);
 
-fn spawn<E: EventSourced>(entity: &Arc<Entity>) -> Addr<Durable<E>> {
+fn spawn<E: EventSourced>(entity: &Arc<EntityOwnership>) -> Addr<Durable<E>> {
     let again = Arc::clone(entity);
     let spawn = actor(Durable::of(Arc::clone(entity), true))
         .restartable(move || Durable::of(Arc::clone(&again), true));
@@ -441,7 +441,7 @@ impl EntityTable {
         &mut self,
         id: &EntityId,
         shared: &Arc<JournalState>,
-    ) -> (Arc<Entity>, &mut EntityEntry) {
+    ) -> (Arc<EntityOwnership>, &mut EntityEntry) {
         self.sweep();
         let own = (TypeId::of::<E>(), type_name::<E>());
         let (first, name) = *self.kinds.entry(E::KIND).or_insert(own);
@@ -454,7 +454,11 @@ impl EntityTable {
         let new = || EntityEntry { entity: Weak::new(), address: None };
         let known = self.known.entry(id.clone()).or_insert_with(new);
         let entity = known.entity.upgrade().unwrap_or_else(|| {
-            Entity::new(id.clone(), (&shared.client, &shared.outbox), Arc::clone(shared) as _)
+            EntityOwnership::new(
+                id.clone(),
+                (&shared.client, &shared.outbox),
+                Arc::clone(shared) as _,
+            )
         });
         known.entity = Arc::downgrade(&entity);
         (entity, known)

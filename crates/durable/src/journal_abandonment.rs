@@ -43,7 +43,7 @@ impl JournalAbandonment {
     }
 
     /// Returns what was given up.
-    pub(crate) fn left(&self) -> PendingWork {
+    pub(crate) fn abandoned_work(&self) -> PendingWork {
         self.lock().clone().unwrap_or_default()
     }
 }

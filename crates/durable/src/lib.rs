@@ -8,23 +8,24 @@
 //! Users depend on the crate `coact`, which has this as its module `durable` (feature `durable`).
 //!
 //! Reading order:
-//! * what a program says of an entity: `event_sourced`, `snapshots`, `state`, `decide`;
+//! * what a program says of an entity: `event_sourced`, `snapshots`, `durable_state`, `decide`;
 //! * the state, and what a decision can do: `durable`, `effects`, `entity_state`, `durable_actor`,
 //!   `idempotency`;
-//! * from a decision to its answer: `behaviour_commit`, `pipeline`, `commit_request`,
-//!   `store_client`, `race`, `latch`;
-//! * who owns an entity, and how its state is recovered: `entity`, `recovery`, `recovery_error`,
-//!   `store_questions`, `store_outages`;
+//! * from a decision to its answer: `joint_commit`, `pipeline`, `commit_request`,
+//!   `store_client`, `future_until`, `latch`;
+//! * who owns an entity, and how its state is recovered: `entity_ownership`, `recovery`,
+//!   `recovery_error`, `store_questions`, `store_outages`;
 //! * messages between entities, timers, and publications: `stored_message`, `outbox`,
-//!   `delivery_attempt`, `delivered_message`, `message_routes`, `timer_table`, `ordered_notes`,
+//!   `message_delivery`, `delivered_message`, `message_routes`, `timer_table`, `ordered_notes`,
 //!   `dead_letters`;
-//! * logs: `event_log`, `tag_log`, `log_follower`, `log_error`, `consumer_offsets`, `replay`;
-//! * the journal: `builder`, `journal`, `keep_alive`, `close`, `open_deliveries`,
+//! * logs: `event_log`, `tag_log`, `log_follower`, `event_log_error`, `consumer_offsets`,
+//!   `replay_check`;
+//! * the journal: `builder`, `journal`, `keep_alive`, `close`, `active_lanes`,
 //!   `journal_abandonment`, `store`.
 
 #![forbid(unsafe_code)]
 
-mod behaviour_commit;
+mod active_lanes;
 mod builder;
 mod close;
 mod commit_request;
@@ -32,32 +33,32 @@ mod consumer_offsets;
 mod dead_letters;
 mod decide;
 mod delivered_message;
-mod delivery_attempt;
 mod durable;
 mod durable_actor;
+mod durable_state;
 mod effects;
-mod entity;
+mod entity_ownership;
 mod entity_state;
 mod event_log;
+mod event_log_error;
 mod event_sourced;
+mod future_until;
 mod idempotency;
+mod joint_commit;
 mod journal;
 mod journal_abandonment;
 mod keep_alive;
 mod latch;
-mod log_error;
 mod log_follower;
+mod message_delivery;
 mod message_routes;
-mod open_deliveries;
 mod ordered_notes;
 mod outbox;
 mod pipeline;
-mod race;
 mod recovery;
 mod recovery_error;
-mod replay;
+mod replay_check;
 mod snapshots;
-mod state;
 pub mod store;
 mod store_client;
 mod store_outages;
@@ -66,23 +67,23 @@ mod stored_message;
 mod tag_log;
 mod timer_table;
 
-pub use self::behaviour_commit::DifferentStores;
 pub use self::builder::JournalBuilder;
 pub use self::close::CloseError;
 pub use self::dead_letters::{DamagedLetter, DeadLetter, ResumeReport};
 pub use self::decide::{AnswerLookup, Decide};
 pub use self::durable::Durable;
+pub use self::durable_state::DurableState;
 pub use self::event_log::{EventLog, LoggedEvent};
+pub use self::event_log_error::LogError;
 pub use self::event_sourced::EventSourced;
 pub use self::idempotency::{IdempotencyKeyReused, Once};
+pub use self::joint_commit::DifferentStores;
 pub use self::journal::Journal;
-pub use self::log_error::LogError;
 pub use self::message_routes::Publication;
 pub use self::pipeline::AlreadyOwned;
 pub use self::recovery_error::{RecoveryError, RecoveryFault};
-pub use self::replay::replay;
+pub use self::replay_check::replay;
 pub use self::snapshots::Snapshots;
-pub use self::state::DurableState;
 pub use self::stored_message::{OutgoingMessage, ScheduledTimer};
 pub use self::tag_log::TagLog;
 pub use coact_core::behaviour::NotCommitted;

@@ -12,7 +12,7 @@ use coact_core::time::{Sleep, sleep};
 use coact_core::{Broken, Promise};
 use coact_persist::{LogEntry, LogQuery, Position, StoreError};
 
-use crate::log_error::LogError;
+use crate::event_log_error::LogError;
 use crate::store_client::{Backoff, NewsWait, StoreClient, asked, or_unavailable};
 
 /// What follows a log.
@@ -101,7 +101,7 @@ impl LogFollower {
             match replace(&mut self.step, FollowStep::Ask) {
                 FollowStep::Ask => self.ask(),
                 FollowStep::Wait(page) => self.take_in(or_unavailable(page.wait()))?,
-                FollowStep::Look(last) => self.begin(or_unavailable(last.wait()))?,
+                FollowStep::Look(last) => self.check_start_position(or_unavailable(last.wait()))?,
                 FollowStep::Pause(pause, _waits) => self.paused(pause.wait())?,
                 FollowStep::BackOff(pause) => self.paused(pause.into_promise().wait())?,
             }
@@ -133,7 +133,7 @@ impl LogFollower {
                 FollowStep::Look(last) => {
                     let last = ready!(Pin::new(last).poll(context));
                     self.step = FollowStep::Ask;
-                    self.begin(or_unavailable(last))
+                    self.check_start_position(or_unavailable(last))
                 }
                 FollowStep::Pause(pause, _) => {
                     let pause = ready!(Pin::new(pause).poll(context));
@@ -203,9 +203,9 @@ impl LogFollower {
         }
     }
 
-    /// Asks once more if the store has that from which it is to go on. Otherwise what has been
-    /// stored since it was there, and is behind that, would be missed.
-    fn begin(&mut self, last: Result<Position, StoreError>) -> Result<(), LogError> {
+    /// If the store has reached the start position, the next page is read once more. Otherwise it
+    /// ends with [`LogError::Ahead`]: later commits up to that position would be missed.
+    fn check_start_position(&mut self, last: Result<Position, StoreError>) -> Result<(), LogError> {
         match last {
             Ok(last) if last < self.after => {
                 Err(self.end(LogError::Ahead { after: self.after, last }))
@@ -227,7 +227,7 @@ impl LogFollower {
         Ok(())
     }
 
-    /// A pause that is not ended is one of a runtime that has.
+    /// A pause fails if the runtime has ended: then the log ends too.
     fn paused(&mut self, pause: Result<(), Broken>) -> Result<(), LogError> {
         pause.map_err(|_| self.end(LogError::Ended))
     }

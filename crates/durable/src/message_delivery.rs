@@ -13,11 +13,11 @@ pub(crate) trait MessageDelivery: Send + Sync {
     fn knows(&self, kind: Option<&str>, name: &str) -> bool;
 
     /// Hands a message over. `None` if the journal is gone, or does not know the message.
-    fn hand(&self, attempt: DeliveryAttempt) -> Option<DeliveryFuture>;
+    fn deliver(&self, attempt: DeliveryRequest) -> Option<DeliveryFuture>;
 }
 
 /// A message that is handed over.
-pub(crate) struct DeliveryAttempt {
+pub(crate) struct DeliveryRequest {
     pub(crate) note: NoteId,
     pub(crate) message: StoredMessage,
     /// Who receives it. `None` for one that is published.

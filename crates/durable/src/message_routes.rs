@@ -8,7 +8,7 @@ use coact_core::internals::catch;
 use coact_core::runtime::spawn_future;
 use coact_persist::{EntityId, Format, read};
 
-use crate::delivery_attempt::{AttemptResult, DeliveryAttempt, DeliveryFuture};
+use crate::message_delivery::{AttemptResult, DeliveryFuture, DeliveryRequest};
 
 /// A message that is published.
 #[derive(Clone, Debug)]
@@ -27,9 +27,9 @@ pub struct Publication<M> {
 }
 
 /// Hands a message to an entity, in the journal `J`.
-pub(crate) type ReceiveFn<J> = fn(&J, EntityId, DeliveryAttempt) -> DeliveryFuture;
+pub(crate) type ReceiveFn<J> = fn(&J, EntityId, DeliveryRequest) -> DeliveryFuture;
 
-type PublishFn = Arc<dyn Fn(DeliveryAttempt) -> DeliveryFuture + Send + Sync>;
+type PublishFn = Arc<dyn Fn(DeliveryRequest) -> DeliveryFuture + Send + Sync>;
 
 /// Who receives which messages, in the journal `J`.
 pub(crate) struct MessageRoutes<J> {
@@ -70,7 +70,7 @@ impl<J> MessageRoutes<J> {
         }
     }
 
-    pub(crate) fn hand(&self, journal: &J, attempt: DeliveryAttempt) -> Option<DeliveryFuture> {
+    pub(crate) fn deliver(&self, journal: &J, attempt: DeliveryRequest) -> Option<DeliveryFuture> {
         let name = attempt.message.name();
         match attempt.to.clone() {
             Some(to) => {
@@ -83,7 +83,7 @@ impl<J> MessageRoutes<J> {
 }
 
 async fn publish_one<M, F, E>(
-    attempt: DeliveryAttempt,
+    attempt: DeliveryRequest,
     publish: Arc<impl Fn(Publication<M>) -> F + Send + Sync + 'static>,
 ) -> AttemptResult
 where

@@ -1,8 +1,8 @@
 //! Delivers what decisions have left to be delivered, and what timers are due, when that is stored.
 //!
-//! Each message is a note of the entity that has left it, until the commit that takes it: that of
-//! its receiver's decision, or one of its own behind what was published. So a receiver decides on
-//! it once, and a program that ends in between goes on with what is there.
+//! A message is stored as a note of its sender. The commit of the receiver's decision removes the
+//! note. For a published message, a separate commit removes it after publishing. So a receiver
+//! decides on it once, and a program that ends in between goes on with what is there.
 //!
 //! Messages of one entity to one receiver form a *lane*, in which they go one after the other.
 
@@ -22,7 +22,7 @@ use coact_persist::{
 };
 
 use crate::commit_request::{CommitObserver, CommitRequest};
-use crate::delivery_attempt::{AttemptResult, DeliveryAttempt, MessageDelivery};
+use crate::message_delivery::{AttemptResult, DeliveryRequest, MessageDelivery};
 use crate::ordered_notes::OrderedNotes;
 use crate::store_client::{StoreClient, TimeoutGuard, lock};
 use crate::stored_message::{StoredMessage, name_of, named, present_rank, time_until};
@@ -146,7 +146,7 @@ impl OutboxState {
     }
 
     /// One with this identity is not in a lane any more.
-    fn is_gone(&mut self, id: &NoteId) {
+    fn note_left_lane(&mut self, id: &NoteId) {
         if self.resuming > 0 {
             self.left_lanes.insert(id.clone());
         }
@@ -257,7 +257,7 @@ impl Outbox {
 
     fn remove(&self, lane: &LaneId, letter: &OutboxMessage) {
         let mut work = self.work();
-        work.is_gone(&letter.note.id());
+        work.note_left_lane(&letter.note.id());
         let removed = work.lanes.get_mut(lane).and_then(|letters| letters.queue.pop_front());
         drop(work);
         drop(removed);
@@ -269,7 +269,7 @@ impl Outbox {
         let stuck = MessageLane { is_stuck: true, ..MessageLane::default() };
         let left = work.lanes.insert(lane.clone(), stuck);
         let left = left.map(|letters| letters.queue).unwrap_or_default();
-        left.iter().for_each(|letter| work.is_gone(&letter.note.id()));
+        left.iter().for_each(|letter| work.note_left_lane(&letter.note.id()));
         drop(work);
         drop(left);
     }
@@ -279,35 +279,35 @@ impl Outbox {
         self: &Arc<Self>,
         to: Option<&EntityId>,
         letter: &OutboxMessage,
-    ) -> DeliveryResult {
+    ) -> LaneStep {
         let OutboxMessage { note, message } = letter;
         let id = note.id();
         let (mut failures, mut outages) = (0, 0);
         loop {
             if self.client.is_closing() {
-                return DeliveryResult::NoReceiver;
+                return LaneStep::NoReceiver;
             }
             if note.kind == NoteKind::Timer && !self.is_current_timer(&id) {
-                return DeliveryResult::Over;
+                return LaneStep::Over;
             }
             let (note, stored) = (id.clone(), message.clone());
-            let attempt = DeliveryAttempt { note, message: stored, to: to.cloned(), failures };
+            let attempt = DeliveryRequest { note, message: stored, to: to.cloned(), failures };
             // (It runs code of the program, which reads the message.)
-            let handed = match catch(|| self.post.get().and_then(|post| post.hand(attempt))) {
+            let handed = match catch(|| self.post.get().and_then(|post| post.deliver(attempt))) {
                 Ok(Some(handing)) => handing.await,
                 Ok(None) => {
                     tracing::warn!(entity = %id.entity, message = message.name(),
                         "a message waits: the journal was not told who receives it, or is gone");
-                    return DeliveryResult::NoReceiver;
+                    return LaneStep::NoReceiver;
                 }
                 Err(broken) => AttemptResult::Failed { why: broken.to_string(), is_final: false },
             };
             match handed {
-                AttemptResult::Received => return DeliveryResult::Over,
-                AttemptResult::Gone => return DeliveryResult::Gone,
+                AttemptResult::Received => return LaneStep::Over,
+                AttemptResult::Gone => return LaneStep::Gone,
                 AttemptResult::Published => {
                     self.take(&id, Vec::new()).await;
-                    return DeliveryResult::Gone;
+                    return LaneStep::Gone;
                 }
                 AttemptResult::Later => {
                     self.pause(outages).await;
@@ -319,7 +319,7 @@ impl Outbox {
                         tracing::warn!(entity = %id.entity, message = message.name(), why,
                             "a message could not be delivered, and is a dead letter");
                         self.bury(to, letter, &why).await;
-                        return DeliveryResult::Gone;
+                        return LaneStep::Gone;
                     }
                     self.pause(failures).await;
                 }
@@ -353,7 +353,7 @@ impl Outbox {
     }
 
     /// Counts an answer that was stored. Now and then, those that are too old are removed.
-    pub(crate) fn has_answered(self: &Arc<Self>) {
+    pub(crate) fn count_answer(self: &Arc<Self>) {
         let is_enough = {
             let mut work = self.work();
             work.answers += 1;
@@ -466,8 +466,8 @@ async fn pause(failures: u32) {
     let _ = sleep(delay).await;
 }
 
-/// The result of delivering a message.
-enum DeliveryResult {
+/// What comes of delivering the first message of a lane.
+enum LaneStep {
     /// It was received; or it is a timer that is not set any more.
     Over,
     /// It is not in the store any more.
@@ -490,11 +490,11 @@ impl LaneCourier {
         // (A shutdown drops this future, perhaps before it begins: what is left in the lane waits
         // for the next one.)
         let (outbox, lane) = (Arc::clone(&self.outbox), self.lane.clone());
-        let _open = outbox.client.deliveries.begin();
+        let _open = outbox.client.active_lanes.begin();
         while let Some(letter) = outbox.first(&lane) {
             match outbox.deliver_one(lane.to.as_ref(), &letter).await {
-                DeliveryResult::Over | DeliveryResult::Gone => outbox.remove(&lane, &letter),
-                DeliveryResult::NoReceiver => {
+                LaneStep::Over | LaneStep::Gone => outbox.remove(&lane, &letter),
+                LaneStep::NoReceiver => {
                     outbox.get_stuck(&lane);
                     break;
                 }
@@ -749,13 +749,13 @@ struct TimerCourier {
 impl TimerCourier {
     async fn run(mut self) {
         let outbox = Arc::clone(&self.outbox);
-        let _open = outbox.client.deliveries.begin();
+        let _open = outbox.client.active_lanes.begin();
         while let Some((due, letter)) = self.next() {
             let receiver = Some(self.key.entity.clone());
             let delivery = outbox.deliver_one(receiver.as_ref(), &letter).await;
             // What is received is removed by then. (What has no receiver is not tried again, and
             // stays in the store.)
-            let is_gone = !matches!(delivery, DeliveryResult::Over);
+            let is_gone = !matches!(delivery, LaneStep::Over);
             let gone = outbox.work().timers.end_delivery(&self.key, due, is_gone);
             drop(gone);
         }

@@ -10,7 +10,7 @@ use coact_core::runtime::spawn_future;
 use coact_core::{Broken, Promise};
 use coact_persist::{Claim, EventHash, FormatError, Seq, Snapshot, StoredEvent, read};
 
-use crate::entity::{Entity, OwnershipTicket};
+use crate::entity_ownership::{EntityOwnership, OwnershipTicket};
 use crate::entity_state::{AnswerCache, EntityState, PendingChanges, SnapshotProgress};
 use crate::event_sourced::EventSourced;
 use crate::pipeline::{PipelineDriver, RecoveryGuard};
@@ -77,7 +77,7 @@ async fn recover<E: EventSourced>(
     let recovered = HistoryReader::read::<E>(&pipeline, dropped).await;
     match recovered {
         Ok(recovered) => {
-            pipeline.entity.was_read(true);
+            pipeline.entity.set_readable(true);
             pipeline.entity.client.outages.end_all();
             if let Some(slot) = slot.upgrade() {
                 *lock(&slot) = Some(recovered);
@@ -86,7 +86,7 @@ async fn recover<E: EventSourced>(
             }
         }
         Err(RecoveryEnd::Failed(error)) => {
-            pipeline.entity.was_read(error.is_damage());
+            pipeline.entity.set_readable(error.is_damage());
             tracing::error!("{error}");
             pipeline.fail(NotCommitted::new(error));
         }
@@ -101,7 +101,7 @@ async fn recover<E: EventSourced>(
 
 /// What was read of an entity up to some event.
 struct HistoryReader<'a> {
-    entity: &'a Entity,
+    entity: &'a EntityOwnership,
     last: Seq,
     hash: EventHash,
 }
@@ -130,7 +130,7 @@ impl HistoryReader<'_> {
 
     async fn read_claimed<E: EventSourced>(
         questions: &mut StoreQuestions<'_>,
-        entity: &Entity,
+        entity: &EntityOwnership,
         claim: &Claim,
     ) -> Result<EntityState<E>, RecoveryEnd> {
         let mut history =

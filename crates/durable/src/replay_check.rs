@@ -1,4 +1,5 @@
-//! Histories that are applied without a store, for tests.
+//! Replays histories in a program's tests, without a store, and checks that they always give the
+//! same state.
 
 use std::fmt::Debug;
 

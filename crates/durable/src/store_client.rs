@@ -14,10 +14,10 @@ use coact_core::time::{Sleep, Timer, after, sleep};
 use coact_core::{Broken, Promise};
 use coact_persist::{CommitId, CommitSettlement, Position, Store, StoreCallback, StoreError};
 
+use crate::active_lanes::ActiveLanes;
+use crate::future_until::until;
 use crate::journal_abandonment::JournalAbandonment;
 use crate::latch::Latch;
-use crate::open_deliveries::OpenDeliveries;
-use crate::race::unless;
 use crate::store_outages::StoreOutages;
 
 /// A store, with the settings of a journal.
@@ -35,7 +35,7 @@ pub(crate) struct StoreClient {
     /// Whether those who wait for outcomes that are unknown wait no longer, since the journal is
     /// closed.
     pub(crate) abandonment: JournalAbandonment,
-    pub(crate) deliveries: OpenDeliveries,
+    pub(crate) active_lanes: ActiveLanes,
     /// The position of the last commit that is known to be stored, by this journal or by others.
     position: AtomicU64,
 }
@@ -105,7 +105,7 @@ impl StoreClient {
         let (outages, news, position) =
             (StoreOutages::default(), Mutex::default(), AtomicU64::new(0));
         let (closing, gone, abandonment) = Default::default();
-        let deliveries = OpenDeliveries::default();
+        let active_lanes = ActiveLanes::default();
         Self {
             store,
             settings,
@@ -115,7 +115,7 @@ impl StoreClient {
             closing,
             gone,
             abandonment,
-            deliveries,
+            active_lanes,
             position,
         }
     }
@@ -153,7 +153,7 @@ impl StoreClient {
     /// Waits before something is tried again, unless that is for a journal that is gone. Returns
     /// whether it is not.
     pub(crate) async fn pause(&self, pause: impl Future + Unpin) -> bool {
-        unless(&mut self.gone.opened(), pause).await.is_some()
+        until(&mut self.gone.opened(), pause).await.is_some()
     }
 
     /// Returns the time for which those wait who ask.
@@ -206,7 +206,7 @@ impl StoreClient {
     /// have commits of other journals, which logs are to read.
     pub(crate) fn learn_position(&self, position: Position) {
         if self.raise_position(position) {
-            self.has_stored();
+            self.count_new_commit();
         }
     }
 
@@ -261,10 +261,10 @@ impl StoreClient {
     /// A commit of this journal is stored, before that is told.
     pub(crate) fn commit_stored(&self, position: Position) {
         self.raise_position(position);
-        self.has_stored();
+        self.count_new_commit();
     }
 
-    fn has_stored(&self) {
+    fn count_new_commit(&self) {
         lock(&self.news).count += 1;
         self.tell_news();
     }
@@ -299,12 +299,12 @@ impl StoreClient {
         let (mut backoff, mut given_up) = (Backoff::default(), self.abandonment.begun());
         loop {
             let settled = pin!(ask(|done| self.store.settle(id, done)));
-            match unless(&mut given_up, settled).await? {
+            match until(&mut given_up, settled).await? {
                 Ok(settled) => return Some(settled),
                 Err(StoreError::Closed) => return None,
                 Err(error) => {
                     tracing::warn!(commit = %id, "it is not known yet whether a commit has happened, and its members wait: {error}");
-                    unless(&mut given_up, pin!(backoff.wait())).await?;
+                    until(&mut given_up, pin!(backoff.wait())).await?;
                 }
             }
         }

@@ -83,7 +83,7 @@ impl StoreOutages {
 
     /// The outage, if there is one, has lasted for the journal's patience: tells those
     /// who wait for their turn.
-    pub(crate) fn has_lasted(&self) {
+    pub(crate) fn mark_lasting(&self) {
         let queue: Vec<_> = {
             let mut state = self.state();
             let Some(outage) = state.outage.as_mut().filter(|outage| !outage.has_lasted) else {

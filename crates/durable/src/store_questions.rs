@@ -9,8 +9,8 @@ use coact_core::behaviour::NotCommitted;
 use coact_core::credits::Permit;
 use coact_persist::{Claim, Seq, Store, StoreCallback, StoreError, StoredEvent};
 
+use crate::future_until::{poll_once, until};
 use crate::pipeline::PipelineDriver;
-use crate::race::{poll_once, unless};
 use crate::recovery_error::{RecoveryError, RecoveryFault};
 use crate::store_client::{Backoff, asked, or_unavailable};
 use crate::store_outages::{OpenRecovery, RecoveryQuestion};
@@ -90,7 +90,7 @@ impl<'a> StoreQuestions<'a> {
                     // Others may find that it can be reached again.
                     self.turn = None;
                     let pause = pin!(backoff.wait());
-                    unless(&mut self.dropped, pause).await.ok_or(RecoveryEnd::Dropped)?;
+                    until(&mut self.dropped, pause).await.ok_or(RecoveryEnd::Dropped)?;
                 }
                 Err(StoreError::Closed) => return Err(RecoveryEnd::Closed),
                 Err(error) => {
@@ -133,7 +133,7 @@ impl<'a> StoreQuestions<'a> {
             Some(turn) => Some(turn),
             None => {
                 let _wait = self.pipeline.wait_for_turn();
-                unless(&mut self.dropped, &mut turn).await
+                until(&mut self.dropped, &mut turn).await
             }
         };
         self.turn = Some(turn.ok_or(RecoveryEnd::Dropped)?);

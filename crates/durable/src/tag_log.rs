@@ -10,7 +10,7 @@ use coact_persist::{Event, LogQuery, Position};
 use futures_core::Stream;
 
 use crate::event_log::LoggedEvent;
-use crate::log_error::LogError;
+use crate::event_log_error::LogError;
 use crate::log_follower::LogFollower;
 use crate::store_client::StoreClient;
 

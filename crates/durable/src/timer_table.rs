@@ -8,8 +8,9 @@
 //!
 //! For that, a removed timer leaves a tombstone, as long as an older change may still come. A
 //! change is *opened* before its commit is submitted, and a read before it asks for the position;
-//! each is closed when it was applied, or is given up. So whatever is older than a removal was open
-//! when that was applied, and the tombstone goes when all of those are closed.
+//! each is closed when it was applied, or is given up. When a removal is applied, every older
+//! change that was not applied is still open. The tombstone stays until all changes that were open
+//! at that moment are closed.
 //!
 //! A timer with an open change is not delivered: what its entity has decided last may be on its way
 //! to the store.

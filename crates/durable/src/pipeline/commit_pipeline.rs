@@ -13,8 +13,8 @@
 //!   order, and is told [`CommitOutcome::Lost`].
 //! * Each post-commit is given out once: run at the front, or abandoned.
 //! * There is one delivery at a time: from [`PipelineCommand::Deliver`] until
-//!   [`NextDelivery::Finished`], or [`delivery_dropped`](CommitPipeline::delivery_dropped). The
-//!   front is not known to be deliverable without one.
+//!   [`NextDelivery::Finished`], or [`delivery_dropped`](CommitPipeline::delivery_dropped).
+//!   Whenever the front is deliverable, a delivery is running or has been requested.
 //! * What persists nothing, and comes behind a change that was refused, is refused for the same
 //!   reason, until the state is recovered.
 //! * The hold (the entity's ticket, and the runtime) stays as long as something is pending, once it
@@ -478,7 +478,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
         }
         let Some((entry, outcome)) = self.pop_final() else {
             self.is_delivering = false;
-            return NextDelivery::Finished(self.rest());
+            return NextDelivery::Finished(self.wake_and_release());
         };
         self.bytes_in_flight -= entry.bytes;
         if let (CommitOutcome::NotStored(why), true) = (&outcome, entry.changes) {
@@ -512,9 +512,8 @@ impl<R: PipelineResources> CommitPipeline<R> {
         }
     }
 
-    /// Something has left: those who wait look again, and what is held is released if nothing is
-    /// pending.
-    pub(crate) fn rest(&mut self) -> PipelineCommands<R> {
+    /// Wakes those who wait, since an entry has left, and releases the hold if nothing is pending.
+    pub(crate) fn wake_and_release(&mut self) -> PipelineCommands<R> {
         let mut commands = self.wake_all();
         let hold = if self.is_pending() { None } else { self.hold.take() };
         commands.extend(hold.map(PipelineCommand::Release));
@@ -524,7 +523,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
     // The runtime has ended, or the journal is closed.
 
     /// Gives everything up. The driver tells what is returned that it is lost, and then
-    /// [`rest`](Self::rest).
+    /// [`wake_and_release`](Self::wake_and_release).
     pub(crate) fn abandon_all(&mut self) -> Vec<PipelineEntry<R>> {
         self.bytes_in_flight = 0;
         take(&mut self.queue).into()
@@ -674,7 +673,7 @@ impl<R: PipelineResources> CommitPipeline<R> {
     }
 
     /// A wait has lasted for the journal's patience. Returns whether it is not over by now.
-    pub(crate) fn wait_has_lasted(&mut self, id: WaitId) -> bool {
+    pub(crate) fn mark_wait_lasting(&mut self, id: WaitId) -> bool {
         self.wait_with(id).is_some_and(|wait| {
             wait.has_lasted = true;
             true

@@ -21,7 +21,7 @@ use super::commit_pipeline::{
 };
 use super::pipelined_commit::PipelinedCommit;
 use crate::commit_request::{CommitObserver, CommitRequest};
-use crate::entity::{Entity, EntityOwner, OwnershipTicket};
+use crate::entity_ownership::{EntityOwner, EntityOwnership, OwnershipTicket};
 use crate::store_client::{StoreClient, TimeoutGuard, lock};
 use crate::store_outages::QueuedOwner;
 
@@ -30,8 +30,8 @@ pub(crate) trait OwningActor: Send + Sync {
     /// Ends it. Commands that it has not decided on fail with `why`.
     fn stop(&self, reason: ExitReason, why: NotCommitted);
 
-    /// Makes it look after its state, before anything else sees that.
-    fn attend(&self);
+    /// Interrupts it, so that it recovers its state before anything else sees that.
+    fn interrupt_to_recover(&self);
 
     /// Its `WeakAddr`.
     fn address(&self) -> Box<dyn Any + Send>;
@@ -58,7 +58,7 @@ type Pipeline = CommitPipeline<DriverResources>;
 
 /// Drives the pipeline of an actor that owns an entity, or is about to.
 pub(crate) struct PipelineDriver {
-    pub(crate) entity: Arc<Entity>,
+    pub(crate) entity: Arc<EntityOwnership>,
     actor: Box<dyn OwningActor>,
     /// Where post-commits run, one after the other.
     deliveries: Cown<()>,
@@ -82,7 +82,10 @@ pub(super) struct PipelineHold {
 pub(crate) const BYTES_PER_PART: usize = 64;
 
 impl PipelineDriver {
-    pub(crate) fn new(entity: &Arc<Entity>, actor: impl OwningActor + 'static) -> Arc<Self> {
+    pub(crate) fn new(
+        entity: &Arc<EntityOwnership>,
+        actor: impl OwningActor + 'static,
+    ) -> Arc<Self> {
         let (entity, actor) = (Arc::clone(entity), Box::new(actor));
         let (deliveries, abandonments) = (Cown::new(()), Cown::new(()));
         let pipeline = Mutex::new(Pipeline::new(entity.id.clone()));
@@ -104,9 +107,9 @@ impl PipelineDriver {
 
     /// Tells the entity who owns it, if its ticket says so: an actor that was not started for the
     /// entity's key is found by that.
-    pub(crate) fn is_owner_at(&self, ticket: &OwnershipTicket) {
+    pub(crate) fn register_owner_if_first(&self, ticket: &OwnershipTicket) {
         if ticket.is_first() && !ticket.is_by_key {
-            self.entity.is_owned_by(self.actor.address());
+            self.entity.set_owner_address(self.actor.address());
         }
     }
 
@@ -124,7 +127,7 @@ impl PipelineDriver {
         for command in commands {
             match command {
                 PipelineCommand::Cancel(timeout) => drop(timeout),
-                PipelineCommand::RecoverActor => drop_quietly(|| self.actor.attend()),
+                PipelineCommand::RecoverActor => drop_quietly(|| self.actor.interrupt_to_recover()),
                 PipelineCommand::StopActor { reason, why } => {
                     drop_quietly(|| self.actor.stop(reason, why));
                 }
@@ -246,7 +249,7 @@ impl PipelineDriver {
         let this = Arc::downgrade(self);
         let timeout = self.entity.client.after_patience(move || {
             let Some(this) = this.upgrade() else { return };
-            let is_waiting = this.lock().wait_has_lasted(wait);
+            let is_waiting = this.lock().mark_wait_lasting(wait);
             if is_waiting {
                 then(&this);
                 this.wake_all();
@@ -304,7 +307,7 @@ impl PipelineDriver {
             }
             run_all(readers, &CommitOutcome::Lost);
         }
-        self.on_event(Pipeline::rest);
+        self.on_event(Pipeline::wake_and_release);
     }
 }
 

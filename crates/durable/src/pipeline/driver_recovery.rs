@@ -11,7 +11,7 @@ use coact_persist::{EntityId, StoreError};
 
 use super::commit_outcome::RuntimeEnded;
 use super::driver::PipelineDriver;
-use crate::entity::{EntityOwner, OwnershipTicket};
+use crate::entity_ownership::{EntityOwner, OwnershipTicket};
 use crate::store_outages::RecoveryQuestion;
 
 impl PipelineDriver {
@@ -40,7 +40,7 @@ impl PipelineDriver {
             }
             let _ = changed.await;
         }
-        self.is_owner_at(ticket);
+        self.register_owner_if_first(ticket);
         loop {
             if !is_wanted() {
                 return false;
@@ -95,7 +95,7 @@ impl PipelineDriver {
         let outages = &self.entity.client.outages;
         let why = self.lock().recovery_obstacle();
         why.iter().for_each(|why| outages.begin(question, why));
-        outages.has_lasted();
+        outages.mark_lasting();
     }
 
     /// Says that a recovery waits for its turn, until what is returned is dropped.

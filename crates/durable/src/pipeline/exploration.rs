@@ -627,7 +627,7 @@ impl World {
         let member = &mut self.entities[entity];
         let Some(id) = member.unknown_wait else { return };
         member.has_wait_lasted = true;
-        if member.pipeline.wait_has_lasted(id) {
+        if member.pipeline.mark_wait_lasting(id) {
             let commands = member.pipeline.wake_all();
             self.carry_out(entity, commands);
         }
@@ -696,7 +696,7 @@ impl World {
                 }
             }
             ThreadStep::Rest(entity) => {
-                let commands = self.entities[entity].pipeline.rest();
+                let commands = self.entities[entity].pipeline.wake_and_release();
                 self.carry_out(entity, commands);
             }
         }

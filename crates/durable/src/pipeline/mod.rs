@@ -4,7 +4,7 @@
 //! entity, and [`pipelined_commit`] for one commit that several entities take part in. Events go in
 //! (decided, stored, refused, unknown, settled, recovered, cancelled), and commands come out.
 //! [`driver`] keeps them under their locks, carries their commands out without, and asks the store;
-//! [`recovery_wait`] does the same for recoveries.
+//! [`driver_recovery`] does the same for recoveries.
 //!
 //! **Lock order.** The join lock of [`driver`], then the pipeline of one entity, then the outages
 //! of the store. The state of a pipelined commit is locked by itself. No code of the program runs
@@ -13,15 +13,15 @@
 pub(crate) mod commit_outcome;
 mod commit_pipeline;
 mod driver;
+mod driver_recovery;
 #[cfg(test)]
 mod exploration;
 mod pipelined_commit;
-mod recovery_wait;
 
 pub(crate) use commit_pipeline::OwnerStanding;
 pub(crate) use driver::{
     BYTES_PER_PART, CommitMember, OwningActor, PipelineDriver, WaitingBehaviour, store_pipelined,
     wait_behind,
 };
-pub use recovery_wait::AlreadyOwned;
-pub(crate) use recovery_wait::RecoveryGuard;
+pub use driver_recovery::AlreadyOwned;
+pub(crate) use driver_recovery::RecoveryGuard;
