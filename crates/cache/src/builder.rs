@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use crate::backing::{Backing, CacheLoader, DynBacking, Key, Value};
-use crate::bounds::CacheBounds;
 use crate::errors::{BoxError, BuildError};
+use crate::limits::CacheLimits;
 use crate::pending_writes::PendingWrites;
 use crate::removal::{RemovalListener, RemovedEntry};
 use crate::write_behind::WriteBehind;
@@ -21,7 +21,7 @@ type WeigherFn<K, V> = dyn Fn(&K, &V) -> u64 + Send + Sync;
 
 /// The settings of a cache, checked, with all that its states share.
 pub(crate) struct CacheSettings<K, V> {
-    pub(crate) bounds: Arc<CacheBounds>,
+    pub(crate) limits: Arc<CacheLimits>,
     weigher: Option<Arc<WeigherFn<K, V>>>,
     expiry: Option<Arc<ExpiryFn<K, V>>>,
     pub(crate) listener: Option<RemovalListener<K, V>>,
@@ -62,7 +62,7 @@ pub(crate) enum WriteMode<K, V> {
 /// Settings of a cache: see [`Cache::builder`](crate::Cache::builder).
 #[must_use = "nothing is made until `build` is called"]
 pub struct CacheBuilder<K, V> {
-    bounds: CacheBounds,
+    limits: CacheLimits,
     weigher: Option<Arc<WeigherFn<K, V>>>,
     expiry: Option<Arc<ExpiryFn<K, V>>>,
     listener: Option<RemovalListener<K, V>>,
@@ -83,7 +83,7 @@ enum WriteTarget<K, V> {
 impl<K: Key, V: Value> CacheBuilder<K, V> {
     pub(crate) fn new() -> Self {
         Self {
-            bounds: CacheBounds::default(),
+            limits: CacheLimits::default(),
             weigher: None,
             expiry: None,
             listener: None,
@@ -97,7 +97,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 
     /// Sets the maximum number of entries. The least recently used one makes room for a new one.
     pub fn max_entries(mut self, entries: usize) -> Self {
-        self.bounds.max_entries = Some(entries);
+        self.limits.max_entries = Some(entries);
         self
     }
 
@@ -108,14 +108,14 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         weight: u64,
         weigh: impl Fn(&K, &V) -> u64 + Send + Sync + 'static,
     ) -> Self {
-        self.bounds.max_weight = Some(weight);
+        self.limits.max_weight = Some(weight);
         self.weigher = Some(Arc::new(weigh));
         self
     }
 
     /// Sets how long a value may be used after it was put, or after its load began.
     pub fn time_to_live(mut self, time: Duration) -> Self {
-        self.bounds.time_to_live = Some(time);
+        self.limits.time_to_live = Some(time);
         self
     }
 
@@ -150,7 +150,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         mut self,
         time: impl Fn(&K, &V) -> Option<Duration> + Send + Sync + 'static,
     ) -> Self {
-        self.bounds.has_expiry = true;
+        self.limits.has_expiry = true;
         self.expiry = Some(Arc::new(time));
         self
     }
@@ -182,7 +182,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     pub fn refresh_after_write(mut self, time: Duration) -> Self {
-        self.bounds.refresh_after_write = Some(time);
+        self.limits.refresh_after_write = Some(time);
         self
     }
 
@@ -224,14 +224,14 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
 
     /// Sets after what time without use an entry is dropped.
     pub fn time_to_idle(mut self, time: Duration) -> Self {
-        self.bounds.time_to_idle = Some(time);
+        self.limits.time_to_idle = Some(time);
         self
     }
 
     /// Has the cache remember for some time that there is no value, or that it could not be loaded.
     /// Without this, each get tries again.
     pub fn negative_time_to_live(mut self, time: Duration) -> Self {
-        self.bounds.negative_time_to_live = Some(time);
+        self.limits.negative_time_to_live = Some(time);
         self
     }
 
@@ -239,7 +239,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     /// are up to four fifths: so one pass over many keys does not drop what is used all the time.
     /// (This is known as a segmented LRU.)
     pub fn scan_resistant(mut self) -> Self {
-        self.bounds.is_segmented = true;
+        self.limits.is_scan_resistant = true;
         self
     }
 
@@ -318,7 +318,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     /// for a refresh, or if values would expire before they are refreshed.
     pub fn build(mut self) -> Result<CacheSpec<K, V>, BuildError> {
         self.check()?;
-        self.bounds.is_timed = self.bounds.are_timed();
+        self.limits.is_timed = self.limits.needs_clock();
         let writing = match self.writing {
             WriteTarget::Nowhere => WriteMode::Nowhere,
             WriteTarget::Through(store) => {
@@ -329,7 +329,7 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
             }
         };
         Ok(CacheSpec(Arc::new(CacheSettings {
-            bounds: Arc::new(self.bounds),
+            limits: Arc::new(self.limits),
             weigher: self.weigher,
             expiry: self.expiry,
             listener: self.listener,
@@ -343,18 +343,18 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
     }
 
     fn check(&self) -> Result<(), BuildError> {
-        let bounds = &self.bounds;
-        if bounds.max_entries.is_none() && bounds.max_weight.is_none() {
+        let limits = &self.limits;
+        if limits.max_entries.is_none() && limits.max_weight.is_none() {
             return Err(BuildError::Unbounded);
         }
         let is_zero = |time: Option<Duration>| time == Some(Duration::ZERO);
         let mut zeros = vec![
-            ("max_entries", bounds.max_entries == Some(0)),
-            ("max_weight", bounds.max_weight == Some(0)),
-            ("time_to_live", is_zero(bounds.time_to_live)),
-            ("time_to_idle", is_zero(bounds.time_to_idle)),
-            ("negative_time_to_live", is_zero(bounds.negative_time_to_live)),
-            ("refresh_after_write", is_zero(bounds.refresh_after_write)),
+            ("max_entries", limits.max_entries == Some(0)),
+            ("max_weight", limits.max_weight == Some(0)),
+            ("time_to_live", is_zero(limits.time_to_live)),
+            ("time_to_idle", is_zero(limits.time_to_idle)),
+            ("negative_time_to_live", is_zero(limits.negative_time_to_live)),
+            ("refresh_after_write", is_zero(limits.refresh_after_write)),
             ("max_loads", self.max_loads == Some(0)),
             ("load_timeout", is_zero(self.load_timeout)),
             ("write_timeout", is_zero(self.write_timeout)),
@@ -370,11 +370,11 @@ impl<K: Key, V: Value> CacheBuilder<K, V> {
         if let Some((setting, _)) = zeros.into_iter().find(|(_, is_zero)| *is_zero) {
             return Err(BuildError::Zero(setting));
         }
-        if bounds.refresh_after_write.is_some() && self.loader.is_none() {
+        if limits.refresh_after_write.is_some() && self.loader.is_none() {
             return Err(BuildError::NoLoader("refresh_after_write"));
         }
         if let (Some(refresh_after_write), Some(time_to_live)) =
-            (bounds.refresh_after_write, bounds.time_to_live)
+            (limits.refresh_after_write, limits.time_to_live)
             && refresh_after_write >= time_to_live
         {
             return Err(BuildError::RefreshAfterExpiry { refresh_after_write, time_to_live });
@@ -419,12 +419,12 @@ impl<K, V> Clone for CacheSpec<K, V> {
 
 impl<K, V> fmt::Debug for CacheSpec<K, V> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let bounds = &self.0.bounds;
+        let limits = &self.0.limits;
         f.debug_struct("CacheSpec")
-            .field("max_entries", &bounds.max_entries)
-            .field("max_weight", &bounds.max_weight)
-            .field("time_to_live", &bounds.time_to_live)
-            .field("time_to_idle", &bounds.time_to_idle)
+            .field("max_entries", &limits.max_entries)
+            .field("max_weight", &limits.max_weight)
+            .field("time_to_live", &limits.time_to_live)
+            .field("time_to_idle", &limits.time_to_idle)
             .finish_non_exhaustive()
     }
 }

@@ -15,6 +15,7 @@ use coact_core::internals::{CatchDrop, drop_quietly};
 use coact_core::runtime::{RuntimeHandle, spawn_future};
 
 use crate::backing::{CacheLoader, DynBacking, Key, LoadResult, OnceLoader, Value, Write};
+use crate::builder::{CacheBuilder, CacheSettings, CacheSpec, WriteMode};
 use crate::cache_state::{
     CacheCommand, CacheState, CacheTurn, EntryUpdate, GetLookup, LoadCommand, OperationId,
     QueueCommand, WriteCommand,
@@ -23,7 +24,6 @@ use crate::catch_panic::{CatchPanic, WaitError, within};
 use crate::counts::CacheCounts;
 use crate::errors::{LoadError, WriteError};
 use crate::key_activity::{GetReply, GetRequest, WriteReply};
-use crate::spec::{CacheBuilder, CacheSettings, CacheSpec, WriteMode};
 use crate::write_flusher;
 use crate::write_queue::{QueueEvent, QueueSubscription};
 
@@ -147,7 +147,7 @@ impl<K: Key, V: Value> Cache<K, V> {
     /// Returns the time for lookups: zero if no entry ever expires.
     #[inline]
     fn now(&self) -> Duration {
-        if !self.settings.bounds.is_timed {
+        if !self.settings.limits.is_timed {
             return Duration::ZERO;
         }
         self.home.unwrap_or_else(RuntimeHandle::current).elapsed()

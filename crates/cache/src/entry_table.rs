@@ -15,13 +15,13 @@ use std::time::Duration;
 
 use coact_core::internals::{CatchDrop, drop_quietly};
 
-use crate::bounds::CacheBounds;
+use crate::builder::EntryMeasure;
 use crate::counts::CacheCounts;
 use crate::errors::LoadError;
 use crate::keyed_slab::KeyedSlab;
+use crate::limits::CacheLimits;
 use crate::removal::{RemovalCause, RemovalListener, RemovedEntry};
 use crate::slab_list::{ListKind, SlabLinks, SlabList, SlabNode};
-use crate::spec::EntryMeasure;
 
 /// What the cache knows of a key.
 pub(crate) enum EntryContent<V> {
@@ -85,7 +85,7 @@ pub(crate) struct NewEntry<V> {
 
 pub(crate) struct EntryTable<K, V> {
     all: KeyedSlab<K, CacheEntry<V>>,
-    bounds: Arc<CacheBounds>,
+    limits: Arc<CacheLimits>,
     listener: Option<RemovalListener<K, V>>,
     /// By use: those that may go, and those that are safe from entries that are used once.
     probation: SlabList,
@@ -107,10 +107,10 @@ pub(crate) struct EntryTable<K, V> {
 const EXPIRED_AT_ONCE: usize = 16;
 
 impl<K, V> EntryTable<K, V> {
-    pub(crate) fn new(bounds: Arc<CacheBounds>, listener: Option<RemovalListener<K, V>>) -> Self {
+    pub(crate) fn new(limits: Arc<CacheLimits>, listener: Option<RemovalListener<K, V>>) -> Self {
         Self {
             all: KeyedSlab::default(),
-            bounds,
+            limits,
             listener,
             probation: SlabList::by(ListKind::Use),
             protected: SlabList::by(ListKind::Use),
@@ -145,7 +145,7 @@ impl<K, V> EntryTable<K, V> {
             return true;
         }
         let used = || Duration::from_nanos(entry.used.load(Ordering::Relaxed));
-        self.bounds.time_to_idle.is_some_and(|limit| now.saturating_sub(used()) >= limit)
+        self.limits.time_to_idle.is_some_and(|limit| now.saturating_sub(used()) >= limit)
     }
 
     /// Whether a value is to be loaded again ahead of its expiry.
@@ -166,7 +166,7 @@ impl<K, V> EntryTable<K, V> {
         if !entry.is_marked.load(Ordering::Relaxed) {
             entry.is_marked.store(true, Ordering::Relaxed);
         }
-        if self.bounds.time_to_idle.is_some() {
+        if self.limits.time_to_idle.is_some() {
             entry.used.fetch_max(nanos(now), Ordering::Relaxed);
         }
     }
@@ -187,7 +187,7 @@ impl<K, V> EntryTable<K, V> {
                 self.protected.remove(&mut self.all, at);
                 self.protected.push(&mut self.all, at);
             }
-        } else if self.bounds.is_segmented {
+        } else if self.limits.is_scan_resistant {
             self.protect(at);
         } else if !self.probation.is_newest(at) {
             self.probation.remove(&mut self.all, at);
@@ -201,7 +201,7 @@ impl<K, V> EntryTable<K, V> {
         let entry = self.all.get_mut(at);
         entry.is_protected = true;
         self.protected_weight += entry.weight;
-        let (entries, weight) = self.bounds.max_protected();
+        let (entries, weight) = self.limits.max_protected();
         while self.protected.len() > entries || self.protected_weight > weight {
             let Some(oldest) = self.protected.oldest() else { break };
             self.protected.remove(&mut self.all, oldest);
@@ -223,7 +223,7 @@ impl<K, V> EntryTable<K, V> {
         now: Duration,
     ) -> bool {
         if let Some(before) = before {
-            if self.bounds.is_timed && self.is_over(before, now) {
+            if self.limits.is_timed && self.is_over(before, now) {
                 self.expire(before);
             } else {
                 self.forget(before, RemovalCause::Replaced);
@@ -232,19 +232,19 @@ impl<K, V> EntryTable<K, V> {
         let after = |limit: Option<Duration>| {
             limit.map_or(Duration::MAX, |limit| since.saturating_add(limit))
         };
-        let (expires, refreshes) = if !self.bounds.is_timed {
+        let (expires, refreshes) = if !self.limits.is_timed {
             (Duration::MAX, Duration::MAX)
         } else if content.is_value() {
-            let lives = after(self.bounds.time_to_live).min(after(time_to_live));
-            (lives, after(self.bounds.refresh_after_write))
+            let lives = after(self.limits.time_to_live).min(after(time_to_live));
+            (lives, after(self.limits.refresh_after_write))
         } else {
-            (after(self.bounds.negative_time_to_live), Duration::MAX)
+            (after(self.limits.negative_time_to_live), Duration::MAX)
         };
         self.drop_expired(now);
         if expires <= now {
             self.expired += 1;
             self.tell(key, content, RemovalCause::Expired);
-        } else if self.bounds.max_weight.is_some_and(|max| weight > max) {
+        } else if self.limits.max_weight.is_some_and(|max| weight > max) {
             self.too_heavy += 1;
             self.tell(key, content, RemovalCause::Size);
         } else {
@@ -270,12 +270,12 @@ impl<K, V> EntryTable<K, V> {
 
     /// Whether an entry has a place in the order of expiry.
     fn has_expiry(&self, is_value: bool, expires: Duration) -> bool {
-        self.bounds.has_expiry && is_value && expires < Duration::MAX
+        self.limits.has_expiry && is_value && expires < Duration::MAX
     }
 
     /// Drops some of the entries whose time is over.
     pub(crate) fn drop_expired(&mut self, now: Duration) {
-        if !self.bounds.is_timed {
+        if !self.limits.is_timed {
             return;
         }
         for _ in 0..EXPIRED_AT_ONCE {
@@ -294,8 +294,8 @@ impl<K, V> EntryTable<K, V> {
     }
 
     fn make_room_for(&mut self, weight: u64) {
-        let max_entries = self.bounds.max_entries.unwrap_or(usize::MAX);
-        let max_weight = self.bounds.max_weight.unwrap_or(u64::MAX);
+        let max_entries = self.limits.max_entries.unwrap_or(usize::MAX);
+        let max_weight = self.limits.max_weight.unwrap_or(u64::MAX);
         while self.all.len() >= max_entries || self.weight > max_weight.saturating_sub(weight) {
             let Some(oldest) = self.probation.oldest().or_else(|| self.protected.oldest()) else {
                 return;
@@ -354,7 +354,7 @@ impl<K, V> EntryTable<K, V> {
             expired: self.expired,
             replaced: self.replaced + count,
             too_heavy: self.too_heavy,
-            ..Self::new(Arc::clone(&self.bounds), self.listener.clone())
+            ..Self::new(Arc::clone(&self.limits), self.listener.clone())
         };
         for (key, CacheEntry { content, .. }) in replace(self, empty).all.into_entries() {
             self.tell(key, content, RemovalCause::Explicit);

@@ -36,8 +36,8 @@ pub(crate) struct LoadInFlight<V: Value> {
     pub(crate) kind: LoadKind,
     /// Whether those who have waited were told that it takes too long.
     pub(crate) is_overdue: bool,
-    /// Whether it was begun beside a stale one.
-    is_beside: bool,
+    /// Whether there was a stale load when it was begun.
+    is_begun_while_stale: bool,
     /// Those who get its result.
     pub(crate) waiters: Vec<GetReply<V>>,
     abort: AbortHandle,
@@ -109,7 +109,7 @@ impl<K, V: Value> KeyActivity<K, V> {
             since,
             kind,
             is_overdue: false,
-            is_beside: !self.stale.is_empty(),
+            is_begun_while_stale: !self.stale.is_empty(),
             waiters: asker.into_iter().collect(),
             abort: abort.clone(),
         });
@@ -137,10 +137,11 @@ impl<K, V: Value> KeyActivity<K, V> {
         self.stale.extract_if(.., |load| !load.must_go_on()).collect()
     }
 
-    /// Puts those who wait for a load beside a stale one in front of the queue: something newer is
-    /// there for them.
-    pub(crate) fn release_beside(&mut self) {
-        let loads = self.stale.iter_mut().chain(&mut self.load).filter(|load| load.is_beside);
+    /// Puts those who wait for a load that was begun while another was stale in front of the queue:
+    /// something newer is there for them.
+    pub(crate) fn requeue_waiters_beside_stale(&mut self) {
+        let loads =
+            self.stale.iter_mut().chain(&mut self.load).filter(|load| load.is_begun_while_stale);
         let waiters: Vec<_> = loads.flat_map(|load| take(&mut load.waiters)).collect();
         for reply in waiters.into_iter().rev() {
             self.queue.push_front(QueuedRequest::Get(GetRequest { reply, load: None }));

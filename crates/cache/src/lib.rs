@@ -15,9 +15,10 @@
 //!
 //! Users depend on the crate `coact`, which has this as its module `cache` (feature `cache`).
 //!
-//! Reading order: `backing` (where values come from and go to), `spec` (the settings), `messages`,
-//! `errors`, `counts`; then `entry_table` (the entries, and which goes first) on `keyed_slab` and
-//! `slab_list`, `key_activity` (loads and waiting requests of a key) with `abort`, and `removal`;
+//! Reading order: `backing` (where values come from and go to), `builder` (the settings),
+//! `messages`, `errors`, `counts`; then `entry_table` (the entries, and which goes first) on
+//! `keyed_slab` and `slab_list`, `key_activity` (loads and waiting requests of a key) with `abort`,
+//! and `removal`;
 //! `cache_state`, the decisions as a state machine without I/O, and `cache`, the actor that drives
 //! it, with `handlers`; `pending_writes`; `write_behind`, `write_queue` and `write_flusher`.
 //! `catch_panic` runs user futures, which may panic.
@@ -26,7 +27,7 @@
 
 mod abort;
 mod backing;
-mod bounds;
+mod builder;
 mod cache;
 mod cache_state;
 mod catch_panic;
@@ -36,16 +37,17 @@ mod errors;
 mod handlers;
 mod key_activity;
 mod keyed_slab;
+mod limits;
 mod messages;
 mod pending_writes;
 mod removal;
 mod slab_list;
-mod spec;
 mod write_behind;
 mod write_flusher;
 mod write_queue;
 
 pub use self::backing::{Backing, Key, Value, Write};
+pub use self::builder::{CacheBuilder, CacheSpec};
 pub use self::cache::Cache;
 pub use self::counts::CacheCounts;
 pub use self::errors::{BackingError, BoxError, BuildError, LoadError, SharedError, WriteError};
@@ -53,5 +55,4 @@ pub use self::messages::{
     Caching, Counts, Flush, Get, GetCached, GetWith, Invalidate, InvalidateAll, Put, Remove,
 };
 pub use self::removal::{RemovalCause, RemovedEntry};
-pub use self::spec::{CacheBuilder, CacheSpec};
 pub use self::write_behind::{LostWrite, WriteBehind};

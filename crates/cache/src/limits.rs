@@ -1,10 +1,10 @@
-//! What bounds a cache: how much it keeps, and for how long.
+//! The limits of a cache: how much it keeps, and for how long.
 
 use std::time::Duration;
 
-/// The bounds of a cache. `None`: no bound.
+/// The limits of a cache. `None`: no limit.
 #[derive(Clone, Default)]
-pub(crate) struct CacheBounds {
+pub(crate) struct CacheLimits {
     pub(crate) max_entries: Option<usize>,
     pub(crate) max_weight: Option<u64>,
     pub(crate) time_to_live: Option<Duration>,
@@ -15,13 +15,13 @@ pub(crate) struct CacheBounds {
     pub(crate) refresh_after_write: Option<Duration>,
     /// Whether values have times of their own.
     pub(crate) has_expiry: bool,
-    /// Whether it matters what time it is, as [`are_timed`](Self::are_timed) has found.
+    /// Whether it matters what time it is, as [`needs_clock`](Self::needs_clock) has found.
     pub(crate) is_timed: bool,
     /// Whether entries that were used once go before those that were used again.
-    pub(crate) is_segmented: bool,
+    pub(crate) is_scan_resistant: bool,
 }
 
-impl CacheBounds {
+impl CacheLimits {
     /// How many of the entries may be safe from those that are used once: four fifths.
     pub(crate) fn max_protected(&self) -> (usize, u64) {
         let entries = self.max_entries.map_or(usize::MAX, |max| max - max.div_ceil(5));
@@ -30,7 +30,7 @@ impl CacheBounds {
     }
 
     /// Whether it matters what time it is.
-    pub(crate) fn are_timed(&self) -> bool {
+    pub(crate) fn needs_clock(&self) -> bool {
         let lives = [self.time_to_live, self.time_to_idle, self.negative_time_to_live];
         let times = lives.into_iter().chain([self.refresh_after_write]);
         self.has_expiry || times.flatten().next().is_some()

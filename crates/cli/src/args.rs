@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
-use crate::name::name;
+use crate::quoted_name::unquote_name;
 
 /// Tools for programs on Coact.
 #[derive(Parser)]
@@ -91,11 +91,11 @@ Examples:
   coact journal bank.db list --waiting --json | jq -r 'select(.notes.dead_letters > 0) | .key'")]
 pub struct ListArgs {
     /// Only those of this kind.
-    #[arg(long, value_parser = name)]
+    #[arg(long, value_parser = unquote_name)]
     pub kind: Option<String>,
     /// Only those after this one, by the bytes of kind and key: a key of `--kind`, or a kind and a
     /// key.
-    #[arg(long, num_args = 1..=2, value_names = ["KIND", "KEY"], value_parser = name)]
+    #[arg(long, num_args = 1..=2, value_names = ["KIND", "KEY"], value_parser = unquote_name)]
     pub after: Vec<String>,
     /// Only those with undelivered messages, dead letters or timers.
     #[arg(long)]
@@ -125,10 +125,10 @@ Examples:
   coact journal bank.db show --json bank.account alice | jq -c 'select(.record == \"event\") | .payload.json'")]
 pub struct ShowArgs {
     /// The kind of the entity.
-    #[arg(value_parser = name)]
+    #[arg(value_parser = unquote_name)]
     pub kind: String,
     /// Its key.
-    #[arg(value_parser = name)]
+    #[arg(value_parser = unquote_name)]
     pub key: String,
     /// Events from this one on.
     #[arg(long, value_name = "SEQ")]
@@ -157,7 +157,7 @@ Examples:
   coact journal /mnt/backup/bank.db --immutable verify")]
 pub struct VerifyArgs {
     /// Only entities of this kind. (The file itself is checked as a whole.)
-    #[arg(long, value_parser = name)]
+    #[arg(long, value_parser = unquote_name)]
     pub kind: Option<String>,
     /// Prints JSON Lines: a `finding` each, and a `summary`.
     #[arg(long)]
@@ -189,10 +189,10 @@ Examples:
   diff <(coact journal old.db export) <(coact journal new.db export)")]
 pub struct ExportArgs {
     /// Only entities of this kind.
-    #[arg(long, value_parser = name)]
+    #[arg(long, value_parser = unquote_name)]
     pub kind: Option<String>,
     /// Only this entity.
-    #[arg(long, num_args = 2, value_names = ["KIND", "KEY"], value_parser = name, conflicts_with = "kind")]
+    #[arg(long, num_args = 2, value_names = ["KIND", "KEY"], value_parser = unquote_name, conflicts_with = "kind")]
     pub entity: Vec<String>,
     /// Events after all entities, in the order of their commits.
     #[arg(long, requires = "kind")]

@@ -9,7 +9,7 @@ use coact_sqlite::SqliteReader;
 use crate::args::{BackupArgs, JournalArgs};
 use crate::list::quoted;
 use crate::output::{LineOutput, count};
-use crate::pages;
+use crate::paged_reads;
 use crate::source::{JournalSource, is_database};
 
 /// Makes the copy, and tells what is in it.
@@ -46,7 +46,7 @@ fn refuse_database(source: &OsStr, schema: &str) -> anyhow::Result<()> {
 fn contents(copy: &Path) -> anyhow::Result<String> {
     let reader = SqliteReader::open_immutable(copy)?;
     let (mut entities, mut events) = (0, 0_u64);
-    for listed in pages::entities(&reader, None, None) {
+    for listed in paged_reads::entities(&reader, None, None) {
         entities += 1;
         events = events.saturating_add(listed?.last.get());
     }

@@ -7,7 +7,7 @@ use coact_persist::minicbor::Decoder;
 use coact_persist::minicbor::data::Type;
 use serde_json::{Map, Number, Value};
 
-use crate::name::hex;
+use crate::quoted_name::hex;
 
 /// How deep items may lie in others.
 const DEPTH: usize = 128;

@@ -8,9 +8,9 @@ use anyhow::{Context, bail};
 use coact_persist::{EntityId, EntitySummary, Seq, StoreReader, wait};
 
 use crate::args::ExportArgs;
-use crate::name::shown;
 use crate::output::LineOutput;
-use crate::pages;
+use crate::paged_reads;
+use crate::quoted_name::quote_name;
 use crate::record::ExportRecord;
 use crate::source::JournalSource;
 
@@ -55,22 +55,22 @@ impl ExportRun<'_> {
         self.output.record(&ExportRecord::format())?;
         if let [kind, key] = &*args.entity {
             let id = EntityId::new(&**kind, &**key);
-            let found = pages::entity(reader, &id)?;
+            let found = paged_reads::entity(reader, &id)?;
             let Some(found) = found else {
                 bail!(
                     "nothing is stored of {} {}: `show` finds similar ones",
-                    shown(kind),
-                    shown(key)
+                    quote_name(kind),
+                    quote_name(key)
                 );
             };
             self.entity(&found)?;
         } else {
-            for summary in pages::entities(reader, args.kind.as_deref(), None) {
+            for summary in paged_reads::entities(reader, args.kind.as_deref(), None) {
                 self.entity(&summary?)?;
             }
         }
         if let Some(kind) = args.kind.as_deref().filter(|_| args.by_commit) {
-            for entry in pages::log(reader, kind) {
+            for entry in paged_reads::log(reader, kind) {
                 let entry = entry?;
                 self.write(2, &ExportRecord::event(&entry.entity, &entry.stored))?;
             }
@@ -87,12 +87,12 @@ impl ExportRun<'_> {
             self.write(1, &ExportRecord::snapshot(id, &snapshot))?;
         }
         if !self.args.by_commit {
-            for event in pages::events(reader, id, Seq::ZERO) {
+            for event in paged_reads::events(reader, id, Seq::ZERO) {
                 self.write(2, &ExportRecord::event(id, &event?))?;
             }
         }
-        for read in pages::notes(reader, id) {
-            let (note, is_sound) = pages::note(read)?;
+        for read in paged_reads::notes(reader, id) {
+            let (note, is_sound) = paged_reads::note(read)?;
             self.write(3, &ExportRecord::note(&note, is_sound))?;
         }
         Ok(())

@@ -4,8 +4,8 @@ use coact_persist::{EntityId, Seq};
 use coact_sqlite::Irregularity;
 use serde::Serialize;
 
-use crate::name::shown;
 use crate::output::count;
+use crate::quoted_name::quote_name;
 
 /// What kind of damage it is. The names are part of the format.
 #[derive(Serialize, Clone, Copy, PartialEq, Eq, Debug)]
@@ -140,7 +140,7 @@ impl Finding {
     /// One sentence for people: where, what, and what to do.
     pub fn text(&self) -> String {
         let place = match (&self.kind, &self.key) {
-            (Some(kind), Some(key)) => format!("{} {}", shown(kind), shown(key)),
+            (Some(kind), Some(key)) => format!("{} {}", quote_name(kind), quote_name(key)),
             _ => "the store".to_owned(),
         };
         format!("{place}: {}; {}.", self.what, self.advice)

@@ -8,9 +8,9 @@ use coact_persist::{
 use serde::Serialize;
 
 use crate::args::ListArgs;
-use crate::name::shown;
 use crate::output::{ColumnAlignment, ColumnTable, LineOutput, count, grouped};
-use crate::pages;
+use crate::paged_reads;
+use crate::quoted_name::quote_name;
 use crate::record::{EntityOverview, ExportRecord, SnapshotOverview};
 
 /// How many entities are asked about at once: their snapshots are in memory then.
@@ -73,7 +73,7 @@ pub fn list(
     sum_up(&sums, last.as_ref(), args, output)?;
     if let Some(kind) = &args.kind
         && sums.entities == 0
-        && pages::entities_by(reader, Some(kind), None, 1).next().is_none()
+        && paged_reads::entities_by(reader, Some(kind), None, 1).next().is_none()
     {
         output.line(&no_such_kind(reader)?)?;
     }
@@ -88,14 +88,14 @@ fn chosen<'a>(
 ) -> anyhow::Result<Box<dyn Iterator<Item = Result<EntitySummary, StoreError>> + 'a>> {
     let (kind, after) = (args.kind.as_deref(), after(args)?);
     if !args.waiting {
-        return Ok(Box::new(pages::entities_by(reader, kind, after, most)));
+        return Ok(Box::new(paged_reads::entities_by(reader, kind, after, most)));
     }
     // By the notes, of which there are few beside millions of entities that wait for nothing.
-    let waiting = pages::waiting(reader)?.into_iter();
+    let waiting = paged_reads::waiting(reader)?.into_iter();
     let is_chosen = move |id: &EntityId| {
         kind.is_none_or(|kind| id.kind() == kind) && after.as_ref().is_none_or(|after| id > after)
     };
-    let found = waiting.filter(is_chosen).map(|id| pages::entity(reader, &id));
+    let found = waiting.filter(is_chosen).map(|id| paged_reads::entity(reader, &id));
     Ok(Box::new(found.filter_map(Result::transpose)))
 }
 
@@ -135,8 +135,8 @@ fn sum_up(
 
 /// Says which kinds there are instead.
 pub fn no_such_kind(reader: &dyn StoreReader) -> anyhow::Result<String> {
-    let (kinds, has_more) = pages::kinds(reader, KINDS)?;
-    let kinds: Vec<_> = kinds.iter().map(|kind| shown(kind)).collect();
+    let (kinds, has_more) = paged_reads::kinds(reader, KINDS)?;
+    let kinds: Vec<_> = kinds.iter().map(|kind| quote_name(kind)).collect();
     let more = if has_more { " and others" } else { "" };
     Ok(if kinds.is_empty() {
         "nothing is stored".to_owned()
@@ -147,7 +147,7 @@ pub fn no_such_kind(reader: &dyn StoreReader) -> anyhow::Result<String> {
 
 /// A name as a shell takes it.
 pub fn quoted(name: &str) -> String {
-    let shown = shown(name);
+    let shown = quote_name(name);
     let is_plain = |c: char| c.is_alphanumeric() || "-_./:@%+=,".contains(c);
     if shown.chars().all(is_plain) {
         shown.into_owned()
@@ -184,9 +184,9 @@ fn ask(reader: &dyn StoreReader, summary: EntitySummary) -> OverviewRequest {
     let before = Seq::new(summary.last.get().saturating_sub(1));
     let which = NoteQuery::Of { entity: id(), after: None };
     OverviewRequest {
-        last: pages::ask(|done| reader.events(id(), before, 1, done)),
-        snapshots: pages::ask(|done| reader.snapshots(id(), done)),
-        notes: pages::ask(|done| reader.notes(which, NOTES, done)),
+        last: paged_reads::ask(|done| reader.events(id(), before, 1, done)),
+        snapshots: paged_reads::ask(|done| reader.snapshots(id(), done)),
+        notes: paged_reads::ask(|done| reader.notes(which, NOTES, done)),
         summary,
     }
 }
@@ -195,8 +195,8 @@ fn overview(
     reader: &dyn StoreReader,
     asked: OverviewRequest,
 ) -> Result<(EntitySummary, Option<EntityOverview>), StoreError> {
-    let last = pages::answer(&asked.last)?;
-    let snapshots = pages::answer(&asked.snapshots)?;
+    let last = paged_reads::answer(&asked.last)?;
+    let snapshots = paged_reads::answer(&asked.snapshots)?;
     let mut overview = EntityOverview {
         position: last.first().map(|event| event.position.get()),
         snapshot: snapshots.first().map(|snapshot @ Snapshot { seq, state, .. }| {
@@ -210,14 +210,14 @@ fn overview(
         }),
         notes: Default::default(),
     };
-    match pages::answer(&asked.notes) {
+    match paged_reads::answer(&asked.notes) {
         Ok(page) if page.len() < NOTES => {
             page.iter().for_each(|note| overview.notes.add(note.kind));
         }
         // There are more, or damaged ones.
         Ok(_) | Err(StoreError::CorruptNote { .. }) => {
-            for read in pages::notes(reader, &asked.summary.id) {
-                overview.notes.add(pages::note(read)?.0.kind);
+            for read in paged_reads::notes(reader, &asked.summary.id) {
+                overview.notes.add(paged_reads::note(read)?.0.kind);
             }
         }
         Err(error) => return Err(error),
@@ -265,7 +265,7 @@ impl ListRows {
             let counts = [notes.outgoing, notes.dead_letters, notes.timers];
             row.extend(counts.map(|count| or_none(Some(count).filter(|count| *count > 0))));
         }
-        row.extend([summary.id.kind(), summary.id.key()].map(|name| shown(name).into_owned()));
+        row.extend([summary.id.kind(), summary.id.key()].map(|name| quote_name(name).into_owned()));
         self.waiting.push(row);
         if self.waiting.len() > ALIGNED { self.end(output) } else { Ok(()) }
     }

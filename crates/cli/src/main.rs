@@ -10,14 +10,14 @@
 mod args;
 mod backup;
 mod cbor;
-mod chain;
 mod export;
 mod finding;
+mod history_check;
 mod list;
 mod message;
-mod name;
 mod output;
-mod pages;
+mod paged_reads;
+mod quoted_name;
 mod record;
 mod show;
 mod source;

@@ -5,7 +5,7 @@ use coact_persist::minicbor::Decoder;
 use coact_persist::minicbor::decode::Error;
 use coact_persist::{Event, Note, NoteKind};
 
-use crate::name::shown_bytes;
+use crate::quoted_name::quote_bytes;
 
 /// The name under which they are stored.
 const NAME: &str = "coact.message";
@@ -49,7 +49,7 @@ pub fn note_key(note: &Note) -> String {
     let bytes = note.key.as_bytes();
     let is_message = matches!(note.kind, NoteKind::Outgoing | NoteKind::DeadLetter);
     let number = is_message.then(|| message_number(bytes)).flatten();
-    number.unwrap_or_else(|| shown_bytes(bytes))
+    number.unwrap_or_else(|| quote_bytes(bytes))
 }
 
 /// What a note is called in front of its key.

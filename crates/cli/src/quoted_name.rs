@@ -1,9 +1,9 @@
-//! Kinds and keys, which may be any text, on one line.
+//! Quotes kinds and keys, which may be any text, for one line of output, and reads them back.
 
 use std::borrow::Cow;
 
 /// A name as it is shown: as it is, or in double quotes with Rust's escapes.
-pub fn shown(name: &str) -> Cow<'_, str> {
+pub fn quote_name(name: &str) -> Cow<'_, str> {
     let quoted = format!("{name:?}");
     let is_plain = !name.is_empty()
         && quoted.len() == name.len() + 2
@@ -12,9 +12,9 @@ pub fn shown(name: &str) -> Cow<'_, str> {
 }
 
 /// The key of a note as it is shown.
-pub fn shown_bytes(bytes: &[u8]) -> String {
+pub fn quote_bytes(bytes: &[u8]) -> String {
     match std::str::from_utf8(bytes) {
-        Ok(text) => shown(text).into_owned(),
+        Ok(text) => quote_name(text).into_owned(),
         Err(_) => format!("h'{}'", hex(bytes)),
     }
 }
@@ -29,7 +29,7 @@ pub fn hex(bytes: &[u8]) -> String {
 }
 
 /// A name that was given: as it is, or in the quotes in which it is shown.
-pub fn name(given: &str) -> Result<String, String> {
+pub fn unquote_name(given: &str) -> Result<String, String> {
     let inner = given.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
     inner.map_or_else(|| Ok(given.to_owned()), unescaped)
 }
@@ -68,7 +68,7 @@ fn escaped(rest: &mut std::str::Chars<'_>) -> Result<char, String> {
 
 /// How many characters have to be added, removed or replaced to make the one of the other; `None`
 /// if more than `most`.
-pub fn distance(one: &str, other: &str, most: usize) -> Option<usize> {
+pub fn edit_distance(one: &str, other: &str, most: usize) -> Option<usize> {
     let (one, other): (Vec<char>, Vec<char>) = (one.chars().collect(), other.chars().collect());
     if one.len().abs_diff(other.len()) > most {
         return None;
@@ -119,29 +119,29 @@ mod tests {
         ];
         let mut seen = std::collections::HashSet::new();
         for text in names {
-            let shown = shown(text);
+            let shown = quote_name(text);
             assert!(!shown.contains(char::is_control), "{shown}");
-            assert_eq!(name(&shown).as_deref(), Ok(text), "{shown}");
+            assert_eq!(unquote_name(&shown).as_deref(), Ok(text), "{shown}");
             assert!(seen.insert(shown.into_owned()), "{text:?} looks like another one");
         }
-        assert_eq!(shown("a/b🦀"), "a/b🦀");
-        assert_eq!(shown("a b"), "\"a b\"");
+        assert_eq!(quote_name("a/b🦀"), "a/b🦀");
+        assert_eq!(quote_name("a b"), "\"a b\"");
     }
 
     #[test]
     fn what_is_in_quotes_and_no_name_is_refused() {
         for wrong in [r#""a"b""#, r#""\q""#, r#""\""#, r#""\u{110000}""#, r#""\u12""#] {
-            assert!(name(wrong).is_err(), "{wrong}");
+            assert!(unquote_name(wrong).is_err(), "{wrong}");
         }
-        assert_eq!(name("\"").as_deref(), Ok("\""));
+        assert_eq!(unquote_name("\"").as_deref(), Ok("\""));
     }
 
     #[test]
     fn distances_are_counted_up_to_a_limit() {
-        assert_eq!(distance("alice", "alice", 0), Some(0));
-        assert_eq!(distance("alice", "alcie", 2), Some(2));
-        assert_eq!(distance("alice", "lice", 1), Some(1));
-        assert_eq!(distance("alice", "bob", 3), None);
-        assert_eq!(distance("", "ab", 2), Some(2));
+        assert_eq!(edit_distance("alice", "alice", 0), Some(0));
+        assert_eq!(edit_distance("alice", "alcie", 2), Some(2));
+        assert_eq!(edit_distance("alice", "lice", 1), Some(1));
+        assert_eq!(edit_distance("alice", "bob", 3), None);
+        assert_eq!(edit_distance("", "ab", 2), Some(2));
     }
 }

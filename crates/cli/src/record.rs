@@ -7,7 +7,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::cbor::CborItem;
-use crate::name::hex;
+use crate::quoted_name::hex;
 use crate::time::utc;
 
 /// The version of the format.

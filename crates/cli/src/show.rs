@@ -10,9 +10,9 @@ use coact_persist::{
 use crate::args::ShowArgs;
 use crate::list::{no_such_kind, quoted};
 use crate::message::{StoredMessage, note_key};
-use crate::name::{distance, shown};
 use crate::output::{ColumnAlignment, ColumnTable, LineOutput, count, grouped};
-use crate::pages;
+use crate::paged_reads;
+use crate::quoted_name::{edit_distance, quote_name};
 use crate::record::{ExportRecord, note_time, readable};
 
 /// How many events people get who do not say which.
@@ -34,7 +34,7 @@ pub fn show(
     output: &mut LineOutput,
 ) -> anyhow::Result<()> {
     let id = EntityId::new(&*args.kind, &*args.key);
-    let Some(summary) = pages::entity(reader, &id)? else {
+    let Some(summary) = paged_reads::entity(reader, &id)? else {
         bail!("{}", not_found(reader, &id)?);
     };
     let snapshots = wait(|done| reader.snapshots(id.clone(), done))?;
@@ -74,7 +74,7 @@ impl EventRange {
         // (Numbers of events have 63 bits.)
         let after = Seq::new((self.from - 1).min(i64::MAX as u64));
         let to = self.to;
-        pages::events(reader, id, after)
+        paged_reads::events(reader, id, after)
             .take_while(move |event| event.as_ref().map_or(true, |event| event.seq.get() <= to))
     }
 }
@@ -93,8 +93,8 @@ fn records(
     for event in chosen.events(reader, &summary.id) {
         output.record(&ExportRecord::event(&summary.id, &event?))?;
     }
-    for read in pages::notes(reader, &summary.id) {
-        let (note, is_sound) = pages::note(read)?;
+    for read in paged_reads::notes(reader, &summary.id) {
+        let (note, is_sound) = paged_reads::note(read)?;
         output.record(&ExportRecord::note(&note, is_sound))?;
     }
     Ok(())
@@ -108,13 +108,13 @@ fn text(
     output: &mut LineOutput,
 ) -> anyhow::Result<()> {
     let EntitySummary { id, epoch, last, hash } = summary;
-    output.line(&format!("{} {}", shown(id.kind()), shown(id.key())))?;
+    output.line(&format!("{} {}", quote_name(id.kind()), quote_name(id.key())))?;
     output.line(&format!("  last event  {last}"))?;
     output.line(&format!("  epoch       {epoch}"))?;
     output.line(&format!("  hash        {hash}"))?;
     for snapshot in snapshots {
         let Snapshot { seq, hash, state, .. } = snapshot;
-        let (name, value) = (shown(&state.name), readable(&state.payload));
+        let (name, value) = (quote_name(&state.name), readable(&state.payload));
         let typed = format!("{name} v{}", state.version);
         let damaged = if snapshot.check(id).is_err() { DAMAGED } else { "" };
         output.line(&format!(
@@ -147,7 +147,7 @@ fn show_events(
             seq.to_string(),
             position.to_string(),
             hash.to_string(),
-            format!("{} v{}{}", shown(&event.name), event.version, shown_tags(&tags)),
+            format!("{} v{}{}", quote_name(&event.name), event.version, quoted_tags(&tags)),
             readable(&event.payload),
         ]);
         if rows.len() >= ALIGNED {
@@ -178,8 +178,8 @@ fn show_events(
 }
 
 /// Behind the type of an event.
-fn shown_tags(tags: &Tags) -> String {
-    tags.iter().map(|tag| format!(" #{}", shown(tag))).collect()
+fn quoted_tags(tags: &Tags) -> String {
+    tags.iter().map(|tag| format!(" #{}", quote_name(tag))).collect()
 }
 
 /// Notes are gathered by kind as they come, which is ordered by kind.
@@ -194,8 +194,8 @@ fn show_notes(
     let mut write = |rows: &mut VecDeque<Vec<String>>, output: &mut LineOutput| {
         table.write(output, "  ", &std::mem::take(rows).into_iter().collect::<Vec<_>>())
     };
-    for read in pages::notes(reader, id) {
-        let (note, is_sound) = pages::note(read)?;
+    for read in paged_reads::notes(reader, id) {
+        let (note, is_sound) = paged_reads::note(read)?;
         if of != Some(note.kind) {
             write(&mut rows, output)?;
             output.line("")?;
@@ -220,17 +220,17 @@ fn show_notes(
 fn row(note: &Note) -> Vec<String> {
     let time = note_time(note).unwrap_or_else(|| note.rank.to_string());
     let Some(message) = StoredMessage::of(&note.value) else {
-        let typed = format!("{} v{}", shown(&note.value.name), note.value.version);
+        let typed = format!("{} v{}", quote_name(&note.value.name), note.value.version);
         return vec![note_key(note), time, typed, readable(&note.value.payload)];
     };
-    let to = message
-        .to
-        .map_or_else(String::new, |(kind, key)| format!(" to {} {}", shown(&kind), shown(&key)));
-    let why = message.why.map_or_else(String::new, |why| format!("  failed: {}", shown(&why)));
+    let to = message.to.map_or_else(String::new, |(kind, key)| {
+        format!(" to {} {}", quote_name(&kind), quote_name(&key))
+    });
+    let why = message.why.map_or_else(String::new, |why| format!("  failed: {}", quote_name(&why)));
     vec![
         note_key(note),
         time,
-        format!("{} v{}{to}", shown(&message.name), message.version),
+        format!("{} v{}{to}", quote_name(&message.name), message.version),
         format!("{}{why}", readable(&message.payload)),
     ]
 }
@@ -258,11 +258,11 @@ fn order(kind: NoteKind) -> &'static str {
 fn not_found(reader: &dyn StoreReader, id: &EntityId) -> anyhow::Result<String> {
     let mut nearest: Vec<(usize, EntityId)> = Vec::new();
     let (mut all, mut of_kind) = (0_u64, 0_u64);
-    for listed in pages::entities(reader, None, None) {
+    for listed in paged_reads::entities(reader, None, None) {
         let other = listed?.id;
         all += 1;
         of_kind += u64::from(other.kind() == id.kind());
-        if let Some(far) = far(id, &other) {
+        if let Some(far) = edit_distance_if_near(id, &other) {
             nearest.push((far, other));
             if nearest.len() > 4 * SUGGESTED {
                 nearest.sort();
@@ -272,7 +272,7 @@ fn not_found(reader: &dyn StoreReader, id: &EntityId) -> anyhow::Result<String> 
     }
     nearest.sort();
     nearest.truncate(SUGGESTED);
-    let name = format!("{} {}", shown(id.kind()), shown(id.key()));
+    let name = format!("{} {}", quote_name(id.kind()), quote_name(id.key()));
     if all == 0 {
         return Ok(format!("nothing is stored of {name}, nor of anything else"));
     }
@@ -292,13 +292,13 @@ fn not_found(reader: &dyn StoreReader, id: &EntityId) -> anyhow::Result<String> 
 
 /// How far another entity is from the one that was named: a third of the letters may be different,
 /// and the kind.
-fn far(id: &EntityId, other: &EntityId) -> Option<usize> {
+fn edit_distance_if_near(id: &EntityId, other: &EntityId) -> Option<usize> {
     let most = |name: &str| name.chars().take(60).count().div_ceil(3);
-    let key = distance(id.key(), other.key(), most(id.key()))?;
+    let key = edit_distance(id.key(), other.key(), most(id.key()))?;
     if id.kind() == other.kind() {
         return Some(key);
     }
-    let kind = distance(id.kind(), other.kind(), most(id.kind()));
+    let kind = edit_distance(id.kind(), other.kind(), most(id.kind()));
     // The same key under another name is worth telling, if it says anything.
     kind.or((key == 0 && id.key().len() > 2).then_some(id.kind().len())).map(|kind| key + kind + 1)
 }

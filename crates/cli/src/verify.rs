@@ -8,11 +8,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
 use crate::args::VerifyArgs;
-use crate::chain::HashChain;
 use crate::finding::{Finding, FindingCode};
+use crate::history_check::HashChain;
 use crate::message::{note_key, note_noun};
 use crate::output::{LineOutput, count};
-use crate::pages;
+use crate::paged_reads;
 use crate::source::JournalSource;
 
 /// How it came out.
@@ -96,7 +96,7 @@ impl<'a> VerifyRun<'a> {
         self.check_source()?;
         self.start_bar();
         let (source, args) = (self.source, self.args);
-        for listed in pages::entities(source.reader(), args.kind.as_deref(), None) {
+        for listed in paged_reads::entities(source.reader(), args.kind.as_deref(), None) {
             match listed {
                 Ok(summary) => self.entity(summary)?,
                 Err(error) => self.unreadable(None, "the list of entities", &error)?,
@@ -121,7 +121,7 @@ impl<'a> VerifyRun<'a> {
             return;
         }
         self.bar.set_message("counting");
-        let all = pages::entities(self.source.reader(), self.args.kind.as_deref(), None);
+        let all = paged_reads::entities(self.source.reader(), self.args.kind.as_deref(), None);
         let events: u64 = all
             .map_while(Result::ok)
             .fold(0, |sum, summary| sum.saturating_add(summary.last.get()));
@@ -141,7 +141,7 @@ impl<'a> VerifyRun<'a> {
             if matches!(&history, Ok(history) if history.findings.is_empty()) {
                 break;
             }
-            let now = match pages::entity(self.source.reader(), &summary.id) {
+            let now = match paged_reads::entity(self.source.reader(), &summary.id) {
                 Ok(Some(now)) => now,
                 // It was deleted.
                 Ok(None) => return Ok(()),
@@ -176,7 +176,7 @@ impl<'a> VerifyRun<'a> {
         let snapshots = wait(|done| reader.snapshots(id.clone(), done));
         let snapshots = snapshots.map_err(|error| ("its snapshots", error))?;
         let (mut chain, mut events) = (HashChain::new(summary, &snapshots), 0);
-        for event in pages::events(reader, id, Seq::ZERO) {
+        for event in paged_reads::events(reader, id, Seq::ZERO) {
             let event = event.map_err(|error| ("its events", error))?;
             if event.seq == summary.last.next() && self.has_grown(summary) {
                 break;
@@ -190,12 +190,12 @@ impl<'a> VerifyRun<'a> {
 
     /// Whether an entity has more events by now, so that those behind its last one are no damage.
     fn has_grown(&self, summary: &EntitySummary) -> bool {
-        let now = pages::entity(self.source.reader(), &summary.id);
+        let now = paged_reads::entity(self.source.reader(), &summary.id);
         now.is_ok_and(|now| now.is_some_and(|now| now.last > summary.last))
     }
 
     fn notes(&mut self, id: &EntityId) -> io::Result<()> {
-        for note in pages::notes(self.source.reader(), id) {
+        for note in paged_reads::notes(self.source.reader(), id) {
             match note {
                 Ok(_) => self.sums.notes += 1,
                 Err(StoreError::CorruptNote { note, why }) => {

@@ -8,10 +8,10 @@ use coact_core::internals::{CatchDrop, catch};
 use super::command::CacheTurn;
 use super::{CacheState, KeyPlace};
 use crate::backing::{Key, LoadResult, Value};
+use crate::builder::WriteMode;
 use crate::entry_table::EntryContent;
 use crate::errors::LoadError;
 use crate::key_activity::{GetRequest, QueuedRequest};
-use crate::spec::WriteMode;
 
 /// What the cache knows of a key at once.
 pub(crate) enum GetLookup<V> {
@@ -62,8 +62,8 @@ impl<K: Key, V: Value> CacheState<K, V> {
         }
     }
 
-    /// Does a get from the queue of its key.
-    pub(super) fn get_in_turn(
+    /// Does a get that nothing blocks any more: one from the queue of its key.
+    pub(super) fn get_unblocked(
         &mut self,
         place: KeyPlace,
         key: CatchDrop<K>,
@@ -119,7 +119,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
                     EntryContent::Failed(error) => Err(error.clone()),
                 };
                 self.entries.touch(at, now);
-                let refreshes = self.settings.bounds.refresh_after_write.is_some();
+                let refreshes = self.settings.limits.refresh_after_write.is_some();
                 if refreshes && self.entries.is_refresh_due(at, now) {
                     return GetLookup::RefreshDue(answer, place);
                 }

@@ -8,11 +8,11 @@ use coact_core::internals::{CatchDrop, catch};
 use super::command::{CacheCommand, CacheTurn, LoadCommand, OperationId};
 use super::{CacheState, KeyPlace};
 use crate::backing::{CacheLoader, Key, LoadResult, OnceLoader, Value};
+use crate::builder::{EntryMeasure, WriteMode};
 use crate::entry_table::{EntryContent, NewEntry};
 use crate::errors::LoadError;
 use crate::key_activity::{GetReply, LoadInFlight, LoadKind};
 use crate::removal::RemovalCause;
-use crate::spec::{EntryMeasure, WriteMode};
 
 impl<K: Key, V: Value> CacheState<K, V> {
     /// Returns the limit on loads if as many are in flight.
@@ -155,7 +155,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
     /// Returns the entry that a load's result makes, if any. Calls the weigher, the expiry function
     /// and `Clone`.
     fn entry_of(&self, key: &K, result: &LoadResult<V>) -> Option<NewEntry<V>> {
-        let keeps_failures = self.settings.bounds.negative_time_to_live.is_some();
+        let keeps_failures = self.settings.limits.negative_time_to_live.is_some();
         let mut measure = EntryMeasure { weight: 1, time_to_live: None };
         let content = match result {
             Ok(Some(value)) => {

@@ -29,11 +29,11 @@ use coact_core::Broken;
 use coact_core::internals::{CatchDrop, catch};
 
 use crate::backing::{Key, Value};
+use crate::builder::CacheSettings;
 use crate::counts::{CacheCounts, LookupCounter};
 use crate::entry_table::{EntryContent, EntryTable};
 use crate::key_activity::{KeyActivity, LoadInFlight, QueuedRequest, WriteReply};
 use crate::keyed_slab::KeyedSlab;
-use crate::spec::CacheSettings;
 
 pub(crate) use command::{
     CacheCommand, CacheTurn, EntryUpdate, LoadCommand, OperationId, QueueCommand, WriteCommand,
@@ -51,7 +51,7 @@ pub(crate) struct CacheState<K: Key, V: Value> {
     /// The keys whose first write waits for room in the write queue, in order.
     waiting_for_room: VecDeque<usize>,
     /// The numbers of the writes that wait for room, or behind such a write of their key.
-    held_writes: BTreeSet<u64>,
+    admitted_writes: BTreeSet<u64>,
     /// The flushes that wait until no write up to this number is held, in order.
     held_flushes: VecDeque<(u64, WriteReply)>,
     /// The activities of writes that the state before this one began, by number.
@@ -79,12 +79,12 @@ pub(crate) struct KeyPlace {
 impl<K: Key, V: Value> CacheState<K, V> {
     pub(crate) fn new(settings: Arc<CacheSettings<K, V>>) -> Self {
         Self {
-            entries: EntryTable::new(Arc::clone(&settings.bounds), settings.listener.clone()),
+            entries: EntryTable::new(Arc::clone(&settings.limits), settings.listener.clone()),
             settings,
             activities: Mutex::default(),
             listener: None,
             waiting_for_room: VecDeque::new(),
-            held_writes: BTreeSet::new(),
+            admitted_writes: BTreeSet::new(),
             held_flushes: VecDeque::new(),
             adopted_writes: HashMap::new(),
             requested_writes: 0,
@@ -200,13 +200,13 @@ impl<K: Key, V: Value> CacheState<K, V> {
     ) {
         match request {
             QueuedRequest::Get(request) => match key {
-                Ok(key) => self.get_in_turn(place, key, request, turn),
+                Ok(key) => self.get_unblocked(place, key, request, turn),
                 Err(panic) => turn.answer_get(request.reply, Err(panic)),
             },
             QueuedRequest::Write(request) => {
-                self.held_writes.remove(&request.number);
+                self.admitted_writes.remove(&request.number);
                 match key {
-                    Ok(key) => self.write_in_turn(place, key, request, turn),
+                    Ok(key) => self.write_unblocked(place, key, request, turn),
                     Err(panic) => turn.answer_write(request.reply, Err(panic)),
                 }
             }

@@ -11,11 +11,11 @@ use super::command::{
 };
 use super::{CacheState, KeyPlace};
 use crate::backing::{Key, Value};
+use crate::builder::{EntryMeasure, WriteMode};
 use crate::entry_table::{EntryContent, NewEntry};
 use crate::errors::WriteError;
 use crate::key_activity::{QueuedRequest, WriteReply, WriteRequest, next_number};
 use crate::removal::RemovalCause;
-use crate::spec::{EntryMeasure, WriteMode};
 use crate::write_behind::LostWrite;
 use crate::write_queue::{PushOutcome, WriteQueue};
 
@@ -58,23 +58,24 @@ impl<K: Key, V: Value> CacheState<K, V> {
             Err(panic) => return turn.answer_write(request.reply, Err(panic)),
         };
         let Some(at) = self.blocking_activity(place) else {
-            return self.write_in_turn(place, key, request, turn);
+            return self.write_unblocked(place, key, request, turn);
         };
-        if let Some(request) = self.hold(at, request, turn) {
+        if let Some(request) = self.admit_write(at, request, turn) {
             self.activities().get_mut(at).queue.push_back(QueuedRequest::Write(request));
         }
     }
 
-    /// Returns a write that may queue. Refuses a write behind if the cache holds too many.
-    fn hold(
+    /// Returns a write that may queue, which counts as admitted. Refuses a write behind if the
+    /// cache holds too many.
+    fn admit_write(
         &mut self,
         at: usize,
         request: WriteRequest<V>,
         turn: &mut CacheTurn<K, V>,
     ) -> Option<WriteRequest<V>> {
         let WriteMode::Behind(queue) = &self.settings.writing else { return Some(request) };
-        if self.held_writes.len() < queue.max_waiting() {
-            self.held_writes.insert(request.number);
+        if self.admitted_writes.len() < queue.max_waiting() {
+            self.admitted_writes.insert(request.number);
             return Some(request);
         }
         let WriteRequest { value, reply, .. } = request;
@@ -89,7 +90,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
     }
 
     /// Does a write that nothing blocks.
-    pub(super) fn write_in_turn(
+    pub(super) fn write_unblocked(
         &mut self,
         place: KeyPlace,
         key: CatchDrop<K>,
@@ -124,7 +125,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
         let absence = EntryMeasure { weight: 1, time_to_live: None };
         let measure = value.map_or(absence, |value| self.settings.measure(key, value));
         let own_key = CatchDrop::new(key.clone());
-        let keeps_absence = self.settings.bounds.negative_time_to_live.is_some();
+        let keeps_absence = self.settings.limits.negative_time_to_live.is_some();
         let content = match value.cloned() {
             Some(value) => Some(EntryContent::Value(CatchDrop::new(value))),
             None => keeps_absence.then_some(EntryContent::Absent),
@@ -151,7 +152,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
         };
         if let Some(at) = place.activity {
             if is_value && is_kept {
-                self.activities().get_mut(at).release_beside();
+                self.activities().get_mut(at).requeue_waiters_beside_stale();
             }
             self.supersede_load(at, turn);
             self.resume(at, turn);
@@ -197,7 +198,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
             if let Ok(before) = catch(|| self.entries.find(hash, &*key)) {
                 let is_kept = self.entries.insert((hash, key), before, entry, since, turn.now);
                 if is_value && is_kept {
-                    self.activities().get_mut(at).release_beside();
+                    self.activities().get_mut(at).requeue_waiters_beside_stale();
                     self.supersede_load(at, turn);
                 }
             }
@@ -247,7 +248,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
         request: WriteRequest<V>,
         turn: &mut CacheTurn<K, V>,
     ) {
-        let Some(request) = self.hold(at, request, turn) else { return };
+        let Some(request) = self.admit_write(at, request, turn) else { return };
         self.forget_before(before, request.value.is_some());
         self.waiting_for_room.push_back(at);
         self.supersede_load(at, turn);
@@ -276,7 +277,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
         if !matches!(self.settings.writing, WriteMode::Behind(_)) {
             return turn.answer_write(reply, Ok(Ok(())));
         }
-        if self.held_writes.is_empty() {
+        if self.admitted_writes.is_empty() {
             return turn.commands.push(CacheCommand::Queue(QueueCommand::Flush(reply)));
         }
         // The held writes were requested before, and are not in the write queue yet.
@@ -286,7 +287,7 @@ impl<K: Key, V: Value> CacheState<K, V> {
 
     /// Leaves the flushes before the first held write to the write queue.
     fn release_flushes(&mut self, turn: &mut CacheTurn<K, V>) {
-        let first = self.held_writes.first().copied().unwrap_or(u64::MAX);
+        let first = self.admitted_writes.first().copied().unwrap_or(u64::MAX);
         while let Some((_, reply)) = self.held_flushes.pop_front_if(|(last, _)| *last < first) {
             turn.commands.push(CacheCommand::Queue(QueueCommand::Flush(reply)));
         }

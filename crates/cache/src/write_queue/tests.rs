@@ -8,7 +8,7 @@ use coact_actor::spawn;
 use coact_core::Runtime;
 
 use super::WriteQueue;
-use crate::spec::WriteMode;
+use crate::builder::WriteMode;
 use crate::{Backing, BackingError, BoxError, Cache, CacheSpec, Caching, Write, WriteBehind};
 
 struct StuckStore;

@@ -15,9 +15,9 @@ use super::super::{
 };
 use super::key_versions::{KeyVersions, VersionStatus};
 use crate::abort::AbortHandle;
+use crate::builder::{CacheSettings, WriteMode};
 use crate::errors::{LoadError, WriteError};
 use crate::key_activity::{GetRequest, WriteReply};
-use crate::spec::{CacheSettings, WriteMode};
 use crate::write_queue::{QueueEvent, QueueSubscription, WriteQueue};
 use crate::{Backing, BackingError, BoxError, Cache, Write, WriteBehind};
 
@@ -262,7 +262,7 @@ impl World {
         assert!(self.open_writes.is_empty(), "a write waits: {:?}", self.log);
         assert!(self.flushes.is_empty(), "a flush waits: {:?}", self.log);
         assert!(self.state.activities().is_empty(), "an activity is left: {:?}", self.log);
-        assert!(self.state.held_writes.is_empty(), "a write is held: {:?}", self.log);
+        assert!(self.state.admitted_writes.is_empty(), "a write is held: {:?}", self.log);
         for key in 1..KEYS as u32 {
             self.get(key);
             if !self.loads.is_empty() {
