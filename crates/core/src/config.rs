@@ -1,12 +1,12 @@
 //! The configuration of a runtime, as collected by its builder.
 
-mod extensions;
+mod group_values;
 
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
-pub(crate) use extensions::RuntimeExtensions;
+pub(crate) use group_values::RuntimeGroupValues;
 
 use crate::fault::Fault;
 use crate::runtime_ids::{RuntimeId, RuntimeTable};
@@ -46,7 +46,7 @@ pub(crate) struct WorkerConfig {
     pub(crate) expects_entered: bool,
     /// Whether a simulation runs its tasks instead of workers.
     pub(crate) simulated: bool,
-    pub(crate) extensions: RuntimeExtensions,
+    pub(crate) group_values: RuntimeGroupValues,
 }
 
 impl Default for WorkerConfig {
@@ -71,7 +71,7 @@ impl Default for WorkerConfig {
             as_default: false,
             expects_entered: false,
             simulated: false,
-            extensions: RuntimeExtensions::default(),
+            group_values: RuntimeGroupValues::default(),
         }
     }
 }

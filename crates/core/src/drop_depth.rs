@@ -34,9 +34,9 @@ thread_local! {
 }
 
 /// A destructor of foreign code that is running on this stack.
-pub(crate) struct Depth(());
+pub(crate) struct DestructorGuard(());
 
-impl Depth {
+impl DestructorGuard {
     /// Returns `None` at the limit: then the caller must defer its work with [`put_aside`].
     #[inline]
     pub(crate) fn enter() -> Option<Self> {
@@ -48,7 +48,7 @@ impl Depth {
     }
 }
 
-/// Returns how much of this thread's state calls on its stacks have changed that are still running:
+/// Counts the calls still running on this thread's stacks that have changed its thread-local state:
 /// it is larger inside of a body, of a destructor that the runtime runs, and where the stack is
 /// [pinned](coact_sync::current_stack::StackPin).
 #[inline(always)]
@@ -66,7 +66,7 @@ pub(crate) fn catch_up() {
     }
 }
 
-impl Drop for Depth {
+impl Drop for DestructorGuard {
     #[inline]
     fn drop(&mut self) {
         if NESTED.get() == 1 {
@@ -101,7 +101,8 @@ impl DestructorStack {
 /// Defers a task that drops a state to the outermost destructor on this stack.
 ///
 /// # Safety
-/// The task is ready and the caller owns it, and [`Depth::enter`] has just returned `None`.
+/// The task is ready and the caller owns it, and [`DestructorGuard::enter`] has just returned
+/// `None`.
 #[cold]
 pub(crate) unsafe fn put_aside(task: TaskPtr) {
     // SAFETY: a ready task is live, and its owner may use the link until it runs.
@@ -119,7 +120,7 @@ pub(crate) unsafe fn put_aside(task: TaskPtr) {
 /// `Send`.)
 #[inline]
 pub(crate) unsafe fn run_destructor(destructor: impl FnOnce()) {
-    match Depth::enter() {
+    match DestructorGuard::enter() {
         Some(_depth) => destructor(),
         // SAFETY: the task was just allocated and is owned here, and `enter` has just returned
         // `None`; its captures stay valid, as the caller promises.

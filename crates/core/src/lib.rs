@@ -22,6 +22,7 @@ pub mod group;
 mod interrupt;
 mod panic;
 mod path_coverage;
+mod poll_until;
 pub mod promise;
 mod queue;
 pub mod runtime;
@@ -30,7 +31,6 @@ mod sched;
 #[cfg(feature = "sim")]
 pub mod sim;
 mod simulated;
-mod spin_wait;
 mod static_shim;
 mod task;
 #[cfg(all(test, not(loom)))]

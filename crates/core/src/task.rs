@@ -113,7 +113,7 @@ pub(crate) struct TaskVTable {
     /// For a task with others behind it in a queue of its own: how the scheduler inspects these.
     pub(crate) backlog: Option<&'static TaskBacklog>,
     /// For a task that holds a group and nothing else.
-    pub(crate) in_group: Option<InGroup>,
+    pub(crate) in_group: Option<GroupTaskFns>,
     /// The task's name in reports: the type of its closure, state or future. Called only on cold
     /// paths.
     pub(crate) name: TaskName,
@@ -150,7 +150,7 @@ impl TaskVTable {
     }
 
     /// Adds the halves of a task that holds a group and nothing else.
-    pub(crate) const fn in_group(self, halves: InGroup) -> Self {
+    pub(crate) const fn in_group(self, halves: GroupTaskFns) -> Self {
         Self { in_group: Some(halves), ..self }
     }
 
@@ -206,7 +206,7 @@ impl TaskKind {
 /// The two halves of a task that holds a group: what the holder runs, and the disposal of its
 /// block.
 #[derive(Clone, Copy)]
-pub(crate) struct InGroup {
+pub(crate) struct GroupTaskFns {
     /// Runs the body and delivers its result. The request stays in the queue.
     ///
     /// # Safety

@@ -18,6 +18,7 @@ use crate::cown::set::UncheckedHandle;
 use crate::fault::Broken;
 use crate::path_coverage::FastPath;
 use crate::promise::{PromiseCallback, Resolver};
+use crate::queue::enqueue_request::enqueue_single_on_worker;
 use crate::queue::header::Flags;
 use crate::queue::live_cown::LiveCown;
 use crate::queue::overload;
@@ -25,7 +26,6 @@ use crate::queue::release::release_to_next;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::{Single, link};
 use crate::queue::slot::Slot;
-use crate::queue::spawn::launch_by;
 use crate::sched::context;
 use crate::simulated;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
@@ -108,7 +108,12 @@ impl<R: Send + 'static, K: Continuation<R>> WaitingContinuation<R, K> {
             match context::worker() {
                 Some(worker) if is_plain => {
                     FastPath::Continued.take();
-                    launch_by(worker, node.cast(), RequestedCown::checked(cown), cown);
+                    enqueue_single_on_worker(
+                        worker,
+                        node.cast(),
+                        RequestedCown::checked(cown),
+                        cown,
+                    );
                 }
                 // A model has no workers.
                 None if is_plain && cfg!(loom) => Single::spawn(node),

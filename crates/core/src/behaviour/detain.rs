@@ -5,14 +5,14 @@
 //! queue of the scheduler. Its guard has it go on: with another step, or to the end, where the
 //! cowns are released.
 //!
-//! Who has the task is said by one word under a lock, [`DetentionProgress`]. The guard may be used
+//! [`DetentionProgress`], behind a lock, records which thread owns the task. The guard may be used
 //! while a step still runs, on any thread; then the step's own thread goes on when that has ended.
 
-mod cut_off;
-#[cfg_attr(loom, path = "detain/detention_entry_in_model.rs")]
-mod detention_entry;
+mod detention_table;
 #[cfg(all(test, loom))]
 mod loom;
+#[cfg_attr(loom, path = "detain/registration_in_model.rs")]
+mod registration;
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -22,9 +22,9 @@ use std::sync::Arc;
 
 use coact_sync::shim::sync::Mutex;
 
-use self::cut_off::CutOff;
-pub(crate) use self::cut_off::DetentionTable;
-use self::detention_entry::{DetentionEntry, count_cut_off};
+use self::detention_table::CutOff;
+pub(crate) use self::detention_table::DetentionTable;
+use self::registration::{DetentionRegistration, count_cut_off};
 use super::admission::{self, AdmittedCompletion};
 use super::announcement::SetAnnouncement;
 use super::multi::{PreparedBehaviour, cursor, layout_of};
@@ -438,7 +438,7 @@ struct DetainedBody<S: CownSet + Send + 'static> {
     admitted: Option<AdmittedCompletion<NoResult>>,
     name: BehaviourName,
     /// From the first step on.
-    enrolled: Option<DetentionEntry>,
+    enrolled: Option<DetentionRegistration>,
     stages: Option<Box<dyn DetainedStages<S>>>,
 }
 
@@ -659,7 +659,7 @@ unsafe fn take_step<S: CownSet + Send + 'static>(
         admitted.begins();
     }
     if enrolled.is_none() {
-        *enrolled = Some(DetentionEntry::new(context.home, detention));
+        *enrolled = Some(DetentionRegistration::new(context.home, detention));
     }
     let guard = Detained { detention: Some(Arc::clone(detention)) };
     let set = set.as_ref().expect("it is there until the end");

@@ -3,10 +3,10 @@
 //! One block from the pool: a [`Multi`] (24 bytes), one [`MultiSlot`] (24 bytes) per cown in the
 //! order in which the user named them, then the body.
 
+use crate::queue::enqueue_request::spawn_request;
 use crate::queue::live_cown::LiveCown;
 use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::take;
-use crate::queue::spawn::spawn_request;
 use std::alloc::Layout;
 use std::any::type_name;
 use std::mem::{ManuallyDrop, size_of};
@@ -31,7 +31,7 @@ use crate::queue::multi_block::{LiveMulti, Multi, MultiSlot, link};
 use crate::queue::release::release;
 use crate::queue::requested_cown::RequestedCown;
 use crate::sched::{DeferredReady, Successor};
-use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
+use crate::task::{GroupTaskFns, RunContext, TaskPtr, TaskVTable};
 
 /// Iterates over the members of a behaviour.
 ///
@@ -77,7 +77,7 @@ where
 {
     const VTABLE: TaskVTable =
         TaskVTable::new(Self::run, link, type_name::<F>).with_own_name(Self::OWN_NAME);
-    const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
+    const HALVES: GroupTaskFns = GroupTaskFns { body: Self::run_body, dispose: Self::dispose };
     const VTABLE_IN_GROUP: TaskVTable = TaskVTable::new(Self::run_in_group, link, type_name::<F>)
         .with_own_name(Self::OWN_NAME)
         .in_group(Self::HALVES);
@@ -234,7 +234,7 @@ where
     }
 
     /// # Safety
-    /// See [`InGroup::body`].
+    /// See [`GroupTaskFns::body`].
     unsafe fn run_body(task: TaskPtr, context: &RunContext) {
         // SAFETY: the behaviour holds its group, and is run once.
         unsafe { Self::execute(LiveMulti::new(task.cast()), context) }.deliver();

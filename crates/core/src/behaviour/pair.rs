@@ -5,7 +5,7 @@
 mod eligible;
 mod launch;
 mod release;
-mod requests;
+mod slots;
 
 use std::alloc::Layout;
 use std::any::type_name;
@@ -22,7 +22,7 @@ use crate::queue::single_block::take;
 use crate::task::{RunContext, TaskPtr, TaskVTable};
 use launch::launch;
 use release::release;
-use requests::{cursor, may_be_refused, prefetch_successors};
+use slots::{cursor, may_be_refused, prefetch_successors};
 
 pub(super) use eligible::{distinct, members, named};
 

@@ -2,7 +2,7 @@
 
 use super::refusal::Refusal;
 use crate::panic::run_quietly;
-use crate::sched::outside_simulation;
+use crate::sched::refuse_outside_simulation;
 
 /// Panics because the set of a behaviour was refused. The closure is dropped before: if its
 /// destructor panicked while this panic unwinds, the process would end.
@@ -20,7 +20,7 @@ pub(crate) fn panic_refused<F, C>((refusal, closure, completion): (Refusal, F, C
 #[track_caller]
 pub(super) fn refuse_outside<F, C>(closure: F, completion: C) -> ! {
     drop_both(closure, completion);
-    outside_simulation::refuse();
+    refuse_outside_simulation::panic_outside_simulation();
 }
 
 fn drop_both<F, C>(closure: F, completion: C) {

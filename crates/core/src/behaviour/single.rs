@@ -3,9 +3,9 @@
 //! One block from the pool: the task header (8 bytes), the request (16 bytes), the body. There is
 //! no count, since the token of the one cown is all that the behaviour waits for.
 
+use crate::queue::enqueue_request::{enqueue_single_anywhere, enqueue_single_on_worker};
 use crate::queue::live_slot::LiveSlot;
 use crate::queue::single_block::{Single, link, link_in_group, take};
-use crate::queue::spawn::{launch_anywhere, launch_by};
 use std::any::type_name;
 use std::iter;
 use std::marker::PhantomData;
@@ -29,7 +29,7 @@ use crate::queue::requested_cown::RequestedCown;
 use crate::queue::slot::Slot;
 use crate::sched::Successor;
 use crate::sched::worker::Worker;
-use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
+use crate::task::{GroupTaskFns, RunContext, TaskPtr, TaskVTable};
 
 /// A single with its body type, which determines its functions.
 pub(crate) struct SingleBehaviour<S: CownSet, F, C>(Single<Body<S, F, C>>);
@@ -60,7 +60,7 @@ where
 
     const RUN_IN_GROUP: unsafe fn(TaskPtr, &RunContext) -> Option<TaskPtr> =
         if C::FORGETS { run_forgetting_in_group } else { Self::run_in_group };
-    const HALVES: InGroup = InGroup { body: Self::run_body, dispose: Self::dispose };
+    const HALVES: GroupTaskFns = GroupTaskFns { body: Self::run_body, dispose: Self::dispose };
 
     #[inline]
     pub(crate) fn allocate(
@@ -123,7 +123,7 @@ where
     pub(super) unsafe fn spawn_anywhere(member: RequestedCown, body: Body<S, F, C>) {
         let node = Self::allocate(member, body);
         // SAFETY: this thread owns the node, and the cown is alive and in no group.
-        unsafe { launch_anywhere(Single::slot(node)) };
+        unsafe { enqueue_single_anywhere(Single::slot(node)) };
     }
 
     /// # Safety
@@ -140,7 +140,7 @@ where
         unsafe {
             let node = Single::fill(block, Slot::beginning(member), &Self::VTABLE, body);
             Self::note(node, member);
-            launch_by(worker, node.cast(), member, member.live_cown());
+            enqueue_single_on_worker(worker, node.cast(), member, member.live_cown());
         }
     }
 
@@ -279,7 +279,7 @@ where
     }
 
     /// # Safety
-    /// See [`InGroup::body`].
+    /// See [`GroupTaskFns::body`].
     unsafe fn run_body(task: TaskPtr, context: &RunContext) {
         // SAFETY: the behaviour holds its group, and is run once.
         unsafe { Self::execute(task.cast(), context) }.deliver();

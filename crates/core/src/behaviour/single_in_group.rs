@@ -8,13 +8,13 @@ use crate::body::{Body, Completion, NamedCompletion, NoResult};
 use crate::cown::member_cursor::MemberCursor;
 use crate::cown::set::CownSet;
 use crate::group::spawn::{goes_into_ring, push};
+use crate::queue::enqueue_request::spawn_from_anywhere;
 use crate::queue::group_ring::RingEntry;
 use crate::queue::live_cown::LiveCown;
 use crate::queue::live_slot::LiveSlot;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
-use crate::queue::spawn::spawn_from_anywhere;
 use crate::task::{RunContext, TaskVTable};
 
 /// Spawns a behaviour that holds one member exclusively.

@@ -8,8 +8,8 @@ use crate::queue::live_cown::LiveCown;
 use crate::queue::requested_cown::RequestedCown;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::context;
-use crate::sched::outside_simulation::is_out_of_reach;
 use crate::sched::phase::RuntimePhase;
+use crate::sched::refuse_outside_simulation::is_outside_its_simulation;
 use crate::sched::runtime_handle::current_id;
 use crate::sched::runtime_shared;
 use crate::simulated;
@@ -169,7 +169,9 @@ pub(super) fn is_set_out_of_reach<S: CownSet>(set: &S) -> bool {
 fn has_simulated_member<S: CownSet>(set: &S) -> bool {
     let mut found = false;
     let home = |member: RequestedCown| member.header().home();
-    set.visit(&mut MemberVisitor(&mut |member| found |= is_out_of_reach(|| home(member))));
+    set.visit(&mut MemberVisitor(&mut |member| {
+        found |= is_outside_its_simulation(|| home(member))
+    }));
     found
 }
 

@@ -22,7 +22,7 @@ use crate::queue::multi_block::LiveMulti;
 use crate::queue::requested_cown::RequestedCown;
 use crate::queue::single_block::Single;
 use crate::queue::slot::QueuePosition;
-use crate::sched::outside_simulation::is_out_of_reach;
+use crate::sched::refuse_outside_simulation::is_outside_its_simulation;
 use crate::sched::{at_work_in, context, external_threads, schedule};
 use crate::simulated;
 
@@ -204,7 +204,7 @@ where
     T: Send + 'static,
     F: FnOnce(&mut T) + Send + 'static,
 {
-    if is_out_of_reach(|| cown.header().home()) {
+    if is_outside_its_simulation(|| cown.header().home()) {
         refuse_outside(closure, NoResult);
     }
     if let Some(leader) = cown.live_cown().leader() {

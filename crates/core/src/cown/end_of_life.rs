@@ -3,15 +3,15 @@
 //! state: without a handle nothing can be queued behind it. See `queue/README.md`, "The end of a
 //! cown".
 
+use crate::queue::enqueue_request::spawn_request;
 use crate::queue::group_header::run_in_group;
 use crate::queue::live_cown::LiveCown;
 use crate::queue::live_slot::LiveSlot;
-use crate::queue::spawn::spawn_request;
 use std::any::type_name;
 use std::ptr::NonNull;
 
 use super::layout::CownBox;
-use crate::drop_depth::{self, Depth};
+use crate::drop_depth::{self, DestructorGuard};
 use crate::panic::drop_quietly;
 use crate::path_coverage::FastPath;
 use crate::queue::grant::grant;
@@ -25,7 +25,7 @@ use crate::queue::single_block::Single;
 use crate::queue::state_dropper::StateDropper;
 use crate::sched::schedule;
 use crate::simulated;
-use crate::task::{InGroup, RunContext, TaskPtr, TaskVTable};
+use crate::task::{GroupTaskFns, RunContext, TaskPtr, TaskVTable};
 
 /// How to drop states of a type.
 pub(super) fn last_of<T: Send + 'static>() -> &'static StateDropper {
@@ -156,7 +156,7 @@ type LastInGroup = Single<LiveCown>;
 #[cold]
 fn last_request_in_group<T: Send + 'static>(cown: LiveCown, leader: LiveCown) -> LiveSlot {
     let vtable = const {
-        let in_group = InGroup { body: destroy_in_group::<T>, dispose: dispose_of_last };
+        let in_group = GroupTaskFns { body: destroy_in_group::<T>, dispose: dispose_of_last };
         let (run, link) = (run_in_group, single_block::link_in_group);
         &TaskVTable::new(run, link, type_name::<T>).in_group(in_group)
     };
@@ -166,7 +166,7 @@ fn last_request_in_group<T: Send + 'static>(cown: LiveCown, leader: LiveCown) ->
 /// The body of the last request of a member of a group.
 ///
 /// # Safety
-/// See [`InGroup::body`].
+/// See [`GroupTaskFns::body`].
 unsafe fn destroy_in_group<T: Send + 'static>(task: TaskPtr, _: &RunContext) {
     // SAFETY: the cown keeps the leader alive until it is gone; from then on the request's own
     // count does, up to `dispose_of_last`. No other request is going to be for the cown.
@@ -255,7 +255,7 @@ unsafe fn destroy_plain<T: Send + 'static>(cown: LiveCown) {
 /// The state is unreachable: there is no handle and no behaviour for it.
 pub(crate) unsafe fn destroy<T: Send + 'static>(cown: LiveCown) {
     if std::mem::needs_drop::<T>() && cown.header().is_within_reach() {
-        let Some(_depth) = Depth::enter() else {
+        let Some(_depth) = DestructorGuard::enter() else {
             // SAFETY: the cown is unreachable, so the deferred request holds it.
             return unsafe { drop_depth::put_aside(request_put_aside::<T>(cown).cast()) };
         };

@@ -2,8 +2,8 @@
 //! own.
 //!
 //! So a fiber can be suspended in the middle of such a call while others begin and end: an entry is
-//! seen on its own stack only. Nor is it seen by a body that is called inline there, which is none
-//! of the caller's.
+//! seen on its own stack only. A body that runs inline on that stack does not see it either: it is
+//! not part of the caller.
 
 use std::any::Any;
 use std::cell::Cell;

@@ -15,6 +15,7 @@ use crate::behaviour::spawn_plain;
 use crate::body::{NamedCompletion, NoResult};
 use crate::cown::handle::{Cown, CownId, WeakCown};
 use crate::cown::set::Unchecked;
+use crate::poll_until;
 use crate::queue::header::Flags;
 use crate::queue::interrupt_header;
 use crate::queue::interrupt_header::try_park;
@@ -23,7 +24,6 @@ use crate::queue::slot::QueuePosition;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::{hold_open, schedule};
 use crate::simulated;
-use crate::spin_wait;
 use crate::task::TaskPtr;
 
 impl<T: Interruptible> Cown<T> {
@@ -310,7 +310,7 @@ impl QueueWalk {
 /// Returns the request behind another one in its queue.
 fn successor(cown: LiveCown, slot: LiveSlot) -> Option<LiveSlot> {
     let tail = &cown.header().tail;
-    spin_wait::wait_for(|| {
+    poll_until::poll_until_some(|| {
         // A successor that has swapped itself in is about to link itself.
         let tail = tail.look();
         let next = slot.successor();

@@ -2,8 +2,8 @@
 //! type for cowns of all types.
 
 use crate::group::run_ring::run_forgetting_in_group;
+use crate::queue::enqueue_request::spawn_from_anywhere;
 use crate::queue::live_cown::LiveCown;
-use crate::queue::spawn::spawn_from_anywhere;
 use std::ptr::NonNull;
 
 use super::interruptible::Interruptible;
@@ -18,7 +18,7 @@ use crate::queue::single_block::Single;
 use crate::sched::at_work_in;
 use crate::sched::runtime_handle::count_abandoned;
 use crate::sched::watchdog::current_task;
-use crate::task::{InGroup, RunContext, RunMode, TaskPtr, TaskVTable};
+use crate::task::{GroupTaskFns, RunContext, RunMode, TaskPtr, TaskVTable};
 
 /// The call, which receives whether the runtime is past its deadline; `None` for a request that
 /// only makes its group look for interrupts, which is no work.
@@ -28,7 +28,7 @@ static VTABLE: TaskVTable = TaskVTable::new(run, single_block::link, name);
 
 static VTABLE_IN_GROUP: TaskVTable =
     TaskVTable::new(run_forgetting_in_group, single_block::link_in_group, name)
-        .in_group(InGroup { body: run_body, dispose });
+        .in_group(GroupTaskFns { body: run_body, dispose });
 
 fn name() -> &'static str {
     "a deferred call"
@@ -109,7 +109,7 @@ unsafe fn run_in_ring(entry: NonNull<RingEntry>, context: &RunContext) {
 }
 
 /// # Safety
-/// See [`InGroup::body`].
+/// See [`GroupTaskFns::body`].
 unsafe fn run_body(task: TaskPtr, context: &RunContext) {
     // SAFETY: the task is running, and its body is taken once.
     run_call(unsafe { Single::take_body(task.cast()) }, context);

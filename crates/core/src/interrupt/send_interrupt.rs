@@ -1,5 +1,5 @@
-//! The interrupting side: the interrupt is noted, and a token that nothing else brings to the state
-//! is sent for.
+//! The interrupting side: records the interrupt. If nothing else is about to bring the token to the
+//! state, it queues an empty request that does.
 
 use super::{call_after_queue, empty_request};
 use crate::queue::header::InterruptOutcome;

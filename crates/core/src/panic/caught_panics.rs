@@ -33,7 +33,7 @@ pub(crate) type RevokeLimit = Box<dyn Fn()>;
 #[cold]
 pub(crate) fn once_caught(
     tell: PanicCallback,
-    limit: impl FnOnce(TellRest) -> Option<RevokeLimit>,
+    limit: impl FnOnce(NotifyRestOnDrop) -> Option<RevokeLimit>,
 ) {
     if !thread::panicking() || !is_caught() {
         return tell(Some(NO_MESSAGE.into()));
@@ -130,7 +130,7 @@ impl UnwindingPanics {
     /// Returns the callbacks of the panic that unwinds the thread now.
     fn listeners(
         &self,
-        limit: impl FnOnce(TellRest) -> Option<RevokeLimit>,
+        limit: impl FnOnce(NotifyRestOnDrop) -> Option<RevokeLimit>,
     ) -> Arc<PanicListeners> {
         let here = PanicSpot::here();
         let over = self.take(|panic| panic.at.bodies >= here.bodies && panic.at != here);
@@ -185,9 +185,9 @@ struct SeenPanic {
 }
 
 impl SeenPanic {
-    fn new(at: PanicSpot, limit: impl FnOnce(TellRest) -> Option<RevokeLimit>) -> Self {
+    fn new(at: PanicSpot, limit: impl FnOnce(NotifyRestOnDrop) -> Option<RevokeLimit>) -> Self {
         let listeners = Arc::<PanicListeners>::default();
-        let over = TellRest(Arc::clone(&listeners));
+        let over = NotifyRestOnDrop(Arc::clone(&listeners));
         Self { at, listeners, limit: limit(over) }
     }
 
@@ -207,9 +207,9 @@ impl Drop for SeenPanic {
 
 /// Calls the remaining callbacks without a message when dropped: the time is over, or there is no
 /// timer.
-pub(crate) struct TellRest(Arc<PanicListeners>);
+pub(crate) struct NotifyRestOnDrop(Arc<PanicListeners>);
 
-impl Drop for TellRest {
+impl Drop for NotifyRestOnDrop {
     fn drop(&mut self) {
         self.0.tell(Some(&NO_MESSAGE.into()));
     }

@@ -4,6 +4,7 @@ use super::grant::grant;
 use super::tail::Predecessor;
 use super::turnstile;
 use crate::path_coverage::FastPath;
+use crate::poll_until;
 use crate::queue::header::{CownHeader, Flags};
 use crate::queue::live_cown::LiveCown;
 use crate::queue::live_slot::LiveSlot;
@@ -11,7 +12,6 @@ use crate::queue::requested_cown::RequestedCown;
 use crate::sched::ReadySink;
 use crate::sched::{self, DeferredReady, schedule};
 use crate::simulated;
-use crate::spin_wait;
 
 /// Appends the request of a single to its cown's queue. Returns whether the queue was empty: the
 /// caller then has the token, and must [`grant`] the request.
@@ -378,7 +378,7 @@ fn swap_in(group: &mut [StepEntry]) {
 #[inline]
 fn wait_for_place(header: &CownHeader, previous: Predecessor) {
     if !previous.is_placed() {
-        spin_wait::wait_or_say(
+        poll_until::poll_until_some_or_report(
             || previous.is_placed().then_some(()),
             || turnstile::note_crowd(header),
         );

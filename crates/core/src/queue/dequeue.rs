@@ -3,8 +3,8 @@
 use super::header::CownHeader;
 use super::state_dropper::StateDropper;
 use super::tail::SeenTail;
+use crate::poll_until;
 use crate::queue::live_slot::LiveSlot;
-use crate::spin_wait;
 
 /// Takes the head out of its queue. Returns the new head, which gets the token; `None` ends the
 /// token.
@@ -52,7 +52,7 @@ pub(crate) unsafe fn successor(slot: LiveSlot) -> LiveSlot {
 /// Waits for a successor that has swapped itself in and is about to link itself.
 #[cold]
 fn wait_for_link(slot: LiveSlot) -> LiveSlot {
-    spin_wait::wait_for(|| slot.successor())
+    poll_until::poll_until_some(|| slot.successor())
 }
 
 /// Returns the request behind the head, given a tail that is not the head.

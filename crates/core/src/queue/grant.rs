@@ -15,7 +15,7 @@ use crate::queue::multi_block::LiveMulti;
 use crate::queue::single_block::single_task;
 use crate::sched::ReadySink;
 use crate::simulated;
-use crate::task::{InGroup, TaskPtr};
+use crate::task::{GroupTaskFns, TaskPtr};
 
 /// Grants the cown to `head` and, if that is a reader, to the readers directly behind it. Passes
 /// behaviours that are then complete to `ready`.
@@ -98,7 +98,7 @@ unsafe fn grant_exclusive(header: &CownHeader, head: LiveSlot, ready: &mut impl 
 ///
 /// # Safety
 /// The caller has the token, and the request is queued.
-pub(crate) unsafe fn task_in_group(slot: LiveSlot) -> Option<(TaskPtr, InGroup)> {
+pub(crate) unsafe fn task_in_group(slot: LiveSlot) -> Option<(TaskPtr, GroupTaskFns)> {
     // SAFETY: a queued request is live, and the member says what kind of behaviour contains it.
     unsafe {
         let task = match slot.slot().member().is_multi() {

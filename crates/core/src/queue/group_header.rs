@@ -203,8 +203,8 @@ impl HoldingRequest {
 
 /// What the group's task knows besides the functions of every task.
 pub(crate) struct LeaderKind {
-    /// Runs a task that holds the group and nothing else, by its [halves](crate::task::InGroup);
-    /// its result has no waiter.
+    /// Runs a task that holds the group and nothing else, by its
+    /// [halves](crate::task::GroupTaskFns); its result has no waiter.
     ///
     /// # Safety
     /// See [`TaskVTable::run`], for such a task.

@@ -3,7 +3,7 @@
 use coact_sync::shim::atomic::{AtomicU32, Ordering};
 
 use super::header::CownHeader;
-use crate::spin_wait;
+use crate::poll_until;
 
 /// Whether a member is in its leader's list of interrupts. Uses the header word in which other
 /// cowns count readers. Besides the state, the word counts how often the member was removed, so
@@ -38,7 +38,7 @@ impl<'a> InterruptNotice<'a> {
                 Self::PLACED => now,
                 _ => {
                     // ORDERING: Relaxed. The exchange confirms the value.
-                    now = spin_wait::wait_for(|| {
+                    now = poll_until::poll_until_some(|| {
                         let later = self.0.load(Ordering::Relaxed);
                         (later != now).then_some(later)
                     });

@@ -4,6 +4,7 @@
 pub(crate) mod append;
 pub(crate) mod claim;
 pub(crate) mod dequeue;
+pub(crate) mod enqueue_request;
 pub(crate) mod grant;
 pub(crate) mod group_header;
 pub(crate) mod group_ring;
@@ -22,7 +23,6 @@ pub(crate) mod requested_cown;
 pub(crate) mod single_block;
 pub(crate) mod slot;
 mod slot_placement;
-pub(crate) mod spawn;
 pub(crate) mod state_dropper;
 mod state_word;
 pub(crate) mod tail;

@@ -1,4 +1,5 @@
-//! What drops the state of a cown without handles: where the mark at the end of its queue points.
+//! Functions that drop a cown's state once it has no handles. The end mark of the queue points to
+//! them.
 
 use super::requested_cown::RequestedCown;
 use super::single_block::Single;

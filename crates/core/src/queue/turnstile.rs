@@ -10,10 +10,10 @@
 //! past it if that was in vain for a tenth of a second.
 //!
 //! A turnstile only delays, so it has no part in the order of the queue: some appenders may pass it
-//! and others not. It adds no
-//! circle either. A thread takes its turnstiles before its first exchange, in the order of their
-//! numbers. Then no thread waits for one that waits at a turnstile, except others at turnstiles
-//! of lower numbers; and the threads that it waits for inside the queues have theirs already.
+//! and others not. It adds no circle either. A thread takes its turnstiles before its first
+//! exchange, in the order of their numbers. Then no thread waits for one that waits at a turnstile,
+//! except others at turnstiles of lower numbers; and the threads that it waits for inside the
+//! queues have theirs already.
 
 use std::thread;
 use std::time::{Duration, Instant};

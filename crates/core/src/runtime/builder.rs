@@ -166,7 +166,7 @@ impl Builder {
     /// of the other one.
     pub fn grouped_with(mut self, home: RuntimeHandle) -> Self {
         let other = &runtime_shared::get(home.0).config;
-        self.config.extensions = other.extensions.clone();
+        self.config.group_values = other.group_values.clone();
         self.config.panic_hook = self.config.panic_hook.or_else(|| other.panic_hook.clone());
         let around = self.config.around_threads;
         self.config.around_threads = around.or_else(|| other.around_threads.clone());

@@ -90,7 +90,7 @@ impl Pump {
         let parker = parkers.into_iter().next().expect("a pump is one worker");
         let worker = Worker::new(shared, 0, parker);
         worker.rest();
-        pump::made(shared);
+        pump::register_pump(shared);
         if shared.config.simulated {
             simulated::adopt(shared.id);
         }
@@ -276,7 +276,7 @@ impl Pump {
 impl Drop for Pump {
     fn drop(&mut self) {
         self.stop();
-        pump::dropped(self.shared);
+        pump::unregister_pump(self.shared);
     }
 }
 

@@ -8,8 +8,8 @@
 //! (`RuntimeShared::count_out`).
 //!
 //! Destructors and wakers are user code as well, and may not return. So dropping and waking are
-//! done on a separate thread (`apart`), and threads are joined after the destructors of their
-//! thread-locals have run (`TrackedThread`).
+//! done on a separate thread (`run_on_end_thread`), and threads are joined after the destructors of
+//! their thread-locals have run (`TrackedThread`).
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -137,7 +137,7 @@ impl Runtime {
         if in_order {
             cancel_queues(shared)
         } else {
-            apart(shared, cancel_queues)
+            run_on_end_thread(shared, cancel_queues)
         }
         report(shared, external_threads)
     }
@@ -306,18 +306,18 @@ fn wait_while_it_goes_on(shared: &RuntimeShared, is_done: impl Fn() -> bool) -> 
 
 /// Drops the work that is in no queue.
 pub(super) fn cancel_hidden(shared: &'static RuntimeShared) {
-    apart(shared, drop_hidden_and_cut_off);
+    run_on_end_thread(shared, drop_hidden_and_cut_off);
 }
 
 /// The same for a pump, on its thread.
 pub(super) fn cancel_hidden_of_pump(shared: &'static RuntimeShared) {
-    apart(shared, drop_hidden);
+    run_on_end_thread(shared, drop_hidden);
     cut_off(shared);
 }
 
 /// Runs work that drops and wakes user code, which may not return. So a separate thread does it,
 /// and the caller waits as long as it makes progress.
-fn apart(shared: &'static RuntimeShared, work: fn(&'static RuntimeShared)) {
+fn run_on_end_thread(shared: &'static RuntimeShared, work: fn(&'static RuntimeShared)) {
     if shared.config.simulated {
         return work(shared);
     }

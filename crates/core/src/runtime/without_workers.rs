@@ -2,7 +2,7 @@
 
 use super::blocking::BlockingPool;
 use crate::config::{ThreadKind, WorkerConfig};
-use crate::sched::outside_simulation;
+use crate::sched::refuse_outside_simulation;
 use crate::sched::runtime_shared::{RuntimeShared, TaskForwarder};
 use crate::simulated;
 use crate::task::TaskPtr;
@@ -23,8 +23,8 @@ fn give_to_simulation(shared: &'static RuntimeShared, task: TaskPtr) {
     // Without its body, so that its cowns are released and its promise completes.
     // SAFETY: the task is ready, and owned by this function.
     unsafe { shared.cancel(task) };
-    if outside_simulation::is_out_of_reach(|| shared.id) {
-        outside_simulation::refuse();
+    if refuse_outside_simulation::is_outside_its_simulation(|| shared.id) {
+        refuse_outside_simulation::panic_outside_simulation();
     }
     shared.tell_pump_once();
 }

@@ -44,7 +44,7 @@ impl Future for WorkerFuture {
 
 impl Drop for WorkerFuture {
     fn drop(&mut self) {
-        self.hosted().desert(self.index);
+        self.hosted().note_future_dropped(self.index);
     }
 }
 

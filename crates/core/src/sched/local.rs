@@ -86,7 +86,7 @@ impl LocalQueue {
     /// # Safety
     /// Only one thread ever calls this, the owner, and `work` does not re-enter it.
     #[inline]
-    pub(crate) unsafe fn own<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
+    pub(crate) unsafe fn with_queue<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
         self.lock.enter();
         let result = self.tasks.with_mut(|tasks| {
             // SAFETY: the owner is inside, so no thief is (README.md, "The local queue").
@@ -107,7 +107,7 @@ impl LocalQueue {
     /// write to an empty word.
     ///
     /// # Safety
-    /// See [`own`](Self::own).
+    /// See [`with_queue`](Self::with_queue).
     #[inline(always)]
     pub(crate) unsafe fn try_put_next(&self, task: TaskPtr) -> Result<(), TaskPtr> {
         // ORDERING: Relaxed. Only this thread fills the word, so it stays empty. A stale read of a
@@ -125,7 +125,7 @@ impl LocalQueue {
     /// there is none, if there is no room, or if a thief is in the way.
     ///
     /// # Safety
-    /// See [`own`](Self::own).
+    /// See [`with_queue`](Self::with_queue).
     #[inline(always)]
     pub(crate) unsafe fn try_put_before(&self, task: TaskPtr) -> Result<(), TaskPtr> {
         if !self.lock.try_enter_at_once() {
@@ -161,7 +161,7 @@ impl LocalQueue {
     /// a thief is in the way.
     ///
     /// # Safety
-    /// See [`own`](Self::own).
+    /// See [`with_queue`](Self::with_queue).
     #[inline(always)]
     pub(crate) unsafe fn try_take(&self) -> Option<TaskPtr> {
         if !self.lock.try_enter() {

@@ -16,12 +16,12 @@ pub(crate) mod joint_idleness;
 pub(crate) mod local;
 #[cfg(all(test, loom))]
 pub(crate) mod loom;
-pub(crate) mod outside_simulation;
 mod outstanding;
 pub(crate) mod phase;
 mod presence_cell;
 pub(crate) mod pump;
 mod pump_state;
+pub(crate) mod refuse_outside_simulation;
 pub(crate) mod runtime_handle;
 pub(crate) mod runtime_shared;
 mod search_patience;

@@ -100,7 +100,7 @@ impl Worker {
     pub(crate) fn pump_pending(&self) -> usize {
         self.pump(|| {
             let first = self.take_from_inbox(0);
-            let ready = self.own(|tasks| {
+            let ready = self.with_queue(|tasks| {
                 let (aged, held) = (tasks.aged.drain(..), tasks.held.drain(..));
                 let mut ready: Vec<_> = aged.chain(tasks.fresh.drain(..)).chain(held).collect();
                 ready.extend(tasks.next.take());
@@ -188,7 +188,7 @@ impl Worker {
     /// instead, and the hook is called.
     fn leave_pump(&self) {
         // The task in `next` is invisible to checks for tasks.
-        self.own(|tasks| tasks.aged.extend(tasks.next.take()));
+        self.with_queue(|tasks| tasks.aged.extend(tasks.next.take()));
         self.tick();
         self.shared.pump().set_pumping(false);
         self.rest();
@@ -272,11 +272,11 @@ pub(crate) fn assert_has_no_work(what: &str) {
 }
 
 /// Records that this thread has created a pump. (A thread that is ending no longer has this list.)
-pub(crate) fn made(pump: &'static RuntimeShared) {
+pub(crate) fn register_pump(pump: &'static RuntimeShared) {
     let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().push(pump));
 }
 
 /// Records that it has dropped one.
-pub(crate) fn dropped(pump: &'static RuntimeShared) {
+pub(crate) fn unregister_pump(pump: &'static RuntimeShared) {
     let _ = PUMPS.try_with(|pumps| pumps.borrow_mut().retain(|one| one.id != pump.id));
 }

@@ -64,7 +64,7 @@ impl RuntimeHandle {
     /// Costs a lock and a search: store the reference, but not from one simulation to the next,
     /// which reuses the handles.
     pub fn extension<T: Default + Send + Sync + 'static>(self) -> &'static T {
-        runtime_shared::get(self.0).config.extensions.get()
+        runtime_shared::get(self.0).config.group_values.get_or_default()
     }
 }
 
@@ -79,7 +79,7 @@ impl RuntimeHandle {
     /// Returns the root of the [group](crate::runtime::Builder::grouped_with): the runtime that was
     /// not created with `grouped_with`. It is the same for all runtimes of the group.
     pub fn group_root(self) -> Self {
-        Self(runtime_shared::get(self.0).config.extensions.root().unwrap_or(self.0))
+        Self(runtime_shared::get(self.0).config.group_values.root().unwrap_or(self.0))
     }
 }
 

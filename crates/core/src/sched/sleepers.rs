@@ -102,7 +102,7 @@ impl SleepingWorkers {
     pub(crate) fn start_searching(&self) -> bool {
         // ORDERING: Relaxed. A pusher that misses it wakes one worker too many.
         let others = self.searching.fetch_add(1, Ordering::Relaxed);
-        let at_work = self.workers.saturating_sub(others + self.asleep.about());
+        let at_work = self.workers.saturating_sub(others + self.asleep.sleeping_hint());
         others >= at_work.max(SEARCHERS)
     }
 
@@ -223,12 +223,12 @@ impl SleepCount {
     /// Returns whether no worker sleeps.
     #[inline]
     fn is_none(&self) -> bool {
-        self.about() == 0
+        self.sleeping_hint() == 0
     }
 
     /// Returns how many sleep, or did a moment ago.
     #[inline]
-    fn about(&self) -> usize {
+    fn sleeping_hint(&self) -> usize {
         // ORDERING: Relaxed. For a decision that may be wrong.
         self.0.load(Ordering::Relaxed) & !Self::WATCHED
     }

@@ -11,7 +11,7 @@ use super::hosted;
 use super::runtime_shared::{self, RuntimeShared, TaskForwarder};
 use super::tracked_thread::TrackedThread;
 use super::worker::Worker;
-use crate::config::{RuntimeExtensions, WorkerConfig};
+use crate::config::{RuntimeGroupValues, WorkerConfig};
 use crate::current::{self, NestedBody};
 use crate::runtime_ids::RuntimeId;
 
@@ -39,7 +39,7 @@ pub(crate) fn global() -> &'static RuntimeShared {
             RuntimeId::next().ok_or("this process has created 65,535 runtimes, the maximum")?;
         let config = WorkerConfig {
             name: "coact-global".into(),
-            extensions: RuntimeExtensions::of(id),
+            group_values: RuntimeGroupValues::of(id),
             ..WorkerConfig::default()
         };
         let (shared, parkers) = make(id, config, None);

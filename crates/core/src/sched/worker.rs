@@ -166,7 +166,7 @@ impl Worker {
     #[cold]
     #[inline(never)]
     fn push_slowly(&self, task: TaskPtr) {
-        self.own(|tasks| {
+        self.with_queue(|tasks| {
             let before = tasks.next.replace(task);
             tasks.fresh.extend(before);
         });
@@ -191,7 +191,7 @@ impl Worker {
 
     /// Queues a task that has had its share behind all others.
     pub(crate) fn push_aged(&self, task: TaskPtr) {
-        let waiting = self.own(|tasks| {
+        let waiting = self.with_queue(|tasks| {
             tasks.aged.push_back(task);
             tasks.aged.len()
         });
@@ -202,10 +202,10 @@ impl Worker {
     }
 
     #[inline]
-    pub(super) fn own<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
+    pub(super) fn with_queue<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
         // SAFETY: `me` is this worker's queue, the worker stays on its thread (it is not `Sync`),
         // and no `work` in this module re-enters.
-        unsafe { self.me.local.own(work) }
+        unsafe { self.me.local.with_queue(work) }
     }
 
     /// Runs tasks until the runtime stops.
@@ -228,7 +228,7 @@ impl Worker {
     /// Ends the worker. Its part of the runtime's data is never freed, but the memory that its
     /// queue has grown to is.
     pub(super) fn leave_queue(&self) {
-        let queue = self.own(std::mem::take);
+        let queue = self.with_queue(std::mem::take);
         debug_assert!(queue.is_empty(), "a worker ends with tasks in its queue");
     }
 
@@ -305,7 +305,7 @@ impl Worker {
         }
         if is_to_give_way {
             FastPath::GaveWay.take();
-            self.own(|tasks| tasks.held.push_back(next));
+            self.with_queue(|tasks| tasks.held.push_back(next));
         } else if had_share {
             self.push_aged(next);
         }
@@ -340,7 +340,7 @@ impl Worker {
         if self.me.local.len() == 0 {
             return None;
         }
-        self.own(|tasks| {
+        self.with_queue(|tasks| {
             let first = tasks.held.pop_front();
             tasks.aged.append(&mut tasks.held);
             first

@@ -37,7 +37,7 @@ impl SameWorker {
     /// The worker for a fiber that begins here.
     fn or(&self, current: WorkerPlace) -> WorkerPlace {
         let mut places = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(place) = places.iter().find(|place| place.is_beside(current)) {
+        if let Some(place) = places.iter().find(|place| place.is_in_same_runtime(current)) {
             return *place;
         }
         places.push(current);

@@ -5,7 +5,7 @@ use coact_sync::shim::sync::Mutex;
 use loom::thread;
 use std::sync::Arc;
 
-use super::cut_off::CutOff;
+use super::detention_table::CutOff;
 use super::{Detained, Detention, detain};
 use crate::behaviour::when::when;
 use crate::cown::handle::Cown;

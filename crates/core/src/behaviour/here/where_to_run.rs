@@ -6,7 +6,7 @@ use crate::behaviour::spawn_checks::{self, count_members};
 use crate::cown::set::CownSet;
 use crate::current::AsWorker;
 use crate::runtime_ids::RuntimeId;
-use crate::sched::outside_simulation::is_out_of_reach;
+use crate::sched::refuse_outside_simulation::is_outside_its_simulation;
 use crate::sched::{context, external_threads, runtime_shared};
 use crate::simulated;
 
@@ -85,7 +85,7 @@ pub(super) fn place_elsewhere<S: CownSet>(set: &S) -> Option<HerePlace> {
 #[inline(never)]
 pub(super) fn open_to_external_threads(home: RuntimeId) -> Option<RuntimeId> {
     // What is out of reach is refused by `when`.
-    let is_open = !spawn_checks::is_closed_at(home) && !is_out_of_reach(|| home);
+    let is_open = !spawn_checks::is_closed_at(home) && !is_outside_its_simulation(|| home);
     (is_open && can_run_here(home)).then_some(home)
 }
 

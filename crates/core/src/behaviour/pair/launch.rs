@@ -1,6 +1,6 @@
 //! How a pair gets its cowns, or into their queues: the same code for pairs of all types.
 
-use super::requests::slots;
+use super::slots::slots;
 use crate::path_coverage::FastPath;
 use crate::queue::append::append_two;
 use crate::queue::claim;

@@ -1,6 +1,6 @@
 //! How a pair releases its cowns: the same code for pairs of all types.
 
-use super::requests::slots;
+use super::slots::slots;
 use crate::path_coverage::FastPath;
 use crate::queue::dequeue::leave_last;
 use crate::queue::live_slot::LiveSlot;

@@ -39,7 +39,8 @@ fn assert_dropped_once(drops: &AtomicUsize) {
 /// Two last handles are dropped at the same time, one of them behind a behaviour that was spawned
 /// with it.
 ///
-/// Fails with a `Relaxed` subtraction in `Counts::remove`, and with a `Relaxed` load after it.
+/// Fails with a `Relaxed` subtraction in `HandleCounts::remove`, and with a `Relaxed` load after
+/// it.
 #[test]
 fn last_drop_against_spawn() {
     check(|| {

@@ -1,4 +1,4 @@
-//! Sets that are another set in all but how their behaviours commit.
+//! Wrappers of a set that only change how its behaviours commit.
 
 /// Implements [`CownSet`](super::CownSet) for a wrapper of a set, of a kind of its own.
 macro_rules! wrapped_set {

@@ -6,8 +6,8 @@ use std::task::{Poll, Waker};
 use super::shared::{CellValue, CellWaiter, PromiseCell, drop_value};
 use super::state::{CellOwner, ConsumerExit, WaiterWithdrawal};
 use crate::drop_depth;
+use crate::poll_until;
 use crate::simulated;
-use crate::spin_wait;
 
 /// The promise's end. `None` once the value is taken or the cell is left to the producer.
 pub(in crate::promise) struct Consumer<R>(Option<NonNull<PromiseCell<R>>>);
@@ -87,7 +87,7 @@ impl<R> Consumer<R> {
     /// Takes a value that is available or about to be: the producer stays in `Taking` for only a
     /// few instructions.
     fn take_soon(&mut self) -> CellValue<R> {
-        spin_wait::wait_for(|| self.is_ready().then_some(()));
+        poll_until::poll_until_some(|| self.is_ready().then_some(()));
         self.try_take().expect("it is ready")
     }
 

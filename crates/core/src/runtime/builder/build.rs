@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::Builder;
-use crate::config::{MAX_WORKERS, PanicHook, RuntimeExtensions, ThreadKind, WorkerConfig};
+use crate::config::{MAX_WORKERS, PanicHook, RuntimeGroupValues, ThreadKind, WorkerConfig};
 use crate::runtime::build_error::BuildError;
 use crate::runtime::pump::Pump;
 use crate::runtime::runtime::Runtime;
@@ -64,8 +64,8 @@ impl Builder {
         }
         let used = if simulated { simulated::free_id() } else { None };
         let id = used.or_else(RuntimeId::next).ok_or(BuildError::TooMany)?;
-        if config.extensions.root().is_none() {
-            config.extensions = RuntimeExtensions::of(id);
+        if config.group_values.root().is_none() {
+            config.group_values = RuntimeGroupValues::of(id);
         }
         Ok((id, config))
     }
@@ -88,7 +88,7 @@ pub(crate) fn new_simulated()
     let mut builder = Runtime::builder().name("simulated").workers(1).panic_hook(simulated::tell);
     builder.config.simulated = true;
     let id = RuntimeId::next().ok_or(BuildError::TooMany)?;
-    builder.config.extensions = RuntimeExtensions::of(id);
+    builder.config.group_values = RuntimeGroupValues::of(id);
     let elsewhere = crate::runtime::without_workers::elsewhere(&builder.config);
     Ok(crate::sched::start::make(id, builder.config, elsewhere).0)
 }

@@ -18,7 +18,7 @@ use std::task::{Context, Poll, Waker};
 
 pub(crate) use self::hosted_workers::HostedWorkers;
 use self::hosted_workers::{ParkedWorker, TurnResult, wake};
-use self::turn::OnLoan;
+use self::turn::ExecutorWorker;
 use self::worker_slot::{Notification, SlotPoll, TurnEnd};
 use super::phase::RuntimePhase;
 use super::runtime_shared::RuntimeShared;
@@ -31,7 +31,7 @@ impl HostedWorkers {
         worker.rest();
         self.put(
             index,
-            ParkedWorker { worker: Box::new(OnLoan(worker)), asleep: true },
+            ParkedWorker { worker: Box::new(ExecutorWorker(worker)), asleep: true },
             TurnEnd::Asleep,
         );
     }
@@ -58,8 +58,8 @@ impl HostedWorkers {
     }
 
     /// Records that the executor has dropped a worker's future.
-    pub(crate) fn desert(&self, index: usize) {
-        let waker = self.slots[index].desert();
+    pub(crate) fn note_future_dropped(&self, index: usize) {
+        let waker = self.slots[index].note_future_dropped();
         drop_quietly(|| drop(waker));
         self.monitor.unpark();
     }

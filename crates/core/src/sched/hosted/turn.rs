@@ -16,14 +16,15 @@ const TIME: Duration = Duration::from_micros(100);
 /// The number of behaviours from which the turn is timed: most are over by then, and reading the
 /// clock takes as long as a short behaviour.
 const TIMED_FROM: u32 = 4;
+
 /// A worker that an executor hosts.
-pub(super) struct OnLoan(pub(super) Worker);
+pub(super) struct ExecutorWorker(pub(super) Worker);
 
 // SAFETY: everything in a worker may move between threads except the tasks in its `stolen`, which
 // are raw pointers. That is empty while no method of the worker runs; and any thread may run tasks.
-unsafe impl Send for OnLoan {}
+unsafe impl Send for ExecutorWorker {}
 
-impl HostedWorker for OnLoan {
+impl HostedWorker for ExecutorWorker {
     fn take_turn(&self, asleep: bool) -> TurnResult {
         self.0.take_turn(asleep)
     }
@@ -73,7 +74,7 @@ impl Worker {
     pub(super) fn fetch(&self, stuck: Option<usize>) -> bool {
         let fetched = self.get_up_for(stuck);
         if let Ok(task) = fetched {
-            self.own(|tasks| tasks.aged.push_front(task));
+            self.with_queue(|tasks| tasks.aged.push_front(task));
         }
         self.announce_shared();
         fetched.is_ok()
@@ -94,7 +95,7 @@ impl Worker {
         // Called or not, from here on it is not a sleeper, and counts as searching.
         self.shared.idle.wake_up(self.index);
         if let Some(task) = stuck.and_then(|worker| self.steal_from(worker, true)) {
-            self.own(|tasks| tasks.aged.push_back(task));
+            self.with_queue(|tasks| tasks.aged.push_back(task));
         }
         self.search_once()
     }

@@ -158,7 +158,7 @@ impl<W> WorkerSlot<W> {
 
     /// Records that the executor has dropped the worker's future and is not going to poll it any
     /// more. Returns the waker, to be dropped.
-    pub(super) fn desert(&self) -> Option<Waker> {
+    pub(super) fn note_future_dropped(&self) -> Option<Waker> {
         let mut state = self.0.lock();
         state.neglected = true;
         state.waker.take()

@@ -34,7 +34,7 @@ fn push(queue: &LocalQueue, task: TaskPtr) {
     unsafe {
         let Err(task) = queue.try_put_next(task) else { return };
         let Err(task) = queue.try_put_before(task) else { return };
-        queue.own(|tasks| {
+        queue.with_queue(|tasks| {
             let before = tasks.next.replace(task);
             tasks.fresh.extend(before);
         });
@@ -44,7 +44,7 @@ fn push(queue: &LocalQueue, task: TaskPtr) {
 /// Pops until there is nothing, as the owner.
 fn pop_all(queue: &LocalQueue) -> Vec<usize> {
     // SAFETY: the models call this on the owner's thread, or when no other thread is left.
-    std::iter::from_fn(|| unsafe { queue.own(pop) }).map(number).collect()
+    std::iter::from_fn(|| unsafe { queue.with_queue(pop) }).map(number).collect()
 }
 
 fn assert_all(mut numbers: Vec<usize>, count: usize) {
@@ -62,13 +62,13 @@ fn owner_against_thief() {
     check(|| {
         let queue = Arc::new(LocalQueue::new());
         // SAFETY: this thread is the owner.
-        unsafe { queue.own(|tasks| tasks.aged.push_back(task(1))) };
+        unsafe { queue.with_queue(|tasks| tasks.aged.push_back(task(1))) };
         let thief = thread::spawn({
             let queue = queue.clone();
             move || steal(&queue, false)
         });
         // SAFETY: this thread is the owner.
-        unsafe { queue.own(|tasks| tasks.fresh.push_back(task(2))) };
+        unsafe { queue.with_queue(|tasks| tasks.fresh.push_back(task(2))) };
         let mut got = pop_all(&queue);
         got.extend(thief.join().unwrap());
         assert_all(got, 2);
@@ -106,7 +106,7 @@ fn fresh_against_thief() {
     check(|| {
         let queue = Arc::new(LocalQueue::new());
         // SAFETY: this thread is the owner.
-        unsafe { queue.own(|tasks| tasks.fresh.reserve(2)) };
+        unsafe { queue.with_queue(|tasks| tasks.fresh.reserve(2)) };
         let thief = thread::spawn({
             let queue = queue.clone();
             move || steal(&queue, false)
@@ -136,8 +136,8 @@ fn owner_waits_for_a_thief() {
         });
         // SAFETY: this thread is the owner.
         unsafe {
-            queue.own(|tasks| tasks.next = Some(task(1)));
-            queue.own(|tasks| tasks.aged.push_back(task(2)));
+            queue.with_queue(|tasks| tasks.next = Some(task(1)));
+            queue.with_queue(|tasks| tasks.aged.push_back(task(2)));
         }
         let mut got = thief.join().unwrap();
         got.extend(pop_all(&queue));
@@ -151,13 +151,13 @@ fn thief_against_thief() {
     check(|| {
         let queue = Arc::new(LocalQueue::new());
         // SAFETY: this thread is the owner.
-        unsafe { queue.own(|tasks| tasks.fresh.extend([task(1), task(2)])) };
+        unsafe { queue.with_queue(|tasks| tasks.fresh.extend([task(1), task(2)])) };
         let thieves = [true, false].map(|with_next| {
             let queue = queue.clone();
             thread::spawn(move || steal(&queue, with_next))
         });
         // SAFETY: this thread is the owner.
-        let mut got: Vec<_> = unsafe { queue.own(pop) }.map(number).into_iter().collect();
+        let mut got: Vec<_> = unsafe { queue.with_queue(pop) }.map(number).into_iter().collect();
         thieves.into_iter().for_each(|thief| got.extend(thief.join().unwrap()));
         got.extend(pop_all(&queue));
         assert_all(got, 2);

@@ -52,13 +52,13 @@ impl SpareState {
         // What it takes is in no visible queue, so it counts as outstanding meanwhile. (Not with
         // each look: a shutdown waits for as long as that changes.)
         shared.begin_outstanding();
-        self.own(|tasks| tasks.aged.extend(inbox.take_all()));
-        while let Some(task) = self.own(|tasks| tasks.aged.pop_front()) {
+        self.with_queue(|tasks| tasks.aged.extend(inbox.take_all()));
+        while let Some(task) = self.with_queue(|tasks| tasks.aged.pop_front()) {
             self.run_chain(task, shared);
             if shared.phase() == RuntimePhase::Stopped
                 || shared.watchdog().is_some_and(Watchdog::has_surplus)
             {
-                shared.submit_all(self.own(std::mem::take).aged);
+                shared.submit_all(self.with_queue(std::mem::take).aged);
                 break;
             }
         }
@@ -78,8 +78,8 @@ impl SpareState {
         shared.submit_all(next);
     }
 
-    fn own<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
+    fn with_queue<R>(&self, work: impl FnOnce(&mut TaskQueue) -> R) -> R {
         // SAFETY: called only by the spare's thread (`run`), and no `work` re-enters.
-        unsafe { self.local.own(work) }
+        unsafe { self.local.with_queue(work) }
     }
 }

@@ -37,7 +37,7 @@ impl WorkerPlace {
     }
 
     /// Returns whether both are workers of one runtime.
-    pub fn is_beside(self, other: Self) -> bool {
+    pub fn is_in_same_runtime(self, other: Self) -> bool {
         std::ptr::eq(self.shared, other.shared)
     }
 

@@ -53,7 +53,7 @@ impl Worker {
     /// Looks for tasks that others share.
     fn look_once(&self) -> Option<TaskPtr> {
         // The watcher may have returned with tasks of its own.
-        self.own(|tasks| tasks.aged.pop_front()).or_else(|| self.look_into_inboxes())
+        self.with_queue(|tasks| tasks.aged.pop_front()).or_else(|| self.look_into_inboxes())
     }
 
     /// The same, and for its own tasks that give way.
@@ -135,7 +135,7 @@ impl Worker {
             let first = stolen.next();
             let more = stolen.len() > 0;
             if more {
-                self.own(|tasks| tasks.aged.extend(stolen));
+                self.with_queue(|tasks| tasks.aged.extend(stolen));
             }
             (first, more)
         };
@@ -232,7 +232,7 @@ impl Worker {
                 // idle.
                 self.wake_up();
                 if let Some(task) = self.help_stuck(true) {
-                    self.own(|tasks| tasks.aged.push_back(task));
+                    self.with_queue(|tasks| tasks.aged.push_back(task));
                 }
                 return idle.stop_watching();
             }

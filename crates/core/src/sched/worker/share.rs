@@ -23,7 +23,7 @@ impl Worker {
             && let Some(task) = self.take_from_inbox(self.index)
         {
             self.expecting.set(false);
-            self.own(|tasks| tasks.aged.push_back(task));
+            self.with_queue(|tasks| tasks.aged.push_back(task));
         }
         let left = self.until_ask.get().saturating_sub(1);
         self.until_ask.set(left);
@@ -47,7 +47,7 @@ impl Worker {
         if let Some(other) = rich.next() {
             // ORDERING: Relaxed, both. See `even_out`.
             if workers[other].asker.load(Ordering::Relaxed) == self.index + 1 {
-                self.relieve(other);
+                self.take_half_of(other);
             }
             workers[other].asker.store(self.index + 1, Ordering::Relaxed);
             self.expecting.set(true);
@@ -57,9 +57,9 @@ impl Worker {
     /// Takes half of the tasks of a worker that has put none aside since it was asked for one: it
     /// has no processor, or is in a long behaviour.
     #[cold]
-    fn relieve(&self, other: usize) {
+    fn take_half_of(&self, other: usize) {
         if let Some(task) = self.steal_from(other, false) {
-            self.own(|tasks| tasks.aged.push_back(task));
+            self.with_queue(|tasks| tasks.aged.push_back(task));
         }
     }
 
@@ -76,7 +76,7 @@ impl Worker {
     /// Gives away the task that has waited longest, unless it is the only one.
     #[cold]
     fn give_to(&self, asker: usize) {
-        let oldest = self.own(|tasks| {
+        let oldest = self.with_queue(|tasks| {
             if tasks.aged.len() > 1 { tasks.aged.pop_front() } else { tasks.fresh.pop_front() }
         });
         if let Some(task) = oldest {
@@ -162,7 +162,7 @@ impl Worker {
         // From here on the inbox contains tasks for others.
         self.expecting.set(false);
         let mut shared = self.stolen.borrow_mut();
-        self.own(|tasks| tasks.take_half(most, &mut shared));
+        self.with_queue(|tasks| tasks.take_half(most, &mut shared));
         // SAFETY: the tasks are ready, and were taken from this worker's own queue.
         unsafe { self.me.inbox.push_all(shared.drain(..)) };
         self.announce_inbox();

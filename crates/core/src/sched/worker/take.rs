@@ -40,7 +40,7 @@ impl Worker {
     /// The same if there may be neither a next nor a fresh task, or a thief is in the way.
     #[inline(never)]
     fn take_any(&self) -> Option<TaskPtr> {
-        let task = self.own(|tasks| {
+        let task = self.with_queue(|tasks| {
             let next = tasks.next.take().or_else(|| tasks.fresh.pop_back());
             next.or_else(|| tasks.aged.pop_front())
         });
@@ -72,7 +72,7 @@ impl Worker {
         if elsewhere.is_some() || self.me.local.len() == 0 {
             return elsewhere;
         }
-        let (task, more) = self.own(|tasks| {
+        let (task, more) = self.with_queue(|tasks| {
             let TaskQueue { fresh, aged, held, .. } = tasks;
             let [first, second] = match turn {
                 0 | 2 => [aged, fresh],
@@ -99,7 +99,7 @@ impl Worker {
         }
         let mut tasks = inbox.take_all();
         let first = tasks.next();
-        let more = self.own(|own| {
+        let more = self.with_queue(|own| {
             own.aged.extend(tasks);
             !own.aged.is_empty()
         });

@@ -226,7 +226,7 @@ fn what_gives_way_waits_for_64_tasks_at_the_most() {
     });
     // Until the worker has counted the consumer's queue, the producer has as many turns as the
     // others.
-    while !workers.0[0].own(|tasks| !tasks.held.is_empty()) {
+    while !workers.0[0].with_queue(|tasks| !tasks.held.is_empty()) {
         workers.step(0);
     }
     let sent = || backlog.sent.load(Ordering::Relaxed);

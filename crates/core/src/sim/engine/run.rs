@@ -53,7 +53,7 @@ pub(in crate::sim) fn run(
     assert!(!is_active(), "a simulation cannot run inside another");
     let shared = RUNTIME.take().map_or_else(runtime::new_simulated, Ok);
     let shared = shared.unwrap_or_else(|error| panic!("{error}"));
-    shared.config.extensions.forget();
+    shared.config.group_values.forget();
     shared.find_service::<TimerService>().into_iter().for_each(TimerService::begin_run);
     observers.watch.begin_run(explorer);
     let engine = Engine {

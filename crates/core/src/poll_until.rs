@@ -7,15 +7,18 @@ use crate::simulated;
 /// Polls until `look` returns something. `look` must not have side effects.
 #[cold]
 #[cfg_attr(feature = "sim", track_caller)]
-pub(crate) fn wait_for<R>(look: impl Fn() -> Option<R>) -> R {
-    wait_or_say(look, || ())
+pub(crate) fn poll_until_some<R>(look: impl Fn() -> Option<R>) -> R {
+    poll_until_some_or_report(look, || ())
 }
 
 /// The same; calls `say_long` once if the wait takes long: that thread seems to have lost its
 /// processor.
 #[cold]
 #[cfg_attr(feature = "sim", track_caller)]
-pub(crate) fn wait_or_say<R>(look: impl Fn() -> Option<R>, say_long: impl FnOnce()) -> R {
+pub(crate) fn poll_until_some_or_report<R>(
+    look: impl Fn() -> Option<R>,
+    say_long: impl FnOnce(),
+) -> R {
     let mut backoff = SpinBackoff::new();
     let mut say_long = Some(say_long);
     loop {

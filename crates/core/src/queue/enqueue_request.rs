@@ -1,5 +1,5 @@
-//! Spawns requests: appends each to its queue and, if that was empty, grants it. See README.md,
-//! "Append".
+//! Enqueues the one request of a behaviour: appends it to its queue and, if that was empty, grants
+//! it. See README.md, "Append".
 
 use std::ptr::NonNull;
 
@@ -23,7 +23,7 @@ impl<B> Single<B> {
     pub(crate) unsafe fn spawn(node: NonNull<Self>) {
         // SAFETY: the caller owns the node, whose request is not queued; the cown is alive and in
         // no group.
-        unsafe { launch(Self::slot(node)) };
+        unsafe { enqueue_single(Self::slot(node)) };
     }
 }
 
@@ -32,7 +32,7 @@ impl<B> Single<B> {
 /// # Safety
 /// The request is unqueued, and the caller gives it away. The cown is in no group and alive: the
 /// caller has a handle, or this very request, its last, has not run yet.
-unsafe fn launch(slot: LiveSlot) {
+unsafe fn enqueue_single(slot: LiveSlot) {
     // SAFETY: the caller owns the unqueued request, and the cown is alive until it has run.
     unsafe {
         let member = (*slot.as_ptr()).begin();
@@ -43,33 +43,35 @@ unsafe fn launch(slot: LiveSlot) {
     }
 }
 
-/// Like [`launch`], on any thread. A worker has a shorter way, [`launch_by`].
+/// Like [`enqueue_single`], on any thread. A worker has a shorter way,
+/// [`enqueue_single_on_worker`].
 ///
 /// # Safety
-/// See [`launch`].
+/// See [`enqueue_single`].
 #[inline(never)]
-pub(crate) unsafe fn launch_anywhere(slot: LiveSlot) {
-    // SAFETY: the conditions are those of `launch`.
+pub(crate) unsafe fn enqueue_single_anywhere(slot: LiveSlot) {
+    // SAFETY: the conditions are those of `enqueue_single`.
     unsafe {
         let home = slot.slot().member().header().home();
-        at_work_in(home, || launch(slot));
+        at_work_in(home, || enqueue_single(slot));
     }
 }
 
-/// Like [`launch`], on a worker, for a task in a [`Single`] whose request was
+/// Like [`enqueue_single`], on a worker, for a task in a [`Single`] whose request was
 /// [begun](Slot::beginning) for this member of this cown. The rare cases are calls at the end, so
 /// the common one is a few instructions, fewer than a call would take.
 ///
 /// # Safety
-/// See [`launch`].
+/// See [`enqueue_single`].
 #[inline(always)]
-pub(crate) unsafe fn launch_by(
+pub(crate) unsafe fn enqueue_single_on_worker(
     worker: &Worker,
     task: TaskPtr,
     member: RequestedCown,
     cown: LiveCown,
 ) {
-    // SAFETY: the conditions are those of `launch`, and the request was begun for this member.
+    // SAFETY: the conditions are those of `enqueue_single`, and the request was begun for this
+    // member.
     unsafe {
         let slot = request(task);
         enqueue::<true>(
@@ -90,7 +92,7 @@ pub(crate) unsafe fn launch_by(
 /// granted the general way.
 ///
 /// # Safety
-/// See [`launch`]; the request was begun for this member, whose cown it is.
+/// See [`enqueue_single`]; the request was begun for this member, whose cown it is.
 #[inline(always)]
 unsafe fn enqueue<const BY_WORKER: bool>(
     slot: LiveSlot,

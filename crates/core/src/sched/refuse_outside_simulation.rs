@@ -6,15 +6,16 @@ use crate::config;
 use crate::runtime_ids::RuntimeId;
 use crate::simulated;
 
-/// Returns whether this thread must not spawn on a cown with this home, which only a simulation
-/// runs, and there is none on this thread.
+/// Returns true if the cown's runtime is simulated and this thread is outside any simulation: then
+/// it must not spawn there.
 #[inline(always)]
-pub(crate) fn is_out_of_reach(home: impl FnOnce() -> RuntimeId) -> bool {
+pub(crate) fn is_outside_its_simulation(home: impl FnOnce() -> RuntimeId) -> bool {
     simulated::may_be_elsewhere() && is_simulated(home())
 }
 
-/// Returns whether the runtime is simulated and accepts behaviours. Leftovers of a failed run in
-/// the test's own hands must not hide its report, nor a panic that goes on the one before it.
+/// Returns whether the runtime is simulated and accepts behaviours. After a failed run the test may
+/// still own cowns: refusing those would hide the run's report, and refusing during a panic would
+/// hide that panic.
 #[cold]
 #[inline(never)]
 fn is_simulated(home: RuntimeId) -> bool {
@@ -24,11 +25,11 @@ fn is_simulated(home: RuntimeId) -> bool {
         && !std::thread::panicking()
 }
 
-/// Panics because a cown was out of reach.
+/// Panics because this thread is outside of the simulation of a cown.
 #[cold]
 #[inline(never)]
 #[track_caller]
-pub(crate) fn refuse() -> ! {
+pub(crate) fn panic_outside_simulation() -> ! {
     panic!(
         "a behaviour on a simulated cown was spawned outside of its simulation: start the threads of a \
          simulated program with `sim::thread`, not `std::thread`"

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use super::cut_off::CutOff;
+use super::detention_table::CutOff;
 use crate::runtime_ids::RuntimeId;
 
-pub(super) struct DetentionEntry;
+pub(super) struct DetentionRegistration;
 
 pub(super) fn count_cut_off(_: RuntimeId) {}
 
-impl DetentionEntry {
+impl DetentionRegistration {
     pub(super) fn new(_: RuntimeId, _: &Arc<impl CutOff + 'static>) -> Self {
         Self
     }

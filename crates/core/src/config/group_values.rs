@@ -1,4 +1,4 @@
-//! Runtime extensions: what the layers above store per runtime group.
+//! Values that the layers above store per group of runtimes.
 
 use std::any::{Any, TypeId};
 use std::sync::Arc;
@@ -9,21 +9,21 @@ use crate::runtime_ids::RuntimeId;
 
 /// The values that the layers above store for a group of runtimes, by type.
 #[derive(Clone, Default)]
-pub(crate) struct RuntimeExtensions(Arc<GroupExtensions>);
+pub(crate) struct RuntimeGroupValues(Arc<GroupValueTable>);
 
 #[derive(Default)]
-struct GroupExtensions {
+struct GroupValueTable {
     /// The runtime that is the root of the group; `None` while no runtime of the group exists.
     root: Option<RuntimeId>,
-    kept: Mutex<Vec<(TypeId, &'static ExtensionValue)>>,
+    kept: Mutex<Vec<(TypeId, &'static GroupValue)>>,
 }
 
-type ExtensionValue = dyn Any + Send + Sync;
+type GroupValue = dyn Any + Send + Sync;
 
-impl RuntimeExtensions {
-    /// Creates the extensions of the group of `root`.
+impl RuntimeGroupValues {
+    /// Creates the values of the group of `root`.
     pub(crate) fn of(root: RuntimeId) -> Self {
-        Self(Arc::new(GroupExtensions { root: Some(root), kept: Mutex::default() }))
+        Self(Arc::new(GroupValueTable { root: Some(root), kept: Mutex::default() }))
     }
 
     pub(crate) fn root(&self) -> Option<RuntimeId> {
@@ -36,7 +36,8 @@ impl RuntimeExtensions {
         self.0.kept.lock().clear();
     }
 
-    pub(crate) fn get<T: Default + Send + Sync + 'static>(&self) -> &'static T {
+    /// Returns the value of a type, which is created on first use and never freed.
+    pub(crate) fn get_or_default<T: Default + Send + Sync + 'static>(&self) -> &'static T {
         if let Some(found) = self.find() {
             return found;
         }

@@ -1,8 +1,8 @@
-//! What a runtime knows of a detained behaviour.
+//! Registers detained behaviours with their runtime.
 
 use std::sync::Arc;
 
-use super::cut_off::{CutOff, DetentionTable};
+use super::detention_table::{CutOff, DetentionTable};
 use crate::panic::drop_quietly;
 use crate::runtime_ids::RuntimeId;
 use crate::sched::hold_open::Busy;
@@ -10,14 +10,15 @@ use crate::sched::phase::RuntimePhase;
 use crate::sched::runtime_handle::{RuntimeHandle, count_abandoned};
 use crate::sched::runtime_shared;
 
-/// A behaviour among those of its runtime, which has work until this is dropped.
-pub(super) struct DetentionEntry {
+/// Registers a detained behaviour with its runtime. Until it is dropped, the runtime counts as
+/// busy.
+pub(super) struct DetentionRegistration {
     home: RuntimeId,
     number: usize,
     _busy: Busy,
 }
 
-impl DetentionEntry {
+impl DetentionRegistration {
     /// Enrols a behaviour that is about to run.
     pub(super) fn new(home: RuntimeId, detention: &Arc<impl CutOff + 'static>) -> Self {
         let shared = runtime_shared::get(home);
@@ -38,7 +39,7 @@ pub(super) fn count_cut_off(home: RuntimeId) {
     count_abandoned(home);
 }
 
-impl Drop for DetentionEntry {
+impl Drop for DetentionRegistration {
     fn drop(&mut self) {
         let detention =
             runtime_shared::get(self.home).service::<DetentionTable>().remove(self.number);
