@@ -13,7 +13,7 @@ use crate::host::Host;
 use crate::id::ActorId;
 use crate::mailbox::Mailbox;
 use crate::parts::{Actor, ActorCell, Addr};
-use crate::registry::{NameTaken, Registry, Tenancy};
+use crate::registry::{NameEntryGuard, NameTaken, Registry};
 use crate::shared_state::SharedState;
 
 /// The settings of an actor to be created.
@@ -33,7 +33,7 @@ pub(crate) struct ActorSettings {
 /// An identity whose names are claimed. The names are released if no actor is created.
 pub(crate) struct NameClaim {
     id: ActorId,
-    tenancy: Option<Tenancy>,
+    tenancy: Option<NameEntryGuard>,
 }
 
 impl Default for ActorSettings {

@@ -283,7 +283,7 @@ impl SharedState {
     }
 
     pub(crate) fn count_dead_letter(&self) {
-        self.control().dead_letters.rise();
+        self.control().dead_letters.increment();
     }
 }
 

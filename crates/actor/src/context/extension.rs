@@ -245,7 +245,7 @@ where
     M: MessageTo<A>,
 {
     if let Some(queue) = context.this().shared().queue() {
-        queue.lanes[queue.lane_of(TypeId::of::<M>())].dropped.rise();
+        queue.lanes[queue.lane_of(TypeId::of::<M>())].dropped.increment();
     }
     drop_for_room::<A, M>(RuntimeHandle::current(), context.id(), message, reply);
 }

@@ -16,7 +16,7 @@ use coact_core::time::after;
 use coact_core::when;
 use coact_sync::shim::process::Mutex;
 
-use super::search::{CycleSearch, Gap};
+use super::search::{CycleSearch, UnseenReason};
 use super::wait::AskWait;
 
 /// How many behaviours that wait for one actor are examined immediately. If there are more, all of
@@ -135,8 +135,8 @@ fn look_for(goals: Vec<Arc<AskWait>>, limit: usize) -> Duration {
     for goal in goals {
         match search.explore(&goal) {
             None => {}
-            Some(Gap::Unsettled) => again.push(goal),
-            Some(Gap::Cut) => in_full.push(goal),
+            Some(UnseenReason::Unsettled) => again.push(goal),
+            Some(UnseenReason::Cut) => in_full.push(goal),
         }
     }
     if !again.is_empty() {

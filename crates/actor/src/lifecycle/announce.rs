@@ -13,9 +13,9 @@ use crate::signal::{LinkChange, Signal};
 use crate::supervised_side::ChildEvent;
 
 /// Runs a closure once, no later than when it is dropped.
-struct InAnyCase(Mutex<Option<Box<dyn FnOnce() + Send>>>);
+struct RunByDrop(Mutex<Option<Box<dyn FnOnce() + Send>>>);
 
-impl InAnyCase {
+impl RunByDrop {
     /// Runs the closure now, unless it has run.
     fn now(&self) {
         let work = self.0.lock().take();
@@ -25,7 +25,7 @@ impl InAnyCase {
     }
 }
 
-impl Drop for InAnyCase {
+impl Drop for RunByDrop {
     fn drop(&mut self) {
         self.now();
     }
@@ -41,8 +41,8 @@ pub(super) fn announce_behind(
     by_host: bool,
     tell: Box<dyn FnOnce() + Send>,
 ) {
-    let (tell, shared) = (Arc::new(InAnyCase(Mutex::new(Some(tell)))), address.shared());
-    let now = |tell: Arc<InAnyCase>| {
+    let (tell, shared) = (Arc::new(RunByDrop(Mutex::new(Some(tell)))), address.shared());
+    let now = |tell: Arc<RunByDrop>| {
         if by_host {
             address.home().after(Duration::ZERO, (), move |()| tell.now());
         } else {

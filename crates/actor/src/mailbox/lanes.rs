@@ -6,7 +6,7 @@ mod tests;
 
 use std::collections::VecDeque;
 
-use super::before_or_behind::Moment;
+use super::moments::Moment;
 
 /// The messages of one mailbox, by lane.
 pub(crate) struct Lanes<T> {

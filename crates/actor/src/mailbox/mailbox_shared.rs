@@ -7,9 +7,9 @@ use coact_core::internals::QueuePosition;
 use coact_core::runtime::RuntimeHandle;
 use coact_sync::shim::process::Mutex;
 
-use super::before_or_behind::Moments;
 use super::envelope::Envelope;
 use super::lanes::{AddOutcome, Lanes, TicketNumber};
+use super::moments::Moments;
 use super::settings::{FullLanePolicy, Lane, Mailbox};
 use super::unhandled_counter::DropCounter;
 use crate::cycle::{QueueBlockage, SortedMailbox};
@@ -104,7 +104,7 @@ impl SharedMailbox {
         match control.admit() {
             LaneDecision::Admit(permit) => Some(permit),
             LaneDecision::Refuse | LaneDecision::Drop => {
-                control.refused.rise();
+                control.refused.increment();
                 None
             }
         }
@@ -131,11 +131,11 @@ impl SharedMailbox {
             LaneDecision::Admit(permit) if self.sorted.is_some() => Admission::Sorted(lane, permit),
             LaneDecision::Admit(permit) => Admission::Unsorted(permit),
             LaneDecision::Drop => {
-                control.dropped.rise();
+                control.dropped.increment();
                 Admission::Drop
             }
             LaneDecision::Refuse => {
-                control.refused.rise();
+                control.refused.increment();
                 Admission::Refuse
             }
         }
@@ -180,7 +180,7 @@ impl SharedMailbox {
         queued: Option<QueuedMessage>,
     ) {
         let Some(QueuedMessage { envelope, .. }) = queued else { return };
-        self.lanes[lane].dropped.rise();
+        self.lanes[lane].dropped.increment();
         envelope.drop_for_room(home, actor);
     }
 

@@ -11,10 +11,10 @@
 //
 // Reading order: `settings`, `mailbox_shared`, `lanes` with the README; `stash`; `view`.
 
-mod before_or_behind;
 mod envelope;
 mod lanes;
 mod mailbox_shared;
+mod moments;
 mod settings;
 mod stash;
 mod unhandled_counter;

@@ -19,7 +19,7 @@ use crate::topic::NamedTopics;
 pub use crate::lookup_error::LookupError;
 pub use error::{NameTaken, RegisterError};
 pub use portable_id::{BadUid, Uid};
-pub(crate) use table::{NameTable, Tenancy};
+pub(crate) use table::{NameEntryGuard, NameTable};
 pub use wait_for::WaitFor;
 
 /// Finds an actor of the current runtime, or of its group, by its name. Never waits: [`wait_for`]
@@ -145,14 +145,18 @@ impl Registry {
     ///
     /// # Errors
     /// Fails if another actor has one of them; this one then has none.
-    pub(crate) fn claim(self, actor: ActorId, names: &[Arc<str>]) -> Result<Tenancy, NameTaken> {
+    pub(crate) fn claim(
+        self,
+        actor: ActorId,
+        names: &[Arc<str>],
+    ) -> Result<NameEntryGuard, NameTaken> {
         self.table().claim(actor, names)?;
-        Ok(Tenancy::new(self.table(), actor))
+        Ok(NameEntryGuard::new(self.table(), actor))
     }
 
     /// Has the actor's end clear its entry.
     fn watch<A: Actor>(self, address: &Addr<A>) {
-        let tenancy = Tenancy::new(self.table(), address.id());
+        let tenancy = NameEntryGuard::new(self.table(), address.id());
         // Called or dropped, the closure clears the entry.
         address.on_down(move |_| drop(tenancy));
     }

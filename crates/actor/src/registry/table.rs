@@ -263,12 +263,12 @@ impl NameTable {
 }
 
 /// An actor's entry in the table, until this is dropped.
-pub(crate) struct Tenancy {
+pub(crate) struct NameEntryGuard {
     table: &'static NameTable,
     actor: ActorId,
 }
 
-impl Tenancy {
+impl NameEntryGuard {
     pub(super) fn new(table: &'static NameTable, actor: ActorId) -> Self {
         Self { table, actor }
     }
@@ -282,7 +282,7 @@ impl Tenancy {
     }
 }
 
-impl Drop for Tenancy {
+impl Drop for NameEntryGuard {
     fn drop(&mut self) {
         self.table.clear(self.actor);
     }

@@ -16,7 +16,7 @@ pub(crate) trait RouteTarget: Clone {
 }
 
 /// A routee that takes messages of a type.
-pub(crate) trait MessageRoutee<M: Message>: RouteTarget {
+pub(crate) trait MessageRouteTarget<M: Message>: RouteTarget {
     fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>>;
 
     /// Asks; returns the message if it cannot be delivered. The ask says why.
@@ -36,7 +36,7 @@ impl<M: Message> RouteTarget for Recipient<M> {
     }
 }
 
-impl<M: Message> MessageRoutee<M> for Recipient<M> {
+impl<M: Message> MessageRouteTarget<M> for Recipient<M> {
     fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
         self.send_counted(message, token)
     }
@@ -60,7 +60,7 @@ impl<A: Actor> RouteTarget for Addr<A> {
     }
 }
 
-impl<A: Actor, M: MessageTo<A>> MessageRoutee<M> for Addr<A> {
+impl<A: Actor, M: MessageTo<A>> MessageRouteTarget<M> for Addr<A> {
     fn send(&self, message: M, token: Option<InFlightToken>) -> Result<(), SendError<M>> {
         self.send_with_token(message, Reply::unwanted(), token)
     }

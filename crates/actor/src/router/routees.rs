@@ -7,7 +7,7 @@ use coact_sync::shim::process::RwLock;
 use super::fallback_order::FallbackOrder;
 use super::first_answer::FirstAnswer;
 use super::list::{Routee, RouteeList, RouteeSnapshot};
-use super::message_routee::{MessageRoutee, RouteTarget};
+use super::route_target::{MessageRouteTarget, RouteTarget};
 use super::strategy::{Routing, RoutingState, weight};
 use crate::ask::Ask;
 use crate::backpressure::{ChangeWakers, RoomCandidate};
@@ -113,7 +113,7 @@ impl<R: RouteTarget> Routees<R> {
         key: Option<u64>,
     ) -> Vec<(ActorId, RoomCandidate<M>)>
     where
-        R: MessageRoutee<M> + Send + 'static,
+        R: MessageRouteTarget<M> + Send + 'static,
     {
         let candidate = |routee: &Arc<Routee<R>>| {
             let address = routee.address.clone();
@@ -152,7 +152,7 @@ impl<R: RouteTarget> Routees<R> {
         token: Option<&InFlightToken>,
     ) -> Result<(), RouteError<M>>
     where
-        R: MessageRoutee<M>,
+        R: MessageRouteTarget<M>,
     {
         self.route(message, key, |routee, message| {
             routee.address.send(message, routee.count(token))
@@ -166,7 +166,7 @@ impl<R: RouteTarget> Routees<R> {
         token: Option<&InFlightToken>,
     ) -> Result<Ask<M::Reply>, RouteError<M>>
     where
-        R: MessageRoutee<M>,
+        R: MessageRouteTarget<M>,
     {
         self.route(message, key, |routee, message| {
             let (ask, asked) = routee.address.ask(message, routee.count(token));
@@ -248,7 +248,7 @@ impl<R: RouteTarget> Routees<R> {
 
     pub(crate) fn broadcast<M: Message + Clone>(&self, message: M) -> Result<usize, RouteError<M>>
     where
-        R: MessageRoutee<M>,
+        R: MessageRouteTarget<M>,
     {
         let list = self.snapshot();
         let (mut taken, mut some_full) = (0, false);
@@ -276,7 +276,7 @@ impl<R: RouteTarget> Routees<R> {
 
     pub(crate) fn ask_first<M: Message + Clone>(&self, message: M) -> FirstAnswer<M::Reply>
     where
-        R: MessageRoutee<M>,
+        R: MessageRouteTarget<M>,
     {
         let mut first = FirstAnswer::default();
         for routee in self.snapshot().iter() {

@@ -2,7 +2,7 @@
 //! [`Demand`]). In both directions the consumer pulls: nothing is produced until it is requested,
 //! so what is in between is bounded.
 
-// `feed` is the way in, `source` the way out.
+// `feed` is the way in, `actor_stream` the way out.
 
 mod actor_stream;
 mod buffer;

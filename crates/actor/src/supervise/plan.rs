@@ -232,7 +232,7 @@ impl SupervisionPlan {
             return;
         }
         let meant = entry.state == EntryState::Stopping || self.stops.contains(&number);
-        self.touch_down(number);
+        self.mark_down(number);
         if meant {
             self.after_stop(number, now);
         } else {
@@ -249,7 +249,7 @@ impl SupervisionPlan {
         } else if let Some((number, entry)) = self.find(child) {
             let was_tried = entry.trial.is_some();
             if entry.state != EntryState::Down {
-                self.touch_down(number);
+                self.mark_down(number);
             }
             let reason = ExitReason::Shutdown;
             let what = if was_tried { ChildOutcome::Failed(reason) } else { ChildOutcome::Gone };

@@ -47,11 +47,11 @@ impl SupervisionPlan {
         entry.late = true;
         let child = entry.child;
         self.actions.push(PlanAction::Kill { child });
-        self.touch_down(number);
+        self.mark_down(number);
         self.after_stop(number, now);
     }
 
-    pub(super) fn touch_down(&mut self, number: u64) {
+    pub(super) fn mark_down(&mut self, number: u64) {
         self.silence(number);
         self.stops.remove(&number);
         self.entry(number).state = EntryState::Down;
